@@ -1,0 +1,1 @@
+//! The analyst, the critic, the deterministic checks, and their wiring.

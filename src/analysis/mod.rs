@@ -1,0 +1,1 @@
+//! Offline error analysis, comparison of runs.

@@ -1,0 +1,155 @@
+//! The types of the dataset.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::number::Value;
+
+/// One report page: sentences before the table, the table, sentences after it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// Record id, e.g. `Single_JKHY/2009/page_28.pdf-3`.
+    pub id: String,
+    /// Report page, e.g. `JKHY/2009/page_28.pdf`: the cluster for statistics.
+    pub filename: String,
+    /// Sentences before the table, as filed.
+    pub pre_text: Vec<String>,
+    /// Sentences after the table, as filed.
+    pub post_text: Vec<String>,
+    /// Cell strings as filed, row 0 the header; rows may be ragged.
+    pub table: Vec<Vec<String>>,
+    /// The table before tokenisation, if the file has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table_ori: Option<Vec<Vec<String>>>,
+}
+
+impl Document {
+    /// All sentences, `pre_text` then `post_text`; sentence `t1` is the first.
+    pub fn sentences(&self) -> impl Iterator<Item = &str> {
+        self.pre_text
+            .iter()
+            .chain(&self.post_text)
+            .map(String::as_str)
+    }
+}
+
+/// Which question this is: the key of an output row.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct QuestionKey {
+    /// Record id.
+    pub id: String,
+    /// `qa`, `qa_0`, `qa_1`, or the turn's number from 0.
+    pub part: String,
+}
+
+impl std::fmt::Display for QuestionKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({})", self.id, self.part)
+    }
+}
+
+/// Where an earlier turn's value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HistorySource {
+    /// Our own earlier answer.
+    Own,
+    /// The dataset's earlier answer (`--history gold`), put here by `run`.
+    Gold,
+}
+
+/// An earlier turn of the conversation, as the agents may see it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HistoryEntry {
+    /// The earlier question.
+    pub question: String,
+    /// Its value; `None` if it had no answer.
+    pub value: Option<Value>,
+    /// Its program in the dataset's language, references resolved within itself.
+    pub program: Option<String>,
+    /// What the value is, e.g. `net cash from operating activities, 2009`.
+    pub label: Option<String>,
+    /// Where it comes from.
+    pub source: HistorySource,
+}
+
+/// A question as an agent may see it: document, text, earlier turns. No gold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// Which question this is.
+    pub key: QuestionKey,
+    /// The report page.
+    pub document: Arc<Document>,
+    /// The question, trimmed.
+    pub text: String,
+    /// Earlier turns, oldest first; empty for a stand-alone question.
+    pub history: Vec<HistoryEntry>,
+}
+
+/// What the dataset says the answer is. Never shown to a model.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Gold {
+    /// `qa.answer`: a typed-in string such as `14.1%` (stand-alone questions).
+    pub answer: Option<String>,
+    /// The program in the dataset's language.
+    pub program: Option<String>,
+    /// What the program executes to, rounded to 5 decimals by the dataset.
+    pub exe_ans: Option<Value>,
+    /// For a turn of a Double record: which half (0 or 1) it belongs to.
+    pub split: Option<u8>,
+}
+
+impl Gold {
+    /// Whether there is anything to score against.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.answer.is_none() && self.program.is_none() && self.exe_ans.is_none()
+    }
+}
+
+/// A question and its gold, side by side: only `dataset`, `run`, `score` and
+/// `analysis` hold one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// What may be asked.
+    pub question: Question,
+    /// What it is scored by; empty for a test file without gold.
+    pub gold: Gold,
+}
+
+/// Whether a record holds one stand-alone question or two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// One stand-alone question (`qa`).
+    Single,
+    /// Two stand-alone questions (`qa_0`, `qa_1`) over one page.
+    Double,
+}
+
+/// One record: a page with its stand-alone questions and its conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// The page.
+    pub document: Arc<Document>,
+    /// Single or Double.
+    pub kind: Kind,
+    /// The stand-alone questions: none, one or two; history empty.
+    pub questions: Vec<Case>,
+    /// The conversation's turns in order; history empty until `run` fills it.
+    pub turns: Vec<Case>,
+}
+
+/// The records of a file, in its order, with where they come from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dataset {
+    /// Shown to people: a path, or `built-in sample`.
+    pub source: String,
+    /// blake3 of the file's bytes, hex.
+    pub hash: String,
+    /// Whether this is the invented sample, whose score says nothing of ConvFinQA.
+    pub invented: bool,
+    /// The records in file order.
+    pub records: Vec<Record>,
+}

@@ -1,0 +1,1 @@
+//! The FinQA environment: financial tables, four tools, a reward.

@@ -1,0 +1,1 @@
+//! A typed state graph on petgraph. Knows no finance and no models.

@@ -1,0 +1,33 @@
+//! Two agents answer financial questions over a report page of text and
+//! tables; their answers are scored by rules that are named with every number.
+//!
+//! The rooms, and what each may use, are laid out in `docs/architecture.md`;
+//! the direction of dependencies is held by `tests/it/architecture.rs`.
+//!
+//! ```text
+//! dataset -> prompt -> agents (analyst <-> critic, on graph) -> parse -> score -> sinks
+//! ```
+
+#![cfg_attr(
+    test,
+    allow(clippy::float_cmp, reason = "tests compare exact, hand-made values")
+)]
+
+pub mod agents;
+pub mod analysis;
+pub mod cli;
+pub mod config;
+pub mod dataset;
+pub mod env;
+pub mod graph;
+pub mod models;
+pub mod number;
+pub mod offline;
+pub mod parse;
+pub mod program;
+pub mod prompt;
+pub mod run;
+pub mod score;
+pub mod sinks;
+pub mod table;
+pub mod telemetry;

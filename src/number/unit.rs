@@ -1,0 +1,62 @@
+//! The unit of an answer: what kind of number it is, and in which scale word.
+
+use serde::{Deserialize, Serialize};
+
+/// What kind of number an answer is. It decides how the answer is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnitKind {
+    /// A plain amount.
+    #[default]
+    Number,
+    /// A share printed as `14.1%`; the value behind it is the fraction.
+    Percent,
+    /// A share or multiple printed as it is (`0.141`).
+    Ratio,
+    /// `yes` or `no`.
+    YesNo,
+}
+
+/// A scale word of financial reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scale {
+    /// 10^3
+    Thousand,
+    /// 10^6
+    Million,
+    /// 10^9
+    Billion,
+}
+
+impl Scale {
+    /// The factor: 1e3, 1e6 or 1e9.
+    #[must_use]
+    pub fn factor(self) -> f64 {
+        match self {
+            Self::Thousand => 1e3,
+            Self::Million => 1e6,
+            Self::Billion => 1e9,
+        }
+    }
+
+    /// The word in the singular.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Thousand => "thousand",
+            Self::Million => "million",
+            Self::Billion => "billion",
+        }
+    }
+}
+
+/// The unit of an answer, e.g. percent, or number in millions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Unit {
+    /// What kind of number it is.
+    pub kind: UnitKind,
+    /// The scale word it is said in, if any (never applied to the value).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<Scale>,
+}

@@ -1,0 +1,1 @@
+//! The embedded pair: answers without a network or a key.

@@ -1,0 +1,1 @@
+//! Model text to typed answers and verdicts, each leniency named and recorded.

@@ -1,0 +1,1 @@
+//! The dataset's program language: parse, execute, compare.

@@ -1,0 +1,1 @@
+//! Templates, strict; the one place that decides what a model is shown.

@@ -1,0 +1,1 @@
+//! Plan, scheduler, journal and resume, events, summary.

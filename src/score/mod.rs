@@ -1,0 +1,1 @@
+//! Every scoring rule, by its name.

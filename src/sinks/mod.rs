@@ -1,0 +1,1 @@
+//! Consumers of run events: csv, jsonl, terminal, report, MLflow.

@@ -1,0 +1,1 @@
+//! Tables as filed, read into typed cells, repaired and rendered.

@@ -1,0 +1,24 @@
+//! The integration tests: one binary, a module a room.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::float_cmp,
+    reason = "a test fails by panicking"
+)]
+
+mod agents;
+mod architecture;
+mod cli;
+mod dataset;
+mod env;
+mod graph;
+mod models;
+mod offline;
+mod program;
+mod run;
+mod score;
+mod sinks;
+mod support;
