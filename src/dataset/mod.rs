@@ -3,11 +3,19 @@
 //! [`Question`] and [`Gold`] are separate types so that whatever talks to a
 //! model takes a `Question` and cannot see gold: `prompt`, `agents`, `parse`
 //! and `offline` may not name `Gold` (held by a test).
+//!
+//! [`load`] reads both published layouts, as a JSON array or JSONL, one record
+//! at a time. It answers nothing, scores nothing and repairs no table.
 
-mod outcome;
+mod assemble;
+mod error;
+mod load;
+mod raw;
+mod read;
 mod types;
 
-pub use outcome::Outcome;
+pub use error::DatasetError;
+pub use load::{Source, from_str, load, sample};
 pub use types::{
     Case, Dataset, Document, Gold, HistoryEntry, HistorySource, Kind, Question, QuestionKey, Record,
 };

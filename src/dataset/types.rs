@@ -141,6 +141,19 @@ pub struct Record {
     pub turns: Vec<Case>,
 }
 
+impl Record {
+    /// The record's id.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.document.id
+    }
+
+    /// Stand-alone questions, then turns.
+    pub fn cases(&self) -> impl Iterator<Item = &Case> {
+        self.questions.iter().chain(&self.turns)
+    }
+}
+
 /// The records of a file, in its order, with where they come from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {
@@ -152,4 +165,24 @@ pub struct Dataset {
     pub invented: bool,
     /// The records in file order.
     pub records: Vec<Record>,
+}
+
+impl Dataset {
+    /// Number of stand-alone questions.
+    #[must_use]
+    pub fn question_count(&self) -> usize {
+        self.records.iter().map(|r| r.questions.len()).sum()
+    }
+
+    /// Number of turns in all conversations.
+    #[must_use]
+    pub fn turn_count(&self) -> usize {
+        self.records.iter().map(|r| r.turns.len()).sum()
+    }
+
+    /// The record with this id.
+    #[must_use]
+    pub fn record(&self, id: &str) -> Option<&Record> {
+        self.records.iter().find(|record| record.id() == id)
+    }
 }

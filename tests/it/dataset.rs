@@ -1,1 +1,327 @@
-//! Tests of `dataset`.
+//! Tests of `dataset`: both layouts, bad input, and the published files where
+//! they are at hand.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use convfinqa::dataset::{Dataset, DatasetError, Kind, Source, from_str, load, sample};
+use convfinqa::number::Value;
+use rstest::rstest;
+use serde_json::{Value as Json, json};
+
+/// A published file beside the repository; says so and gives `None` where it is missing.
+fn shared(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../shared/data/convfinqa")
+        .join(name);
+    if path.exists() {
+        Some(path)
+    } else {
+        println!("skipped: {} is not there", path.display());
+        None
+    }
+}
+
+fn load_shared(name: &str) -> Option<Dataset> {
+    shared(name).map(|path| load(&Source::Path(path)).unwrap())
+}
+
+fn record(id: &str) -> Json {
+    json!({
+        "id": id,
+        "filename": "ZED/2001/page_1.pdf",
+        "pre_text": ["zed is an invented company ."],
+        "post_text": [],
+        "table": [["", "2001"], ["sales", "10"]],
+        "qa": {"question": "what were sales? \\n", "answer": "10", "program": "add(10, 0)", "exe_ans": 10},
+        "annotation": {
+            "dialogue_break": ["what were sales?", "and twice that?"],
+            "turn_program": ["10", "multiply(10, const_2)"],
+            "exe_ans_list": [10.0, "20"],
+            "qa_split": [0, 0]
+        }
+    })
+}
+
+fn parse(json: &Json) -> Result<Dataset, DatasetError> {
+    from_str("test.json", &json.to_string())
+}
+
+/// The error's whole chain in one line, which is what a person gets to see.
+fn complaint(result: Result<Dataset, DatasetError>) -> String {
+    let error = result.expect_err("bad input was accepted");
+    let mut line = error.to_string();
+    let mut source = std::error::Error::source(&error);
+    while let Some(cause) = source {
+        line = format!("{line}: {cause}");
+        source = cause.source();
+    }
+    assert!(!line.contains('\n'), "one line only: {line}");
+    line
+}
+
+#[test]
+fn a_record_loads_with_its_gold_beside_it() {
+    let dataset = parse(&json!([record("Single_ZED/2001/page_1.pdf-1")])).unwrap();
+    let only = &dataset.records[0];
+    assert_eq!(only.kind, Kind::Single);
+    let case = &only.questions[0];
+    assert_eq!(case.question.text, "what were sales?");
+    assert_eq!(case.question.key.part, "qa");
+    assert_eq!(case.gold.exe_ans, Some(Value::Number(10.0)));
+    assert_eq!(only.turns[1].question.key.part, "1");
+    assert_eq!(only.turns[1].gold.exe_ans, Some(Value::Number(20.0)));
+    assert_eq!(only.turns[1].gold.split, Some(0));
+    assert!(only.turns[1].question.history.is_empty());
+    assert!(!dataset.invented);
+}
+
+#[test]
+fn types_may_vary_and_unknown_fields_and_nulls_are_no_matter() {
+    let mut odd = record("Double_ZED/2001/page_1.pdf");
+    let fields = odd.as_object_mut().unwrap();
+    fields.remove("qa");
+    fields.remove("filename");
+    fields.insert("_provenance".into(), json!({"any": ["thing"]}));
+    fields.insert("post_text".into(), Json::Null);
+    fields.insert("table".into(), json!([["", 2001], ["sales", null]]));
+    fields.insert(
+        "qa_0".into(),
+        json!({"question": "is it?", "answer": "", "program": null, "exe_ans": "yes"}),
+    );
+    fields.insert(
+        "qa_1".into(),
+        json!({"question": "how much?", "answer": 14.5, "program": "", "exe_ans": ""}),
+    );
+    let dataset = parse(&json!([odd])).unwrap();
+    let only = &dataset.records[0];
+    assert_eq!(only.kind, Kind::Double);
+    assert_eq!(only.document.filename, "ZED/2001/page_1.pdf");
+    assert_eq!(only.document.table, [["", "2001"], ["sales", ""]]);
+    let [first, second] = &only.questions[..] else {
+        panic!("two questions")
+    };
+    assert_eq!(first.gold.answer, None);
+    assert_eq!(first.gold.exe_ans, Some(Value::Text("yes".into())));
+    assert_eq!(second.gold.answer.as_deref(), Some("14.5"));
+    assert_eq!(second.gold.program, None);
+    assert_eq!(second.gold.exe_ans, None);
+}
+
+#[test]
+fn a_file_without_gold_loads() {
+    let mut bare = record("Single_ZED/2001/page_1.pdf-1");
+    bare.as_object_mut().unwrap().remove("qa");
+    bare["annotation"] = json!({"dialogue_break": ["what were sales?"]});
+    let dataset = parse(&json!([bare])).unwrap();
+    assert!(dataset.records[0].turns[0].gold.is_empty());
+    assert_eq!((dataset.question_count(), dataset.turn_count()), (0, 1));
+}
+
+#[test]
+fn an_array_and_jsonl_give_the_same_records() {
+    let records = [record("Single_A"), record("Single_B")];
+    let array = parse(&json!(records)).unwrap();
+    let lines = format!("\u{feff}{}\n\n{}\n", records[0], records[1]);
+    let lines = from_str("test.jsonl", &lines).unwrap();
+    assert_eq!(array.records, lines.records);
+    assert_ne!(array.hash, lines.hash);
+}
+
+#[test]
+fn the_hash_is_that_of_the_whole_file() {
+    let text = format!("[{}]\n  \n", record("Single_A"));
+    let expected = blake3::hash(text.as_bytes()).to_hex().to_string();
+    assert_eq!(from_str("test.json", &text).unwrap().hash, expected);
+}
+
+/// The turns of [`record`] as a turn file holds them.
+fn turn(id: &str, turn: usize) -> Json {
+    let mut json = record(id);
+    let whole = json["annotation"].clone();
+    json["id"] = json!(format!("{id}_{turn}"));
+    let dialogue = whole["dialogue_break"].as_array().unwrap();
+    json["annotation"]["cur_dial"] = json!(dialogue[..=turn]);
+    json["annotation"]["cur_program"] = whole["turn_program"][turn].clone();
+    json["annotation"]["exe_ans"] = whole["exe_ans_list"][turn].clone();
+    json["annotation"]["turn_ind"] = json!(turn);
+    json["annotation"]["cur_type"] = json!("number");
+    json
+}
+
+#[test]
+fn turn_files_are_grouped_back_into_the_same_conversations() {
+    let conversations = parse(&json!([record("Single_A-1"), record("Single_B_2-1")])).unwrap();
+    let turns = parse(&json!([
+        turn("Single_A-1", 1),
+        turn("Single_A-1", 0),
+        turn("Single_B_2-1", 0),
+        turn("Single_B_2-1", 1),
+    ]))
+    .unwrap();
+    assert_eq!(conversations.records, turns.records);
+}
+
+#[test]
+fn a_turn_left_out_is_asked_without_gold() {
+    let dataset = parse(&json!([turn("Single_A-1", 1)])).unwrap();
+    let turns = &dataset.records[0].turns;
+    assert_eq!(turns[0].question.text, "what were sales?");
+    assert!(turns[0].gold.is_empty());
+    assert!(!turns[1].gold.is_empty());
+}
+
+#[rstest]
+#[case("", "holds no record")]
+#[case("[]", "holds no record")]
+#[case("  \n", "holds no record")]
+#[case("id,question\n", "starts with 'i'")]
+#[case("\"text\"", "starts with '\"'")]
+#[case("[{\"id\": \"a\" \"b\": 1}]", "line 1, column 13")]
+#[case("[{\"id\": \"a\", \"qa\": {\"question", "cut off at line 1")]
+#[case("[1, 2]", "record 1, field")]
+#[case("[]]", "trailing characters")]
+#[case("PK\u{3}\u{4}", "unpack it")]
+fn what_is_not_a_data_file_is_said_in_a_line(#[case] text: &str, #[case] expected: &str) {
+    let line = complaint(from_str("test.json", text));
+    assert!(line.starts_with("test.json"), "{line}");
+    assert!(line.contains(expected), "{line}");
+}
+
+#[rstest]
+#[case("/id", json!(""), "`id`: is missing")]
+#[case("/table", json!([]), "`table`: is missing or empty")]
+#[case("/table", Json::Null, "`table`: is missing or empty")]
+#[case("/table", json!([[], []]), "`table[0]`: is blank")]
+#[case("/table", json!([["", "2001"], ["sales"]]), "`table[1]`: has 1 cells where the header has 2")]
+#[case("/table", json!([["", "2001"], ["sales", {"a": 1}]]), "`table[1][1]`: invalid type: map")]
+#[case("/table", json!("a | b"), "`table`: invalid type: string")]
+#[case("/pre_text", json!("one text"), "`pre_text`: invalid type: string")]
+#[case("/qa/question", json!("  \\n"), "`qa.question`: is missing or blank")]
+#[case("/qa/exe_ans", json!([1]), "`qa.exe_ans`: invalid type: sequence")]
+#[case("/annotation/dialogue_break/1", json!(2), "`annotation.dialogue_break[1]`: invalid type")]
+#[case("/annotation/dialogue_break/1", json!(""), "`annotation.dialogue_break[1]`: is blank")]
+#[case("/annotation/exe_ans_list", json!([1]), "`annotation.exe_ans_list`: has 1 entries where dialogue_break has 2")]
+#[case("/annotation/turn_program", json!(["1", "2", "3"]), "`annotation.turn_program`: has 3 entries")]
+#[case("/annotation/turn_ind", json!(1), "`id`: a turn record's id must end in `_`")]
+fn a_wrong_field_is_named_with_file_record_and_path(
+    #[case] field: &str,
+    #[case] value: Json,
+    #[case] expected: &str,
+) {
+    let mut bad = record("Single_BAD");
+    if field == "/annotation/turn_ind" {
+        bad["annotation"]["turn_ind"] = value;
+    } else {
+        *bad.pointer_mut(field).unwrap() = value;
+    }
+    // The id stands last in the published files: it must be found all the same.
+    let id = bad.as_object_mut().unwrap().shift_remove("id").unwrap();
+    bad["id"] = id;
+    let line = complaint(parse(&json!([record("Single_GOOD"), bad])));
+    assert!(line.starts_with("test.json, record 2"), "{line}");
+    assert!(field == "/id" || line.contains("(Single_BAD)"), "{line}");
+    assert!(line.contains(expected), "{line}");
+}
+
+#[test]
+fn in_jsonl_too_a_wrong_field_is_named_with_its_record() {
+    let mut bad = record("Single_BAD");
+    bad["qa"] = json!(3);
+    let text = format!("{}\n{bad}\n", record("Single_GOOD"));
+    let line = complaint(from_str("test.jsonl", &text));
+    assert!(line.contains("record 2 (Single_BAD), field `qa`"), "{line}");
+}
+
+#[test]
+fn a_record_that_asks_nothing_is_refused() {
+    let mut bad = record("Single_BAD");
+    bad.as_object_mut().unwrap().remove("qa");
+    bad.as_object_mut().unwrap().remove("annotation");
+    let line = complaint(parse(&json!([bad])));
+    assert!(line.contains("asks nothing"), "{line}");
+}
+
+#[test]
+fn an_id_that_stands_twice_is_refused() {
+    let line = complaint(parse(&json!([
+        record("Single_A"),
+        record("Single_B"),
+        record("Single_A")
+    ])));
+    assert!(
+        line.contains("records 1 and 3 both have the id Single_A"),
+        "{line}"
+    );
+    let line = complaint(parse(&json!([turn("Single_A", 1), turn("Single_A", 1)])));
+    assert!(
+        line.contains("turn 1 of this conversation is there twice"),
+        "{line}"
+    );
+}
+
+#[test]
+fn a_path_that_cannot_be_read_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("train.json");
+    let line = complaint(load(&Source::Path(missing.clone())));
+    assert!(line.contains("no data file at"), "{line}");
+    assert!(line.contains("convfinqa data download"), "{line}");
+    let line = complaint(load(&Source::Path(folder.path().to_owned())));
+    assert!(line.contains("it is a folder"), "{line}");
+    fs::write(&missing, b"\xff\xfe[\0]\0").unwrap();
+    let line = complaint(load(&Source::Path(missing.clone())));
+    assert!(line.contains("UTF-16"), "{line}");
+    fs::write(&missing, b"[{\"id\": \"caf\xe9\"}]").unwrap();
+    let line = complaint(load(&Source::Path(missing)));
+    assert!(line.contains("line 1"), "{line}");
+}
+
+#[test]
+fn the_sample_loads_and_says_that_it_is_invented() {
+    let dataset = sample().unwrap();
+    assert!(dataset.invented);
+    assert_eq!(load(&Source::Sample).unwrap(), dataset);
+    assert_eq!(dataset.source, "built-in sample");
+    for case in dataset.records.iter().flat_map(|record| record.cases()) {
+        assert!(!case.gold.is_empty(), "{}", case.question.key);
+    }
+}
+
+#[rstest]
+#[case("train_first100.json", 100, 124, 355)]
+#[case("train_first25_unabridged.json", 25, 33, 95)]
+#[case("dev_work.json", 300, 0, 1042)]
+#[case("test_documents.json", 434, 0, 1521)]
+fn the_published_files_load(
+    #[case] name: &str,
+    #[case] records: usize,
+    #[case] questions: usize,
+    #[case] turns: usize,
+) {
+    let Some(dataset) = load_shared(name) else {
+        return;
+    };
+    assert_eq!(dataset.records.len(), records);
+    assert_eq!(dataset.question_count(), questions);
+    assert_eq!(dataset.turn_count(), turns);
+    let gold = dataset
+        .records
+        .iter()
+        .flat_map(|record| record.cases())
+        .any(|case| !case.gold.is_empty());
+    assert_eq!(gold, name != "test_documents.json");
+}
+
+#[test]
+fn the_abridged_and_the_unabridged_records_are_the_same() {
+    let (Some(long), Some(short)) = (
+        load_shared("train_first25_unabridged.json"),
+        load_shared("train_first100.json"),
+    ) else {
+        return;
+    };
+    for record in &long.records {
+        assert_eq!(Some(record), short.record(record.id()));
+    }
+}

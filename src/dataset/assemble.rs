@@ -1,0 +1,428 @@
+//! Raw records to checked ones: strict in meaning. Turn files are grouped back
+//! into conversations here, never read as one stand-alone question a turn.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::raw::{RawAnnotation, RawQa, RawRecord, Scalar};
+use super::{Case, DatasetError, Document, Gold, Kind, Question, QuestionKey, Record};
+use crate::number::Value;
+
+/// Collects the records of one file.
+pub(super) struct Assembler<'a> {
+    origin: &'a str,
+    /// Raw records seen so far.
+    seen: usize,
+    by_id: HashMap<String, usize>,
+    parts: Vec<Part>,
+}
+
+/// A conversation under construction.
+struct Part {
+    record: Record,
+    /// Number (from 1) of the raw record it was first seen in.
+    first: usize,
+    /// Turns from a turn file by their index; empty for a conversation file.
+    turns: BTreeMap<usize, (String, Gold)>,
+    /// The longest `cur_dial` seen: the questions before each turn.
+    dialogue: Vec<String>,
+    from_turns: bool,
+}
+
+/// Why a raw record is refused.
+enum Wrong {
+    /// A field: its path, and what is wrong and what to do.
+    Field(String, String),
+    /// The id was there before, first in raw record `first` (from 1).
+    Duplicate { first: usize },
+}
+
+impl<'a> Assembler<'a> {
+    pub fn new(origin: &'a str) -> Self {
+        Self {
+            origin,
+            seen: 0,
+            by_id: HashMap::new(),
+            parts: Vec::new(),
+        }
+    }
+
+    /// Adds a conversation, or a turn to its conversation.
+    pub fn add(&mut self, raw: RawRecord) -> Result<(), DatasetError> {
+        self.seen += 1;
+        let number = self.seen;
+        let id = raw
+            .id
+            .clone()
+            .map(Scalar::into_text)
+            .map(|id| id.trim().to_owned())
+            .unwrap_or_default();
+        self.add_checked(raw, &id).map_err(|wrong| match wrong {
+            Wrong::Field(field, reason) => DatasetError::Record {
+                origin: self.origin.to_owned(),
+                record: record_name(number, &id),
+                field,
+                reason,
+            },
+            Wrong::Duplicate { first } => DatasetError::DuplicateId {
+                origin: self.origin.to_owned(),
+                id: id.clone(),
+                first,
+                second: number,
+            },
+        })
+    }
+
+    /// The records in file order, with their turns in theirs.
+    pub fn finish(self) -> Result<Vec<Record>, DatasetError> {
+        if self.parts.is_empty() {
+            return Err(DatasetError::Empty {
+                origin: self.origin.to_owned(),
+            });
+        }
+        Ok(self.parts.into_iter().map(Part::finish).collect())
+    }
+
+    fn add_checked(&mut self, mut raw: RawRecord, id: &str) -> Result<(), Wrong> {
+        if id.is_empty() {
+            return Err(wrong(
+                "id",
+                "is missing; every record needs an id of its own",
+            ));
+        }
+        let annotation = raw.annotation.take().unwrap_or_default();
+        let number = self.seen;
+        if annotation.turn_ind.is_some() || annotation.cur_dial.is_some() {
+            let (conversation, turn) = turn_of(id, &annotation)?;
+            let index = if let Some(index) = self.by_id.get(conversation) {
+                *index
+            } else {
+                let record = Record {
+                    turns: Vec::new(),
+                    ..record(&mut raw, conversation)?
+                };
+                self.push(record, number, true)
+            };
+            if let Some(part) = self.parts.get_mut(index) {
+                part.add_turn(turn, annotation)?;
+            }
+            return Ok(());
+        }
+        if let Some(part) = self.by_id.get(id).and_then(|index| self.parts.get(*index)) {
+            return Err(Wrong::Duplicate { first: part.first });
+        }
+        let mut record = record(&mut raw, id)?;
+        record.turns = conversation(annotation, &record.document)?;
+        if record.questions.is_empty() && record.turns.is_empty() {
+            return Err(wrong(
+                "annotation.dialogue_break",
+                "is missing and so are `qa`, `qa_0` and `qa_1`: the record asks nothing; add a question",
+            ));
+        }
+        self.push(record, number, false);
+        Ok(())
+    }
+
+    fn push(&mut self, record: Record, number: usize, from_turns: bool) -> usize {
+        let index = self.parts.len();
+        self.by_id.insert(record.document.id.clone(), index);
+        self.parts.push(Part {
+            record,
+            first: number,
+            turns: BTreeMap::new(),
+            dialogue: Vec::new(),
+            from_turns,
+        });
+        index
+    }
+}
+
+impl Part {
+    fn add_turn(&mut self, turn: usize, annotation: RawAnnotation) -> Result<(), Wrong> {
+        if !self.from_turns {
+            return Err(wrong(
+                "annotation.turn_ind",
+                "the file also holds this conversation as a whole; keep conversations and turns in separate files",
+            ));
+        }
+        let dialogue = annotation
+            .cur_dial
+            .or(annotation.dialogue_break)
+            .unwrap_or_default();
+        let text = dialogue.get(turn).map(|text| question_text(text));
+        let Some(text) = text.filter(|text| !text.is_empty()) else {
+            return Err(wrong(
+                &format!("annotation.cur_dial[{turn}]"),
+                "is missing or blank; it must hold the question of this turn",
+            ));
+        };
+        let gold = Gold {
+            answer: None,
+            program: annotation.cur_program.and_then(non_blank),
+            exe_ans: annotation.exe_ans.and_then(value),
+            split: annotation
+                .qa_split
+                .and_then(|split| split.get(turn).copied()),
+        };
+        if self.turns.insert(turn, (text, gold)).is_some() {
+            return Err(wrong(
+                "annotation.turn_ind",
+                &format!("turn {turn} of this conversation is there twice; drop one"),
+            ));
+        }
+        if dialogue.len() > self.dialogue.len() {
+            self.dialogue = dialogue;
+        }
+        Ok(())
+    }
+
+    /// Turns in order. A turn that the file leaves out is asked all the same,
+    /// without gold: later turns refer to it.
+    fn finish(mut self) -> Record {
+        if let Some((last, _)) = self.turns.last_key_value() {
+            for turn in 0..=*last {
+                let (text, gold) = self.turns.remove(&turn).unwrap_or_else(|| {
+                    let text = self.dialogue.get(turn).map(String::as_str);
+                    (question_text(text.unwrap_or_default()), Gold::default())
+                });
+                self.record
+                    .turns
+                    .push(case(&self.record.document, turn.to_string(), text, gold));
+            }
+        }
+        self.record
+    }
+}
+
+/// `record 4 (Single_…)`, or `record 4`.
+pub(super) fn record_name(number: usize, id: &str) -> String {
+    if id.is_empty() {
+        format!("record {number}")
+    } else {
+        format!("record {number} ({id})")
+    }
+}
+
+/// Trims a question; some end in a literal `\n`.
+pub(super) fn question_text(text: &str) -> String {
+    let mut text = text.trim();
+    while let Some(shorter) = text.strip_suffix("\\n") {
+        text = shorter.trim_end();
+    }
+    text.to_owned()
+}
+
+/// The conversation's id and the turn's number of a turn record.
+fn turn_of<'a>(id: &'a str, annotation: &RawAnnotation) -> Result<(&'a str, usize), Wrong> {
+    let suffix = id
+        .rsplit_once('_')
+        .and_then(|(base, turn)| Some((base, turn.parse::<usize>().ok()?)));
+    let Some((conversation, from_id)) = suffix else {
+        return Err(wrong(
+            "id",
+            "a turn record's id must end in `_` and the turn's number, e.g. `…pdf-1_0`",
+        ));
+    };
+    match annotation.turn_ind {
+        Some(turn) if turn != from_id => Err(wrong(
+            "annotation.turn_ind",
+            &format!("is {turn}, but the id ends in _{from_id}; make them agree"),
+        )),
+        _ => Ok((conversation, from_id)),
+    }
+}
+
+/// Document, kind and stand-alone questions.
+fn record(raw: &mut RawRecord, id: &str) -> Result<Record, Wrong> {
+    let table = rows(raw.table.take().unwrap_or_default());
+    check_table(&table)?;
+    let document = Arc::new(Document {
+        id: id.to_owned(),
+        filename: match raw.filename.take().and_then(non_blank) {
+            Some(filename) => filename,
+            None => page_of(id).to_owned(),
+        },
+        pre_text: texts(raw.pre_text.take()),
+        post_text: texts(raw.post_text.take()),
+        table,
+        table_ori: raw.table_ori.take().map(rows),
+    });
+    let mut questions = Vec::new();
+    for (part, qa) in [
+        ("qa", raw.qa.take()),
+        ("qa_0", raw.qa_0.take()),
+        ("qa_1", raw.qa_1.take()),
+    ] {
+        if let Some(qa) = qa {
+            questions.push(stand_alone(part, qa, &document)?);
+        }
+    }
+    let double = id.starts_with("Double_") || questions.iter().any(|c| c.question.key.part != "qa");
+    Ok(Record {
+        document,
+        kind: if double { Kind::Double } else { Kind::Single },
+        questions,
+        turns: Vec::new(),
+    })
+}
+
+/// The report page in an id: without `Single_`/`Double_` and without `-3`.
+fn page_of(id: &str) -> &str {
+    let page = id
+        .strip_prefix("Single_")
+        .or_else(|| id.strip_prefix("Double_"))
+        .unwrap_or(id);
+    match page.rsplit_once('-') {
+        Some((base, n)) if !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()) => base,
+        _ => page,
+    }
+}
+
+fn check_table(table: &[Vec<String>]) -> Result<(), Wrong> {
+    let Some(header) = table.first() else {
+        return Err(wrong(
+            "table",
+            "is missing or empty; it must be a list of rows, the header first",
+        ));
+    };
+    if header.iter().all(|cell| cell.trim().is_empty()) {
+        return Err(wrong(
+            "table[0]",
+            "is blank; row 0 must be the header with the column labels",
+        ));
+    }
+    for (index, row) in table.iter().enumerate() {
+        if row.len() != header.len() {
+            return Err(wrong(
+                &format!("table[{index}]"),
+                &format!(
+                    "has {} cells where the header has {}; fill the row up with \"\" or mend it",
+                    row.len(),
+                    header.len()
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn stand_alone(part: &str, qa: RawQa, document: &Arc<Document>) -> Result<Case, Wrong> {
+    let text = question_text(&qa.question.unwrap_or_default());
+    if text.is_empty() {
+        return Err(wrong(
+            &format!("{part}.question"),
+            "is missing or blank; write the question",
+        ));
+    }
+    let gold = Gold {
+        answer: qa.answer.map(Scalar::into_text).and_then(non_blank),
+        program: qa.program.and_then(non_blank),
+        exe_ans: qa.exe_ans.and_then(value),
+        split: None,
+    };
+    Ok(case(document, part.to_owned(), text, gold))
+}
+
+/// The turns of a conversation record, with their gold where there is any.
+fn conversation(raw: RawAnnotation, document: &Arc<Document>) -> Result<Vec<Case>, Wrong> {
+    let questions = raw.dialogue_break.unwrap_or_default();
+    let count = questions.len();
+    let same_length = |field: &str, length: usize| {
+        if length == 0 || length == count {
+            Ok(())
+        } else {
+            Err(wrong(
+                &format!("annotation.{field}"),
+                &format!(
+                    "has {length} entries where dialogue_break has {count} questions; give one a turn, or none at all"
+                ),
+            ))
+        }
+    };
+    let programs = raw.turn_program.unwrap_or_default();
+    let values = raw.exe_ans_list.unwrap_or_default();
+    let split = raw.qa_split.unwrap_or_default();
+    same_length("turn_program", programs.len())?;
+    same_length("exe_ans_list", values.len())?;
+    same_length("qa_split", split.len())?;
+    let mut programs = programs.into_iter();
+    let mut values = values.into_iter();
+    let mut split = split.into_iter();
+    let mut turns = Vec::with_capacity(count);
+    for (turn, question) in questions.iter().enumerate() {
+        let text = question_text(question);
+        if text.is_empty() {
+            return Err(wrong(
+                &format!("annotation.dialogue_break[{turn}]"),
+                "is blank; write the question",
+            ));
+        }
+        let gold = Gold {
+            answer: None,
+            program: programs.next().flatten().and_then(non_blank),
+            exe_ans: values.next().and_then(value),
+            split: split.next(),
+        };
+        turns.push(case(document, turn.to_string(), text, gold));
+    }
+    Ok(turns)
+}
+
+fn case(document: &Arc<Document>, part: String, text: String, gold: Gold) -> Case {
+    Case {
+        question: Question {
+            key: QuestionKey {
+                id: document.id.clone(),
+                part,
+            },
+            document: Arc::clone(document),
+            text,
+            history: Vec::new(),
+        },
+        gold,
+    }
+}
+
+/// A number also where the file wrote it as a string; blank and null as nothing.
+fn value(scalar: Scalar) -> Option<Value> {
+    match scalar {
+        Scalar::Number(x) => Some(Value::Number(x)),
+        Scalar::Null => None,
+        Scalar::Text(text) | Scalar::Digits(text) => {
+            let text = non_blank(text)?;
+            // `inf` and `nan` are words here, not numbers.
+            match text.parse::<f64>() {
+                Ok(x) if x.is_finite() => Some(Value::Number(x)),
+                _ => Some(Value::Text(text)),
+            }
+        }
+    }
+}
+
+fn non_blank(text: String) -> Option<String> {
+    let trimmed = text.trim();
+    if trimmed.is_empty() {
+        None
+    } else if trimmed.len() == text.len() {
+        Some(text)
+    } else {
+        Some(trimmed.to_owned())
+    }
+}
+
+fn texts(raw: Option<Vec<Scalar>>) -> Vec<String> {
+    raw.unwrap_or_default()
+        .into_iter()
+        .map(Scalar::into_text)
+        .collect()
+}
+
+fn rows(raw: Vec<Vec<Scalar>>) -> Vec<Vec<String>> {
+    raw.into_iter()
+        .map(|row| row.into_iter().map(Scalar::into_text).collect())
+        .collect()
+}
+
+fn wrong(field: &str, reason: &str) -> Wrong {
+    Wrong::Field(field.to_owned(), reason.to_owned())
+}

@@ -1,0 +1,90 @@
+//! What can be wrong with a data file, a selection or a download.
+
+use std::path::PathBuf;
+
+/// What went wrong, where, and what to do about it, in one line.
+///
+/// Exit code: [`DatasetError::is_usage`] tells a usage error (2) from a data error (3).
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DatasetError {
+    /// The data path names nothing.
+    #[error(
+        "no data file at {path}: name a JSON or JSONL file of ConvFinQA records, `sample`, or fetch the published files with `convfinqa data download`"
+    )]
+    Missing {
+        /// The path as given.
+        path: PathBuf,
+    },
+    /// The file is there and cannot be read.
+    #[error("cannot read {path}")]
+    Io {
+        /// The path as given.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The bytes are not JSON, or JSON of another shape.
+    #[error("{origin} is not a ConvFinQA file: {reason}")]
+    NotJson {
+        /// The file, or `built-in sample`.
+        origin: String,
+        /// What is there instead, where, and what to do.
+        reason: String,
+    },
+    /// The JSON ends in the middle.
+    #[error(
+        "{origin} is cut off at line {line}, column {column}, after {records} whole records: fetch or copy it again"
+    )]
+    Truncated {
+        /// The file, or `built-in sample`.
+        origin: String,
+        /// Line from 1.
+        line: usize,
+        /// Column from 1.
+        column: usize,
+        /// Records read before the cut.
+        records: usize,
+    },
+    /// A record is not what a record must be.
+    #[error("{origin}, {record}, field `{field}`: {reason}")]
+    Record {
+        /// The file, or `built-in sample`.
+        origin: String,
+        /// `record 4 (Single_…)`, counted from 1.
+        record: String,
+        /// Path of the field, e.g. `annotation.exe_ans_list[2]`.
+        field: String,
+        /// What is wrong and what to do.
+        reason: String,
+    },
+    /// Two records with one id.
+    #[error(
+        "{origin}: records {first} and {second} both have the id {id}: ids name the rows of the output, so drop or rename one"
+    )]
+    DuplicateId {
+        /// The file, or `built-in sample`.
+        origin: String,
+        /// The id.
+        id: String,
+        /// Number of the first, from 1.
+        first: usize,
+        /// Number of the second, from 1.
+        second: usize,
+    },
+    /// Valid JSON without a record.
+    #[error("{origin} holds no record: check that it is the right file")]
+    Empty {
+        /// The file, or `built-in sample`.
+        origin: String,
+    },
+}
+
+impl DatasetError {
+    /// Whether the user asked for something impossible (exit code 2), rather
+    /// than the data being wrong (exit code 3).
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,129 @@
+//! The fields of a record as files hold them: liberal in types, nothing checked.
+//!
+//! Unknown fields are skipped without being kept: the published files hold
+//! whole HTML tables in `annotation`. Meaning is checked in `assemble`.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, Visitor};
+
+/// A conversation record, or one turn of it.
+#[derive(Debug, Deserialize)]
+#[serde(expecting = "a record (a JSON object)")]
+pub(super) struct RawRecord {
+    pub id: Option<Scalar>,
+    pub filename: Option<String>,
+    pub pre_text: Option<Vec<Scalar>>,
+    pub post_text: Option<Vec<Scalar>>,
+    pub table: Option<Vec<Vec<Scalar>>>,
+    pub table_ori: Option<Vec<Vec<Scalar>>>,
+    pub qa: Option<RawQa>,
+    pub qa_0: Option<RawQa>,
+    pub qa_1: Option<RawQa>,
+    pub annotation: Option<RawAnnotation>,
+}
+
+/// A stand-alone question.
+#[derive(Debug, Deserialize)]
+#[serde(expecting = "a stand-alone question (a JSON object)")]
+pub(super) struct RawQa {
+    pub question: Option<String>,
+    pub answer: Option<Scalar>,
+    pub program: Option<String>,
+    pub exe_ans: Option<Scalar>,
+}
+
+/// The conversation; the last four fields only in turn files.
+#[derive(Debug, Default, Deserialize)]
+#[serde(expecting = "the conversation (a JSON object)")]
+pub(super) struct RawAnnotation {
+    pub dialogue_break: Option<Vec<String>>,
+    pub turn_program: Option<Vec<Option<String>>>,
+    pub exe_ans_list: Option<Vec<Scalar>>,
+    pub qa_split: Option<Vec<u8>>,
+    pub cur_dial: Option<Vec<String>>,
+    pub cur_program: Option<String>,
+    pub exe_ans: Option<Scalar>,
+    pub turn_ind: Option<usize>,
+}
+
+/// A JSON string, number, boolean or null, where the files use any of them.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Scalar {
+    Text(String),
+    Number(f64),
+    /// A whole number beyond the exact range of f64 keeps its digits here.
+    Digits(String),
+    Null,
+}
+
+impl Scalar {
+    /// The text; a number in its shortest form, null as nothing.
+    pub fn into_text(self) -> String {
+        match self {
+            Self::Text(text) | Self::Digits(text) => text,
+            Self::Number(x) => x.to_string(),
+            Self::Null => String::new(),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Scalar {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ScalarVisitor;
+
+        /// Whole numbers up to here are exact in f64.
+        const EXACT: u64 = 1 << 53;
+
+        impl Visitor<'_> for ScalarVisitor {
+            type Value = Scalar;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string, a number or null")
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<Scalar, E> {
+                Ok(Scalar::Text(text.to_owned()))
+            }
+
+            fn visit_string<E: Error>(self, text: String) -> Result<Scalar, E> {
+                Ok(Scalar::Text(text))
+            }
+
+            fn visit_f64<E: Error>(self, x: f64) -> Result<Scalar, E> {
+                Ok(Scalar::Number(x))
+            }
+
+            #[allow(
+                clippy::cast_precision_loss,
+                reason = "the cast is only taken where it is exact"
+            )]
+            fn visit_u64<E: Error>(self, n: u64) -> Result<Scalar, E> {
+                if n <= EXACT {
+                    Ok(Scalar::Number(n as f64))
+                } else {
+                    Ok(Scalar::Digits(n.to_string()))
+                }
+            }
+
+            #[allow(
+                clippy::cast_precision_loss,
+                reason = "the cast is only taken where it is exact"
+            )]
+            fn visit_i64<E: Error>(self, n: i64) -> Result<Scalar, E> {
+                if n.unsigned_abs() <= EXACT {
+                    Ok(Scalar::Number(n as f64))
+                } else {
+                    Ok(Scalar::Digits(n.to_string()))
+                }
+            }
+
+            fn visit_unit<E: Error>(self) -> Result<Scalar, E> {
+                Ok(Scalar::Null)
+            }
+        }
+
+        deserializer.deserialize_any(ScalarVisitor)
+    }
+}

@@ -1,0 +1,278 @@
+//! Reads a JSON array, or JSON records one after the other (JSONL), one record
+//! at a time, and hashes the bytes on the way.
+//!
+//! The file never stands in memory as a whole: a record is handed on before
+//! the next is read.
+
+use std::io::{BufRead, BufReader, Read};
+
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer as _, SeqAccess, Visitor};
+use serde_json::error::Category;
+use serde_path_to_error::Track;
+
+use super::DatasetError;
+use super::raw::{RawRecord, Scalar};
+
+/// Takes the records in order; an error stops the reading.
+pub(super) type Sink<'a> = &'a mut dyn FnMut(RawRecord) -> Result<(), DatasetError>;
+
+/// What stopped the reading.
+pub(super) enum Stop {
+    /// The bytes are not what they should be.
+    Data(Box<DatasetError>),
+    /// A field of record `index` (from 0) has the wrong type.
+    Field {
+        index: usize,
+        field: String,
+        reason: String,
+    },
+    Io(std::io::Error),
+}
+
+impl From<DatasetError> for Stop {
+    fn from(error: DatasetError) -> Self {
+        Self::Data(Box::new(error))
+    }
+}
+
+/// Feeds every record of `reader` to `sink`; gives the blake3 hash of all bytes.
+pub(super) fn records(origin: &str, reader: impl Read, sink: Sink<'_>) -> Result<String, Stop> {
+    let mut reader = BufReader::with_capacity(
+        64 * 1024,
+        Hashing {
+            inner: reader,
+            hasher: blake3::Hasher::new(),
+        },
+    );
+    let first = first_byte(origin, &mut reader)?;
+    let mut state = State::default();
+    let mut json = serde_json::Deserializer::from_reader(&mut reader);
+    let result = if first == b'[' {
+        json.deserialize_seq(Records {
+            state: &mut state,
+            sink,
+        })
+        .and_then(|()| json.end())
+    } else {
+        let mut result = Ok(());
+        while result.is_ok() && json.end().is_err() {
+            result = Next { state: &mut state }
+                .deserialize(&mut json)
+                .and_then(|record| state.take(record, sink));
+        }
+        result
+    };
+    drop(json);
+    match result {
+        Ok(()) => Ok(reader.into_inner().hasher.finalize().to_hex().to_string()),
+        Err(error) => Err(state.stop(origin, error)),
+    }
+}
+
+/// The id of record `index`, read leniently: for error messages only.
+pub(super) fn id_of(reader: impl Read, index: usize) -> Option<String> {
+    #[derive(Deserialize)]
+    struct IdOnly {
+        id: Option<Scalar>,
+    }
+    /// Leaves the id in `.1`; what follows the record is not read.
+    struct Nth<'a>(usize, &'a mut Option<Scalar>);
+    impl<'de> Visitor<'de> for Nth<'_> {
+        type Value = ();
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("records")
+        }
+        fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+            for _ in 0..self.0 {
+                seq.next_element::<serde::de::IgnoredAny>()?;
+            }
+            *self.1 = seq.next_element::<IdOnly>()?.and_then(|record| record.id);
+            Ok(())
+        }
+    }
+    let mut reader = BufReader::new(reader);
+    let array = first_byte("", &mut reader).ok()? == b'[';
+    let mut json = serde_json::Deserializer::from_reader(reader);
+    let mut id = None;
+    if array {
+        // Fails where it stops early, which it does on purpose.
+        let _ = json.deserialize_seq(Nth(index, &mut id));
+    } else {
+        for _ in 0..index {
+            serde::de::IgnoredAny::deserialize(&mut json).ok()?;
+        }
+        id = IdOnly::deserialize(&mut json).ok()?.id;
+    }
+    id.map(Scalar::into_text).filter(|id| !id.is_empty())
+}
+
+/// Skips a UTF-8 byte order mark and white space; the first byte that means something.
+fn first_byte(origin: &str, reader: &mut impl BufRead) -> Result<u8, Stop> {
+    let not_json = |reason: &str| {
+        Stop::from(DatasetError::NotJson {
+            origin: origin.to_owned(),
+            reason: reason.to_owned(),
+        })
+    };
+    let head = reader.fill_buf().map_err(Stop::Io)?;
+    match head {
+        [0xEF, 0xBB, 0xBF, ..] => reader.consume(3),
+        [0xFE, 0xFF, ..] | [0xFF, 0xFE, ..] => {
+            return Err(not_json("it is UTF-16 text; save it as UTF-8"));
+        }
+        [b'P', b'K', 3, 4, ..] => {
+            return Err(not_json(
+                "it is a zip archive; unpack it and name a .json file of it",
+            ));
+        }
+        [0x1F, 0x8B, ..] => {
+            return Err(not_json("it is gzip data; unpack it first"));
+        }
+        _ => {}
+    }
+    loop {
+        let buffer = reader.fill_buf().map_err(Stop::Io)?;
+        if buffer.is_empty() {
+            return Err(DatasetError::Empty {
+                origin: origin.to_owned(),
+            }
+            .into());
+        }
+        let blank = buffer
+            .iter()
+            .take_while(|byte| byte.is_ascii_whitespace())
+            .count();
+        match buffer.get(blank) {
+            Some(byte @ (b'[' | b'{')) => {
+                let byte = *byte;
+                reader.consume(blank);
+                return Ok(byte);
+            }
+            Some(byte) => {
+                let start = char::from(*byte);
+                return Err(not_json(&format!(
+                    "it starts with {start:?}; expected a JSON array `[…]` of records, or one JSON object `{{…}}` a line"
+                )));
+            }
+            None => reader.consume(blank),
+        }
+    }
+}
+
+/// What is known while reading, for the error message.
+#[derive(Default)]
+struct State {
+    /// Whole records so far.
+    read: usize,
+    /// Field path inside the record that failed.
+    path: Option<String>,
+    /// What the sink said.
+    refused: Option<DatasetError>,
+}
+
+impl State {
+    fn take<E: serde::de::Error>(&mut self, record: RawRecord, sink: Sink<'_>) -> Result<(), E> {
+        self.read += 1;
+        sink(record).map_err(|error| {
+            self.refused = Some(error);
+            E::custom("refused")
+        })
+    }
+
+    fn stop(self, origin: &str, error: serde_json::Error) -> Stop {
+        if let Some(refused) = self.refused {
+            return refused.into();
+        }
+        let origin = origin.to_owned();
+        let (line, column) = (error.line(), error.column());
+        match error.classify() {
+            Category::Eof => DatasetError::Truncated {
+                origin,
+                line,
+                column,
+                records: self.read,
+            }
+            .into(),
+            Category::Syntax => DatasetError::NotJson {
+                origin,
+                reason: format!(
+                    "{} at line {line}, column {column}, after {} whole records; mend the file or fetch it again",
+                    without_position(&error),
+                    self.read
+                ),
+            }
+            .into(),
+            Category::Data => Stop::Field {
+                index: self.read,
+                field: self.path.unwrap_or_default(),
+                reason: without_position(&error),
+            },
+            Category::Io => Stop::Io(error.into()),
+        }
+    }
+}
+
+/// One record; on failure the path of the field is left in the state.
+struct Next<'a> {
+    state: &'a mut State,
+}
+
+impl<'de> DeserializeSeed<'de> for Next<'_> {
+    type Value = RawRecord;
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, json: D) -> Result<RawRecord, D::Error> {
+        let mut track = Track::new();
+        RawRecord::deserialize(serde_path_to_error::Deserializer::new(json, &mut track))
+            .inspect_err(|_| {
+                self.state.path = Some(track.path().to_string());
+            })
+    }
+}
+
+/// The elements of the top-level array.
+struct Records<'a, 'b> {
+    state: &'a mut State,
+    sink: Sink<'b>,
+}
+
+impl<'de> Visitor<'de> for Records<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an array of records")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
+        while let Some(record) = seq.next_element_seed(Next { state: self.state })? {
+            self.state.take(record, self.sink)?;
+        }
+        Ok(())
+    }
+}
+
+/// The message without serde_json's ` at line 3 column 14`.
+fn without_position(error: &serde_json::Error) -> String {
+    let message = error.to_string();
+    message
+        .rfind(" at line ")
+        .and_then(|end| message.get(..end))
+        .unwrap_or(&message)
+        .to_owned()
+}
+
+/// Hashes what passes through.
+struct Hashing<R> {
+    inner: R,
+    hasher: blake3::Hasher,
+}
+
+impl<R: Read> Read for Hashing<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let n = self.inner.read(buffer)?;
+        if let Some(read) = buffer.get(..n) {
+            self.hasher.update(read);
+        }
+        Ok(n)
+    }
+}
