@@ -19,6 +19,7 @@ mod models;
 mod offline;
 mod program;
 mod run;
+mod sample;
 mod score;
 mod sinks;
 mod support;
