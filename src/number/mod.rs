@@ -2,9 +2,20 @@
 //! or an answer comes to. Used by `program`, `agents`, `score`, `offline`, `env`.
 //!
 //! It knows nothing of questions, tables or models.
+//!
+//! Two readers stand side by side, because two things are read. [`literal`]
+//! is the official evaluator's: what may stand in a program, as strict and as
+//! odd as the original. [`read`] is for text written by people and models:
+//! currency, parentheses for negatives, scale words, percent signs.
 
+mod literal;
+mod print;
+mod read;
 mod unit;
 mod value;
 
+pub use literal::{literal, python_float};
+pub use print::print;
+pub use read::{Reading, read, readings};
 pub use unit::{Scale, Unit, UnitKind};
 pub use value::{Value, round5};

@@ -1,0 +1,111 @@
+//! The official evaluator's reader of literals.
+
+/// Reads what Python's `float(text)` reads, and refuses what it refuses:
+/// surrounding white space, a sign, `1_000`, `1e3`, `.5`, `inf` and `nan` are
+/// fine. Unlike Python it refuses digits of other scripts.
+#[must_use]
+pub fn python_float(text: &str) -> Option<f64> {
+    let text = text.trim();
+    if !text.contains('_') {
+        return text.parse().ok();
+    }
+    // Python allows a single underscore between two digits and nowhere else.
+    let bytes = text.as_bytes();
+    let between_digits = |at: usize| {
+        let digit = |i: Option<usize>| i.and_then(|i| bytes.get(i)).is_some_and(u8::is_ascii_digit);
+        digit(at.checked_sub(1)) && digit(at.checked_add(1))
+    };
+    text.match_indices('_')
+        .all(|(at, _)| between_digits(at))
+        .then(|| text.replace('_', "").parse().ok())
+        .flatten()
+}
+
+/// The value of a program's literal, as `str_to_num` of the official
+/// evaluator reads it: commas dropped and `float`; else, with a `%`, `float`
+/// over 100; else `const_<float>`, where `m1` is -1.
+///
+/// ```
+/// use convfinqa::number::literal;
+/// assert_eq!(literal("1,234"), Some(1234.0));
+/// assert_eq!(literal("4%"), Some(0.04));
+/// assert_eq!(literal("const_m1"), Some(-1.0));
+/// assert_eq!(literal("revenue"), None);
+/// ```
+#[must_use]
+pub fn literal(text: &str) -> Option<f64> {
+    let without_commas;
+    let text = if text.contains(',') {
+        without_commas = text.replace(',', "");
+        without_commas.as_str()
+    } else {
+        text
+    };
+    if let Some(number) = python_float(text) {
+        return Some(number);
+    }
+    if text.contains('%') {
+        return python_float(&text.replace('%', "")).map(|percent| percent / 100.0);
+    }
+    if text.contains("const") {
+        return match text.replace("const_", "").as_str() {
+            "m1" => Some(-1.0),
+            rest => python_float(rest),
+        };
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn python_float_accepts_and_refuses_what_python_does() {
+        for (text, expected) in [
+            (" 5 ", Some(5.0)),
+            ("1_000", Some(1000.0)),
+            ("1__0", None),
+            ("_1", None),
+            ("1_", None),
+            ("1_.5", None),
+            ("5.", Some(5.0)),
+            (".5", Some(0.5)),
+            (".", None),
+            ("+3", Some(3.0)),
+            ("1e3", Some(1000.0)),
+            ("1e999", Some(f64::INFINITY)),
+            ("Infinity", Some(f64::INFINITY)),
+            ("--5", None),
+            ("", None),
+            ("0x10", None),
+            ("\u{665}", None),
+        ] {
+            assert_eq!(python_float(text), expected, "{text:?}");
+        }
+        assert!(python_float("nan").unwrap().is_nan());
+    }
+
+    #[test]
+    fn literals_of_the_official_evaluator() {
+        for (text, expected) in [
+            ("1,234", Some(1234.0)),
+            ("1,2,3", Some(123.0)),
+            ("4.02%", Some(4.02 / 100.0)),
+            ("const_100", Some(100.0)),
+            ("const_m1", Some(-1.0)),
+            ("const_3.5", Some(3.5)),
+            ("const_x", None),
+            ("$5", None),
+            ("yes", None),
+            ("%", None),
+        ] {
+            assert_eq!(literal(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_megabyte_of_digits_is_read_not_feared() {
+        assert_eq!(literal(&"9".repeat(1 << 20)), Some(f64::INFINITY));
+    }
+}
