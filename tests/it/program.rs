@@ -1,1 +1,229 @@
-//! Tests of `program`.
+//! The program language against the official evaluators' vectors, and over
+//! arbitrary input.
+
+use convfinqa::number::Value;
+use convfinqa::program::official::{Dialect, evaluate};
+use convfinqa::program::{Program, equal};
+use proptest::prelude::*;
+
+fn table() -> Vec<Vec<String>> {
+    serde_json::from_str(include_str!("../vectors/official_programs_table.json")).unwrap()
+}
+
+/// Equal to the bit, so that -0.0 is not 0.0.
+fn same(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a.to_bits() == b.to_bits(),
+        _ => a == b,
+    }
+}
+
+fn value(text: &str) -> Option<Value> {
+    match text {
+        "" => None,
+        _ => Some(
+            text.parse()
+                .map_or_else(|_| Value::Text(text.to_owned()), Value::Number),
+        ),
+    }
+}
+
+#[test]
+fn official_execution_vectors() {
+    let vectors = include_bytes!("../vectors/official_programs.csv");
+    let mut count = 0;
+    for row in csv::Reader::from_reader(vectors.as_slice()).records() {
+        let row = row.unwrap();
+        for (dialect, at) in [(Dialect::ConvFinQa, 1), (Dialect::FinQa, 3)] {
+            let (valid, result) = evaluate(&row[0], &table(), dialect);
+            assert_eq!(valid, &row[at] == "true", "{} {dialect:?}", &row[0]);
+            let expected = value(&row[at + 1]);
+            assert!(
+                match (&result, &expected) {
+                    (Some(a), Some(b)) => same(a, b),
+                    (a, b) => a == b,
+                },
+                "{} {dialect:?}: {result:?} instead of {expected:?}",
+                &row[0]
+            );
+        }
+        // The typed program agrees wherever the official one is a finished one.
+        let (valid, result) = evaluate(&row[0], &table(), Dialect::ConvFinQa);
+        let typed = Program::parse(&row[0]).and_then(|program| program.execute(&table()));
+        assert_eq!(typed.is_ok(), valid && &row[2] != "n/a", "{}", &row[0]);
+        if let Ok(typed) = typed {
+            assert!(same(&typed, &result.unwrap()), "{}", &row[0]);
+        }
+        count += 1;
+    }
+    assert_eq!(count, 39);
+}
+
+#[test]
+fn official_equality_vectors() {
+    let vectors = include_bytes!("../vectors/official_program_equality.csv");
+    let mut count = 0;
+    for row in csv::Reader::from_reader(vectors.as_slice()).records() {
+        let row = row.unwrap();
+        assert_eq!(
+            equal(&row[0], &row[1]),
+            &row[2] == "true",
+            "{} | {}",
+            &row[0],
+            &row[1]
+        );
+        count += 1;
+    }
+    assert_eq!(count, 24);
+}
+
+#[test]
+fn errors_name_the_step() {
+    for (program, message) in [
+        ("", "empty program"),
+        ("abc", "`abc` is neither a number nor a step"),
+        ("sum(1, 2)", "step 0: unknown operation `sum`"),
+        (
+            "add(1,2)",
+            "step 0: not of the form `operation(argument, argument)`",
+        ),
+        (
+            "add(1, 2), add(1, 2",
+            "step 1: not of the form `operation(argument, argument)`",
+        ),
+        (
+            "add(1, 2), add(#1, 2)",
+            "step 1: `#1` does not refer to an earlier step",
+        ),
+        ("add(1, two)", "step 0: `two` is not a number"),
+        ("divide(1, 0)", "step 0: division by zero"),
+        ("exp(-8, 0.5)", "step 0: the root of a negative number"),
+        ("exp(10, 400)", "step 0: the result is too large"),
+        (
+            "greater(5, 3), add(#0, 1)",
+            "step 1: arithmetic on yes or no",
+        ),
+        (
+            "table_sum(profit, none)",
+            "step 0: the table has no row `profit`",
+        ),
+        (
+            "table_sum(bad, none)",
+            "step 0: row `bad` is not all numbers",
+        ),
+    ] {
+        let error = Program::parse(program)
+            .and_then(|program| program.execute(&table()))
+            .unwrap_err();
+        assert_eq!(error.to_string(), message, "{program}");
+    }
+}
+
+#[test]
+fn accessors_and_display() {
+    let text = "table_max(tax, none), subtract(5%, #0), multiply(#1, const_100)";
+    let program = Program::parse(text).unwrap();
+    assert_eq!(program.to_string(), text);
+    assert_eq!(program.literals().collect::<Vec<_>>(), ["5%", "const_100"]);
+    assert_eq!(program.rows().collect::<Vec<_>>(), ["tax"]);
+    assert!(program.ends_with_times_100());
+    assert!(!program.is_number());
+    assert!(Program::parse("-12").unwrap().is_number());
+}
+
+#[test]
+fn long_and_deeply_nested_programs_are_no_danger() {
+    let steps: Vec<String> = (0..10_000)
+        .map(|at| match at {
+            0 => "add(1, 1)".to_owned(),
+            _ => format!("add(#{}, 1)", at - 1),
+        })
+        .collect();
+    let long = steps.join(", ");
+    let program = Program::parse(&long).unwrap();
+    assert_eq!(program.execute(&[]).unwrap(), Value::Number(10_001.0));
+    assert!(equal(&long, &long));
+    let nested = format!("{}1, 2{}", "add(".repeat(10_000), ")".repeat(10_000));
+    assert!(Program::parse(&nested).is_err());
+    assert_eq!(evaluate(&nested, &[], Dialect::FinQa), (false, None));
+    // Words double with every step in Python; here they are refused early.
+    let mut doubling = "greater(2, 1)".to_owned();
+    for at in 0..100 {
+        doubling.push_str(&format!(", add(#{at}, #{at})"));
+    }
+    assert!(!evaluate(&doubling, &[], Dialect::FinQa).0);
+}
+
+/// Programs that are mostly well formed.
+fn any_program() -> impl Strategy<Value = String> {
+    let op = prop::sample::select(vec![
+        "add", "subtract", "multiply", "divide", "exp", "greater",
+    ]);
+    let argument = prop::sample::select(vec![
+        "#0",
+        "#1",
+        "#2",
+        "5",
+        "3",
+        "0",
+        "const_100",
+        "4.2%",
+        "-7",
+        "x",
+    ]);
+    let step = (op, argument.clone(), argument).prop_map(|(op, a, b)| format!("{op}({a}, {b})"));
+    prop::collection::vec(step, 1..5).prop_map(|steps| steps.join(", "))
+}
+
+proptest! {
+    #[test]
+    fn whatever_is_read_prints_back_and_agrees_with_the_official_code(program in any_program()) {
+        if let Ok(parsed) = Program::parse(&program) {
+            prop_assert_eq!(parsed.to_string(), program.clone());
+            let (valid, result) = evaluate(&program, &[], Dialect::ConvFinQa);
+            let ours = parsed.execute(&[]);
+            prop_assert_eq!(valid, ours.is_ok());
+            if let (Some(a), Ok(b)) = (result, ours) {
+                prop_assert!(same(&a, &b) || a.number().is_some_and(f64::is_nan));
+            }
+            // A program that divides by what is identically zero is still equal to itself.
+            prop_assert!(equal(&program, &program));
+        }
+    }
+
+    #[test]
+    fn equal_programs_have_equal_values(gold in any_program(), predicted in any_program()) {
+        if equal(&gold, &predicted) {
+            let value = |p: &str| Program::parse(p).unwrap().execute(&[]).ok();
+            if let (Some(Value::Number(a)), Some(Value::Number(b))) = (value(&gold), value(&predicted)) {
+                let scale = a.abs().max(b.abs()).max(1.0);
+                prop_assert!((a - b).abs() <= 1e-4 * scale || a.is_nan() || a.is_infinite());
+            }
+        }
+    }
+
+    #[test]
+    fn no_text_makes_it_panic(program in "\\PC{0,60}", tail in "[a-z_#0-9(), |$%.-]{0,60}") {
+        for text in [&program, &tail] {
+            let _ = Program::parse(text).and_then(|p| p.execute(&table()));
+            let _ = evaluate(text, &table(), Dialect::FinQa);
+            let _ = evaluate(text, &table(), Dialect::ConvFinQa);
+            let _ = equal(text, text);
+            if let Some(reading) = convfinqa::number::read(text) {
+                prop_assert!(reading.value.is_finite());
+                prop_assert!(text.get(reading.span).is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn a_printed_number_reads_back(x in -1e12f64..1e12, decimals in 0usize..6) {
+        let printed = format!("{x:.decimals$}");
+        let reading = convfinqa::number::read(&printed).unwrap();
+        prop_assert_eq!(reading.value, printed.parse::<f64>().unwrap());
+        prop_assert_eq!(reading.decimals as usize, decimals);
+        let accounting = format!("$ ({} million)", printed.trim_start_matches('-'));
+        let reading = convfinqa::number::read(&accounting).unwrap();
+        prop_assert!(reading.value <= 0.0 && reading.scaled().abs() >= reading.value.abs());
+    }
+}

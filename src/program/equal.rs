@@ -1,0 +1,232 @@
+//! Official program equality.
+//!
+//! The official code turns both programs into expressions over symbols (one
+//! symbol a literal string of gold, one a table step of gold) and asks a
+//! computer algebra system whether they simplify to the same. Here both are
+//! rational functions over a prime field, evaluated at fixed pseudo-random
+//! points: equal functions agree everywhere, different ones agree by accident
+//! with a probability of about degree / 2^61 a point. That takes time linear
+//! in the steps, where expanding polynomials takes time exponential in them.
+//!
+//! `exp` is opaque (a symbol for each pair of equal operands), `greater` an
+//! ordered pair with which nothing more can be computed.
+
+use std::collections::HashMap;
+
+use crate::number::literal;
+
+use super::parse::{Literals, official_steps};
+use super::{Argument, Op, Step, tokens};
+
+/// The Mersenne prime 2^61 - 1.
+const PRIME: u64 = (1 << 61) - 1;
+/// Points at which the functions are compared.
+const POINTS: usize = 2;
+
+/// Whether `predicted` is the same program as `gold` by the official rule:
+/// it may use only gold's literals, as written, and gold's table steps; only
+/// the last step's expression counts; and it must be the same function.
+/// Two single numbers are equal if written the same.
+///
+/// ```
+/// use convfinqa::program::equal;
+/// assert!(equal("multiply(3, 4), divide(#0, 5)", "divide(4, 5), multiply(3, #0)"));
+/// assert!(!equal("subtract(5.0, 3)", "subtract(5, 3)"));
+/// ```
+#[must_use]
+pub fn equal(gold: &str, predicted: &str) -> bool {
+    let read = |program: &str| {
+        let tokens: Vec<&str> = tokens::pieces(program.trim()).collect();
+        official_steps(&tokens, Literals::Any).map(|read| read.steps)
+    };
+    let (gold_steps, predicted_steps) = match (read(gold), read(predicted)) {
+        (Ok(gold), Ok(predicted)) => (gold, predicted),
+        (Err(_), Err(_)) => return is_number(gold) && gold.trim() == predicted.trim(),
+        _ => return false,
+    };
+    let mut symbols = Symbols::default();
+    let Some(of_gold) = symbols.function(&gold_steps, true) else {
+        // Without a meaning (a division by what is always zero) it equals only itself.
+        return !gold_steps.is_empty() && gold_steps_are(&gold_steps, &predicted_steps);
+    };
+    symbols.function(&predicted_steps, false) == Some(of_gold)
+}
+
+fn is_number(program: &str) -> bool {
+    literal(program.trim()).is_some()
+}
+
+/// Compared as printed: an unread literal has no value to compare.
+fn gold_steps_are(gold: &[Step], predicted: &[Step]) -> bool {
+    let print = |steps: &[Step]| steps.iter().map(ToString::to_string).collect::<Vec<_>>();
+    print(gold) == print(predicted)
+}
+
+/// A function by its values at the points.
+type Point = [u64; POINTS];
+
+#[derive(Clone, Copy, PartialEq)]
+enum Function {
+    Rational(Point),
+    Greater(Point, Point),
+}
+
+/// The symbols that stand for gold's literals and table steps.
+#[derive(Default)]
+struct Symbols {
+    leaves: HashMap<String, Point>,
+}
+
+impl Symbols {
+    /// The function that the last step computes. `None` if a leaf is unknown
+    /// (and `may_add` is false), if a step divides by the zero function, or if
+    /// something is computed with a comparison.
+    fn function(&mut self, steps: &[Step], may_add: bool) -> Option<Function> {
+        let mut results: Vec<Option<Function>> = Vec::with_capacity(steps.len());
+        for step in steps {
+            let result = if step.op.is_table() {
+                // A step that reads an earlier result is no leaf of gold.
+                let [Argument::Row(_), _] = &step.arguments else {
+                    return None;
+                };
+                Some(Function::Rational(self.leaf(&step.to_string(), may_add)?))
+            } else {
+                let [first, second] = &step.arguments;
+                let first = self.operand(first, may_add, &results)?;
+                let second = self.operand(second, may_add, &results)?;
+                // Only the last step counts, so a step without a meaning is no
+                // harm as long as nothing refers to it.
+                first.zip(second).and_then(|(a, b)| apply(step.op, a, b))
+            };
+            results.push(result);
+        }
+        results.pop().flatten()
+    }
+
+    /// The outer `None` is a leaf that gold does not have.
+    fn operand(
+        &mut self,
+        argument: &Argument,
+        may_add: bool,
+        results: &[Option<Function>],
+    ) -> Option<Option<Function>> {
+        match argument {
+            Argument::Reference(k) => results.get(*k).copied(),
+            Argument::Literal { text, .. } => {
+                Some(Some(Function::Rational(self.leaf(text, may_add)?)))
+            }
+            Argument::Row(_) | Argument::Unused(_) => None,
+        }
+    }
+
+    fn leaf(&mut self, name: &str, may_add: bool) -> Option<Point> {
+        if !may_add {
+            return self.leaves.get(name).copied();
+        }
+        let next = self.leaves.len() as u64;
+        Some(*self.leaves.entry(name.to_owned()).or_insert_with(|| {
+            std::array::from_fn(|point| scramble(next * 2 + 1, point as u64 + 1))
+        }))
+    }
+}
+
+fn apply(op: Op, a: Function, b: Function) -> Option<Function> {
+    let (Function::Rational(a), Function::Rational(b)) = (a, b) else {
+        return None;
+    };
+    let each = |f: fn(u64, u64) -> u64| {
+        let mut out = a;
+        for (x, y) in out.iter_mut().zip(b) {
+            *x = f(*x, y);
+        }
+        out
+    };
+    Some(Function::Rational(match op {
+        Op::Add => each(add),
+        Op::Subtract => each(|x, y| add(x, PRIME - y)),
+        Op::Multiply => each(multiply),
+        Op::Divide if b.contains(&0) => return None,
+        Op::Divide => each(|x, y| multiply(x, inverse(y))),
+        Op::Exp => {
+            let mixed = a.iter().chain(&b).fold(0, |seed, x| scramble(seed, *x));
+            std::array::from_fn(|point| scramble(mixed, point as u64 + 1))
+        }
+        _ => return Some(Function::Greater(a, b)),
+    }))
+}
+
+/// Both below `PRIME`.
+fn add(a: u64, b: u64) -> u64 {
+    (a + b) % PRIME
+}
+
+fn multiply(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b) % u128::from(PRIME);
+    u64::try_from(product).unwrap_or_default()
+}
+
+/// By Fermat: a^(p - 2).
+fn inverse(a: u64) -> u64 {
+    let (mut result, mut power, mut exponent) = (1, a, PRIME - 2);
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result = multiply(result, power);
+        }
+        power = multiply(power, power);
+        exponent >>= 1;
+    }
+    result
+}
+
+/// A field element that looks random: the finaliser of SplitMix64.
+fn scramble(seed: u64, salt: u64) -> u64 {
+    let mut x = seed
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        .wrapping_add(salt.wrapping_mul(0xd1b5_4a32_d192_ed03));
+    x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (x ^ (x >> 31)) % PRIME
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inverse_is_one() {
+        for x in [1, 2, 3, PRIME - 1, 123_456_789] {
+            assert_eq!(multiply(x, inverse(x)), 1);
+        }
+    }
+
+    #[test]
+    fn ten_thousand_squarings_are_no_blow_up() {
+        let mut program = "add(5, 3)".to_owned();
+        for step in 0..10_000 {
+            program.push_str(&format!(", multiply(#{step}, #{step})"));
+        }
+        assert!(equal(&program, &program.replace("add(5, 3)", "add(3, 5)")));
+        assert!(!equal(
+            &program,
+            &program.replace("add(5, 3)", "subtract(5, 3)")
+        ));
+    }
+
+    #[test]
+    fn const_1_is_a_symbol_like_any_other() {
+        let relative = "subtract(5, 3), divide(#0, 3), multiply(#1, const_1)";
+        assert!(!equal(relative, "divide(5, 3), subtract(#0, const_1)"));
+        assert!(!equal("exp(2, const_1)", "add(2, const_1)"));
+    }
+
+    #[test]
+    fn an_unused_step_must_still_use_golds_literals() {
+        assert!(!equal("subtract(7, 2)", "divide(5, 3), subtract(7, 2)"));
+        assert!(equal("subtract(7, 2)", "divide(7, 2), subtract(7, 2)"));
+        assert!(equal(
+            "greater(7, 2)",
+            "greater(7, 2), subtract(7, 2), greater(7, 2)"
+        ));
+        assert!(!equal("greater(7, 2)", "greater(7, 2), add(#0, 2)"));
+    }
+}

@@ -1,0 +1,85 @@
+//! Why a program has no value.
+
+use thiserror::Error;
+
+/// Why a program cannot be read or executed. Steps are counted from 0, as `#0` does.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum ProgramError {
+    /// Nothing but white space.
+    #[error("empty program")]
+    Empty,
+    /// A single token that is not a number.
+    #[error("`{0}` is neither a number nor a step")]
+    NotANumber(String),
+    /// The token where an operation is due is not one.
+    #[error("step {step}: unknown operation `{name}`")]
+    UnknownOperation {
+        /// The step.
+        step: usize,
+        /// What stands there.
+        name: String,
+    },
+    /// A step does not have the form `operation(argument, argument)`, with a
+    /// comma and a space between the arguments.
+    #[error("step {step}: not of the form `operation(argument, argument)`")]
+    Malformed {
+        /// The step.
+        step: usize,
+    },
+    /// An argument is no literal number and no reference.
+    #[error("step {step}: `{text}` is not a number")]
+    BadLiteral {
+        /// The step.
+        step: usize,
+        /// What stands there.
+        text: String,
+    },
+    /// `#k` does not point at an earlier step.
+    #[error("step {step}: `{text}` does not refer to an earlier step")]
+    BadReference {
+        /// The step.
+        step: usize,
+        /// What stands there.
+        text: String,
+    },
+    /// No row of the table has this label.
+    #[error("step {step}: the table has no row `{label}`")]
+    NoSuchRow {
+        /// The step.
+        step: usize,
+        /// The row label.
+        label: String,
+    },
+    /// A cell of the row is not a number, or the row has no cells.
+    #[error("step {step}: row `{label}` is not all numbers")]
+    NotNumericRow {
+        /// The step.
+        step: usize,
+        /// The row label.
+        label: String,
+    },
+    /// Division by zero.
+    #[error("step {step}: division by zero")]
+    DivisionByZero {
+        /// The step.
+        step: usize,
+    },
+    /// The result is too large for a double.
+    #[error("step {step}: the result is too large")]
+    Overflow {
+        /// The step.
+        step: usize,
+    },
+    /// The result is a complex number.
+    #[error("step {step}: the root of a negative number")]
+    Complex {
+        /// The step.
+        step: usize,
+    },
+    /// Arithmetic on the `yes` or `no` of an earlier `greater`.
+    #[error("step {step}: arithmetic on yes or no")]
+    WordInArithmetic {
+        /// The step.
+        step: usize,
+    },
+}

@@ -1,0 +1,206 @@
+//! Executing steps: Python's arithmetic, Python's exceptions as errors.
+
+use crate::number::{Value, literal, round5};
+
+use super::types::Body;
+use super::{Argument, Op, Program, ProgramError, Step};
+
+/// A result on the way. `Complex` is what Python makes of a fractional power
+/// of a negative number: it can be carried along, but never be the answer.
+#[derive(Clone, Debug, PartialEq)]
+enum Cell {
+    Number(f64),
+    Word(String),
+    Complex,
+}
+
+impl Program {
+    /// Executes the program over a table (rows of cell strings, row 0 the
+    /// header) and rounds to 5 decimals as the official evaluator does.
+    ///
+    /// # Errors
+    /// Division by zero, a missing or non-numeric row, and whatever else the
+    /// official evaluator calls invalid; the step is named.
+    pub fn execute(&self, table: &[Vec<String>]) -> Result<Value, ProgramError> {
+        self.run(table, round5)
+    }
+
+    /// As [`Program::execute`], without the final rounding.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn execute_unrounded(&self, table: &[Vec<String>]) -> Result<Value, ProgramError> {
+        self.run(table, |x| x)
+    }
+
+    fn run(&self, table: &[Vec<String>], round: fn(f64) -> f64) -> Result<Value, ProgramError> {
+        match &self.body {
+            Body::Number { value, .. } => Ok(Value::Number(round(*value))),
+            Body::Steps(steps) => match run(steps, table)? {
+                Some(Value::Number(x)) => Ok(Value::Number(round(x))),
+                Some(word) => Ok(word),
+                None => Err(ProgramError::Empty),
+            },
+        }
+    }
+}
+
+/// Runs the steps; the last result, unrounded. `None` if there is no step.
+pub(super) fn run(steps: &[Step], table: &[Vec<String>]) -> Result<Option<Value>, ProgramError> {
+    let mut results: Vec<Cell> = Vec::with_capacity(steps.len());
+    for (at, step) in steps.iter().enumerate() {
+        let [first, second] = &step.arguments;
+        let result = if step.op.is_table() {
+            over_row(at, step.op, first, table, &results)?
+        } else {
+            arithmetic(
+                at,
+                step.op,
+                cell(at, first, &results)?,
+                cell(at, second, &results)?,
+            )?
+        };
+        results.push(result);
+    }
+    let last = results.len().saturating_sub(1);
+    match results.pop() {
+        None => Ok(None),
+        Some(Cell::Number(x)) => Ok(Some(Value::Number(x))),
+        // Only a whole word is an answer; the official code fails to round any other.
+        Some(Cell::Word(word)) if word == "yes" || word == "no" => Ok(Some(Value::Text(word))),
+        Some(Cell::Word(_)) => Err(ProgramError::WordInArithmetic { step: last }),
+        Some(Cell::Complex) => Err(ProgramError::Complex { step: last }),
+    }
+}
+
+fn cell(step: usize, argument: &Argument, results: &[Cell]) -> Result<Cell, ProgramError> {
+    let bad = |text: String| ProgramError::BadReference { step, text };
+    match argument {
+        Argument::Literal { value, .. } => Ok(Cell::Number(*value)),
+        Argument::Reference(k) => results.get(*k).cloned().ok_or_else(|| bad(format!("#{k}"))),
+        Argument::Row(text) | Argument::Unused(text) => Err(bad(text.clone())),
+    }
+}
+
+fn arithmetic(step: usize, op: Op, a: Cell, b: Cell) -> Result<Cell, ProgramError> {
+    let (a, b) = match (a, b) {
+        (Cell::Number(a), Cell::Number(b)) => (a, b),
+        // Python compares and joins words as text.
+        (Cell::Word(a), Cell::Word(b)) if op == Op::Greater => return Ok(yes_no(a > b)),
+        (Cell::Word(a), Cell::Word(b)) if op == Op::Add && a.len() + b.len() < 64 => {
+            return Ok(Cell::Word(a + &b));
+        }
+        (Cell::Word(_), _) | (_, Cell::Word(_)) => {
+            return Err(ProgramError::WordInArithmetic { step });
+        }
+        (Cell::Complex, Cell::Number(b)) if op == Op::Divide && is_zero(b) => {
+            return Err(ProgramError::DivisionByZero { step });
+        }
+        _ if op == Op::Greater => return Err(ProgramError::Complex { step }),
+        _ => return Ok(Cell::Complex),
+    };
+    Ok(match op {
+        Op::Add => Cell::Number(a + b),
+        Op::Subtract => Cell::Number(a - b),
+        Op::Multiply => Cell::Number(a * b),
+        Op::Divide if is_zero(b) => return Err(ProgramError::DivisionByZero { step }),
+        Op::Divide => Cell::Number(a / b),
+        Op::Exp => return power(step, a, b),
+        _ => yes_no(a > b),
+    })
+}
+
+/// Python's `a ** b`: infinite results from finite operands raise.
+fn power(step: usize, a: f64, b: f64) -> Result<Cell, ProgramError> {
+    if is_zero(a) && b < 0.0 {
+        return Err(ProgramError::DivisionByZero { step });
+    }
+    if a < 0.0 && a.is_finite() && b.is_finite() && b.fract() != 0.0 {
+        return Ok(Cell::Complex);
+    }
+    let result = a.powf(b);
+    if result.is_infinite() && a.is_finite() && b.is_finite() {
+        return Err(ProgramError::Overflow { step });
+    }
+    Ok(Cell::Number(result))
+}
+
+#[allow(clippy::float_cmp, reason = "division raises on exactly zero")]
+fn is_zero(x: f64) -> bool {
+    x == 0.0
+}
+
+fn yes_no(yes: bool) -> Cell {
+    Cell::Word(if yes { "yes" } else { "no" }.to_owned())
+}
+
+/// `table_*`: the row whose first cell is exactly the label, the last one if
+/// several are.
+fn over_row(
+    step: usize,
+    op: Op,
+    argument: &Argument,
+    table: &[Vec<String>],
+    results: &[Cell],
+) -> Result<Cell, ProgramError> {
+    let label = match argument {
+        Argument::Row(label) => label,
+        other => return over_result(step, op, cell(step, other, results)?),
+    };
+    // The official code indexes the first cell of every row, and raises on an empty one.
+    let not_numeric = || ProgramError::NotNumericRow {
+        step,
+        label: label.clone(),
+    };
+    if table.iter().any(Vec::is_empty) {
+        return Err(not_numeric());
+    }
+    let row = table
+        .iter()
+        .rev()
+        .find(|row| row.first() == Some(label))
+        .ok_or_else(|| ProgramError::NoSuchRow {
+            step,
+            label: label.clone(),
+        })?;
+    let numbers = row
+        .iter()
+        .skip(1)
+        .map(|text| cell_number(text))
+        .collect::<Option<Vec<f64>>>()
+        .ok_or_else(not_numeric)?;
+    // `+ 0.0` as Python's sum starts from 0, so that it never is -0.0.
+    let sum = || numbers.iter().fold(0.0, |sum, x| sum + x);
+    let first = numbers.first().copied();
+    let extreme = |better: fn(f64, f64) -> bool| {
+        let best = |best, x: &f64| if better(*x, best) { *x } else { best };
+        first.map(|first| numbers.iter().fold(first, best))
+    };
+    let result = match op {
+        Op::TableMax => extreme(|x, best| x > best),
+        Op::TableMin => extreme(|x, best| x < best),
+        Op::TableSum => Some(sum()),
+        #[allow(clippy::cast_precision_loss, reason = "a row has few cells")]
+        _ => first.map(|_| sum() / numbers.len() as f64),
+    };
+    result.map(Cell::Number).ok_or_else(not_numeric)
+}
+
+/// `table_max(#0, none)`: Python takes the largest letter of a word and raises
+/// on a number.
+fn over_result(step: usize, op: Op, result: Cell) -> Result<Cell, ProgramError> {
+    let letter = match (op, &result) {
+        (Op::TableMax, Cell::Word(word)) => word.chars().max(),
+        (Op::TableMin, Cell::Word(word)) => word.chars().min(),
+        _ => None,
+    };
+    letter
+        .map(|letter| Cell::Word(letter.to_string()))
+        .ok_or(ProgramError::WordInArithmetic { step })
+}
+
+/// A cell as `process_row` reads it: `$` out, cut at `(`, then a literal.
+fn cell_number(text: &str) -> Option<f64> {
+    let text = text.replace('$', "");
+    literal(text.split('(').next().unwrap_or_default().trim())
+}

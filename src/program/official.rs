@@ -1,0 +1,38 @@
+//! What the official evaluators make of any text, valid or not.
+
+use crate::number::{Value, literal, round5};
+
+use super::{machine, parse, tokens};
+
+/// Whose rules: they differ in one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// ConvFinQA `general_utils.py`: a single number is a program.
+    ConvFinQa,
+    /// FinQA `evaluate.py`: it is not.
+    FinQa,
+}
+
+/// Whether the program is valid, and its result rounded to 5 decimals.
+///
+/// Bit-exact with the official code on what it is known to do, the odd cases
+/// included: an unfinished program such as `add(1, 2` is valid with result
+/// `n/a`, which is a correct answer to nothing. An invalid program has no result.
+#[must_use]
+pub fn evaluate(program: &str, table: &[Vec<String>], dialect: Dialect) -> (bool, Option<Value>) {
+    let pieces: Vec<&str> = tokens::pieces(program).collect();
+    if dialect == Dialect::ConvFinQa
+        && let [text] = pieces.as_slice()
+    {
+        let number = literal(text).map(|number| Value::Number(round5(number)));
+        return (number.is_some(), number);
+    }
+    let result = parse::official_steps(&pieces, parse::Literals::Numbers)
+        .and_then(|read| machine::run(&read.steps, table));
+    match result {
+        Ok(Some(Value::Number(x))) => (true, Some(Value::Number(round5(x)))),
+        Ok(Some(word)) => (true, Some(word)),
+        Ok(None) => (true, Some(Value::Text("n/a".to_owned()))),
+        Err(_) => (false, None),
+    }
+}

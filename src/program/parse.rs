@@ -1,0 +1,157 @@
+//! Reading a program. The structure is checked on the tokens and the steps
+//! are then cut out of the joined text, because that is what the official code
+//! does, and some odd programs are valid only for that reason.
+
+use crate::number::literal;
+
+use super::types::Body;
+use super::{Argument, Op, Program, ProgramError, Step, tokens};
+
+/// The steps that the official code would run, and whether tokens are left
+/// over after the last (`add(1, 2` has no step at all and two left over).
+pub(super) struct OfficialSteps {
+    pub steps: Vec<Step>,
+    pub left_over: bool,
+}
+
+/// Whether literals must be numbers. Program equality never looks: `a1` is
+/// as good a symbol as `5`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Literals {
+    Numbers,
+    Any,
+}
+
+impl Program {
+    /// Reads a program by the official tokenisation. White space around it is
+    /// dropped; a trailing `EOF` is not expected.
+    ///
+    /// ```
+    /// use convfinqa::program::Program;
+    /// let program = Program::parse("subtract(5, 3), divide(#0, 3)")?;
+    /// assert_eq!(program.steps().len(), 2);
+    /// assert_eq!(program.to_string(), "subtract(5, 3), divide(#0, 3)");
+    /// # Ok::<(), convfinqa::program::ProgramError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Names the step and what is wrong with it.
+    pub fn parse(program: &str) -> Result<Self, ProgramError> {
+        let program = program.trim();
+        let tokens: Vec<&str> = tokens::pieces(program).collect();
+        if tokens.is_empty() {
+            return Err(ProgramError::Empty);
+        }
+        if let [text] = tokens.as_slice() {
+            let value =
+                literal(text).ok_or_else(|| ProgramError::NotANumber((*text).to_owned()))?;
+            let text = (*text).to_owned();
+            return Ok(Self {
+                body: Body::Number { text, value },
+            });
+        }
+        let OfficialSteps { steps, left_over } = official_steps(&tokens, Literals::Numbers)?;
+        if left_over {
+            return Err(ProgramError::Malformed { step: steps.len() });
+        }
+        Ok(Self {
+            body: Body::Steps(steps),
+        })
+    }
+}
+
+/// Reads tokens (without `EOF`) as the official code does.
+pub(super) fn official_steps(
+    tokens: &[&str],
+    literals: Literals,
+) -> Result<OfficialSteps, ProgramError> {
+    for (at, token) in tokens.iter().enumerate() {
+        let step = at / 4;
+        if at % 4 == 0 && Op::of(token.trim_matches('(')).is_none() {
+            let name = token.trim_end_matches('(').to_owned();
+            return Err(ProgramError::UnknownOperation { step, name });
+        }
+        if at % 4 == 3 && *token != ")" {
+            return Err(ProgramError::Malformed { step });
+        }
+    }
+    let joined = tokens.join("|");
+    let mut pieces: Vec<&str> = joined.split(')').collect();
+    let left_over = pieces
+        .pop()
+        .is_some_and(|last| !last.trim_matches('|').is_empty());
+    let steps = pieces
+        .into_iter()
+        .enumerate()
+        .map(|(at, piece)| step(at, piece, literals));
+    Ok(OfficialSteps {
+        steps: steps.collect::<Result<_, _>>()?,
+        left_over,
+    })
+}
+
+/// `|add(|1|2|` without its closing parenthesis.
+fn step(at: usize, piece: &str, literals: Literals) -> Result<Step, ProgramError> {
+    let malformed = || ProgramError::Malformed { step: at };
+    let mut halves = piece.split('(');
+    let (Some(name), Some(arguments), None) = (halves.next(), halves.next(), halves.next()) else {
+        return Err(malformed());
+    };
+    let clean = |text: &str| text.trim().trim_matches('|').trim().to_owned();
+    let name = clean(name);
+    let op = Op::of(&name).ok_or(ProgramError::UnknownOperation { step: at, name })?;
+    let arguments = clean(arguments);
+    let mut arguments = arguments.split('|').map(str::trim);
+    let (Some(first), Some(second)) = (arguments.next(), arguments.next()) else {
+        return Err(malformed());
+    };
+    let arguments = if op.is_table() {
+        let first = if first.contains('#') {
+            reference(at, first)?
+        } else {
+            Argument::Row(first.to_owned())
+        };
+        [first, Argument::Unused(second.to_owned())]
+    } else {
+        [
+            operand(at, first, literals)?,
+            operand(at, second, literals)?,
+        ]
+    };
+    Ok(Step { op, arguments })
+}
+
+fn operand(step: usize, text: &str, literals: Literals) -> Result<Argument, ProgramError> {
+    if text.contains('#') {
+        return reference(step, text);
+    }
+    match literal(text) {
+        Some(value) => Ok(Argument::Literal {
+            text: text.to_owned(),
+            value,
+        }),
+        None if literals == Literals::Any => Ok(Argument::Literal {
+            text: text.to_owned(),
+            value: f64::NAN,
+        }),
+        None => Err(ProgramError::BadLiteral {
+            step,
+            text: text.to_owned(),
+        }),
+    }
+}
+
+/// `#k`, and as in the official code anything that is a number once every `#`
+/// is taken out.
+fn reference(step: usize, text: &str) -> Result<Argument, ProgramError> {
+    text.replace('#', "")
+        .trim()
+        .parse()
+        .ok()
+        .filter(|index| *index < step)
+        .map(Argument::Reference)
+        .ok_or_else(|| ProgramError::BadReference {
+            step,
+            text: text.to_owned(),
+        })
+}

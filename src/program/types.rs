@@ -1,0 +1,215 @@
+//! The typed program and what can be asked of it.
+
+use std::fmt;
+
+/// An operation of the language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// a + b
+    Add,
+    /// a - b
+    Subtract,
+    /// a * b
+    Multiply,
+    /// a / b
+    Divide,
+    /// a to the power of b
+    Exp,
+    /// `yes` if a > b, else `no`
+    Greater,
+    /// The largest number of a table row.
+    TableMax,
+    /// The smallest number of a table row.
+    TableMin,
+    /// The sum of a table row.
+    TableSum,
+    /// The mean of a table row.
+    TableAverage,
+}
+
+impl Op {
+    /// All operations, in the order in which the authors list them.
+    pub const ALL: [Self; 10] = [
+        Self::Add,
+        Self::Subtract,
+        Self::Multiply,
+        Self::Divide,
+        Self::Exp,
+        Self::Greater,
+        Self::TableMax,
+        Self::TableMin,
+        Self::TableSum,
+        Self::TableAverage,
+    ];
+
+    /// The name as written in programs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Subtract => "subtract",
+            Self::Multiply => "multiply",
+            Self::Divide => "divide",
+            Self::Exp => "exp",
+            Self::Greater => "greater",
+            Self::TableMax => "table_max",
+            Self::TableMin => "table_min",
+            Self::TableSum => "table_sum",
+            Self::TableAverage => "table_average",
+        }
+    }
+
+    /// The operation of that name.
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|op| op.name() == name)
+    }
+
+    /// Whether it reads a table row.
+    #[must_use]
+    pub fn is_table(self) -> bool {
+        matches!(
+            self,
+            Self::TableMax | Self::TableMin | Self::TableSum | Self::TableAverage
+        )
+    }
+}
+
+/// What an operation works on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    /// A number as written (`4.02%`, `const_100`) and its value (0.0402, 100).
+    Literal {
+        /// As written.
+        text: String,
+        /// The value by [`crate::number::literal`].
+        value: f64,
+    },
+    /// `#k`: the result of step k, which is an earlier one.
+    Reference(usize),
+    /// A table row by its label, the first argument of `table_*`.
+    Row(String),
+    /// The second argument of `table_*`, which nothing reads; `none` as a rule.
+    Unused(String),
+}
+
+/// `operation(argument, argument)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// The operation.
+    pub op: Op,
+    /// First and second argument.
+    pub arguments: [Argument; 2],
+}
+
+/// A program that can be executed: every operation is known, every literal a
+/// number, every reference points back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    pub(super) body: Body,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Body {
+    /// A look-up of ConvFinQA: one literal, which is its own value.
+    Number { text: String, value: f64 },
+    /// One step or more.
+    Steps(Vec<Step>),
+}
+
+impl Program {
+    /// The steps; none when the program is a single number.
+    #[must_use]
+    pub fn steps(&self) -> &[Step] {
+        match &self.body {
+            Body::Number { .. } => &[],
+            Body::Steps(steps) => steps,
+        }
+    }
+
+    /// The last step, whose result is the program's.
+    #[must_use]
+    pub fn last_step(&self) -> Option<&Step> {
+        self.steps().last()
+    }
+
+    /// Whether the program is a single number, a look-up.
+    #[must_use]
+    pub fn is_number(&self) -> bool {
+        matches!(self.body, Body::Number { .. })
+    }
+
+    /// The literals as written, in order, repeated ones repeated.
+    pub fn literals(&self) -> impl Iterator<Item = &str> {
+        let alone = match &self.body {
+            Body::Number { text, .. } => Some(text.as_str()),
+            Body::Steps(_) => None,
+        };
+        let within = self.steps().iter().flat_map(|step| &step.arguments);
+        alone
+            .into_iter()
+            .chain(within.filter_map(|argument| match argument {
+                Argument::Literal { text, .. } => Some(text.as_str()),
+                _ => None,
+            }))
+    }
+
+    /// The labels of the table rows it reads, in order.
+    pub fn rows(&self) -> impl Iterator<Item = &str> {
+        let arguments = self.steps().iter().flat_map(|step| &step.arguments);
+        arguments.filter_map(|argument| match argument {
+            Argument::Row(label) => Some(label.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Whether `name` (such as `const_100`) stands among the literals.
+    #[must_use]
+    pub fn has_literal(&self, name: &str) -> bool {
+        self.literals().any(|literal| literal == name)
+    }
+
+    /// Whether the last step multiplies by `const_100` (or `100`): the value
+    /// is then in percent and not a fraction.
+    #[must_use]
+    pub fn ends_with_times_100(&self) -> bool {
+        self.last_step().is_some_and(|step| {
+            step.op == Op::Multiply
+                && step.arguments.iter().any(|argument| {
+                    matches!(argument, Argument::Literal { text, .. } if text == "const_100" || text == "100")
+                })
+        })
+    }
+}
+
+impl fmt::Display for Argument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Literal { text, .. } | Self::Row(text) | Self::Unused(text) => f.write_str(text),
+            Self::Reference(step) => write!(f, "#{step}"),
+        }
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [first, second] = &self.arguments;
+        write!(f, "{}({first}, {second})", self.op.name())
+    }
+}
+
+impl fmt::Display for Program {
+    /// In the dataset's language; parses back to the same program.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.body {
+            Body::Number { text, .. } => f.write_str(text),
+            Body::Steps(steps) => {
+                for (at, step) in steps.iter().enumerate() {
+                    let comma = if at == 0 { "" } else { ", " };
+                    write!(f, "{comma}{step}")?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
