@@ -32,6 +32,23 @@ impl Document {
             .chain(&self.post_text)
             .map(String::as_str)
     }
+
+    /// The text that an evidence id names, as filed: `r3c2` a cell (row 0 the
+    /// header, column 0 the row labels), `t5` the fifth sentence. `None` if the
+    /// page has no such cell or sentence; `h1` names an earlier turn, not the page.
+    #[must_use]
+    pub fn evidence(&self, id: &str) -> Option<&str> {
+        let id = id.trim();
+        if let Some((row, column)) = crate::table::position(id) {
+            return self.table.get(row)?.get(column).map(String::as_str);
+        }
+        let digits = id.strip_prefix(['t', 'T'])?;
+        if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let number: usize = digits.parse().ok()?;
+        self.sentences().nth(number.checked_sub(1)?)
+    }
 }
 
 /// Which question this is: the key of an output row.

@@ -1,1 +1,24 @@
 //! Tables as filed, read into typed cells, repaired and rendered.
+//!
+//! A [`Table`] keeps every cell as it was filed beside what it is read as: a
+//! number (often written twice, `-2913 ( 2913 )`), a dash (often the lost
+//! escape `2014`), text, or nothing. [`Style::Reference`] renders the page's
+//! table as it stands; [`Style::Repaired`] mends the header, shows dashes as
+//! dashes and doubled numbers once, and numbers rows and columns so that a
+//! cell can be cited as `r3c2`.
+//!
+//! It answers no question and knows no gold.
+
+mod caption;
+mod cell;
+mod header;
+mod normalise;
+mod render;
+mod structure;
+mod years;
+
+pub use caption::Caption;
+pub use cell::{Cell, CellKind};
+pub use normalise::normalise_sentence;
+pub use structure::{Column, Row, Style, Table, position};
+pub use years::years_in;

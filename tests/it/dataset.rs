@@ -77,6 +77,24 @@ fn a_record_loads_with_its_gold_beside_it() {
 }
 
 #[test]
+fn evidence_ids_name_cells_and_sentences() {
+    let mut two = record("Single_A");
+    two["post_text"] = json!(["a second sentence ."]);
+    let dataset = parse(&json!([two])).unwrap();
+    let document = &dataset.records[0].document;
+    assert_eq!(document.evidence("r0c1"), Some("2001"));
+    assert_eq!(document.evidence("r1c0"), Some("sales"));
+    assert_eq!(
+        document.evidence("t1"),
+        Some("zed is an invented company .")
+    );
+    assert_eq!(document.evidence(" t2 "), Some("a second sentence ."));
+    for id in ["t0", "t3", "t", "t+1", "r2c0", "r0c2", "h1", "sales", ""] {
+        assert_eq!(document.evidence(id), None, "{id}");
+    }
+}
+
+#[test]
 fn types_may_vary_and_unknown_fields_and_nulls_are_no_matter() {
     let mut odd = record("Double_ZED/2001/page_1.pdf");
     let fields = odd.as_object_mut().unwrap();

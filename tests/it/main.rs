@@ -23,3 +23,4 @@ mod sample;
 mod score;
 mod sinks;
 mod support;
+mod table;

@@ -1,0 +1,197 @@
+//! The unit a table is stated in: `in millions`, `$ in thousands except per share`.
+
+use crate::number::Scale;
+
+/// What the table, or the sentence before it, says of its unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caption {
+    /// As filed, without parentheses: `$ in millions except per share amounts`.
+    pub text: String,
+    /// The scale word in it, if any; `in dollars` has none.
+    pub scale: Option<Scale>,
+}
+
+impl Caption {
+    /// The unit that a label names, e.g. the header's corner cell or a column label.
+    pub(super) fn in_label(label: &str) -> Option<Self> {
+        parenthesised(label).or_else(|| {
+            let label = label.trim();
+            let lower = label.to_lowercase();
+            names_unit(&lower).then(|| Self::new(strip(label)))
+        })
+    }
+
+    /// The unit that a sentence names in parentheses, or in `… in millions :`.
+    pub(super) fn in_sentence(sentence: &str) -> Option<Self> {
+        if let Some(found) = parenthesised(sentence) {
+            return Some(found);
+        }
+        let text = sentence.trim().trim_end_matches([':', '.', ' ']);
+        let lower = text.to_lowercase();
+        let start = lower
+            .rfind("in millions")
+            .or_else(|| lower.rfind("in thousands"))
+            .or_else(|| lower.rfind("in billions"))?;
+        // Only at the end: `… rose in millions of cases` is no caption.
+        let tail = text.get(start..)?;
+        let plain = tail.split_whitespace().count() == 2 || tail.to_lowercase().contains("except");
+        plain.then(|| Self::new(tail))
+    }
+
+    fn new(text: &str) -> Self {
+        let lower = text.to_lowercase();
+        let scale = if lower.contains("million") {
+            Some(Scale::Million)
+        } else if lower.contains("thousand") || lower.contains("000s") {
+            Some(Scale::Thousand)
+        } else if lower.contains("billion") {
+            Some(Scale::Billion)
+        } else {
+            None
+        };
+        Self {
+            text: text.split_whitespace().collect::<Vec<_>>().join(" "),
+            scale,
+        }
+    }
+}
+
+/// The last parenthesis that names a unit.
+fn parenthesised(text: &str) -> Option<Caption> {
+    let mut rest = text;
+    while let Some((front, inside)) = rest.rsplit_once('(') {
+        let inside = inside.split(')').next().unwrap_or_default();
+        if names_unit(&inside.to_lowercase()) {
+            return Some(Caption::new(inside.trim()));
+        }
+        rest = front;
+    }
+    None
+}
+
+/// Whether lower-cased text is a phrase of a unit and not an amount.
+fn names_unit(lower: &str) -> bool {
+    let scale = ["million", "thousand", "billion", "000s"]
+        .iter()
+        .any(|word| lower.contains(word));
+    let money = lower.contains("in dollars") || lower.contains("in euros");
+    if !scale && !money {
+        return false;
+    }
+    // `$ 2.7 billion` is an amount, `( 000s )` is not.
+    let amount = lower
+        .replace("000s", "")
+        .chars()
+        .any(|c| c.is_ascii_digit());
+    let phrase = ["in ", "of ", "$", "dollars", "except", "amounts", "shares"]
+        .iter()
+        .any(|word| lower.contains(word));
+    let alone = matches!(
+        lower.trim_matches([' ', ',', ':', '(', ')']),
+        "millions" | "thousands" | "billions" | "000s"
+    );
+    (phrase || alone) && !amount
+        || lower.contains("in millions")
+        || lower.contains("in thousands")
+        || lower.contains("in billions")
+}
+
+fn strip(label: &str) -> &str {
+    label.trim_matches([' ', ',', ':', '(', ')'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_that_name_a_unit() {
+        for (label, text, scale) in [
+            ("( in millions )", "in millions", Some(Scale::Million)),
+            ("$ in millions", "$ in millions", Some(Scale::Million)),
+            (
+                "in billions of dollars",
+                "in billions of dollars",
+                Some(Scale::Billion),
+            ),
+            ("( millions )", "millions", Some(Scale::Million)),
+            (
+                "millions of dollars",
+                "millions of dollars",
+                Some(Scale::Million),
+            ),
+            (
+                "( thousands of barrels per day )",
+                "thousands of barrels per day",
+                Some(Scale::Thousand),
+            ),
+            ("december 31 , ( in dollars )", "in dollars", None),
+            (
+                "( $ in thousands , except per share amounts )",
+                "$ in thousands , except per share amounts",
+                Some(Scale::Thousand),
+            ),
+            (
+                "amount ( in millions )",
+                "in millions",
+                Some(Scale::Million),
+            ),
+            (
+                "years ended december 31 ( in millions )",
+                "in millions",
+                Some(Scale::Million),
+            ),
+        ] {
+            let caption = Caption::in_label(label).unwrap_or_else(|| panic!("{label}"));
+            assert_eq!(
+                (caption.text.as_str(), caption.scale),
+                (text, scale),
+                "{label}"
+            );
+        }
+    }
+
+    #[test]
+    fn labels_and_sentences_that_name_none() {
+        for text in [
+            "",
+            "2009",
+            "sales of 5 million units",
+            "$ 2.7 billion",
+            "useful life ( years )",
+        ] {
+            assert_eq!(Caption::in_label(text), None, "{text}");
+        }
+        for text in [
+            "revenues rose to $ 5.2 million in 2009 .",
+            "it sold in millions of shops .",
+            "",
+        ] {
+            assert_eq!(Caption::in_sentence(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn sentences_that_name_a_unit() {
+        for (text, scale) in [
+            (
+                "the maturities are as follows ( in thousands ) :",
+                Scale::Thousand,
+            ),
+            (
+                "the following table shows sales in millions :",
+                Scale::Million,
+            ),
+            (
+                "amounts are in millions , except per share data",
+                Scale::Million,
+            ),
+        ] {
+            assert_eq!(
+                Caption::in_sentence(text).and_then(|c| c.scale),
+                Some(scale),
+                "{text}"
+            );
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! Column labels: from the table's first row where it is sound, else mended
+//! from `table_ori`, else told apart by their order.
+//!
+//! The tokeniser flattened multi-row headers by repeating the upper row over
+//! as many columns as it held cells, which leaves labels twice or a label on
+//! the wrong column. `table_ori` still has the rows.
+
+use std::collections::HashSet;
+
+use super::years::years_in;
+
+/// The labels of all columns, the corner first.
+pub(super) struct Labels {
+    pub labels: Vec<String>,
+    pub repair: Repair,
+}
+
+/// What was done to the header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Repair {
+    /// Nothing: the labels are as filed.
+    None,
+    /// Labels come from `table_ori`.
+    Original,
+    /// Labels that stood twice were numbered; the page does not say more.
+    Numbered,
+}
+
+/// The labels for `table`, whose row 0 is the header.
+pub(super) fn labels(table: &[Vec<String>], original: Option<&[Vec<String>]>) -> Labels {
+    let header: Vec<String> = table
+        .first()
+        .map(|row| row.iter().map(|cell| tidy(cell)).collect())
+        .unwrap_or_default();
+    let sound = !repeats(header.get(1..).unwrap_or_default());
+    if let Some(mended) = original.and_then(|original| from_original(table, original))
+        && !repeats(mended.get(1..).unwrap_or_default())
+        && (!sound || differs(&header, &mended))
+    {
+        return Labels {
+            labels: mended,
+            repair: Repair::Original,
+        };
+    }
+    if sound {
+        return Labels {
+            labels: header,
+            repair: Repair::None,
+        };
+    }
+    Labels {
+        labels: numbered(header),
+        repair: Repair::Numbered,
+    }
+}
+
+/// Whether a label that is not blank stands twice.
+fn repeats(labels: &[String]) -> bool {
+    let mut seen = HashSet::new();
+    labels
+        .iter()
+        .filter(|label| !label.is_empty())
+        .any(|label| !seen.insert(label.as_str()))
+}
+
+/// Whether the labels name other years than the filed ones: the sign of a
+/// header on the wrong columns. Other differences are spelling only.
+fn differs(filed: &[String], mended: &[String]) -> bool {
+    filed
+        .iter()
+        .zip(mended)
+        .skip(1)
+        .any(|(filed, mended)| years_in(filed) != years_in(mended))
+}
+
+/// Labels from the rows of `table_ori` above the first data row; `None` if
+/// the rows cannot be matched or the header cells do not add up to columns.
+fn from_original(table: &[Vec<String>], original: &[Vec<String>]) -> Option<Vec<String>> {
+    let width = table.first()?.len();
+    let data = table.get(1..)?;
+    let rows = original.len().checked_sub(data.len())?;
+    // One header row of full width is what `table` already holds.
+    if rows < 2 || data.is_empty() || width < 2 {
+        return None;
+    }
+    let (header, body) = original.split_at_checked(rows)?;
+    let matching = body
+        .iter()
+        .zip(data)
+        .filter(|(original, row)| same_label(original.first(), row.first()))
+        .count();
+    if matching * 5 < data.len() * 4 {
+        return None;
+    }
+    let header: Vec<Vec<String>> = header
+        .iter()
+        .map(|row| row.iter().map(|cell| tidy(&strip_tags(cell))).collect())
+        .collect();
+    let (leaf, upper) = header.split_last()?;
+    if leaf.len() == width {
+        spread(leaf, upper)
+    } else {
+        in_sequence(&header, width)
+    }
+}
+
+/// A full row of labels under rows of spanning ones.
+fn spread(leaf: &[String], upper: &[Vec<String>]) -> Option<Vec<String>> {
+    let (corner, leaves) = leaf.split_first()?;
+    let columns = leaves.len();
+    let mut labels = leaves.to_vec();
+    let mut corner = corner.clone();
+    for row in upper.iter().rev() {
+        let spans: Vec<&String> = match row.split_first() {
+            // A row as wide as the others has a corner of its own.
+            Some((first, rest)) if first.is_empty() || row.len() == columns + 1 => {
+                if corner.is_empty() {
+                    corner.clone_from(first);
+                }
+                rest.iter().filter(|cell| !cell.is_empty()).collect()
+            }
+            _ => row.iter().filter(|cell| !cell.is_empty()).collect(),
+        };
+        if spans.is_empty() {
+            continue;
+        }
+        if columns % spans.len() != 0 {
+            return None;
+        }
+        let each = columns / spans.len();
+        for (index, label) in labels.iter_mut().enumerate() {
+            let span = spans.get(index / each)?;
+            *label = tidy(&format!("{span} {label}"));
+        }
+    }
+    labels.insert(0, corner);
+    Some(labels)
+}
+
+/// Header cells that went into rows of their own: one for each column in
+/// reading order, the words of the first shared by bare years behind it
+/// (`year ended june 30, 2009`, `2008`, `2007`).
+fn in_sequence(header: &[Vec<String>], width: usize) -> Option<Vec<String>> {
+    let mut cells: Vec<String> = header
+        .iter()
+        .flatten()
+        .filter(|cell| !cell.is_empty())
+        .cloned()
+        .collect();
+    let corner = match cells.len().checked_sub(width) {
+        Some(0) => cells.remove(0),
+        Some(_) => return None,
+        None if cells.len() + 1 == width => String::new(),
+        None => return None,
+    };
+    if let Some((first, rest)) = cells.split_first_mut()
+        && let [year] = years_in(first).as_slice()
+        && rest.iter().all(|cell| is_bare_year(cell))
+        && let Some(words) = first.strip_suffix(&year.to_string())
+    {
+        for cell in rest {
+            *cell = tidy(&format!("{words} {cell}"));
+        }
+    }
+    cells.insert(0, corner);
+    Some(cells)
+}
+
+/// Labels that stand twice, told apart. Where a spanning label was repeated
+/// over too many columns and so fell short of the last one (`p a | p b | p a |
+/// b`), it is taken off the later groups, since nothing says that it is theirs.
+fn numbered(labels: Vec<String>) -> Vec<String> {
+    let Some((corner, columns)) = labels.split_first() else {
+        return labels;
+    };
+    let (leaves, prefix) = match misplaced_span(columns) {
+        Some((leaves, prefix)) => (leaves, Some(prefix)),
+        None => (columns.to_vec(), None),
+    };
+    let mut out = vec![corner.clone()];
+    for (index, leaf) in leaves.iter().enumerate() {
+        let earlier = leaves
+            .iter()
+            .take(index)
+            .filter(|other| *other == leaf && !leaf.is_empty())
+            .count();
+        let twice = leaves.iter().filter(|other| *other == leaf).count() > 1;
+        out.push(match (earlier, &prefix) {
+            (0, Some(prefix)) => format!("{prefix} {leaf}"),
+            (0, None) if !twice || leaf.is_empty() => leaf.clone(),
+            (0, None) => format!("{leaf} (group 1)"),
+            (n, _) => format!("{leaf} (group {})", n + 1),
+        });
+    }
+    out
+}
+
+/// The labels without the span's words, and those words.
+fn misplaced_span(columns: &[String]) -> Option<(Vec<String>, String)> {
+    let (last, rest) = columns.split_last()?;
+    let prefix = rest.iter().find_map(|label| {
+        label
+            .strip_suffix(last.as_str())
+            .and_then(|front| front.strip_suffix(' '))
+            .filter(|front| !last.is_empty() && !front.is_empty())
+    })?;
+    let mut leaves = rest
+        .iter()
+        .map(|label| {
+            let leaf = label.strip_prefix(prefix)?.strip_prefix(' ')?;
+            Some(leaf.to_owned())
+        })
+        .collect::<Option<Vec<_>>>()?;
+    leaves.push(last.clone());
+    Some((leaves, prefix.to_owned()))
+}
+
+fn is_bare_year(cell: &str) -> bool {
+    cell.len() == 4 && years_in(cell).len() == 1
+}
+
+/// Whether two row labels are the same but for case and punctuation.
+fn same_label(a: Option<&String>, b: Option<&String>) -> bool {
+    let key = |label: &str| -> String {
+        strip_tags(label)
+            .chars()
+            .filter(|c| c.is_ascii_alphanumeric())
+            .map(|c| c.to_ascii_lowercase())
+            .collect()
+    };
+    match (a, b) {
+        (Some(a), Some(b)) => {
+            let (a, b) = (key(a), key(b));
+            // Lost escapes leave digits behind: `company2019s`.
+            a == b || a == b.replace("2019", "") || a == b.replace("2014", "")
+        }
+        _ => false,
+    }
+}
+
+/// Without `<sup>…</sup>` and other tags; their text stays.
+fn strip_tags(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, tag)) = rest.split_once('<') {
+        let Some((name, after)) = tag.split_once('>') else {
+            break;
+        };
+        out.push_str(before);
+        if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/') {
+            out.push('<');
+            out.push_str(name);
+            out.push('>');
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Lower case, single spaces, as the other cells of the table are.
+fn tidy(text: &str) -> String {
+    super::normalise_sentence(text)
+        .to_lowercase()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(rows: &[&[&str]]) -> Vec<Vec<String>> {
+        rows.iter()
+            .map(|row| row.iter().map(|cell| (*cell).to_owned()).collect())
+            .collect()
+    }
+
+    #[test]
+    fn a_header_lost_over_two_rows_comes_back_from_the_original() {
+        let table = rows(&[
+            &[
+                "2008",
+                "year ended june 30 2009 2008",
+                "year ended june 30 2009 2008",
+                "year ended june 30 2009",
+            ],
+            &["net sales", "$ 30", "$ 20", "$ 10"],
+        ]);
+        let original = rows(&[
+            &["", "Year Ended June 30, 2009"],
+            &["2008", "2007"],
+            &["Net sales", "$30", "$20", "$10"],
+        ]);
+        let labels = labels(&table, Some(&original));
+        assert_eq!(labels.repair, Repair::Original);
+        assert_eq!(
+            labels.labels,
+            [
+                "",
+                "year ended june 30, 2009",
+                "year ended june 30, 2008",
+                "year ended june 30, 2007"
+            ]
+        );
+    }
+
+    #[test]
+    fn spans_of_the_original_are_spread_over_their_columns() {
+        let table = rows(&[
+            &["in millions", "east 2010", "east 2009", "east 2010", "2009"],
+            &["capital", "1", "2", "3", "4"],
+        ]);
+        let original = rows(&[
+            &["", "East", "West<sup>(1)</sup>"],
+            &["(in millions)", "2010", "2009", "2010", "2009"],
+            &["Capital", "1", "2", "3", "4"],
+        ]);
+        assert_eq!(
+            labels(&table, Some(&original)).labels,
+            [
+                "(in millions)",
+                "east 2010",
+                "east 2009",
+                "west(1) 2010",
+                "west(1) 2009"
+            ]
+        );
+    }
+
+    #[test]
+    fn without_the_original_a_misplaced_span_is_taken_off_the_later_group() {
+        let table = rows(&[
+            &["quarter", "2002 high", "2002 low", "2002 high", "low"],
+            &["first", "1", "2", "3", "4"],
+        ]);
+        let labels = labels(&table, None);
+        assert_eq!(labels.repair, Repair::Numbered);
+        assert_eq!(
+            labels.labels,
+            [
+                "quarter",
+                "2002 high",
+                "2002 low",
+                "high (group 2)",
+                "low (group 2)"
+            ]
+        );
+    }
+
+    #[test]
+    fn labels_that_simply_repeat_are_numbered() {
+        let table = rows(&[&["", "amount", "share", "amount"], &["a", "1", "2", "3"]]);
+        assert_eq!(
+            labels(&table, None).labels,
+            ["", "amount (group 1)", "share", "amount (group 2)"]
+        );
+    }
+
+    #[test]
+    fn a_sound_header_stays_whatever_the_original_spells() {
+        let table = rows(&[&["", "2012 total", "2011 total"], &["a", "1", "2"]]);
+        let original = rows(&[&["", "Total for"], &["", "2012", "2011"], &["A", "1", "2"]]);
+        let labels = labels(&table, Some(&original));
+        assert_eq!(labels.repair, Repair::None);
+        assert_eq!(labels.labels, ["", "2012 total", "2011 total"]);
+    }
+
+    #[test]
+    fn an_original_that_does_not_fit_is_left_alone() {
+        let table = rows(&[&["", "2012", "2012"], &["a", "1", "2"]]);
+        for original in [
+            rows(&[]),
+            rows(&[&["x"]]),
+            rows(&[&["", "x", "y", "z", "w"], &["", "2"], &["a", "1", "2"]]),
+            rows(&[&["", "2012"], &["", "2011", "2010"], &["other", "1", "2"]]),
+        ] {
+            assert_eq!(labels(&table, Some(&original)).repair, Repair::Numbered);
+        }
+    }
+}

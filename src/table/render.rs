@@ -1,0 +1,122 @@
+//! Tables as Markdown.
+
+use std::borrow::Cow;
+
+use super::cell::{Cell, CellKind};
+use super::structure::{Style, Table};
+
+impl Table {
+    /// The table as aligned Markdown, without a line break at its end.
+    ///
+    /// [`Style::Reference`]: the cells as filed, row 0 the header.
+    /// [`Style::Repaired`]: a line `Unit: …` if the unit is known; then columns
+    /// `c0`, `c1`, … and rows `r0` (the header), `r1`, …, so that `r3c2` names a
+    /// cell; dashes as `—`, doubled numbers once.
+    ///
+    /// Pipes, backslashes and line breaks in cells are escaped in both, so
+    /// that a cell stays a cell.
+    #[must_use]
+    pub fn to_markdown(&self) -> String {
+        match self.style() {
+            Style::Reference => self.as_filed(),
+            Style::Repaired => self.repaired(),
+        }
+    }
+
+    fn as_filed(&self) -> String {
+        let rows: Vec<Vec<Cow<'_, str>>> = self
+            .cells()
+            .iter()
+            .map(|row| row.iter().map(|cell| escape(&cell.raw)).collect())
+            .collect();
+        aligned(&rows)
+    }
+
+    fn repaired(&self) -> String {
+        let ids = (0..self.columns().len()).map(|column| Cow::Owned(format!("c{column}")));
+        let mut rows = vec![std::iter::once(Cow::Borrowed("")).chain(ids).collect()];
+        for (index, row) in self.cells().iter().enumerate() {
+            let mut line = vec![Cow::Owned(format!("r{index}"))];
+            if index == 0 && !self.is_headerless() {
+                line.extend(self.columns().iter().map(|column| escape(&column.label)));
+            } else {
+                line.extend(row.iter().map(shown));
+            }
+            rows.push(line);
+        }
+        let table = aligned(&rows);
+        match self.caption() {
+            Some(caption) => format!("Unit: {}\n\n{table}", escape(&caption.text)),
+            None => table,
+        }
+    }
+}
+
+/// A cell as [`Style::Repaired`] shows it.
+fn shown(cell: &Cell) -> Cow<'_, str> {
+    match cell.kind {
+        CellKind::Number { doubled: true, .. } => {
+            let currency = if cell.raw.contains('$') { "$ " } else { "" };
+            Cow::Owned(format!("{currency}{}", cell.literal))
+        }
+        CellKind::Dash => escape(&cell.literal),
+        CellKind::Text if cell.literal != cell.raw => escape(&cell.literal),
+        CellKind::Number { .. } | CellKind::Text | CellKind::Empty => escape(&cell.raw),
+    }
+}
+
+/// Escapes what would end the cell or the row.
+fn escape(text: &str) -> Cow<'_, str> {
+    let text = text.trim();
+    if !text.contains(['|', '\n', '\r', '\\']) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            '|' => out.push_str("\\|"),
+            '\\' => out.push_str("\\\\"),
+            '\n' | '\r' => out.push(' '),
+            other => out.push(other),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Pads every column to its widest cell; the first row is the header.
+fn aligned(rows: &[Vec<Cow<'_, str>>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    if columns == 0 {
+        return String::new();
+    }
+    // Three dashes are the least that every Markdown reader takes for a rule.
+    let mut widths = vec![3_usize; columns];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut out = String::new();
+    for (index, row) in rows.iter().enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        let mut cells = row.iter();
+        for width in &widths {
+            let cell = cells.next().map_or("", AsRef::as_ref);
+            out.push_str("| ");
+            out.push_str(cell);
+            out.extend(std::iter::repeat_n(' ', width - cell.chars().count() + 1));
+        }
+        out.push('|');
+        if index == 0 {
+            out.push('\n');
+            for width in &widths {
+                out.push('|');
+                out.extend(std::iter::repeat_n('-', width + 2));
+            }
+            out.push('|');
+        }
+    }
+    out
+}

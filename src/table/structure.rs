@@ -1,0 +1,291 @@
+//! The table: typed cells, labelled columns and rows, and its unit.
+
+use crate::dataset::Document;
+
+use super::caption::Caption;
+use super::cell::{Cell, CellKind};
+use super::header::{self, Repair};
+use super::normalise::normalise_label;
+use super::years::single_year;
+
+/// How a table is read and rendered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Style {
+    /// The 2-D list as it stands, as aligned Markdown.
+    Reference,
+    /// Header mended, dashes and doubled numbers cleared up, ids on rows and columns.
+    #[default]
+    Repaired,
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// The label, mended in [`Style::Repaired`], lower case.
+    pub label: String,
+    /// The one year that the label names.
+    pub year: Option<i32>,
+}
+
+/// A row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The text of the first cell, lost escapes mended.
+    pub label: String,
+    /// The one year that the label names.
+    pub year: Option<i32>,
+    /// The label of the last row above that has no values: a heading.
+    pub section: Option<String>,
+}
+
+/// A report page's table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    style: Style,
+    cells: Vec<Vec<Cell>>,
+    columns: Vec<Column>,
+    rows: Vec<Row>,
+    caption: Option<Caption>,
+    headerless: bool,
+    repair: Repair,
+}
+
+impl Table {
+    /// Reads the page's table. Rows shorter than the widest are filled up with
+    /// empty cells.
+    #[must_use]
+    pub fn from_document(document: &Document, style: Style) -> Self {
+        let original = match style {
+            Style::Reference => None,
+            Style::Repaired => document.table_ori.as_deref(),
+        };
+        let last_sentence = document.pre_text.last().map(String::as_str);
+        Self::new(&document.table, original, last_sentence, style)
+    }
+
+    /// Reads rows, the first of them the header; `original` is the table
+    /// before tokenisation, `before` the sentence before the table.
+    #[must_use]
+    pub fn new(
+        table: &[Vec<String>],
+        original: Option<&[Vec<String>]>,
+        before: Option<&str>,
+        style: Style,
+    ) -> Self {
+        let width = table.iter().map(Vec::len).max().unwrap_or(0);
+        let mut cells: Vec<Vec<Cell>> = table
+            .iter()
+            .map(|row| {
+                let blanks = width - row.len();
+                row.iter()
+                    .map(|raw| Cell::read(raw))
+                    .chain((0..blanks).map(|_| Cell::read("")))
+                    .collect()
+            })
+            .collect();
+        for label in cells.iter_mut().filter_map(|row| row.first_mut()) {
+            if label.kind == CellKind::Text {
+                label.literal = normalise_label(label.raw.trim()).into_owned();
+            }
+        }
+        let headerless = is_headerless(&cells);
+        mark_lost_dashes(&mut cells, headerless);
+        let (mut labels, repair) = match style {
+            Style::Repaired if !headerless => {
+                let header = header::labels(table, original);
+                (header.labels, header.repair)
+            }
+            _ => {
+                let labels = table.first().map(|row| {
+                    row.iter()
+                        .map(|cell| cell.trim().to_owned())
+                        .collect::<Vec<_>>()
+                });
+                (labels.unwrap_or_default(), Repair::None)
+            }
+        };
+        labels.resize(width, String::new());
+        let columns = labels
+            .into_iter()
+            .map(|label| Column {
+                // The cells of a first row of data are no labels of the columns under them.
+                year: single_year(&label).filter(|_| !headerless),
+                label,
+            })
+            .collect();
+        Self {
+            style,
+            rows: rows(&cells),
+            caption: caption(&cells, before),
+            cells,
+            columns,
+            headerless,
+            repair,
+        }
+    }
+
+    /// The style it was read in.
+    #[must_use]
+    pub fn style(&self) -> Style {
+        self.style
+    }
+
+    /// The cell at `row` (0 is the header) and `column` (0 holds the row labels).
+    #[must_use]
+    pub fn cell(&self, row: usize, column: usize) -> Option<&Cell> {
+        self.cells.get(row)?.get(column)
+    }
+
+    /// The cell that an evidence id such as `r3c2` names.
+    #[must_use]
+    pub fn cell_by_id(&self, id: &str) -> Option<&Cell> {
+        let (row, column) = position(id)?;
+        self.cell(row, column)
+    }
+
+    /// All rows of cells, the header first; all of one length.
+    #[must_use]
+    pub fn cells(&self) -> &[Vec<Cell>] {
+        &self.cells
+    }
+
+    /// The columns, the one of the row labels first.
+    #[must_use]
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The rows, the header first.
+    #[must_use]
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The unit the table is stated in, if it or the sentence before it says so.
+    #[must_use]
+    pub fn caption(&self) -> Option<&Caption> {
+        self.caption.as_ref()
+    }
+
+    /// Whether row 0 holds data instead of labels (`2003 | $ 268496`).
+    #[must_use]
+    pub fn is_headerless(&self) -> bool {
+        self.headerless
+    }
+
+    /// Whether the labels come from the table before tokenisation.
+    #[must_use]
+    pub fn header_from_original(&self) -> bool {
+        self.repair == Repair::Original
+    }
+
+    /// Whether labels stood twice and were only numbered: the page does not
+    /// say which group of columns is which.
+    #[must_use]
+    pub fn header_is_ambiguous(&self) -> bool {
+        self.repair == Repair::Numbered
+    }
+}
+
+/// Row and column of an evidence id: `r3c2` gives (3, 2).
+#[must_use]
+pub fn position(id: &str) -> Option<(usize, usize)> {
+    let (row, column) = id.trim().strip_prefix(['r', 'R'])?.split_once(['c', 'C'])?;
+    let number = |digits: &str| -> Option<usize> {
+        if digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            digits.parse().ok()
+        } else {
+            None
+        }
+    };
+    Some((number(row)?, number(column)?))
+}
+
+/// Whether row 0 is data: an amount that no label would be, e.g. `$ 268496`
+/// or a doubled number, stands behind the row's label.
+fn is_headerless(cells: &[Vec<Cell>]) -> bool {
+    let Some((corner, rest)) = cells.first().and_then(|row| row.split_first()) else {
+        return false;
+    };
+    if corner.raw.trim().is_empty() {
+        return false;
+    }
+    let amounts = rest
+        .iter()
+        .filter(|cell| cell.value().is_some() && !cell.is_year())
+        .count();
+    amounts > 0
+        && rest
+            .iter()
+            .all(|cell| cell.value().is_none() || !cell.is_year())
+}
+
+/// Turns cells that are left of a lost dash into dashes: a lone `2013` or
+/// `2014` among the values, unless its column holds other years.
+fn mark_lost_dashes(cells: &mut [Vec<Cell>], headerless: bool) {
+    let first = usize::from(!headerless);
+    let width = cells.first().map_or(0, Vec::len);
+    for column in 1..width {
+        let (mut years, mut others) = (0, 0);
+        for cell in cells.iter().skip(first).filter_map(|row| row.get(column)) {
+            if !cell.is_lost_dash() {
+                years += usize::from(cell.is_year());
+                others += usize::from(cell.value().is_some() && !cell.is_year());
+            }
+        }
+        // A single value between 1900 and 2099 makes no column of years.
+        let of_years = years >= 2 && years > others;
+        for (index, row) in cells.iter_mut().enumerate() {
+            let Some(cell) = row.get_mut(column).filter(|cell| cell.is_lost_dash()) else {
+                continue;
+            };
+            let in_header = index < first;
+            let bare = cell.is_year();
+            if bare && (in_header || of_years) {
+                continue;
+            }
+            let read = std::mem::replace(cell, Cell::read(""));
+            *cell = read.into_dash();
+        }
+    }
+}
+
+fn rows(cells: &[Vec<Cell>]) -> Vec<Row> {
+    let mut section: Option<String> = None;
+    cells
+        .iter()
+        .enumerate()
+        .map(|(index, row)| {
+            let label = row
+                .first()
+                .map(|cell| normalise_label(cell.raw.trim()).into_owned())
+                .unwrap_or_default();
+            let out = Row {
+                year: single_year(&label),
+                section: section.clone(),
+                label,
+            };
+            let blank = row.iter().skip(1).all(|cell| cell.raw.trim().is_empty());
+            if index > 0 && blank && !out.label.is_empty() && row.len() > 1 {
+                section = Some(out.label.clone());
+            }
+            out
+        })
+        .collect()
+}
+
+/// From the header, else from row labels without values, else from the
+/// sentence right before the table.
+fn caption(cells: &[Vec<Cell>], before: Option<&str>) -> Option<Caption> {
+    let header = cells.first().into_iter().flatten();
+    let headings = cells
+        .iter()
+        .skip(1)
+        .filter(|row| row.iter().skip(1).all(|cell| cell.value().is_none()))
+        .flatten();
+    header
+        .chain(headings)
+        .filter(|cell| cell.value().is_none())
+        .find_map(|cell| Caption::in_label(&cell.raw))
+        .or_else(|| before.and_then(Caption::in_sentence))
+}

@@ -1,0 +1,156 @@
+//! Years in the labels of columns and rows.
+
+const MONTHS: [&str; 12] = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+];
+
+/// The distinct years (1900–2099) that `label` names, in order: `2009`,
+/// `december 31 , 2009`, `12/31/09`, and `december 312009` where the line
+/// break was lost. An amount such as `$ 2014` or `2,014` is no year.
+///
+/// ```
+/// use convfinqa::table::years_in;
+/// assert_eq!(years_in("year ended 12/31/04"), [2004]);
+/// assert_eq!(years_in("2009 vs 2008"), [2009, 2008]);
+/// assert!(years_in("$ 2014").is_empty());
+/// ```
+#[must_use]
+pub fn years_in(label: &str) -> Vec<i32> {
+    if let Some(year) = month_and_year(label) {
+        return vec![year];
+    }
+    let mut years = Vec::new();
+    let bytes = label.as_bytes();
+    let mut at = 0;
+    while let Some(start) = bytes
+        .get(at..)
+        .and_then(|rest| rest.iter().position(u8::is_ascii_digit))
+        .map(|offset| at + offset)
+    {
+        let end = bytes
+            .get(start..)
+            .and_then(|rest| rest.iter().position(|byte| !byte.is_ascii_digit()))
+            .map_or(bytes.len(), |offset| start + offset);
+        at = end;
+        let before = label.get(..start).unwrap_or_default();
+        let digits = label.get(start..end).unwrap_or_default();
+        let after = label.get(end..).unwrap_or_default();
+        if let Some(year) = year(before, digits, after)
+            && !years.contains(&year)
+        {
+            years.push(year);
+        }
+    }
+    years
+}
+
+/// The one year that `label` names; `None` if it names none or several.
+pub(super) fn single_year(label: &str) -> Option<i32> {
+    match years_in(label).as_slice() {
+        [year] => Some(*year),
+        _ => None,
+    }
+}
+
+/// The year of a label that is nothing but `12/09`.
+fn month_and_year(label: &str) -> Option<i32> {
+    let (month, year) = label.trim().split_once('/')?;
+    let month: u8 = month.parse().ok()?;
+    ((1..=12).contains(&month) && year.len() == 2)
+        .then(|| two_digits(year))
+        .flatten()
+}
+
+fn year(before: &str, digits: &str, after: &str) -> Option<i32> {
+    let amount = before.trim_end().ends_with('$')
+        || before.ends_with(['.', ','])
+        || after.trim_start().starts_with('%')
+        || after
+            .strip_prefix(['.', ','])
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    if amount {
+        return None;
+    }
+    match digits.len() {
+        4 => four_digits(digits),
+        // `12/31/04` and `dec-04`; a lone two-digit number is no year.
+        2 if is_date_before(before) && !after.starts_with(['/', '-']) => two_digits(digits),
+        5 | 6 => {
+            let (day, year) = digits.split_at_checked(digits.len() - 4)?;
+            let day: u8 = day.parse().ok()?;
+            let word = before.trim_end().rsplit(' ').next()?;
+            ((1..=31).contains(&day) && is_month(word))
+                .then(|| four_digits(year))
+                .flatten()
+        }
+        _ => None,
+    }
+}
+
+/// Reports of this kind begin in the nineties; `70` to `99` are last century's.
+fn two_digits(digits: &str) -> Option<i32> {
+    let year: i32 = digits.parse().ok()?;
+    (0..100)
+        .contains(&year)
+        .then_some(if year >= 70 { 1900 + year } else { 2000 + year })
+}
+
+fn four_digits(digits: &str) -> Option<i32> {
+    let year: i32 = digits.parse().ok()?;
+    (1900..2100).contains(&year).then_some(year)
+}
+
+/// Whether `before` ends in `12/31/` or `dec-`, or in a lone apostrophe or `fy`.
+fn is_date_before(before: &str) -> bool {
+    if before.ends_with('\'') || before.ends_with('’') || before.ends_with("fy") {
+        return true;
+    }
+    let Some(front) = before.strip_suffix(['/', '-']) else {
+        return false;
+    };
+    let day = front.trim_end_matches(|c: char| c.is_ascii_digit());
+    let has_day = day.len() < front.len();
+    let month = day.strip_suffix(['/', '-']).unwrap_or("");
+    (has_day && month.ends_with(|c: char| c.is_ascii_digit()))
+        || is_month(front.rsplit([' ', '-']).next().unwrap_or(""))
+}
+
+pub(super) fn is_month(word: &str) -> bool {
+    MONTHS.iter().any(|month| {
+        word.get(..3)
+            .is_some_and(|head| head.eq_ignore_ascii_case(month))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn years_of_labels() {
+        for (label, expected) in [
+            ("2009", &[2009][..]),
+            ("december 31 , 2009", &[2009]),
+            ("december 312016", &[2016]),
+            ("12/31/04", &[2004]),
+            ("dec-98", &[1998]),
+            ("12/09", &[2009]),
+            ("1/2", &[]),
+            ("growth of 12/09 units", &[]),
+            ("fy09", &[2009]),
+            ("year ended june 30 2009 2008", &[2009, 2008]),
+            ("2014 to 2014", &[2014]),
+            ("2007 net revenue", &[2007]),
+            ("$ 2014", &[]),
+            ("2,014 shares", &[]),
+            ("2014.5", &[]),
+            ("5.000% notes due", &[]),
+            ("312016 units", &[]),
+            ("less than 1 year", &[]),
+            ("10-40", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(years_in(label), expected, "{label}");
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Tests of `table`: rendering, and the published pages where they are at hand.
+
+use std::collections::HashSet;
+use std::path::Path;
+
+use convfinqa::dataset::{Document, Source, load};
+use convfinqa::number::Scale;
+use convfinqa::table::{CellKind, Style, Table};
+use proptest::prelude::*;
+
+fn document(table: &[&[&str]]) -> Document {
+    Document {
+        id: "Single_ZED/2001/page_1.pdf-1".into(),
+        table: table
+            .iter()
+            .map(|row| row.iter().map(|cell| (*cell).to_owned()).collect())
+            .collect(),
+        ..Document::default()
+    }
+}
+
+/// Pages of a published file; `None`, said, where it is missing.
+fn pages(name: &str) -> Option<Vec<Document>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../shared/data/convfinqa")
+        .join(name);
+    if !path.exists() {
+        println!("skipped: {} is not there", path.display());
+        return None;
+    }
+    let dataset = load(&Source::Path(path)).unwrap();
+    let documents = dataset.records.iter().map(|r| (*r.document).clone());
+    Some(documents.collect())
+}
+
+const ROWS: &[&[&str]] = &[
+    &["( in millions )", "2015", "2014"],
+    &["net sales", "$ 1250.0", "$ 1000.0"],
+    &["change in receivables", "-2913 ( 2913 )", "2014"],
+    &["tax | rate", "28% ( 28 % )", "( 41 ) % (  % )"],
+];
+
+#[test]
+fn the_reference_style_leaves_cells_as_they_are() {
+    let table = Table::from_document(&document(ROWS), Style::Reference);
+    insta::assert_snapshot!(table.to_markdown(), @r"
+    | ( in millions )       | 2015           | 2014            |
+    |-----------------------|----------------|-----------------|
+    | net sales             | $ 1250.0       | $ 1000.0        |
+    | change in receivables | -2913 ( 2913 ) | 2014            |
+    | tax \| rate           | 28% ( 28 % )   | ( 41 ) % (  % ) |
+    ");
+}
+
+#[test]
+fn the_repaired_style_shows_unit_ids_dashes_and_numbers_once() {
+    let table = Table::from_document(&document(ROWS), Style::Repaired);
+    insta::assert_snapshot!(table.to_markdown(), @r"
+    Unit: in millions
+
+    |     | c0                    | c1       | c2       |
+    |-----|-----------------------|----------|----------|
+    | r0  | ( in millions )       | 2015     | 2014     |
+    | r1  | net sales             | $ 1250.0 | $ 1000.0 |
+    | r2  | change in receivables | -2913    | —        |
+    | r3  | tax \| rate           | 28%      | -41%     |
+    ");
+}
+
+#[test]
+fn cells_are_found_by_their_ids() {
+    let table = Table::from_document(&document(ROWS), Style::Repaired);
+    assert_eq!(table.cell_by_id("r2c1").unwrap().literal, "-2913");
+    assert_eq!(table.cell_by_id("r2c2").unwrap().kind, CellKind::Dash);
+    assert_eq!(table.cell_by_id("r3c1").unwrap().fraction(), Some(0.28));
+    assert_eq!(table.cell_by_id("r0c1").unwrap().raw, "2015");
+    assert_eq!(table.columns()[1].year, Some(2015));
+    assert_eq!(table.caption().unwrap().scale, Some(Scale::Million));
+    for id in [
+        "r9c0",
+        "r1c9",
+        "c1r1",
+        "r1",
+        "r-1c0",
+        "r+1c0",
+        "",
+        "r1c",
+        "r99999999999999999999c1",
+    ] {
+        assert!(table.cell_by_id(id).is_none(), "{id}");
+    }
+}
+
+#[test]
+fn a_lone_2014_is_a_dash_among_values_and_a_year_among_years() {
+    let table = Table::from_document(
+        &document(&[
+            &["lease", "expires", "rent", "2014"],
+            &["mill bay", "2014", "$ 2014", "12"],
+            &["harrow", "2026", "2014", "2014"],
+            &["quay", "2019", "7", "1951"],
+        ]),
+        Style::Repaired,
+    );
+    let dash = |row, column| table.cell(row, column).unwrap().kind == CellKind::Dash;
+    assert!(!dash(0, 3) && !dash(1, 1));
+    assert!(dash(1, 2) && dash(2, 2) && dash(2, 3));
+}
+
+#[test]
+fn a_first_row_of_data_is_not_taken_for_labels() {
+    let table = Table::from_document(
+        &document(&[&["2003", "$ 2014"], &["2004", "131262"]]),
+        Style::Repaired,
+    );
+    assert!(table.is_headerless());
+    assert_eq!(table.cell(0, 1).unwrap().kind, CellKind::Dash);
+    let table = Table::from_document(
+        &document(&[&["2003", "$ 268496"], &["2004", "131262"]]),
+        Style::Repaired,
+    );
+    assert!(table.is_headerless());
+    assert_eq!(table.rows()[0].year, Some(2003));
+    assert_eq!(table.columns()[1].year, None);
+    assert!(table.to_markdown().contains("| r0  | 2003 | $ 268496 |"));
+}
+
+#[test]
+fn rows_know_the_heading_above_them() {
+    let table = Table::from_document(
+        &document(&[
+            &["", "high", "low"],
+            &["2012:", "", ""],
+            &["first quarter", "3", "2"],
+        ]),
+        Style::Repaired,
+    );
+    assert_eq!(table.rows()[2].section.as_deref(), Some("2012:"));
+}
+
+#[test]
+fn ragged_and_empty_tables_render_without_a_fuss() {
+    for rows in [&[][..], &[&[][..]], &[&["", "a"], &[], &["x", "1", "2"]]] {
+        for style in [Style::Reference, Style::Repaired] {
+            let markdown = Table::from_document(&document(rows), style).to_markdown();
+            let pipes: HashSet<usize> = markdown.lines().map(|l| l.matches('|').count()).collect();
+            assert!(pipes.len() <= 1, "{markdown}");
+        }
+    }
+}
+
+/// The runs of digits in a text, but for those that a lost escape leaves.
+fn digits(text: &str) -> HashSet<&str> {
+    const ESCAPES: [&str; 5] = ["201", "2013", "2014", "2018", "2019"];
+    text.split(|c: char| !c.is_ascii_digit())
+        .filter(|run| !run.is_empty() && !ESCAPES.contains(run))
+        .collect()
+}
+
+fn cell() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-z0-9 $%().,/|\\\\-]{0,16}",
+        "-?[0-9]{1,5}(\\.[0-9]{1,2})?",
+        "[0-9]{1,4}".prop_map(|n| format!("-{n} ( {n} )")),
+        "[0-9]{1,2}\\.[0-9]".prop_map(|n| format!("{n}% ( {n} % )")),
+        "[0-9]{1,4}".prop_map(|n| format!("$ {n}\n")),
+        "\\PC{0,8}",
+        Just("2014".to_owned()),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn rendering_loses_no_digit_and_no_cell(
+        rows in (1_usize..5).prop_flat_map(|width| {
+            prop::collection::vec(prop::collection::vec(cell(), width), 1..6)
+        })
+    ) {
+        let document = Document { table: rows.clone(), ..Document::default() };
+        for style in [Style::Reference, Style::Repaired] {
+            let table = Table::from_document(&document, style);
+            let markdown = table.to_markdown();
+            let body = markdown.split("\n\n").last().unwrap();
+            let lines: Vec<&str> = body.lines().collect();
+            let extra = usize::from(style == Style::Repaired);
+            prop_assert_eq!(lines.len(), rows.len() + 1 + extra);
+            // A cell's digits stand in its line, unless the cell is a dash or a
+            // label that was told apart from another.
+            for (index, row) in rows.iter().enumerate().skip(1) {
+                let line = lines[index + 1 + extra];
+                let shown: Vec<&str> = line
+                    .trim_matches('|')
+                    .split(" | ")
+                    .collect();
+                prop_assert_eq!(shown.len(), row.len() + extra, "{}", line);
+                for (column, raw) in row.iter().enumerate() {
+                    if table.cell(index, column).unwrap().kind == CellKind::Dash {
+                        continue;
+                    }
+                    prop_assert!(
+                        digits(raw).is_subset(&digits(shown[column + extra])),
+                        "{:?} shown as {:?}", raw, shown[column + extra]
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_first_hundred_tables_have_their_dashes() {
+    let Some(pages) = pages("train_first100.json") else {
+        return;
+    };
+    let (mut cells, mut dashes) = (0, 0);
+    for page in &pages {
+        let table = Table::from_document(page, Style::Repaired);
+        for cell in table.cells().iter().skip(1).flat_map(|row| &row[1..]) {
+            cells += 1;
+            dashes += usize::from(cell.kind == CellKind::Dash);
+        }
+    }
+    // 55 of them lost their escape, the others are hyphens.
+    assert_eq!((cells, dashes), (1528, 57));
+}
+
+#[test]
+fn every_published_table_renders_with_distinct_labels() {
+    for name in [
+        "train_first25_unabridged.json",
+        "dev_work.json",
+        "test_documents.json",
+    ] {
+        let Some(pages) = pages(name) else { return };
+        for page in &pages {
+            let table = Table::from_document(page, Style::Repaired);
+            let labels: Vec<&str> = table.columns()[1..]
+                .iter()
+                .map(|column| column.label.as_str())
+                .filter(|label| !label.is_empty())
+                .collect();
+            let distinct: HashSet<&&str> = labels.iter().collect();
+            assert_eq!(labels.len(), distinct.len(), "{}", page.id);
+            assert_eq!(table.rows().len(), page.table.len());
+        }
+    }
+}
