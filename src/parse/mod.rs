@@ -1,1 +1,35 @@
-//! Model text to typed answers and verdicts, each leniency named and recorded.
+//! Model text to typed answers and verdicts.
+//!
+//! A reply is read strictly first. Where that fails, a fixed list of
+//! [`Leniency`]s is tried, and each one used is recorded beside the value, so
+//! that a run can say how often its model followed the format. What cannot be
+//! read is a [`ParseFailure`] whose one line is quoted when the model is asked
+//! again; nothing is guessed from prose.
+//!
+//! Digits are never changed: `206,588` stays `206,588`. Input is bounded (the
+//! last [`MAX_REPLY_BYTES`] are read, nesting is limited), and every step is
+//! linear in it, so no reply can stall or overflow a worker.
+//!
+//! Not here: executing programs (`program`), judging answers (`agents`).
+
+mod analysis;
+mod candidates;
+mod error;
+mod labelled;
+mod lenient;
+mod object;
+mod program;
+mod schema;
+mod types;
+mod unit;
+mod verdict;
+
+pub use analysis::analysis;
+pub use error::ParseFailure;
+pub use schema::{analysis_schema, verdict_schema};
+pub use types::{Analysis, CriticFinding, Evidence, Leniency, Parsed, Verdict};
+pub use unit::unit;
+pub use verdict::verdict;
+
+/// Only the end of a longer reply is read: 1 MiB.
+pub const MAX_REPLY_BYTES: usize = 1 << 20;

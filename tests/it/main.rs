@@ -17,6 +17,7 @@ mod env;
 mod graph;
 mod models;
 mod offline;
+mod parse;
 mod program;
 mod run;
 mod sample;

@@ -1,0 +1,169 @@
+//! Where in a reply the JSON object may stand.
+//!
+//! `<think>` blocks are removed; then the last fenced block or top-level
+//! object counts first, because models draft before they answer.
+
+use super::MAX_REPLY_BYTES;
+use super::types::{Leniency, Notes};
+
+/// How many places are tried, counted from the end.
+const MAX_CANDIDATES: usize = 8;
+/// How often the scan starts anew after a brace that is never closed.
+const MAX_RESTARTS: usize = 8;
+
+/// One place where an object may start.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    /// Byte offset of its `{` in the text that was scanned.
+    pub(super) start: usize,
+    /// Which leniency it takes to read it from there.
+    pub(super) leniency: Option<Leniency>,
+}
+
+/// The last [`MAX_REPLY_BYTES`] of `text`.
+pub(super) fn bounded<'a>(text: &'a str, notes: &mut Notes) -> &'a str {
+    if text.len() <= MAX_REPLY_BYTES {
+        return text;
+    }
+    notes.add(Leniency::Overlong);
+    let mut start = text.len() - MAX_REPLY_BYTES;
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    text.get(start..).unwrap_or_default()
+}
+
+/// `text` after its last `</think>`. An unclosed block that opens the reply
+/// hides everything, so that a draft is never taken for the answer.
+pub(super) fn without_think<'a>(text: &'a str, notes: &mut Notes) -> &'a str {
+    const TAGS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
+    for (open, close) in TAGS {
+        if let Some((_, answer)) = text.rsplit_once(close) {
+            notes.add(Leniency::ThinkBlock);
+            return answer;
+        }
+        if text.trim_start().starts_with(open) {
+            notes.add(Leniency::ThinkBlock);
+            return "";
+        }
+    }
+    text
+}
+
+/// Places where an object may start, the likeliest first. A fence is the
+/// model's own mark of where its answer is: it goes before the prose around it.
+pub(super) fn candidates(text: &str) -> Vec<Candidate> {
+    let fences = fences(text);
+    let (fenced, bare): (Vec<usize>, Vec<usize>) = object_starts(text)
+        .into_iter()
+        .rev()
+        .partition(|start| is_fenced(&fences, *start));
+    let fenced = fenced.into_iter().map(|start| Candidate {
+        start,
+        leniency: Some(Leniency::Fence),
+    });
+    let bare = bare.into_iter().map(|start| Candidate {
+        start,
+        leniency: (!is_alone(text, start)).then_some(Leniency::Prose),
+    });
+    fenced
+        .take(MAX_CANDIDATES)
+        .chain(bare.take(MAX_CANDIDATES))
+        .collect()
+}
+
+/// Whether `at` lies in one of `fences`, which are in order.
+fn is_fenced(fences: &[std::ops::Range<usize>], at: usize) -> bool {
+    let next = fences.partition_point(|fence| fence.start <= at);
+    next.checked_sub(1)
+        .and_then(|i| fences.get(i))
+        .is_some_and(|fence| fence.contains(&at))
+}
+
+fn is_alone(text: &str, start: usize) -> bool {
+    text.get(..start).is_some_and(|s| s.trim().is_empty()) && text.trim_end().ends_with('}')
+}
+
+/// Byte ranges inside fences; an unclosed fence runs to the end.
+fn fences(text: &str) -> Vec<std::ops::Range<usize>> {
+    let marks: Vec<usize> = text.match_indices("```").map(|(at, _)| at).collect();
+    marks
+        .chunks(2)
+        .filter_map(|pair| match pair {
+            [open, close] => Some(*open..*close),
+            [open] => Some(*open..text.len()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Offsets of `{` that open a top-level object, in order. A brace that is
+/// never closed is kept, and the scan goes on behind it.
+fn object_starts(text: &str) -> Vec<usize> {
+    let bytes = text.as_bytes();
+    let mut starts = Vec::new();
+    let mut from = 0;
+    for _ in 0..=MAX_RESTARTS {
+        match scan(text, bytes, from, &mut starts) {
+            Some(unclosed) => from = unclosed + 1,
+            None => break,
+        }
+    }
+    starts.sort_unstable();
+    starts.dedup();
+    starts
+}
+
+/// Collects top-level object starts from `from` on; returns the start of one
+/// that was never closed. Only double quotes delimit strings here: an
+/// apostrophe may be prose.
+fn scan(text: &str, bytes: &[u8], from: usize, starts: &mut Vec<usize>) -> Option<usize> {
+    let mut open: Option<(usize, usize)> = None;
+    let mut in_string = false;
+    let mut escaped = false;
+    for (at, byte) in bytes.iter().enumerate().skip(from) {
+        let Some((start, depth)) = open else {
+            if *byte == b'{' && looks_like_object(text, at) {
+                starts.push(at);
+                open = Some((at, 1));
+                in_string = false;
+            }
+            continue;
+        };
+        if in_string {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => in_string = false,
+                _ => {}
+            }
+            continue;
+        }
+        match byte {
+            b'"' => in_string = true,
+            b'{' => open = Some((start, depth + 1)),
+            b'}' if depth == 1 => open = None,
+            b'}' => open = Some((start, depth - 1)),
+            _ => {}
+        }
+    }
+    open.map(|(start, _)| start)
+}
+
+/// Whether a key follows: keeps `\frac{a}{b}` and `{2008}` out.
+fn looks_like_object(text: &str, at: usize) -> bool {
+    let inside = text
+        .get(at + 1..)
+        .unwrap_or_default()
+        .trim_start_matches(|c: char| c.is_whitespace());
+    let mut chars = inside.chars();
+    match chars.next() {
+        Some('"' | '\'' | '“' | '‘') => true,
+        Some(c) if c.is_alphabetic() => inside
+            .chars()
+            .take(40)
+            .find(|c| !c.is_alphanumeric() && *c != '_')
+            .is_some_and(|c| c == ':'),
+        _ => false,
+    }
+}

@@ -1,0 +1,54 @@
+//! Why a reply could not be read.
+
+use thiserror::Error;
+
+/// A reply that could not be read. Its one line is quoted to the model.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{what} (line {line}, column {column}){}", near(excerpt))]
+pub struct ParseFailure {
+    /// What is wrong, and with which field.
+    pub what: String,
+    /// Line of the reply, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// The text there, shortened; may be empty.
+    pub excerpt: String,
+}
+
+/// Characters of the reply quoted in a failure.
+const EXCERPT: usize = 60;
+
+fn near(excerpt: &str) -> String {
+    if excerpt.is_empty() {
+        String::new()
+    } else {
+        format!(", near `{excerpt}`")
+    }
+}
+
+impl ParseFailure {
+    /// A failure at byte `offset` of `text`.
+    pub(super) fn at(text: &str, offset: usize, what: impl Into<String>) -> Self {
+        let mut offset = offset.min(text.len());
+        while !text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let (before, after) = text.split_at(offset);
+        let last_line = before.rsplit('\n').next().unwrap_or_default();
+        let mut excerpt: String = after
+            .chars()
+            .take(EXCERPT)
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
+        if after.chars().nth(EXCERPT).is_some() {
+            excerpt.push('…');
+        }
+        Self {
+            what: what.into(),
+            line: before.matches('\n').count() + 1,
+            column: last_line.chars().count() + 1,
+            excerpt: excerpt.trim().to_string(),
+        }
+    }
+}

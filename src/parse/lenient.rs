@@ -1,0 +1,476 @@
+//! A JSON reader for what models write when they miss JSON by a little.
+//!
+//! It runs only where `serde_json` refuses. Every departure is a named
+//! [`Leniency`]. It never splits a figure: `206,588` without quotes is one
+//! value. What was cut off mid-value is dropped, not guessed.
+
+use serde_json::{Map, Value};
+
+use super::types::{Leniency, Notes};
+
+/// Nesting beyond this is refused.
+const MAX_DEPTH: usize = 64;
+
+/// What was read, and which member was dropped because it was cut off.
+pub(super) struct Lenient {
+    pub(super) value: Value,
+    pub(super) cut_in: Option<String>,
+}
+
+/// Why reading stopped.
+pub(super) struct Refusal {
+    /// Byte offset in the text given.
+    pub(super) offset: usize,
+    pub(super) what: String,
+}
+
+/// Reads the value that starts at byte `start`; text behind it is ignored.
+pub(super) fn read(text: &str, start: usize, notes: &mut Notes) -> Result<Lenient, Refusal> {
+    let mut reader = Reader {
+        text,
+        pos: start,
+        notes,
+        cut_in: None,
+    };
+    match reader.value(0, Place::Member) {
+        Ok(value) => Ok(Lenient {
+            value,
+            cut_in: reader.cut_in,
+        }),
+        Err(Stop::CutOff) => Err(Refusal {
+            offset: text.len(),
+            what: "the reply is cut off".to_string(),
+        }),
+        Err(Stop::Refused(refusal)) => Err(refusal),
+    }
+}
+
+enum Stop {
+    /// The text ended inside a value.
+    CutOff,
+    Refused(Refusal),
+}
+
+/// Where a bare figure stands: in a list, a comma always separates.
+#[derive(Clone, Copy, PartialEq)]
+enum Place {
+    Member,
+    Element,
+}
+
+struct Reader<'a, 'n> {
+    text: &'a str,
+    pos: usize,
+    notes: &'n mut Notes,
+    cut_in: Option<String>,
+}
+
+impl<'a> Reader<'a, '_> {
+    fn rest(&self) -> &'a str {
+        self.text.get(self.pos..).unwrap_or_default()
+    }
+
+    fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    fn bump(&mut self, c: char) {
+        self.pos += c.len_utf8();
+    }
+
+    fn refuse<T>(&self, what: impl Into<String>) -> Result<T, Stop> {
+        Err(Stop::Refused(Refusal {
+            offset: self.pos,
+            what: what.into(),
+        }))
+    }
+
+    /// Skips white space and comments; says whether a line break was among it.
+    fn skip(&mut self) -> bool {
+        let mut line_break = false;
+        loop {
+            let rest = self.rest();
+            let trimmed = rest.trim_start();
+            let blank = rest.get(..rest.len() - trimmed.len()).unwrap_or_default();
+            line_break |= blank.contains('\n');
+            self.pos += blank.len();
+            let length = if trimmed.starts_with("//") {
+                trimmed.find('\n').unwrap_or(trimmed.len())
+            } else if trimmed.starts_with("/*") {
+                trimmed.find("*/").map_or(trimmed.len(), |end| end + 2)
+            } else {
+                return line_break;
+            };
+            self.notes.add(Leniency::Comment);
+            self.pos += length;
+        }
+    }
+
+    fn value(&mut self, depth: usize, place: Place) -> Result<Value, Stop> {
+        if depth > MAX_DEPTH {
+            return self.refuse(format!("nested deeper than {MAX_DEPTH}"));
+        }
+        self.skip();
+        match self.peek() {
+            None => Err(Stop::CutOff),
+            Some('{') => self.object(depth),
+            Some('[') => self.array(depth),
+            Some(c) if closing_quote(c).is_some() => self.string().map(Value::String),
+            Some(',' | '}' | ']' | ':') => self.refuse("expected a value"),
+            Some(_) => self.bare(place),
+        }
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Value, Stop> {
+        self.pos += 1;
+        let mut map = Map::new();
+        loop {
+            self.skip();
+            match self.peek() {
+                None => {
+                    self.notes.add(Leniency::MissingClose);
+                    return Ok(Value::Object(map));
+                }
+                Some('}') => {
+                    self.pos += 1;
+                    return Ok(Value::Object(map));
+                }
+                Some(',') => {
+                    self.notes.add(Leniency::TrailingComma);
+                    self.pos += 1;
+                    continue;
+                }
+                Some(_) => {}
+            }
+            let key = match self.key() {
+                Ok(key) => key,
+                Err(Stop::CutOff) => return Ok(self.cut_object(map, None)),
+                Err(stop) => return Err(stop),
+            };
+            match self.value(depth + 1, Place::Member) {
+                Ok(value) => map.insert(key, value),
+                Err(Stop::CutOff) => return Ok(self.cut_object(map, Some(key))),
+                Err(stop) => return Err(stop),
+            };
+            self.separator('}')?;
+        }
+    }
+
+    fn cut_object(&mut self, map: Map<String, Value>, key: Option<String>) -> Value {
+        self.notes.add(Leniency::MissingClose);
+        self.cut_in = key.or_else(|| self.cut_in.take());
+        Value::Object(map)
+    }
+
+    fn array(&mut self, depth: usize) -> Result<Value, Stop> {
+        self.pos += 1;
+        let mut items = Vec::new();
+        loop {
+            self.skip();
+            match self.peek() {
+                // Whether more items were to come is unknown: the member is dropped.
+                None => return Err(Stop::CutOff),
+                Some(']') => {
+                    self.pos += 1;
+                    return Ok(Value::Array(items));
+                }
+                // `]` forgotten before the object's end.
+                Some('}') => {
+                    self.notes.add(Leniency::MissingClose);
+                    return Ok(Value::Array(items));
+                }
+                Some(',') => {
+                    self.notes.add(Leniency::TrailingComma);
+                    self.pos += 1;
+                    continue;
+                }
+                Some(_) => {}
+            }
+            items.push(self.value(depth + 1, Place::Element)?);
+            self.separator(']')?;
+        }
+    }
+
+    /// Behind a value: a comma, the closing bracket (left standing), or a line
+    /// break before the next value.
+    fn separator(&mut self, close: char) -> Result<(), Stop> {
+        let line_break = self.skip();
+        match self.peek() {
+            None => Ok(()),
+            Some(c) if c == close => Ok(()),
+            Some('}') if close == ']' => Ok(()),
+            Some(',') => {
+                self.pos += 1;
+                self.skip();
+                if self.peek() == Some(close) {
+                    self.notes.add(Leniency::TrailingComma);
+                }
+                Ok(())
+            }
+            Some(c) if line_break && (closing_quote(c).is_some() || c.is_alphabetic()) => {
+                self.notes.add(Leniency::MissingComma);
+                Ok(())
+            }
+            Some(c) => self.refuse(format!("expected `,` or `{close}`, found `{c}`")),
+        }
+    }
+
+    fn key(&mut self) -> Result<String, Stop> {
+        let key = match self.peek() {
+            Some(c) if closing_quote(c).is_some() => self.string()?,
+            Some(c) if c.is_alphabetic() || c == '_' => {
+                self.notes.add(Leniency::Unquoted);
+                let rest = self.rest();
+                let end = rest
+                    .find(|c: char| !c.is_alphanumeric() && c != '_')
+                    .unwrap_or(rest.len());
+                self.pos += end;
+                rest.get(..end).unwrap_or_default().to_string()
+            }
+            _ => return self.refuse("expected a key in double quotes"),
+        };
+        self.skip();
+        match self.peek() {
+            Some(':') => {
+                self.pos += 1;
+                Ok(key)
+            }
+            None => Err(Stop::CutOff),
+            Some(c) => self.refuse(format!("expected `:` after the key `{key}`, found `{c}`")),
+        }
+    }
+
+    /// A quoted string. A quote inside it that nothing structural follows is
+    /// text, as is a line break.
+    fn string(&mut self) -> Result<String, Stop> {
+        let Some(open) = self.peek() else {
+            return Err(Stop::CutOff);
+        };
+        let close = closing_quote(open).unwrap_or('"');
+        if open != '"' {
+            self.notes.add(Leniency::QuoteStyle);
+        }
+        self.bump(open);
+        let mut out = String::new();
+        while let Some(c) = self.peek() {
+            self.bump(c);
+            if c == close {
+                if self.ends_string() {
+                    return Ok(out);
+                }
+                if c == '"' {
+                    self.notes.add(Leniency::Unescaped);
+                }
+                out.push(c);
+            } else if c == '\\' {
+                self.escape(&mut out)?;
+            } else {
+                if c.is_control() {
+                    self.notes.add(Leniency::Unescaped);
+                }
+                out.push(c);
+            }
+        }
+        Err(Stop::CutOff)
+    }
+
+    /// Whether what follows a quote shows that the string ends there.
+    fn ends_string(&self) -> bool {
+        let rest = self.rest();
+        let next = rest.trim_start();
+        let blank = rest.get(..rest.len() - next.len()).unwrap_or_default();
+        match next.chars().next() {
+            None | Some(',' | ':' | '}' | ']') => true,
+            Some(c) => blank.contains('\n') && (closing_quote(c).is_some() || c == '/'),
+        }
+    }
+
+    fn escape(&mut self, out: &mut String) -> Result<(), Stop> {
+        let Some(c) = self.peek() else {
+            return Err(Stop::CutOff);
+        };
+        self.bump(c);
+        match c {
+            'n' => out.push('\n'),
+            't' => out.push('\t'),
+            'r' => out.push('\r'),
+            'b' => out.push('\u{8}'),
+            'f' => out.push('\u{c}'),
+            '"' | '\\' | '/' => out.push(c),
+            'u' => {
+                let code = self
+                    .rest()
+                    .get(..4)
+                    .and_then(|hex| u32::from_str_radix(hex, 16).ok());
+                if code.is_some() {
+                    self.pos += 4;
+                } else {
+                    self.notes.add(Leniency::BadEscape);
+                }
+                // A lone half of a surrogate pair has no character.
+                out.push(code.and_then(char::from_u32).unwrap_or('\u{fffd}'));
+            }
+            _ => {
+                self.notes.add(Leniency::BadEscape);
+                out.push(c);
+            }
+        }
+        Ok(())
+    }
+
+    /// A number, a word, or anything else without quotes, up to the next
+    /// structural character.
+    fn bare(&mut self, place: Place) -> Result<Value, Stop> {
+        let rest = self.rest();
+        let mut end = rest.len();
+        for (at, c) in rest.char_indices() {
+            let stops = match c {
+                '}' | ']' | '\n' => true,
+                ',' => place == Place::Element || !separates_thousands(rest, at),
+                _ => false,
+            };
+            if stops {
+                end = at;
+                break;
+            }
+        }
+        // Whether a value at the very end is whole cannot be known, unless
+        // white space follows it.
+        if end == rest.len() && !rest.ends_with(char::is_whitespace) {
+            return Err(Stop::CutOff);
+        }
+        self.pos += end;
+        let token = rest.get(..end).unwrap_or_default();
+        let token = token.split_once("//").map_or(token, |(t, _)| t).trim();
+        Ok(match token {
+            "null" => Value::Null,
+            "true" => Value::Bool(true),
+            "false" => Value::Bool(false),
+            "None" | "NaN" | "nan" | "undefined" => {
+                self.notes.add(Leniency::PythonLiteral);
+                Value::Null
+            }
+            "True" | "False" => {
+                self.notes.add(Leniency::PythonLiteral);
+                Value::Bool(token == "True")
+            }
+            _ => {
+                if let Ok(number) = serde_json::from_str::<serde_json::Number>(token) {
+                    return Ok(Value::Number(number));
+                }
+                self.notes
+                    .add(if token.contains(|c: char| c.is_ascii_digit()) {
+                        Leniency::BareFigure
+                    } else {
+                        Leniency::Unquoted
+                    });
+                Value::String(token.to_string())
+            }
+        })
+    }
+}
+
+fn closing_quote(open: char) -> Option<char> {
+    match open {
+        '"' => Some('"'),
+        '\'' => Some('\''),
+        '“' => Some('”'),
+        '‘' => Some('’'),
+        _ => None,
+    }
+}
+
+/// Whether the comma at `at` stands inside a figure such as `206,588`: one to
+/// three digits before it, exactly three behind it.
+fn separates_thousands(text: &str, at: usize) -> bool {
+    let behind = text.as_bytes().get(at + 1..).unwrap_or_default();
+    let digits_behind = behind.iter().take(4).take_while(|b| b.is_ascii_digit());
+    let before = text.as_bytes().get(..at).unwrap_or_default();
+    let digits_before = before
+        .iter()
+        .rev()
+        .take(4)
+        .take_while(|b| b.is_ascii_digit());
+    digits_behind.count() == 3 && (1..=3).contains(&digits_before.count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lenient(text: &str) -> (Value, Vec<Leniency>) {
+        let mut notes = Notes::default();
+        let read = read(text, 0, &mut notes).map_err(|r| r.what).unwrap();
+        (read.value, notes.parsed(()).leniencies)
+    }
+
+    #[test]
+    fn a_figure_with_separators_stays_one_value() {
+        let (value, notes) = lenient(r#"{"answer": 206,588, "b": $1,234.5, "c": 12, "d": 14.1%}"#);
+        assert_eq!(value["answer"], "206,588");
+        assert_eq!(value["b"], "$1,234.5");
+        assert_eq!(value["c"], 12);
+        assert_eq!(value["d"], "14.1%");
+        assert_eq!(notes, [Leniency::BareFigure]);
+    }
+
+    #[test]
+    fn python_repr_is_read() {
+        let (value, notes) = lenient(
+            "{'a': 'the company\\'s', \"b\": \"it's\", 'c': None, 'd': True, 'e': 'it's',}",
+        );
+        assert_eq!(value["a"], "the company's");
+        assert_eq!(value["b"], "it's");
+        assert_eq!(value["c"], Value::Null);
+        assert_eq!(value["d"], true);
+        assert_eq!(value["e"], "it's");
+        assert!(notes.contains(&Leniency::QuoteStyle));
+        assert!(notes.contains(&Leniency::PythonLiteral));
+        assert!(notes.contains(&Leniency::TrailingComma));
+    }
+
+    #[test]
+    fn quotes_line_breaks_and_comments_inside() {
+        let (value, notes) = lenient(
+            "{\"a\": \"the \"net\" sales\nof 5 \\% \", // note\n \"b\": \"x\"\n \"c\": [1, 2,]}",
+        );
+        assert_eq!(value["a"], "the \"net\" sales\nof 5 % ");
+        assert_eq!(value["b"], "x");
+        assert_eq!(value["c"], serde_json::json!([1, 2]));
+        for expected in [
+            Leniency::Unescaped,
+            Leniency::Comment,
+            Leniency::MissingComma,
+        ] {
+            assert!(notes.contains(&expected), "{expected:?} of {notes:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_cut_off_is_dropped_not_guessed() {
+        let mut notes = Notes::default();
+        let read = read(
+            r#"{"a": "x", "answer": "14."#.trim_end_matches('"'),
+            0,
+            &mut notes,
+        )
+        .map_err(|r| r.what)
+        .unwrap();
+        assert_eq!(read.value, serde_json::json!({"a": "x"}));
+        assert_eq!(read.cut_in.as_deref(), Some("answer"));
+        let (value, _) = lenient(r#"{"a": "x", "answer": 14"#);
+        assert_eq!(value, serde_json::json!({"a": "x"}));
+        let (value, _) = lenient(
+            r#"{"a": ["x", "y", "answer": "14.1%""#.replace(r#""y", "#, r#""y"], "#).as_str(),
+        );
+        assert_eq!(value["answer"], "14.1%");
+    }
+
+    #[test]
+    fn deep_nesting_is_refused() {
+        let text = "{\"a\":".to_string() + &"[".repeat(100_000);
+        let mut notes = Notes::default();
+        let refusal = read(&text, 0, &mut notes).err().unwrap();
+        assert!(refusal.what.contains("nested"), "{}", refusal.what);
+    }
+}

@@ -1,0 +1,99 @@
+//! The JSON schemas that constrain replies where a provider can: in the strict
+//! subset (every member required, none beside them, no formats).
+
+use serde_json::{Value, json};
+
+use super::unit::NAMES;
+
+/// The schema of an analyst's reply.
+#[must_use]
+pub fn analysis_schema() -> Value {
+    let text = |description: &str| json!({"type": "string", "description": description});
+    strict(json!({
+        "steps": {"type": "array", "items": {"type": "string"}, "description": "the reasoning, one short line a step"},
+        "evidence": {
+            "type": "array",
+            "description": "every figure used",
+            "items": strict(json!({
+                "id": text("where it stands: r6c1, t3 or h1"),
+                "literal": text("the figure exactly as written there"),
+            })),
+        },
+        "program": {"type": ["string", "null"], "description": "the calculation in the program language; a single figure where nothing is computed"},
+        "unit": {"type": "string", "enum": NAMES},
+        "label": text("what the value is, in a few words"),
+        "confidence": {"type": "number", "description": "0 to 1"},
+        "answer": text("the answer as printed"),
+    }))
+}
+
+/// The schema of a critic's reply.
+#[must_use]
+pub fn verdict_schema() -> Value {
+    strict(json!({
+        "findings": {
+            "type": "array",
+            "description": "empty if the verdict is ALL_OK",
+            "items": strict(json!({
+                "where": {"type": "string", "description": "the step, literal or evidence id"},
+                "problem": {"type": "string"},
+                "fix": {"type": "string"},
+            })),
+        },
+        "verdict": {"type": "string", "enum": ["ALL_OK", "REVISE"]},
+    }))
+}
+
+fn strict(properties: Value) -> Value {
+    let required: Vec<String> = properties
+        .as_object()
+        .map(|members| members.keys().cloned().collect())
+        .unwrap_or_default();
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_schemas_accept_what_is_asked_for_and_nothing_beside_it() {
+        let analysis = jsonschema::validator_for(&analysis_schema()).unwrap();
+        let mut reply = json!({
+            "steps": ["a"], "evidence": [{"id": "r1c1", "literal": "5"}], "program": "add(5, 1)",
+            "unit": "million", "label": "cash", "confidence": 0.9, "answer": "6",
+        });
+        assert!(analysis.is_valid(&reply));
+        reply["program"] = Value::Null;
+        assert!(analysis.is_valid(&reply));
+        reply["more"] = json!(1);
+        assert!(!analysis.is_valid(&reply));
+
+        let verdict = jsonschema::validator_for(&verdict_schema()).unwrap();
+        assert!(verdict.is_valid(&json!({"findings": [], "verdict": "ALL_OK"})));
+        assert!(!verdict.is_valid(&json!({"findings": [{"where": "r1c1"}], "verdict": "REVISE"})));
+    }
+
+    #[test]
+    fn every_object_is_strict() {
+        fn check(value: &Value) {
+            if value.get("type") == Some(&json!("object")) {
+                assert_eq!(value["additionalProperties"], json!(false));
+                let keys: Vec<&String> = value["properties"].as_object().unwrap().keys().collect();
+                assert_eq!(json!(keys), value["required"]);
+            }
+            match value {
+                Value::Object(map) => map.values().for_each(check),
+                Value::Array(items) => items.iter().for_each(check),
+                _ => {}
+            }
+        }
+        check(&analysis_schema());
+        check(&verdict_schema());
+    }
+}

@@ -1,0 +1,191 @@
+//! What a reply is read into, and the leniencies it took.
+
+use serde::{Deserialize, Serialize};
+
+use crate::number::Unit;
+
+/// The analyst's reply.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Analysis {
+    /// The reasoning, one line a step.
+    pub steps: Vec<String>,
+    /// The answer as the model printed it. Empty only if the reply has a
+    /// program and no answer ([`Leniency::AnswerMissing`]).
+    pub answer: String,
+    /// What the figures are read from.
+    #[serde(default)]
+    pub evidence: Vec<Evidence>,
+    /// The calculation, in the dataset's program language where it could be
+    /// brought into it, else as the model wrote it.
+    #[serde(default)]
+    pub program: Option<String>,
+    /// The unit of the answer.
+    #[serde(default)]
+    pub unit: Option<Unit>,
+    /// What the value is, e.g. `net cash from operating activities, 2009`.
+    #[serde(default)]
+    pub label: Option<String>,
+    /// How sure the model says it is, 0 to 1.
+    #[serde(default)]
+    pub confidence: Option<f64>,
+}
+
+/// One cited figure.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// `r{row}c{col}`, `t{n}` or `h{n}`.
+    pub id: String,
+    /// The figure as written there.
+    pub literal: String,
+}
+
+/// The critic's reply. A reply that mentions `ALL_OK` among other things is not ok.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum Verdict {
+    /// Nothing to object to.
+    AllOk,
+    /// At least one objection.
+    Revise {
+        /// The objections, in the critic's order; never empty.
+        findings: Vec<CriticFinding>,
+    },
+    /// Neither an approval nor an objection could be read.
+    Unparsable {
+        /// Why, in one line.
+        reason: String,
+    },
+}
+
+/// One objection of the critic.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CriticFinding {
+    /// Which step, literal or evidence id it is about.
+    #[serde(rename = "where")]
+    pub location: String,
+    /// What is wrong.
+    pub problem: String,
+    /// How to put it right.
+    pub fix: String,
+}
+
+/// A value and the leniencies it took, in the order they were first used.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parsed<T> {
+    /// What was read.
+    pub value: T,
+    /// Empty when the reply had exactly the format that was asked for.
+    pub leniencies: Vec<Leniency>,
+}
+
+/// A named departure from the format, tolerated and recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Leniency {
+    /// Only the end of an overlong reply was read.
+    Overlong,
+    /// A `<think>` block was removed.
+    ThinkBlock,
+    /// The reply was taken from a fenced block.
+    Fence,
+    /// The object stood among other text.
+    Prose,
+    /// The object was inside a JSON string.
+    DoubleEncoded,
+    /// The object was the only member of another.
+    Wrapped,
+    /// A comma too many.
+    TrailingComma,
+    /// A comma missing between two lines.
+    MissingComma,
+    /// Strings in single or typographic quotes.
+    QuoteStyle,
+    /// Keys or words without quotes.
+    Unquoted,
+    /// `None`, `True`, `False`.
+    PythonLiteral,
+    /// Comments in JSON.
+    Comment,
+    /// A line break or a quote inside a string, not escaped.
+    Unescaped,
+    /// A backslash before a character that needs none.
+    BadEscape,
+    /// The closing brackets at the end were missing.
+    MissingClose,
+    /// A number with thousands separators or a unit sign, without quotes.
+    BareFigure,
+    /// A key in another spelling (`final_answer`).
+    KeyVariant,
+    /// `steps` was one string, objects, or missing.
+    StepsShape,
+    /// `answer` was a number, a boolean or a list of one.
+    AnswerType,
+    /// `answer` was an object with a value.
+    AnswerObject,
+    /// No `answer`, only a program.
+    AnswerMissing,
+    /// Evidence in another shape than `{id, literal}`.
+    EvidenceShape,
+    /// The unit in free words.
+    UnitWords,
+    /// Confidence as a word or a percentage.
+    ConfidenceShape,
+    /// The program as a list of steps.
+    ProgramList,
+    /// Calls inside calls.
+    ProgramNested,
+    /// `A0` for `#0`, or steps named and referred to by name.
+    ProgramReferences,
+    /// An arithmetic expression for a program.
+    ProgramInfix,
+    /// Operation names, spacing or separators of the program differed.
+    ProgramSpelling,
+    /// Evidence ids in the program, replaced by the literals cited for them.
+    ProgramEvidenceIds,
+    /// `Answer: …` lines and no JSON.
+    LabelledLines,
+    /// `ALL_OK` with decoration (`**ALL_OK.**`), or in other words of the same form.
+    OkDecorated,
+    /// An empty list of findings taken as approval.
+    EmptyFindings,
+    /// A finding in another shape than `{where, problem, fix}`.
+    FindingShape,
+    /// The critic objected in prose.
+    ProseFinding,
+}
+
+impl std::fmt::Display for Leniency {
+    /// The name as it stands in journals, e.g. `trailing_comma`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.serialize(f)
+    }
+}
+
+/// Leniencies in order of first use, each once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Notes(Vec<Leniency>);
+
+impl Notes {
+    pub(super) fn add(&mut self, leniency: Leniency) {
+        if !self.0.contains(&leniency) {
+            self.0.push(leniency);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn extend(&mut self, other: &Self) {
+        for leniency in &other.0 {
+            self.add(*leniency);
+        }
+    }
+
+    pub(super) fn parsed<T>(self, value: T) -> Parsed<T> {
+        Parsed {
+            value,
+            leniencies: self.0,
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The unit of an answer, from the words models use for it.
+
+use crate::number::{Scale, Unit, UnitKind};
+
+/// Reads unit words (`percent`, `%`, `USD millions`, `ratio`, `yes_no`).
+/// `None` where there are none (empty, `none`, `n/a`); other words, such as
+/// `shares`, are a plain number.
+#[must_use]
+pub fn unit(words: &str) -> Option<Unit> {
+    let words = words.trim().to_lowercase();
+    if matches!(words.as_str(), "" | "none" | "null" | "n/a" | "na" | "-") {
+        return None;
+    }
+    let tokens: Vec<&str> = words
+        .split(|c: char| !c.is_alphanumeric() && c != '%')
+        .filter(|t| !t.is_empty())
+        .collect();
+    let any = |names: &[&str]| tokens.iter().any(|t| names.contains(t));
+    let kind = if words.contains('%') || any(&["percent", "percentage", "pct", "percents"]) {
+        UnitKind::Percent
+    } else if any(&["yesno", "boolean", "bool"]) || (any(&["yes"]) && any(&["no"])) {
+        UnitKind::YesNo
+    } else if any(&["ratio", "fraction", "decimal", "proportion", "multiple"])
+        || matches!(words.as_str(), "share" | "portion" | "times" | "x")
+    {
+        // `share` alone only: `dollars per share` is an amount.
+        UnitKind::Ratio
+    } else {
+        UnitKind::Number
+    };
+    let scale = if kind != UnitKind::Number {
+        None
+    } else if any(&["thousand", "thousands", "k", "000", "000s"]) {
+        Some(Scale::Thousand)
+    } else if any(&["million", "millions", "mm", "mn", "m", "mln", "mil"]) {
+        Some(Scale::Million)
+    } else if any(&["billion", "billions", "bn", "b", "bln"]) {
+        Some(Scale::Billion)
+    } else {
+        None
+    };
+    Some(Unit { kind, scale })
+}
+
+/// Whether the words are one of those the prompt asks for.
+pub(super) fn is_plain(words: &str) -> bool {
+    NAMES.contains(&words)
+}
+
+/// The unit names the schema offers.
+pub(super) const NAMES: [&str; 7] = [
+    "number", "thousand", "million", "billion", "percent", "ratio", "yes_no",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unit_words() {
+        let number = |scale| {
+            Some(Unit {
+                kind: UnitKind::Number,
+                scale,
+            })
+        };
+        let kind = |kind| Some(Unit { kind, scale: None });
+        for (words, expected) in [
+            ("percent", kind(UnitKind::Percent)),
+            ("%", kind(UnitKind::Percent)),
+            ("percentage points", kind(UnitKind::Percent)),
+            ("USD millions", number(Some(Scale::Million))),
+            ("$ in millions", number(Some(Scale::Million))),
+            ("million", number(Some(Scale::Million))),
+            ("thousands of dollars", number(Some(Scale::Thousand))),
+            ("$ bn", number(Some(Scale::Billion))),
+            ("ratio", kind(UnitKind::Ratio)),
+            ("yes_no", kind(UnitKind::YesNo)),
+            ("yes/no", kind(UnitKind::YesNo)),
+            ("shares", number(None)),
+            ("number", number(None)),
+            ("dollars per share", number(None)),
+            ("dollars", number(None)),
+            ("none", None),
+            (" ", None),
+        ] {
+            assert_eq!(unit(words), expected, "{words}");
+        }
+    }
+
+    #[test]
+    fn the_schemas_names_are_read_as_what_they_say() {
+        assert!(NAMES.iter().all(|name| unit(name).is_some()));
+        assert_eq!(unit("yes_no").unwrap().kind, UnitKind::YesNo);
+    }
+}

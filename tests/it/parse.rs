@@ -1,0 +1,286 @@
+//! Replies as models write them, through `parse`.
+
+use convfinqa::number::{Scale, Unit, UnitKind};
+use convfinqa::parse::{Analysis, Evidence, Leniency, Verdict, analysis, verdict};
+use proptest::prelude::*;
+use rstest::rstest;
+
+const PLAIN: &str = r#"{"steps": ["206,588 - 181,001 = 25,587"], "answer": "14.1%",
+ "evidence": [{"id": "r6c1", "literal": "206,588"}], "program": "subtract(206588, 181001), divide(#0, 181001)",
+ "unit": "percent", "label": "change in net cash", "confidence": 0.9}"#;
+
+fn expected() -> Analysis {
+    Analysis {
+        steps: vec!["206,588 - 181,001 = 25,587".into()],
+        answer: "14.1%".into(),
+        evidence: vec![Evidence {
+            id: "r6c1".into(),
+            literal: "206,588".into(),
+        }],
+        program: Some("subtract(206588, 181001), divide(#0, 181001)".into()),
+        unit: Some(Unit {
+            kind: UnitKind::Percent,
+            scale: None,
+        }),
+        label: Some("change in net cash".into()),
+        confidence: Some(0.9),
+    }
+}
+
+#[test]
+fn the_format_asked_for_takes_no_leniency() {
+    let parsed = analysis(PLAIN).unwrap();
+    assert_eq!(parsed.value, expected());
+    assert_eq!(parsed.leniencies, []);
+}
+
+#[rstest]
+#[case::fence(format!("Here it is:\n```json\n{PLAIN}\n```\nAnything else? {{note}}"), &[Leniency::Fence])]
+#[case::fence_left_open(format!("```json\n{PLAIN}"), &[Leniency::Fence])]
+#[case::prose(format!("Sure, with \\frac{{a}}{{b}}: {PLAIN} Done."), &[Leniency::Prose])]
+#[case::think(format!("<think>maybe {{\"answer\": \"5\"}}?</think>\n{PLAIN}"), &[Leniency::ThinkBlock])]
+#[case::the_last_object_counts(format!("draft {{\"answer\": \"5\"}} better {PLAIN}"), &[Leniency::Prose])]
+#[case::the_fence_counts(format!("```json\n{PLAIN}\n```\nnot {{\"answer\": \"5\"}}"), &[Leniency::Fence])]
+#[case::missing_brace(PLAIN.trim_end_matches('}').to_string() + " ", &[Leniency::Prose, Leniency::MissingClose])]
+#[case::trailing_comma(PLAIN.replace("0.9}", "0.9,}"), &[Leniency::TrailingComma])]
+#[case::python(PLAIN.replace('"', "'"), &[Leniency::QuoteStyle])]
+#[case::wrapped(format!("{{\"response\": {PLAIN}}}"), &[Leniency::Wrapped])]
+#[case::in_a_list(format!("[{PLAIN}]"), &[Leniency::Wrapped])]
+#[case::encoded_twice(serde_json::to_string(PLAIN).unwrap(), &[Leniency::DoubleEncoded])]
+#[case::brace_before(format!("{{\"no object: {PLAIN}"), &[Leniency::Prose])]
+#[case::other_keys(PLAIN.replace("answer", "Final Answer"), &[Leniency::KeyVariant])]
+#[case::steps_as_string(PLAIN.replace("[\"206,588 - 181,001 = 25,587\"]", "\"206,588 - 181,001 = 25,587\""), &[Leniency::StepsShape])]
+#[case::answer_object(PLAIN.replace("\"14.1%\"", "{\"value\": \"14.1%\"}"), &[Leniency::AnswerObject])]
+#[case::evidence_map(PLAIN.replace("[{\"id\": \"r6c1\", \"literal\": \"206,588\"}]", "{\"r6c1\": \"206,588\"}"), &[Leniency::EvidenceShape])]
+#[case::evidence_lines(PLAIN.replace("{\"id\": \"r6c1\", \"literal\": \"206,588\"}", "\"[R6C1]: 206,588\""), &[Leniency::EvidenceShape])]
+#[case::unit_words(PLAIN.replace("\"percent\"", "\"% of prior year\""), &[Leniency::UnitWords])]
+#[case::confidence(PLAIN.replace("0.9", "\"90%\""), &[Leniency::ConfidenceShape])]
+#[case::unquoted_figure(PLAIN.replace("\"206,588\"", "206,588"), &[Leniency::BareFigure])]
+fn departures_are_read_and_named(#[case] text: String, #[case] leniencies: &[Leniency]) {
+    let parsed = analysis(&text).unwrap();
+    let mut value = parsed.value;
+    if leniencies.contains(&Leniency::EvidenceShape) {
+        value
+            .evidence
+            .iter_mut()
+            .for_each(|e| e.id = e.id.to_lowercase());
+    }
+    assert_eq!(parsed.leniencies, leniencies, "{text}");
+    assert_eq!(value, expected(), "{text}");
+}
+
+#[test]
+fn a_number_keeps_its_digits() {
+    for (written, read) in [
+        ("206588", "206588"),
+        ("206,588", "206,588"),
+        ("-5.20", "-5.2"),
+        ("$1,234.5", "$1,234.5"),
+        ("14.1%", "14.1%"),
+    ] {
+        let text =
+            format!("{{\"steps\": [\"a\"], \"answer\": {written}, \"unit\": \"USD millions\"}}");
+        let parsed = analysis(&text).unwrap();
+        assert_eq!(parsed.value.answer, read);
+        assert_eq!(parsed.value.unit.unwrap().scale, Some(Scale::Million));
+    }
+}
+
+#[test]
+fn labelled_lines_without_json() {
+    let text = "The change is 25,587.\n\n**Program:** subtract(206588, 181001)\n**Final Answer:** \\boxed{25{,}587}\nUnit: $ millions\n";
+    let parsed = analysis(text).unwrap();
+    assert_eq!(parsed.value.answer, "25,587");
+    assert_eq!(
+        parsed.value.program.as_deref(),
+        Some("subtract(206588, 181001)")
+    );
+    assert_eq!(parsed.value.unit.unwrap().scale, Some(Scale::Million));
+    assert_eq!(parsed.value.steps, ["The change is 25,587."]);
+    assert!(parsed.leniencies.contains(&Leniency::LabelledLines));
+}
+
+#[test]
+fn a_program_without_an_answer_is_kept() {
+    let parsed = analysis(r#"{"steps": ["x"], "program": "add(1, 2)"}"#).unwrap();
+    assert_eq!(parsed.value.answer, "");
+    assert_eq!(parsed.leniencies, [Leniency::AnswerMissing]);
+}
+
+#[rstest]
+#[case("", "the reply is empty (line 1, column 1)")]
+#[case(
+    "<think>hm {\"answer\": \"5\"}",
+    "the reply has nothing behind its `<think>` block (line 1, column 1), near `<think>hm {\"answer\": \"5\"}`"
+)]
+#[case(
+    "The change is 14.1, computed from 1 and 2.",
+    "no JSON object with an `answer`, and no `Answer:` line (line 1, column 1), near `The change is 14.1, computed from 1 and 2.`"
+)]
+#[case(
+    "text\n {\"steps\": [\"a\"]}",
+    "the object has no `answer` (its keys: steps) (line 2, column 2), near `{\"steps\": [\"a\"]}`"
+)]
+#[case(
+    "{\"steps\": [\"a\"], \"answer\": \"14.",
+    "the reply is cut off inside `answer`, before a whole `answer` (line 1, column 1), near `{\"steps\": [\"a\"], \"answer\": \"14.`"
+)]
+#[case(
+    "{\"steps\": [\"a\"] \"answer\": 5}",
+    "expected `,` or `}`, found `\"` (line 1, column 17), near `\"answer\": 5}`"
+)]
+fn failures_say_what_and_where(#[case] text: &str, #[case] message: &str) {
+    assert_eq!(analysis(text).unwrap_err().to_string(), message);
+}
+
+#[rstest]
+#[case("ALL_OK", &[])]
+#[case("\n**ALL_OK**.\n", &[Leniency::OkDecorated])]
+#[case("<think>the sum?</think>ALL_OK", &[Leniency::ThinkBlock])]
+#[case(r#"{"findings": [], "verdict": "ALL_OK"}"#, &[])]
+#[case("```json\n{\"findings\": [], \"verdict\": \"ALL_OK\"}\n```", &[Leniency::Fence])]
+#[case(r#"{"findings": []}"#, &[Leniency::EmptyFindings])]
+fn approval(#[case] text: &str, #[case] leniencies: &[Leniency]) {
+    let parsed = verdict(text);
+    assert_eq!(parsed.value, Verdict::AllOk, "{text}");
+    assert_eq!(parsed.leniencies, leniencies);
+}
+
+#[test]
+fn all_ok_among_other_things_is_not_ok() {
+    for text in [
+        "Understanding: fine.\n\nCalculation: fine.\n\nALL_OK",
+        "ALL_OK, but the sign is wrong",
+        "This is not ALL_OK",
+        r#"ALL_OK {"findings": []}"#,
+        r#"{"verdict": "REVISE", "findings": []}"#,
+        "",
+        "...",
+        "{\"findings\": [{\"where\": \"st",
+    ] {
+        assert!(
+            matches!(verdict(text).value, Verdict::Unparsable { .. }),
+            "{text}: {:?}",
+            verdict(text)
+        );
+    }
+    let text = r#"{"verdict": "ALL_OK", "findings": [{"where": "step 2", "problem": "sign", "fix": "negate"}]}"#;
+    assert!(matches!(verdict(text).value, Verdict::Revise { .. }));
+}
+
+#[test]
+fn findings() {
+    let Verdict::Revise { findings } = verdict(r#"[{"findings": [{"where": "r1c2", "problem": "2008, not 2009", "fix": "take r1c1"}, "unit"]}]"#).value else {
+        panic!("not a revision");
+    };
+    assert_eq!(findings[0].location, "r1c2");
+    assert_eq!(findings[0].fix, "take r1c1");
+    assert_eq!(findings[1].problem, "unit");
+    let prose = verdict("The figure used in step 1 does not come from the row.");
+    assert!(matches!(&prose.value, Verdict::Revise { findings } if findings.len() == 1));
+    assert_eq!(prose.leniencies, [Leniency::ProseFinding]);
+}
+
+/// Hostile replies of a megabyte: no overflow, no stall. The bound is on work,
+/// not on time: each of these takes minutes or the stack if a step is not linear.
+#[test]
+fn a_megabyte_of_anything_is_survived() {
+    const SIZE: usize = 1 << 20;
+    for unit in [
+        "{",
+        "[",
+        "{\"a\":",
+        "{\"a\":[",
+        "{\"a\":[{",
+        "```",
+        "```{a:",
+        "'",
+        "\"",
+        "{\"",
+        "{a: ",
+        "\\",
+        "{'a': ' ",
+        "/*",
+        "{/*",
+        "// ",
+        "<think>",
+        "</think>",
+        "1,",
+        "{\"answer\": 1,",
+        "\\boxed{",
+        "{\"a\":1}",
+        "{\"answer\":[\"",
+        "{\"program\": \"",
+        "(",
+        "a: ",
+        "Answer:",
+        "{\"answer\": \" \" ",
+    ] {
+        let text = unit.repeat(SIZE / unit.len());
+        let _ = analysis(&text);
+        let _ = verdict(&text);
+    }
+    let program = format!("{{\"program\": \"{}\"}}", "add(1,".repeat(SIZE / 8));
+    assert!(analysis(&program).is_ok());
+}
+
+fn any_analysis() -> impl Strategy<Value = Analysis> {
+    let text = "[ -~é“’{}\\[\\]\"'\\\\\n]{0,40}";
+    (
+        proptest::collection::vec(text, 1..4),
+        "[!-z]{1,12}",
+        proptest::collection::vec(("r[0-9]c[0-9]", "[0-9]{1,3}(,[0-9]{3}){0,2}"), 0..3),
+        proptest::option::of(prop_oneof![
+            Just("subtract(206588, 181001), divide(#0, 181001)".to_string()),
+            Just("206588".to_string())
+        ]),
+        proptest::option::of(0..=1000_u32),
+    )
+        .prop_map(|(steps, answer, evidence, program, confidence)| Analysis {
+            steps,
+            answer,
+            evidence: evidence
+                .into_iter()
+                .map(|(id, literal)| Evidence { id, literal })
+                .collect(),
+            program,
+            unit: Some(Unit {
+                kind: UnitKind::Number,
+                scale: Some(Scale::Billion),
+            }),
+            label: None,
+            confidence: confidence.map(|c| f64::from(c) / 1000.0),
+        })
+}
+
+proptest! {
+    #[test]
+    fn no_reply_panics(text in "\\PC{0,200}") {
+        let _ = analysis(&text);
+        let _ = verdict(&text);
+    }
+
+    #[test]
+    fn no_near_json_panics(parts in proptest::collection::vec(
+        prop_oneof![
+            "[{}\\[\\]:,\"'\\\\]", "[a-z0-9_,.$%#()-]{1,6}", Just("\"answer\":".to_string()), Just("\"program\": \"".to_string()),
+            Just("```".to_string()), Just("\n".to_string()), Just("'é".to_string()), Just("None".to_string()),
+        ], 0..40)) {
+        let _ = analysis(&parts.concat());
+        let _ = verdict(&parts.concat());
+    }
+
+    #[test]
+    fn an_analysis_reads_back_the_same(value in any_analysis(), wrapper in 0..4_usize) {
+        let json = serde_json::to_string_pretty(&value).unwrap();
+        let text = match wrapper {
+            0 => json,
+            1 => format!("```json\n{json}\n```"),
+            2 => format!("<think>so {{\"answer\": \"1\"}}</think>\nThe result:\n```\n{json}\n```\nHope it helps."),
+            _ => format!("Here is the result for 2009:\n{json}\nDone."),
+        };
+        // A fence inside a string of the JSON is not what is tested here.
+        prop_assume!(!value.steps.concat().contains("```"));
+        prop_assert_eq!(analysis(&text).unwrap().value, value);
+    }
+}
