@@ -78,6 +78,55 @@ pub enum DatasetError {
         /// The file, or `built-in sample`.
         origin: String,
     },
+    /// `n` is 0.
+    #[error("0 records were asked for: ask for at least 1, or leave the number out for all")]
+    ZeroRecords,
+    /// An id that the file does not hold.
+    #[error("{origin} holds no record {id}: the closest ids are {closest}")]
+    UnknownId {
+        /// The file, or `built-in sample`.
+        origin: String,
+        /// The id as given.
+        id: String,
+        /// Up to three ids that the file holds.
+        closest: String,
+    },
+    /// A range that is not of the form `A..B`.
+    #[error(
+        "`{range}` is no range of records: write `A..B` with A below B, counted from 0, B left out, e.g. 0..100"
+    )]
+    RangeForm {
+        /// The range as given.
+        range: String,
+    },
+    /// A range that the file does not reach.
+    #[error(
+        "the range {range} goes beyond the {records} records of {origin}: it may end at {records}"
+    )]
+    RangeBeyondEnd {
+        /// The file, or `built-in sample`.
+        origin: String,
+        /// The range as given.
+        range: String,
+        /// Records there are.
+        records: usize,
+    },
+    /// A filter that is no regular expression.
+    #[error(
+        "the filter `{filter}` is no regular expression: {reason}; write a backslash before ( [ * + ? to mean them as they are"
+    )]
+    Filter {
+        /// The filter as given.
+        filter: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Range, ids and filter leave no record.
+    #[error("no record of {origin} is left by range, ids and filter together: widen one of them")]
+    NothingSelected {
+        /// The file, or `built-in sample`.
+        origin: String,
+    },
 }
 
 impl DatasetError {
@@ -85,6 +134,14 @@ impl DatasetError {
     /// than the data being wrong (exit code 3).
     #[must_use]
     pub fn is_usage(&self) -> bool {
-        false
+        matches!(
+            self,
+            Self::ZeroRecords
+                | Self::UnknownId { .. }
+                | Self::RangeForm { .. }
+                | Self::RangeBeyondEnd { .. }
+                | Self::Filter { .. }
+                | Self::NothingSelected { .. }
+        )
     }
 }

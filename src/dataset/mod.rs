@@ -12,10 +12,12 @@ mod error;
 mod load;
 mod raw;
 mod read;
+mod select;
 mod types;
 
 pub use error::DatasetError;
 pub use load::{Source, from_str, load, sample};
+pub use select::{RecordRange, Selection, select};
 pub use types::{
     Case, Dataset, Document, Gold, HistoryEntry, HistorySource, Kind, Question, QuestionKey, Record,
 };

@@ -1,63 +1,16 @@
-//! Tests of `dataset`: both layouts, bad input, and the published files where
-//! they are at hand.
+//! Loading: both layouts, bad input, and the published files where they are at hand.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
-use convfinqa::dataset::{Dataset, DatasetError, Kind, Source, from_str, load, sample};
+use convfinqa::dataset::{Dataset, Kind, Source, from_str, load, sample};
 use convfinqa::number::Value;
 use rstest::rstest;
 use serde_json::{Value as Json, json};
 
-/// A published file beside the repository; says so and gives `None` where it is missing.
-fn shared(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../shared/data/convfinqa")
-        .join(name);
-    if path.exists() {
-        Some(path)
-    } else {
-        println!("skipped: {} is not there", path.display());
-        None
-    }
-}
+use super::{complaint, parse, record, shared};
 
 fn load_shared(name: &str) -> Option<Dataset> {
     shared(name).map(|path| load(&Source::Path(path)).unwrap())
-}
-
-fn record(id: &str) -> Json {
-    json!({
-        "id": id,
-        "filename": "ZED/2001/page_1.pdf",
-        "pre_text": ["zed is an invented company ."],
-        "post_text": [],
-        "table": [["", "2001"], ["sales", "10"]],
-        "qa": {"question": "what were sales? \\n", "answer": "10", "program": "add(10, 0)", "exe_ans": 10},
-        "annotation": {
-            "dialogue_break": ["what were sales?", "and twice that?"],
-            "turn_program": ["10", "multiply(10, const_2)"],
-            "exe_ans_list": [10.0, "20"],
-            "qa_split": [0, 0]
-        }
-    })
-}
-
-fn parse(json: &Json) -> Result<Dataset, DatasetError> {
-    from_str("test.json", &json.to_string())
-}
-
-/// The error's whole chain in one line, which is what a person gets to see.
-fn complaint(result: Result<Dataset, DatasetError>) -> String {
-    let error = result.expect_err("bad input was accepted");
-    let mut line = error.to_string();
-    let mut source = std::error::Error::source(&error);
-    while let Some(cause) = source {
-        line = format!("{line}: {cause}");
-        source = cause.source();
-    }
-    assert!(!line.contains('\n'), "one line only: {line}");
-    line
 }
 
 #[test]

@@ -1,0 +1,278 @@
+//! Which records of a file are asked: `--range --ids --filter --shuffle --seed --n`.
+
+use std::collections::HashSet;
+use std::str::FromStr;
+
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use regex::{Regex, RegexBuilder};
+
+use super::{Dataset, DatasetError, Record};
+
+/// A choice of records; the default is all of them. The parts apply in the
+/// order of the fields.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// Positions in the file.
+    pub range: Option<RecordRange>,
+    /// Only these ids; empty means all. The file's order stays.
+    pub ids: Vec<String>,
+    /// Only records whose id, or one of whose questions, matches this regular
+    /// expression or holds it as it stands; upper and lower case are one.
+    pub filter: Option<String>,
+    /// Whether to shuffle what is left, by `seed`.
+    pub shuffle: bool,
+    /// Seed of the shuffle: the same seed gives the same order everywhere.
+    pub seed: u64,
+    /// At most this many records (not questions). More than there are is all of them.
+    pub n: Option<usize>,
+}
+
+/// Positions of records from 0, the end left out: `0..100`, `100..`, `..25`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordRange {
+    /// The first position.
+    pub start: usize,
+    /// The position behind the last; `None` is the end of the file.
+    pub end: Option<usize>,
+}
+
+impl FromStr for RecordRange {
+    type Err = DatasetError;
+
+    fn from_str(text: &str) -> Result<Self, DatasetError> {
+        let bad = || DatasetError::RangeForm {
+            range: text.to_owned(),
+        };
+        let number = |digits: &str| digits.trim().parse().map_err(|_| bad());
+        let (start, end) = text.split_once("..").ok_or_else(bad)?;
+        let start = if start.trim().is_empty() {
+            0
+        } else {
+            number(start)?
+        };
+        let end = if end.trim().is_empty() {
+            None
+        } else {
+            Some(number(end)?)
+        };
+        if end.is_some_and(|end| end <= start) {
+            return Err(bad());
+        }
+        Ok(Self { start, end })
+    }
+}
+
+impl std::fmt::Display for RecordRange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.end {
+            Some(end) => write!(f, "{}..{end}", self.start),
+            None => write!(f, "{}..", self.start),
+        }
+    }
+}
+
+/// Positions of the selected records, in the order they are to be asked.
+///
+/// # Errors
+/// Usage errors: no record asked for, an unknown id, a range beyond the end, a
+/// filter that is no regular expression or matches nothing.
+pub fn select(dataset: &Dataset, selection: &Selection) -> Result<Vec<usize>, DatasetError> {
+    if selection.n == Some(0) {
+        return Err(DatasetError::ZeroRecords);
+    }
+    let mut chosen: Vec<usize> = positions(dataset, selection.range)?.collect();
+    if !selection.ids.is_empty() {
+        let wanted = known_ids(dataset, &selection.ids)?;
+        chosen.retain(|&index| {
+            record(dataset, index).is_some_and(|record| wanted.contains(record.id()))
+        });
+    }
+    if let Some(filter) = &selection.filter {
+        let filter = Filter::new(filter)?;
+        chosen.retain(|&index| record(dataset, index).is_some_and(|record| filter.matches(record)));
+    }
+    if chosen.is_empty() {
+        return Err(DatasetError::NothingSelected {
+            origin: dataset.source.clone(),
+        });
+    }
+    if selection.shuffle {
+        shuffle(&mut chosen, selection.seed);
+    }
+    if let Some(n) = selection.n {
+        chosen.truncate(n);
+    }
+    Ok(chosen)
+}
+
+impl Dataset {
+    /// The dataset with only these records, in this order; positions beyond
+    /// the end are passed over. Source and hash stay those of the whole file.
+    #[must_use]
+    pub fn pick(&self, positions: &[usize]) -> Self {
+        Self {
+            source: self.source.clone(),
+            hash: self.hash.clone(),
+            invented: self.invented,
+            records: positions
+                .iter()
+                .filter_map(|&index| self.records.get(index).cloned())
+                .collect(),
+        }
+    }
+}
+
+fn record(dataset: &Dataset, index: usize) -> Option<&Record> {
+    dataset.records.get(index)
+}
+
+fn positions(
+    dataset: &Dataset,
+    range: Option<RecordRange>,
+) -> Result<std::ops::Range<usize>, DatasetError> {
+    let records = dataset.records.len();
+    let Some(range) = range else {
+        return Ok(0..records);
+    };
+    let end = range.end.unwrap_or(records);
+    if range.start >= records || end > records {
+        return Err(DatasetError::RangeBeyondEnd {
+            origin: dataset.source.clone(),
+            range: range.to_string(),
+            records,
+        });
+    }
+    Ok(range.start..end)
+}
+
+fn known_ids<'a>(dataset: &Dataset, ids: &'a [String]) -> Result<HashSet<&'a str>, DatasetError> {
+    let known: HashSet<&str> = dataset.records.iter().map(Record::id).collect();
+    for id in ids {
+        if !known.contains(id.as_str()) {
+            return Err(DatasetError::unknown_id(dataset, id));
+        }
+    }
+    Ok(ids.iter().map(String::as_str).collect())
+}
+
+impl DatasetError {
+    /// The error for an id that the dataset does not hold, with the closest that it does.
+    #[must_use]
+    pub fn unknown_id(dataset: &Dataset, id: &str) -> Self {
+        Self::UnknownId {
+            origin: dataset.source.clone(),
+            id: id.to_owned(),
+            closest: closest(dataset, id).join(", "),
+        }
+    }
+}
+
+/// Up to three ids: those that hold `id` first, then by edit distance.
+fn closest<'a>(dataset: &'a Dataset, id: &str) -> Vec<&'a str> {
+    let lower = id.to_lowercase();
+    let mut ranked: Vec<(bool, usize, &str)> = dataset
+        .records
+        .iter()
+        .map(Record::id)
+        .map(|known| {
+            let other = known.to_lowercase();
+            let outside = lower.is_empty() || !other.contains(&lower);
+            (outside, distance(&lower, &other), known)
+        })
+        .collect();
+    ranked.sort_by_key(|(outside, distance, _)| (*outside, *distance));
+    ranked.into_iter().take(3).map(|(_, _, id)| id).collect()
+}
+
+/// Levenshtein distance in characters.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        let mut next = vec![left];
+        for (y, above) in b.iter().zip(row.iter().skip(1)) {
+            left = (diagonal + usize::from(x != *y))
+                .min(left + 1)
+                .min(above + 1);
+            diagonal = *above;
+            next.push(left);
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+/// A regular expression, or the text itself: `s&p 500 (a)` finds itself too.
+struct Filter {
+    regex: Regex,
+    text: String,
+}
+
+impl Filter {
+    fn new(filter: &str) -> Result<Self, DatasetError> {
+        let regex = RegexBuilder::new(filter)
+            .case_insensitive(true)
+            .build()
+            .map_err(|error| DatasetError::Filter {
+                filter: filter.to_owned(),
+                // The message draws a picture over several lines; its last one says what is wrong.
+                reason: error
+                    .to_string()
+                    .lines()
+                    .last()
+                    .unwrap_or_default()
+                    .trim_start_matches("error: ")
+                    .to_owned(),
+            })?;
+        Ok(Self {
+            regex,
+            text: filter.to_lowercase(),
+        })
+    }
+
+    fn matches(&self, record: &Record) -> bool {
+        let questions = record.cases().map(|case| case.question.text.as_str());
+        std::iter::once(record.id())
+            .chain(questions)
+            .any(|text| self.regex.is_match(text) || text.to_lowercase().contains(&self.text))
+    }
+}
+
+/// Fisher–Yates over ChaCha8. Our own loop and our own way from the seed to the
+/// key, because `rand` does not promise that either is the same in its next version.
+fn shuffle(positions: &mut [usize], seed: u64) {
+    let mut key = [0_u8; 32];
+    for (byte, of_seed) in key.iter_mut().zip(seed.to_le_bytes()) {
+        *byte = of_seed;
+    }
+    let mut rng = ChaCha8Rng::from_seed(key);
+    for last in (1..positions.len()).rev() {
+        let choices = last as u128 + 1;
+        // Scales 64 random bits to 0..choices; the bias is below 2^-40 for any file.
+        let scaled = (u128::from(rng.next_u64()) * choices) >> 64;
+        positions.swap(last, usize::try_from(scaled).unwrap_or(last));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances() {
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("abc", ""), 3);
+        assert_eq!(distance("page", "page"), 0);
+    }
+
+    #[test]
+    fn a_seed_gives_the_same_order_for_good() {
+        let mut order: Vec<usize> = (0..8).collect();
+        shuffle(&mut order, 7);
+        assert_eq!(order, [2, 5, 7, 4, 1, 0, 3, 6]);
+    }
+}

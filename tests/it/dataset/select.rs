@@ -1,0 +1,144 @@
+//! Selection: what is asked, and what cannot be.
+
+use convfinqa::dataset::{Dataset, RecordRange, Selection, select};
+use rstest::rstest;
+use serde_json::json;
+
+use super::{complaint, parse, record};
+
+fn dataset() -> Dataset {
+    let mut records: Vec<_> = (0..10)
+        .map(|n| record(&format!("Single_ZED/2001/page_{n}.pdf-1")))
+        .collect();
+    records[3]["qa"]["question"] = json!("what is the S&P 500 (a) index?");
+    records[4]["annotation"]["dialogue_break"][1] = json!("how about the margin?");
+    parse(&json!(records)).unwrap()
+}
+
+fn chosen(selection: &Selection) -> Vec<usize> {
+    select(&dataset(), selection).unwrap()
+}
+
+fn range(text: &str) -> Option<RecordRange> {
+    Some(text.parse().unwrap())
+}
+
+#[test]
+fn the_default_is_everything_in_order() {
+    assert_eq!(chosen(&Selection::default()), (0..10).collect::<Vec<_>>());
+}
+
+#[rstest]
+#[case("2..5", &[2, 3, 4])]
+#[case("8..", &[8, 9])]
+#[case("..2", &[0, 1])]
+#[case(" 0 .. 1 ", &[0])]
+fn ranges_count_records_from_zero(#[case] text: &str, #[case] expected: &[usize]) {
+    let range = range(text);
+    assert_eq!(
+        chosen(&Selection {
+            range,
+            ..Selection::default()
+        }),
+        expected
+    );
+}
+
+#[test]
+fn n_counts_records_and_more_than_there_are_is_all() {
+    let n = |n| {
+        chosen(&Selection {
+            n: Some(n),
+            ..Selection::default()
+        })
+        .len()
+    };
+    assert_eq!((n(3), n(1000)), (3, 10));
+}
+
+#[test]
+fn ids_keep_the_order_of_the_file() {
+    let ids = [7, 2].map(|n| format!("Single_ZED/2001/page_{n}.pdf-1"));
+    assert_eq!(
+        chosen(&Selection {
+            ids: ids.to_vec(),
+            ..Selection::default()
+        }),
+        [2, 7]
+    );
+}
+
+#[rstest]
+#[case("page_[12]", &[1, 2])]
+#[case("PAGE_5", &[5])]
+#[case("s&p 500 (a)", &[3])]
+#[case("margin", &[4])]
+fn a_filter_is_a_pattern_or_plain_text(#[case] filter: &str, #[case] expected: &[usize]) {
+    let filter = Some(filter.to_owned());
+    assert_eq!(
+        chosen(&Selection {
+            filter,
+            ..Selection::default()
+        }),
+        expected
+    );
+}
+
+#[test]
+fn a_shuffle_is_a_permutation_that_its_seed_fixes() {
+    let shuffled = |seed| {
+        chosen(&Selection {
+            shuffle: true,
+            seed,
+            ..Selection::default()
+        })
+    };
+    assert_eq!(shuffled(1), shuffled(1));
+    assert_ne!(shuffled(1), shuffled(2));
+    let mut sorted = shuffled(1);
+    sorted.sort_unstable();
+    assert_eq!(sorted, (0..10).collect::<Vec<_>>());
+    let two = Selection {
+        shuffle: true,
+        seed: 1,
+        n: Some(2),
+        ..Selection::default()
+    };
+    assert_eq!(chosen(&two), shuffled(1)[..2]);
+}
+
+#[test]
+fn the_picked_records_keep_the_name_and_hash_of_their_file() {
+    let all = dataset();
+    let picked = all.pick(&[4, 1, 99]);
+    assert_eq!(
+        picked.records,
+        [all.records[4].clone(), all.records[1].clone()]
+    );
+    assert_eq!((picked.source, picked.hash), (all.source, all.hash));
+}
+
+#[rstest]
+#[case(Selection { n: Some(0), ..Selection::default() }, "at least 1")]
+#[case(Selection { range: range("5..11"), ..Selection::default() }, "beyond the 10 records of test.json")]
+#[case(Selection { range: range("10.."), ..Selection::default() }, "beyond the 10 records")]
+#[case(Selection { filter: Some("a(b".into()), ..Selection::default() }, "unclosed group")]
+#[case(Selection { filter: Some("no such words".into()), ..Selection::default() }, "widen one of them")]
+#[case(Selection { ids: vec!["single_zed/2001/page_4.pdf".into()], ..Selection::default() }, "the closest ids are Single_ZED/2001/page_4.pdf-1, ")]
+fn what_cannot_be_selected_is_a_usage_error(#[case] selection: Selection, #[case] expected: &str) {
+    let error = select(&dataset(), &selection).unwrap_err();
+    assert!(error.is_usage());
+    let line = complaint::<()>(Err(error));
+    assert!(line.contains(expected), "{line}");
+}
+
+#[rstest]
+#[case("5")]
+#[case("5..5")]
+#[case("6..5")]
+#[case("a..b")]
+#[case("-1..3")]
+fn what_is_no_range_is_said(#[case] text: &str) {
+    let line = complaint(text.parse::<RecordRange>());
+    assert!(line.contains(&format!("`{text}` is no range")), "{line}");
+}
