@@ -1,8 +1,12 @@
-//! Tests of `data/sample.json`, the built-in sample, as a file: its size, its
-//! shape and what its records must contain. No executor and no loader here.
+//! Tests of `data/sample.json`, the built-in sample: its size and shape as a
+//! file, what its records must contain, and that its gold holds when executed.
 
 use std::collections::BTreeSet;
 
+use convfinqa::dataset::{self, Case, Document, Kind, Record};
+use convfinqa::number;
+use convfinqa::program::Program;
+use convfinqa::program::official::{Dialect, evaluate};
 use serde_json::Value;
 
 const SAMPLE: &str = include_str!("../../data/sample.json");
@@ -13,10 +17,52 @@ const HARD: &[(&str, &str)] = &[
     ("Double_QELM/2012/page_88.pdf", "qa_1"),
     ("Single_BRVL/2010/page_55.pdf-3", "qa"),
     ("Double_HSKD/2008/page_30.pdf", "qa_1"),
+    ("Double_FENW/2013/page_40.pdf", "qa_1"),
+    ("Single_STRO/2011/page_29.pdf-3", "qa"),
+    ("Single_DUNR/2014/page_52.pdf-4", "qa"),
+    ("Single_KPLD/2013/page_77.pdf-2", "qa"),
+    ("Double_ARBQ/2011/page_93.pdf", "qa_1"),
+    ("Single_TOLM/2006/page_35.pdf-1", "qa"),
+    ("Double_VYND/2011/page_24.pdf", "qa_1"),
+    ("Single_HALM/2013/page_90.pdf-1", "qa"),
+    ("Double_PRWK/2012/page_49.pdf", "qa_1"),
+    ("Single_NTLL/2016/page_18.pdf-2", "qa"),
+    ("Single_SOLQ/2019/page_47.pdf-2", "qa"),
+    ("Single_ZPHW/2008/page_31.pdf-2", "qa"),
 ];
 
 fn records() -> Vec<Value> {
     serde_json::from_str(SAMPLE).expect("the sample is a JSON array")
+}
+
+fn loaded() -> Vec<Record> {
+    let sample = dataset::sample().expect("the sample loads");
+    assert!(sample.invented);
+    sample.records
+}
+
+/// Every question of a record, stand-alone and turns.
+fn cases(record: &Record) -> impl Iterator<Item = &Case> {
+    record.questions.iter().chain(&record.turns)
+}
+
+/// Whether a program may take this literal from the page: it stands there
+/// with no digit on either side, `-` only where the page has it.
+fn stands_on(page: &Document, literal: &str) -> bool {
+    let digits = |c: char| c.is_ascii_digit();
+    page.table
+        .iter()
+        .flatten()
+        .map(String::as_str)
+        .chain(page.sentences())
+        .any(|text| {
+            text.match_indices(literal).any(|(at, _)| {
+                let after = &text[at + literal.len()..];
+                let inside = after.starts_with(digits)
+                    || after.starts_with('.') && after[1..].starts_with(digits);
+                !inside && !text[..at].ends_with(|c| digits(c) || c == '.')
+            })
+        })
 }
 
 fn strings(value: &Value) -> Vec<&str> {
@@ -54,8 +100,8 @@ fn sentences(record: &Value) -> Vec<&str> {
 fn it_is_large_enough_and_small_enough() {
     let records = records();
     let doubles = records.iter().filter(|r| r.get("qa_0").is_some()).count();
-    assert!(records.len() >= 10, "{} records", records.len());
-    assert!(doubles >= 4, "{doubles} Doubles");
+    assert!(records.len() >= 28, "{} records", records.len());
+    assert!(doubles >= 6, "{doubles} Doubles");
     assert!(records.len() > doubles, "no Single");
     assert!(SAMPLE.len() < 250_000, "{} bytes", SAMPLE.len());
 }
@@ -158,6 +204,47 @@ fn tables_are_rectangular() {
     }
 }
 
+#[test]
+fn records_of_one_page_hold_the_same_page() {
+    let records = records();
+    for (i, record) in records.iter().enumerate() {
+        let twins = records[..i]
+            .iter()
+            .filter(|r| r["filename"] == record["filename"]);
+        for twin in twins {
+            for field in ["pre_text", "post_text", "table"] {
+                assert_eq!(twin[field], record[field], "{} {field}", id(record));
+            }
+        }
+    }
+}
+
+#[test]
+fn gold_evidence_names_rows_and_sentences_that_exist() {
+    for record in &records() {
+        let rows = record["table"].as_array().unwrap();
+        for part in parts(record) {
+            let evidence = record[part]["gold_inds"].as_object().unwrap();
+            assert!(!evidence.is_empty(), "{} {part}", id(record));
+            for (key, text) in evidence {
+                let text = text.as_str().unwrap();
+                let (kind, index) = key.split_once('_').unwrap();
+                let index: usize = index.parse().unwrap();
+                match kind {
+                    "table" => {
+                        for cell in &strings(&rows[index])[1..] {
+                            let said = format!("is {cell} ;");
+                            assert!(text.contains(&said), "{} {key}: {said}", id(record));
+                        }
+                    }
+                    "text" => assert_eq!(text, sentences(record)[index], "{}", id(record)),
+                    other => panic!("evidence in {other}"),
+                }
+            }
+        }
+    }
+}
+
 /// What makes the published files hard to read stands in the sample too.
 #[test]
 fn the_artefacts_of_the_published_files_occur() {
@@ -177,8 +264,19 @@ fn the_artefacts_of_the_published_files_occur() {
     cell("a lost em dash", |c| c == "2014");
     cell("a lost en dash", |c| c == "2013");
     text("2019s");
+    text("201c");
+    text("<b>");
+    text("{");
+    text(" & ");
+    text("\"");
     text(" , respectively");
     text("% )");
+    cell("a percentage written twice", |c| c.ends_with("% )"));
+    any("a question that ends in a newline", &|r| {
+        r["qa"]["question"]
+            .as_str()
+            .is_some_and(|q| q.ends_with('\n'))
+    });
     any("no table_ori", &|r| r.get("table_ori").is_none());
     any("a repeated column label", &|r| {
         let header = strings(&r["table"][0]);
@@ -200,6 +298,92 @@ fn the_hard_questions_exist() {
         assert!(
             record.is_some_and(|r| r.get(part).is_some()),
             "{wanted} {part}"
+        );
+    }
+}
+
+#[test]
+fn the_loader_takes_every_record_and_question() {
+    let raw = records();
+    let records = loaded();
+    assert_eq!(records.len(), raw.len());
+    let doubles = records.iter().filter(|r| r.kind == Kind::Double).count();
+    assert!(doubles >= 6, "{doubles} Doubles");
+    for (record, raw) in records.iter().zip(&raw) {
+        assert_eq!(record.document.id, id(raw));
+        let asked = record
+            .questions
+            .iter()
+            .map(|c| c.question.key.part.as_str());
+        assert_eq!(asked.collect::<Vec<_>>(), parts(raw));
+        let turns = strings(&raw["annotation"]["dialogue_break"]);
+        assert_eq!(record.turns.len(), turns.len(), "{}", id(raw));
+        for case in cases(record) {
+            let gold = &case.gold;
+            assert!(gold.program.is_some() && gold.exe_ans.is_some());
+        }
+    }
+}
+
+#[test]
+fn every_program_executes_to_its_gold() {
+    for record in &loaded() {
+        let dialects = [
+            (&record.questions, Dialect::FinQa),
+            (&record.turns, Dialect::ConvFinQa),
+        ];
+        for (cases, dialect) in dialects {
+            for Case { question, gold } in cases {
+                let program = gold.program.as_deref().unwrap();
+                let result = evaluate(program, &record.document.table, dialect);
+                let expected = (true, gold.exe_ans.clone());
+                assert_eq!(result, expected, "{}: {program}", question.key);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_number_of_a_program_stands_on_its_page() {
+    for record in &loaded() {
+        for Case { question, gold } in cases(record) {
+            let text = gold.program.as_deref().unwrap();
+            let program = Program::parse(text).unwrap();
+            let literals = program.literals().filter(|l| !l.starts_with("const_"));
+            for literal in literals {
+                assert!(
+                    stands_on(&record.document, literal),
+                    "{}: {literal} of {text}",
+                    question.key
+                );
+            }
+        }
+    }
+}
+
+/// Unlike about one in twenty of the published answers.
+#[test]
+fn every_typed_in_answer_is_what_its_program_yields() {
+    for Case { question, gold } in loaded().iter().flat_map(|r| &r.questions) {
+        let answer = gold.answer.as_deref().unwrap();
+        let value = gold.exe_ans.as_ref().unwrap();
+        let Some(value) = value.number() else {
+            assert_eq!(answer, value.to_string(), "{}", question.key);
+            continue;
+        };
+        let program = Program::parse(gold.program.as_deref().unwrap()).unwrap();
+        let read = number::read(answer).unwrap();
+        // The value was rounded to 5 decimals, which ×100 makes 3.
+        let (as_printed, blur) = if read.percent && !program.ends_with_times_100() {
+            (value * 100.0, 5.1e-4)
+        } else {
+            (value, 5.1e-6)
+        };
+        let half_a_unit = 0.5 * 10f64.powi(-i32::try_from(read.decimals).unwrap());
+        assert!(
+            (as_printed - read.value).abs() <= half_a_unit + blur,
+            "{}: {answer} for {as_printed}",
+            question.key
         );
     }
 }
