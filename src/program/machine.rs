@@ -33,6 +33,23 @@ impl Program {
         self.run(table, |x| x)
     }
 
+    /// The unrounded result of every step, what `#0`, `#1`, … stand for; empty
+    /// for a single number.
+    ///
+    /// # Errors
+    /// As [`Program::execute`]; a complex result on the way is NaN.
+    pub fn execute_steps(&self, table: &[Vec<String>]) -> Result<Vec<Value>, ProgramError> {
+        let results = run_all(self.steps(), table)?;
+        Ok(results
+            .into_iter()
+            .map(|cell| match cell {
+                Cell::Number(x) => Value::Number(x),
+                Cell::Word(word) => Value::Text(word),
+                Cell::Complex => Value::Number(f64::NAN),
+            })
+            .collect())
+    }
+
     fn run(&self, table: &[Vec<String>], round: fn(f64) -> f64) -> Result<Value, ProgramError> {
         match &self.body {
             Body::Number { value, .. } => Ok(Value::Number(round(*value))),
@@ -45,23 +62,24 @@ impl Program {
     }
 }
 
-/// Runs the steps; the last result, unrounded. `None` if there is no step.
-pub(super) fn run(steps: &[Step], table: &[Vec<String>]) -> Result<Option<Value>, ProgramError> {
+fn run_all(steps: &[Step], table: &[Vec<String>]) -> Result<Vec<Cell>, ProgramError> {
     let mut results: Vec<Cell> = Vec::with_capacity(steps.len());
     for (at, step) in steps.iter().enumerate() {
         let [first, second] = &step.arguments;
         let result = if step.op.is_table() {
             over_row(at, step.op, first, table, &results)?
         } else {
-            arithmetic(
-                at,
-                step.op,
-                cell(at, first, &results)?,
-                cell(at, second, &results)?,
-            )?
+            let (a, b) = (cell(at, first, &results)?, cell(at, second, &results)?);
+            arithmetic(at, step.op, a, b)?
         };
         results.push(result);
     }
+    Ok(results)
+}
+
+/// Runs the steps; the last result, unrounded. `None` if there is no step.
+pub(super) fn run(steps: &[Step], table: &[Vec<String>]) -> Result<Option<Value>, ProgramError> {
+    let mut results = run_all(steps, table)?;
     let last = results.len().saturating_sub(1);
     match results.pop() {
         None => Ok(None),

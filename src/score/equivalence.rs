@@ -1,0 +1,209 @@
+//! FE, financial equivalence: the honest headline. Every acceptance has a
+//! reason, and every rejection says what would have made it right
+//! ([`diagnostic`](super::diagnostic)).
+
+use serde::{Deserialize, Serialize};
+
+use super::diagnostic::{Diagnostic, diagnose};
+use super::quantity::{Quantity, Written};
+
+/// Why FE accepts an answer: the first that holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FeReason {
+    /// The same number, or the same text.
+    Exact,
+    /// The prediction rounds to gold at gold's decimals.
+    Rounding,
+    /// Cut to gold's decimals it is gold, and it is within 3 %.
+    Truncation,
+    /// Within 0.5 % of gold, or within 1e-4.
+    Near,
+    /// One of the above after ×100 or ÷100, with a cue that percents are meant.
+    PercentDecimal,
+    /// The same word, yes or no.
+    YesNo,
+}
+
+impl FeReason {
+    /// Every reason, in the order in which they are tried.
+    pub const ALL: [Self; 6] = [
+        Self::Exact,
+        Self::Rounding,
+        Self::Truncation,
+        Self::Near,
+        Self::PercentDecimal,
+        Self::YesNo,
+    ];
+
+    /// The name in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Rounding => "rounding",
+            Self::Truncation => "truncation",
+            Self::Near => "near",
+            Self::PercentDecimal => "percent_decimal",
+            Self::YesNo => "yes_no",
+        }
+    }
+}
+
+/// FE's verdict on one answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// Whether the answer is right.
+    pub accepted: bool,
+    /// Why, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<FeReason>,
+    /// What would have made it right, if it is not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What FE may know besides the two answers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Context<'c> {
+    /// The question's text, for cues that percents are meant.
+    pub question: &'c str,
+    /// Gold's program. Without it a small gold is no cue.
+    pub gold_program: Option<&'c str>,
+    /// The table, for gold programs that read it; empty if not at hand.
+    pub table: &'c [Vec<String>],
+}
+
+/// Judges a prediction by gold.
+///
+/// ```
+/// use convfinqa::score::{Context, FeReason, Quantity, financial_equivalence};
+/// let context = Context { question: "what was the percentage change?", ..Context::default() };
+/// let verdict = financial_equivalence(
+///     &Quantity::parse("14.10%"), &Quantity::parse("0.1414"), &context);
+/// assert_eq!(verdict.reason, Some(FeReason::PercentDecimal));
+/// ```
+#[must_use]
+pub fn financial_equivalence(
+    gold: &Quantity,
+    prediction: &Quantity,
+    context: &Context<'_>,
+) -> Verdict {
+    let reason = match (gold, prediction) {
+        (Quantity::YesNo(gold), Quantity::YesNo(prediction)) => {
+            (gold == prediction).then_some(FeReason::YesNo)
+        }
+        (Quantity::Number(gold), Quantity::Number(prediction)) => {
+            let cue = percent_cue(gold, prediction, context);
+            let reason = numbers(gold, prediction, cue);
+            if reason.is_none() {
+                return Verdict {
+                    diagnostics: diagnose(gold, prediction, cue, context),
+                    ..Verdict::default()
+                };
+            }
+            reason
+        }
+        (Quantity::Word(gold), Quantity::Word(prediction)) => {
+            let same = !gold.is_empty() && gold.eq_ignore_ascii_case(prediction);
+            same.then_some(FeReason::Exact)
+        }
+        _ => None,
+    };
+    Verdict {
+        accepted: reason.is_some(),
+        reason,
+        diagnostics: Vec::new(),
+    }
+}
+
+fn numbers(gold: &Written, prediction: &Written, cue: bool) -> Option<FeReason> {
+    match (gold.scale, prediction.scale) {
+        // Two scale words are two statements, to be held to.
+        (Some(_), Some(_)) => as_written(&gold.scaled(), prediction.scaled().value, cue),
+        (None, None) => as_written(gold, prediction.value, cue),
+        // One alone may only name the report's caption, or may be meant.
+        _ => as_written(gold, prediction.value, cue)
+            .or_else(|| as_written(&gold.scaled(), prediction.scaled().value, cue)),
+    }
+}
+
+fn as_written(gold: &Written, x: f64, cue: bool) -> Option<FeReason> {
+    plain(gold, x).or_else(|| {
+        let hundred = || plain(gold, x * 100.0).or_else(|| plain(gold, x / 100.0));
+        (cue && !is_zero(gold.value))
+            .then(hundred)
+            .flatten()
+            .map(|_| FeReason::PercentDecimal)
+    })
+}
+
+/// Exact, rounding, truncation, near, in this order; a gold of 0 only exact.
+#[allow(clippy::float_cmp, reason = "exact means exact")]
+pub(super) fn plain(gold: &Written, x: f64) -> Option<FeReason> {
+    let g = gold.value;
+    if g == x {
+        return Some(FeReason::Exact);
+    }
+    if is_zero(g) || !x.is_finite() {
+        return None;
+    }
+    let distance = (x - g).abs();
+    // The widening takes in halves that binary fractions miss by a hair.
+    if distance <= 0.5 * gold.unit * (1.0 + 1e-9) {
+        return Some(FeReason::Rounding);
+    }
+    let cut = (x / gold.unit * (1.0 + 1e-12)).trunc();
+    if (cut - (g / gold.unit).round()).abs() < 0.5 && distance <= 0.03 * g.abs() {
+        return Some(FeReason::Truncation);
+    }
+    (distance <= 0.005 * g.abs() || distance <= 1e-4).then_some(FeReason::Near)
+}
+
+pub(super) fn is_zero(x: f64) -> bool {
+    x.abs() <= 0.0
+}
+
+/// Whether percents may be meant: a percent sign on either side or in the
+/// question, a word such as ratio, or a small gold whose program does not
+/// use `const_100`.
+fn percent_cue(gold: &Written, prediction: &Written, context: &Context<'_>) -> bool {
+    gold.percent
+        || prediction.percent
+        || names_a_share(context.question)
+        || (gold.value.abs() <= 1.5
+            && context
+                .gold_program
+                .is_some_and(|program| !uses(program, "const_100")))
+}
+
+fn uses(program: &str, literal: &str) -> bool {
+    program
+        .split(['(', ')', ',', ' '])
+        .any(|token| token == literal)
+}
+
+/// `%`, or a word that starts with percent, or portion, proportion, ratio,
+/// rate, growth. Whole words: "operations" holds a "ratio" by accident.
+fn names_a_share(question: &str) -> bool {
+    const WORDS: [&str; 9] = [
+        "portion",
+        "portions",
+        "proportion",
+        "proportions",
+        "ratio",
+        "ratios",
+        "rate",
+        "rates",
+        "growth",
+    ];
+    question.contains('%')
+        || question.split(|c: char| !c.is_alphanumeric()).any(|word| {
+            word.get(..7)
+                .is_some_and(|start| start.eq_ignore_ascii_case("percent"))
+                || WORDS.iter().any(|known| word.eq_ignore_ascii_case(known))
+        })
+}
+
+#[cfg(test)]
+mod tests;

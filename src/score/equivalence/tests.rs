@@ -1,0 +1,122 @@
+use super::*;
+use crate::number::Value;
+
+fn judge(gold: &str, prediction: &str, question: &str) -> Verdict {
+    let context = Context {
+        question,
+        ..Context::default()
+    };
+    financial_equivalence(
+        &Quantity::parse(gold),
+        &Quantity::parse(prediction),
+        &context,
+    )
+}
+
+fn accepted(gold: &str, prediction: &str) -> bool {
+    judge(gold, prediction, "").accepted
+}
+
+#[test]
+fn the_first_reason_that_holds() {
+    use FeReason::{Exact, Near, PercentDecimal, Rounding, Truncation, YesNo};
+    for (gold, prediction, expected) in [
+        ("5", "5.0", Some(Exact)),
+        ("$ 1,234", "1234", Some(Exact)),
+        ("-5", "(5)", Some(Exact)),
+        ("14.10%", "14.13", Some(Rounding)),
+        ("14.10%", "14.15", Some(Rounding)),
+        ("14.10%", "14.18", Some(Truncation)),
+        ("14.10%", "14.21", None),
+        ("5%", "5.64", None),
+        ("100", "100.9", Some(Truncation)),
+        ("10", "10.9", None),
+        ("1234.56", "1235", Some(Near)),
+        ("0.00001", "0.0001", Some(Near)),
+        ("14.1%", "0.14136", Some(PercentDecimal)),
+        ("0.14136", "14.1%", Some(PercentDecimal)),
+        ("0.14136", "14.1", None),
+        ("yes", "Yes.", Some(YesNo)),
+        ("yes", "no", None),
+        ("no", "241", None),
+        ("0", "0.00001", None),
+        ("0", "0.0", Some(Exact)),
+        ("5", "", None),
+        ("", "", None),
+        ("n/a", "N/A", Some(Exact)),
+        ("5", "1,2,3", None),
+    ] {
+        let verdict = judge(gold, prediction, "");
+        assert_eq!(verdict.reason, expected, "{gold} {prediction}");
+        assert_eq!(verdict.accepted, expected.is_some());
+    }
+}
+
+#[test]
+fn scale_words_are_held_to_when_both_are_said() {
+    assert!(accepted("$1.2 billion", "1200 million"));
+    assert!(!accepted("$1.2 billion", "1.2 million"));
+    assert!(accepted("$1.2 billion", "1.2"));
+    assert!(accepted("1200000000", "$1.2 billion"));
+}
+
+#[test]
+fn a_percent_needs_a_cue() {
+    let accepted = |question| judge("0.14136", "14.136", question).accepted;
+    assert!(accepted("what is the growth rate?"));
+    assert!(accepted("in percentage terms?"));
+    assert!(accepted("what is that in %?"));
+    assert!(!accepted("what came from operations, in corporate terms?"));
+    let with = |program| {
+        let context = Context {
+            gold_program: Some(program),
+            ..Context::default()
+        };
+        let gold = Quantity::of(&Value::Number(0.14136));
+        financial_equivalence(&gold, &Quantity::parse("14.136"), &context).accepted
+    };
+    assert!(with("divide(1, 2), add(#0, const_1000)"));
+    assert!(!with("subtract(5, const_100), divide(#0, const_100)"));
+}
+
+#[test]
+fn diagnostics_say_what_would_have_been_right() {
+    use Diagnostic::{Complement, GrowthFactor, Inverse, Scale, ScaleAndSign, Sign};
+    for (gold, prediction, expected) in [
+        ("-26.16%", "26.16", vec![Sign]),
+        ("1281", "1281000", vec![Scale]),
+        ("-1281", "1281000", vec![ScaleAndSign]),
+        ("70.10%", "0.2994", vec![Complement]),
+        ("0.25", "4", vec![Inverse]),
+        ("14.1%", "1.141", vec![GrowthFactor]),
+        ("14.1%", "99", vec![]),
+        ("0", "-5", vec![]),
+    ] {
+        assert_eq!(
+            judge(gold, prediction, "").diagnostics,
+            expected,
+            "{gold} {prediction}"
+        );
+    }
+    let context = Context {
+        gold_program: Some("subtract(966, 1135), divide(#0, 1135)"),
+        ..Context::default()
+    };
+    let verdict = financial_equivalence(
+        &Quantity::parse("-14.9%"),
+        &Quantity::parse("169"),
+        &context,
+    );
+    assert_eq!(verdict.diagnostics, [Diagnostic::AbsVsRel]);
+}
+
+#[test]
+fn a_printed_answer_gets_its_digits_back() {
+    let exact = Value::Number(0.141_36);
+    let Quantity::Number(percent) = Quantity::sharpened("14.1%", &exact) else {
+        panic!("a number");
+    };
+    assert!((percent.value - 14.136).abs() < 1e-9 && percent.percent);
+    // The value of the program wins over a printed answer that is not its own.
+    assert_eq!(Quantity::sharpened("99", &exact), Quantity::of(&exact));
+}

@@ -1,0 +1,116 @@
+//! Why a file of predictions cannot be scored.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why a file of predictions cannot be scored. Lines are counted from 1.
+#[derive(Debug, Error)]
+pub enum ScoreError {
+    /// The file cannot be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The bytes are not UTF-8.
+    #[error("{}, line {line}: the text is not UTF-8; save the file as UTF-8", path.display())]
+    NotUtf8 {
+        /// The file.
+        path: PathBuf,
+        /// The line with the first bad byte.
+        line: usize,
+    },
+    /// There is no row.
+    #[error("{} holds no predictions", path.display())]
+    NoRows {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A column that is needed is not there.
+    #[error("{} has no column `{column}` (it has: {found})", path.display())]
+    MissingColumn {
+        /// The file.
+        path: PathBuf,
+        /// Its name, alternatives after a `|`.
+        column: &'static str,
+        /// The columns it has.
+        found: String,
+    },
+    /// A row is not valid CSV.
+    #[error("{}, line {line}: not a row of the table", path.display())]
+    Csv {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        line: usize,
+        /// What the reader says.
+        #[source]
+        source: csv::Error,
+    },
+    /// A line is not a JSON object.
+    #[error("{}, line {line}: not a JSON object", path.display())]
+    Json {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        line: usize,
+        /// What the reader says.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// A field does not hold what it should.
+    #[error("{}, line {line}: `{column}` holds `{text}`, not {expected}", path.display())]
+    BadField {
+        /// The file.
+        path: PathBuf,
+        /// Where.
+        line: usize,
+        /// The column.
+        column: &'static str,
+        /// What stands there.
+        text: String,
+        /// What should.
+        expected: &'static str,
+    },
+    /// A question stands twice.
+    #[error("line {line}: {id} ({part}) stood already on line {first}")]
+    Duplicate {
+        /// Where it stands again.
+        line: usize,
+        /// Where it stood first.
+        first: usize,
+        /// The record.
+        id: String,
+        /// The part, or the question where there is no part.
+        part: String,
+    },
+    /// The dataset has no such record.
+    #[error("line {line}: {dataset} has no record {id}")]
+    UnknownRecord {
+        /// Where.
+        line: usize,
+        /// The record.
+        id: String,
+        /// Where the dataset comes from.
+        dataset: String,
+    },
+    /// The record has no such part, or fewer questions than rows.
+    #[error("line {line}: record {id} in {dataset} has no question for {part}")]
+    UnknownPart {
+        /// Where.
+        line: usize,
+        /// The record.
+        id: String,
+        /// The part, or `this row`.
+        part: String,
+        /// Where the dataset comes from.
+        dataset: String,
+    },
+    /// The suspect golds that are part of the program do not parse.
+    #[error("the built-in list of suspect golds")]
+    Suspects(#[source] serde_json::Error),
+}

@@ -1,0 +1,60 @@
+//! The floor of NM: what a constant answer scores.
+
+use serde::Serialize;
+
+use super::rules::numeric_value;
+
+/// The best constant answer to a set of questions under NM.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Floor {
+    /// The constant.
+    pub answer: f64,
+    /// Questions it gets right.
+    pub hits: usize,
+    /// Questions.
+    pub n: usize,
+    /// `hits / n`, from 0 to 1.
+    pub rate: f64,
+}
+
+/// The constant that is within 0.5 of the most golds. `None` without golds.
+#[must_use]
+pub fn floor<'g>(ground_truths: impl IntoIterator<Item = &'g str>) -> Option<Floor> {
+    let mut values: Vec<f64> = ground_truths.into_iter().map(numeric_value).collect();
+    values.sort_by(f64::total_cmp);
+    let n = values.len();
+    let mut first = 0;
+    let mut best: Option<(usize, f64)> = None;
+    for (last, high) in values.iter().enumerate() {
+        // A window no wider than 1 is what one constant can reach.
+        while values.get(first).is_some_and(|low| high - low > 1.0) {
+            first += 1;
+        }
+        let hits = last + 1 - first;
+        if best.is_none_or(|(most, _)| hits > most) {
+            let low = values.get(first).copied().unwrap_or(*high);
+            best = Some((hits, low.midpoint(*high)));
+        }
+    }
+    #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
+    best.map(|(hits, answer)| Floor {
+        answer,
+        hits,
+        n,
+        rate: hits as f64 / n as f64,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_is_one_wide_and_inclusive() {
+        let best = floor(["0", "1", "1.01", "5", "-3"]).unwrap();
+        assert_eq!((best.hits, best.n), (2, 5));
+        let best = floor(["0", "1", "0.5", "5"]).unwrap();
+        assert_eq!((best.hits, best.answer), (3, 0.5));
+        assert!(floor([]).is_none());
+    }
+}

@@ -1,0 +1,124 @@
+//! An answer as FE sees it: a number as written, yes or no, or some other word.
+
+use crate::number::{Scale, Value, read};
+
+/// A number as written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Written {
+    /// As written: 14.1 for `14.1%`.
+    pub value: f64,
+    /// One unit of the last significant decimal: 0.1 for `14.10`.
+    pub unit: f64,
+    /// Whether a percent sign follows.
+    pub percent: bool,
+    /// The scale word, if any.
+    pub scale: Option<Scale>,
+}
+
+impl Written {
+    /// With the scale word multiplied out.
+    #[must_use]
+    pub fn scaled(&self) -> Self {
+        let factor = self.scale.map_or(1.0, Scale::factor);
+        Self {
+            value: self.value * factor,
+            unit: self.unit * factor,
+            percent: self.percent,
+            scale: None,
+        }
+    }
+}
+
+/// An answer as FE sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Quantity {
+    /// A number.
+    Number(Written),
+    /// Yes (true) or no.
+    YesNo(bool),
+    /// Anything else, trimmed; empty for no answer.
+    Word(String),
+}
+
+impl Quantity {
+    /// Reads a printed answer.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let text = text.trim();
+        if let Some(yes) = yes_or_no(text) {
+            return Self::YesNo(yes);
+        }
+        match read(text) {
+            Some(reading) => Self::Number(Written {
+                value: reading.value,
+                unit: unit_of(reading.significant_decimals),
+                percent: reading.percent,
+                scale: reading.scale,
+            }),
+            None => Self::Word(text.to_owned()),
+        }
+    }
+
+    /// A value, such as `exe_ans`: its decimals are those of its shortest form.
+    #[must_use]
+    pub fn of(value: &Value) -> Self {
+        match value {
+            Value::Number(x) => Self::Number(Written {
+                value: *x,
+                unit: unit_of(shortest_decimals(*x)),
+                percent: false,
+                scale: None,
+            }),
+            Value::Text(word) => Self::parse(word),
+        }
+    }
+
+    /// A printed answer with its digits restored from the unrounded value it
+    /// was printed from; the printed answer's sign of percent and scale word
+    /// stay. A value that does not print so wins: it is the executed program.
+    #[must_use]
+    pub fn sharpened(printed: &str, value: &Value) -> Self {
+        let Value::Number(exact) = value else {
+            return Self::of(value);
+        };
+        if let Self::Number(written) = Self::parse(printed) {
+            for x in [*exact, exact * 100.0] {
+                if (x - written.value).abs() <= 0.5 * written.unit * (1.0 + 1e-9) {
+                    return Self::Number(Written {
+                        value: x,
+                        ..written
+                    });
+                }
+            }
+        }
+        Self::of(value)
+    }
+}
+
+/// `yes`, `No.`, `yes, because…`; not `no. of shares`.
+fn yes_or_no(text: &str) -> Option<bool> {
+    let word_end = text
+        .find(|c: char| !c.is_alphabetic())
+        .unwrap_or(text.len());
+    let (word, rest) = text.split_at_checked(word_end)?;
+    let alone = rest.trim_matches(['.', '!']).is_empty() || rest.starts_with([',', ';', ':']);
+    if !alone {
+        return None;
+    }
+    match word {
+        _ if word.eq_ignore_ascii_case("yes") => Some(true),
+        _ if word.eq_ignore_ascii_case("no") => Some(false),
+        _ => None,
+    }
+}
+
+/// Doubles carry 17 digits; more decimals than 300 would make the unit 0.
+fn unit_of(decimals: u32) -> f64 {
+    10f64.powi(-i32::try_from(decimals.min(300)).unwrap_or(300))
+}
+
+fn shortest_decimals(x: f64) -> u32 {
+    let printed = x.to_string();
+    let decimals = printed.split_once('.').map_or(0, |(_, d)| d.len());
+    u32::try_from(decimals).unwrap_or(300)
+}

@@ -1,0 +1,141 @@
+//! The rules that are functions of two strings or two programs.
+
+use crate::number::{Value, literal, round5};
+use crate::program;
+use crate::program::official::{Dialect, evaluate};
+
+/// EM: string equality after trimming, nothing else.
+#[must_use]
+pub fn exact_match(ground_truth: &str, prediction: &str) -> bool {
+    ground_truth.trim() == prediction.trim()
+}
+
+/// NM: the reference system's ±0.5, bug for bug, so that its published figure
+/// is comparable. See [`numeric_value`] for what it takes for a number.
+///
+/// It is degenerate against `exe_ans` (many golds are small fractions): print
+/// it beside its [floor](super::floor).
+///
+/// ```
+/// use convfinqa::score::numeric_match;
+/// assert!(numeric_match("14.10%", "14.13"));
+/// assert!(numeric_match("yes", "no"));
+/// ```
+#[must_use]
+pub fn numeric_match(ground_truth: &str, prediction: &str) -> bool {
+    (numeric_value(ground_truth) - numeric_value(prediction)).abs() <= 0.5
+}
+
+/// What NM reads: the first match of `-?(?:\$)?[\d,]+\.?\d*` without `$` and
+/// `,`; 0 if there is none or it is no number (`yes, 5` is 0: the comma
+/// matches). Only ASCII digits, where Python's `\d` takes those of any script.
+#[must_use]
+pub fn numeric_value(text: &str) -> f64 {
+    let bytes = text.as_bytes();
+    let is_digit_or_comma = |b: &u8| b.is_ascii_digit() || *b == b',';
+    let Some(start) = bytes.iter().position(|b| is_digit_or_comma(b)) else {
+        return 0.0;
+    };
+    let (before, rest) = bytes.split_at(start);
+    let negative = before.strip_suffix(b"$").unwrap_or(before).ends_with(b"-");
+    let whole = rest.iter().take_while(|b| is_digit_or_comma(b)).count();
+    let (whole, rest) = rest.split_at(whole);
+    let mut plain = String::with_capacity(whole.len() + 8);
+    plain.extend(whole.iter().filter(|b| **b != b',').map(|b| char::from(*b)));
+    if let Some(fraction) = rest.strip_prefix(b".") {
+        plain.push('.');
+        let digits = fraction.iter().take_while(|b| b.is_ascii_digit());
+        plain.extend(digits.map(|b| char::from(*b)));
+    }
+    let value: f64 = plain.parse().unwrap_or(0.0);
+    if negative { -value } else { value }
+}
+
+/// What a plain answer comes to under the official execution: `add(x, 0)` for
+/// a literal, `greater(1, 0)` or `greater(0, 1)` for yes and no.
+#[must_use]
+pub fn plain_answer(text: &str) -> Option<Value> {
+    let text = text.trim();
+    if let Some(yes) = Value::Text(text.to_owned()).yes_no() {
+        return Some(Value::Text(if yes { "yes" } else { "no" }.to_owned()));
+    }
+    literal(text).map(|x| Value::Number(round5(x)))
+}
+
+/// Official execution accuracy of a value: rounded to 5 decimals it is gold's.
+#[must_use]
+#[allow(clippy::float_cmp, reason = "the official rule is equality")]
+pub fn execution_accuracy(exe_ans: &Value, value: &Value) -> bool {
+    match (exe_ans, value) {
+        (Value::Number(gold), Value::Number(x)) => *gold == round5(*x),
+        (Value::Text(_), Value::Text(word)) if word == "n/a" => false,
+        (Value::Text(gold), Value::Text(word)) => gold.trim() == word.trim(),
+        _ => false,
+    }
+}
+
+/// Official execution accuracy of a program in the ConvFinQA dialect.
+#[must_use]
+pub fn program_execution(exe_ans: &Value, program: &str, table: &[Vec<String>]) -> bool {
+    let (valid, result) = evaluate(program, table, Dialect::ConvFinQa);
+    valid && result.is_some_and(|result| execution_accuracy(exe_ans, &result))
+}
+
+/// Official program accuracy: [`program::equal`].
+#[must_use]
+pub fn program_accuracy(gold: &str, predicted: &str) -> bool {
+    program::equal(gold, predicted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numeric_match_is_bug_compatible() {
+        for (text, expected) in [
+            (".27%", 27.0),
+            ("(5.2)", 5.2),
+            ("$-5", -5.0),
+            ("-$1,234.5", -1234.5),
+            ("- 5", 5.0),
+            ("-$ 5", 5.0),
+            ("\u{2212}5", 5.0),
+            ("yes, 5", 0.0),
+            ("1.5e6", 1.5),
+            ("6e-05", 6.0),
+            ("$1.2 billion", 1.2),
+            ("5.", 5.0),
+            (",.", 0.0),
+            ("", 0.0),
+            ("yes", 0.0),
+            ("no", 0.0),
+        ] {
+            assert_eq!(numeric_value(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn half_is_inclusive() {
+        assert!(numeric_match("1", "1.5"));
+        assert!(!numeric_match("1", "1.51"));
+        assert!(!numeric_match(&"9".repeat(400), "1"));
+    }
+
+    #[test]
+    fn exact_match_trims_and_does_nothing_else() {
+        assert!(exact_match(" 5% ", "5%"));
+        assert!(!exact_match("5.0", "5"));
+    }
+
+    #[test]
+    fn plain_answers_are_literals() {
+        assert_eq!(plain_answer("14.136%"), Some(Value::Number(0.14136)));
+        assert_eq!(plain_answer(" Yes "), Some(Value::Text("yes".into())));
+        assert_eq!(plain_answer("$ 5"), None);
+        assert!(!execution_accuracy(
+            &Value::Text("n/a".into()),
+            &Value::Text("n/a".into())
+        ));
+    }
+}
