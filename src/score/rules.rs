@@ -33,7 +33,7 @@ pub fn numeric_match(ground_truth: &str, prediction: &str) -> bool {
 pub fn numeric_value(text: &str) -> f64 {
     let bytes = text.as_bytes();
     let is_digit_or_comma = |b: &u8| b.is_ascii_digit() || *b == b',';
-    let Some(start) = bytes.iter().position(|b| is_digit_or_comma(b)) else {
+    let Some(start) = bytes.iter().position(is_digit_or_comma) else {
         return 0.0;
     };
     let (before, rest) = bytes.split_at(start);
