@@ -1,1 +1,69 @@
-//! A typed state graph on petgraph. Knows no finance and no models.
+//! A typed state graph on petgraph: nodes work on one state and name a route,
+//! edges say where each route leads.
+//!
+//! [`Graph`] is built, [`Graph::compile`] refuses what could not run, and the
+//! [`Compiled`] graph both runs and draws itself: the runner asks the petgraph
+//! object for the next node, so the picture cannot differ from what happens.
+//!
+//! The state is the caller's own type, not a bag of messages. Nothing here
+//! knows finance or models, keeps checkpoints or prints: a hook sees every step.
+//!
+//! ```
+//! use convfinqa::graph::{BoxFuture, END, Graph, Node, RunOptions};
+//!
+//! #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+//! enum Route { Again, Done }
+//! impl std::fmt::Display for Route {
+//!     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+//!         f.write_str(match self { Self::Again => "again", Self::Done => "done" })
+//!     }
+//! }
+//!
+//! struct CountTo(u32);
+//! impl Node<u32, Route, std::io::Error> for CountTo {
+//!     fn routes(&self) -> &[Route] { &[Route::Again, Route::Done] }
+//!     fn run<'a>(&'a self, n: &'a mut u32) -> BoxFuture<'a, Result<Route, std::io::Error>> {
+//!         Box::pin(async move {
+//!             *n += 1;
+//!             Ok(if *n < self.0 { Route::Again } else { Route::Done })
+//!         })
+//!     }
+//! }
+//!
+//! # let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+//! let graph = Graph::builder()
+//!     .node("count", Box::new(CountTo(3)))
+//!     .start("count")
+//!     .edge("count", Route::Again, "count")
+//!     .edge("count", Route::Done, END)
+//!     .compile()
+//!     .unwrap();
+//! let mut n = 0;
+//! let summary = runtime.block_on(graph.run(&mut n, RunOptions::default())).unwrap();
+//! assert_eq!((n, summary.steps.len()), (3, 3));
+//! assert!(graph.mermaid().contains("count -->|again| count"));
+//! ```
+
+mod build;
+mod draw;
+mod error;
+mod run;
+
+pub use build::{Compiled, Graph};
+pub use error::{GraphError, RunError};
+pub use futures::future::BoxFuture;
+pub use run::{Hook, RunOptions, RunSummary, Step, StepEvent};
+
+/// The name of the end: an edge to it finishes the run.
+pub const END: &str = "END";
+/// How the entry is called in pictures.
+pub const START: &str = "START";
+
+/// One node: it works on the state and names the route to take.
+pub trait Node<S, R, E>: Send + Sync {
+    /// Every route that [`Node::run`] may name; each must be wired.
+    fn routes(&self) -> &[R];
+
+    /// Works on the state. An error ends the run and keeps the state as it is.
+    fn run<'a>(&'a self, state: &'a mut S) -> BoxFuture<'a, Result<R, E>>;
+}

@@ -1,0 +1,221 @@
+//! Building a graph, and the checks that make it runnable.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt::Display;
+
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::{Dfs, Reversed, Walker};
+
+use super::error::GraphError;
+use super::{END, Node, START};
+
+type BoxedNode<S, R, E> = Box<dyn Node<S, R, E>>;
+
+/// A graph under construction. Order does not matter: everything is checked by
+/// [`Graph::compile`].
+pub struct Graph<S, R, E> {
+    nodes: Vec<(String, BoxedNode<S, R, E>)>,
+    edges: Vec<(String, R, String)>,
+    start: Option<String>,
+}
+
+/// What a vertex of the petgraph object is.
+pub(super) enum Vertex<S, R, E> {
+    Start,
+    Work {
+        name: String,
+        node: BoxedNode<S, R, E>,
+    },
+    End,
+}
+
+impl<S, R, E> Vertex<S, R, E> {
+    pub(super) fn name(&self) -> &str {
+        match self {
+            Self::Start => START,
+            Self::Work { name, .. } => name,
+            Self::End => END,
+        }
+    }
+}
+
+/// A checked graph: every node is reachable and can reach the end, and every
+/// declared route has exactly one edge.
+pub struct Compiled<S, R, E> {
+    /// The edge from the start carries no route, every other one does.
+    pub(super) graph: DiGraph<Vertex<S, R, E>, Option<R>>,
+    pub(super) start: NodeIndex,
+}
+
+impl<S, R, E> std::fmt::Debug for Compiled<S, R, E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = self.graph.node_weights().map(Vertex::name);
+        f.debug_list().entries(names).finish()
+    }
+}
+
+impl<S, R: Copy + Eq + Display, E> Graph<S, R, E> {
+    /// An empty graph.
+    #[must_use]
+    pub fn builder() -> Self {
+        Self {
+            nodes: Vec::new(),
+            edges: Vec::new(),
+            start: None,
+        }
+    }
+
+    /// Adds a node.
+    #[must_use]
+    pub fn node(mut self, name: impl Into<String>, node: BoxedNode<S, R, E>) -> Self {
+        self.nodes.push((name.into(), node));
+        self
+    }
+
+    /// Wires `route` of node `from` to node `to`, or to [`END`].
+    #[must_use]
+    pub fn edge(mut self, from: impl Into<String>, route: R, to: impl Into<String>) -> Self {
+        self.edges.push((from.into(), route, to.into()));
+        self
+    }
+
+    /// Names the first node.
+    #[must_use]
+    pub fn start(mut self, name: impl Into<String>) -> Self {
+        self.start = Some(name.into());
+        self
+    }
+
+    /// Checks the graph and makes it runnable.
+    ///
+    /// # Errors
+    /// The first of: no start, a reserved or double name, an unknown name, two
+    /// edges for one route, a route declared and not wired or wired and not
+    /// declared, an unreachable node, a trap.
+    pub fn compile(self) -> Result<Compiled<S, R, E>, GraphError> {
+        let start_name = self.start.ok_or(GraphError::NoStart)?;
+        let mut graph = DiGraph::new();
+        let start = graph.add_node(Vertex::Start);
+        let mut index: HashMap<String, NodeIndex> = HashMap::new();
+        for (name, node) in self.nodes {
+            if name == START || name == END {
+                return Err(GraphError::ReservedName { node: name });
+            }
+            let vertex = graph.add_node(Vertex::Work {
+                name: name.clone(),
+                node,
+            });
+            if index.insert(name.clone(), vertex).is_some() {
+                return Err(GraphError::DuplicateNode { node: name });
+            }
+        }
+        let end = graph.add_node(Vertex::End);
+        let first = known(&index, &start_name, || "the start".to_string())?;
+        graph.add_edge(start, first, None);
+        for (from, route, to) in self.edges {
+            let referrer = || format!("the edge {from} -{route}-> {to}");
+            let tail = known(&index, &from, referrer)?;
+            let head = if to == END {
+                end
+            } else {
+                known(&index, &to, referrer)?
+            };
+            if let Some(other) = target(&graph, tail, route) {
+                return Err(GraphError::TwoEdges {
+                    node: from,
+                    route: route.to_string(),
+                    first: name_of(&graph, other),
+                    second: to,
+                });
+            }
+            graph.add_edge(tail, head, Some(route));
+        }
+        check_routes(&graph)?;
+        check_paths(&graph, start, end, &start_name)?;
+        Ok(Compiled { graph, start })
+    }
+}
+
+/// Where `route` leads from `node`.
+pub(super) fn target<S, R: Copy + Eq, E>(
+    graph: &DiGraph<Vertex<S, R, E>, Option<R>>,
+    node: NodeIndex,
+    route: R,
+) -> Option<NodeIndex> {
+    use petgraph::visit::EdgeRef;
+    graph
+        .edges(node)
+        .find(|edge| *edge.weight() == Some(route))
+        .map(|edge| edge.target())
+}
+
+fn known(
+    index: &HashMap<String, NodeIndex>,
+    name: &str,
+    referrer: impl FnOnce() -> String,
+) -> Result<NodeIndex, GraphError> {
+    index
+        .get(name)
+        .copied()
+        .ok_or_else(|| GraphError::UnknownNode {
+            node: name.to_string(),
+            referrer: referrer(),
+        })
+}
+
+fn name_of<S, R, E>(graph: &DiGraph<Vertex<S, R, E>, Option<R>>, node: NodeIndex) -> String {
+    graph
+        .node_weight(node)
+        .map_or_else(String::new, |vertex| vertex.name().to_string())
+}
+
+fn check_routes<S, R: Copy + Eq + Display, E>(
+    graph: &DiGraph<Vertex<S, R, E>, Option<R>>,
+) -> Result<(), GraphError> {
+    for at in graph.node_indices() {
+        let Some(Vertex::Work { name, node }) = graph.node_weight(at) else {
+            continue;
+        };
+        let declared = node.routes();
+        let wired: Vec<R> = graph.edges(at).filter_map(|edge| *edge.weight()).collect();
+        if let Some(route) = declared.iter().find(|route| !wired.contains(route)) {
+            return Err(GraphError::Unwired {
+                node: name.clone(),
+                route: route.to_string(),
+            });
+        }
+        if let Some(route) = wired.iter().find(|route| !declared.contains(route)) {
+            return Err(GraphError::Undeclared {
+                node: name.clone(),
+                route: route.to_string(),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn check_paths<S, R, E>(
+    graph: &DiGraph<Vertex<S, R, E>, Option<R>>,
+    start: NodeIndex,
+    end: NodeIndex,
+    start_name: &str,
+) -> Result<(), GraphError> {
+    let forth: HashSet<NodeIndex> = Dfs::new(graph, start).iter(graph).collect();
+    let back: HashSet<NodeIndex> = Dfs::new(Reversed(graph), end)
+        .iter(Reversed(graph))
+        .collect();
+    for at in graph.node_indices() {
+        if at != end && !forth.contains(&at) {
+            return Err(GraphError::Unreachable {
+                node: name_of(graph, at),
+                start: start_name.to_string(),
+            });
+        }
+        if !back.contains(&at) && at != start {
+            return Err(GraphError::Trap {
+                node: name_of(graph, at),
+            });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,132 @@
+//! Running a compiled graph, one node after the other.
+
+use std::fmt::Display;
+use std::time::{Duration, Instant};
+
+use petgraph::graph::NodeIndex;
+use tokio_util::sync::CancellationToken;
+
+use super::build::{Compiled, Vertex, target};
+use super::error::RunError;
+
+/// Steps after which a run is stopped, unless the caller says otherwise.
+const DEFAULT_STEP_LIMIT: usize = 50;
+
+/// Called after every step with what happened and the state as it is then.
+pub type Hook<'a, S, R> = &'a (dyn Fn(&StepEvent<'_, R>, &S) + Send + Sync);
+
+/// How to run a graph.
+pub struct RunOptions<'a, S, R> {
+    /// The most steps taken; one step is one node run.
+    pub step_limit: usize,
+    /// Looked at between steps: a step under way is finished, so that what it
+    /// paid for is kept. A node that should stop midway holds a token itself.
+    pub cancel: CancellationToken,
+    /// Sees every finished step (trace, checkpoint).
+    pub hook: Option<Hook<'a, S, R>>,
+}
+
+impl<S, R> Default for RunOptions<'_, S, R> {
+    fn default() -> Self {
+        Self {
+            step_limit: DEFAULT_STEP_LIMIT,
+            cancel: CancellationToken::new(),
+            hook: None,
+        }
+    }
+}
+
+/// A finished step, as the hook sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct StepEvent<'a, R> {
+    /// Number of the step, from 1.
+    pub step: usize,
+    /// The node that ran.
+    pub node: &'a str,
+    /// The route it named.
+    pub route: R,
+    /// Where that leads; [`END`](super::END) at the end.
+    pub next: &'a str,
+    /// How long the node ran.
+    pub elapsed: Duration,
+}
+
+/// A finished step, kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step<R> {
+    /// The node that ran.
+    pub node: String,
+    /// The route it named.
+    pub route: R,
+    /// How long the node ran.
+    pub elapsed: Duration,
+}
+
+/// A run that reached the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunSummary<R> {
+    /// The steps in order.
+    pub steps: Vec<Step<R>>,
+}
+
+impl<S, R: Copy + Eq + Display, E> Compiled<S, R, E> {
+    /// Runs from the start to the end.
+    ///
+    /// # Errors
+    /// The step limit, a cancellation, a failing node, or a node that names a
+    /// route it does not declare. The state keeps what was done.
+    pub async fn run(
+        &self,
+        state: &mut S,
+        options: RunOptions<'_, S, R>,
+    ) -> Result<RunSummary<R>, RunError<E>> {
+        let mut steps: Vec<Step<R>> = Vec::new();
+        let mut at = self.after(self.start);
+        while let Some((here, Vertex::Work { name, node })) = at {
+            if options.cancel.is_cancelled() {
+                return Err(RunError::Cancelled { next: name.clone() });
+            }
+            if steps.len() >= options.step_limit {
+                return Err(RunError::StepLimit {
+                    limit: options.step_limit,
+                    next: name.clone(),
+                });
+            }
+            let begun = Instant::now();
+            let route = node.run(state).await.map_err(|source| RunError::Node {
+                node: name.clone(),
+                source,
+            })?;
+            let elapsed = begun.elapsed();
+            let next = target(&self.graph, here, route)
+                .and_then(|next| Some((next, self.graph.node_weight(next)?)))
+                .ok_or_else(|| RunError::Undeclared {
+                    node: name.clone(),
+                    route: route.to_string(),
+                })?;
+            steps.push(Step {
+                node: name.clone(),
+                route,
+                elapsed,
+            });
+            if let Some(hook) = options.hook {
+                let event = StepEvent {
+                    step: steps.len(),
+                    node: name,
+                    route,
+                    next: next.1.name(),
+                    elapsed,
+                };
+                hook(&event, state);
+            }
+            at = Some(next);
+        }
+        Ok(RunSummary { steps })
+    }
+
+    /// The vertex behind the start's one edge.
+    fn after(&self, start: NodeIndex) -> Option<(NodeIndex, &Vertex<S, R, E>)> {
+        let first = self.graph.neighbors(start).next()?;
+        Some((first, self.graph.node_weight(first)?))
+    }
+}
