@@ -39,7 +39,7 @@ pub enum ErrorKind {
     ContextTooLong,
     /// The caller's token was cancelled.
     Cancelled,
-    /// The settings cannot work: no key, a malformed address. Nothing was sent.
+    /// The settings cannot work: a malformed address, or one that redirects elsewhere.
     Settings,
 }
 

@@ -5,10 +5,25 @@
 //! recording) implement it. This room knows no finance, no dataset and no gold,
 //! reads no environment variable, and prints nothing.
 
+mod address;
+pub mod capabilities;
+mod classify;
 pub mod error;
+mod hint;
+mod http;
+pub mod openai;
+pub mod retry;
+pub mod settings;
+mod transport;
 pub mod types;
+mod wire;
 
+pub use capabilities::{Capabilities, Correction};
 pub use error::{ErrorKind, ModelError};
+pub use http::install_crypto;
+pub use openai::{CallEvent, Observer, OpenAiModel};
+pub use retry::{RetryNotice, RetryOptions};
+pub use settings::{Endpoint, Flags, Provider, Settings, SettingsError, Timeouts};
 pub use types::{
     ChatModel, ChatReply, ChatRequest, Feature, FinishReason, Format, Message, Role, Support,
     ToolCall, ToolChoice, ToolSpec, Usage,

@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::ops::AddAssign;
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
@@ -38,6 +39,24 @@ pub trait ChatModel: Send + Sync {
         request: &'a ChatRequest,
         cancel: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<ChatReply, ModelError>>;
+}
+
+impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn supports(&self, feature: Feature) -> Support {
+        (**self).supports(feature)
+    }
+
+    fn chat<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+        (**self).chat(request, cancel)
+    }
 }
 
 /// What a model may or may not take.

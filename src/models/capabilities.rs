@@ -1,0 +1,368 @@
+//! What a model takes, as data, and what is learnt when a server refuses.
+//!
+//! `data/models.json` holds what is published; a server's 400 that names a
+//! parameter corrects it for the rest of the process. Neither changes what is
+//! asked, only the names and modes it is asked with.
+
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+
+use super::classify::Words;
+use super::settings::Endpoint;
+use super::types::{Feature, Support};
+use super::wire::{Dialect, FormatLevel, SystemRole, TokenLimit};
+
+const TABLE: &str = include_str!("../../data/models.json");
+
+/// What is known of a model before it is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Capabilities {
+    /// The name, or with a final `*` the beginning of names, that this is for.
+    #[serde(rename = "match")]
+    pattern: String,
+    /// Whether it thinks before it answers: it takes no plain token limit.
+    #[serde(default)]
+    pub reasoning: bool,
+    /// Prompt and answer together, in tokens.
+    #[serde(default)]
+    pub context_tokens: Option<u64>,
+    /// How instructions are sent.
+    #[serde(default = "system")]
+    system_role: SystemRole,
+    /// A temperature other than the default.
+    #[serde(default = "unknown")]
+    pub temperature: Support,
+    /// A sampling seed.
+    #[serde(default = "unknown")]
+    pub seed: Support,
+    /// Answers that are any JSON object.
+    #[serde(default = "unknown")]
+    pub json_object: Support,
+    /// Answers that keep to a JSON schema.
+    #[serde(default = "unknown")]
+    pub json_schema: Support,
+    /// Function tools.
+    #[serde(default = "unknown")]
+    pub tools: Support,
+}
+
+fn system() -> SystemRole {
+    SystemRole::System
+}
+
+fn unknown() -> Support {
+    Support::Unknown
+}
+
+#[derive(Deserialize)]
+struct Table {
+    models: Vec<Capabilities>,
+}
+
+/// The embedded table; empty only if it did not parse, which a test rules out.
+fn table() -> &'static [Capabilities] {
+    static PARSED: OnceLock<Vec<Capabilities>> = OnceLock::new();
+    PARSED.get_or_init(|| {
+        serde_json::from_str::<Table>(TABLE)
+            .map(|table| table.models)
+            .unwrap_or_default()
+    })
+}
+
+impl Capabilities {
+    /// What is known of `model`; all unknown for a model outside the table.
+    ///
+    /// A vendor's prefix (`openai/gpt-4o`) is passed over.
+    #[must_use]
+    pub fn of(model: &str) -> Self {
+        let name = model.rsplit('/').next().unwrap_or(model);
+        table()
+            .iter()
+            .filter(|entry| match entry.pattern.strip_suffix('*') {
+                Some(start) => name.starts_with(start),
+                None => name == entry.pattern,
+            })
+            .max_by_key(|entry| entry.pattern.len())
+            .cloned()
+            .unwrap_or_else(|| Self::unknown(model))
+    }
+
+    fn unknown(model: &str) -> Self {
+        Self {
+            pattern: model.to_owned(),
+            reasoning: false,
+            context_tokens: None,
+            system_role: system(),
+            temperature: unknown(),
+            seed: unknown(),
+            json_object: unknown(),
+            json_schema: unknown(),
+            tools: unknown(),
+        }
+    }
+
+    /// How the model is first spoken to at `endpoint`: everything that is not
+    /// known to be refused is tried.
+    pub(super) fn dialect(&self, endpoint: Endpoint) -> Dialect {
+        let foreign = matches!(endpoint, Endpoint::Compatible | Endpoint::Loopback);
+        let takes = |support| support != Support::No;
+        Dialect {
+            // Compatible servers silently ignore the newer name, and with it the limit.
+            token_limit: if foreign && !self.reasoning {
+                TokenLimit::MaxTokens
+            } else {
+                TokenLimit::MaxCompletionTokens
+            },
+            // And their chat templates mostly know no `developer`.
+            system_role: match self.system_role {
+                SystemRole::Developer if foreign => SystemRole::System,
+                role => role,
+            },
+            temperature: takes(self.temperature),
+            seed: takes(self.seed),
+            format: if takes(self.json_schema) {
+                FormatLevel::JsonSchema
+            } else if takes(self.json_object) {
+                FormatLevel::JsonObject
+            } else {
+                FormatLevel::Text
+            },
+        }
+    }
+
+    /// What is known of `feature`, given what was learnt by speaking `dialect`.
+    pub(super) fn support(&self, feature: Feature, dialect: &Dialect) -> Support {
+        let (published, still_tried) = match feature {
+            Feature::JsonSchema => (self.json_schema, dialect.format >= FormatLevel::JsonSchema),
+            Feature::JsonObject => (self.json_object, dialect.format >= FormatLevel::JsonObject),
+            Feature::Temperature => (self.temperature, dialect.temperature),
+            Feature::Seed => (self.seed, dialect.seed),
+            Feature::Tools => (self.tools, true),
+        };
+        if still_tried { published } else { Support::No }
+    }
+}
+
+/// A change of dialect after a refusal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Correction {
+    /// The parameter that was refused.
+    pub parameter: &'static str,
+    /// What is done instead.
+    pub change: &'static str,
+}
+
+/// The dialect to try after a refusal in these `words`, if they name something
+/// that can be dropped or renamed. `formatted` tells whether a JSON format was asked.
+///
+/// Servers that refuse both names of the token limit would have it changed to and
+/// fro: the caller stops at a dialect it has spoken before.
+pub(super) fn corrected(
+    dialect: Dialect,
+    words: &Words,
+    formatted: bool,
+) -> Option<(Dialect, Correction)> {
+    let message = words.message.to_ascii_lowercase();
+    let parameter = words.parameter.as_deref().unwrap_or_default();
+    let names = |name: &str| {
+        if parameter.is_empty() {
+            message.contains(name)
+        } else {
+            parameter.contains(name)
+        }
+    };
+    let change = |dialect, parameter, change| Some((dialect, Correction { parameter, change }));
+
+    if formatted && dialect.format > FormatLevel::Text && is_about_format(&message, parameter) {
+        let (format, how) = match dialect.format {
+            FormatLevel::JsonSchema => (FormatLevel::JsonObject, "ask for a JSON object instead"),
+            _ => (FormatLevel::Text, "ask for text instead"),
+        };
+        return change(Dialect { format, ..dialect }, "response_format", how);
+    }
+    if !is_unsupported(words, &message) {
+        // A value out of range is the caller's to mend, not ours to drop.
+        return None;
+    }
+    if dialect.temperature && names("temperature") {
+        let temperature = false;
+        return change(
+            Dialect {
+                temperature,
+                ..dialect
+            },
+            "temperature",
+            "leave it out",
+        );
+    }
+    if dialect.seed && names("seed") {
+        let seed = false;
+        return change(Dialect { seed, ..dialect }, "seed", "leave it out");
+    }
+    if names(".role") || (parameter.is_empty() && message.contains("role")) {
+        let (system_role, how) = match dialect.system_role {
+            SystemRole::Developer => (SystemRole::System, "send instructions as system"),
+            SystemRole::System => (SystemRole::User, "send instructions as user"),
+            SystemRole::User => return None,
+        };
+        return change(
+            Dialect {
+                system_role,
+                ..dialect
+            },
+            "role",
+            how,
+        );
+    }
+    let (token_limit, parameter, how) = match dialect.token_limit {
+        TokenLimit::MaxTokens if names("max_tokens") => (
+            TokenLimit::MaxCompletionTokens,
+            "max_tokens",
+            "send max_completion_tokens",
+        ),
+        TokenLimit::MaxCompletionTokens if names("max_completion_tokens") => (
+            TokenLimit::MaxTokens,
+            "max_completion_tokens",
+            "send max_tokens",
+        ),
+        _ => return None,
+    };
+    change(
+        Dialect {
+            token_limit,
+            ..dialect
+        },
+        parameter,
+        how,
+    )
+}
+
+fn is_about_format(message: &str, parameter: &str) -> bool {
+    const WORDS: [&str; 5] = [
+        "response_format",
+        "json_schema",
+        "json_object",
+        "structured output",
+        "grammar",
+    ];
+    parameter.starts_with("response_format")
+        || (parameter.is_empty() || parameter == "messages")
+            && WORDS.iter().any(|word| message.contains(word))
+}
+
+fn is_unsupported(words: &Words, message: &str) -> bool {
+    const SAID: [&str; 11] = [
+        "unsupported",
+        "not supported",
+        "not support",
+        "unrecognized",
+        "unknown",
+        "unexpected",
+        "not permitted",
+        "not allowed",
+        "only the default",
+        "enabled only for",
+        "invalid parameter",
+    ];
+    words.code.starts_with("unsupported_")
+        || words.code == "unknown_parameter"
+        || SAID.iter().any(|said| message.contains(said))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn first(model: &str, endpoint: Endpoint) -> Dialect {
+        Capabilities::of(model).dialect(endpoint)
+    }
+
+    fn correct(dialect: Dialect, body: &str) -> Option<(Dialect, Correction)> {
+        corrected(dialect, &Words::read(body.as_bytes()), true)
+    }
+
+    #[test]
+    fn the_table_parses_and_the_longest_match_counts() {
+        serde_json::from_str::<Table>(TABLE).unwrap();
+        assert_eq!(Capabilities::of("gpt-4").context_tokens, Some(8192));
+        assert_eq!(Capabilities::of("gpt-4-0613").context_tokens, Some(8192));
+        assert_eq!(Capabilities::of("gpt-4o-mini").json_schema, Support::Yes);
+        assert_eq!(
+            Capabilities::of("gpt-4o-2024-05-13").json_schema,
+            Support::No
+        );
+        assert_eq!(Capabilities::of("openai/o3-mini").temperature, Support::No);
+        assert_eq!(
+            Capabilities::of("gpt-5-chat-latest").temperature,
+            Support::Unknown
+        );
+        assert!(!Capabilities::of("gpt-5-chat-latest").reasoning);
+        assert!(Capabilities::of("gpt-5.4-mini").reasoning);
+        assert_eq!(
+            Capabilities::of("llama3.2:3b").json_schema,
+            Support::Unknown
+        );
+        assert_eq!(Capabilities::of("gpt-4-turbo").json_object, Support::Yes);
+    }
+
+    #[test]
+    fn a_compatible_server_is_spoken_to_conservatively() {
+        let own = first("gpt-4o", Endpoint::OpenAi);
+        assert_eq!(own.token_limit, TokenLimit::MaxCompletionTokens);
+        let local = first("gpt-4o", Endpoint::Loopback);
+        assert_eq!(local.token_limit, TokenLimit::MaxTokens);
+        let reasoning = first("o3", Endpoint::Compatible);
+        assert_eq!(reasoning.token_limit, TokenLimit::MaxCompletionTokens);
+        assert_eq!(reasoning.system_role, SystemRole::System);
+        assert!(!reasoning.temperature);
+    }
+
+    #[test]
+    fn what_servers_refuse_is_renamed_or_dropped() {
+        let start = first("unheard-of", Endpoint::Compatible);
+        let (next, correction) = correct(start, r#"{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","param":"max_tokens","code":"unsupported_parameter"}}"#).unwrap();
+        assert_eq!(next.token_limit, TokenLimit::MaxCompletionTokens);
+        assert_eq!(correction.parameter, "max_tokens");
+
+        let (next, _) = correct(start, r#"{"error":{"message":"Unsupported value: 'temperature' does not support 0 with this model. Only the default (1) value is supported.","param":"temperature","code":"unsupported_value"}}"#).unwrap();
+        assert!(!next.temperature);
+
+        let azure = first("unheard-of", Endpoint::Azure);
+        let (next, _) = correct(azure, r#"{"error":{"message":"Unrecognized request argument supplied: max_completion_tokens","param":null}}"#).unwrap();
+        assert_eq!(next.token_limit, TokenLimit::MaxTokens);
+
+        let (next, _) = correct(start, r#"{"error":{"message":"Unsupported value: 'messages[0].role' does not support 'system' with this model.","param":"messages[0].role","code":"unsupported_value"}}"#).unwrap();
+        assert_eq!(next.system_role, SystemRole::User);
+
+        let (next, _) = correct(start, r#"{"detail":[{"type":"extra_forbidden","loc":["body","seed"],"msg":"Extra inputs are not permitted"}]}"#).unwrap();
+        assert!(!next.seed);
+    }
+
+    #[test]
+    fn a_format_steps_down_to_text_and_no_further() {
+        let start = first("unheard-of", Endpoint::Compatible);
+        let body = r#"{"error":{"message":"Invalid parameter: 'response_format' of type 'json_schema' is not supported","param":"response_format"}}"#;
+        let (object, _) = correct(start, body).unwrap();
+        assert_eq!(object.format, FormatLevel::JsonObject);
+        let body = r#"{"error":{"message":"'messages' must contain the word 'json' in some form, to use 'response_format' of type 'json_object'.","param":"messages"}}"#;
+        let (text, _) = correct(object, body).unwrap();
+        assert_eq!(text.format, FormatLevel::Text);
+        assert!(correct(text, body).is_none());
+        let words = Words::read(body.as_bytes());
+        assert!(corrected(start, &words, false).is_none());
+    }
+
+    #[test]
+    fn a_value_out_of_range_is_not_ours_to_drop() {
+        let start = first("gpt-4o", Endpoint::OpenAi);
+        for body in [
+            r#"{"error":{"message":"Invalid 'temperature': decimal above maximum value. Expected a value <= 2","param":"temperature","code":"decimal_above_max_value"}}"#,
+            r#"{"error":{"message":"max_tokens is too large: 99999999.","param":"max_tokens","code":null}}"#,
+            r#"{"error":{"message":"you must provide messages"}}"#,
+        ] {
+            assert!(correct(start, body).is_none(), "{body}");
+        }
+    }
+}

@@ -1,0 +1,375 @@
+//! What a failed exchange means: the words of the server turned into a kind.
+//!
+//! Servers disagree on shape (`error` as object, as string, absent), on the type
+//! of `code` (string, integer, null) and on the status, so words are read
+//! leniently and the status decides only where they are silent.
+
+use std::time::SystemTime;
+
+use serde_json::Value;
+
+use super::error::{ErrorKind, ModelError};
+use super::hint::server_hint;
+use super::retry::{Failed, Patience};
+use super::transport::{Attempt, Broken, Exchange};
+
+/// What a server said about a failure, whatever the shape.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Words {
+    /// The message, one line; empty if none.
+    pub message: String,
+    /// `code` or, where that is silent, `type`; lower case.
+    pub code: String,
+    /// `type`, lower case.
+    pub kind: String,
+    /// The parameter it names.
+    pub parameter: Option<String>,
+    /// Azure's inner code, lower case.
+    pub inner_code: String,
+}
+
+impl Words {
+    /// Reads a body: JSON of any of the known shapes, an HTML page, or plain text.
+    pub fn read(body: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(body);
+        match serde_json::from_str::<Value>(&text) {
+            Ok(Value::Array(list)) => list.first().map(Self::from_json).unwrap_or_default(),
+            Ok(value @ Value::Object(_)) => Self::from_json(&value),
+            _ => Self {
+                message: one_line(&plain(&text)),
+                ..Self::default()
+            },
+        }
+    }
+
+    fn from_json(value: &Value) -> Self {
+        let error = match value.get("error") {
+            Some(Value::String(message)) => {
+                return Self {
+                    message: one_line(message),
+                    ..Self::default()
+                };
+            }
+            Some(error @ Value::Object(_)) => error,
+            _ => value,
+        };
+        let word = |name: &str| match error.get(name) {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Number(number)) => number.to_string(),
+            _ => String::new(),
+        };
+        let message = match (error.get("message"), error.get("detail")) {
+            (Some(Value::String(text)), _) | (None, Some(Value::String(text))) => text.clone(),
+            // FastAPI's list of what does not validate.
+            (Some(other), _) | (None, Some(other)) => other.to_string(),
+            (None, None) => String::new(),
+        };
+        Self {
+            message: one_line(&message),
+            code: word("code").to_ascii_lowercase(),
+            kind: word("type").to_ascii_lowercase(),
+            parameter: Some(word("param")).filter(|name| !name.is_empty()),
+            inner_code: error
+                .pointer("/innererror/code")
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+                .to_ascii_lowercase(),
+        }
+    }
+
+    fn is(&self, word: &str) -> bool {
+        self.code == word || self.kind == word
+    }
+
+    fn says(&self, words: &str) -> bool {
+        self.message
+            .as_bytes()
+            .windows(words.len())
+            .any(|window| window.eq_ignore_ascii_case(words.as_bytes()))
+    }
+
+    fn is_quota(&self) -> bool {
+        [
+            "insufficient_quota",
+            "billing_hard_limit_reached",
+            "billing_not_active",
+        ]
+        .iter()
+        .any(|word| self.is(word))
+            || self.says("exceeded your current quota")
+    }
+
+    fn is_content_filter(&self) -> bool {
+        self.is("content_filter")
+            || self.is("content_policy_violation")
+            || self.inner_code == "responsibleaipolicyviolation"
+            // What OpenAI's reasoning models are refused with.
+            || (self.is("invalid_prompt") && self.says("usage policy"))
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.is("context_length_exceeded")
+            || self.is("exceed_context_size_error")
+            || self.says("maximum context length")
+            || self.says("available context size")
+            || self.says("exceeds the context window")
+    }
+}
+
+/// The kind of a refusal with this status and these words.
+pub(super) fn kind_of(status: u16, words: &Words) -> ErrorKind {
+    let bad_request = || ErrorKind::BadRequest {
+        parameter: words.parameter.clone(),
+    };
+    match status {
+        _ if words.is_content_filter() => ErrorKind::ContentFilter,
+        402 => ErrorKind::QuotaExceeded,
+        401 | 403 => ErrorKind::Unauthorized,
+        429 if words.is_quota() => ErrorKind::QuotaExceeded,
+        // One request above the whole minute's allowance: no wait makes it fit.
+        429 if words.says("request too large") => ErrorKind::ContextTooLong,
+        429 => ErrorKind::RateLimited,
+        404 | 405 | 410 => ErrorKind::NotFound,
+        408 | 409 | 425 | 500.. => ErrorKind::ServerError,
+        _ if words.is_too_long() => ErrorKind::ContextTooLong,
+        400 if words.is("model_not_found") || words.parameter.as_deref() == Some("model") => {
+            ErrorKind::NotFound
+        }
+        300..=399 => ErrorKind::Settings,
+        _ => bad_request(),
+    }
+}
+
+/// Judges an attempt that brought no usable answer.
+///
+/// `secret` is struck out of everything that is kept. `reached` tells whether
+/// this server has answered before.
+pub(super) fn failed(attempt: &Attempt, secret: &str, reached: bool) -> Failed {
+    let exchange = &attempt.exchange;
+    if let Some((broken, source)) = &attempt.broken {
+        let kind = match broken {
+            Broken::Timeout => ErrorKind::Timeout,
+            Broken::Connect => ErrorKind::Connect,
+            Broken::Tls => ErrorKind::Tls,
+            Broken::CutOff => ErrorKind::CutOff,
+            Broken::TooLarge => ErrorKind::Malformed,
+            Broken::Request => ErrorKind::Settings,
+        };
+        let message = match (broken, source) {
+            (Broken::TooLarge, _) => "the body is larger than allowed".to_owned(),
+            (_, Some(source)) => root_cause(source.as_ref()),
+            (_, None) => String::new(),
+        };
+        let mut error = with_exchange(ModelError::new(kind, message), exchange, secret);
+        error.source.clone_from(source);
+        let patience = match broken {
+            Broken::Connect if reached => Patience::Full,
+            Broken::Connect => Patience::FirstContact,
+            Broken::Timeout | Broken::CutOff => Patience::Full,
+            // Certificates do not mend themselves; a body too large comes again.
+            Broken::Tls | Broken::TooLarge | Broken::Request => Patience::None,
+        };
+        return Failed {
+            error: Box::new(error),
+            patience,
+            hint: None,
+        };
+    }
+    let words = Words::read(&exchange.body);
+    let kind = kind_of(exchange.status, &words);
+    let message = match (kind == ErrorKind::Settings, location(exchange)) {
+        (true, Some(to)) => {
+            format!("the server redirects to {to}: name that address as the base URL")
+        }
+        _ => words.message.clone(),
+    };
+    refused(kind, &message, exchange, secret)
+}
+
+/// A refusal of this kind, kept with what came.
+pub(super) fn refused(kind: ErrorKind, message: &str, exchange: &Exchange, secret: &str) -> Failed {
+    let hint = server_hint(&exchange.headers, message, SystemTime::now());
+    // OpenAI's own clients obey this header too.
+    let told_not_to = exchange
+        .headers
+        .get("x-should-retry")
+        .is_some_and(|value| value == "false");
+    let transient = kind.is_transient() && !told_not_to;
+    let error = with_exchange(ModelError::new(kind, message), exchange, secret);
+    if transient {
+        Failed::transient(error, hint)
+    } else {
+        Failed::permanent(error)
+    }
+}
+
+/// The provider's id of an exchange.
+pub(super) fn request_id(exchange: &Exchange) -> Option<String> {
+    ["x-request-id", "apim-request-id", "x-ms-request-id"]
+        .iter()
+        .find_map(|name| exchange.headers.get(*name))
+        .and_then(|value| value.to_str().ok())
+        .map(str::to_owned)
+}
+
+fn location(exchange: &Exchange) -> Option<String> {
+    exchange
+        .headers
+        .get("location")
+        .and_then(|value| value.to_str().ok())
+        .map(one_line)
+}
+
+fn with_exchange(mut error: ModelError, exchange: &Exchange, secret: &str) -> ModelError {
+    error.status = (exchange.status != 0).then_some(exchange.status);
+    error.request_id = request_id(exchange);
+    if !exchange.body.is_empty() {
+        let kept = exchange
+            .body
+            .get(..ModelError::MAX_BODY)
+            .unwrap_or(&exchange.body);
+        error.body = Some(without(&String::from_utf8_lossy(kept), secret));
+    }
+    error.message = without(&error.message, secret);
+    error
+}
+
+/// Some servers quote the key they refuse.
+fn without(text: &str, secret: &str) -> String {
+    if secret.len() < 6 {
+        // Too short to be a key, and likely to be part of a word.
+        text.to_owned()
+    } else {
+        text.replace(secret, "***")
+    }
+}
+
+/// The innermost error: the layers above it only repeat "error sending request".
+fn root_cause(error: &(dyn std::error::Error + Send + Sync + 'static)) -> String {
+    let mut inner: &dyn std::error::Error = error;
+    while let Some(next) = inner.source() {
+        inner = next;
+    }
+    one_line(&inner.to_string())
+}
+
+/// The title of an HTML page, or the text itself.
+fn plain(text: &str) -> String {
+    let trimmed = text.trim_start();
+    if !trimmed.starts_with('<') {
+        return text.to_owned();
+    }
+    let lower = trimmed.to_ascii_lowercase();
+    let title = lower.find("<title>").and_then(|start| {
+        let start = start + "<title>".len();
+        let end = lower.get(start..)?.find("</title>")? + start;
+        trimmed.get(start..end)
+    });
+    format!("an HTML page: {}", title.unwrap_or("without a title"))
+}
+
+/// At most 300 characters of a text, on one line.
+pub(super) fn one_line(text: &str) -> String {
+    const MOST: usize = 300;
+    let mut line = String::new();
+    for (count, c) in text
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+        .chars()
+        .enumerate()
+    {
+        if count == MOST {
+            line.push('…');
+            break;
+        }
+        line.push(if c.is_control() { ' ' } else { c });
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(status: u16, body: &str) -> ErrorKind {
+        kind_of(status, &Words::read(body.as_bytes()))
+    }
+
+    #[test]
+    fn every_shape_of_error_body_is_read() {
+        for body in [
+            r#"{"error":{"message":"slow down","type":"requests","param":null,"code":"x"}}"#,
+            r#"{"error":{"message":"slow down","code":429}}"#,
+            r#"{"error":"slow down"}"#,
+            r#"{"object":"error","message":"slow down","type":"x","param":null,"code":429}"#,
+            r#"{"detail":"slow down"}"#,
+            r#"[{"error":{"message":"slow down"}}]"#,
+            "slow\n  down\n",
+        ] {
+            assert_eq!(Words::read(body.as_bytes()).message, "slow down", "{body}");
+        }
+        let page = "<!doctype html><html><head><TITLE>502 Bad Gateway</TITLE></head>";
+        assert_eq!(
+            Words::read(page.as_bytes()).message,
+            "an HTML page: 502 Bad Gateway"
+        );
+        assert_eq!(Words::read(b"").message, "");
+        assert_eq!(Words::read(&[0xff, 0xfe]).message, "\u{fffd}\u{fffd}");
+    }
+
+    #[test]
+    fn words_decide_before_the_status() {
+        let filter = r#"{"error":{"message":"filtered","code":"content_filter","param":"prompt",
+            "innererror":{"code":"ResponsibleAIPolicyViolation"}}}"#;
+        assert_eq!(kind(400, filter), ErrorKind::ContentFilter);
+        let quota = r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota"}}"#;
+        assert_eq!(kind(429, quota), ErrorKind::QuotaExceeded);
+        assert_eq!(kind(429, "{}"), ErrorKind::RateLimited);
+        let long = r#"{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}"#;
+        assert_eq!(kind(400, long), ErrorKind::ContextTooLong);
+        let model = r#"{"error":{"message":"no such model","param":"model","code":null}}"#;
+        assert_eq!(kind(400, model), ErrorKind::NotFound);
+        assert_eq!(
+            kind(400, r#"{"error":{"message":"no","param":"temperature"}}"#),
+            ErrorKind::BadRequest {
+                parameter: Some("temperature".into())
+            }
+        );
+    }
+
+    #[test]
+    fn the_status_decides_where_words_are_silent() {
+        for (status, expected) in [
+            (401, ErrorKind::Unauthorized),
+            (403, ErrorKind::Unauthorized),
+            (404, ErrorKind::NotFound),
+            (408, ErrorKind::ServerError),
+            (409, ErrorKind::ServerError),
+            (425, ErrorKind::ServerError),
+            (422, ErrorKind::BadRequest { parameter: None }),
+            (307, ErrorKind::Settings),
+            (402, ErrorKind::QuotaExceeded),
+            (500, ErrorKind::ServerError),
+            (529, ErrorKind::ServerError),
+        ] {
+            assert_eq!(kind(status, ""), expected, "{status}");
+        }
+    }
+
+    #[test]
+    fn a_quoted_key_is_struck_out() {
+        let exchange = Exchange {
+            status: 401,
+            body: "{\"error\":\"wrong key sk-very-secret\"}".into(),
+            ..Exchange::default()
+        };
+        let attempt = Attempt {
+            exchange,
+            broken: None,
+        };
+        let error = failed(&attempt, "sk-very-secret", true).error;
+        assert_eq!(error.message, "wrong key ***");
+        assert!(!error.body.unwrap().contains("secret"));
+    }
+}

@@ -1,0 +1,69 @@
+//! The HTTP client: encryption, certificates, connections.
+//!
+//! It is built here and nowhere else, because each default fails somewhere:
+//! without an installed crypto provider, and without certificates on the
+//! machine (a bare container), building a client panics or fails even for
+//! `http://localhost`.
+
+use std::time::Duration;
+
+use super::settings::SettingsError;
+
+/// Installs the process's crypto provider (ring); safe to call often.
+///
+/// The first line of `main` calls it; so does everything here that builds a client.
+pub fn install_crypto() {
+    // An error means that one is installed already, which is what is wanted.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+/// Builds a client that follows no redirect.
+///
+/// A redirect is refused because it would send the prompt, and on Azure the key,
+/// to a host that the user did not name. `direct` bypasses the proxy of the
+/// environment, for servers on this machine.
+///
+/// # Errors
+/// [`SettingsError::Client`] when neither the machine's certificates nor the
+/// built-in ones give a client.
+pub fn client(connect_timeout: Duration, direct: bool) -> Result<reqwest::Client, SettingsError> {
+    install_crypto();
+    let builder = || {
+        let builder = reqwest::Client::builder()
+            .user_agent(concat!("convfinqa/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(connect_timeout)
+            .redirect(reqwest::redirect::Policy::none())
+            // One retry loop, and it is not reqwest's: it would hide requests from the count.
+            .retry(reqwest::retry::never())
+            .tcp_keepalive(Duration::from_secs(30));
+        if direct { builder.no_proxy() } else { builder }
+    };
+    builder()
+        .build()
+        .or_else(|_| builder().tls_certs_only(built_in_roots()?).build())
+        .map_err(|source| SettingsError::Client { source })
+}
+
+/// Mozilla's root certificates, as compiled in.
+fn built_in_roots() -> Result<Vec<reqwest::Certificate>, reqwest::Error> {
+    webpki_root_certs::TLS_SERVER_ROOT_CERTS
+        .iter()
+        .map(|der| reqwest::Certificate::from_der(der))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_built_in_certificates_alone_give_a_client() {
+        install_crypto();
+        let roots = built_in_roots().unwrap();
+        assert!(roots.len() > 100);
+        reqwest::Client::builder()
+            .tls_certs_only(roots)
+            .build()
+            .unwrap();
+    }
+}

@@ -1,0 +1,330 @@
+//! The one network provider: OpenAI, Azure, and every server that speaks the
+//! chat-completions protocol.
+//!
+//! A call is: write the request in the model's dialect, send it with retries,
+//! read the answer; if the server refuses a parameter by name, change the
+//! dialect for good and send again. async-openai addresses and serialises; what
+//! comes back is read here.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use async_openai::Client;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::address::Address;
+use super::capabilities::{Capabilities, Correction, corrected};
+use super::classify::{self, Words};
+use super::error::{ErrorKind, ModelError};
+use super::http;
+use super::retry::{Failed, RetryNotice, retry};
+use super::settings::{Endpoint, Settings, SettingsError};
+use super::transport::{Attempt, Exchange, Transport};
+use super::types::{ChatModel, ChatReply, ChatRequest, Feature, Format, Support};
+use super::wire::{Answer, Body, Dialect, read_answer};
+
+/// Something that happened within a call and that a patient user wants to see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CallEvent {
+    /// An attempt failed and is repeated.
+    Retry(RetryNotice),
+    /// A parameter was refused and is left out or renamed from now on.
+    Correction(Correction),
+}
+
+/// Is told of every [`CallEvent`], with the node that asked.
+pub type Observer = Arc<dyn Fn(&str, &CallEvent) + Send + Sync>;
+
+/// A model on a server that speaks OpenAI's chat completions.
+pub struct OpenAiModel {
+    client: Client<Address>,
+    transport: Transport,
+    settings: Settings,
+    capabilities: Capabilities,
+    /// What is spoken now; a refusal changes it for the rest of the process.
+    dialect: Mutex<Dialect>,
+    /// Whether the server has answered anything yet.
+    reached: AtomicBool,
+    jitter: RandomState,
+    observer: Option<Observer>,
+}
+
+impl OpenAiModel {
+    /// A model by these settings; nothing is sent yet.
+    ///
+    /// # Errors
+    /// [`SettingsError`] when the key fits no header or no HTTP client can be built.
+    pub fn new(settings: Settings) -> Result<Self, SettingsError> {
+        let endpoint = settings.endpoint();
+        let http = http::client(settings.timeouts.connect, endpoint == Endpoint::Loopback)?;
+        let capabilities = Capabilities::of(&settings.model);
+        Ok(Self {
+            client: Client::build(http.clone(), Address::new(&settings)?),
+            transport: Transport::new(http, settings.timeouts.attempt, settings.max_body),
+            dialect: Mutex::new(capabilities.dialect(endpoint)),
+            capabilities,
+            settings,
+            reached: AtomicBool::new(false),
+            jitter: RandomState::new(),
+            observer: None,
+        })
+    }
+
+    /// The same model, telling `observer` of retries and corrections.
+    #[must_use]
+    pub fn with_observer(mut self, observer: Observer) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    /// The settings it was made with.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What is published of the model.
+    #[must_use]
+    pub fn capabilities(&self) -> &Capabilities {
+        &self.capabilities
+    }
+
+    fn dialect(&self) -> Dialect {
+        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn emit(&self, node: &str, event: &CallEvent) {
+        if let Some(observer) = &self.observer {
+            observer(node, event);
+        }
+    }
+
+    async fn call(
+        &self,
+        request: &ChatRequest,
+        cancel: &CancellationToken,
+    ) -> Result<ChatReply, ModelError> {
+        let started = Instant::now();
+        let transport = self.transport.fresh();
+        let client = self.client.clone().with_http_service(transport.clone());
+        let mut dialect = self.dialect();
+        let mut spoken = vec![dialect];
+        loop {
+            match self
+                .send(&client, &transport, request, dialect, cancel)
+                .await
+            {
+                Ok((answer, exchange)) => {
+                    return Ok(ChatReply {
+                        content: answer.content,
+                        tool_calls: answer.tool_calls,
+                        finish: answer.finish,
+                        refusal: answer.refusal,
+                        usage: answer.usage,
+                        model: answer.model.unwrap_or_else(|| self.settings.model.clone()),
+                        request_id: classify::request_id(&exchange),
+                        attempts: transport.sent(),
+                        latency: started.elapsed(),
+                    });
+                }
+                Err(error) => match self.correct(request, dialect, &error) {
+                    Some(better) if !spoken.contains(&better) => {
+                        dialect = better;
+                        spoken.push(better);
+                    }
+                    _ => return Err(self.located(error, transport.sent())),
+                },
+            }
+        }
+    }
+
+    /// One request in one dialect, with retries.
+    async fn send(
+        &self,
+        client: &Client<Address>,
+        transport: &Transport,
+        request: &ChatRequest,
+        dialect: Dialect,
+        cancel: &CancellationToken,
+    ) -> Result<(Answer, Exchange), ModelError> {
+        let body = Body::new(&self.settings.model, request, dialect);
+        let tries = AtomicU32::new(0);
+        let outcome = retry(
+            self.settings.retry,
+            self.jitter.build_hasher().finish() ^ u64::from(transport.sent()),
+            cancel,
+            &|| transport.sent(),
+            &|notice| {
+                tracing::debug!(
+                    node = request.node,
+                    attempt = notice.attempt,
+                    delay = ?notice.delay,
+                    reason = notice.reason.as_str(),
+                    "retry"
+                );
+                self.emit(&request.node, &CallEvent::Retry(notice));
+            },
+            || async {
+                tries.fetch_add(1, Ordering::Relaxed);
+                let sent = client.chat().create_byot::<_, IgnoredAny>(&body).await;
+                let Some(attempt) = transport.take() else {
+                    // It never came to the transport: the request cannot be written as JSON.
+                    let message = sent.err().map(|error| error.to_string());
+                    return Err(Failed::permanent(ModelError::new(
+                        ErrorKind::BadRequest { parameter: None },
+                        message.unwrap_or_default(),
+                    )));
+                };
+                self.judge(attempt)
+            },
+        )
+        .await;
+        outcome.map_err(|mut error| {
+            let tries = tries.into_inner();
+            if error.kind == ErrorKind::Connect && tries > 1 {
+                error.message = format!("{}, tried {tries} times", error.message);
+            }
+            error
+        })
+    }
+
+    /// The answer in an attempt, or what its failure means.
+    fn judge(&self, attempt: Attempt) -> Result<(Answer, Exchange), Failed> {
+        let secret = self.settings.key();
+        let reached = if attempt.exchange.status == 0 {
+            self.reached.load(Ordering::Relaxed)
+        } else {
+            self.reached.store(true, Ordering::Relaxed);
+            true
+        };
+        let exchange = match attempt {
+            Attempt {
+                exchange,
+                broken: None,
+            } if (200..300).contains(&exchange.status) => exchange,
+            attempt => return Err(classify::failed(&attempt, secret, reached)),
+        };
+        let body: Value = serde_json::from_slice(&exchange.body).map_err(|error| {
+            let (kind, message) = if error.is_eof() {
+                (
+                    ErrorKind::CutOff,
+                    "the JSON of the body ends early".to_owned(),
+                )
+            } else {
+                (
+                    ErrorKind::Malformed,
+                    format!("the body is no JSON: {error}"),
+                )
+            };
+            classify::refused(kind, &message, &exchange, secret)
+        })?;
+        match read_answer(&body) {
+            Ok(answer) => Ok((answer, exchange)),
+            // Some gateways send the failure of the server behind them as a success.
+            Err(_) if body.get("error").is_some_and(|error| !error.is_null()) => {
+                let words = Words::read(&exchange.body);
+                let status = words
+                    .code
+                    .parse()
+                    .ok()
+                    .filter(|status| (400..600).contains(status))
+                    .unwrap_or(500);
+                let kind = classify::kind_of(status, &words);
+                Err(classify::refused(kind, &words.message, &exchange, secret))
+            }
+            Err(missing) => Err(classify::refused(
+                ErrorKind::Malformed,
+                missing,
+                &exchange,
+                secret,
+            )),
+        }
+    }
+
+    /// The dialect to try after `error`, if it names what can be changed.
+    fn correct(
+        &self,
+        request: &ChatRequest,
+        spoken: Dialect,
+        error: &ModelError,
+    ) -> Option<Dialect> {
+        if !matches!(error.kind, ErrorKind::BadRequest { .. })
+            || !matches!(error.status, Some(400 | 422))
+        {
+            return None;
+        }
+        let words = Words::read(error.body.as_deref().unwrap_or_default().as_bytes());
+        let formatted = request.format != Format::Text;
+        let (better, correction) = corrected(spoken, &words, formatted)?;
+        {
+            // Another call may have learnt something else in the meantime: take over
+            // only what this one changed.
+            let mut shared = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
+            shared.adopt(spoken, better);
+        }
+        tracing::debug!(
+            node = request.node,
+            parameter = correction.parameter,
+            change = correction.change,
+            "correction"
+        );
+        self.emit(&request.node, &CallEvent::Correction(correction));
+        Some(better)
+    }
+
+    /// The error with what a reader needs to find the place.
+    fn located(&self, mut error: ModelError, sent: u32) -> ModelError {
+        error.attempts = sent;
+        let base = &self.settings.base_url;
+        let place = match error.kind {
+            ErrorKind::NotFound => format!("`{}` at {base}", self.settings.model),
+            ErrorKind::Timeout => format!(
+                "{base} within {} s",
+                self.settings.timeouts.attempt.as_secs_f64()
+            ),
+            ErrorKind::Connect | ErrorKind::Tls | ErrorKind::Unauthorized | ErrorKind::Settings => {
+                base.clone()
+            }
+            _ => return error,
+        };
+        error.message = if error.message.is_empty() {
+            place
+        } else {
+            format!("{place}: {}", error.message)
+        };
+        error
+    }
+}
+
+impl std::fmt::Debug for OpenAiModel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OpenAiModel")
+            .field("settings", &self.settings)
+            .field("dialect", &self.dialect())
+            .finish_non_exhaustive()
+    }
+}
+
+impl ChatModel for OpenAiModel {
+    fn name(&self) -> &str {
+        &self.settings.model
+    }
+
+    fn supports(&self, feature: Feature) -> Support {
+        self.capabilities.support(feature, &self.dialect())
+    }
+
+    fn chat<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+        self.call(request, cancel).boxed()
+    }
+}

@@ -1,0 +1,361 @@
+//! The one retry loop: how often, how long, and how it is interrupted.
+//!
+//! `backoff` is named here and nowhere else, so that replacing it stays a change
+//! of one file. Three of its habits are kept away: its `retry_after` bypasses
+//! every budget, its `From<E>` would make any error transient, and it has no
+//! limit of attempts. So the server's hint goes through [`RetryBudget`], errors
+//! are mapped by hand, and the budget counts.
+
+use std::future::Future;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use backoff::backoff::Backoff;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::error::{ErrorKind, ModelError};
+
+/// How often and how long a failed request is repeated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetryOptions {
+    /// Most attempts of one request, the first included; at least one is made.
+    pub max_attempts: u32,
+    /// Most attempts to reach a server that has not answered once in this process:
+    /// a mistyped host should not take a minute to say so.
+    pub first_contact_attempts: u32,
+    /// No attempt starts later than this after the first one.
+    pub total: Duration,
+    /// The first wait; each further one is twice as long.
+    pub first_delay: Duration,
+    /// The longest wait of our own choosing.
+    pub max_delay: Duration,
+    /// The longest wait that a server's hint can bring about.
+    pub max_hint: Duration,
+}
+
+impl Default for RetryOptions {
+    fn default() -> Self {
+        Self {
+            max_attempts: 6,
+            first_contact_attempts: 3,
+            total: Duration::from_secs(600),
+            first_delay: Duration::from_millis(500),
+            max_delay: Duration::from_secs(30),
+            max_hint: Duration::from_secs(90),
+        }
+    }
+}
+
+/// An attempt failed and another one follows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RetryNotice {
+    /// The attempt that failed, from 1.
+    pub attempt: u32,
+    /// How long is waited before the next one.
+    pub delay: Duration,
+    /// Why it failed.
+    pub reason: ErrorKind,
+    /// What the server or the transport said.
+    pub message: String,
+}
+
+/// A failed attempt, judged.
+#[derive(Debug)]
+pub(super) struct Failed {
+    /// What is reported if it was the last one.
+    pub error: Box<ModelError>,
+    /// Whether another attempt may succeed, and how many are worth making.
+    pub patience: Patience,
+    /// How long the server asked to wait.
+    pub hint: Option<Duration>,
+}
+
+/// How many attempts a failure is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Patience {
+    /// No other one.
+    None,
+    /// [`RetryOptions::first_contact_attempts`].
+    FirstContact,
+    /// [`RetryOptions::max_attempts`].
+    Full,
+}
+
+impl Failed {
+    /// A failure that no other attempt would mend.
+    pub fn permanent(error: ModelError) -> Self {
+        Self {
+            error: Box::new(error),
+            patience: Patience::None,
+            hint: None,
+        }
+    }
+
+    /// A failure that another attempt may mend.
+    pub fn transient(error: ModelError, hint: Option<Duration>) -> Self {
+        Self {
+            error: Box::new(error),
+            patience: Patience::Full,
+            hint,
+        }
+    }
+}
+
+/// What the last failure asks of the budget; written by the loop, read by `backoff`.
+#[derive(Debug, Clone, Copy)]
+struct Ask {
+    hint: Option<Duration>,
+    patience: Patience,
+}
+
+/// Attempts, time and waits of one request.
+#[derive(Debug)]
+struct RetryBudget {
+    options: RetryOptions,
+    started: Instant,
+    made: u32,
+    delay: Duration,
+    ask: Arc<Mutex<Ask>>,
+    rng: ChaCha8Rng,
+}
+
+impl RetryBudget {
+    fn new(options: RetryOptions, seed: u64, ask: Arc<Mutex<Ask>>) -> Self {
+        Self {
+            options,
+            started: Instant::now(),
+            made: 0,
+            delay: options.first_delay,
+            ask,
+            rng: ChaCha8Rng::seed_from_u64(seed),
+        }
+    }
+
+    /// Between a half and the whole of `delay`, so that calls that failed
+    /// together do not come back together.
+    fn jittered(&mut self, delay: Duration) -> Duration {
+        delay.mul_f64(self.rng.random_range(0.5..=1.0))
+    }
+}
+
+impl Backoff for RetryBudget {
+    fn reset(&mut self) {
+        self.started = Instant::now();
+        self.made = 0;
+        self.delay = self.options.first_delay;
+    }
+
+    fn next_backoff(&mut self) -> Option<Duration> {
+        let ask = *self.ask.lock().unwrap_or_else(PoisonError::into_inner);
+        self.made = self.made.saturating_add(1);
+        let limit = match ask.patience {
+            Patience::None => 1,
+            Patience::FirstContact => self
+                .options
+                .first_contact_attempts
+                .min(self.options.max_attempts),
+            Patience::Full => self.options.max_attempts,
+        };
+        if self.made >= limit {
+            return None;
+        }
+        let own = self.jittered(self.delay.min(self.options.max_delay));
+        self.delay = self.delay.saturating_mul(2).min(self.options.max_delay);
+        let wait = match ask.hint {
+            // Everybody who was turned away got the same hint: spread them behind it.
+            Some(hint) => hint.min(self.options.max_hint).max(own) + self.jittered(own) / 4,
+            None => own,
+        };
+        (self.started.elapsed() + wait <= self.options.total).then_some(wait)
+    }
+}
+
+/// Runs `operation` until it succeeds, fails for good, the budget is spent, or
+/// `cancel` fires; the latter ends a wait or a running attempt at once.
+///
+/// `seed` drives the jitter. `sent` tells how many HTTP requests went out, for
+/// the error of a cancelled call.
+pub(super) async fn retry<T, F, Fut>(
+    options: RetryOptions,
+    seed: u64,
+    cancel: &CancellationToken,
+    sent: &(dyn Fn() -> u32 + Sync),
+    notify: &(dyn Fn(RetryNotice) + Sync),
+    mut operation: F,
+) -> Result<T, ModelError>
+where
+    F: FnMut() -> Fut,
+    Fut: Future<Output = Result<T, Failed>>,
+{
+    let ask = Arc::new(Mutex::new(Ask {
+        hint: None,
+        patience: Patience::Full,
+    }));
+    let budget = RetryBudget::new(options, seed, Arc::clone(&ask));
+    let mut tries: u32 = 0;
+    let attempts = backoff::future::retry_notify(
+        budget,
+        || {
+            // `backoff` calls this before it waits, so nothing may happen outside the future.
+            let attempt = operation();
+            let ask = Arc::clone(&ask);
+            async move {
+                attempt.await.map_err(|failed| {
+                    *ask.lock().unwrap_or_else(PoisonError::into_inner) = Ask {
+                        hint: failed.hint,
+                        patience: failed.patience,
+                    };
+                    match failed.patience {
+                        Patience::None => backoff::Error::permanent(*failed.error),
+                        _ => backoff::Error::transient(*failed.error),
+                    }
+                })
+            }
+        },
+        |error: ModelError, delay| {
+            tries = tries.saturating_add(1);
+            notify(RetryNotice {
+                attempt: tries,
+                delay,
+                reason: error.kind,
+                message: error.message,
+            });
+        },
+    );
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => Err(ModelError::cancelled(sent())),
+        outcome = attempts => outcome,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    fn failure(patience: Patience, hint: Option<u64>) -> Failed {
+        Failed {
+            error: Box::new(ModelError::new(ErrorKind::RateLimited, "slow down")),
+            patience,
+            hint: hint.map(Duration::from_secs),
+        }
+    }
+
+    async fn run(
+        options: RetryOptions,
+        make: impl Fn(u32) -> Result<u32, Failed>,
+    ) -> (Result<u32, ModelError>, Vec<RetryNotice>, u32) {
+        let notices = Mutex::new(Vec::new());
+        let calls = AtomicU32::new(0);
+        let outcome = retry(
+            options,
+            7,
+            &CancellationToken::new(),
+            &|| 0,
+            &|notice| notices.lock().unwrap().push(notice),
+            || {
+                let made = &make;
+                let calls = &calls;
+                async move { made(calls.fetch_add(1, Ordering::Relaxed) + 1) }
+            },
+        )
+        .await;
+        let calls = calls.load(Ordering::Relaxed);
+        (outcome, notices.into_inner().unwrap(), calls)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn attempts_are_bounded_and_waits_double() {
+        let (outcome, notices, calls) = run(RetryOptions::default(), |_| {
+            Err(failure(Patience::Full, None))
+        })
+        .await;
+        assert_eq!(outcome.unwrap_err().kind, ErrorKind::RateLimited);
+        assert_eq!(calls, 6);
+        assert_eq!(notices.len(), 5);
+        let mut expected = Duration::from_millis(500);
+        for (index, notice) in (1..).zip(&notices) {
+            assert_eq!(notice.attempt, index);
+            assert!(notice.delay >= expected / 2 && notice.delay <= expected);
+            expected *= 2;
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_permanent_failure_is_not_repeated() {
+        let (outcome, notices, calls) = run(RetryOptions::default(), |_| {
+            Err(failure(Patience::None, Some(1)))
+        })
+        .await;
+        assert!(outcome.is_err());
+        assert_eq!((calls, notices.len()), (1, 0));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_never_reached_is_given_up_early() {
+        let (_, _, calls) = run(RetryOptions::default(), |_| {
+            Err(failure(Patience::FirstContact, None))
+        })
+        .await;
+        assert_eq!(calls, 3);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_hint_is_obeyed_capped_and_never_shortens_our_own_wait() {
+        let options = RetryOptions {
+            max_hint: Duration::from_secs(20),
+            ..RetryOptions::default()
+        };
+        let (_, notices, _) = run(options, |attempt| {
+            Err(failure(
+                Patience::Full,
+                [Some(3), Some(9999), Some(0), None][usize::try_from(attempt - 1).unwrap().min(3)],
+            ))
+        })
+        .await;
+        let waits: Vec<f64> = notices.iter().map(|n| n.delay.as_secs_f64()).collect();
+        assert!((3.0..3.2).contains(&waits[0]), "{waits:?}");
+        assert!((20.0..20.3).contains(&waits[1]), "{waits:?}");
+        assert!((1.0..2.6).contains(&waits[2]), "{waits:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn hints_cannot_outlast_the_total_time() {
+        let options = RetryOptions {
+            max_attempts: 1000,
+            total: Duration::from_secs(100),
+            ..RetryOptions::default()
+        };
+        let start = Instant::now();
+        let (outcome, _, _) = run(options, |_| Err(failure(Patience::Full, Some(40)))).await;
+        assert!(outcome.is_err());
+        assert!(start.elapsed() <= Duration::from_secs(100));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn cancelling_ends_a_wait_at_once() {
+        let cancel = CancellationToken::new();
+        let options = RetryOptions {
+            first_delay: Duration::from_secs(300),
+            max_delay: Duration::from_secs(300),
+            ..RetryOptions::default()
+        };
+        let start = Instant::now();
+        let (outcome, ()) = tokio::join!(
+            retry(options, 1, &cancel, &|| 4, &|_| (), || async {
+                Err::<(), _>(failure(Patience::Full, None))
+            }),
+            async {
+                tokio::time::sleep(Duration::from_secs(2)).await;
+                cancel.cancel();
+            }
+        );
+        let error = outcome.unwrap_err();
+        assert_eq!((error.kind, error.attempts), (ErrorKind::Cancelled, 4));
+        assert_eq!(start.elapsed(), Duration::from_secs(2));
+    }
+}

@@ -1,0 +1,204 @@
+//! One HTTP exchange: sent once, read whole, kept whole.
+//!
+//! async-openai addresses and serialises a request; this service sends it and
+//! keeps status, headers and body, which async-openai would drop or misread
+//! (plain-text errors, integer codes, `retry-after-ms`). It judges nothing.
+
+use std::error::Error;
+use std::io;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use async_openai::error::OpenAIError;
+use async_openai::middleware::HttpRequestFactory;
+use bytes::{Bytes, BytesMut};
+use futures::future::BoxFuture;
+use reqwest::header::HeaderMap;
+
+/// A whole answer, whatever its status.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Exchange {
+    /// HTTP status; 0 when none came.
+    pub status: u16,
+    /// Response headers.
+    pub headers: HeaderMap,
+    /// The body, as far as it came.
+    pub body: Bytes,
+}
+
+/// Why no whole answer came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Broken {
+    /// Not in time.
+    Timeout,
+    /// No connection; nothing was sent.
+    Connect,
+    /// No encrypted connection; nothing was sent.
+    Tls,
+    /// The connection ended early.
+    CutOff,
+    /// The body is larger than allowed.
+    TooLarge,
+    /// The request could not be built.
+    Request,
+}
+
+/// The end of one attempt.
+#[derive(Debug)]
+pub(super) struct Attempt {
+    /// What came.
+    pub exchange: Exchange,
+    /// Why it is not whole, if it is not.
+    pub broken: Option<(Broken, Option<Arc<dyn Error + Send + Sync>>)>,
+}
+
+/// Sends the requests of one call and keeps what came back.
+#[derive(Debug, Clone)]
+pub(super) struct Transport {
+    client: reqwest::Client,
+    timeout: Duration,
+    max_body: usize,
+    sent: Arc<AtomicU32>,
+    last: Arc<Mutex<Option<Attempt>>>,
+}
+
+impl Transport {
+    /// A transport with nothing sent yet.
+    pub fn new(client: reqwest::Client, timeout: Duration, max_body: usize) -> Self {
+        Self {
+            client,
+            timeout,
+            max_body,
+            sent: Arc::default(),
+            last: Arc::default(),
+        }
+    }
+
+    /// The same connections for a new call, with nothing sent yet.
+    pub fn fresh(&self) -> Self {
+        Self {
+            sent: Arc::default(),
+            last: Arc::default(),
+            ..self.clone()
+        }
+    }
+
+    /// HTTP requests sent so far.
+    pub fn sent(&self) -> u32 {
+        self.sent.load(Ordering::Relaxed)
+    }
+
+    /// Takes the end of the last attempt.
+    pub fn take(&self) -> Option<Attempt> {
+        self.last
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+    }
+
+    async fn attempt(&self, factory: HttpRequestFactory) -> Attempt {
+        let mut exchange = Exchange::default();
+        let request = match factory.build().await {
+            Ok(request) => request,
+            Err(source) => {
+                return Attempt {
+                    exchange,
+                    broken: Some((Broken::Request, Some(Arc::new(source)))),
+                };
+            }
+        };
+        // Counted before it is sent, so that a cancelled request counts too.
+        self.sent.fetch_add(1, Ordering::Relaxed);
+        let outcome =
+            tokio::time::timeout(self.timeout, self.exchange(request, &mut exchange)).await;
+        let broken = match outcome {
+            Ok(Ok(true)) => None,
+            Ok(Ok(false)) => Some((Broken::TooLarge, None)),
+            Ok(Err(source)) => {
+                let broken = judge(&source, exchange.status != 0);
+                if matches!(broken, Broken::Connect | Broken::Tls) {
+                    self.sent.fetch_sub(1, Ordering::Relaxed);
+                }
+                // The URL is told by the caller, without its query.
+                Some((broken, Some(Arc::new(source.without_url()) as _)))
+            }
+            Err(_) => Some((Broken::Timeout, None)),
+        };
+        Attempt { exchange, broken }
+    }
+
+    /// Whether the whole body fitted into the limit.
+    async fn exchange(
+        &self,
+        request: reqwest::Request,
+        into: &mut Exchange,
+    ) -> Result<bool, reqwest::Error> {
+        let mut response = self.client.execute(request).await?;
+        into.status = response.status().as_u16();
+        into.headers = response.headers().clone();
+        let mut body = BytesMut::new();
+        let whole = loop {
+            match response.chunk().await {
+                Ok(Some(chunk)) if body.len() + chunk.len() > self.max_body => break Ok(false),
+                Ok(Some(chunk)) => body.extend_from_slice(&chunk),
+                Ok(None) => break Ok(true),
+                Err(error) => break Err(error),
+            }
+        };
+        into.body = body.freeze();
+        whole
+    }
+}
+
+impl tower::Service<HttpRequestFactory> for Transport {
+    type Response = reqwest::Response;
+    type Error = OpenAIError;
+    type Future = BoxFuture<'static, Result<Self::Response, Self::Error>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, factory: HttpRequestFactory) -> Self::Future {
+        let this = self.clone();
+        Box::pin(async move {
+            let attempt = this.attempt(factory).await;
+            *this.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(attempt);
+            // The body is read by us, once; async-openai gets a placeholder.
+            Ok(http::Response::new("null").into())
+        })
+    }
+}
+
+fn judge(error: &reqwest::Error, has_status: bool) -> Broken {
+    if error.is_connect() {
+        if is_tls(error) {
+            Broken::Tls
+        } else {
+            Broken::Connect
+        }
+    } else if error.is_timeout() {
+        Broken::Timeout
+    } else if !has_status && error.is_builder() {
+        Broken::Request
+    } else {
+        Broken::CutOff
+    }
+}
+
+fn is_tls(error: &reqwest::Error) -> bool {
+    let mut next: Option<&(dyn Error + 'static)> = error.source();
+    while let Some(error) = next {
+        let inside = error
+            .downcast_ref::<io::Error>()
+            .and_then(io::Error::get_ref)
+            .is_some_and(|inner| inner.is::<rustls::Error>());
+        if inside || error.is::<rustls::Error>() {
+            return true;
+        }
+        next = error.source();
+    }
+    false
+}

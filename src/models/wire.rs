@@ -1,0 +1,463 @@
+//! OpenAI's chat-completion JSON: written strictly, read leniently.
+//!
+//! async-openai's own types fail on an unknown `finish_reason` or
+//! `service_tier`; compatible servers send arguments as objects, content as
+//! parts, codes as numbers. Whatever can be understood is.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::types::{
+    ChatRequest, FinishReason, Format, Message, Role, ToolCall, ToolChoice, ToolSpec, Usage,
+};
+
+/// The strongest answer format that a server takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum FormatLevel {
+    /// No `response_format`.
+    Text,
+    /// `json_object`.
+    JsonObject,
+    /// `json_schema`.
+    JsonSchema,
+}
+
+/// Which parameter bounds the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TokenLimit {
+    /// `max_tokens`: compatible servers and old models.
+    MaxTokens,
+    /// `max_completion_tokens`: OpenAI's present models.
+    MaxCompletionTokens,
+}
+
+/// Which role instructions are sent with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum SystemRole {
+    /// `system`.
+    System,
+    /// `developer`: OpenAI's reasoning models.
+    Developer,
+    /// `user`: models without instructions of their own.
+    User,
+}
+
+/// What of a request is sent to this model, and under which names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Dialect {
+    pub token_limit: TokenLimit,
+    pub system_role: SystemRole,
+    pub temperature: bool,
+    pub seed: bool,
+    pub format: FormatLevel,
+}
+
+impl Dialect {
+    /// Takes over what changed from `before` to `after`, and nothing else.
+    pub fn adopt(&mut self, before: Self, after: Self) {
+        if before.token_limit != after.token_limit {
+            self.token_limit = after.token_limit;
+        }
+        if before.system_role != after.system_role {
+            self.system_role = after.system_role;
+        }
+        self.temperature &= after.temperature;
+        self.seed &= after.seed;
+        self.format = self.format.min(after.format);
+    }
+}
+
+/// The request's JSON.
+#[derive(Debug, Serialize)]
+pub(super) struct Body<'a> {
+    model: &'a str,
+    messages: Vec<BodyMessage<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<ResponseFormat<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<BodyTool<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Value>,
+}
+
+#[derive(Debug, Serialize)]
+struct BodyMessage<'a> {
+    role: &'static str,
+    content: Option<&'a str>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tool_calls: Vec<BodyCall<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_call_id: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize)]
+struct BodyCall<'a> {
+    id: &'a str,
+    r#type: &'static str,
+    function: BodyCallFunction<'a>,
+}
+
+#[derive(Debug, Serialize)]
+struct BodyCallFunction<'a> {
+    name: &'a str,
+    arguments: &'a str,
+}
+
+#[derive(Debug, Serialize)]
+struct BodyTool<'a> {
+    r#type: &'static str,
+    function: &'a ToolSpec,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ResponseFormat<'a> {
+    JsonObject,
+    JsonSchema { json_schema: Schema<'a> },
+}
+
+#[derive(Debug, Serialize)]
+struct Schema<'a> {
+    name: &'a str,
+    strict: bool,
+    schema: &'a Value,
+}
+
+impl<'a> Body<'a> {
+    /// The JSON of `request` for `model`, in the dialect it takes.
+    pub fn new(model: &'a str, request: &'a ChatRequest, dialect: Dialect) -> Self {
+        let limit = |which| {
+            request
+                .max_output_tokens
+                .filter(|_| dialect.token_limit == which)
+        };
+        Self {
+            model,
+            messages: request
+                .messages
+                .iter()
+                .map(|message| BodyMessage::new(message, dialect.system_role))
+                .collect(),
+            temperature: request.temperature.filter(|_| dialect.temperature),
+            max_tokens: limit(TokenLimit::MaxTokens),
+            max_completion_tokens: limit(TokenLimit::MaxCompletionTokens),
+            seed: request.seed.filter(|_| dialect.seed),
+            response_format: response_format(&request.format, dialect.format),
+            tools: request
+                .tools
+                .iter()
+                .map(|function| BodyTool {
+                    r#type: "function",
+                    function,
+                })
+                .collect(),
+            tool_choice: tool_choice(request),
+        }
+    }
+}
+
+impl<'a> BodyMessage<'a> {
+    fn new(message: &'a Message, system: SystemRole) -> Self {
+        Self {
+            role: match (message.role, system) {
+                (Role::System, SystemRole::System) => "system",
+                (Role::System, SystemRole::Developer) => "developer",
+                (Role::System, SystemRole::User) | (Role::User, _) => "user",
+                (Role::Assistant, _) => "assistant",
+                (Role::Tool, _) => "tool",
+            },
+            // An assistant message that only calls tools has no text at all.
+            content: (message.tool_calls.is_empty() || !message.content.is_empty())
+                .then_some(message.content.as_str()),
+            tool_calls: message
+                .tool_calls
+                .iter()
+                .map(|call| BodyCall {
+                    id: &call.id,
+                    r#type: "function",
+                    function: BodyCallFunction {
+                        name: &call.name,
+                        arguments: &call.arguments,
+                    },
+                })
+                .collect(),
+            tool_call_id: message.tool_call_id.as_deref(),
+        }
+    }
+}
+
+fn response_format(format: &Format, most: FormatLevel) -> Option<ResponseFormat<'_>> {
+    match (format, most) {
+        (Format::Text, _) | (_, FormatLevel::Text) => None,
+        (
+            Format::JsonSchema {
+                name,
+                schema,
+                strict,
+            },
+            FormatLevel::JsonSchema,
+        ) => Some(ResponseFormat::JsonSchema {
+            json_schema: Schema {
+                name,
+                strict: *strict,
+                schema,
+            },
+        }),
+        (Format::JsonObject | Format::JsonSchema { .. }, _) => Some(ResponseFormat::JsonObject),
+    }
+}
+
+fn tool_choice(request: &ChatRequest) -> Option<Value> {
+    if request.tools.is_empty() {
+        return None;
+    }
+    match &request.tool_choice {
+        ToolChoice::Auto => None,
+        ToolChoice::None => Some("none".into()),
+        ToolChoice::Required => Some("required".into()),
+        ToolChoice::Function(name) => {
+            Some(serde_json::json!({"type": "function", "function": {"name": name}}))
+        }
+    }
+}
+
+/// What a success body held.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Answer {
+    pub content: String,
+    pub tool_calls: Vec<ToolCall>,
+    pub finish: FinishReason,
+    pub refusal: Option<String>,
+    pub usage: Option<Usage>,
+    pub model: Option<String>,
+}
+
+/// Reads the first choice of a chat completion.
+///
+/// # Errors
+/// What is missing, when it is no chat completion.
+pub(super) fn read_answer(body: &Value) -> Result<Answer, &'static str> {
+    let choice = body
+        .get("choices")
+        .and_then(Value::as_array)
+        .ok_or("it has no `choices`")?
+        .first()
+        .ok_or("its `choices` are empty")?;
+    let message = choice
+        .get("message")
+        .filter(|message| message.is_object())
+        .ok_or("its first choice has no `message`")?;
+    let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
+    let tool_calls: Vec<ToolCall> = message
+        .get("tool_calls")
+        .and_then(Value::as_array)
+        .map(|calls| calls.iter().enumerate().filter_map(read_call).collect())
+        .unwrap_or_default();
+    let finish = match text(choice.get("finish_reason")) {
+        Some(word) => FinishReason::from(word),
+        None => FinishReason::Other(String::new()),
+    };
+    Ok(Answer {
+        content: content(message.get("content")),
+        // Some servers say `stop` although they call a tool.
+        finish: match finish {
+            FinishReason::Stop if !tool_calls.is_empty() => FinishReason::ToolCalls,
+            other => other,
+        },
+        tool_calls,
+        refusal: text(message.get("refusal")).filter(|words| !words.is_empty()),
+        usage: body.get("usage").and_then(read_usage),
+        model: text(body.get("model")).filter(|name| !name.is_empty()),
+    })
+}
+
+/// Text, or a list of parts of which those with text count.
+fn content(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(parts)) => parts
+            .iter()
+            .filter_map(|part| part.get("text").and_then(Value::as_str))
+            .collect(),
+        _ => String::new(),
+    }
+}
+
+fn read_call((index, call): (usize, &Value)) -> Option<ToolCall> {
+    let function = call.get("function")?;
+    Some(ToolCall {
+        // A result has to quote something.
+        id: call
+            .get("id")
+            .and_then(Value::as_str)
+            .filter(|id| !id.is_empty())
+            .map_or_else(|| format!("call_{index}"), str::to_owned),
+        name: function.get("name")?.as_str()?.to_owned(),
+        arguments: match function.get("arguments") {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Null) | None => String::new(),
+            Some(object) => object.to_string(),
+        },
+    })
+}
+
+fn read_usage(usage: &Value) -> Option<Usage> {
+    let count = |path: &str| usage.pointer(path).and_then(Value::as_u64);
+    Some(Usage {
+        input_tokens: count("/prompt_tokens")?,
+        output_tokens: count("/completion_tokens").unwrap_or(0),
+        cached_input_tokens: count("/prompt_tokens_details/cached_tokens").unwrap_or(0),
+        reasoning_tokens: count("/completion_tokens_details/reasoning_tokens").unwrap_or(0),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    const FULL: Dialect = Dialect {
+        token_limit: TokenLimit::MaxCompletionTokens,
+        system_role: SystemRole::System,
+        temperature: true,
+        seed: true,
+        format: FormatLevel::JsonSchema,
+    };
+
+    fn request() -> ChatRequest {
+        ChatRequest {
+            temperature: Some(0.0),
+            max_output_tokens: Some(800),
+            seed: Some(7),
+            format: Format::JsonSchema {
+                name: "answer".into(),
+                schema: json!({"type": "object"}),
+                strict: true,
+            },
+            ..ChatRequest::new("analyst", vec![Message::system("s"), Message::user("u")])
+        }
+    }
+
+    #[test]
+    fn a_dialect_names_and_drops_parameters() {
+        let request = request();
+        let full = serde_json::to_value(Body::new("m", &request, FULL)).unwrap();
+        assert_eq!(
+            full,
+            json!({
+                "model": "m",
+                "messages": [
+                    {"role": "system", "content": "s"},
+                    {"role": "user", "content": "u"},
+                ],
+                "temperature": 0.0,
+                "max_completion_tokens": 800,
+                "seed": 7,
+                "response_format": {"type": "json_schema", "json_schema":
+                    {"name": "answer", "strict": true, "schema": {"type": "object"}}},
+            })
+        );
+        let poor = Dialect {
+            token_limit: TokenLimit::MaxTokens,
+            system_role: SystemRole::User,
+            temperature: false,
+            seed: false,
+            format: FormatLevel::JsonObject,
+        };
+        let poor = serde_json::to_value(Body::new("m", &request, poor)).unwrap();
+        assert_eq!(
+            poor,
+            json!({
+                "model": "m",
+                "messages": [
+                    {"role": "user", "content": "s"},
+                    {"role": "user", "content": "u"},
+                ],
+                "max_tokens": 800,
+                "response_format": {"type": "json_object"},
+            })
+        );
+    }
+
+    #[test]
+    fn tools_and_their_results_are_written_as_openai_wants_them() {
+        let mut request = ChatRequest::new("player", vec![Message::user("u")]);
+        request.messages.push(Message {
+            tool_calls: vec![ToolCall {
+                id: "c1".into(),
+                name: "look".into(),
+                arguments: "{}".into(),
+            }],
+            ..Message::assistant("")
+        });
+        request.messages.push(Message::tool("c1", "seen"));
+        request.tools.push(ToolSpec {
+            name: "look".into(),
+            description: "Looks.".into(),
+            parameters: json!({"type": "object"}),
+        });
+        request.tool_choice = ToolChoice::Function("look".into());
+        let body = serde_json::to_value(Body::new("m", &request, FULL)).unwrap();
+        assert_eq!(
+            body["messages"][1],
+            json!({"role": "assistant", "content": null, "tool_calls": [
+                {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}]})
+        );
+        assert_eq!(
+            body["messages"][2],
+            json!({"role": "tool", "content": "seen", "tool_call_id": "c1"})
+        );
+        assert_eq!(body["tools"][0]["function"]["name"], "look");
+        assert_eq!(body["tool_choice"]["function"]["name"], "look");
+    }
+
+    #[test]
+    fn odd_answers_are_understood() {
+        let answer = read_answer(&json!({
+            "choices": [{"message": {
+                "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
+                "tool_calls": [{"function": {"name": "f", "arguments": {"x": 1}}}],
+            }, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 3},
+            "service_tier": 7,
+        }))
+        .unwrap();
+        assert_eq!(answer.content, "ab");
+        assert_eq!(answer.tool_calls[0].arguments, "{\"x\":1}");
+        assert_eq!(answer.tool_calls[0].id, "call_0");
+        assert_eq!(answer.finish, FinishReason::ToolCalls);
+        assert_eq!(answer.usage.unwrap().input_tokens, 3);
+    }
+
+    #[test]
+    fn missing_usage_is_unknown_and_not_zero() {
+        let body = |usage| {
+            read_answer(&json!({"choices": [{"message": {"content": "x"}}], "usage": usage}))
+                .unwrap()
+                .usage
+        };
+        assert_eq!(body(Value::Null), None);
+        assert_eq!(body(json!({})), None);
+    }
+
+    #[test]
+    fn what_is_no_completion_says_why() {
+        for (body, why) in [
+            (json!({}), "no `choices`"),
+            (json!({"choices": []}), "empty"),
+            (json!({"choices": [{"text": "old"}]}), "no `message`"),
+            (json!("text"), "no `choices`"),
+        ] {
+            assert!(read_answer(&body).unwrap_err().contains(why));
+        }
+    }
+}
