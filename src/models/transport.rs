@@ -189,16 +189,16 @@ fn judge(error: &reqwest::Error, has_status: bool) -> Broken {
 }
 
 fn is_tls(error: &reqwest::Error) -> bool {
-    let mut next: Option<&(dyn Error + 'static)> = error.source();
+    let mut next = error.source();
     while let Some(error) = next {
-        let inside = error
-            .downcast_ref::<io::Error>()
-            .and_then(io::Error::get_ref)
-            .is_some_and(|inner| inner.is::<rustls::Error>());
-        if inside || error.is::<rustls::Error>() {
+        if error.is::<rustls::Error>() {
             return true;
         }
-        next = error.source();
+        // An I/O error passes over what it wraps when asked for its source.
+        next = match error.downcast_ref().and_then(io::Error::get_ref) {
+            Some(inner) => Some(inner),
+            None => error.source(),
+        };
     }
     false
 }

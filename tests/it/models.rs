@@ -1,1 +1,92 @@
-//! Tests of `models`.
+//! The provider against a real server that breaks on purpose: what is sent, what
+//! comes back, and that the requests it says it sent are those the server saw.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use convfinqa::models::{
+    CallEvent, ChatModel, ChatReply, ChatRequest, ErrorKind, Feature, FinishReason, Flags, Format,
+    Message, ModelError, OpenAiModel, Provider, RetryOptions, Settings, Support, ToolSpec, Usage,
+};
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use crate::support::fault_server::{FaultServer, Faults, Reply, completion};
+
+mod corrections;
+mod faults;
+mod wire;
+
+/// Waits short enough for tests; the number of attempts is the default.
+const QUICK: RetryOptions = RetryOptions {
+    max_attempts: 6,
+    first_contact_attempts: 3,
+    total: Duration::from_secs(30),
+    first_delay: Duration::from_millis(2),
+    max_delay: Duration::from_millis(10),
+    max_hint: Duration::from_millis(200),
+};
+
+fn settings(vars: &[(&str, &str)], model: &str) -> Settings {
+    let find = |name: &str| {
+        vars.iter()
+            .find(|(key, _)| *key == name)
+            .map(|(_, value)| (*value).to_owned())
+    };
+    let flags = Flags {
+        model: model.into(),
+        ..Flags::default()
+    };
+    Settings {
+        retry: QUICK,
+        ..Settings::resolve(&find, &flags).unwrap()
+    }
+}
+
+fn openai(server: &FaultServer) -> Settings {
+    settings(
+        &[
+            ("OPENAI_BASE_URL", &server.base_url()),
+            ("OPENAI_API_KEY", "sk-test-key"),
+        ],
+        "gpt-4o",
+    )
+}
+
+fn azure(server: &FaultServer) -> Settings {
+    settings(
+        &[
+            ("AZURE_OPENAI_ENDPOINT", &server.azure_endpoint()),
+            ("AZURE_OPENAI_API_KEY", "azure-test-key"),
+            ("OPENAI_API_VERSION", "2024-10-21"),
+        ],
+        "my-deployment",
+    )
+}
+
+fn ask(text: &str) -> ChatRequest {
+    ChatRequest::new("analyst", vec![Message::user(text)])
+}
+
+async fn chat(model: &OpenAiModel, request: &ChatRequest) -> Result<ChatReply, ModelError> {
+    model.chat(request, &CancellationToken::new()).await
+}
+
+/// One call to a server that always answers like this.
+async fn one(reply: Reply) -> (Result<ChatReply, ModelError>, FaultServer) {
+    let server = FaultServer::start(move |_| reply.clone());
+    let model = OpenAiModel::new(openai(&server)).unwrap();
+    let outcome = chat(&model, &ask("How much?")).await;
+    (outcome, server)
+}
+
+/// One call to a server that fails once like this and then answers.
+async fn once(reply: Reply) -> (Result<ChatReply, ModelError>, FaultServer) {
+    let server = FaultServer::start(move |request| match request.repeat {
+        0 => reply.clone(),
+        _ => Reply::chat("recovered"),
+    });
+    let model = OpenAiModel::new(openai(&server)).unwrap();
+    let outcome = chat(&model, &ask("How much?")).await;
+    (outcome, server)
+}

@@ -1,1 +1,5 @@
-//! Tests of `support`.
+//! What several tests need: servers, files, scripted models.
+
+#![allow(dead_code, reason = "each room uses its own part")]
+
+pub mod fault_server;

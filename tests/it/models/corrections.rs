@@ -1,0 +1,165 @@
+//! Parameters that a server refuses: renamed or dropped once, then remembered.
+
+use super::*;
+
+fn full_request() -> ChatRequest {
+    ChatRequest {
+        temperature: Some(0.0),
+        max_output_tokens: Some(500),
+        seed: Some(1),
+        format: Format::JsonSchema {
+            name: "answer".into(),
+            schema: json!({"type": "object"}),
+            strict: true,
+        },
+        ..ChatRequest::new("analyst", vec![Message::system("s"), Message::user("u")])
+    }
+}
+
+#[tokio::test]
+async fn an_unknown_reasoning_model_is_learnt_in_one_call() {
+    let server = FaultServer::start(|request| {
+        let body = &request.body;
+        if body.get("max_tokens").is_some() {
+            Reply::unsupported(
+                "max_tokens",
+                "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+            )
+        } else if body.get("temperature").is_some() {
+            Reply::unsupported(
+                "temperature",
+                "Unsupported value: 'temperature' does not support 0 with this model.",
+            )
+        } else {
+            Reply::chat("{}")
+        }
+    });
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let model = {
+        let mut settings = openai(&server);
+        settings.model = "brand-new".into();
+        let told = Arc::clone(&told);
+        OpenAiModel::new(settings)
+            .unwrap()
+            .with_observer(Arc::new(move |_, event| {
+                if let CallEvent::Correction(correction) = event {
+                    told.lock().unwrap().push(correction.parameter);
+                }
+            }))
+    };
+    assert_eq!(model.supports(Feature::Temperature), Support::Unknown);
+    let reply = chat(&model, &full_request()).await.unwrap();
+    assert_eq!((reply.attempts, server.count()), (3, 3));
+    assert_eq!(*told.lock().unwrap(), ["max_tokens", "temperature"]);
+    assert_eq!(model.supports(Feature::Temperature), Support::No);
+
+    let reply = chat(&model, &full_request()).await.unwrap();
+    assert_eq!((reply.attempts, server.count()), (1, 4), "it is remembered");
+    let last = &server.requests()[3].body;
+    assert_eq!(last["max_completion_tokens"], 500);
+    assert_eq!(last["seed"], 1);
+}
+
+#[tokio::test]
+async fn a_schema_steps_down_to_an_object_and_to_text() {
+    for (refused, left) in [
+        ("json_schema", json!({"type": "json_object"})),
+        ("json", json!(null)),
+    ] {
+        let server =
+            FaultServer::start(move |request| {
+                match request.body["response_format"]["type"].as_str() {
+                    Some(kind) if kind.starts_with(refused) => Reply::error(
+                        400,
+                        "invalid_request_error",
+                        "response_format of this type is not supported",
+                    ),
+                    _ => Reply::chat("{}"),
+                }
+            });
+        let model = OpenAiModel::new(openai(&server)).unwrap();
+        chat(&model, &full_request()).await.unwrap();
+        assert_eq!(
+            server.requests().last().unwrap().body["response_format"],
+            left
+        );
+        assert_eq!(model.supports(Feature::JsonSchema), Support::No);
+    }
+}
+
+#[tokio::test]
+async fn the_table_spares_the_refusal() {
+    let server = FaultServer::start(|_| Reply::chat("{}"));
+    let mut settings = openai(&server);
+    settings.model = "o3-mini".into();
+    let model = OpenAiModel::new(settings).unwrap();
+    chat(&model, &full_request()).await.unwrap();
+    let body = &server.requests()[0].body;
+    assert_eq!(body["max_completion_tokens"], 500);
+    assert_eq!(body.get("temperature"), None);
+    assert_eq!(model.supports(Feature::Temperature), Support::No);
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_both_names_is_not_asked_for_ever() {
+    let server = FaultServer::start(|request| {
+        let name = if request.body.get("max_tokens").is_some() {
+            "max_tokens"
+        } else {
+            "max_completion_tokens"
+        };
+        Reply::unsupported(name, &format!("Unsupported parameter: '{name}'"))
+    });
+    let model = OpenAiModel::new(openai(&server)).unwrap();
+    let error = chat(&model, &full_request()).await.unwrap_err();
+    assert!(matches!(error.kind, ErrorKind::BadRequest { .. }));
+    assert_eq!((error.attempts, server.count()), (2, 2));
+}
+
+#[tokio::test]
+async fn a_value_out_of_range_is_told_and_not_corrected() {
+    let server = FaultServer::start(|_| {
+        Reply::json(
+            400,
+            &json!({"error": {"message": "max_tokens is too large: 500.", "param": "max_tokens", "code": null}}),
+        )
+    });
+    let model = OpenAiModel::new(openai(&server)).unwrap();
+    let error = chat(&model, &full_request()).await.unwrap_err();
+    assert_eq!(
+        error.kind,
+        ErrorKind::BadRequest {
+            parameter: Some("max_tokens".into())
+        }
+    );
+    assert_eq!(server.count(), 1);
+}
+
+#[tokio::test]
+async fn calls_side_by_side_learn_together() {
+    let server = FaultServer::start(|request| {
+        let body = &request.body;
+        if body.get("temperature").is_some() {
+            Reply::unsupported("temperature", "'temperature' is not supported")
+        } else if body.get("seed").is_some() {
+            Reply::unsupported("seed", "'seed' is not supported")
+        } else {
+            Reply::chat("{}")
+        }
+        .after(Duration::from_millis(5))
+    });
+    let model = Arc::new(OpenAiModel::new(openai(&server)).unwrap());
+    let calls: Vec<_> = (0..8)
+        .map(|_| {
+            let model = Arc::clone(&model);
+            tokio::spawn(async move { chat(&model, &full_request()).await })
+        })
+        .collect();
+    let mut counted = 0;
+    for call in calls {
+        counted += call.await.unwrap().unwrap().attempts;
+    }
+    assert_eq!(usize::try_from(counted).unwrap(), server.count());
+    let reply = chat(&model, &full_request()).await.unwrap();
+    assert_eq!(reply.attempts, 1);
+}

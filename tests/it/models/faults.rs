@@ -1,0 +1,354 @@
+//! Every way to fail: what is repeated, what is not, and what the error tells.
+
+use super::*;
+
+/// It succeeds at the second attempt, and both were seen by the server.
+async fn recovers(reply: Reply) {
+    let told = format!("{reply:?}");
+    let (outcome, server) = once(reply).await;
+    let answer = outcome.unwrap_or_else(|error| panic!("{error}: {told}"));
+    assert_eq!(answer.content, "recovered");
+    assert_eq!((answer.attempts, server.count()), (2, 2), "{told}");
+}
+
+/// It fails at once with this kind, and is told with status and body.
+async fn fails(reply: Reply, kind: ErrorKind) -> ModelError {
+    let (outcome, server) = one(reply).await;
+    let error = outcome.unwrap_err();
+    assert_eq!(error.kind, kind, "{error}");
+    assert_eq!((error.attempts, server.count()), (1, 1), "{error}");
+    error
+}
+
+#[tokio::test]
+async fn statuses_that_pass_are_repeated() {
+    for status in [408, 409, 425, 429, 500, 502, 503, 504, 529] {
+        recovers(Reply::error(status, "x", "not now")).await;
+        recovers(Reply::plain(status, "not now")).await;
+    }
+    // async-openai's own layer gives up on this one.
+    let integer = json!({"error": {"code": 429, "message": "slow down"}});
+    recovers(Reply::json(429, &integer)).await;
+    recovers(Reply::new(503, "text/html", "<html><title>busy</title>")).await;
+}
+
+#[tokio::test]
+async fn broken_connections_and_bodies_are_repeated() {
+    recovers(Reply::reset()).await;
+    recovers(Reply::chat("42").reset_mid_body()).await;
+    recovers(Reply::chat("42").cut_off()).await;
+    recovers(Reply::chat("42").chunked_cut_off()).await;
+    recovers(Reply::chat("42").truncated()).await;
+    recovers(Reply::plain(200, "<html>welcome to the hotel</html>")).await;
+    recovers(Reply::json(200, &json!({"choices": []}))).await;
+    recovers(Reply::json(200, &json!(null))).await;
+    recovers(Reply::json(
+        200,
+        &json!({"error": {"code": 502, "message": "upstream"}}),
+    ))
+    .await;
+    recovers(Reply::error(500, "x", "y").cut_off()).await;
+    let deep = "[".repeat(100_000);
+    recovers(Reply::plain(200, &deep)).await;
+}
+
+#[tokio::test]
+async fn every_form_of_retry_after_is_waited_for() {
+    let date = httpdate::fmt_http_date(std::time::SystemTime::now() + Duration::from_secs(3));
+    for (name, value, message) in [
+        ("retry-after", "0.1", ""),
+        ("retry-after-ms", "100", ""),
+        ("retry-after", date.as_str(), ""),
+        ("x-other", "1", "Please try again in 100ms."),
+    ] {
+        let (outcome, server) = {
+            let reply = Reply::error(429, "rate_limit_exceeded", message).header(name, value);
+            once(reply).await
+        };
+        let reply = outcome.unwrap();
+        // Without the hint the wait would be 2 ms; a date is cut to 200 ms by the options.
+        assert!(
+            reply.latency >= Duration::from_millis(100),
+            "{name} {value}"
+        );
+        assert_eq!(server.count(), 2);
+    }
+}
+
+#[tokio::test]
+async fn an_endless_wait_is_cut() {
+    let (outcome, server) = {
+        let reply = Reply::error(429, "x", "slow down").header("retry-after", "86400");
+        once(reply).await
+    };
+    assert_eq!(outcome.unwrap().content, "recovered");
+    assert_eq!(server.count(), 2);
+}
+
+#[tokio::test]
+async fn attempts_end_and_the_last_failure_is_told() {
+    let (outcome, server) =
+        one(Reply::error(503, "overloaded", "try later").header("x-request-id", "req_9")).await;
+    let error = outcome.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::ServerError);
+    assert_eq!(error.status, Some(503));
+    assert_eq!(error.request_id.as_deref(), Some("req_9"));
+    assert!(error.body.as_deref().unwrap().contains("try later"));
+    assert_eq!((error.attempts, server.count()), (6, 6));
+    assert_eq!(
+        error.to_string(),
+        "the provider failed: try later (status 503, request req_9, 6 attempts)"
+    );
+    assert!(!error.is_fatal_for_run());
+}
+
+#[tokio::test]
+async fn a_wrong_key_is_told_once_and_never_shown() {
+    let error = fails(
+        Reply::error(
+            401,
+            "invalid_api_key",
+            "Incorrect API key provided: sk-test-key.",
+        ),
+        ErrorKind::Unauthorized,
+    )
+    .await;
+    assert!(error.is_fatal_for_run());
+    assert!(!error.to_string().contains("sk-test-key"), "{error}");
+    assert!(!format!("{error:?}").contains("sk-test-key"));
+}
+
+#[tokio::test]
+async fn an_unknown_model_is_named() {
+    let error = fails(
+        Reply::error(404, "model_not_found", "The model does not exist"),
+        ErrorKind::NotFound,
+    )
+    .await;
+    assert!(error.is_fatal_for_run());
+    assert!(
+        error.to_string().contains("`gpt-4o` at http://127.0.0.1"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn what_no_wait_mends_is_not_repeated() {
+    fails(
+        Reply::error(429, "insufficient_quota", "You exceeded your current quota"),
+        ErrorKind::QuotaExceeded,
+    )
+    .await;
+    fails(Reply::error(403, "x", "no"), ErrorKind::Unauthorized).await;
+    fails(
+        Reply::error(422, "x", "no"),
+        ErrorKind::BadRequest { parameter: None },
+    )
+    .await;
+    fails(
+        Reply::error(429, "rate_limit_exceeded", "Request too large for gpt-4o"),
+        ErrorKind::ContextTooLong,
+    )
+    .await;
+    fails(
+        Reply::error(
+            400,
+            "context_length_exceeded",
+            "This model's maximum context length is 8192",
+        ),
+        ErrorKind::ContextTooLong,
+    )
+    .await;
+    fails(
+        Reply::error(500, "x", "told not to").header("x-should-retry", "false"),
+        ErrorKind::ServerError,
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn a_filtered_prompt_is_an_outcome_of_its_own() {
+    let error = fails(Reply::content_filter(), ErrorKind::ContentFilter).await;
+    assert!(!error.is_fatal_for_run());
+    assert!(error.body.unwrap().contains("ResponsibleAIPolicyViolation"));
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed_and_says_where_to() {
+    let elsewhere = FaultServer::start(|_| Reply::chat("stolen"));
+    let to = format!("{}/chat/completions", elsewhere.base_url());
+    let error = fails(
+        Reply::plain(308, "").header("location", &to),
+        ErrorKind::Settings,
+    )
+    .await;
+    assert!(error.to_string().contains(&to), "{error}");
+    assert!(error.is_fatal_for_run());
+    assert_eq!(elsewhere.count(), 0);
+}
+
+#[tokio::test]
+async fn a_huge_body_is_not_read_to_its_end() {
+    let server = FaultServer::start(|_| Reply::plain(200, &" ".repeat(300_000)));
+    let model = OpenAiModel::new(Settings {
+        max_body: 100_000,
+        ..openai(&server)
+    })
+    .unwrap();
+    let error = chat(&model, &ask("How much?")).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Malformed);
+    assert!(error.to_string().contains("larger than allowed"), "{error}");
+    assert!(error.body.unwrap_or_default().len() <= ModelError::MAX_BODY);
+    assert_eq!(server.count(), 1);
+}
+
+#[tokio::test]
+async fn a_slow_server_is_asked_again() {
+    let server = FaultServer::start(|request| match request.repeat {
+        0 => Reply::hang(),
+        _ => Reply::chat("recovered"),
+    });
+    let mut settings = openai(&server);
+    settings.timeouts.attempt = Duration::from_millis(300);
+    let model = OpenAiModel::new(settings).unwrap();
+    let reply = chat(&model, &ask("How much?")).await.unwrap();
+    assert_eq!((reply.attempts, server.count()), (2, 2));
+}
+
+#[tokio::test]
+async fn a_server_that_never_answers_is_a_timeout() {
+    let server = FaultServer::start(|_| Reply::hang());
+    let mut settings = openai(&server);
+    settings.timeouts.attempt = Duration::from_millis(30);
+    settings.retry.max_attempts = 2;
+    let model = OpenAiModel::new(settings).unwrap();
+    let error = chat(&model, &ask("How much?")).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Timeout);
+    assert!(error.to_string().contains("within 0.03 s"), "{error}");
+    assert_eq!((error.attempts, server.count()), (2, 2));
+}
+
+#[tokio::test]
+async fn a_dead_host_is_given_up_soon_and_named() {
+    // A port that was free a moment ago.
+    let base = FaultServer::start(|_| Reply::chat("")).base_url();
+    let model = OpenAiModel::new(settings(&[("OPENAI_BASE_URL", &base)], "gpt-4o")).unwrap();
+    let error = chat(&model, &ask("How much?")).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Connect);
+    assert_eq!(error.attempts, 0, "nothing was sent");
+    assert!(error.is_fatal_for_run());
+    let told = error.to_string();
+    assert!(told.contains(&base) && told.contains("refused"), "{told}");
+    assert!(told.contains("tried 3 times"), "{told}");
+}
+
+#[tokio::test]
+async fn a_server_without_encryption_behind_https_is_told_apart() {
+    let server = FaultServer::start(|_| Reply::chat(""));
+    let base = format!("https://{}/v1", server.address());
+    let model = OpenAiModel::new(settings(&[("OPENAI_BASE_URL", &base)], "gpt-4o")).unwrap();
+    let asked = ask("How much?");
+    let outcome = tokio::time::timeout(Duration::from_secs(20), chat(&model, &asked)).await;
+    let error = outcome.unwrap().unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Tls, "{error}");
+    assert!(error.is_fatal_for_run());
+}
+
+#[tokio::test]
+async fn cancelling_ends_a_wait_and_a_running_request_at_once() {
+    let cancel = CancellationToken::new();
+    let waiting = FaultServer::start(|_| Reply::error(503, "x", "busy"));
+    let mut slow = openai(&waiting);
+    slow.retry.first_delay = Duration::from_secs(600);
+    slow.retry.max_delay = Duration::from_secs(600);
+    slow.retry.total = Duration::from_secs(6000);
+    let waiting = OpenAiModel::new(slow).unwrap();
+    let hanging_server = FaultServer::start(|_| Reply::hang());
+    let hanging = OpenAiModel::new(openai(&hanging_server)).unwrap();
+    let request = ask("How much?");
+    let start = Instant::now();
+    let (first, second, ()) = tokio::join!(
+        waiting.chat(&request, &cancel),
+        hanging.chat(&request, &cancel),
+        async {
+            while hanging_server.count() == 0 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            cancel.cancel();
+        }
+    );
+    for outcome in [first, second] {
+        let error = outcome.unwrap_err();
+        assert_eq!((error.kind, error.attempts), (ErrorKind::Cancelled, 1));
+    }
+    assert!(start.elapsed() < Duration::from_secs(60));
+    let late = hanging.chat(&request, &cancel).await.unwrap_err();
+    assert_eq!((late.kind, late.attempts), (ErrorKind::Cancelled, 0));
+    assert_eq!(hanging_server.count(), 1);
+}
+
+#[tokio::test]
+async fn retries_are_told_as_they_happen() {
+    let server = FaultServer::start(|request| match request.repeat {
+        0 => Reply::error(500, "x", "first"),
+        1 => Reply::reset(),
+        _ => Reply::chat("42"),
+    });
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let model = OpenAiModel::new(openai(&server)).unwrap().with_observer({
+        let told = Arc::clone(&told);
+        Arc::new(move |node, event| {
+            if let CallEvent::Retry(notice) = event {
+                let line = format!("{node} {} {}", notice.attempt, notice.reason.as_str());
+                told.lock().unwrap().push(line);
+            }
+        })
+    });
+    chat(&model, &ask("How much?")).await.unwrap();
+    assert_eq!(
+        *told.lock().unwrap(),
+        ["analyst 1 server_error", "analyst 2 cut_off"]
+    );
+}
+
+/// 30 % of 200 prompts fail in every way there is, on both providers, side by
+/// side: each call ends definitely, with its own answer, and the requests that
+/// the replies and errors count are the requests that the server saw.
+#[tokio::test]
+async fn under_every_fault_at_once_each_call_gets_its_own_answer() {
+    for provider in [Provider::OpenAi, Provider::Azure] {
+        let server = FaultServer::with_faults(Faults::every_kind(0.3, 11), |request| {
+            Reply::chat(&format!("answer to {}", request.user())).after(Duration::from_millis(1))
+        });
+        let settings = match provider {
+            Provider::OpenAi => openai(&server),
+            Provider::Azure => azure(&server),
+        };
+        let model = Arc::new(OpenAiModel::new(settings).unwrap());
+        let calls = (0..200).map(|number| {
+            let model = Arc::clone(&model);
+            tokio::spawn(async move {
+                let outcome = chat(&model, &ask(&format!("question {number}"))).await;
+                (number, outcome)
+            })
+        });
+        let (mut counted, mut filtered, mut repeated) = (0, 0, 0);
+        for call in calls.collect::<Vec<_>>() {
+            match call.await.unwrap() {
+                (number, Ok(reply)) => {
+                    assert_eq!(reply.content, format!("answer to question {number}"));
+                    counted += reply.attempts;
+                    repeated += u32::from(reply.attempts > 1);
+                }
+                (_, Err(error)) => {
+                    assert_eq!(error.kind, ErrorKind::ContentFilter, "{error}");
+                    counted += error.attempts;
+                    filtered += 1;
+                }
+            }
+        }
+        assert_eq!(usize::try_from(counted).unwrap(), server.count());
+        assert!(filtered > 0 && repeated > 20, "{filtered} {repeated}");
+    }
+}

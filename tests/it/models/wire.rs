@@ -1,0 +1,153 @@
+//! What goes over the wire, and what a good answer turns into.
+
+use super::*;
+
+#[tokio::test]
+async fn openai_gets_its_path_key_and_body() {
+    let server = FaultServer::start(|_| Reply::chat("42").header("x-request-id", "req_1"));
+    let model = OpenAiModel::new(openai(&server)).unwrap();
+    let reply = chat(&model, &ask("How much?")).await.unwrap();
+
+    assert_eq!(reply.content, "42");
+    assert_eq!(reply.finish, FinishReason::Stop);
+    assert_eq!(reply.model, "served-model");
+    assert_eq!(reply.request_id.as_deref(), Some("req_1"));
+    assert_eq!(reply.attempts, 1);
+    assert_eq!(
+        reply.usage,
+        Some(Usage {
+            input_tokens: 100,
+            output_tokens: 2,
+            cached_input_tokens: 40,
+            reasoning_tokens: 0,
+        })
+    );
+
+    let seen = server.requests();
+    assert_eq!(seen.len(), 1);
+    assert_eq!(seen[0].method, "POST");
+    assert_eq!(seen[0].path, "/v1/chat/completions");
+    assert_eq!(seen[0].key(), Some("sk-test-key"));
+    assert_eq!(
+        seen[0].body,
+        json!({"model": "gpt-4o", "messages": [{"role": "user", "content": "How much?"}]})
+    );
+}
+
+#[tokio::test]
+async fn azure_gets_the_deployment_in_the_path_and_its_own_key_header() {
+    let server = FaultServer::start(|request| {
+        if request.query != "api-version=2024-10-21" {
+            return Reply::error(404, "404", "Resource not found");
+        }
+        Reply::chat("42").header("apim-request-id", "apim_1")
+    });
+    let model = OpenAiModel::new(azure(&server)).unwrap();
+    assert_eq!(model.settings().provider, Provider::Azure);
+    let reply = chat(&model, &ask("How much?")).await.unwrap();
+    assert_eq!(reply.request_id.as_deref(), Some("apim_1"));
+    let seen = &server.requests()[0];
+    assert_eq!(
+        seen.path,
+        "/openai/deployments/my-deployment/chat/completions"
+    );
+    assert_eq!(seen.header("api-key"), Some("azure-test-key"));
+    assert_eq!(seen.header("authorization"), None);
+}
+
+#[tokio::test]
+async fn azures_v1_path_names_the_deployment_in_the_body() {
+    let server = FaultServer::start(|_| Reply::chat("42"));
+    let endpoint = format!("{}/openai/v1/", server.azure_endpoint());
+    let model = OpenAiModel::new(settings(
+        &[
+            ("AZURE_OPENAI_ENDPOINT", &endpoint),
+            ("AZURE_OPENAI_API_KEY", "azure-test-key"),
+        ],
+        "my-deployment",
+    ))
+    .unwrap();
+    chat(&model, &ask("How much?")).await.unwrap();
+    let seen = &server.requests()[0];
+    assert_eq!(seen.path, "/openai/v1/chat/completions");
+    assert_eq!(seen.query, "");
+    assert_eq!(seen.body["model"], "my-deployment");
+    assert_eq!(seen.key(), Some("azure-test-key"));
+}
+
+#[tokio::test]
+async fn a_server_on_this_machine_needs_no_key() {
+    let server = FaultServer::start(|_| Reply::chat("42"));
+    let settings = settings(&[("OPENAI_BASE_URL", &server.base_url())], "qwen");
+    let model = OpenAiModel::new(settings).unwrap();
+    chat(&model, &ask("How much?")).await.unwrap();
+    assert_eq!(server.requests()[0].key(), Some("none"));
+}
+
+#[tokio::test]
+async fn a_refusal_and_a_filtered_answer_are_outcomes_and_not_repeated() {
+    let mut refused = completion("", "stop");
+    refused["choices"][0]["message"] =
+        json!({"role": "assistant", "content": null, "refusal": "I can't."});
+    let (outcome, server) = one(Reply::json(200, &refused)).await;
+    let reply = outcome.unwrap();
+    assert_eq!(reply.refusal.as_deref(), Some("I can't."));
+    assert!(reply.is_withheld());
+    assert_eq!(server.count(), 1);
+
+    let (outcome, server) = one(Reply::json(200, &completion("ha", "content_filter"))).await;
+    let reply = outcome.unwrap();
+    assert_eq!(reply.finish, FinishReason::ContentFilter);
+    assert_eq!((reply.content.as_str(), reply.is_withheld()), ("ha", true));
+    assert_eq!(server.count(), 1);
+}
+
+#[tokio::test]
+async fn an_unknown_finish_reason_and_service_tier_are_no_failure() {
+    let mut body = completion("42", "model_overloaded");
+    body["service_tier"] = json!("galactic");
+    let (outcome, _server) = one(Reply::json(200, &body)).await;
+    assert_eq!(
+        outcome.unwrap().finish,
+        FinishReason::Other("model_overloaded".into())
+    );
+}
+
+#[tokio::test]
+async fn a_cut_answer_says_so() {
+    let (outcome, _server) = one(Reply::json(200, &completion("4", "length"))).await;
+    assert_eq!(outcome.unwrap().finish, FinishReason::Length);
+}
+
+#[tokio::test]
+async fn tool_calls_come_back_with_their_arguments() {
+    let server = FaultServer::start(|request| {
+        assert_eq!(request.body["tools"][0]["function"]["name"], "look");
+        let mut body = completion("", "tool_calls");
+        body["choices"][0]["message"] = json!({"role": "assistant", "content": null, "tool_calls": [
+            {"id": "call_9", "type": "function", "function": {"name": "look", "arguments": "{\"row\":1}"}}]});
+        Reply::json(200, &body)
+    });
+    let model = OpenAiModel::new(openai(&server)).unwrap();
+    let mut request = ask("How much?");
+    request.tools.push(ToolSpec {
+        name: "look".into(),
+        description: "Looks a row up.".into(),
+        parameters: json!({"type": "object"}),
+    });
+    let reply = chat(&model, &request).await.unwrap();
+    assert_eq!(reply.finish, FinishReason::ToolCalls);
+    assert_eq!(reply.tool_calls[0].id, "call_9");
+    assert_eq!(reply.tool_calls[0].arguments, "{\"row\":1}");
+}
+
+#[tokio::test]
+async fn latency_holds_the_waits_between_attempts() {
+    let server = FaultServer::start(|request| match request.repeat {
+        0 => Reply::error(429, "rate_limit_exceeded", "slow down").header("retry-after-ms", "60"),
+        _ => Reply::chat("42"),
+    });
+    let model = OpenAiModel::new(openai(&server)).unwrap();
+    let reply = chat(&model, &ask("How much?")).await.unwrap();
+    assert!(reply.latency >= Duration::from_millis(60));
+}

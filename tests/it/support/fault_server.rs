@@ -1,0 +1,538 @@
+//! A real HTTP server that speaks chat completions and breaks on purpose.
+//!
+//! ```ignore
+//! let server = FaultServer::start(|request| Reply::chat(&format!("you said {}", request.user())));
+//! let server = FaultServer::with_faults(Faults::every_kind(0.3, 7), |request| Reply::chat("42"));
+//! // server.base_url(), server.azure_endpoint(), server.count(), server.requests()
+//! ```
+//!
+//! It runs on a thread and a runtime of its own, so that it serves async tests,
+//! tests with a paused clock, and the binary started as a process alike. What a
+//! faulty server does depends on the request body, the seed and how often the
+//! body was seen before: never on the order of arrival.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio_util::sync::CancellationToken;
+
+/// A request as it came.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// How many requests came before it.
+    pub index: usize,
+    /// How many requests with the same body came before it.
+    pub repeat: usize,
+    pub method: String,
+    /// Path without query.
+    pub path: String,
+    pub query: String,
+    /// Names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The JSON body; `null` if it is none.
+    pub body: Value,
+    pub raw: Vec<u8>,
+}
+
+impl Request {
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
+    }
+
+    /// The key it came with, in either provider's header.
+    pub fn key(&self) -> Option<&str> {
+        self.header("api-key").or_else(|| {
+            self.header("authorization")
+                .and_then(|value| value.strip_prefix("Bearer "))
+        })
+    }
+
+    /// The text of the last message of this role.
+    pub fn last(&self, role: &str) -> &str {
+        self.body["messages"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .rfind(|message| message["role"] == role)
+            .and_then(|message| message["content"].as_str())
+            .unwrap_or_default()
+    }
+
+    pub fn user(&self) -> &str {
+        self.last("user")
+    }
+
+    /// The instructions, under whichever role they came.
+    pub fn system(&self) -> &str {
+        match self.last("system") {
+            "" => self.last("developer"),
+            text => text,
+        }
+    }
+}
+
+/// How an answer is delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Delivery {
+    Whole,
+    /// Half of the announced body, then the connection ends.
+    CutOff,
+    /// Half of the announced body, then a reset.
+    ResetMidBody,
+    /// A reset before any byte.
+    Reset,
+    /// Half of a chunked body without its end.
+    ChunkedCutOff,
+    /// No answer while the connection is open.
+    Hang,
+}
+
+/// What the server answers.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    status: u16,
+    headers: Vec<(String, String)>,
+    body: Vec<u8>,
+    delay: Duration,
+    delivery: Delivery,
+}
+
+impl Reply {
+    pub fn new(status: u16, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
+        Self {
+            status,
+            headers: vec![("content-type".into(), content_type.into())],
+            body: body.into(),
+            delay: Duration::ZERO,
+            delivery: Delivery::Whole,
+        }
+    }
+
+    pub fn json(status: u16, body: &Value) -> Self {
+        Self::new(status, "application/json", body.to_string())
+    }
+
+    pub fn plain(status: u16, text: &str) -> Self {
+        Self::new(status, "text/plain", text)
+    }
+
+    /// A finished answer with this text.
+    pub fn chat(content: &str) -> Self {
+        Self::json(200, &completion(content, "stop"))
+    }
+
+    /// An error as OpenAI writes it.
+    pub fn error(status: u16, code: &str, message: &str) -> Self {
+        let error = json!({"error": {
+            "message": message, "type": "error", "param": null, "code": code}});
+        Self::json(status, &error)
+    }
+
+    /// A 400 that names a parameter.
+    pub fn unsupported(parameter: &str, message: &str) -> Self {
+        let error = json!({"error": {
+            "message": message, "type": "invalid_request_error",
+            "param": parameter, "code": "unsupported_parameter"}});
+        Self::json(400, &error)
+    }
+
+    /// Azure's refusal of a prompt.
+    pub fn content_filter() -> Self {
+        let error = json!({"error": {
+            "message": "The response was filtered due to the prompt triggering content management policy.",
+            "type": null, "param": "prompt", "code": "content_filter", "status": 400,
+            "innererror": {"code": "ResponsibleAIPolicyViolation"}}});
+        Self::json(400, &error)
+    }
+
+    pub fn reset() -> Self {
+        Self {
+            delivery: Delivery::Reset,
+            ..Self::plain(200, "")
+        }
+    }
+
+    pub fn hang() -> Self {
+        Self {
+            delivery: Delivery::Hang,
+            ..Self::plain(200, "")
+        }
+    }
+
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        self.headers.push((name.into(), value.into()));
+        self
+    }
+
+    pub fn after(mut self, delay: Duration) -> Self {
+        self.delay = delay;
+        self
+    }
+
+    pub fn cut_off(mut self) -> Self {
+        self.delivery = Delivery::CutOff;
+        self
+    }
+
+    pub fn chunked_cut_off(mut self) -> Self {
+        self.delivery = Delivery::ChunkedCutOff;
+        self
+    }
+
+    pub fn reset_mid_body(mut self) -> Self {
+        self.delivery = Delivery::ResetMidBody;
+        self
+    }
+
+    /// The first half of the body as if it were the whole.
+    pub fn truncated(mut self) -> Self {
+        self.body.truncate(self.body.len() / 2);
+        self
+    }
+}
+
+/// A chat completion with usage by the length of the text.
+pub fn completion(content: &str, finish: &str) -> Value {
+    json!({
+        "id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "served-model",
+        "choices": [{"index": 0, "finish_reason": finish,
+            "message": {"role": "assistant", "content": content, "refusal": null}}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": content.len(),
+            "total_tokens": 100 + content.len(),
+            "prompt_tokens_details": {"cached_tokens": 40}},
+    })
+}
+
+/// A way to fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// 429 with a `Retry-After` in milliseconds.
+    RateLimit,
+    /// 500 with an error object.
+    ServerError,
+    /// 502 with a proxy's page.
+    BadGateway,
+    /// A reset before any byte.
+    Reset,
+    /// A body that ends before its announced length.
+    CutOff,
+    /// A success whose body is no JSON.
+    Malformed,
+    /// The prompt is refused, however often it is sent.
+    ContentFilter,
+}
+
+impl Fault {
+    pub const ALL: [Self; 7] = [
+        Self::RateLimit,
+        Self::ServerError,
+        Self::BadGateway,
+        Self::Reset,
+        Self::CutOff,
+        Self::Malformed,
+        Self::ContentFilter,
+    ];
+
+    fn reply(self, healthy: Reply) -> Reply {
+        match self {
+            Self::RateLimit => Reply::error(429, "rate_limit_exceeded", "Rate limit reached")
+                .header("retry-after", "0")
+                .header("retry-after-ms", "5"),
+            Self::ServerError => Reply::error(500, "server_error", "The server had an error"),
+            Self::BadGateway => Reply::new(
+                502,
+                "text/html",
+                "<html><head><title>502 Bad Gateway</title></head></html>",
+            ),
+            Self::Reset => Reply::reset(),
+            Self::CutOff => healthy.cut_off(),
+            Self::Malformed => healthy.truncated(),
+            Self::ContentFilter => Reply::content_filter(),
+        }
+    }
+}
+
+/// Which requests fail, and how.
+#[derive(Debug, Clone)]
+pub struct Faults {
+    /// The share of bodies that fail, 0 to 1.
+    pub rate: f64,
+    pub seed: u64,
+    pub kinds: Vec<Fault>,
+    /// How often a body fails before it succeeds; a content filter never ends.
+    pub repeats: usize,
+}
+
+impl Faults {
+    /// Each kind alike, once a body.
+    pub fn every_kind(rate: f64, seed: u64) -> Self {
+        Self {
+            rate,
+            seed,
+            kinds: Fault::ALL.to_vec(),
+            repeats: 1,
+        }
+    }
+
+    /// The fault of this request, by its body alone.
+    pub fn of(&self, request: &Request) -> Option<Fault> {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(&self.seed.to_le_bytes());
+        hasher.update(&request.raw);
+        let mut draw = [0; 8];
+        hasher.finalize_xof().fill(&mut draw);
+        let [a, b, c, d, e, f, g, h] = draw;
+        let share = f64::from(u32::from_le_bytes([a, b, c, d])) / f64::from(u32::MAX);
+        let which = usize::try_from(u32::from_le_bytes([e, f, g, h])).unwrap();
+        let kind = self.kinds[which % self.kinds.len()];
+        let over = kind != Fault::ContentFilter && request.repeat >= self.repeats;
+        (share < self.rate && !over).then_some(kind)
+    }
+}
+
+type Handler = dyn Fn(&Request) -> Reply + Send + Sync;
+
+struct Shared {
+    handler: Box<Handler>,
+    requests: Mutex<Vec<Request>>,
+    repeats: Mutex<HashMap<Vec<u8>, usize>>,
+    /// Now, and at most so far.
+    in_flight: Mutex<(usize, usize)>,
+}
+
+/// A running server; it ends when dropped.
+pub struct FaultServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    stop: CancellationToken,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl FaultServer {
+    /// A server on a free port of this machine that answers by `handler`.
+    pub fn start(handler: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
+        let shared = Arc::new(Shared {
+            handler: Box::new(handler),
+            requests: Mutex::default(),
+            repeats: Mutex::default(),
+            in_flight: Mutex::default(),
+        });
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let address = listener.local_addr().unwrap();
+        let stop = CancellationToken::new();
+        let thread = std::thread::spawn({
+            let (shared, stop) = (Arc::clone(&shared), stop.clone());
+            move || {
+                let runtime = tokio::runtime::Builder::new_current_thread()
+                    .enable_all()
+                    .build()
+                    .unwrap();
+                runtime.block_on(async {
+                    let listener = TcpListener::from_std(listener).unwrap();
+                    let serve = async {
+                        loop {
+                            let (stream, _) = listener.accept().await.unwrap();
+                            tokio::spawn(connection(stream, Arc::clone(&shared)));
+                        }
+                    };
+                    tokio::select! { () = stop.cancelled() => (), () = serve => () }
+                });
+            }
+        });
+        Self {
+            address,
+            shared,
+            stop,
+            thread: Some(thread),
+        }
+    }
+
+    /// A server that answers by `handler` and fails by `faults`.
+    pub fn with_faults(
+        faults: Faults,
+        handler: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+    ) -> Self {
+        Self::start(move |request| match faults.of(request) {
+            Some(fault) => fault.reply(handler(request)),
+            None => handler(request),
+        })
+    }
+
+    /// For `OPENAI_BASE_URL`.
+    pub fn base_url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// For `AZURE_OPENAI_ENDPOINT`.
+    pub fn azure_endpoint(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Requests read whole so far.
+    pub fn count(&self) -> usize {
+        self.shared.requests.lock().unwrap().len()
+    }
+
+    pub fn requests(&self) -> Vec<Request> {
+        self.shared.requests.lock().unwrap().clone()
+    }
+
+    /// Most requests that were being answered at the same time.
+    pub fn most_in_flight(&self) -> usize {
+        self.shared.in_flight.lock().unwrap().1
+    }
+}
+
+impl Drop for FaultServer {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        if let Some(thread) = self.thread.take() {
+            // A panic of the server was seen by the client already.
+            let _ = thread.join();
+        }
+    }
+}
+
+async fn connection(mut stream: TcpStream, shared: Arc<Shared>) {
+    let mut buffer = Vec::new();
+    while let Some(request) = read_request(&mut stream, &mut buffer, &shared).await {
+        {
+            let mut flight = shared.in_flight.lock().unwrap();
+            flight.0 += 1;
+            flight.1 = flight.1.max(flight.0);
+        }
+        let reply = (shared.handler)(&request);
+        tokio::time::sleep(reply.delay).await;
+        shared.in_flight.lock().unwrap().0 -= 1;
+        if !write_reply(&mut stream, &reply).await {
+            return;
+        }
+    }
+}
+
+async fn read_request(
+    stream: &mut TcpStream,
+    buffer: &mut Vec<u8>,
+    shared: &Shared,
+) -> Option<Request> {
+    let head_end = loop {
+        if let Some(at) = buffer.windows(4).position(|part| part == b"\r\n\r\n") {
+            break at;
+        }
+        if stream.read_buf(buffer).await.ok()? == 0 {
+            return None;
+        }
+        if !buffer[0].is_ascii_uppercase() {
+            // A TLS greeting, say: what web servers answer to that.
+            let told = b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n";
+            stream.write_all(told).await.ok()?;
+            return None;
+        }
+    };
+    let head = String::from_utf8_lossy(&buffer[..head_end]).into_owned();
+    let mut lines = head.split("\r\n");
+    let mut first = lines.next()?.split(' ');
+    let (method, target) = (first.next()?, first.next()?);
+    let headers: Vec<(String, String)> = lines
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()))
+        .collect();
+    let length = headers
+        .iter()
+        .find(|(name, _)| name == "content-length")
+        .map_or(0, |(_, value)| value.parse().unwrap());
+    let body_start = head_end + 4;
+    while buffer.len() < body_start + length {
+        if stream.read_buf(buffer).await.ok()? == 0 {
+            return None;
+        }
+    }
+    let raw = buffer[body_start..body_start + length].to_vec();
+    buffer.drain(..body_start + length);
+    let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    let repeat = {
+        let mut repeats = shared.repeats.lock().unwrap();
+        let seen = repeats.entry(raw.clone()).or_default();
+        *seen += 1;
+        *seen - 1
+    };
+    let mut requests = shared.requests.lock().unwrap();
+    let request = Request {
+        index: requests.len(),
+        repeat,
+        method: method.to_owned(),
+        path: path.to_owned(),
+        query: query.to_owned(),
+        headers,
+        body: serde_json::from_slice(&raw).unwrap_or_default(),
+        raw,
+    };
+    requests.push(request.clone());
+    Some(request)
+}
+
+/// Whether the connection stays open.
+async fn write_reply(stream: &mut TcpStream, reply: &Reply) -> bool {
+    match reply.delivery {
+        Delivery::Hang => {
+            // Until the client goes away.
+            let mut rest = [0; 64];
+            while stream.read(&mut rest).await.is_ok_and(|read| read > 0) {}
+            return false;
+        }
+        Delivery::Reset => {
+            stream.set_zero_linger().unwrap();
+            return false;
+        }
+        _ => (),
+    }
+    let mut head = format!("HTTP/1.1 {} X\r\n", reply.status);
+    for (name, value) in &reply.headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    let half = &reply.body[..reply.body.len() / 2];
+    let part = match reply.delivery {
+        Delivery::Whole => &reply.body[..],
+        _ => half,
+    };
+    let mut bytes = if reply.delivery == Delivery::ChunkedCutOff {
+        head.push_str(&format!(
+            "transfer-encoding: chunked\r\n\r\n{:x}\r\n",
+            part.len()
+        ));
+        head.into_bytes()
+    } else {
+        head.push_str(&format!("content-length: {}\r\n\r\n", reply.body.len()));
+        head.into_bytes()
+    };
+    bytes.extend_from_slice(part);
+    if reply.delivery == Delivery::ChunkedCutOff {
+        bytes.extend_from_slice(b"\r\n");
+    }
+    if stream.write_all(&bytes).await.is_err() {
+        return false;
+    }
+    match reply.delivery {
+        Delivery::Whole => true,
+        Delivery::ResetMidBody => {
+            // The half is to arrive before the reset does.
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            stream.set_zero_linger().unwrap();
+            false
+        }
+        _ => false,
+    }
+}
