@@ -1,0 +1,120 @@
+//! The order in which a session is asked its questions.
+
+/// Deals `0..count` in a random order without repetition, then in another one,
+/// for ever. It keeps no list: an order is a keyed permutation, so that ten
+/// thousand sessions over a large benchmark cost a few words each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
+    seed: u64,
+    round: u64,
+    position: u64,
+    count: u64,
+}
+
+/// Rounds of the Feistel network; four suffice in theory, the rest is for very
+/// short lists, whose halves are only one or two bits wide.
+const FEISTEL_ROUNDS: u64 = 10;
+
+impl Order {
+    /// The order of `count` questions under a seed.
+    #[must_use]
+    pub fn new(count: usize, seed: u64) -> Self {
+        Self {
+            seed,
+            round: 0,
+            position: 0,
+            count: count as u64,
+        }
+    }
+
+    /// The next index; `None` only if there is nothing to deal.
+    pub fn deal(&mut self) -> Option<usize> {
+        if self.count == 0 {
+            return None;
+        }
+        if self.position == self.count {
+            self.position = 0;
+            self.round = self.round.wrapping_add(1);
+        }
+        let dealt = self.permute(self.position);
+        self.position += 1;
+        usize::try_from(dealt).ok()
+    }
+
+    /// A bijection of `0..count`: a Feistel network over the next even number of
+    /// bits, walked until it lands inside (fewer than four steps on average).
+    fn permute(&self, position: u64) -> u64 {
+        let bits = 64 - self.count.saturating_sub(1).leading_zeros();
+        let half = bits.div_ceil(2).max(1);
+        let mask = (1_u64 << half) - 1;
+        let key = mix(self.seed ^ mix(self.round));
+        let mut x = position;
+        loop {
+            let (mut left, mut right) = (x >> half, x & mask);
+            for step in 0..FEISTEL_ROUNDS {
+                let f = mix(key ^ mix(right ^ (step << 48))) & mask;
+                (left, right) = (right, left ^ f);
+            }
+            x = (left << half) | right;
+            if x < self.count {
+                return x;
+            }
+        }
+    }
+}
+
+/// `SplitMix64`'s finaliser: every input bit reaches every output bit.
+fn mix(mut z: u64) -> u64 {
+    z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_round_deals_each_index_once() {
+        for count in [1, 2, 3, 5, 12, 100, 290, 1000] {
+            let mut order = Order::new(count, 7);
+            for _ in 0..3 {
+                let mut dealt: Vec<usize> = (0..count).map(|_| order.deal().unwrap()).collect();
+                dealt.sort_unstable();
+                assert_eq!(dealt, (0..count).collect::<Vec<_>>());
+            }
+        }
+        assert_eq!(Order::new(0, 7).deal(), None);
+    }
+
+    #[test]
+    fn seeds_repeat_and_differ() {
+        let deal = |seed| {
+            let mut order = Order::new(290, seed);
+            (0..290).map(|_| order.deal().unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(deal(1), deal(1));
+        assert_ne!(deal(1), deal(2));
+    }
+
+    /// A shuffle's first question is as likely to be any question: over 12,000
+    /// seeds, chi-squared with 11 degrees of freedom stays below its 99.99 %
+    /// point, for the first place and for the last.
+    #[test]
+    fn first_and_last_are_uniform_over_seeds() {
+        for place in [0, 11] {
+            let mut seen = [0_u32; 12];
+            for seed in 0..12_000 {
+                let mut order = Order::new(12, seed);
+                let dealt: Vec<usize> = (0..12).map(|_| order.deal().unwrap()).collect();
+                seen[dealt[place]] += 1;
+            }
+            let chi: f64 = seen
+                .iter()
+                .map(|n| (f64::from(*n) - 1000.0).powi(2) / 1000.0)
+                .sum();
+            assert!(chi < 37.4, "place {place}: chi-squared {chi}, {seen:?}");
+        }
+    }
+}

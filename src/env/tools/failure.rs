@@ -1,0 +1,45 @@
+//! A call that never reached a tool.
+
+/// The wire's `error_type`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailureKind {
+    /// `tool_not_found`
+    ToolNotFound,
+    /// `invalid_args`
+    InvalidArgs,
+    /// `execution_error`
+    Execution,
+}
+
+impl FailureKind {
+    /// The name on the wire.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ToolNotFound => "tool_not_found",
+            Self::InvalidArgs => "invalid_args",
+            Self::Execution => "execution_error",
+        }
+    }
+}
+
+/// A call that failed before or outside a tool's own wording.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ToolFailure {
+    /// Its `error_type`.
+    pub kind: FailureKind,
+    /// Its text, as the reference words it.
+    pub message: String,
+}
+
+impl ToolFailure {
+    /// There is no such tool.
+    #[must_use]
+    pub fn unknown(tool: &str) -> Self {
+        Self {
+            kind: FailureKind::ToolNotFound,
+            message: format!("Unknown tool: '{tool}'"),
+        }
+    }
+}
