@@ -8,6 +8,7 @@
 //! at a time. It answers nothing, scores nothing and repairs no table.
 
 mod assemble;
+pub mod download;
 mod error;
 mod load;
 mod raw;

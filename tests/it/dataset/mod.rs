@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use convfinqa::dataset::{Dataset, DatasetError, from_str};
 use serde_json::{Value as Json, json};
 
+mod download;
 mod load;
 mod select;
 

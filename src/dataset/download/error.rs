@@ -1,0 +1,96 @@
+//! Why the published files could not be had.
+
+use std::path::{Path, PathBuf};
+
+/// What failed, where, and what to do.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DownloadError {
+    /// The server could not be reached, or the connection kept breaking.
+    #[error(
+        "cannot fetch {url} after {attempts} tries: {reason}; check the connection or the proxy and run the command again, it goes on where it stopped"
+    )]
+    Unreachable {
+        /// The address.
+        url: String,
+        /// Tries in a row without progress.
+        attempts: u32,
+        /// What the last one met.
+        reason: String,
+    },
+    /// The server answered, and will not give the file.
+    #[error("{url} is refused with status {status}: {hint}")]
+    Refused {
+        /// The address.
+        url: String,
+        /// The HTTP status.
+        status: u16,
+        /// What to do.
+        hint: String,
+    },
+    /// The bytes are not the published ones.
+    #[error(
+        "{path} is not the published file (git blob {found}, expected {expected}): it was removed; run the command again, or check that the address serves the original"
+    )]
+    WrongHash {
+        /// What was checked.
+        path: PathBuf,
+        /// The published blob id.
+        expected: String,
+        /// The blob id it has.
+        found: String,
+    },
+    /// The archive cannot be read.
+    #[error("{path} cannot be unpacked: remove it and run the command again")]
+    Archive {
+        /// The archive.
+        path: PathBuf,
+        /// What the reader said.
+        source: zip::result::ZipError,
+    },
+    /// The archive lacks a file.
+    #[error("{path} holds no {name}, only {found}: it is not the published archive")]
+    NotInArchive {
+        /// The archive.
+        path: PathBuf,
+        /// The file that is missing.
+        name: String,
+        /// What it holds.
+        found: String,
+    },
+    /// A file in the archive unpacks to more than it may.
+    #[error("{name} in {path} is larger than {limit} bytes: it is not the published archive")]
+    TooLarge {
+        /// The archive.
+        path: PathBuf,
+        /// The file.
+        name: String,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// Writing failed: no space, no permission.
+    #[error(
+        "cannot write {path}: free some space or choose another folder; what was fetched is kept and gone on with"
+    )]
+    Write {
+        /// The path.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl DownloadError {
+    /// Whether the network is to blame (exit code 5) rather than data or disk (3).
+    #[must_use]
+    pub fn is_network(&self) -> bool {
+        matches!(self, Self::Unreachable { .. } | Self::Refused { .. })
+    }
+
+    pub(super) fn write(path: &Path, source: std::io::Error) -> Self {
+        Self::Write {
+            path: path.to_owned(),
+            source,
+        }
+    }
+}

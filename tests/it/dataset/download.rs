@@ -1,0 +1,465 @@
+//! The download against a server on this machine that cuts, lies and stalls.
+
+use std::collections::VecDeque;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use convfinqa::dataset::download::{
+    DownloadError, DownloadEvent, DownloadOptions, Published, download,
+};
+use sha1::{Digest, Sha1};
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+/// What the server does with one request; after the last it serves.
+#[derive(Clone, Debug)]
+enum Act {
+    Serve,
+    /// The whole length is announced, this many bytes come.
+    Cut(usize),
+    /// The range is ignored.
+    Whole,
+    /// As `Whole`, cut after this many bytes.
+    WholeCut(usize),
+    /// Another range than was asked for.
+    Astray,
+    Status(&'static str),
+    Silent,
+}
+
+struct Server {
+    url: String,
+    /// The `Range` headers of the requests so far, blank where there was none.
+    ranges: Arc<Mutex<Vec<String>>>,
+}
+
+async fn serve(body: Vec<u8>, acts: &[Act]) -> Server {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let ranges = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&ranges);
+    let mut acts: VecDeque<Act> = acts.to_vec().into();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let act = acts.pop_front().unwrap_or(Act::Serve);
+            answer(stream, &body, act, &seen).await;
+        }
+    });
+    Server { url, ranges }
+}
+
+async fn answer(mut stream: TcpStream, body: &[u8], act: Act, seen: &Mutex<Vec<String>>) {
+    let mut request = Vec::new();
+    while !request.ends_with(b"\r\n\r\n") {
+        match stream.read_u8().await {
+            Ok(byte) => request.push(byte),
+            Err(_) => return,
+        }
+    }
+    let request = String::from_utf8(request).unwrap().to_lowercase();
+    let range = request
+        .lines()
+        .find_map(|line| line.strip_prefix("range: "))
+        .unwrap_or_default();
+    seen.lock().unwrap().push(range.to_owned());
+    let asked: usize = range
+        .strip_prefix("bytes=")
+        .and_then(|range| range.strip_suffix('-'))
+        .map_or(0, |start| start.parse().unwrap());
+    let (start, limit) = match act {
+        Act::Serve => (asked, usize::MAX),
+        Act::Cut(limit) => (asked, limit),
+        Act::Whole => (0, usize::MAX),
+        Act::WholeCut(limit) => (0, limit),
+        Act::Astray => (asked / 2, usize::MAX),
+        Act::Status(status) => {
+            let head =
+                format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+            let _ = stream.write_all(head.as_bytes()).await;
+            return;
+        }
+        Act::Silent => {
+            // Until the client gives up.
+            let _ = stream.read_u8().await;
+            return;
+        }
+    };
+    let head = if start >= body.len() && !range.is_empty() {
+        "HTTP/1.1 416 Range Not Satisfiable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+            .to_owned()
+    } else if range.is_empty() || matches!(act, Act::Whole | Act::WholeCut(_)) {
+        format!(
+            "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            body.len()
+        )
+    } else {
+        format!(
+            "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes {start}-{}/{}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            body.len() - 1,
+            body.len(),
+            body.len() - start
+        )
+    };
+    let rest = &body[start.min(body.len())..];
+    let _ = stream.write_all(head.as_bytes()).await;
+    let _ = stream.write_all(&rest[..limit.min(rest.len())]).await;
+    let _ = stream.shutdown().await;
+}
+
+fn client() -> reqwest::Client {
+    // An error means that one is installed already.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+        .no_proxy()
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .build()
+        .unwrap()
+}
+
+fn blob(bytes: &[u8]) -> String {
+    let mut hasher = Sha1::new();
+    hasher.update(format!("blob {}\0", bytes.len()));
+    hasher.update(bytes);
+    hasher
+        .finalize()
+        .iter()
+        .map(|b| format!("{b:02x}"))
+        .collect()
+}
+
+/// An archive of invented files, too varied to shrink to nothing.
+fn archive(names: &[&str]) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for name in names {
+        zip.start_file(*name, zip::write::SimpleFileOptions::default())
+            .unwrap();
+        zip.write_all(content(name).as_bytes()).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+fn content(name: &str) -> String {
+    let name = name.rsplit('/').next().unwrap();
+    (0..400_u64)
+        .map(|n| format!("{name} {}\n", n.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
+        .collect()
+}
+
+const NAMES: [&str; 4] = [
+    "__MACOSX/data/train.json",
+    "data/train.json",
+    "data/dev.json",
+    "data/train_turn.json",
+];
+
+struct Case {
+    folder: TempDir,
+    options: DownloadOptions,
+    body: Vec<u8>,
+}
+
+fn case(names: &[&str]) -> Case {
+    let body = archive(names);
+    let published = |name: &str, blob: Option<String>, required| Published {
+        name: name.to_owned(),
+        blob,
+        required,
+    };
+    Case {
+        folder: tempfile::tempdir().unwrap(),
+        options: DownloadOptions {
+            archive: published("data.zip", Some(blob(&body)), true),
+            files: vec![
+                published(
+                    "train.json",
+                    Some(blob(content("train.json").as_bytes())),
+                    true,
+                ),
+                published("dev.json", Some(blob(content("dev.json").as_bytes())), true),
+                published("train_turn.json", None, false),
+                published("dev_turn.json", None, false),
+            ],
+            attempts: 3,
+            first_pause: Duration::ZERO,
+            longest_pause: Duration::ZERO,
+            read_timeout: Duration::from_millis(300),
+            ..DownloadOptions::default()
+        },
+        body,
+    }
+}
+
+struct Done {
+    result: Result<Vec<PathBuf>, DownloadError>,
+    events: Vec<DownloadEvent>,
+    ranges: Vec<String>,
+}
+
+impl Case {
+    async fn run(&self, acts: &[Act]) -> Done {
+        self.run_at(serve(self.body.clone(), acts).await).await
+    }
+
+    async fn run_at(&self, server: Server) -> Done {
+        let options = DownloadOptions {
+            base_url: server.url.clone(),
+            ..self.options.clone()
+        };
+        let mut events = Vec::new();
+        let result = download(&client(), self.path(), &options, &mut |event| {
+            events.push(event);
+        })
+        .await;
+        let ranges = server.ranges.lock().unwrap().clone();
+        Done {
+            result,
+            events,
+            ranges,
+        }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(self.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn assert_unpacked(&self) {
+        assert_eq!(self.names(), ["dev.json", "train.json", "train_turn.json"]);
+        for name in self.names() {
+            let found = std::fs::read_to_string(self.path().join(&name)).unwrap();
+            assert_eq!(found, content(&name), "{name}");
+        }
+    }
+}
+
+fn line(done: Done) -> String {
+    let error = done.result.unwrap_err();
+    let mut line = error.to_string();
+    if let Some(cause) = std::error::Error::source(&error) {
+        line = format!("{line}: {cause}");
+    }
+    assert!(!line.contains('\n'), "{line}");
+    line
+}
+
+#[tokio::test]
+async fn the_archive_is_fetched_verified_and_unpacked() {
+    let case = case(&NAMES);
+    let done = case.run(&[]).await;
+    assert_eq!(done.result.unwrap().len(), 3);
+    case.assert_unpacked();
+    assert_eq!(done.ranges, [""]);
+    let total = case.body.len() as u64;
+    assert!(done.events.contains(&DownloadEvent::Received {
+        bytes: total,
+        total: Some(total)
+    }));
+    assert!(done.events.contains(&DownloadEvent::NotInArchive {
+        name: "dev_turn.json".into()
+    }));
+    let again = case.run(&[]).await;
+    assert_eq!(again.events, [DownloadEvent::AlreadyThere]);
+    assert_eq!(again.result.unwrap().len(), 3);
+    assert!(again.ranges.is_empty());
+}
+
+#[tokio::test]
+async fn a_file_that_was_changed_is_fetched_again() {
+    let case = case(&NAMES);
+    case.run(&[]).await.result.unwrap();
+    std::fs::write(case.path().join("dev.json"), "[]").unwrap();
+    case.run(&[]).await.result.unwrap();
+    case.assert_unpacked();
+}
+
+#[tokio::test]
+async fn a_cut_connection_is_gone_on_with_where_it_broke() {
+    let case = case(&NAMES);
+    let done = case
+        .run(&[
+            Act::Cut(100),
+            Act::Status("503 Busy"),
+            Act::Cut(50),
+            Act::Silent,
+        ])
+        .await;
+    done.result.unwrap();
+    case.assert_unpacked();
+    assert_eq!(
+        done.ranges,
+        ["", "bytes=100-", "bytes=100-", "bytes=150-", "bytes=150-"]
+    );
+}
+
+#[tokio::test]
+async fn progress_renews_the_patience_and_its_lack_ends_it() {
+    let case = case(&NAMES);
+    let patient = case.run(&vec![Act::Cut(10); 12]).await;
+    patient.result.unwrap();
+    assert_eq!(patient.ranges.len(), 13);
+    std::fs::remove_file(case.path().join("train.json")).unwrap();
+    let done = case.run(&vec![Act::Status("503 Busy"); 9]).await;
+    assert_eq!(done.ranges.len(), 3);
+    let text = line(done);
+    assert!(text.contains("after 3 tries: status 503"), "{text}");
+}
+
+#[tokio::test]
+async fn a_part_from_an_earlier_call_is_resumed() {
+    let case = case(&NAMES);
+    std::fs::write(case.path().join("data.zip.part"), &case.body[..200]).unwrap();
+    let done = case.run(&[]).await;
+    done.result.unwrap();
+    assert_eq!(done.ranges, ["bytes=200-"]);
+    assert_eq!(done.events[0], DownloadEvent::Resuming { bytes: 200 });
+    case.assert_unpacked();
+}
+
+#[tokio::test]
+async fn a_part_that_is_whole_or_wrong_or_too_long_is_dealt_with() {
+    let case = case(&NAMES);
+    let part = case.path().join("data.zip.part");
+    let whole = case.body.clone();
+    let wrong = vec![b'x'; 200];
+    let long = vec![b'x'; whole.len() + 5];
+    for (bytes, requests) in [(whole, 1), (wrong, 2), (long, 2)] {
+        std::fs::write(&part, bytes).unwrap();
+        let _ = std::fs::remove_file(case.path().join("train.json"));
+        let done = case.run(&[]).await;
+        done.result.unwrap();
+        assert_eq!(done.ranges.len(), requests);
+        case.assert_unpacked();
+    }
+}
+
+#[tokio::test]
+async fn a_server_without_ranges_sends_it_all_again() {
+    let case = case(&NAMES);
+    let done = case.run(&[Act::Cut(100), Act::Whole]).await;
+    done.result.unwrap();
+    case.assert_unpacked();
+    std::fs::remove_file(case.path().join("train.json")).unwrap();
+    let done = case.run(&[Act::Cut(100), Act::Astray]).await;
+    done.result.unwrap();
+    assert_eq!(done.ranges, ["", "bytes=100-", ""]);
+    case.assert_unpacked();
+}
+
+#[tokio::test]
+async fn a_server_that_always_breaks_at_the_same_byte_is_given_up() {
+    let case = case(&NAMES);
+    let done = case.run(&vec![Act::WholeCut(100); 20]).await;
+    assert_eq!(done.ranges.len(), 3);
+    assert!(done.result.unwrap_err().is_network());
+}
+
+#[tokio::test]
+async fn other_bytes_than_the_published_ones_are_not_kept() {
+    let mut case = case(&NAMES);
+    case.body[40] ^= 1;
+    let done = case.run(&[]).await;
+    assert_eq!(done.ranges.len(), 1);
+    assert!(!done.result.as_ref().unwrap_err().is_network());
+    let text = line(done);
+    assert!(
+        text.contains("is not the published file (git blob"),
+        "{text}"
+    );
+    assert!(case.names().is_empty());
+}
+
+#[tokio::test]
+async fn a_wrong_file_in_the_archive_leaves_the_old_one_alone() {
+    let mut case = case(&NAMES);
+    case.options.files[1].blob = Some("0".repeat(40));
+    std::fs::write(case.path().join("dev.json"), "mine").unwrap();
+    let text = line(case.run(&[]).await);
+    assert!(
+        text.contains("dev.json is not the published file"),
+        "{text}"
+    );
+    let kept = std::fs::read_to_string(case.path().join("dev.json")).unwrap();
+    assert_eq!(kept, "mine");
+}
+
+#[tokio::test]
+async fn an_archive_that_is_none_or_lacks_a_file_is_named() {
+    let short = case(&["data/train.json"]);
+    let text = line(short.run(&[]).await);
+    assert!(
+        text.contains("holds no dev.json, only data/train.json"),
+        "{text}"
+    );
+    let mut none = case(&NAMES);
+    none.body = b"<html>not a zip</html>".to_vec();
+    none.options.archive.blob = None;
+    let text = line(none.run(&[]).await);
+    assert!(text.contains("cannot be unpacked"), "{text}");
+}
+
+#[tokio::test]
+async fn final_answers_are_not_asked_again() {
+    let case = case(&NAMES);
+    for (status, expected) in [
+        ("404 Not Found", "status 404: the file is not there"),
+        ("403 Forbidden", "status 403"),
+        (
+            "302 Found\r\nLocation: http://elsewhere.invalid/x",
+            "points to http://elsewhere.invalid/x",
+        ),
+    ] {
+        let done = case.run(&vec![Act::Status(status); 5]).await;
+        assert_eq!(done.ranges.len(), 1);
+        let text = line(done);
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_dead_host_and_a_bad_address_are_named() {
+    let case = case(&NAMES);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let dead = format!("http://{}", listener.local_addr().unwrap());
+    drop(listener);
+    for (url, expected) in [
+        (dead, "after 3 tries"),
+        ("nonsense".to_owned(), "no address"),
+    ] {
+        let ranges = Arc::default();
+        let done = case.run_at(Server { url, ranges }).await;
+        let text = line(done);
+        assert!(text.contains(expected), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_folder_that_cannot_be_written_is_named() {
+    let case = case(&NAMES);
+    let blocked = case.path().join("file");
+    std::fs::write(&blocked, "").unwrap();
+    let result = download(&client(), &blocked, &case.options, &mut |_| {}).await;
+    let text = result.unwrap_err().to_string();
+    assert!(text.starts_with("cannot write"), "{text}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_full_disk_is_named() {
+    let case = case(&NAMES);
+    std::os::unix::fs::symlink("/dev/full", case.path().join("data.zip.part")).unwrap();
+    let text = line(case.run(&[]).await);
+    assert!(text.contains("free some space"), "{text}");
+    assert!(text.contains("No space left"), "{text}");
+}
