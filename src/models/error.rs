@@ -161,6 +161,20 @@ impl ModelError {
         self
     }
 
+    /// Whether a model may have worked, and been paid, for a request of this call
+    /// although no answer arrived.
+    #[must_use]
+    pub fn may_have_been_billed(&self) -> bool {
+        self.attempts > 0
+            && matches!(
+                self.kind,
+                ErrorKind::Timeout
+                    | ErrorKind::CutOff
+                    | ErrorKind::Malformed
+                    | ErrorKind::Cancelled
+            )
+    }
+
     /// Whether every other call of this run would fail alike, so that the run
     /// stops instead of failing question by question: a wrong key, an unknown
     /// model, a dead host, no money left, settings that cannot work.

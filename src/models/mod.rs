@@ -12,19 +12,23 @@ pub mod error;
 mod hint;
 mod http;
 pub mod openai;
+pub mod price;
 pub mod retry;
 pub mod settings;
 mod transport;
 pub mod types;
+pub mod usage;
 mod wire;
 
 pub use capabilities::{Capabilities, Correction};
 pub use error::{ErrorKind, ModelError};
 pub use http::install_crypto;
 pub use openai::{CallEvent, Observer, OpenAiModel};
+pub use price::{Cost, Price, PriceError, PriceList};
 pub use retry::{RetryNotice, RetryOptions};
 pub use settings::{Endpoint, Flags, Provider, Settings, SettingsError, Timeouts};
 pub use types::{
     ChatModel, ChatReply, ChatRequest, Feature, FinishReason, Format, Message, Role, Support,
     ToolCall, ToolChoice, ToolSpec, Usage,
 };
+pub use usage::{NodeUsage, UsageByNode};

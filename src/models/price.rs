@@ -1,0 +1,339 @@
+//! What an answer costs, in US dollars, as far as a price is known.
+//!
+//! An unknown model, an answer without usage, and a server that is not the one
+//! the prices are of, have an unknown cost. Unknown is never counted as zero: a
+//! [`Cost`] carries how many calls it does not know.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::AddAssign;
+use std::sync::OnceLock;
+
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+use super::settings::Endpoint;
+use super::types::{ChatReply, Usage};
+
+const TABLE: &str = include_str!("../../data/prices.json");
+
+/// A price list that cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum PriceError {
+    /// It is no JSON of the expected form.
+    #[error("the price list is not readable at {path}")]
+    Json {
+        /// The place in it.
+        path: String,
+        /// The reason.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// It was written for a later version of this program.
+    #[error("the price list has version {found}, this program reads version {PRICES_VERSION}")]
+    Version {
+        /// Its version.
+        found: u32,
+    },
+}
+
+/// The version of the price list's form.
+pub const PRICES_VERSION: u32 = 1;
+
+/// Dollars per million tokens of one model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// Tokens read.
+    pub input: Decimal,
+    /// Tokens read from the provider's cache; as `input` where not listed.
+    pub cached_input: Option<Decimal>,
+    /// Tokens written, reasoning included.
+    pub output: Decimal,
+    /// Above so many tokens read in one call, a price that is not listed begins.
+    pub up_to_input_tokens: Option<u64>,
+    /// Whether it holds for a server of any address; otherwise for OpenAI and
+    /// Azure alone. For a price list of one's own.
+    #[serde(default)]
+    pub anywhere: bool,
+}
+
+impl Price {
+    /// The cost of `usage`; `None` above the tier that is listed.
+    #[must_use]
+    pub fn of(&self, usage: &Usage) -> Option<Decimal> {
+        if self
+            .up_to_input_tokens
+            .is_some_and(|most| usage.input_tokens > most)
+        {
+            return None;
+        }
+        let cached = usage.cached_input_tokens.min(usage.input_tokens);
+        let fresh = usage.input_tokens - cached;
+        let sum = Decimal::from(fresh) * self.input
+            + Decimal::from(cached) * self.cached_input.unwrap_or(self.input)
+            + Decimal::from(usage.output_tokens) * self.output;
+        Some(sum / Decimal::ONE_THOUSAND / Decimal::ONE_THOUSAND)
+    }
+}
+
+/// Prices by model.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PriceList {
+    models: BTreeMap<String, Price>,
+}
+
+#[derive(Deserialize)]
+struct File {
+    version: u32,
+    #[serde(default)]
+    models: BTreeMap<String, Price>,
+}
+
+impl PriceList {
+    /// The built-in list; its file names source and date.
+    #[must_use]
+    pub fn embedded() -> &'static Self {
+        static LIST: OnceLock<PriceList> = OnceLock::new();
+        // A test reads it, so the empty list of a broken file is never shipped.
+        LIST.get_or_init(|| Self::from_json(TABLE).unwrap_or_default())
+    }
+
+    /// Reads a list in the form of `data/prices.json`.
+    ///
+    /// # Errors
+    /// [`PriceError`] when it is malformed or of a later version.
+    pub fn from_json(text: &str) -> Result<Self, PriceError> {
+        let mut json = serde_json::Deserializer::from_str(text);
+        let file: File =
+            serde_path_to_error::deserialize(&mut json).map_err(|error| PriceError::Json {
+                path: error.path().to_string(),
+                source: error.into_inner(),
+            })?;
+        if file.version != PRICES_VERSION {
+            return Err(PriceError::Version {
+                found: file.version,
+            });
+        }
+        Ok(Self {
+            models: file.models,
+        })
+    }
+
+    /// The price of `model` on a server of this kind, if it is listed: under its
+    /// own name, or for a dated snapshot (`-2024-08-06`) under its family's.
+    #[must_use]
+    pub fn price(&self, endpoint: Endpoint, model: &str) -> Option<&Price> {
+        let price = self.models.get(model).or_else(|| {
+            let (family, date) = model.split_at_checked(model.len().checked_sub(11)?)?;
+            is_date(date).then(|| self.models.get(family))?
+        })?;
+        let listed = matches!(endpoint, Endpoint::OpenAi | Endpoint::Azure);
+        (listed || price.anywhere).then_some(price)
+    }
+
+    /// What a reply cost, in dollars; `None` if that is not known.
+    ///
+    /// A reply for which nothing was sent cost nothing. Requests that broke on
+    /// their way back may have been billed as well; no server says so, and they
+    /// are not in it.
+    #[must_use]
+    pub fn cost(&self, endpoint: Endpoint, reply: &ChatReply) -> Option<Decimal> {
+        if reply.attempts == 0 {
+            return Some(Decimal::ZERO);
+        }
+        self.price(endpoint, &reply.model)?.of(&reply.usage?)
+    }
+}
+
+/// `-2024-08-06`.
+fn is_date(text: &str) -> bool {
+    text.bytes().enumerate().all(|(at, byte)| match at {
+        0 | 5 | 8 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    })
+}
+
+/// A sum of costs that remembers what it does not know.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Dollars of the calls whose cost is known.
+    pub known: Decimal,
+    /// Calls whose cost is in `known`.
+    pub priced_calls: u64,
+    /// Calls whose cost is not known.
+    pub unpriced_calls: u64,
+}
+
+impl Cost {
+    /// The cost of one call.
+    #[must_use]
+    pub fn of_call(dollars: Option<Decimal>) -> Self {
+        match dollars {
+            Some(known) => Self {
+                known,
+                priced_calls: 1,
+                unpriced_calls: 0,
+            },
+            None => Self {
+                unpriced_calls: 1,
+                ..Self::default()
+            },
+        }
+    }
+
+    /// The whole sum in dollars; `None` if any part of it is unknown.
+    #[must_use]
+    pub fn total(&self) -> Option<Decimal> {
+        (self.unpriced_calls == 0).then_some(self.known)
+    }
+}
+
+impl AddAssign for Cost {
+    fn add_assign(&mut self, other: Self) {
+        self.known += other.known;
+        self.priced_calls += other.priced_calls;
+        self.unpriced_calls += other.unpriced_calls;
+    }
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.priced_calls, self.unpriced_calls) {
+            (0, 1..) => f.write_str("unknown"),
+            (_, 0) => write!(f, "${:.4}", self.known),
+            (priced, unpriced) => write!(
+                f,
+                "at least ${:.4} ({unpriced} of {} calls without a known price)",
+                self.known,
+                priced + unpriced
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dollars(text: &str) -> Decimal {
+        text.parse().unwrap()
+    }
+
+    fn reply(model: &str, usage: Option<Usage>) -> ChatReply {
+        ChatReply {
+            model: model.into(),
+            usage,
+            attempts: 1,
+            ..ChatReply::text("42")
+        }
+    }
+
+    const USAGE: Usage = Usage {
+        input_tokens: 1_000_000,
+        output_tokens: 100_000,
+        cached_input_tokens: 400_000,
+        reasoning_tokens: 50_000,
+    };
+
+    #[test]
+    fn the_built_in_list_is_readable() {
+        let list = PriceList::from_json(TABLE).unwrap();
+        assert_eq!(&list, PriceList::embedded());
+        for (model, price) in &list.models {
+            assert!(
+                price.input > Decimal::ZERO && price.output > price.input,
+                "{model}"
+            );
+            assert!(
+                price
+                    .cached_input
+                    .is_none_or(|cached| cached <= price.input)
+            );
+        }
+    }
+
+    #[test]
+    fn cached_tokens_cost_less_and_reasoning_is_in_the_output() {
+        let list = PriceList::embedded();
+        // 600,000 at 2.50, 400,000 at 1.25 and 100,000 at 10 dollars a million.
+        let cost = list.cost(Endpoint::OpenAi, &reply("gpt-4o", Some(USAGE)));
+        assert_eq!(cost, Some(dollars("3.00")));
+    }
+
+    #[test]
+    fn a_snapshot_costs_what_it_or_else_its_family_costs() {
+        let list = PriceList::embedded();
+        let input = |model| list.price(Endpoint::Azure, model).map(|price| price.input);
+        assert_eq!(input("gpt-4o-2024-05-13"), Some(dollars("5")));
+        assert_eq!(input("gpt-4o-2024-08-06"), Some(dollars("2.5")));
+        assert_eq!(input("gpt-4o-2099-01-01"), Some(dollars("2.5")));
+        assert_eq!(input("gpt-4o-audio-preview"), None);
+        assert_eq!(input("gpt-4o-2099-01-0x"), None);
+        assert_eq!(input("é-2099-01-01"), None);
+        assert_eq!(input(""), None);
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_zero() {
+        let list = PriceList::embedded();
+        let cost = |endpoint, model, usage| list.cost(endpoint, &reply(model, usage));
+        assert_eq!(cost(Endpoint::OpenAi, "llama-3", Some(USAGE)), None);
+        assert_eq!(cost(Endpoint::OpenAi, "gpt-4o", None), None);
+        assert_eq!(cost(Endpoint::Loopback, "gpt-4o", Some(USAGE)), None);
+        assert_eq!(cost(Endpoint::Compatible, "gpt-4o", Some(USAGE)), None);
+        assert_eq!(
+            list.cost(Endpoint::OpenAi, &ChatReply::text("from inside")),
+            Some(Decimal::ZERO)
+        );
+    }
+
+    #[test]
+    fn a_list_of_ones_own_holds_anywhere_and_ends_at_its_tier() {
+        let list = PriceList::from_json(
+            r#"{"version": 1, "models": {"mine":
+                {"input": "1", "output": "2", "anywhere": true, "up_to_input_tokens": 10}}}"#,
+        )
+        .unwrap();
+        let cost = |input_tokens| {
+            let usage = Usage {
+                input_tokens,
+                ..Usage::default()
+            };
+            list.cost(Endpoint::Loopback, &reply("mine", Some(usage)))
+        };
+        assert_eq!(cost(10), Some(dollars("0.00001")));
+        assert_eq!(cost(11), None);
+    }
+
+    #[test]
+    fn a_broken_list_names_the_place() {
+        let error = PriceList::from_json(r#"{"version":1,"models":{"m":{"input":"x"}}}"#);
+        assert_eq!(
+            error.unwrap_err().to_string(),
+            "the price list is not readable at models.m.input"
+        );
+        assert!(matches!(
+            PriceList::from_json(r#"{"version":2}"#),
+            Err(PriceError::Version { found: 2 })
+        ));
+    }
+
+    #[test]
+    fn a_sum_tells_what_it_does_not_know() {
+        let mut sum = Cost::default();
+        assert_eq!(
+            (sum.total(), sum.to_string().as_str()),
+            (Some(Decimal::ZERO), "$0.0000")
+        );
+        sum += Cost::of_call(Some(dollars("0.25")));
+        assert_eq!(sum.to_string(), "$0.2500");
+        sum += Cost::of_call(None);
+        assert_eq!(sum.total(), None);
+        assert_eq!(
+            sum.to_string(),
+            "at least $0.2500 (1 of 2 calls without a known price)"
+        );
+        assert_eq!(Cost::of_call(None).to_string(), "unknown");
+    }
+}
