@@ -13,6 +13,7 @@ mod hint;
 mod http;
 pub mod openai;
 pub mod price;
+mod resolve;
 pub mod retry;
 pub mod settings;
 mod transport;

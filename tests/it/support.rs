@@ -1,5 +1,5 @@
 //! What several tests need: servers, files, scripted models.
 
-#![allow(dead_code, reason = "each room uses its own part")]
+#![allow(dead_code, unused_imports, reason = "each room uses its own part")]
 
 pub mod fault_server;

@@ -16,10 +16,17 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
+
+mod faults;
+mod reply;
+
+pub use faults::{Fault, Faults};
+use reply::Delivery;
+pub use reply::{Reply, completion};
 
 /// A request as it came.
 #[derive(Debug, Clone)]
@@ -76,225 +83,6 @@ impl Request {
             "" => self.last("developer"),
             text => text,
         }
-    }
-}
-
-/// How an answer is delivered.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Delivery {
-    Whole,
-    /// Half of the announced body, then the connection ends.
-    CutOff,
-    /// Half of the announced body, then a reset.
-    ResetMidBody,
-    /// A reset before any byte.
-    Reset,
-    /// Half of a chunked body without its end.
-    ChunkedCutOff,
-    /// No answer while the connection is open.
-    Hang,
-}
-
-/// What the server answers.
-#[derive(Debug, Clone)]
-pub struct Reply {
-    status: u16,
-    headers: Vec<(String, String)>,
-    body: Vec<u8>,
-    delay: Duration,
-    delivery: Delivery,
-}
-
-impl Reply {
-    pub fn new(status: u16, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
-        Self {
-            status,
-            headers: vec![("content-type".into(), content_type.into())],
-            body: body.into(),
-            delay: Duration::ZERO,
-            delivery: Delivery::Whole,
-        }
-    }
-
-    pub fn json(status: u16, body: &Value) -> Self {
-        Self::new(status, "application/json", body.to_string())
-    }
-
-    pub fn plain(status: u16, text: &str) -> Self {
-        Self::new(status, "text/plain", text)
-    }
-
-    /// A finished answer with this text.
-    pub fn chat(content: &str) -> Self {
-        Self::json(200, &completion(content, "stop"))
-    }
-
-    /// An error as OpenAI writes it.
-    pub fn error(status: u16, code: &str, message: &str) -> Self {
-        let error = json!({"error": {
-            "message": message, "type": "error", "param": null, "code": code}});
-        Self::json(status, &error)
-    }
-
-    /// A 400 that names a parameter.
-    pub fn unsupported(parameter: &str, message: &str) -> Self {
-        let error = json!({"error": {
-            "message": message, "type": "invalid_request_error",
-            "param": parameter, "code": "unsupported_parameter"}});
-        Self::json(400, &error)
-    }
-
-    /// Azure's refusal of a prompt.
-    pub fn content_filter() -> Self {
-        let error = json!({"error": {
-            "message": "The response was filtered due to the prompt triggering content management policy.",
-            "type": null, "param": "prompt", "code": "content_filter", "status": 400,
-            "innererror": {"code": "ResponsibleAIPolicyViolation"}}});
-        Self::json(400, &error)
-    }
-
-    pub fn reset() -> Self {
-        Self {
-            delivery: Delivery::Reset,
-            ..Self::plain(200, "")
-        }
-    }
-
-    pub fn hang() -> Self {
-        Self {
-            delivery: Delivery::Hang,
-            ..Self::plain(200, "")
-        }
-    }
-
-    pub fn header(mut self, name: &str, value: &str) -> Self {
-        self.headers.push((name.into(), value.into()));
-        self
-    }
-
-    pub fn after(mut self, delay: Duration) -> Self {
-        self.delay = delay;
-        self
-    }
-
-    pub fn cut_off(mut self) -> Self {
-        self.delivery = Delivery::CutOff;
-        self
-    }
-
-    pub fn chunked_cut_off(mut self) -> Self {
-        self.delivery = Delivery::ChunkedCutOff;
-        self
-    }
-
-    pub fn reset_mid_body(mut self) -> Self {
-        self.delivery = Delivery::ResetMidBody;
-        self
-    }
-
-    /// The first half of the body as if it were the whole.
-    pub fn truncated(mut self) -> Self {
-        self.body.truncate(self.body.len() / 2);
-        self
-    }
-}
-
-/// A chat completion with usage by the length of the text.
-pub fn completion(content: &str, finish: &str) -> Value {
-    json!({
-        "id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "served-model",
-        "choices": [{"index": 0, "finish_reason": finish,
-            "message": {"role": "assistant", "content": content, "refusal": null}}],
-        "usage": {"prompt_tokens": 100, "completion_tokens": content.len(),
-            "total_tokens": 100 + content.len(),
-            "prompt_tokens_details": {"cached_tokens": 40}},
-    })
-}
-
-/// A way to fail.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Fault {
-    /// 429 with a `Retry-After` in milliseconds.
-    RateLimit,
-    /// 500 with an error object.
-    ServerError,
-    /// 502 with a proxy's page.
-    BadGateway,
-    /// A reset before any byte.
-    Reset,
-    /// A body that ends before its announced length.
-    CutOff,
-    /// A success whose body is no JSON.
-    Malformed,
-    /// The prompt is refused, however often it is sent.
-    ContentFilter,
-}
-
-impl Fault {
-    pub const ALL: [Self; 7] = [
-        Self::RateLimit,
-        Self::ServerError,
-        Self::BadGateway,
-        Self::Reset,
-        Self::CutOff,
-        Self::Malformed,
-        Self::ContentFilter,
-    ];
-
-    fn reply(self, healthy: Reply) -> Reply {
-        match self {
-            Self::RateLimit => Reply::error(429, "rate_limit_exceeded", "Rate limit reached")
-                .header("retry-after", "0")
-                .header("retry-after-ms", "5"),
-            Self::ServerError => Reply::error(500, "server_error", "The server had an error"),
-            Self::BadGateway => Reply::new(
-                502,
-                "text/html",
-                "<html><head><title>502 Bad Gateway</title></head></html>",
-            ),
-            Self::Reset => Reply::reset(),
-            Self::CutOff => healthy.cut_off(),
-            Self::Malformed => healthy.truncated(),
-            Self::ContentFilter => Reply::content_filter(),
-        }
-    }
-}
-
-/// Which requests fail, and how.
-#[derive(Debug, Clone)]
-pub struct Faults {
-    /// The share of bodies that fail, 0 to 1.
-    pub rate: f64,
-    pub seed: u64,
-    pub kinds: Vec<Fault>,
-    /// How often a body fails before it succeeds; a content filter never ends.
-    pub repeats: usize,
-}
-
-impl Faults {
-    /// Each kind alike, once a body.
-    pub fn every_kind(rate: f64, seed: u64) -> Self {
-        Self {
-            rate,
-            seed,
-            kinds: Fault::ALL.to_vec(),
-            repeats: 1,
-        }
-    }
-
-    /// The fault of this request, by its body alone.
-    pub fn of(&self, request: &Request) -> Option<Fault> {
-        let mut hasher = blake3::Hasher::new();
-        hasher.update(&self.seed.to_le_bytes());
-        hasher.update(&request.raw);
-        let mut draw = [0; 8];
-        hasher.finalize_xof().fill(&mut draw);
-        let [a, b, c, d, e, f, g, h] = draw;
-        let share = f64::from(u32::from_le_bytes([a, b, c, d])) / f64::from(u32::MAX);
-        let which = usize::try_from(u32::from_le_bytes([e, f, g, h])).unwrap();
-        let kind = self.kinds[which % self.kinds.len()];
-        let over = kind != Fault::ContentFilter && request.repeat >= self.repeats;
-        (share < self.rate && !over).then_some(kind)
     }
 }
 

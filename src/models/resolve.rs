@@ -1,0 +1,430 @@
+//! The rule by which flags and environment variables choose a server and a key.
+//!
+//! It is handed the variables and reads none itself. Everything that would fail
+//! or panic later, deep in a library, is refused here in one line.
+
+use std::time::Duration;
+
+use reqwest::Url;
+use secrecy::SecretString;
+
+use super::retry::RetryOptions;
+use super::settings::{
+    AZURE_API_VERSION, Endpoint, Flags, OPENAI_BASE_URL, Provider, Settings, SettingsError,
+    Timeouts, endpoint_of,
+};
+
+impl Settings {
+    /// Chooses provider, address and key.
+    ///
+    /// `--provider` decides. Without it: Azure if its variables are set and
+    /// neither `OPENAI_API_KEY` nor `--base-url` is, else OpenAI. An empty
+    /// variable counts as unset. A server on this machine needs no key.
+    ///
+    /// # Errors
+    /// [`SettingsError`] when a key or variable is missing or a value unusable.
+    pub fn resolve(
+        vars: &dyn Fn(&str) -> Option<String>,
+        flags: &Flags,
+    ) -> Result<Self, SettingsError> {
+        let var = |name: &str| {
+            vars(name)
+                .map(|value| value.trim().to_owned())
+                .filter(|value| !value.is_empty())
+        };
+        let provider = flags
+            .provider
+            .unwrap_or_else(|| default_provider(&var, flags.base_url.is_some()));
+        match provider {
+            Provider::OpenAi => Self::openai(&var, flags),
+            Provider::Azure => Self::azure(&var, flags),
+        }
+    }
+
+    fn openai(var: &dyn Fn(&str) -> Option<String>, flags: &Flags) -> Result<Self, SettingsError> {
+        let (variable, base) = match (&flags.base_url, var("OPENAI_BASE_URL")) {
+            (Some(flag), _) => ("--base-url", flag.clone()),
+            (None, Some(base)) => ("OPENAI_BASE_URL", base),
+            (None, None) => ("OPENAI_BASE_URL", OPENAI_BASE_URL.to_owned()),
+        };
+        let url = checked_url(variable, &base)?;
+        let base_url = url_text(&url, "/chat/completions");
+        Self::build(
+            Parts {
+                provider: Provider::OpenAi,
+                url: &url,
+                base_url,
+                key_variable: "OPENAI_API_KEY",
+                api_version: String::new(),
+            },
+            var,
+            flags,
+        )
+    }
+
+    fn azure(var: &dyn Fn(&str) -> Option<String>, flags: &Flags) -> Result<Self, SettingsError> {
+        let (variable, base) = match (&flags.base_url, var("AZURE_OPENAI_ENDPOINT")) {
+            (Some(flag), _) => ("--base-url", flag.clone()),
+            (None, Some(base)) => ("AZURE_OPENAI_ENDPOINT", base),
+            (None, None) => return Err(SettingsError::NoVariable("AZURE_OPENAI_ENDPOINT")),
+        };
+        let url = checked_url(variable, &base)?;
+        // The portal shows the whole address of a deployment; the resource is meant.
+        let base_url = match url_text(&url, "/chat/completions") {
+            text if text.ends_with("/openai/v1") => text,
+            text => match text.find("/openai") {
+                Some(at) if is_path_part(&text, at) => {
+                    text.get(..at).unwrap_or_default().to_owned()
+                }
+                _ => text,
+            },
+        };
+        let api_version = var("OPENAI_API_VERSION").unwrap_or_else(|| AZURE_API_VERSION.to_owned());
+        check_header("OPENAI_API_VERSION", &api_version)?;
+        Self::build(
+            Parts {
+                provider: Provider::Azure,
+                url: &url,
+                base_url,
+                key_variable: "AZURE_OPENAI_API_KEY",
+                api_version,
+            },
+            var,
+            flags,
+        )
+    }
+
+    fn build(
+        parts: Parts<'_>,
+        var: &dyn Fn(&str) -> Option<String>,
+        flags: &Flags,
+    ) -> Result<Self, SettingsError> {
+        let api_key = var(parts.key_variable);
+        if let Some(key) = &api_key {
+            check_header(parts.key_variable, key)?;
+        }
+        let endpoint = endpoint_of(parts.url);
+        if api_key.is_none() && endpoint != Endpoint::Loopback {
+            return Err(SettingsError::NoKey {
+                variable: parts.key_variable,
+                host: parts.url.host_str().unwrap_or_default().to_owned(),
+            });
+        }
+        let (organization, project) = match parts.provider {
+            Provider::OpenAi => (var("OPENAI_ORG_ID"), var("OPENAI_PROJECT_ID")),
+            Provider::Azure => (None, None),
+        };
+        if let Some(value) = &organization {
+            check_header("OPENAI_ORG_ID", value)?;
+        }
+        if let Some(value) = &project {
+            check_header("OPENAI_PROJECT_ID", value)?;
+        }
+        let mut timeouts = Timeouts::default();
+        if endpoint == Endpoint::Loopback {
+            // A local model on a small machine takes minutes and is not broken.
+            timeouts.attempt = Duration::from_secs(600);
+        }
+        Ok(Self {
+            provider: parts.provider,
+            base_url: parts.base_url,
+            api_key: api_key.map(SecretString::from),
+            api_version: parts.api_version,
+            organization,
+            project,
+            model: checked_model(parts.provider, &flags.model)?,
+            timeouts,
+            retry: RetryOptions::default(),
+            max_body: Self::MAX_BODY,
+        })
+    }
+}
+
+struct Parts<'a> {
+    provider: Provider,
+    url: &'a Url,
+    base_url: String,
+    key_variable: &'static str,
+    api_version: String,
+}
+
+fn default_provider(var: &dyn Fn(&str) -> Option<String>, has_base_flag: bool) -> Provider {
+    let endpoint = var("AZURE_OPENAI_ENDPOINT").is_some();
+    let key = var("AZURE_OPENAI_API_KEY").is_some();
+    // One of the two alone is a slip to be told of, unless another server is named.
+    let azure = (endpoint && key) || ((endpoint || key) && var("OPENAI_BASE_URL").is_none());
+    if azure && var("OPENAI_API_KEY").is_none() && !has_base_flag {
+        Provider::Azure
+    } else {
+        Provider::OpenAi
+    }
+}
+
+fn checked_url(variable: &'static str, value: &str) -> Result<Url, SettingsError> {
+    let value = value.trim();
+    let fail = |value: &str, reason: &str| SettingsError::Url {
+        variable,
+        value: value.to_owned(),
+        reason: reason.to_owned(),
+    };
+    let url = Url::parse(value).map_err(|source| {
+        fail(
+            value,
+            &format!("{source}; write it with http:// or https://"),
+        )
+    })?;
+    if !url.username().is_empty() || url.password().is_some() {
+        let host = url.host_str().unwrap_or_default();
+        return Err(fail(
+            host,
+            "it holds a user name; give the key in its variable",
+        ));
+    }
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(fail(value, "write it with http:// or https://"));
+    }
+    if url.host_str().is_none_or(str::is_empty) {
+        return Err(fail(value, "it names no host"));
+    }
+    Ok(url)
+}
+
+/// Scheme, host and path, without query, fragment, `suffix` and trailing slashes.
+fn url_text(url: &Url, suffix: &str) -> String {
+    let mut url = url.clone();
+    url.set_query(None);
+    url.set_fragment(None);
+    let text = url.as_str().trim_end_matches('/');
+    text.strip_suffix(suffix)
+        .unwrap_or(text)
+        .trim_end_matches('/')
+        .to_owned()
+}
+
+/// Whether `/openai` at `at` is a whole part of the path.
+fn is_path_part(text: &str, at: usize) -> bool {
+    let rest = text.get(at + "/openai".len()..).unwrap_or_default();
+    // `https://openai…` has its only such slash doubled before the host.
+    !text.get(..at).unwrap_or_default().ends_with('/') && (rest.is_empty() || rest.starts_with('/'))
+}
+
+/// A key with a newline in it makes the header code of async-openai panic.
+fn check_header(variable: &'static str, value: &str) -> Result<(), SettingsError> {
+    let found = value.chars().find_map(|c| match c {
+        '\n' | '\r' => Some("a line break"),
+        ' ' | '\t' => Some("a space"),
+        c if c.is_control() => Some("a control character"),
+        c if !c.is_ascii() => Some("a character that is not ASCII"),
+        _ => None,
+    });
+    found.map_or(Ok(()), |found| {
+        Err(SettingsError::HeaderValue { variable, found })
+    })
+}
+
+fn checked_model(provider: Provider, name: &str) -> Result<String, SettingsError> {
+    let name = name.trim();
+    let what = match provider {
+        Provider::OpenAi => "model",
+        Provider::Azure => "deployment",
+    };
+    let reason = if name.is_empty() {
+        Some("it is empty")
+    } else if name.chars().any(char::is_control) {
+        Some("it holds a control character")
+    } else if provider == Provider::Azure
+        // It becomes a part of the path; these are all that Azure allows.
+        && !name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+    {
+        Some("Azure allows letters, digits, `-`, `_` and `.`")
+    } else {
+        None
+    };
+    match reason {
+        None => Ok(name.to_owned()),
+        Some(reason) => Err(SettingsError::Model {
+            what,
+            name: name.to_owned(),
+            reason,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(vars: &[(&str, &str)], flags: Flags) -> Result<Settings, SettingsError> {
+        let find = |name: &str| {
+            vars.iter()
+                .find(|(key, _)| *key == name)
+                .map(|(_, value)| (*value).to_owned())
+        };
+        let model = if flags.model.is_empty() {
+            "gpt-4o".to_owned()
+        } else {
+            flags.model.clone()
+        };
+        Settings::resolve(&find, &Flags { model, ..flags })
+    }
+
+    const AZURE: [(&str, &str); 3] = [
+        ("AZURE_OPENAI_ENDPOINT", "https://unit.openai.azure.com/"),
+        ("AZURE_OPENAI_API_KEY", "azure-key"),
+        ("OPENAI_API_VERSION", "2025-01-01"),
+    ];
+
+    #[test]
+    fn azure_is_chosen_only_without_an_openai_key() {
+        let settings = resolve(&AZURE, Flags::default()).unwrap();
+        assert_eq!(settings.provider, Provider::Azure);
+        assert_eq!(settings.base_url, "https://unit.openai.azure.com");
+        assert_eq!(settings.api_version, "2025-01-01");
+        assert_eq!(settings.key(), "azure-key");
+
+        let mut both = AZURE.to_vec();
+        both.push(("OPENAI_API_KEY", "sk-1"));
+        let settings = resolve(&both, Flags::default()).unwrap();
+        assert_eq!(settings.provider, Provider::OpenAi);
+        assert_eq!(settings.base_url, OPENAI_BASE_URL);
+        assert_eq!(settings.key(), "sk-1");
+
+        let azure = Flags {
+            provider: Some(Provider::Azure),
+            ..Flags::default()
+        };
+        assert_eq!(resolve(&both, azure).unwrap().provider, Provider::Azure);
+    }
+
+    #[test]
+    fn a_base_url_flag_goes_before_azure_variables() {
+        let flags = Flags {
+            base_url: Some("http://127.0.0.1:8080/v1/".into()),
+            ..Flags::default()
+        };
+        let settings = resolve(&AZURE, flags).unwrap();
+        assert_eq!(settings.provider, Provider::OpenAi);
+        assert_eq!(settings.base_url, "http://127.0.0.1:8080/v1");
+        assert!(settings.api_key.is_none());
+    }
+
+    #[test]
+    fn half_of_azures_variables_names_the_other_half() {
+        let error = resolve(&AZURE[..1], Flags::default()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "no key for unit.openai.azure.com: set AZURE_OPENAI_API_KEY (in the environment or in .env)"
+        );
+        let error = resolve(&AZURE[1..2], Flags::default()).unwrap_err();
+        assert!(
+            error.to_string().contains("AZURE_OPENAI_ENDPOINT"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn values_are_trimmed_and_empty_ones_are_unset() {
+        let settings = resolve(
+            &[("OPENAI_API_KEY", " sk-1\n"), ("OPENAI_BASE_URL", " ")],
+            Flags::default(),
+        )
+        .unwrap();
+        assert_eq!(settings.key(), "sk-1");
+        assert_eq!(settings.base_url, OPENAI_BASE_URL);
+    }
+
+    #[test]
+    fn only_a_server_on_this_machine_needs_no_key() {
+        for base in [
+            "http://localhost:1234/v1",
+            "http://127.0.0.9:1/v1",
+            "http://[::1]:8080/v1",
+        ] {
+            let settings = resolve(&[("OPENAI_BASE_URL", base)], Flags::default()).unwrap();
+            assert_eq!(settings.endpoint(), Endpoint::Loopback);
+        }
+        let error = resolve(
+            &[("OPENAI_BASE_URL", "http://10.0.0.7/v1")],
+            Flags::default(),
+        );
+        assert!(matches!(error, Err(SettingsError::NoKey { .. })));
+        let error = resolve(&[], Flags::default());
+        assert!(matches!(error, Err(SettingsError::NoKey { .. })));
+    }
+
+    #[test]
+    fn a_broken_key_is_told_of_and_not_shown() {
+        let error = resolve(&[("OPENAI_API_KEY", "sk-1\nsk-2")], Flags::default()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "OPENAI_API_KEY holds a line break: set it again, one line without spaces"
+        );
+        let shown = resolve(&[("OPENAI_API_KEY", "sk-secret")], Flags::default()).unwrap();
+        assert!(!format!("{shown:?}").contains("sk-secret"));
+    }
+
+    #[test]
+    fn an_address_that_is_none_is_told_of() {
+        for (base, hint) in [
+            ("localhost:8080/v1", "http://"),
+            ("api.openai.com/v1", "http://"),
+            ("ftp://host/v1", "http://"),
+            ("http://", "host"),
+            ("https://user:pw@host/v1", "user name"),
+        ] {
+            let error = resolve(
+                &[("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", base)],
+                Flags::default(),
+            )
+            .unwrap_err()
+            .to_string();
+            assert!(error.contains(hint) && !error.contains("pw"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_pasted_address_is_cut_to_the_base() {
+        let openai = resolve(
+            &[
+                ("OPENAI_API_KEY", "k"),
+                (
+                    "OPENAI_BASE_URL",
+                    "https://host.example/v1/chat/completions",
+                ),
+            ],
+            Flags::default(),
+        );
+        assert_eq!(openai.unwrap().base_url, "https://host.example/v1");
+        for (pasted, base) in [
+            (
+                "https://u.openai.azure.com/openai/deployments/d/chat/completions?api-version=1",
+                "https://u.openai.azure.com",
+            ),
+            (
+                "https://u.openai.azure.com/openai",
+                "https://u.openai.azure.com",
+            ),
+            (
+                "https://u.openai.azure.com/openai/v1/",
+                "https://u.openai.azure.com/openai/v1",
+            ),
+            ("https://openai.azure.com", "https://openai.azure.com"),
+        ] {
+            let mut vars = AZURE;
+            vars[0].1 = pasted;
+            assert_eq!(resolve(&vars, Flags::default()).unwrap().base_url, base);
+        }
+    }
+
+    #[test]
+    fn a_deployment_must_fit_into_a_path() {
+        let flags = Flags {
+            model: "my/deployment".into(),
+            ..Flags::default()
+        };
+        assert!(matches!(
+            resolve(&AZURE, flags),
+            Err(SettingsError::Model { .. })
+        ));
+    }
+}
