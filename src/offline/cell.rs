@@ -1,0 +1,94 @@
+//! A number as a cell or a sentence writes it, and the literal by which the
+//! official evaluator reads it again.
+
+use crate::number::Scale;
+
+/// A number read from a cell.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct CellNumber {
+    /// What goes into a program: `-2913`, `4.02%`, `206588`.
+    pub literal: String,
+    /// The number as printed, sign kept, a percentage not divided.
+    pub number: f64,
+    /// A `%` follows it.
+    pub percent: bool,
+    /// A `$` stands before it.
+    pub dollar: bool,
+    /// Words beside the number in the same cell.
+    pub words: String,
+    /// A scale word beside the number.
+    pub scale: Option<Scale>,
+}
+
+/// Reads a filed cell. Doubled negatives (`-5 ( 5 )`) and percentages
+/// (`28% ( 28 % )`) count once; a lone `2013` or `2014` is a lost dash and, like
+/// an empty cell or one of words, no number.
+pub(crate) fn read(cell: &str) -> Option<CellNumber> {
+    let trimmed = cell.trim();
+    if matches!(trimmed, "" | "2013" | "2014" | "$ 2013" | "$ 2014") {
+        return None;
+    }
+    let mut words = Vec::new();
+    let mut found: Option<(String, bool, bool)> = None;
+    let (mut dollar, mut bracket, mut percent, mut scale) = (false, false, false, None);
+    for piece in trimmed.split_whitespace() {
+        match piece {
+            "$" => dollar = true,
+            "(" => {
+                if found.is_some() {
+                    // The doubled form, or a remark: nothing after it is new.
+                    percent |= trimmed.contains("(  %") || trimmed.contains(") %");
+                    break;
+                }
+                bracket = true;
+            }
+            ")" => {}
+            "%" => percent |= found.is_some(),
+            "million" | "millions" => scale = Some(Scale::Million),
+            "billion" | "billions" => scale = Some(Scale::Billion),
+            "thousand" | "thousands" => scale = Some(Scale::Thousand),
+            _ if found.is_none() => match plain(piece) {
+                Some((digits, pct)) => {
+                    percent |= pct;
+                    found = Some((digits, dollar || piece.contains('$'), bracket));
+                }
+                None => words.push(piece),
+            },
+            _ => words.push(piece),
+        }
+    }
+    let (digits, dollar, negative) = found?;
+    let sign = if negative && !digits.starts_with('-') { "-" } else { "" };
+    let body = format!("{sign}{digits}");
+    let number = body.parse().ok()?;
+    let literal = if percent { format!("{body}%") } else { body };
+    Some(CellNumber { literal, number, percent, dollar, words: words.join(" "), scale })
+}
+
+/// Digits without commas, `$` and `%`, if the piece is nothing but a number.
+fn plain(piece: &str) -> Option<(String, bool)> {
+    let piece = piece.trim_start_matches('$');
+    let percent = piece.ends_with('%');
+    let digits: String = piece.trim_end_matches('%').chars().filter(|c| *c != ',').collect();
+    let shaped = digits.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-'))
+        && digits.bytes().any(|b| b.is_ascii_digit());
+    (shaped && digits.parse::<f64>().is_ok()).then_some((digits, percent))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_forms_of_the_dataset() {
+        let literal = |cell: &str| read(cell).map(|n| n.literal);
+        assert_eq!(literal("$ -154 ( 154 )").as_deref(), Some("-154"));
+        assert_eq!(literal("28% ( 28 % )").as_deref(), Some("28%"));
+        assert_eq!(literal("( 3.2 ) % (  % )").as_deref(), Some("-3.2%"));
+        assert_eq!(literal("$ 1,234.50").as_deref(), Some("1234.50"));
+        assert_eq!(literal("5.0 years").as_deref(), Some("5.0"));
+        assert_eq!(literal("2014"), None);
+        assert_eq!(literal("n/a"), None);
+        assert_eq!(literal("aa3"), None);
+    }
+}

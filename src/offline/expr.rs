@@ -1,0 +1,215 @@
+//! The emitter: an expression over literals, written as a program of the
+//! dataset's language, and read back from the programs of earlier turns.
+
+use crate::number::Value;
+
+/// The operations the rules use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Op {
+    /// `add`
+    Add,
+    /// `subtract`
+    Subtract,
+    /// `multiply`
+    Multiply,
+    /// `divide`
+    Divide,
+    /// `greater`
+    Greater,
+    /// `exp`
+    Exp,
+}
+
+impl Op {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::Subtract => "subtract",
+            Self::Multiply => "multiply",
+            Self::Divide => "divide",
+            Self::Greater => "greater",
+            Self::Exp => "exp",
+        }
+    }
+
+    fn of(name: &str) -> Option<Self> {
+        [Self::Add, Self::Subtract, Self::Multiply, Self::Divide, Self::Greater, Self::Exp]
+            .into_iter()
+            .find(|op| op.name() == name)
+    }
+}
+
+/// A literal of a program.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Leaf {
+    /// As written: `206588`, `4.02%`, `const_100`.
+    pub literal: String,
+    /// As the official evaluator reads it.
+    pub value: f64,
+    /// The fact it was read from: an index into the fact store.
+    pub fact: Option<usize>,
+}
+
+/// An expression; its program has one step for each operation.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Expr {
+    /// A literal.
+    Leaf(Leaf),
+    /// An operation on two expressions.
+    Step(Op, Box<Expr>, Box<Expr>),
+}
+
+/// The value of a literal in the official evaluator.
+pub(crate) fn literal_value(literal: &str) -> Option<f64> {
+    let plain: String = literal.chars().filter(|c| *c != ',').collect();
+    if let Ok(value) = plain.parse::<f64>() {
+        return value.is_finite().then_some(value);
+    }
+    if let Some(percent) = plain.strip_suffix('%') {
+        return percent.parse::<f64>().ok().map(|v| v / 100.0);
+    }
+    let constant = plain.strip_prefix("const_")?;
+    if constant == "m1" { Some(-1.0) } else { constant.parse().ok() }
+}
+
+impl Expr {
+    /// A constant such as `const_100`.
+    pub fn constant(n: u32) -> Self {
+        Self::Leaf(Leaf { literal: format!("const_{n}"), value: f64::from(n), fact: None })
+    }
+
+    /// A literal that is no fact, e.g. a number named in the question.
+    pub fn literal(literal: &str) -> Option<Self> {
+        let value = literal_value(literal)?;
+        Some(Self::Leaf(Leaf { literal: literal.to_owned(), value, fact: None }))
+    }
+
+    /// `op(a, b)`
+    pub fn step(op: Op, a: Self, b: Self) -> Self {
+        Self::Step(op, Box::new(a), Box::new(b))
+    }
+
+    /// The value, unrounded; `None` where the evaluator would call it invalid.
+    pub fn value(&self) -> Option<Value> {
+        match self {
+            Self::Leaf(leaf) => Some(Value::Number(leaf.value)),
+            Self::Step(op, a, b) => {
+                let (a, b) = (a.value()?.number()?, b.value()?.number()?);
+                let number = match op {
+                    Op::Add => a + b,
+                    Op::Subtract => a - b,
+                    Op::Multiply => a * b,
+                    Op::Divide if b == 0.0 => return None,
+                    Op::Divide => a / b,
+                    Op::Exp => a.powf(b),
+                    Op::Greater => {
+                        return Some(Value::Text(if a > b { "yes" } else { "no" }.to_owned()));
+                    }
+                };
+                number.is_finite().then_some(Value::Number(number))
+            }
+        }
+    }
+
+    /// The number, if it is one.
+    pub fn number(&self) -> Option<f64> {
+        self.value()?.number()
+    }
+
+    /// The literals, left to right, constants included.
+    pub fn leaves(&self) -> Vec<&Leaf> {
+        match self {
+            Self::Leaf(leaf) => vec![leaf],
+            Self::Step(_, a, b) => {
+                let mut out = a.leaves();
+                out.extend(b.leaves());
+                out
+            }
+        }
+    }
+
+    /// The last operation and its arguments.
+    pub fn top(&self) -> Option<(Op, &Self, &Self)> {
+        match self {
+            Self::Leaf(_) => None,
+            Self::Step(op, a, b) => Some((*op, a, b)),
+        }
+    }
+
+    /// The program: a literal by itself, or steps joined by `", "`, an equal
+    /// sub-expression computed once.
+    pub fn program(&self) -> String {
+        let mut steps = Vec::new();
+        let last = self.emit(&mut steps);
+        if steps.is_empty() { last } else { steps.join(", ") }
+    }
+
+    fn emit(&self, steps: &mut Vec<String>) -> String {
+        match self {
+            Self::Leaf(leaf) => leaf.literal.clone(),
+            Self::Step(op, a, b) => {
+                let (a, b) = (a.emit(steps), b.emit(steps));
+                let text = format!("{}({a}, {b})", op.name());
+                if let Some(k) = steps.iter().position(|s| *s == text) {
+                    return format!("#{k}");
+                }
+                steps.push(text);
+                format!("#{}", steps.len() - 1)
+            }
+        }
+    }
+
+    /// Reads a program of an earlier turn: its last step with everything it
+    /// refers to. `None` for what the rules do not use (`table_*`) or cannot read.
+    pub fn parse(program: &str) -> Option<Self> {
+        let mut steps: Vec<Self> = Vec::new();
+        for step in program.split("),") {
+            let step = step.trim().trim_end_matches(')');
+            let Some((name, arguments)) = step.split_once('(') else {
+                return if steps.is_empty() { Self::literal(step) } else { None };
+            };
+            let (a, b) = arguments.split_once(',')?;
+            let argument = |text: &str| -> Option<Self> {
+                match text.trim().strip_prefix('#') {
+                    Some(k) => steps.get(k.parse::<usize>().ok()?).cloned(),
+                    None => Self::literal(text.trim()),
+                }
+            };
+            let (a, b) = (argument(a)?, argument(b)?);
+            steps.push(Self::step(Op::of(name.trim())?, a, b));
+        }
+        steps.pop()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_read_and_written() {
+        for program in [
+            "206588",
+            "subtract(206588, 181001), divide(#0, 181001)",
+            "add(1, 2), divide(#0, const_2), multiply(#1, 4.02%)",
+        ] {
+            assert_eq!(Expr::parse(program).unwrap().program(), program);
+        }
+        let unused = Expr::parse("subtract(1, 2), divide(3, const_100)").unwrap();
+        assert_eq!(unused.program(), "divide(3, const_100)");
+        assert_eq!(Expr::parse("table_max(a, none)"), None);
+    }
+
+    #[test]
+    fn equal_steps_are_computed_once() {
+        let difference = Expr::parse("subtract(5, 3)").unwrap();
+        let both = Expr::step(Op::Divide, difference.clone(), Expr::step(Op::Add, difference, Expr::constant(1)));
+        assert_eq!(both.program(), "subtract(5, 3), add(#0, const_1), divide(#0, #1)");
+    }
+
+    #[test]
+    fn division_by_zero_has_no_value() {
+        assert_eq!(Expr::parse("divide(5, 0)").unwrap().value(), None);
+        assert_eq!(Expr::parse("greater(5, 3)").unwrap().value(), Some(Value::Text("yes".into())));
+    }
+}

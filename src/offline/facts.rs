@@ -1,0 +1,268 @@
+//! The fact store: every number of a page with what it is called, for which
+//! years, and where it stands.
+//!
+//! It does not know the question; `slots` ranks facts for one.
+
+use crate::dataset::Document;
+use crate::number::Scale;
+
+use super::cell;
+use super::prose;
+use super::text::{Kind, Token, Vocabulary, is_stop, tokenize};
+
+/// Where a fact stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A cell; row 0 is the header, column 0 the row labels.
+    Cell {
+        /// Row in the table as filed.
+        row: usize,
+        /// Column in the table as filed.
+        col: usize,
+    },
+    /// A number in a sentence.
+    Text {
+        /// Index of the sentence as we split them.
+        sentence: usize,
+        /// Numbers listed side by side share a run.
+        run: usize,
+        /// Index of its token in the sentence.
+        at: usize,
+    },
+}
+
+/// A number of the page.
+#[derive(Clone, Debug)]
+pub(crate) struct Fact {
+    /// `r3c2`, `t5`.
+    pub id: String,
+    /// As the official evaluator reads it.
+    pub literal: String,
+    /// As printed, sign kept; a percentage is not divided.
+    pub number: f64,
+    /// A percentage.
+    pub percent: bool,
+    /// An amount of money.
+    pub dollar: bool,
+    /// The scale word beside it.
+    pub scale: Option<Scale>,
+    /// Where it stands.
+    pub place: Place,
+    /// Words of the row label and its section, or of the sentence.
+    pub label: Vec<u32>,
+    /// Words of the column's header, or of the nearest words in the sentence.
+    pub near: Vec<u32>,
+    /// Years of its column and row, or of its place in the sentence.
+    pub years: Vec<u16>,
+}
+
+impl Fact {
+    /// Row and column, for a cell.
+    pub fn cell(&self) -> Option<(usize, usize)> {
+        match self.place {
+            Place::Cell { row, col } => Some((row, col)),
+            Place::Text { .. } => None,
+        }
+    }
+
+    /// Whether both stand in the same row, or in the same list of a sentence.
+    pub fn same_series(&self, other: &Self) -> bool {
+        match (self.place, other.place) {
+            (Place::Cell { row: a, .. }, Place::Cell { row: b, .. }) => a == b,
+            (
+                Place::Text { sentence: a, .. },
+                Place::Text { sentence: b, .. },
+            ) => a == b,
+            _ => false,
+        }
+    }
+}
+
+/// A row of the table as the facts see it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Row {
+    /// The label as filed.
+    pub name: String,
+    /// Words of the label.
+    pub label: Vec<u32>,
+    /// Words of the section heading above it.
+    pub section: Vec<u32>,
+    /// Years named in the label.
+    pub years: Vec<u16>,
+}
+
+/// A column of the table.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Column {
+    /// The header as filed.
+    pub name: String,
+    /// Words of the header.
+    pub label: Vec<u32>,
+    /// Years named in the header.
+    pub years: Vec<u16>,
+}
+
+/// A sentence, split from the page's text.
+#[derive(Clone, Debug)]
+pub(crate) struct Sentence {
+    /// 1 for the first sentence as filed (`t1`).
+    pub filed: usize,
+    /// Its tokens.
+    pub tokens: Vec<Token>,
+    /// The word of each token, where it is one worth matching.
+    pub words: Vec<Option<u32>>,
+}
+
+/// A page read into facts.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    /// All facts, cells first.
+    pub all: Vec<Fact>,
+    /// The table's rows.
+    pub rows: Vec<Row>,
+    /// The table's columns.
+    pub columns: Vec<Column>,
+    /// The text's sentences.
+    pub sentences: Vec<Sentence>,
+    /// Words of the upper left cell.
+    pub corner: Vec<u32>,
+    /// The words.
+    pub vocabulary: Vocabulary,
+    /// Inverse document frequency by word, over rows, columns and sentences.
+    pub idf: Vec<f64>,
+}
+
+impl Facts {
+    /// Reads a page.
+    pub fn read(document: &Document) -> Self {
+        let mut facts = Self::default();
+        facts.read_table(&document.table);
+        for (i, filed) in document.sentences().enumerate() {
+            facts.read_text(i + 1, filed);
+        }
+        facts.weigh();
+        facts
+    }
+
+    /// The weight of a word.
+    pub fn weight(&self, word: u32) -> f64 {
+        self.idf.get(word as usize).copied().unwrap_or(1.0)
+    }
+
+    fn words(&mut self, text: &str) -> (Vec<u32>, Vec<u16>) {
+        let tokens = tokenize(text);
+        let mut words = Vec::new();
+        for token in &tokens {
+            if matches!(token.kind, Kind::Word | Kind::Number) && !is_stop(&token.text) {
+                let word = self.vocabulary.intern(&token.text);
+                if !words.contains(&word) {
+                    words.push(word);
+                }
+            }
+        }
+        let mut years: Vec<u16> = tokens.iter().filter_map(Token::year).collect();
+        years.dedup();
+        (words, years)
+    }
+
+    fn read_table(&mut self, table: &[Vec<String>]) {
+        let Some(header) = table.first() else { return };
+        for (i, cell) in header.iter().enumerate() {
+            let (label, years) = self.words(cell);
+            if i == 0 {
+                self.corner.clone_from(&label);
+            }
+            self.columns.push(Column { name: cell.clone(), label, years });
+        }
+        let mut section = Vec::new();
+        for (r, cells) in table.iter().enumerate() {
+            let name = cells.first().cloned().unwrap_or_default();
+            let (label, years) = self.words(&name);
+            let numbers: Vec<_> = cells.iter().map(|c| cell::read(c)).collect();
+            if r > 0 && cells.iter().skip(1).all(|c| c.trim().is_empty()) && !name.trim().is_empty() {
+                section.clone_from(&label);
+            }
+            self.rows.push(Row { name, label, section: section.clone(), years });
+            for (c, number) in numbers.into_iter().enumerate().skip(1) {
+                let Some(number) = number else { continue };
+                let looks_like_header = r == 0 && (super::text::year_of(&number.literal).is_some() || !number.words.is_empty() && !number.dollar || number.percent);
+                if looks_like_header {
+                    continue;
+                }
+                self.push_cell(r, c, &number);
+            }
+        }
+    }
+
+    fn push_cell(&mut self, row: usize, col: usize, number: &cell::CellNumber) {
+        let (extra, _) = self.words(&number.words);
+        let (Some(of_row), column) = (self.rows.get(row), self.columns.get(col)) else { return };
+        let mut near = if row == 0 { Vec::new() } else { column.map(|c| c.label.clone()).unwrap_or_default() };
+        near.extend(extra);
+        let mut years = of_row.years.clone();
+        years.extend(column.iter().flat_map(|c| &c.years).filter(|_| row > 0));
+        years.dedup();
+        let mut label = of_row.label.clone();
+        for word in &of_row.section {
+            if !label.contains(word) {
+                label.push(*word);
+            }
+        }
+        self.all.push(Fact {
+            id: format!("r{row}c{col}"),
+            literal: number.literal.clone(),
+            number: number.number,
+            percent: number.percent,
+            dollar: number.dollar,
+            scale: number.scale,
+            place: Place::Cell { row, col },
+            label,
+            near,
+            years,
+        });
+    }
+
+    fn read_text(&mut self, filed: usize, text: &str) {
+        for tokens in prose::sentences(tokenize(text)) {
+            let words: Vec<Option<u32>> = tokens
+                .iter()
+                .map(|t| {
+                    (matches!(t.kind, Kind::Word | Kind::Number) && !is_stop(&t.text))
+                        .then(|| self.vocabulary.intern(&t.text))
+                })
+                .collect();
+            let sentence = self.sentences.len();
+            for number in prose::numbers(&tokens) {
+                self.all.push(prose::fact(&number, filed, sentence, &words));
+            }
+            self.sentences.push(Sentence { filed, tokens, words });
+        }
+    }
+
+    fn weigh(&mut self) {
+        let mut df = vec![0.0_f64; self.vocabulary.len()];
+        let mut units = 0.0;
+        let mut count = |words: &mut dyn Iterator<Item = u32>| {
+            let mut seen: Vec<u32> = words.collect();
+            seen.sort_unstable();
+            seen.dedup();
+            for word in seen {
+                if let Some(n) = df.get_mut(word as usize) {
+                    *n += 1.0;
+                }
+            }
+            units += 1.0;
+        };
+        for row in self.rows.iter().skip(1) {
+            count(&mut row.label.iter().copied());
+        }
+        for column in self.columns.iter().skip(1) {
+            count(&mut column.label.iter().copied());
+        }
+        for sentence in &self.sentences {
+            count(&mut sentence.words.iter().flatten().copied());
+        }
+        let total: f64 = units;
+        self.idf = df.into_iter().map(|n| ((total + 1.0) / (n + 0.5)).ln().max(0.2)).collect();
+    }
+}

@@ -1,0 +1,255 @@
+//! Numbers in running text: which are amounts, and which year each is for.
+//!
+//! "A was $ 5, $ 4 and $ 3 in 2007, 2006 and 2005" is aligned pairwise; dates,
+//! note numbers and years are no amounts.
+
+use crate::number::Scale;
+
+use super::facts::{Fact, Place};
+use super::text::{Kind, Token, is_month};
+
+/// An amount found in a sentence.
+#[derive(Clone, Debug)]
+pub(crate) struct ProseNumber {
+    /// Index of its token.
+    pub at: usize,
+    /// Index of the last token that belongs to it (unit word, `%`).
+    pub end: usize,
+    /// Its digits.
+    pub digits: String,
+    /// `%` or `percent` follows.
+    pub percent: bool,
+    /// `$` stands before.
+    pub dollar: bool,
+    /// Scale word after it.
+    pub scale: Option<Scale>,
+    /// Years it is for.
+    pub years: Vec<u16>,
+    /// Amounts listed side by side share a run.
+    pub run: usize,
+}
+
+/// Splits tokens at full stops and semicolons.
+pub(crate) fn sentences(tokens: Vec<Token>) -> Vec<Vec<Token>> {
+    let mut out = Vec::new();
+    let mut current: Vec<Token> = Vec::new();
+    for token in tokens {
+        let stop = token.kind == Kind::Mark && matches!(token.text.as_str(), "." | ";")
+            && !current.last().is_some_and(|t| is_month(&t.text) || matches!(t.text.as_str(), "u.s" | "inc" | "corp" | "no" | "vs"));
+        if stop {
+            if !current.is_empty() {
+                out.push(std::mem::take(&mut current));
+            }
+        } else if !token.is(".") {
+            current.push(token);
+        }
+    }
+    if !current.is_empty() {
+        out.push(current);
+    }
+    out
+}
+
+/// The amounts of a sentence with their years.
+pub(crate) fn numbers(tokens: &[Token]) -> Vec<ProseNumber> {
+    let mut out: Vec<ProseNumber> = Vec::new();
+    let mut depth_of_double: Option<usize> = None;
+    for (at, token) in tokens.iter().enumerate() {
+        if token.is(")") {
+            depth_of_double = None;
+        }
+        if token.kind != Kind::Number || depth_of_double.is_some() {
+            continue;
+        }
+        let before = |k: usize| at.checked_sub(k).and_then(|i| tokens.get(i));
+        let after = |k: usize| tokens.get(at + k);
+        if before(1).is_some_and(|t| names_a_reference(&t.text)) || is_day(tokens, at) {
+            continue;
+        }
+        let doubled = before(1).is_some_and(|t| t.is("("))
+            && out.last().is_some_and(|last| last.end + 2 == at && same_digits(&last.digits, &token.text));
+        if doubled {
+            depth_of_double = Some(at);
+            continue;
+        }
+        let footnote = before(1).is_some_and(|t| t.is("(")) && after(1).is_some_and(|t| t.is(")"));
+        if footnote && token.text.len() <= 2 {
+            continue;
+        }
+        let mut end = at;
+        let mut percent = false;
+        let mut scale = None;
+        if let Some(next) = after(1) {
+            percent = next.is("%") || next.is("percent");
+            scale = scale_word(&next.text);
+            if percent || scale.is_some() {
+                end = at + 1;
+            }
+        }
+        let dollar = before(1).is_some_and(|t| t.is("$"));
+        out.push(ProseNumber {
+            at,
+            end,
+            digits: token.text.clone(),
+            percent,
+            dollar,
+            scale,
+            years: Vec::new(),
+            run: out.len(),
+        });
+    }
+    join_runs(tokens, &mut out);
+    date(tokens, &mut out);
+    out
+}
+
+fn same_digits(a: &str, b: &str) -> bool {
+    a.trim_start_matches('-') == b.trim_start_matches('-')
+}
+
+fn names_a_reference(word: &str) -> bool {
+    matches!(word, "note" | "item" | "section" | "page" | "topic" | "asu" | "no" | "sfas" | "rule" | "level" | "form" | "fin" | "fas" | "exhibit" | "chapter" | "tier" | "article" | "ias" | "phase")
+}
+
+/// A day of the month: `december 31`, `31 december`.
+fn is_day(tokens: &[Token], at: usize) -> bool {
+    let word = |i: Option<usize>| i.and_then(|i| tokens.get(i)).is_some_and(|t| is_month(&t.text));
+    let small = tokens.get(at).is_some_and(|t| t.text.len() <= 2);
+    let dotted = at >= 2 && tokens.get(at - 1).is_some_and(|t| t.is(".")) && word(at.checked_sub(2));
+    small && (word(at.checked_sub(1)) || dotted)
+}
+
+fn scale_word(word: &str) -> Option<Scale> {
+    match word {
+        "thousand" => Some(Scale::Thousand),
+        "million" => Some(Scale::Million),
+        "billion" => Some(Scale::Billion),
+        _ => None,
+    }
+}
+
+/// Whether a token may stand between two items of one list.
+fn joins(token: &Token) -> bool {
+    matches!(token.text.as_str(), "," | "and" | "$" | "or" | "approximate" | "(" | ")" | "%" | "million" | "billion" | "thousand" | "percent" | "respective" | "about" | "to" | "versu")
+        || token.kind == Kind::Number && token.text.len() <= 5
+}
+
+fn join_runs(tokens: &[Token], numbers: &mut [ProseNumber]) {
+    let mut previous: Option<(usize, usize)> = None;
+    for number in numbers.iter_mut() {
+        if let Some((end, run)) = previous {
+            let between = tokens.get(end + 1..number.at).unwrap_or_default();
+            if between.len() <= 8 && between.iter().all(joins) {
+                number.run = run;
+            }
+        }
+        previous = Some((number.end, number.run));
+    }
+}
+
+/// Lists of years: `2007 , 2006 and 2005`.
+fn year_runs(tokens: &[Token]) -> Vec<Vec<(usize, u16)>> {
+    let mut runs: Vec<Vec<(usize, u16)>> = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let Some(year) = token.year().filter(|_| is_true_year(tokens, at)) else { continue };
+        if let Some(run) = runs.last_mut()
+            && let Some((last, _)) = run.last()
+        {
+            let between = tokens.get(last + 1..at).unwrap_or_default();
+            let listed = between.iter().all(|t| {
+                matches!(t.text.as_str(), "," | "and" | "or" | "december" | "31" | "june" | "30" | "september" | "fiscal" | "year" | "the" | "end" | "compar" | "with" | "to" | "versu")
+            });
+            if listed && between.len() <= 5 {
+                run.push((at, year));
+                continue;
+            }
+        }
+        runs.push(vec![(at, year)]);
+    }
+    runs
+}
+
+/// A `2013` or `2014` may be a lost dash: it counts as a year only where a year
+/// can stand.
+fn is_true_year(tokens: &[Token], at: usize) -> bool {
+    let Some(token) = tokens.get(at) else { return false };
+    if !(token.is("2013") || token.is("2014")) {
+        return true;
+    }
+    let before = at.checked_sub(1).and_then(|i| tokens.get(i));
+    before.is_some_and(|t| {
+        matches!(t.text.as_str(), "in" | "of" | "for" | "during" | "since" | "to" | "from" | "through" | "fiscal" | "and" | "," | "by" | "year" | "until" | "before" | "after" | "between" | "than" | "with" | "31" | "30" | "29" | "28" | "early" | "late" | "mid" | "quarter" | "the")
+            || is_month(&t.text)
+            || t.year().is_some()
+    })
+}
+
+fn date(tokens: &[Token], numbers: &mut [ProseNumber]) {
+    let runs = year_runs(tokens);
+    let mut by_run: Vec<(usize, usize, usize, usize)> = Vec::new(); // run, count, first, last token
+    for number in numbers.iter() {
+        match by_run.last_mut() {
+            Some(last) if last.0 == number.run => {
+                last.1 += 1;
+                last.3 = number.end;
+            }
+            _ => by_run.push((number.run, 1, number.at, number.end)),
+        }
+    }
+    for (run, count, first, last) in by_run {
+        let after = runs.iter().find(|years| years.first().is_some_and(|(at, _)| *at > last));
+        let before = runs.iter().rev().find(|years| years.last().is_some_and(|(at, _)| *at < first));
+        let blocked = |years: &Vec<(usize, u16)>| {
+            years.first().is_some_and(|(at, _)| numbers.iter().any(|n| n.run != run && n.at > last && n.at < *at))
+        };
+        let same_size = |years: &&Vec<(usize, u16)>| years.len() == count;
+        let listed = if count >= 2 {
+            after.filter(|y| same_size(y) && !blocked(y)).or_else(|| before.filter(same_size)).or_else(|| after.filter(same_size))
+        } else {
+            None
+        };
+        let single = || {
+            let near = after.filter(|y| !blocked(y) && y.first().is_some_and(|(at, _)| at - last <= 10));
+            near.or(before).or(after.filter(|y| !blocked(y)))
+        };
+        let mut index = 0;
+        let years = listed.or_else(single);
+        for number in numbers.iter_mut().filter(|n| n.run == run) {
+            if let Some(years) = years {
+                number.years = if listed.is_some() {
+                    years.get(index).map(|(_, y)| *y).into_iter().collect()
+                } else {
+                    years.iter().map(|(_, y)| *y).collect()
+                };
+            }
+            index += 1;
+        }
+    }
+}
+
+/// Makes the fact of an amount.
+pub(crate) fn fact(number: &ProseNumber, filed: usize, sentence: usize, words: &[Option<u32>]) -> Fact {
+    let collect = |range: std::ops::Range<usize>| -> Vec<u32> {
+        let mut out = Vec::new();
+        for word in words.get(range).unwrap_or_default().iter().flatten() {
+            if !out.contains(word) {
+                out.push(*word);
+            }
+        }
+        out
+    };
+    let near = collect(number.at.saturating_sub(14)..(number.end + 9).min(words.len()));
+    let value: f64 = number.digits.parse().unwrap_or_default();
+    Fact {
+        id: format!("t{filed}"),
+        literal: if number.percent { format!("{}%", number.digits) } else { number.digits.clone() },
+        number: value,
+        percent: number.percent,
+        dollar: number.dollar,
+        scale: number.scale,
+        place: Place::Text { sentence, run: number.run, at: number.at },
+        label: collect(0..words.len()),
+        near,
+        years: number.years.clone(),
+    }
+}

@@ -1,0 +1,199 @@
+//! The slot scorer: how well a fact answers what a slot asks for.
+//!
+//! A linear model over named features; its weights are in `weights`.
+
+use super::facts::{Fact, Facts, Place};
+use super::text::{Kind, Token, is_stop, is_weak};
+use super::weights::{FEATURES, WEIGHTS};
+
+/// What a slot of a program asks for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Query {
+    /// Words asked for and their weight in the document.
+    pub words: Vec<(u32, f64)>,
+    /// Weight of words the document does not have.
+    pub unknown: f64,
+    /// Words of the earlier turn that a short question leaves out.
+    pub inherited: Vec<(u32, f64)>,
+    /// Years asked for.
+    pub years: Vec<u16>,
+    /// The years come from an earlier turn.
+    pub years_inherited: bool,
+    /// Nothing but a year or a pronoun is asked for: the entity is the earlier turn's.
+    pub elliptical: bool,
+    /// Facts that earlier turns used, the latest last.
+    pub anchors: Vec<usize>,
+    /// A percentage is asked for as such.
+    pub percent: bool,
+    /// A count (`how many`, `number of`), not money.
+    pub count: bool,
+    /// The question points back (`that`, `this`, `again`).
+    pub again: bool,
+    /// The first year or opening balance is asked for.
+    pub opening: bool,
+}
+
+impl Query {
+    /// Sets the words from tokens.
+    pub fn ask(&mut self, facts: &Facts, tokens: &[Token]) {
+        (self.words, self.unknown) = weighted(facts, tokens);
+    }
+
+    /// Whether anything of substance is asked for.
+    pub fn is_bare(&self) -> bool {
+        self.words.iter().all(|(_, w)| *w < 0.9) && self.unknown < 1.0
+    }
+}
+
+/// Content words with weights; and the weight of those the document lacks.
+pub(crate) fn weighted(facts: &Facts, tokens: &[Token]) -> (Vec<(u32, f64)>, f64) {
+    let mut words: Vec<(u32, f64)> = Vec::new();
+    let mut unknown = 0.0;
+    for token in tokens {
+        if !matches!(token.kind, Kind::Word | Kind::Number) || is_stop(&token.text) {
+            continue;
+        }
+        let weak = if is_weak(&token.text) { 0.35 } else { 1.0 };
+        match facts.vocabulary.find(&token.text) {
+            Some(word) if words.iter().any(|(w, _)| *w == word) => {}
+            Some(word) => words.push((word, weak * facts.weight(word))),
+            None => unknown += weak,
+        }
+    }
+    (words, unknown)
+}
+
+/// The value of every feature of a fact for a query.
+pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) -> [f64; FEATURES] {
+    let total: f64 = query.words.iter().map(|(_, w)| w).sum::<f64>() + 0.4 * query.unknown;
+    let total = if total > 0.0 { total } else { 1.0 };
+    let has = |set: &[u32], word: u32| set.contains(&word);
+    let in_label: f64 = query.words.iter().filter(|(w, _)| has(&fact.label, *w)).map(|(_, x)| x).sum();
+    let in_near: f64 = query.words.iter().filter(|(w, _)| has(&fact.near, *w) && !has(&fact.label, *w)).map(|(_, x)| x).sum();
+    let inherited_total: f64 = query.inherited.iter().map(|(_, w)| w).sum::<f64>().max(1.0);
+    let in_inherited: f64 = query.inherited.iter()
+        .filter(|(w, _)| has(&fact.label, *w) || has(&fact.near, *w)).map(|(_, x)| x).sum::<f64>() / inherited_total;
+    let flag = |condition: bool| f64::from(u8::from(condition));
+    let matched = fact.years.iter().any(|y| query.years.contains(y));
+    let asked = !query.years.is_empty();
+    let year_match = flag(asked && matched);
+    let exact_year = flag(asked && matched && fact.years.len() == 1);
+    let conflict = flag(asked && !matched && !fact.years.is_empty());
+    let undated = flag(asked && fact.years.is_empty());
+    let own_year = flag(!query.years_inherited);
+    let anchor = query.anchors.last().and_then(|i| facts.all.get(*i));
+    let same_series = flag(anchor.is_some_and(|a| a.same_series(fact)));
+    let any_series = flag(query.anchors.iter().filter_map(|i| facts.all.get(*i)).any(|a| a.same_series(fact)));
+    let same_column = flag(anchor.and_then(Fact::cell).zip(fact.cell()).is_some_and(|(a, b)| a.1 == b.1));
+    let same_kind = flag(anchor.is_some_and(|a| a.cell().is_some() == fact.cell().is_some()));
+    let used = flag(query.anchors.contains(&index));
+    let elliptical = flag(query.elliptical);
+    let mut f = [0.0; FEATURES];
+    let values: &[f64] = match fact.place {
+        Place::Cell { row, col } => {
+            let of_row = facts.rows.get(row);
+            let label_total: f64 = of_row.map_or(0.0, |r| r.label.iter().map(|w| facts.weight(*w)).sum());
+            let label_matched: f64 = of_row.map_or(0.0, |r| {
+                r.label.iter().filter(|w| query.words.iter().any(|(q, _)| q == *w)).map(|w| facts.weight(*w)).sum()
+            });
+            let column_unmatched: f64 = facts.columns.get(col).map_or(0.0, |c| {
+                c.label.iter().filter(|w| !query.words.iter().any(|(q, _)| q == *w)).map(|w| facts.weight(*w)).sum()
+            });
+            let corner: f64 = query.words.iter()
+                .filter(|(w, _)| has(&facts.corner, *w) && !has(&fact.label, *w) && !has(&fact.near, *w)).map(|(_, x)| x).sum();
+            let precision = if label_total > 0.0 { label_matched / label_total } else { 0.0 };
+            &[
+                1.0,
+                in_label / total,
+                in_near / total,
+                corner / total,
+                (label_total - label_matched).min(12.0) / 6.0,
+                precision,
+                flag(precision > 0.99),
+                column_unmatched.min(12.0) / 6.0,
+                year_match * own_year,
+                year_match * (1.0 - own_year),
+                exact_year,
+                conflict,
+                undated,
+                flag(!asked && col == 1),
+                flag(!asked) * flag(row + 1 == facts.rows.len()),
+            ]
+        }
+        Place::Text { sentence, at, .. } => {
+            let Some(sentence) = facts.sentences.get(sentence) else { return f };
+            let mut close = 0.0;
+            let mut right_before = 0.0;
+            for (word, weight) in &query.words {
+                let distance = sentence.words.iter().enumerate()
+                    .filter(|(_, w)| **w == Some(*word))
+                    .map(|(i, _)| if i < at { at - i } else { 2 * (i - at) })
+                    .min();
+                if let Some(distance) = distance {
+                    #[allow(clippy::cast_precision_loss, reason = "distances are small")]
+                    let d = distance as f64;
+                    close += weight * (-d / 10.0).exp();
+                    right_before += weight * flag(distance <= 4);
+                }
+            }
+            #[allow(clippy::cast_precision_loss, reason = "sentence lengths are small")]
+            let length = (sentence.tokens.len() as f64 / 60.0).min(2.0);
+            let bare = !fact.dollar && !fact.percent && fact.scale.is_none();
+            &[
+                (in_label + in_near) / total,
+                (query.words.iter().filter(|(w, _)| has(&fact.near, *w)).map(|(_, x)| x).sum::<f64>()) / total,
+                close / total,
+                right_before / total,
+                length,
+                year_match * own_year,
+                year_match * (1.0 - own_year),
+                exact_year,
+                conflict,
+                undated,
+                flag(bare && fact.literal.len() <= 2),
+                flag(bare),
+                flag(fact.dollar),
+            ]
+        }
+    };
+    let offset = match fact.place {
+        Place::Cell { .. } => 0,
+        Place::Text { .. } => super::weights::TEXT,
+    };
+    for (slot, value) in f.iter_mut().skip(offset).zip(values) {
+        *slot = *value;
+    }
+    let shared = [
+        same_series * elliptical,
+        same_series * (1.0 - elliptical),
+        any_series,
+        same_column * elliptical,
+        same_column * (1.0 - elliptical),
+        same_kind,
+        in_inherited,
+        in_inherited * elliptical,
+        used * flag(query.again),
+        used * flag(!query.again),
+        flag(query.percent && fact.percent),
+        flag(!query.percent && fact.percent),
+        flag(query.count && fact.dollar),
+        flag(query.opening) * flag(fact.years.is_empty()),
+    ];
+    for (slot, value) in f.iter_mut().skip(super::weights::SHARED).zip(shared) {
+        *slot = value;
+    }
+    f
+}
+
+/// The score of a fact for a query; higher is better.
+pub(crate) fn score(facts: &Facts, fact: &Fact, index: usize, query: &Query) -> f64 {
+    features(facts, fact, index, query).iter().zip(WEIGHTS).map(|(f, (_, w))| f * w).sum()
+}
+
+/// The best facts for a query, best first.
+pub(crate) fn rank(facts: &Facts, query: &Query, keep: usize) -> Vec<(usize, f64)> {
+    let mut scored: Vec<(usize, f64)> = facts.all.iter().enumerate().map(|(i, f)| (i, score(facts, f, i, query))).collect();
+    scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    scored.truncate(keep);
+    scored
+}
