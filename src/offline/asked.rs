@@ -20,7 +20,11 @@ impl Asked {
         let tokens = tokenize(question);
         let phrase = plain(question);
         let years = years(&tokens, &phrase);
-        Self { tokens, phrase, years }
+        Self {
+            tokens,
+            phrase,
+            years,
+        }
     }
 
     /// Whether any of these phrases (whole words) occurs.
@@ -35,7 +39,9 @@ impl Asked {
 
     /// Whether the question begins with one of these.
     pub fn starts(&self, phrases: &[&str]) -> bool {
-        phrases.iter().any(|p| self.phrase.starts_with(&format!(" {p} ")))
+        phrases
+            .iter()
+            .any(|p| self.phrase.starts_with(&format!(" {p} ")))
     }
 
     /// A percentage is asked for.
@@ -46,37 +52,99 @@ impl Asked {
     /// A change over time or a difference is asked for.
     pub fn change(&self) -> bool {
         self.says(&[
-            "change", "changes", "changed", "difference", "differences", "increase", "increased", "increases", "decrease",
-            "decreased", "decreases", "decline", "declined", "growth", "grow", "grew", "fluctuation",
-            "fluctuate", "variation", "variance", "vary", "varied", "rise", "rose", "fall", "drop", "dropped",
-            "reduction", "chaning", "reduced", "gain", "improvement", "differ",
+            "change",
+            "changes",
+            "changed",
+            "difference",
+            "differences",
+            "increase",
+            "increased",
+            "increases",
+            "decrease",
+            "decreased",
+            "decreases",
+            "decline",
+            "declined",
+            "growth",
+            "grow",
+            "grew",
+            "fluctuation",
+            "fluctuate",
+            "variation",
+            "variance",
+            "vary",
+            "varied",
+            "rise",
+            "rose",
+            "fall",
+            "drop",
+            "dropped",
+            "reduction",
+            "chaning",
+            "reduced",
+            "gain",
+            "improvement",
+            "differ",
         ])
     }
 
     /// A relative change is asked for, in so many words.
     pub fn relative_change(&self) -> bool {
-        self.says(&["growth rate", "rate of growth", "rate of change", "growth percent"])
-            || (self.percent() && self.change())
+        self.says(&[
+            "growth rate",
+            "rate of growth",
+            "rate of change",
+            "growth percent",
+        ]) || (self.percent() && self.change())
             || self.says(&["roi", "return on investment", "rate of return"])
     }
 
     /// A share of something is asked for.
     pub fn share(&self) -> bool {
         self.says(&[
-            "ratio", "portion", "proportion", "fraction", "share of", "represent", "represents", "represented", "in relation to",
-            "percent of", "as a percent", "divided by", "relative to",
+            "ratio",
+            "portion",
+            "proportion",
+            "fraction",
+            "share of",
+            "represent",
+            "represents",
+            "represented",
+            "in relation to",
+            "percent of",
+            "as a percent",
+            "divided by",
+            "relative to",
         ])
     }
 
     /// A sum is asked for.
     pub fn sum(&self) -> bool {
-        self.says(&["sum", "combined", "together", "altogether", "added", "in total", "aggregate of", "plus", "sum total", "adding"])
+        self.says(&[
+            "sum",
+            "combined",
+            "together",
+            "altogether",
+            "added",
+            "in total",
+            "aggregate of",
+            "plus",
+            "sum total",
+            "adding",
+        ])
     }
 
     /// It begins like a question to be answered with yes or no.
     pub fn yes_no(&self) -> bool {
-        self.starts(&["did", "does", "do", "is", "are", "was", "were", "has", "have", "will", "so did", "and did", "so was", "so is"])
-            || self.says(&["greater than the", "which one is greater", "was greater", "is greater"])
+        self.starts(&[
+            "did", "does", "do", "is", "are", "was", "were", "has", "have", "will", "so did",
+            "and did", "so was", "so is",
+        ]) || self.says(&[
+            "greater than the",
+            "which one is greater",
+            "was greater",
+            "is greater",
+        ])
     }
 }
 
@@ -84,7 +152,12 @@ impl Asked {
 pub(crate) fn plain(text: &str) -> String {
     let mut out = String::from(" ");
     for chunk in text.to_lowercase().replace("\\n", " ").split_whitespace() {
-        let word = chunk.trim_matches(|c: char| matches!(c, ',' | '.' | '?' | ';' | ':' | '(' | ')' | '"' | '\'' | '!'));
+        let word = chunk.trim_matches(|c: char| {
+            matches!(
+                c,
+                ',' | '.' | '?' | ';' | ':' | '(' | ')' | '"' | '\'' | '!'
+            )
+        });
         let word = match word {
             "" | "2019s" | "201c" | "201d" => continue,
             "percentage" | "percentages" | "percentual" | "percent's" => "percent",
@@ -103,7 +176,10 @@ fn years(tokens: &[Token], phrase: &str) -> Vec<u16> {
     for (i, token) in tokens.iter().enumerate() {
         let Some(year) = token.year() else { continue };
         // "$ 2010" and "2010 shares" are amounts, but neither occurs often enough to matter.
-        let money = i.checked_sub(1).and_then(|j| tokens.get(j)).is_some_and(|t| t.is("$"));
+        let money = i
+            .checked_sub(1)
+            .and_then(|j| tokens.get(j))
+            .is_some_and(|t| t.is("$"));
         if !money && token.kind != Kind::Number && !out.contains(&year) {
             out.push(year);
         }
@@ -112,7 +188,10 @@ fn years(tokens: &[Token], phrase: &str) -> Vec<u16> {
         let range = [first, last];
         let written = format!("{first}-{last}");
         let spans = phrase.contains(&written)
-            || (phrase.contains(" average ") || phrase.contains(" total ") || phrase.contains(" sum ")) && phrase.contains(&format!(" {first} to {last} "))
+            || (phrase.contains(" average ")
+                || phrase.contains(" total ")
+                || phrase.contains(" sum "))
+                && phrase.contains(&format!(" {first} to {last} "))
             || phrase.contains(&format!(" {first} through {last} "));
         if spans {
             let (low, high) = (range[0].min(range[1]), range[0].max(range[1]));

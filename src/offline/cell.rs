@@ -58,19 +58,36 @@ pub(crate) fn read(cell: &str) -> Option<CellNumber> {
         }
     }
     let (digits, dollar, negative) = found?;
-    let sign = if negative && !digits.starts_with('-') { "-" } else { "" };
+    let sign = if negative && !digits.starts_with('-') {
+        "-"
+    } else {
+        ""
+    };
     let body = format!("{sign}{digits}");
     let number = body.parse().ok()?;
     let literal = if percent { format!("{body}%") } else { body };
-    Some(CellNumber { literal, number, percent, dollar, words: words.join(" "), scale })
+    Some(CellNumber {
+        literal,
+        number,
+        percent,
+        dollar,
+        words: words.join(" "),
+        scale,
+    })
 }
 
 /// Digits without commas, `$` and `%`, if the piece is nothing but a number.
 fn plain(piece: &str) -> Option<(String, bool)> {
     let piece = piece.trim_start_matches('$');
     let percent = piece.ends_with('%');
-    let digits: String = piece.trim_end_matches('%').chars().filter(|c| *c != ',').collect();
-    let shaped = digits.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-'))
+    let digits: String = piece
+        .trim_end_matches('%')
+        .chars()
+        .filter(|c| *c != ',')
+        .collect();
+    let shaped = digits
+        .bytes()
+        .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-'))
         && digits.bytes().any(|b| b.is_ascii_digit());
     (shaped && digits.parse::<f64>().is_ok()).then_some((digits, percent))
 }

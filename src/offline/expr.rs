@@ -33,9 +33,16 @@ impl Op {
     }
 
     fn of(name: &str) -> Option<Self> {
-        [Self::Add, Self::Subtract, Self::Multiply, Self::Divide, Self::Greater, Self::Exp]
-            .into_iter()
-            .find(|op| op.name() == name)
+        [
+            Self::Add,
+            Self::Subtract,
+            Self::Multiply,
+            Self::Divide,
+            Self::Greater,
+            Self::Exp,
+        ]
+        .into_iter()
+        .find(|op| op.name() == name)
     }
 }
 
@@ -69,19 +76,31 @@ pub(crate) fn literal_value(literal: &str) -> Option<f64> {
         return percent.parse::<f64>().ok().map(|v| v / 100.0);
     }
     let constant = plain.strip_prefix("const_")?;
-    if constant == "m1" { Some(-1.0) } else { constant.parse().ok() }
+    if constant == "m1" {
+        Some(-1.0)
+    } else {
+        constant.parse().ok()
+    }
 }
 
 impl Expr {
     /// A constant such as `const_100`.
     pub fn constant(n: u32) -> Self {
-        Self::Leaf(Leaf { literal: format!("const_{n}"), value: f64::from(n), fact: None })
+        Self::Leaf(Leaf {
+            literal: format!("const_{n}"),
+            value: f64::from(n),
+            fact: None,
+        })
     }
 
     /// A literal that is no fact, e.g. a number named in the question.
     pub fn literal(literal: &str) -> Option<Self> {
         let value = literal_value(literal)?;
-        Some(Self::Leaf(Leaf { literal: literal.to_owned(), value, fact: None }))
+        Some(Self::Leaf(Leaf {
+            literal: literal.to_owned(),
+            value,
+            fact: None,
+        }))
     }
 
     /// `op(a, b)`
@@ -141,7 +160,11 @@ impl Expr {
     pub fn program(&self) -> String {
         let mut steps = Vec::new();
         let last = self.emit(&mut steps);
-        if steps.is_empty() { last } else { steps.join(", ") }
+        if steps.is_empty() {
+            last
+        } else {
+            steps.join(", ")
+        }
     }
 
     fn emit(&self, steps: &mut Vec<String>) -> String {
@@ -166,7 +189,11 @@ impl Expr {
         for step in program.split("),") {
             let step = step.trim().trim_end_matches(')');
             let Some((name, arguments)) = step.split_once('(') else {
-                return if steps.is_empty() { Self::literal(step) } else { None };
+                return if steps.is_empty() {
+                    Self::literal(step)
+                } else {
+                    None
+                };
             };
             let (a, b) = arguments.split_once(',')?;
             let argument = |text: &str| -> Option<Self> {
@@ -203,13 +230,23 @@ mod tests {
     #[test]
     fn equal_steps_are_computed_once() {
         let difference = Expr::parse("subtract(5, 3)").unwrap();
-        let both = Expr::step(Op::Divide, difference.clone(), Expr::step(Op::Add, difference, Expr::constant(1)));
-        assert_eq!(both.program(), "subtract(5, 3), add(#0, const_1), divide(#0, #1)");
+        let both = Expr::step(
+            Op::Divide,
+            difference.clone(),
+            Expr::step(Op::Add, difference, Expr::constant(1)),
+        );
+        assert_eq!(
+            both.program(),
+            "subtract(5, 3), add(#0, const_1), divide(#0, #1)"
+        );
     }
 
     #[test]
     fn division_by_zero_has_no_value() {
         assert_eq!(Expr::parse("divide(5, 0)").unwrap().value(), None);
-        assert_eq!(Expr::parse("greater(5, 3)").unwrap().value(), Some(Value::Text("yes".into())));
+        assert_eq!(
+            Expr::parse("greater(5, 3)").unwrap().value(),
+            Some(Value::Text("yes".into()))
+        );
     }
 }

@@ -69,10 +69,7 @@ impl Fact {
     pub fn same_series(&self, other: &Self) -> bool {
         match (self.place, other.place) {
             (Place::Cell { row: a, .. }, Place::Cell { row: b, .. }) => a == b,
-            (
-                Place::Text { sentence: a, .. },
-                Place::Text { sentence: b, .. },
-            ) => a == b,
+            (Place::Text { sentence: a, .. }, Place::Text { sentence: b, .. }) => a == b,
             _ => false,
         }
     }
@@ -130,12 +127,17 @@ pub(crate) struct Facts {
     pub vocabulary: Vocabulary,
     /// Inverse document frequency by word, over rows, columns and sentences.
     pub idf: Vec<f64>,
+    /// The slot scorer's weights.
+    pub weights: Vec<f64>,
 }
 
 impl Facts {
     /// Reads a page.
-    pub fn read(document: &Document) -> Self {
-        let mut facts = Self::default();
+    pub fn read(document: &Document, weights: &[f64]) -> Self {
+        let mut facts = Self {
+            weights: weights.to_vec(),
+            ..Self::default()
+        };
         facts.read_table(&document.table);
         for (i, filed) in document.sentences().enumerate() {
             facts.read_text(i + 1, filed);
@@ -172,20 +174,33 @@ impl Facts {
             if i == 0 {
                 self.corner.clone_from(&label);
             }
-            self.columns.push(Column { name: cell.clone(), label, years });
+            self.columns.push(Column {
+                name: cell.clone(),
+                label,
+                years,
+            });
         }
         let mut section = Vec::new();
         for (r, cells) in table.iter().enumerate() {
             let name = cells.first().cloned().unwrap_or_default();
             let (label, years) = self.words(&name);
             let numbers: Vec<_> = cells.iter().map(|c| cell::read(c)).collect();
-            if r > 0 && cells.iter().skip(1).all(|c| c.trim().is_empty()) && !name.trim().is_empty() {
+            if r > 0 && cells.iter().skip(1).all(|c| c.trim().is_empty()) && !name.trim().is_empty()
+            {
                 section.clone_from(&label);
             }
-            self.rows.push(Row { name, label, section: section.clone(), years });
+            self.rows.push(Row {
+                name,
+                label,
+                section: section.clone(),
+                years,
+            });
             for (c, number) in numbers.into_iter().enumerate().skip(1) {
                 let Some(number) = number else { continue };
-                let looks_like_header = r == 0 && (super::text::year_of(&number.literal).is_some() || !number.words.is_empty() && !number.dollar || number.percent);
+                let looks_like_header = r == 0
+                    && (super::text::year_of(&number.literal).is_some()
+                        || !number.words.is_empty() && !number.dollar
+                        || number.percent);
                 if looks_like_header {
                     continue;
                 }
@@ -196,8 +211,14 @@ impl Facts {
 
     fn push_cell(&mut self, row: usize, col: usize, number: &cell::CellNumber) {
         let (extra, _) = self.words(&number.words);
-        let (Some(of_row), column) = (self.rows.get(row), self.columns.get(col)) else { return };
-        let mut near = if row == 0 { Vec::new() } else { column.map(|c| c.label.clone()).unwrap_or_default() };
+        let (Some(of_row), column) = (self.rows.get(row), self.columns.get(col)) else {
+            return;
+        };
+        let mut near = if row == 0 {
+            Vec::new()
+        } else {
+            column.map(|c| c.label.clone()).unwrap_or_default()
+        };
         near.extend(extra);
         let mut years = of_row.years.clone();
         years.extend(column.iter().flat_map(|c| &c.years).filter(|_| row > 0));
@@ -235,7 +256,11 @@ impl Facts {
             for number in prose::numbers(&tokens) {
                 self.all.push(prose::fact(&number, filed, sentence, &words));
             }
-            self.sentences.push(Sentence { filed, tokens, words });
+            self.sentences.push(Sentence {
+                filed,
+                tokens,
+                words,
+            });
         }
     }
 
@@ -263,6 +288,9 @@ impl Facts {
             count(&mut sentence.words.iter().flatten().copied());
         }
         let total: f64 = units;
-        self.idf = df.into_iter().map(|n| ((total + 1.0) / (n + 0.5)).ln().max(0.2)).collect();
+        self.idf = df
+            .into_iter()
+            .map(|n| ((total + 1.0) / (n + 0.5)).ln().max(0.2))
+            .collect();
     }
 }

@@ -29,7 +29,10 @@ pub(crate) fn fill(facts: &Facts, plan: &Plan, index: usize, keep: usize) -> Vec
         let mut next: Vec<(Vec<usize>, f64)> = Vec::with_capacity(beam.len() * ranked.len());
         for (chosen, so_far) in &beam {
             for (fact, score) in &ranked {
-                let pairing: f64 = chosen.iter().map(|other| pair(facts, plan.pairing, *other, *fact)).sum();
+                let pairing: f64 = chosen
+                    .iter()
+                    .map(|other| pair(facts, plan.pairing, *other, *fact))
+                    .sum();
                 let mut facts = chosen.clone();
                 facts.push(*fact);
                 next.push((facts, so_far + score + pairing));
@@ -47,21 +50,32 @@ pub(crate) fn fill(facts: &Facts, plan: &Plan, index: usize, keep: usize) -> Vec
             let leaves = leaves(facts, plan, &chosen)?;
             let expr = plan.pattern.fill(&leaves)?;
             expr.value()?;
-            Some(Filled { plan: index, facts: chosen, expr, score: score / slots })
+            Some(Filled {
+                plan: index,
+                facts: chosen,
+                expr,
+                score: score / slots,
+            })
         })
         .collect()
 }
 
 /// What two facts add by standing as the pairing wants them.
 fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> f64 {
-    let (Some(one), Some(two)) = (facts.all.get(a), facts.all.get(b)) else { return 0.0 };
+    let (Some(one), Some(two)) = (facts.all.get(a), facts.all.get(b)) else {
+        return 0.0;
+    };
     if pairing == Pairing::Free {
         return 0.0;
     }
     if a == b {
         return -6.0;
     }
-    let dated = |f: &Fact| f.cell().and_then(|(r, _)| facts.rows.get(r)).is_some_and(|r| !r.years.is_empty());
+    let dated = |f: &Fact| {
+        f.cell()
+            .and_then(|(r, _)| facts.rows.get(r))
+            .is_some_and(|r| !r.years.is_empty())
+    };
     match (one.cell(), two.cell()) {
         (Some((r1, c1)), Some((r2, c2))) => match pairing {
             Pairing::Periods if r1 == r2 => 1.5,
@@ -101,7 +115,11 @@ fn leaf(facts: &Facts, plan: &Plan, query: &Query, fact: &Fact, index: usize) ->
         literal = literal.trim_start_matches('-').to_owned();
     }
     let value = super::expr::literal_value(&literal).unwrap_or(fact.number);
-    Expr::Leaf(Leaf { literal, value, fact: Some(index) })
+    Expr::Leaf(Leaf {
+        literal,
+        value,
+        fact: Some(index),
+    })
 }
 
 /// Sums keep signs: an outflow is set against inflows.
@@ -111,9 +129,37 @@ fn mixes(plan: &Plan) -> bool {
 
 /// Whether the row is called by what leaves: its minus sign only says so again.
 fn is_outflow(facts: &Facts, fact: &Fact) -> bool {
-    let Some((row, _)) = fact.cell() else { return false };
-    let name = facts.rows.get(row).map(|r| r.name.as_str()).unwrap_or_default();
-    let names = ["loss", "used", "expenditure", "decrease", "charge", "cost", "expense", "liabilit", "debt", "payment", "paid", "purchase", "repurchase", "provision", "dividend", "deduct", "reduction", "settle", "depreciation", "tax", "interest"];
+    let Some((row, _)) = fact.cell() else {
+        return false;
+    };
+    let name = facts
+        .rows
+        .get(row)
+        .map(|r| r.name.as_str())
+        .unwrap_or_default();
+    let names = [
+        "loss",
+        "used",
+        "expenditure",
+        "decrease",
+        "charge",
+        "cost",
+        "expense",
+        "liabilit",
+        "debt",
+        "payment",
+        "paid",
+        "purchase",
+        "repurchase",
+        "provision",
+        "dividend",
+        "deduct",
+        "reduction",
+        "settle",
+        "depreciation",
+        "tax",
+        "interest",
+    ];
     let both = ["gain", "income", "provided", "increase", "( used", "(used"];
     names.iter().any(|n| name.contains(n)) && !both.iter().any(|n| name.contains(n))
 }

@@ -25,7 +25,10 @@ impl Span {
 pub(crate) fn span(text: &str) -> Span {
     let tokens = tokenize(text);
     Span {
-        content: tokens.iter().filter(|t| t.kind == Kind::Word && !is_stop(&t.text) && !is_weak(&t.text)).count(),
+        content: tokens
+            .iter()
+            .filter(|t| t.kind == Kind::Word && !is_stop(&t.text) && !is_weak(&t.text))
+            .count(),
         years: tokens.iter().filter(|t| t.year().is_some()).count(),
     }
 }
@@ -33,9 +36,16 @@ pub(crate) fn span(text: &str) -> Span {
 /// Splits a question at the first connector that fits, after the lead phrase.
 pub(crate) fn operands(asked: &Asked, forms: &[(&str, &[&str])]) -> Option<(String, String)> {
     forms.iter().find_map(|(lead, connectors)| {
-        let from = if lead.is_empty() { 0 } else { asked.find(lead)? + lead.len() + 1 };
+        let from = if lead.is_empty() {
+            0
+        } else {
+            asked.find(lead)? + lead.len() + 1
+        };
         let rest = asked.phrase.get(from..)?;
-        connectors.iter().find_map(|c| split(rest, c)).filter(|(a, b)| span(a).says_anything() && span(b).says_anything())
+        connectors
+            .iter()
+            .find_map(|c| split(rest, c))
+            .filter(|(a, b)| span(a).says_anything() && span(b).says_anything())
     })
 }
 
@@ -43,14 +53,40 @@ pub(crate) fn operands(asked: &Asked, forms: &[(&str, &[&str])]) -> Option<(Stri
 pub(crate) fn split(text: &str, connector: &str) -> Option<(String, String)> {
     let needle = format!(" {connector} ");
     let at = text.find(&needle)?;
-    Some((plain(text.get(..at)?), plain(text.get(at + needle.len()..)?)))
+    Some((
+        plain(text.get(..at)?),
+        plain(text.get(at + needle.len()..)?),
+    ))
 }
 
 /// Numerator and denominator of a share or ratio, as the question names them.
 pub(crate) fn ratio_operands(asked: &Asked) -> Option<(String, String)> {
     let text = asked.phrase.as_str();
-    let after = |lead: &str| asked.find(lead).and_then(|i| text.get(i + lead.len() + 1..));
-    for connector in ["represent in relation to", "represents in relation to", "represented in relation to", "in relation to", "relative to", "divided by", "as a percent of", "as percent of", "as a portion of", "as a proportion of", "as a share of", "as a fraction of", "was what percent of", "were what percent of", "where what percent of", "is what percent of", "are what percent of", "made up what percent of"] {
+    let after = |lead: &str| {
+        asked
+            .find(lead)
+            .and_then(|i| text.get(i + lead.len() + 1..))
+    };
+    for connector in [
+        "represent in relation to",
+        "represents in relation to",
+        "represented in relation to",
+        "in relation to",
+        "relative to",
+        "divided by",
+        "as a percent of",
+        "as percent of",
+        "as a portion of",
+        "as a proportion of",
+        "as a share of",
+        "as a fraction of",
+        "was what percent of",
+        "were what percent of",
+        "where what percent of",
+        "is what percent of",
+        "are what percent of",
+        "made up what percent of",
+    ] {
         if let Some((a, b)) = split(text, connector) {
             return Some((tidy(&a), b));
         }
@@ -64,16 +100,73 @@ pub(crate) fn ratio_operands(asked: &Asked) -> Option<(String, String)> {
             }
         }
     }
-    for lead in ["percent of", "portion of", "proportion of", "share of", "part of", "fraction of", "much of", "percent from", "amount of"] {
+    for lead in [
+        "percent of",
+        "portion of",
+        "proportion of",
+        "share of",
+        "part of",
+        "fraction of",
+        "much of",
+        "percent from",
+        "amount of",
+    ] {
         let Some(rest) = after(lead) else { continue };
         for verb in ["did", "does", "do"] {
             if let Some((whole, part)) = split(rest, verb) {
                 return Some((tidy(&part), whole));
             }
         }
-        let verbs = ["was attributable to", "is attributable to", "was attributed to", "was made of", "is made of", "was made up of", "consisted of", "consists of", "comprised of", "was due to", "were due to", "are due to", "due to", "attributable to", "came from", "comes from", "are from", "was from", "were from", "is from", "related to", "are related to", "is related to", "was related to", "dedicated to", "allocated to", "was allocated to", "is allocated to", "was", "were", "is", "are", "where", "will be", "comprised", "that", "associated with", "from", "in", "for"];
-        let best = verbs.iter().take(verbs.len() - 3).find_map(|verb| split(rest, verb)).or_else(|| verbs.iter().find_map(|verb| split(rest, verb)));
-        if let Some((whole, part)) = best.filter(|(w, p)| !w.trim().is_empty() && span(p).says_anything()) {
+        let verbs = [
+            "was attributable to",
+            "is attributable to",
+            "was attributed to",
+            "was made of",
+            "is made of",
+            "was made up of",
+            "consisted of",
+            "consists of",
+            "comprised of",
+            "was due to",
+            "were due to",
+            "are due to",
+            "due to",
+            "attributable to",
+            "came from",
+            "comes from",
+            "are from",
+            "was from",
+            "were from",
+            "is from",
+            "related to",
+            "are related to",
+            "is related to",
+            "was related to",
+            "dedicated to",
+            "allocated to",
+            "was allocated to",
+            "is allocated to",
+            "was",
+            "were",
+            "is",
+            "are",
+            "where",
+            "will be",
+            "comprised",
+            "that",
+            "associated with",
+            "from",
+            "in",
+            "for",
+        ];
+        let best = verbs
+            .iter()
+            .take(verbs.len() - 3)
+            .find_map(|verb| split(rest, verb))
+            .or_else(|| verbs.iter().find_map(|verb| split(rest, verb)));
+        if let Some((whole, part)) =
+            best.filter(|(w, p)| !w.trim().is_empty() && span(p).says_anything())
+        {
             return Some((part, whole));
         }
     }
@@ -88,12 +181,29 @@ pub(crate) fn ratio_operands(asked: &Asked) -> Option<(String, String)> {
 /// A numerator without the question words before it and the verb after it.
 fn tidy(text: &str) -> String {
     let mut out = format!(" {} ", text.trim());
-    for lead in [" what was ", " what were ", " what is ", " what are ", " how much did ", " how much does ", " how much do ", " what percent did ", " what percent does "] {
+    for lead in [
+        " what was ",
+        " what were ",
+        " what is ",
+        " what are ",
+        " how much did ",
+        " how much does ",
+        " how much do ",
+        " what percent did ",
+        " what percent does ",
+    ] {
         if let Some(at) = out.find(lead) {
             out = format!(" {}", out.get(at + lead.len()..).unwrap_or_default());
         }
     }
-    for tail in [" represent ", " represents ", " account for ", " comprise ", " constitute ", " make up "] {
+    for tail in [
+        " represent ",
+        " represents ",
+        " account for ",
+        " comprise ",
+        " constitute ",
+        " make up ",
+    ] {
         if let Some(at) = out.rfind(tail) {
             out.truncate(at + 1);
         }

@@ -21,6 +21,8 @@ mod solve;
 mod state;
 mod templates;
 mod text;
+mod training;
 mod weights;
 
 pub use solve::{Alternative, EvidenceRef, Guess, Indexed, Solver};
+pub use training::{SlotExample, feature_weights, slot_examples};

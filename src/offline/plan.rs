@@ -69,11 +69,25 @@ pub(crate) struct Plan {
 impl Plan {
     /// A look-up.
     pub fn look_up(query: Query, prior: f64) -> Self {
-        Self { name: "look-up", pattern: Pattern::Slot(0), slots: vec![query], pairing: Pairing::Free, prior, kind: UnitKind::Number }
+        Self {
+            name: "look-up",
+            pattern: Pattern::Slot(0),
+            slots: vec![query],
+            pairing: Pairing::Free,
+            prior,
+            kind: UnitKind::Number,
+        }
     }
 
     /// No slot is open: only earlier values and constants.
     pub fn fixed(name: &'static str, expr: Expr, prior: f64, kind: UnitKind) -> Self {
-        Self { name, pattern: Pattern::Fixed(expr), slots: Vec::new(), pairing: Pairing::Free, prior, kind }
+        Self {
+            name,
+            pattern: Pattern::Fixed(expr),
+            slots: Vec::new(),
+            pairing: Pairing::Free,
+            prior,
+            kind,
+        }
     }
 }

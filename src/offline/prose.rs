@@ -34,8 +34,11 @@ pub(crate) fn sentences(tokens: Vec<Token>) -> Vec<Vec<Token>> {
     let mut out = Vec::new();
     let mut current: Vec<Token> = Vec::new();
     for token in tokens {
-        let stop = token.kind == Kind::Mark && matches!(token.text.as_str(), "." | ";")
-            && !current.last().is_some_and(|t| is_month(&t.text) || matches!(t.text.as_str(), "u.s" | "inc" | "corp" | "no" | "vs"));
+        let stop = token.kind == Kind::Mark
+            && matches!(token.text.as_str(), "." | ";")
+            && !current.last().is_some_and(|t| {
+                is_month(&t.text) || matches!(t.text.as_str(), "u.s" | "inc" | "corp" | "no" | "vs")
+            });
         if stop {
             if !current.is_empty() {
                 out.push(std::mem::take(&mut current));
@@ -67,7 +70,9 @@ pub(crate) fn numbers(tokens: &[Token]) -> Vec<ProseNumber> {
             continue;
         }
         let doubled = before(1).is_some_and(|t| t.is("("))
-            && out.last().is_some_and(|last| last.end + 2 == at && same_digits(&last.digits, &token.text));
+            && out
+                .last()
+                .is_some_and(|last| last.end + 2 == at && same_digits(&last.digits, &token.text));
         if doubled {
             depth_of_double = Some(at);
             continue;
@@ -108,14 +113,39 @@ fn same_digits(a: &str, b: &str) -> bool {
 }
 
 fn names_a_reference(word: &str) -> bool {
-    matches!(word, "note" | "item" | "section" | "page" | "topic" | "asu" | "no" | "sfas" | "rule" | "level" | "form" | "fin" | "fas" | "exhibit" | "chapter" | "tier" | "article" | "ias" | "phase")
+    matches!(
+        word,
+        "note"
+            | "item"
+            | "section"
+            | "page"
+            | "topic"
+            | "asu"
+            | "no"
+            | "sfas"
+            | "rule"
+            | "level"
+            | "form"
+            | "fin"
+            | "fas"
+            | "exhibit"
+            | "chapter"
+            | "tier"
+            | "article"
+            | "ias"
+            | "phase"
+    )
 }
 
 /// A day of the month: `december 31`, `31 december`.
 fn is_day(tokens: &[Token], at: usize) -> bool {
-    let word = |i: Option<usize>| i.and_then(|i| tokens.get(i)).is_some_and(|t| is_month(&t.text));
+    let word = |i: Option<usize>| {
+        i.and_then(|i| tokens.get(i))
+            .is_some_and(|t| is_month(&t.text))
+    };
     let small = tokens.get(at).is_some_and(|t| t.text.len() <= 2);
-    let dotted = at >= 2 && tokens.get(at - 1).is_some_and(|t| t.is(".")) && word(at.checked_sub(2));
+    let dotted =
+        at >= 2 && tokens.get(at - 1).is_some_and(|t| t.is(".")) && word(at.checked_sub(2));
     small && (word(at.checked_sub(1)) || dotted)
 }
 
@@ -130,8 +160,24 @@ fn scale_word(word: &str) -> Option<Scale> {
 
 /// Whether a token may stand between two items of one list.
 fn joins(token: &Token) -> bool {
-    matches!(token.text.as_str(), "," | "and" | "$" | "or" | "approximate" | "(" | ")" | "%" | "million" | "billion" | "thousand" | "percent" | "respective" | "about" | "to" | "versu")
-        || token.kind == Kind::Number && token.text.len() <= 5
+    matches!(
+        token.text.as_str(),
+        "," | "and"
+            | "$"
+            | "or"
+            | "approximate"
+            | "("
+            | ")"
+            | "%"
+            | "million"
+            | "billion"
+            | "thousand"
+            | "percent"
+            | "respective"
+            | "about"
+            | "to"
+            | "versu"
+    ) || token.kind == Kind::Number && token.text.len() <= 5
 }
 
 fn join_runs(tokens: &[Token], numbers: &mut [ProseNumber]) {
@@ -151,13 +197,32 @@ fn join_runs(tokens: &[Token], numbers: &mut [ProseNumber]) {
 fn year_runs(tokens: &[Token]) -> Vec<Vec<(usize, u16)>> {
     let mut runs: Vec<Vec<(usize, u16)>> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
-        let Some(year) = token.year().filter(|_| is_true_year(tokens, at)) else { continue };
+        let Some(year) = token.year().filter(|_| is_true_year(tokens, at)) else {
+            continue;
+        };
         if let Some(run) = runs.last_mut()
             && let Some((last, _)) = run.last()
         {
             let between = tokens.get(last + 1..at).unwrap_or_default();
             let listed = between.iter().all(|t| {
-                matches!(t.text.as_str(), "," | "and" | "or" | "december" | "31" | "june" | "30" | "september" | "fiscal" | "year" | "the" | "end" | "compar" | "with" | "to" | "versu")
+                matches!(
+                    t.text.as_str(),
+                    "," | "and"
+                        | "or"
+                        | "december"
+                        | "31"
+                        | "june"
+                        | "30"
+                        | "september"
+                        | "fiscal"
+                        | "year"
+                        | "the"
+                        | "end"
+                        | "compar"
+                        | "with"
+                        | "to"
+                        | "versu"
+                )
             });
             if listed && between.len() <= 5 {
                 run.push((at, year));
@@ -172,14 +237,44 @@ fn year_runs(tokens: &[Token]) -> Vec<Vec<(usize, u16)>> {
 /// A `2013` or `2014` may be a lost dash: it counts as a year only where a year
 /// can stand.
 fn is_true_year(tokens: &[Token], at: usize) -> bool {
-    let Some(token) = tokens.get(at) else { return false };
+    let Some(token) = tokens.get(at) else {
+        return false;
+    };
     if !(token.is("2013") || token.is("2014")) {
         return true;
     }
     let before = at.checked_sub(1).and_then(|i| tokens.get(i));
     before.is_some_and(|t| {
-        matches!(t.text.as_str(), "in" | "of" | "for" | "during" | "since" | "to" | "from" | "through" | "fiscal" | "and" | "," | "by" | "year" | "until" | "before" | "after" | "between" | "than" | "with" | "31" | "30" | "29" | "28" | "early" | "late" | "mid" | "quarter" | "the")
-            || is_month(&t.text)
+        matches!(
+            t.text.as_str(),
+            "in" | "of"
+                | "for"
+                | "during"
+                | "since"
+                | "to"
+                | "from"
+                | "through"
+                | "fiscal"
+                | "and"
+                | ","
+                | "by"
+                | "year"
+                | "until"
+                | "before"
+                | "after"
+                | "between"
+                | "than"
+                | "with"
+                | "31"
+                | "30"
+                | "29"
+                | "28"
+                | "early"
+                | "late"
+                | "mid"
+                | "quarter"
+                | "the"
+        ) || is_month(&t.text)
             || t.year().is_some()
     })
 }
@@ -197,19 +292,32 @@ fn date(tokens: &[Token], numbers: &mut [ProseNumber]) {
         }
     }
     for (run, count, first, last) in by_run {
-        let after = runs.iter().find(|years| years.first().is_some_and(|(at, _)| *at > last));
-        let before = runs.iter().rev().find(|years| years.last().is_some_and(|(at, _)| *at < first));
+        let after = runs
+            .iter()
+            .find(|years| years.first().is_some_and(|(at, _)| *at > last));
+        let before = runs
+            .iter()
+            .rev()
+            .find(|years| years.last().is_some_and(|(at, _)| *at < first));
         let blocked = |years: &Vec<(usize, u16)>| {
-            years.first().is_some_and(|(at, _)| numbers.iter().any(|n| n.run != run && n.at > last && n.at < *at))
+            years.first().is_some_and(|(at, _)| {
+                numbers
+                    .iter()
+                    .any(|n| n.run != run && n.at > last && n.at < *at)
+            })
         };
         let same_size = |years: &&Vec<(usize, u16)>| years.len() == count;
         let listed = if count >= 2 {
-            after.filter(|y| same_size(y) && !blocked(y)).or_else(|| before.filter(same_size)).or_else(|| after.filter(same_size))
+            after
+                .filter(|y| same_size(y) && !blocked(y))
+                .or_else(|| before.filter(same_size))
+                .or_else(|| after.filter(same_size))
         } else {
             None
         };
         let single = || {
-            let near = after.filter(|y| !blocked(y) && y.first().is_some_and(|(at, _)| at - last <= 10));
+            let near =
+                after.filter(|y| !blocked(y) && y.first().is_some_and(|(at, _)| at - last <= 10));
             near.or(before).or(after.filter(|y| !blocked(y)))
         };
         let mut index = 0;
@@ -228,7 +336,12 @@ fn date(tokens: &[Token], numbers: &mut [ProseNumber]) {
 }
 
 /// Makes the fact of an amount.
-pub(crate) fn fact(number: &ProseNumber, filed: usize, sentence: usize, words: &[Option<u32>]) -> Fact {
+pub(crate) fn fact(
+    number: &ProseNumber,
+    filed: usize,
+    sentence: usize,
+    words: &[Option<u32>],
+) -> Fact {
     let collect = |range: std::ops::Range<usize>| -> Vec<u32> {
         let mut out = Vec::new();
         for word in words.get(range).unwrap_or_default().iter().flatten() {
@@ -242,12 +355,20 @@ pub(crate) fn fact(number: &ProseNumber, filed: usize, sentence: usize, words: &
     let value: f64 = number.digits.parse().unwrap_or_default();
     Fact {
         id: format!("t{filed}"),
-        literal: if number.percent { format!("{}%", number.digits) } else { number.digits.clone() },
+        literal: if number.percent {
+            format!("{}%", number.digits)
+        } else {
+            number.digits.clone()
+        },
         number: value,
         percent: number.percent,
         dollar: number.dollar,
         scale: number.scale,
-        place: Place::Text { sentence, run: number.run, at: number.at },
+        place: Place::Text {
+            sentence,
+            run: number.run,
+            at: number.at,
+        },
         label: collect(0..words.len()),
         near,
         years: number.years.clone(),

@@ -19,7 +19,14 @@ pub(crate) enum Operand {
 }
 
 /// `op(a, b)` as a plan.
-pub(crate) fn join(name: &'static str, op: Op, a: Operand, b: Operand, pairing: Pairing, kind: UnitKind) -> Option<Plan> {
+pub(crate) fn join(
+    name: &'static str,
+    op: Op,
+    a: Operand,
+    b: Operand,
+    pairing: Pairing,
+    kind: UnitKind,
+) -> Option<Plan> {
     let mut slots = Vec::new();
     let mut pattern = |operand: Operand| match operand {
         Operand::Known(expr) => Pattern::Fixed(expr),
@@ -29,7 +36,14 @@ pub(crate) fn join(name: &'static str, op: Op, a: Operand, b: Operand, pairing: 
         }
     };
     let (a, b) = (pattern(a), pattern(b));
-    Some(Plan { name, pattern: Pattern::step(op, a, b), slots, pairing, prior: 0.9, kind })
+    Some(Plan {
+        name,
+        pattern: Pattern::step(op, a, b),
+        slots,
+        pairing,
+        prior: 0.9,
+        kind,
+    })
 }
 
 /// What a stretch of a follow-up stands for.
@@ -46,7 +60,9 @@ pub(crate) fn resolve(f: &Follow<'_>, text: &str) -> Operand {
         if let [year] = part.years.as_slice() {
             return by_year(f, *year).map_or_else(open, Operand::Known);
         }
-        if part.years.is_empty() && let Some(last) = f.state.last() {
+        if part.years.is_empty()
+            && let Some(last) = f.state.last()
+        {
             return Operand::Known(last.expr.clone());
         }
         return open();
@@ -61,7 +77,21 @@ fn by_operation<'a>(part: &Asked, state: &'a State) -> Option<&'a Turn> {
     if !definite {
         return None;
     }
-    if part.says(&["change", "difference", "increase", "decrease", "decline", "variation", "fluctuation", "reduction", "growth", "variance", "changed", "decreased", "increased"]) {
+    if part.says(&[
+        "change",
+        "difference",
+        "increase",
+        "decrease",
+        "decline",
+        "variation",
+        "fluctuation",
+        "reduction",
+        "growth",
+        "variance",
+        "changed",
+        "decreased",
+        "increased",
+    ]) {
         return latest(Op::Subtract);
     }
     if part.says(&["sum", "combined"]) {
@@ -81,7 +111,12 @@ fn by_operation<'a>(part: &Asked, state: &'a State) -> Option<&'a Turn> {
 
 /// "The 2005 one": the latest value of that year.
 fn by_year(f: &Follow<'_>, year: u16) -> Option<Expr> {
-    let turn = f.state.turns.iter().rev().find(|t| t.is_look_up() && t.years == [year]);
+    let turn = f
+        .state
+        .turns
+        .iter()
+        .rev()
+        .find(|t| t.is_look_up() && t.years == [year]);
     if let Some(turn) = turn {
         return Some(turn.expr.clone());
     }
@@ -89,10 +124,15 @@ fn by_year(f: &Follow<'_>, year: u16) -> Option<Expr> {
     if let Some(turn) = turn {
         return Some(turn.expr.clone());
     }
-    f.state.turns.iter().rev().flat_map(|t| t.expr.leaves()).find_map(|leaf| {
-        let fact = f.facts.all.get(leaf.fact?)?;
-        (fact.years == [year]).then(|| Expr::Leaf(leaf.clone()))
-    })
+    f.state
+        .turns
+        .iter()
+        .rev()
+        .flat_map(|t| t.expr.leaves())
+        .find_map(|leaf| {
+            let fact = f.facts.all.get(leaf.fact?)?;
+            (fact.years == [year]).then(|| Expr::Leaf(leaf.clone()))
+        })
 }
 
 /// The latest value whose question named the same things.
@@ -101,8 +141,20 @@ fn by_words<'a>(f: &Follow<'a>, part: &Asked) -> Option<&'a Turn> {
     let total: f64 = words.iter().map(|(_, w)| w).sum::<f64>() + unknown;
     let mut best: Option<(&Turn, f64)> = None;
     for turn in f.state.turns.iter().rev() {
-        let fits = part.years.is_empty() || turn.years.is_empty() || part.years.iter().any(|y| turn.years.contains(y));
-        let seen: f64 = words.iter().filter(|(w, _)| turn.words.iter().any(|(t, _)| t == w)).map(|(_, x)| x).sum();
+        let years = if part.years.is_empty() {
+            &f.asked.years
+        } else {
+            &part.years
+        };
+        let fits = years.is_empty()
+            || turn.years.is_empty()
+            || years.iter().any(|y| turn.years.contains(y));
+        let fits = fits && (turn.is_look_up() || part.says(&["that", "this", "these", "those"]));
+        let seen: f64 = words
+            .iter()
+            .filter(|(w, _)| turn.words.iter().any(|(t, _)| t == w))
+            .map(|(_, x)| x)
+            .sum();
         let share = seen / total.max(0.1);
         if fits && share > 0.7 && best.is_none_or(|(_, s)| share > s + 0.01) {
             best = Some((turn, share));

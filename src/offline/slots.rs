@@ -4,7 +4,7 @@
 
 use super::facts::{Fact, Facts, Place};
 use super::text::{Kind, Token, is_stop, is_weak};
-use super::weights::{FEATURES, WEIGHTS};
+use super::weights::FEATURES;
 
 /// What a slot of a program asks for.
 #[derive(Clone, Debug, Default)]
@@ -68,11 +68,26 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
     let total: f64 = query.words.iter().map(|(_, w)| w).sum::<f64>() + 0.4 * query.unknown;
     let total = if total > 0.0 { total } else { 1.0 };
     let has = |set: &[u32], word: u32| set.contains(&word);
-    let in_label: f64 = query.words.iter().filter(|(w, _)| has(&fact.label, *w)).map(|(_, x)| x).sum();
-    let in_near: f64 = query.words.iter().filter(|(w, _)| has(&fact.near, *w) && !has(&fact.label, *w)).map(|(_, x)| x).sum();
+    let in_label: f64 = query
+        .words
+        .iter()
+        .filter(|(w, _)| has(&fact.label, *w))
+        .map(|(_, x)| x)
+        .sum();
+    let in_near: f64 = query
+        .words
+        .iter()
+        .filter(|(w, _)| has(&fact.near, *w) && !has(&fact.label, *w))
+        .map(|(_, x)| x)
+        .sum();
     let inherited_total: f64 = query.inherited.iter().map(|(_, w)| w).sum::<f64>().max(1.0);
-    let in_inherited: f64 = query.inherited.iter()
-        .filter(|(w, _)| has(&fact.label, *w) || has(&fact.near, *w)).map(|(_, x)| x).sum::<f64>() / inherited_total;
+    let in_inherited: f64 = query
+        .inherited
+        .iter()
+        .filter(|(w, _)| has(&fact.label, *w) || has(&fact.near, *w))
+        .map(|(_, x)| x)
+        .sum::<f64>()
+        / inherited_total;
     let flag = |condition: bool| f64::from(u8::from(condition));
     let matched = fact.years.iter().any(|y| query.years.contains(y));
     let asked = !query.years.is_empty();
@@ -83,8 +98,19 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
     let own_year = flag(!query.years_inherited);
     let anchor = query.anchors.last().and_then(|i| facts.all.get(*i));
     let same_series = flag(anchor.is_some_and(|a| a.same_series(fact)));
-    let any_series = flag(query.anchors.iter().filter_map(|i| facts.all.get(*i)).any(|a| a.same_series(fact)));
-    let same_column = flag(anchor.and_then(Fact::cell).zip(fact.cell()).is_some_and(|(a, b)| a.1 == b.1));
+    let any_series = flag(
+        query
+            .anchors
+            .iter()
+            .filter_map(|i| facts.all.get(*i))
+            .any(|a| a.same_series(fact)),
+    );
+    let same_column = flag(
+        anchor
+            .and_then(Fact::cell)
+            .zip(fact.cell())
+            .is_some_and(|(a, b)| a.1 == b.1),
+    );
     let same_kind = flag(anchor.is_some_and(|a| a.cell().is_some() == fact.cell().is_some()));
     let used = flag(query.anchors.contains(&index));
     let elliptical = flag(query.elliptical);
@@ -92,16 +118,35 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
     let values: &[f64] = match fact.place {
         Place::Cell { row, col } => {
             let of_row = facts.rows.get(row);
-            let label_total: f64 = of_row.map_or(0.0, |r| r.label.iter().map(|w| facts.weight(*w)).sum());
+            let label_total: f64 =
+                of_row.map_or(0.0, |r| r.label.iter().map(|w| facts.weight(*w)).sum());
             let label_matched: f64 = of_row.map_or(0.0, |r| {
-                r.label.iter().filter(|w| query.words.iter().any(|(q, _)| q == *w)).map(|w| facts.weight(*w)).sum()
+                r.label
+                    .iter()
+                    .filter(|w| query.words.iter().any(|(q, _)| q == *w))
+                    .map(|w| facts.weight(*w))
+                    .sum()
             });
             let column_unmatched: f64 = facts.columns.get(col).map_or(0.0, |c| {
-                c.label.iter().filter(|w| !query.words.iter().any(|(q, _)| q == *w)).map(|w| facts.weight(*w)).sum()
+                c.label
+                    .iter()
+                    .filter(|w| !query.words.iter().any(|(q, _)| q == *w))
+                    .map(|w| facts.weight(*w))
+                    .sum()
             });
-            let corner: f64 = query.words.iter()
-                .filter(|(w, _)| has(&facts.corner, *w) && !has(&fact.label, *w) && !has(&fact.near, *w)).map(|(_, x)| x).sum();
-            let precision = if label_total > 0.0 { label_matched / label_total } else { 0.0 };
+            let corner: f64 = query
+                .words
+                .iter()
+                .filter(|(w, _)| {
+                    has(&facts.corner, *w) && !has(&fact.label, *w) && !has(&fact.near, *w)
+                })
+                .map(|(_, x)| x)
+                .sum();
+            let precision = if label_total > 0.0 {
+                label_matched / label_total
+            } else {
+                0.0
+            };
             &[
                 1.0,
                 in_label / total,
@@ -121,11 +166,16 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
             ]
         }
         Place::Text { sentence, at, .. } => {
-            let Some(sentence) = facts.sentences.get(sentence) else { return f };
+            let Some(sentence) = facts.sentences.get(sentence) else {
+                return f;
+            };
             let mut close = 0.0;
             let mut right_before = 0.0;
             for (word, weight) in &query.words {
-                let distance = sentence.words.iter().enumerate()
+                let distance = sentence
+                    .words
+                    .iter()
+                    .enumerate()
                     .filter(|(_, w)| **w == Some(*word))
                     .map(|(i, _)| if i < at { at - i } else { 2 * (i - at) })
                     .min();
@@ -141,7 +191,13 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
             let bare = !fact.dollar && !fact.percent && fact.scale.is_none();
             &[
                 (in_label + in_near) / total,
-                (query.words.iter().filter(|(w, _)| has(&fact.near, *w)).map(|(_, x)| x).sum::<f64>()) / total,
+                (query
+                    .words
+                    .iter()
+                    .filter(|(w, _)| has(&fact.near, *w))
+                    .map(|(_, x)| x)
+                    .sum::<f64>())
+                    / total,
                 close / total,
                 right_before / total,
                 length,
@@ -187,12 +243,21 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
 
 /// The score of a fact for a query; higher is better.
 pub(crate) fn score(facts: &Facts, fact: &Fact, index: usize, query: &Query) -> f64 {
-    features(facts, fact, index, query).iter().zip(WEIGHTS).map(|(f, (_, w))| f * w).sum()
+    features(facts, fact, index, query)
+        .iter()
+        .zip(&facts.weights)
+        .map(|(f, w)| f * w)
+        .sum()
 }
 
 /// The best facts for a query, best first.
 pub(crate) fn rank(facts: &Facts, query: &Query, keep: usize) -> Vec<(usize, f64)> {
-    let mut scored: Vec<(usize, f64)> = facts.all.iter().enumerate().map(|(i, f)| (i, score(facts, f, i, query))).collect();
+    let mut scored: Vec<(usize, f64)> = facts
+        .all
+        .iter()
+        .enumerate()
+        .map(|(i, f)| (i, score(facts, f, i, query)))
+        .collect();
     scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     scored.truncate(keep);
     scored

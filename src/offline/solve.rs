@@ -11,6 +11,7 @@ use super::fill::{Filled, fill};
 use super::plan::Plan;
 use super::state::{State, is_bare};
 use super::templates::{self, Context};
+use super::weights::WEIGHTS;
 
 /// A page, read once for all its questions.
 #[derive(Clone, Debug)]
@@ -64,20 +65,41 @@ pub struct Guess {
 }
 
 /// The rule-based analyst.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Solver {}
+#[derive(Clone, Debug)]
+pub struct Solver {
+    weights: Vec<f64>,
+}
+
+impl Default for Solver {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 impl Solver {
     /// A solver with the built-in weights.
     #[must_use]
     pub fn new() -> Self {
-        Self {}
+        Self {
+            weights: WEIGHTS.iter().map(|(_, w)| *w).collect(),
+        }
+    }
+
+    /// A solver with weights of one's own, in the order of
+    /// [`weights`](super::feature_weights): for training.
+    #[must_use]
+    pub fn with_weights(weights: &[f64]) -> Self {
+        Self {
+            weights: weights.to_vec(),
+        }
     }
 
     /// Reads a page.
     #[must_use]
     pub fn index(&self, document: &Document) -> Indexed {
-        Indexed { facts: Arc::new(Facts::read(document)) }
+        Indexed {
+            facts: Arc::new(Facts::read(document, &self.weights)),
+        }
     }
 
     /// Answers a question about a page; `None` if the page holds no number that fits.
@@ -108,7 +130,10 @@ impl Solver {
         Some(Guess {
             program: best.expr.program(),
             template: plan.name,
-            unit: Unit { kind: plan.kind, scale: None },
+            unit: Unit {
+                kind: plan.kind,
+                scale: None,
+            },
             label: String::new(),
             evidence: evidence(facts, best),
             steps: Vec::new(),
@@ -123,7 +148,10 @@ impl Solver {
                         program: f.expr.program(),
                         template: plan.name,
                         score: *score,
-                        unit: Unit { kind: plan.kind, scale: None },
+                        unit: Unit {
+                            kind: plan.kind,
+                            scale: None,
+                        },
                         evidence: evidence(facts, f),
                     })
                 })
@@ -164,7 +192,10 @@ fn evidence(facts: &Facts, filled: &Filled) -> Vec<EvidenceRef> {
         .into_iter()
         .filter_map(|leaf| {
             let fact = facts.all.get(leaf.fact?)?;
-            Some(EvidenceRef { id: fact.id.clone(), literal: leaf.literal.clone() })
+            Some(EvidenceRef {
+                id: fact.id.clone(),
+                literal: leaf.literal.clone(),
+            })
         })
         .collect()
 }

@@ -29,7 +29,9 @@ impl Turn {
     pub fn is_look_up(&self) -> bool {
         match &self.expr {
             Expr::Leaf(_) => true,
-            Expr::Step(Op::Multiply, a, b) => matches!((&**a, &**b), (Expr::Leaf(_), Expr::Leaf(c)) if c.literal.starts_with("const_")),
+            Expr::Step(Op::Multiply, a, b) => {
+                matches!((&**a, &**b), (Expr::Leaf(_), Expr::Leaf(c)) if c.literal.starts_with("const_"))
+            }
             Expr::Step(..) => false,
         }
     }
@@ -67,8 +69,15 @@ impl State {
 
     fn push(&mut self, facts: &Facts, entry: &HistoryEntry) {
         let program = entry.program.as_deref().and_then(Expr::parse);
-        let value = || entry.value.as_ref().and_then(|v| Expr::literal(&v.to_string()));
-        let Some(mut expr) = program.or_else(value) else { return };
+        let value = || {
+            entry
+                .value
+                .as_ref()
+                .and_then(|v| Expr::literal(&v.to_string()))
+        };
+        let Some(mut expr) = program.or_else(value) else {
+            return;
+        };
         let asked = Asked::read(&entry.question);
         let (mut words, _) = weighted(facts, &asked.tokens);
         let bare = is_bare(&asked);
@@ -79,17 +88,31 @@ impl State {
         let query = Query {
             words: words.clone(),
             years: years.clone(),
-            anchors: self.turns.last().map(|t| t.facts.clone()).unwrap_or_default(),
+            anchors: self
+                .turns
+                .last()
+                .map(|t| t.facts.clone())
+                .unwrap_or_default(),
             elliptical: bare,
             ..Query::default()
         };
         let mut found = Vec::new();
         locate(facts, &mut expr, &query, &mut found);
         if years.is_empty() {
-            years = found.iter().filter_map(|i| facts.all.get(*i)).flat_map(|f| f.years.iter().copied()).collect();
+            years = found
+                .iter()
+                .filter_map(|i| facts.all.get(*i))
+                .flat_map(|f| f.years.iter().copied())
+                .collect();
             years.dedup();
         }
-        self.turns.push(Turn { asked, expr, facts: found, words, years });
+        self.turns.push(Turn {
+            asked,
+            expr,
+            facts: found,
+            words,
+            years,
+        });
     }
 
     /// The turn just before.
@@ -99,7 +122,10 @@ impl State {
 
     /// The `k`-th turn from the end, 0 the last.
     pub fn back(&self, k: usize) -> Option<&Turn> {
-        self.turns.len().checked_sub(k + 1).and_then(|i| self.turns.get(i))
+        self.turns
+            .len()
+            .checked_sub(k + 1)
+            .and_then(|i| self.turns.get(i))
     }
 
     /// The latest turn that is a difference.
@@ -109,13 +135,19 @@ impl State {
 
     /// All facts used so far, the latest last.
     pub fn anchors(&self) -> Vec<usize> {
-        self.turns.iter().flat_map(|t| t.facts.iter().copied()).collect()
+        self.turns
+            .iter()
+            .flat_map(|t| t.facts.iter().copied())
+            .collect()
     }
 }
 
 /// Whether a question names no thing of its own, only years, pronouns and operations.
 pub(crate) fn is_bare(asked: &Asked) -> bool {
-    !asked.tokens.iter().any(|t| t.kind == Kind::Word && !is_stop(&t.text) && !is_weak(&t.text))
+    !asked
+        .tokens
+        .iter()
+        .any(|t| t.kind == Kind::Word && !is_stop(&t.text) && !is_weak(&t.text))
 }
 
 /// Finds the facts behind an expression's literals.
@@ -124,14 +156,17 @@ fn locate(facts: &Facts, expr: &mut Expr, query: &Query, found: &mut Vec<usize>)
         Expr::Leaf(leaf) if leaf.literal.starts_with("const_") => {}
         Expr::Leaf(leaf) => {
             let same = |literal: &str| {
-                literal == leaf.literal || literal.trim_matches(['-', '%']) == leaf.literal.trim_matches(['-', '%'])
+                literal == leaf.literal
+                    || literal.trim_matches(['-', '%']) == leaf.literal.trim_matches(['-', '%'])
             };
             let best = facts
                 .all
                 .iter()
                 .enumerate()
                 .filter(|(_, f)| same(&f.literal))
-                .max_by(|(i, a), (j, b)| score(facts, a, *i, query).total_cmp(&score(facts, b, *j, query)));
+                .max_by(|(i, a), (j, b)| {
+                    score(facts, a, *i, query).total_cmp(&score(facts, b, *j, query))
+                });
             if let Some((i, _)) = best {
                 leaf.fact = Some(i);
                 if !found.contains(&i) {

@@ -32,13 +32,26 @@ pub(crate) fn query(facts: &Facts, asked: &Asked, text: &str, context: &Context)
         anchors: context.anchors.clone(),
         elliptical: super::state::is_bare(&part),
         percent: asked.percent(),
-        count: asked.says(&["how many", "number of", "shares"]) && !asked.says(&["price", "value", "amount"]),
-        again: asked.says(&["again", "that", "this", "those", "these", "specific", "specifically"]),
+        count: asked.says(&["how many", "number of", "shares"])
+            && !asked.says(&["price", "value", "amount"]),
+        again: asked.says(&[
+            "again",
+            "that",
+            "this",
+            "those",
+            "these",
+            "specific",
+            "specifically",
+        ]),
         opening: part.says(&["initial", "beginning", "start", "original", "first"]),
         ..Query::default()
     };
     query.ask(facts, &part.tokens);
-    query.years = if part.years.is_empty() { asked.years.clone() } else { part.years };
+    query.years = if part.years.is_empty() {
+        asked.years.clone()
+    } else {
+        part.years
+    };
     if query.years.is_empty() {
         query.years.clone_from(&context.years);
         query.years_inherited = true;
@@ -57,19 +70,30 @@ pub(crate) fn plans(facts: &Facts, asked: &Asked, context: &Context) -> Vec<Plan
     out.extend(product(facts, asked, context));
     out.extend(difference(facts, asked, context));
     out.extend(sum(facts, asked, context));
-    out.push(Plan::look_up(query(facts, asked, &asked.phrase, context), 0.4));
+    out.push(Plan::look_up(
+        query(facts, asked, &asked.phrase, context),
+        0.4,
+    ));
     out
 }
 
 /// Two periods: the years asked for, later first; or a year and the one before.
 pub(crate) fn two_periods(facts: &Facts, asked: &Asked, context: &Context) -> Option<(u16, u16)> {
-    let years = if asked.years.is_empty() { &context.years } else { &asked.years };
+    let years = if asked.years.is_empty() {
+        &context.years
+    } else {
+        &asked.years
+    };
     match (years.iter().max(), years.iter().min()) {
         (Some(late), Some(early)) if late != early => Some((*late, *early)),
         (Some(year), _) => Some((*year, year - 1)),
         _ => {
-            let mut known: Vec<u16> = facts.columns.iter().flat_map(|c| c.years.iter().copied())
-                .chain(facts.rows.iter().flat_map(|r| r.years.iter().copied())).collect();
+            let mut known: Vec<u16> = facts
+                .columns
+                .iter()
+                .flat_map(|c| c.years.iter().copied())
+                .chain(facts.rows.iter().flat_map(|r| r.years.iter().copied()))
+                .collect();
             known.sort_unstable();
             known.dedup();
             let late = known.pop()?;
@@ -82,7 +106,11 @@ pub(crate) fn two_periods(facts: &Facts, asked: &Asked, context: &Context) -> Op
 pub(crate) fn periods(facts: &Facts, asked: &Asked, context: &Context) -> Option<(Query, Query)> {
     let (late, early) = two_periods(facts, asked, context)?;
     let base = query(facts, asked, &asked.phrase, context);
-    let at = |year: u16| Query { years: vec![year], percent: false, ..base.clone() };
+    let at = |year: u16| Query {
+        years: vec![year],
+        percent: false,
+        ..base.clone()
+    };
     Some((at(late), at(early)))
 }
 
@@ -110,11 +138,44 @@ pub(crate) fn relative_change(facts: &Facts, asked: &Asked, context: &Context) -
 
 /// `later - earlier`, or the difference of two things.
 pub(crate) fn difference(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
-    if !asked.change() && !asked.says(&["less", "minus", "how much more", "how much higher", "how much greater", "exceed", "outperform", "higher", "excluding", "without"]) {
+    if !asked.change()
+        && !asked.says(&[
+            "less",
+            "minus",
+            "how much more",
+            "how much higher",
+            "how much greater",
+            "exceed",
+            "outperform",
+            "higher",
+            "excluding",
+            "without",
+        ])
+    {
         return None;
     }
-    let parts = operands(asked, &[("difference between", &["and"]), ("difference of", &["and"]), ("", &["less", "minus", "excluding", "without", "compared to", "compared with", "versus", "than"])]);
-    let things = parts.filter(|(a, b)| asked.years.len() < 2 && (span(a).names() && span(b).names()));
+    let parts = operands(
+        asked,
+        &[
+            ("difference between", &["and"]),
+            ("difference of", &["and"]),
+            (
+                "",
+                &[
+                    "less",
+                    "minus",
+                    "excluding",
+                    "without",
+                    "compared to",
+                    "compared with",
+                    "versus",
+                    "than",
+                ],
+            ),
+        ],
+    );
+    let things =
+        parts.filter(|(a, b)| asked.years.len() < 2 && (span(a).names() && span(b).names()));
     if let Some((a, b)) = things {
         return Some(Plan {
             name: "difference",
@@ -158,7 +219,11 @@ pub(crate) fn ratio(facts: &Facts, asked: &Asked, context: &Context) -> Option<P
     if !asked.share() && !asked.percent() {
         return None;
     }
-    let kind = if asked.says(&["ratio", "divided by", "times"]) { UnitKind::Ratio } else { UnitKind::Percent };
+    let kind = if asked.says(&["ratio", "divided by", "times"]) {
+        UnitKind::Ratio
+    } else {
+        UnitKind::Percent
+    };
     let (a, b) = super::mention::ratio_operands(asked)?;
     let mut slots = parts_of(facts, asked, &a, &b, context);
     let years = Asked::read(&a).years.len() == 1 && Asked::read(&b).years.len() == 1;
@@ -173,7 +238,11 @@ pub(crate) fn ratio(facts: &Facts, asked: &Asked, context: &Context) -> Option<P
         name: "ratio",
         pattern: Pattern::step(Op::Divide, Pattern::Slot(0), Pattern::Slot(1)),
         slots,
-        pairing: if years { Pairing::Periods } else { Pairing::Parts },
+        pairing: if years {
+            Pairing::Periods
+        } else {
+            Pairing::Parts
+        },
         prior: 0.75,
         kind,
     })
@@ -188,18 +257,46 @@ pub(crate) fn sum(facts: &Facts, asked: &Asked, context: &Context) -> Option<Pla
         return None;
     }
     let slots: Vec<Query> = if asked.years.len() >= 2 {
-        asked.years.iter().map(|y| Query { years: vec![*y], ..base.clone() }).collect()
+        asked
+            .years
+            .iter()
+            .map(|y| Query {
+                years: vec![*y],
+                ..base.clone()
+            })
+            .collect()
     } else {
-        let (a, b) = operands(asked, &[("sum of", &["and", "plus", "with"]), ("total of", &["and", "plus"]), ("combined", &["and"]), ("", &["plus", "and"])])?;
+        let (a, b) = operands(
+            asked,
+            &[
+                ("sum of", &["and", "plus", "with"]),
+                ("total of", &["and", "plus"]),
+                ("combined", &["and"]),
+                ("", &["plus", "and"]),
+            ],
+        )?;
         parts_of(facts, asked, &a, &b, context)
     };
-    let pairing = if asked.years.len() >= 2 { Pairing::Periods } else { Pairing::Parts };
-    Some(Plan { name: "sum", pattern: added(slots.len())?, slots, pairing, prior: if cue { 0.8 } else { 0.6 }, kind: UnitKind::Number })
+    let pairing = if asked.years.len() >= 2 {
+        Pairing::Periods
+    } else {
+        Pairing::Parts
+    };
+    Some(Plan {
+        name: "sum",
+        pattern: added(slots.len())?,
+        slots,
+        pairing,
+        prior: if cue { 0.8 } else { 0.6 },
+        kind: UnitKind::Number,
+    })
 }
 
 /// `add(s0, s1), add(#0, s2) …`
 fn added(n: usize) -> Option<Pattern> {
-    (1..n).fold((n >= 2).then_some(Pattern::Slot(0)), |sum, i| Some(Pattern::step(Op::Add, sum?, Pattern::Slot(i))))
+    (1..n).fold((n >= 2).then_some(Pattern::Slot(0)), |sum, i| {
+        Some(Pattern::step(Op::Add, sum?, Pattern::Slot(i)))
+    })
 }
 
 /// An average over years.
@@ -208,7 +305,14 @@ pub(crate) fn average(facts: &Facts, asked: &Asked, context: &Context) -> Option
         return None;
     }
     let base = query(facts, asked, &asked.phrase, context);
-    let slots: Vec<Query> = asked.years.iter().map(|y| Query { years: vec![*y], ..base.clone() }).collect();
+    let slots: Vec<Query> = asked
+        .years
+        .iter()
+        .map(|y| Query {
+            years: vec![*y],
+            ..base.clone()
+        })
+        .collect();
     let n = u32::try_from(slots.len()).ok()?;
     Some(Plan {
         name: "average",
@@ -222,7 +326,13 @@ pub(crate) fn average(facts: &Facts, asked: &Asked, context: &Context) -> Option
 
 /// A quantity times a price.
 pub(crate) fn product(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
-    let (a, b) = operands(asked, &[("product of", &["and", "by"]), ("", &["times", "multiplied by"])])?;
+    let (a, b) = operands(
+        asked,
+        &[
+            ("product of", &["and", "by"]),
+            ("", &["times", "multiplied by"]),
+        ],
+    )?;
     (span(&a).names() && span(&b).names()).then(|| Plan {
         name: "product",
         pattern: Pattern::step(Op::Multiply, Pattern::Slot(0), Pattern::Slot(1)),
@@ -235,10 +345,27 @@ pub(crate) fn product(facts: &Facts, asked: &Asked, context: &Context) -> Option
 
 /// Returns of an index or stock that starts at 100.
 pub(crate) fn index_return(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
-    if !starts_at_hundred(facts) || !(asked.change() || asked.relative_change() || asked.says(&["return", "returns", "outperform", "out preform", "roi", "performance", "less"])) {
+    if !starts_at_hundred(facts)
+        || !(asked.change()
+            || asked.relative_change()
+            || asked.says(&[
+                "return",
+                "returns",
+                "outperform",
+                "out preform",
+                "roi",
+                "performance",
+                "less",
+            ]))
+    {
         return None;
     }
-    let two = asked.years.iter().max().zip(asked.years.iter().min()).filter(|(a, b)| a != b);
+    let two = asked
+        .years
+        .iter()
+        .max()
+        .zip(asked.years.iter().min())
+        .filter(|(a, b)| a != b);
     let starts: Vec<u16> = base_years(facts);
     if let Some((_, early)) = two
         && !starts.is_empty()
@@ -246,17 +373,64 @@ pub(crate) fn index_return(facts: &Facts, asked: &Asked, context: &Context) -> O
     {
         return None;
     }
-    let relative = asked.relative_change() || asked.says(&["return", "returns", "percent", "outperform", "out preform", "roi", "rate"]);
-    let last = asked.years.iter().max().copied().or_else(|| facts.columns.iter().flat_map(|c| c.years.iter().copied()).max());
-    let base = Query { years: last.into_iter().collect(), percent: false, ..query(facts, asked, &asked.phrase, context) };
+    let relative = asked.relative_change()
+        || asked.says(&[
+            "return",
+            "returns",
+            "percent",
+            "outperform",
+            "out preform",
+            "roi",
+            "rate",
+        ]);
+    let last = asked.years.iter().max().copied().or_else(|| {
+        facts
+            .columns
+            .iter()
+            .flat_map(|c| c.years.iter().copied())
+            .max()
+    });
+    let base = Query {
+        years: last.into_iter().collect(),
+        percent: false,
+        ..query(facts, asked, &asked.phrase, context)
+    };
     let gain = |slot: usize| {
         let difference = Pattern::step(Op::Subtract, Pattern::Slot(slot), Pattern::constant(100));
-        if relative { Pattern::step(Op::Divide, difference, Pattern::constant(100)) } else { difference }
+        if relative {
+            Pattern::step(Op::Divide, difference, Pattern::constant(100))
+        } else {
+            difference
+        }
     };
-    let kind = if relative { UnitKind::Percent } else { UnitKind::Number };
-    let pair = operands(asked, &[("", &["compared to", "versus", "and", "than", "outperform", "out preform"])]);
+    let kind = if relative {
+        UnitKind::Percent
+    } else {
+        UnitKind::Number
+    };
+    let pair = operands(
+        asked,
+        &[(
+            "",
+            &[
+                "compared to",
+                "versus",
+                "and",
+                "than",
+                "outperform",
+                "out preform",
+            ],
+        )],
+    );
     if let Some((a, b)) = pair
-        && asked.says(&["difference", "compared to", "versus", "outperform", "out preform", "higher"])
+        && asked.says(&[
+            "difference",
+            "compared to",
+            "versus",
+            "outperform",
+            "out preform",
+            "higher",
+        ])
         && span(&a).names()
         && span(&b).names()
     {
@@ -264,14 +438,34 @@ pub(crate) fn index_return(facts: &Facts, asked: &Asked, context: &Context) -> O
         for slot in &mut slots {
             slot.years.clone_from(&base.years);
         }
-        return Some(Plan { name: "difference of returns", pattern: Pattern::step(Op::Subtract, gain(0), gain(1)), slots, pairing: Pairing::Parts, prior: 0.9, kind });
+        return Some(Plan {
+            name: "difference of returns",
+            pattern: Pattern::step(Op::Subtract, gain(0), gain(1)),
+            slots,
+            pairing: Pairing::Parts,
+            prior: 0.9,
+            kind,
+        });
     }
-    Some(Plan { name: "return", pattern: gain(0), slots: vec![base], pairing: Pairing::Free, prior: 0.9, kind })
+    Some(Plan {
+        name: "return",
+        pattern: gain(0),
+        slots: vec![base],
+        pairing: Pairing::Free,
+        prior: 0.9,
+        kind,
+    })
 }
 
 /// The columns in which an index table stands at 100.
 fn base_years(facts: &Facts) -> Vec<u16> {
-    facts.all.iter().filter(|f| is_hundred(f.number)).filter(|f| f.cell().is_some()).flat_map(|f| f.years.iter().copied()).collect()
+    facts
+        .all
+        .iter()
+        .filter(|f| is_hundred(f.number))
+        .filter(|f| f.cell().is_some())
+        .flat_map(|f| f.years.iter().copied())
+        .collect()
 }
 
 fn is_hundred(x: f64) -> bool {
@@ -280,7 +474,11 @@ fn is_hundred(x: f64) -> bool {
 
 /// Whether every row of the table begins (or ends) at 100.
 pub(crate) fn starts_at_hundred(facts: &Facts) -> bool {
-    let hundreds = facts.all.iter().filter(|f| f.cell().is_some() && is_hundred(f.number) && !f.percent).count();
+    let hundreds = facts
+        .all
+        .iter()
+        .filter(|f| f.cell().is_some() && is_hundred(f.number) && !f.percent)
+        .count();
     let rows = facts.rows.len().saturating_sub(1);
     let columns = facts.columns.len().saturating_sub(1);
     hundreds >= 2 && (hundreds + 1 >= rows || hundreds + 1 >= columns)
@@ -291,18 +489,45 @@ pub(crate) fn comparison(facts: &Facts, asked: &Asked, context: &Context) -> Opt
     if !asked.yes_no() {
         return None;
     }
-    let (a, b) = operands(asked, &[("", &["more than", "greater than", "higher than", "larger than", "exceed", "than", "or"])])?;
+    let (a, b) = operands(
+        asked,
+        &[(
+            "",
+            &[
+                "more than",
+                "greater than",
+                "higher than",
+                "larger than",
+                "exceed",
+                "than",
+                "or",
+            ],
+        )],
+    )?;
     let greater = |x: Pattern, y: Pattern| Pattern::step(Op::Greater, x, y);
     if asked.change() && asked.years.len() == 1 {
         let year = asked.years.first().copied()?;
         let two = parts_of(facts, asked, &a, &b, context);
         let mut slots = Vec::new();
         for query in two {
-            slots.push(Query { years: vec![year], ..query.clone() });
-            slots.push(Query { years: vec![year - 1], ..query });
+            slots.push(Query {
+                years: vec![year],
+                ..query.clone()
+            });
+            slots.push(Query {
+                years: vec![year - 1],
+                ..query
+            });
         }
         let change = |i: usize| Pattern::step(Op::Subtract, Pattern::Slot(i), Pattern::Slot(i + 1));
-        return Some(Plan { name: "comparison", pattern: greater(change(0), change(2)), slots, pairing: Pairing::Free, prior: 0.8, kind: UnitKind::YesNo });
+        return Some(Plan {
+            name: "comparison",
+            pattern: greater(change(0), change(2)),
+            slots,
+            pairing: Pairing::Free,
+            prior: 0.8,
+            kind: UnitKind::YesNo,
+        });
     }
     Some(Plan {
         name: "comparison",

@@ -3,7 +3,8 @@
 //!
 //! It decides nothing about what a number means; `facts` does that.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -52,8 +53,18 @@ pub(crate) fn year_of(digits: &str) -> Option<u16> {
 }
 
 const MONTHS: [&str; 12] = [
-    "january", "february", "march", "april", "may", "june", "july", "august", "september",
-    "october", "november", "december",
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
 ];
 
 /// Whether a raw word is a month or its usual abbreviation.
@@ -87,16 +98,21 @@ fn push_chunk(chunk: &str, out: &mut Vec<Token>) {
                 .filter(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
         })
         .unwrap_or(chunk);
-    let mut rest = chunk.trim_matches(|c: char| matches!(c, '"' | '\u{201c}' | '\u{201d}' | '\'' | '`'));
+    let mut rest =
+        chunk.trim_matches(|c: char| matches!(c, '"' | '\u{201c}' | '\u{201d}' | '\'' | '`'));
     while let Some(first) = rest.chars().next() {
-        if matches!(first, '$' | '(' | '[' | ',' | ';' | ':' | '?' | '\u{20ac}' | '\u{a3}') {
+        if matches!(
+            first,
+            '$' | '(' | '[' | ',' | ';' | ':' | '?' | '\u{20ac}' | '\u{a3}'
+        ) {
             mark(first, out);
             rest = rest.get(first.len_utf8()..).unwrap_or_default();
         } else {
             break;
         }
     }
-    let core = rest.trim_end_matches(|c: char| matches!(c, ',' | ';' | ':' | '?' | ')' | ']' | '.' | '!'));
+    let core =
+        rest.trim_end_matches(|c: char| matches!(c, ',' | ';' | ':' | '?' | ')' | ']' | '.' | '!'));
     let tail = rest.get(core.len()..).unwrap_or_default();
     if !core.is_empty() {
         push_core(core, out);
@@ -107,12 +123,18 @@ fn push_chunk(chunk: &str, out: &mut Vec<Token>) {
 }
 
 fn mark(c: char, out: &mut Vec<Token>) {
-    out.push(Token { text: c.to_string(), kind: Kind::Mark });
+    out.push(Token {
+        text: c.to_string(),
+        kind: Kind::Mark,
+    });
 }
 
 fn push_core(core: &str, out: &mut Vec<Token>) {
     if let Some(year) = date_year(core) {
-        out.push(Token { text: year.to_string(), kind: Kind::Year(year) });
+        out.push(Token {
+            text: year.to_string(),
+            kind: Kind::Year(year),
+        });
         return;
     }
     let digits: String = core.chars().filter(|c| *c != ',').collect();
@@ -122,14 +144,20 @@ fn push_core(core: &str, out: &mut Vec<Token>) {
             Some(year) if !core.contains(',') => Kind::Year(year),
             _ => Kind::Number,
         };
-        out.push(Token { text: bare.to_owned(), kind });
+        out.push(Token {
+            text: bare.to_owned(),
+            kind,
+        });
         if digits.ends_with('%') {
             mark('%', out);
         }
         return;
     }
     if matches!(core, "%" | "-" | "--" | "/" | "=" | "\u{2014}" | "\u{2013}") {
-        out.push(Token { text: core.to_owned(), kind: Kind::Mark });
+        out.push(Token {
+            text: core.to_owned(),
+            kind: Kind::Mark,
+        });
         return;
     }
     let whole = matches!(core, "u.s" | "u.k" | "e.g") || core.contains('&') || core.contains('*');
@@ -139,9 +167,15 @@ fn push_core(core: &str, out: &mut Vec<Token>) {
     }
     for part in core.split(['-', '/', '\u{2013}', '\u{2014}']) {
         if let Some(year) = year_of(part) {
-            out.push(Token { text: part.to_owned(), kind: Kind::Year(year) });
+            out.push(Token {
+                text: part.to_owned(),
+                kind: Kind::Year(year),
+            });
         } else if part.parse::<f64>().is_ok() {
-            out.push(Token { text: part.to_owned(), kind: Kind::Number });
+            out.push(Token {
+                text: part.to_owned(),
+                kind: Kind::Number,
+            });
         } else if !part.is_empty() {
             word(part, out);
         }
@@ -151,7 +185,10 @@ fn push_core(core: &str, out: &mut Vec<Token>) {
 fn word(raw: &str, out: &mut Vec<Token>) {
     let text = stem(raw);
     if !text.is_empty() {
-        out.push(Token { text, kind: Kind::Word });
+        out.push(Token {
+            text,
+            kind: Kind::Word,
+        });
     }
 }
 
@@ -231,11 +268,23 @@ fn strip_suffix(word: &str) -> String {
     if word.ends_with("sses") || word.ends_with("xes") || word.ends_with("ches") {
         return cut(2);
     }
-    if word.ends_with('s') && !word.ends_with("ss") && !word.ends_with("us") && !word.ends_with("is") {
+    if word.ends_with('s')
+        && !word.ends_with("ss")
+        && !word.ends_with("us")
+        && !word.ends_with("is")
+    {
         let singular = cut(1);
-        return if singular.len() > 5 { singular.trim_end_matches('e').to_owned() } else { singular };
+        return if singular.len() > 5 {
+            singular.trim_end_matches('e').to_owned()
+        } else {
+            singular
+        };
     }
-    if n > 5 { word.trim_end_matches('e').to_owned() } else { word.to_owned() }
+    if n > 5 {
+        word.trim_end_matches('e').to_owned()
+    } else {
+        word.to_owned()
+    }
 }
 
 /// Words interned for one document.
@@ -262,7 +311,10 @@ impl Vocabulary {
             return Some(*id);
         }
         let shared = |other: &str| {
-            stem.bytes().zip(other.bytes()).take_while(|(a, b)| a == b).count()
+            stem.bytes()
+                .zip(other.bytes())
+                .take_while(|(a, b)| a == b)
+                .count()
         };
         if stem.len() < 6 || !stem.is_ascii() {
             return None;
@@ -282,34 +334,39 @@ impl Vocabulary {
 }
 
 /// Words that never name what is asked for.
-pub(crate) fn is_stop(stem: &str) -> bool {
-    matches!(
-        stem,
-        "a" | "an" | "the" | "of" | "in" | "on" | "at" | "for" | "to" | "from" | "by" | "and"
-            | "or" | "as" | "is" | "was" | "were" | "are" | "be" | "been" | "being" | "it" | "its"
-            | "that" | "this" | "these" | "those" | "they" | "them" | "their" | "what" | "which"
-            | "who" | "how" | "much" | "many" | "do" | "does" | "did" | "has" | "have" | "had"
-            | "with" | "than" | "then" | "so" | "about" | "if" | "would" | "will" | "can" | "could"
-            | "year" | "during" | "between" | "over" | "there" | "also" | "again" | "specific"
-            | "into" | "per" | "when" | "where" | "both" | "while" | "we" | "our" | "us" | "i"
-            | "such" | "any" | "not" | "but" | "only" | "same" | "each" | "us$" | "s" | "t"
-            | "period" | "ones" | "respectiv" | "related" | "relation" | "regard" | "concern"
-    )
-}
+const STOP: &str = "a an the of in on at for to from by and or as is was were are be been being it \
+    its that this these those they them their what which who how much many do does did has have had \
+    with than then so about if would will can could year years during between over there also again \
+    specific specifically into per when where both while we our us i such any not but only same each \
+    s t period periods ones respectively related relation regarding concerning across throughout \
+    within be becomes become let two three four five all time times";
 
 /// Words of the operation rather than of the thing: they count little in a slot.
+const WEAK: &str = "value values amount amounts number balance figure change changes changed \
+    difference differences increase increases increased decrease decreased decline declined growth \
+    grew grow rate percent percentage portion proportion ratio share represent represents \
+    represented million millions billion billions thousand thousands dollar dollars sum combined \
+    combine average mean company fiscal compared compare net total totals due recorded reported \
+    december june september march 31 30 1 end ended ending date divided multiplied plus less minus \
+    variation fluctuation considered considering including include included reduction variance vary \
+    varied quotient product result initial original investment 100 conclude concluded observed \
+    following previous prior last first next subsequent preceding precedent converted convert \
+    greater higher lower larger more less calculate say assuming full expressed terms form";
+
+fn stems(words: &str) -> HashSet<String> {
+    words.split_whitespace().map(stem).collect()
+}
+
+/// Whether a stem never names what is asked for.
+pub(crate) fn is_stop(stem: &str) -> bool {
+    static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stems(STOP));
+    STEMS.contains(stem)
+}
+
+/// Whether a stem belongs to the operation rather than to the thing.
 pub(crate) fn is_weak(stem: &str) -> bool {
-    matches!(
-        stem,
-        "valu" | "value" | "amount" | "number" | "balanc" | "balance" | "figur" | "figure"
-            | "change" | "differenc" | "difference" | "increas" | "increase" | "decreas"
-            | "decrease" | "declin" | "decline" | "growth" | "rate" | "percent" | "portion"
-            | "proportion" | "ratio" | "share" | "million" | "billion" | "thousand" | "dollar"
-            | "sum" | "combin" | "combined" | "averag" | "average" | "represent" | "company"
-            | "fiscal" | "compar" | "compare" | "net" | "total" | "due" | "record" | "report"
-            | "december" | "june" | "september" | "march" | "31" | "30" | "1" | "end" | "ended"
-            | "date" | "say" | "times" | "divid" | "variation" | "fluctuation" | "consider"
-    )
+    static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stems(WEAK));
+    STEMS.contains(stem)
 }
 
 #[cfg(test)]
@@ -322,22 +379,34 @@ mod tests {
 
     #[test]
     fn lost_escapes_and_marks() {
-        assert_eq!(words("the company 2019s 201crestricted stock 201d"), [
-            "the", "company", "restrict", "stock"
-        ]);
-        assert_eq!(words("$ 4.5 million, 3.2%"), ["$", "4.5", "million", ",", "3.2", "%"]);
+        assert_eq!(
+            words("the company 2019s 201crestricted stock 201d"),
+            ["the", "company", "restrict", "stock"]
+        );
+        assert_eq!(
+            words("$ 4.5 million, 3.2%"),
+            ["$", "4.5", "million", ",", "3.2", "%"]
+        );
     }
 
     #[test]
     fn dates_become_years() {
         let years = |t: &str| -> Vec<u16> { tokenize(t).iter().filter_map(Token::year).collect() };
-        assert_eq!(years("from 12/31/09 to 12/29/2018, 2011-2013"), [2009, 2018, 2011, 2013]);
+        assert_eq!(
+            years("from 12/31/09 to 12/29/2018, 2011-2013"),
+            [2009, 2018, 2011, 2013]
+        );
         assert_eq!(years("2,011 shares"), Vec::<u16>::new());
     }
 
     #[test]
     fn singular_and_plural_meet() {
-        for (a, b) in [("obligations", "obligation"), ("expenses", "expense"), ("liabilities", "liability"), ("leases", "lease")] {
+        for (a, b) in [
+            ("obligations", "obligation"),
+            ("expenses", "expense"),
+            ("liabilities", "liability"),
+            ("leases", "lease"),
+        ] {
             assert_eq!(stem(a), stem(b), "{a} {b}");
         }
     }

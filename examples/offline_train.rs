@@ -1,0 +1,242 @@
+//! Trains the slot scorer's weights:
+//!
+//! ```text
+//! cargo run --release --example offline_train -- FILE... [--l2 X]
+//! ```
+//!
+//! A conditional logit over the facts of a page, full-batch gradient descent,
+//! held near the hand-set weights by an L2 penalty. It prints the accuracy of
+//! slots and of whole answers cross-validated by report page, then the weights
+//! trained on everything, ready for `src/offline/weights.rs`.
+
+use std::path::PathBuf;
+
+use convfinqa::dataset::{Dataset, HistoryEntry, HistorySource, Question, Source, load};
+use convfinqa::number::{Value, round5};
+use convfinqa::offline::{SlotExample, Solver, feature_weights, slot_examples};
+use convfinqa::program::official;
+
+const FOLDS: usize = 5;
+
+/// A question with the gold of the turns before it, and its gold program.
+struct Item {
+    question: Question,
+    program: Option<String>,
+    gold: Option<Value>,
+    first: bool,
+    fold: usize,
+}
+
+fn items(dataset: &Dataset) -> Vec<Item> {
+    let mut out = Vec::new();
+    for record in &dataset.records {
+        let fold = usize::from(
+            blake3::hash(record.document.filename.as_bytes())
+                .as_bytes()
+                .first()
+                .copied()
+                .unwrap_or(0),
+        ) % FOLDS;
+        for cases in [&record.questions, &record.turns] {
+            let mut history = Vec::new();
+            for case in cases {
+                let mut question = case.question.clone();
+                question.history.clone_from(&history);
+                let stand_alone = question.key.part.starts_with("qa");
+                history.push(HistoryEntry {
+                    question: question.text.clone(),
+                    value: case.gold.exe_ans.clone(),
+                    program: case.gold.program.clone(),
+                    label: None,
+                    source: HistorySource::Gold,
+                });
+                if stand_alone {
+                    history.clear();
+                }
+                out.push(Item {
+                    first: question.history.is_empty(),
+                    question,
+                    program: case.gold.program.clone(),
+                    gold: case.gold.exe_ans.clone(),
+                    fold,
+                });
+            }
+        }
+    }
+    out
+}
+
+fn examples(solver: &Solver, items: &[&Item]) -> Vec<SlotExample> {
+    items
+        .iter()
+        .filter_map(|item| {
+            let page = solver.index(&item.question.document);
+            Some(slot_examples(
+                &page,
+                &item.question,
+                item.program.as_deref()?,
+            ))
+        })
+        .flatten()
+        .collect()
+}
+
+/// Gradient descent on the mean log-loss plus `l2 * |w - w0|^2 / 2`.
+fn train(examples: &[SlotExample], start: &[f64], l2: f64) -> Vec<f64> {
+    let mut weights = start.to_vec();
+    let mut velocity = vec![0.0; weights.len()];
+    let n = examples.len().max(1) as f64;
+    for _ in 0..400 {
+        let mut gradient: Vec<f64> = weights
+            .iter()
+            .zip(start)
+            .map(|(w, s)| l2 * (w - s))
+            .collect();
+        for example in examples {
+            let scores: Vec<f64> = example
+                .facts
+                .iter()
+                .map(|(f, _)| dot(f, &weights))
+                .collect();
+            let top = scores.iter().copied().fold(f64::MIN, f64::max);
+            let weight: Vec<f64> = scores.iter().map(|s| (s - top).exp()).collect();
+            let all: f64 = weight.iter().sum();
+            let right: f64 = weight
+                .iter()
+                .zip(&example.facts)
+                .filter(|(_, (_, used))| *used)
+                .map(|(w, _)| w)
+                .sum::<f64>()
+                .max(1e-12);
+            for (w, (features, used)) in weight.iter().zip(&example.facts) {
+                let push = (w / all - if *used { w / right } else { 0.0 }) / n;
+                if push.abs() > 1e-9 {
+                    for (g, f) in gradient.iter_mut().zip(features) {
+                        *g += push * f;
+                    }
+                }
+            }
+        }
+        for ((w, v), g) in weights.iter_mut().zip(&mut velocity).zip(&gradient) {
+            *v = 0.9 * *v - 0.3 * g;
+            *w += *v;
+        }
+    }
+    weights
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+fn slot_accuracy(examples: &[SlotExample], weights: &[f64]) -> (usize, usize) {
+    let right = examples
+        .iter()
+        .filter(|e| {
+            e.facts
+                .iter()
+                .max_by(|a, b| dot(&a.0, weights).total_cmp(&dot(&b.0, weights)))
+                .is_some_and(|(_, used)| *used)
+        })
+        .count();
+    (right, examples.len())
+}
+
+/// Official equality with the gold and with the solver's own history.
+fn answers(solver: &Solver, items: &[&Item]) -> (usize, usize, usize) {
+    let (mut gold_right, mut own_right, mut n) = (0, 0, 0);
+    let mut own: Vec<HistoryEntry> = Vec::new();
+    for item in items {
+        let page = solver.index(&item.question.document);
+        let run = |question: &Question| {
+            let program = solver.answer(&page, question)?.program;
+            let (valid, value) = official::evaluate(
+                &program,
+                &question.document.table,
+                official::Dialect::ConvFinQa,
+            );
+            value.filter(|_| valid).map(|v| (program, v))
+        };
+        let Some(gold) = &item.gold else { continue };
+        n += 1;
+        gold_right += usize::from(run(&item.question).is_some_and(|(_, v)| v == *gold));
+        if item.first {
+            own.clear();
+        }
+        let mut question = item.question.clone();
+        question.history.clone_from(&own);
+        let mine = run(&question);
+        own_right += usize::from(mine.as_ref().is_some_and(|(_, v)| v == gold));
+        let rounded = |v: &Value| v.number().map_or(v.clone(), |x| Value::Number(round5(x)));
+        own.push(HistoryEntry {
+            question: question.text.clone(),
+            value: mine.as_ref().map(|(_, v)| rounded(v)),
+            program: mine.map(|(p, _)| p),
+            label: None,
+            source: HistorySource::Own,
+        });
+    }
+    (gold_right, own_right, n)
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut files = Vec::new();
+    let mut l2 = 0.003;
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        if argument == "--l2" {
+            l2 = arguments
+                .next()
+                .ok_or("--l2: a value is missing")?
+                .parse()?;
+        } else {
+            files.push(PathBuf::from(argument));
+        }
+    }
+    let mut all = Vec::new();
+    for file in files {
+        all.extend(items(&load(&Source::Path(file))?));
+    }
+    let start: Vec<f64> = feature_weights().iter().map(|(_, w)| *w).collect();
+    let solver = Solver::with_weights(&start);
+    let (mut slots, mut whole) = ((0, 0), (0, 0, 0));
+    for fold in 0..FOLDS {
+        let (test, rest): (Vec<&Item>, Vec<&Item>) = all.iter().partition(|i| i.fold == fold);
+        let weights = train(&examples(&solver, &rest), &start, l2);
+        let (right, n) = slot_accuracy(&examples(&solver, &test), &weights);
+        slots = (slots.0 + right, slots.1 + n);
+        let conversations: Vec<&Item> = test
+            .into_iter()
+            .filter(|i| !i.question.key.part.starts_with("qa"))
+            .collect();
+        let (gold, own, n) = answers(&Solver::with_weights(&weights), &conversations);
+        whole = (whole.0 + gold, whole.1 + own, whole.2 + n);
+    }
+    let rate = |a: usize, b: usize| 100.0 * a as f64 / b.max(1) as f64;
+    let everything: Vec<&Item> = all.iter().collect();
+    let every = examples(&solver, &everything);
+    println!(
+        "slots, weights as they are: {:.1} %",
+        rate(slot_accuracy(&every, &start).0, every.len())
+    );
+    println!(
+        "slots, cross-validated by page: {:.1} % of {}",
+        rate(slots.0, slots.1),
+        slots.1
+    );
+    println!(
+        "turns, cross-validated by page: gold history {:.1} %, own {:.1} %, of {}",
+        rate(whole.0, whole.2),
+        rate(whole.1, whole.2),
+        whole.2
+    );
+    let weights = train(&every, &start, l2);
+    println!(
+        "slots, trained on all: {:.1} %",
+        rate(slot_accuracy(&every, &weights).0, every.len())
+    );
+    for ((name, _), weight) in feature_weights().iter().zip(weights) {
+        println!("    ({name:?}, {weight:.2}),");
+    }
+    Ok(())
+}
