@@ -4,7 +4,7 @@ use super::asked::Asked;
 use super::expr::{Expr, Op};
 use super::follow::Follow;
 use super::mention::{span, split};
-use super::plan::{Pairing, Pattern, Plan};
+use super::plan::{Pairing, Plan};
 use super::refer::{Operand, join, resolve};
 use super::state::{State, Turn};
 use crate::number::{Scale, UnitKind};
@@ -222,28 +222,4 @@ fn scale_of(f: &Follow<'_>, state: &State) -> u64 {
         .or_else(question)
         .or_else(caption)
         .unwrap_or(1)
-}
-
-/// "What is 45 times 4?", "1000 times the number of votes": no earlier turn needed.
-pub(crate) fn stand_alone(f: &super::asked::Asked) -> Option<Plan> {
-    let connectors = [
-        ("times", Op::Multiply),
-        ("divided by", Op::Divide),
-        ("plus", Op::Add),
-        ("minus", Op::Subtract),
-        ("less", Op::Subtract),
-    ];
-    connectors.iter().find_map(|(connector, op)| {
-        let (left, right) = split(&f.phrase, connector)?;
-        let a = left.split_whitespace().last().and_then(leading_number)?;
-        let b = leading_number(&right)?;
-        (!span(&left).names() && !span(&right).names()).then(|| Plan {
-            name: "constant",
-            pattern: Pattern::step(*op, Pattern::constant(a), Pattern::constant(b)),
-            slots: Vec::new(),
-            pairing: Pairing::Free,
-            prior: 0.95,
-            kind: UnitKind::Number,
-        })
-    })
 }

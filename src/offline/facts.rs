@@ -102,8 +102,6 @@ pub(crate) struct Column {
 /// A sentence, split from the page's text.
 #[derive(Clone, Debug)]
 pub(crate) struct Sentence {
-    /// 1 for the first sentence as filed (`t1`).
-    pub filed: usize,
     /// Its tokens.
     pub tokens: Vec<Token>,
     /// The word of each token, where it is one worth matching.
@@ -256,11 +254,7 @@ impl Facts {
             for number in prose::numbers(&tokens) {
                 self.all.push(prose::fact(&number, filed, sentence, &words));
             }
-            self.sentences.push(Sentence {
-                filed,
-                tokens,
-                words,
-            });
+            self.sentences.push(Sentence { tokens, words });
         }
     }
 

@@ -10,8 +10,6 @@ use super::slots::{Query, rank};
 pub(crate) struct Filled {
     /// Index of the plan.
     pub plan: usize,
-    /// The facts, by slot.
-    pub facts: Vec<usize>,
     /// The expression.
     pub expr: Expr,
     /// Mean slot score, with what the pairing adds.
@@ -52,7 +50,6 @@ pub(crate) fn fill(facts: &Facts, plan: &Plan, index: usize, keep: usize) -> Vec
             expr.value()?;
             Some(Filled {
                 plan: index,
-                facts: chosen,
                 expr,
                 score: score / slots,
             })
@@ -111,7 +108,7 @@ fn leaf(facts: &Facts, plan: &Plan, query: &Query, fact: &Fact, index: usize) ->
     if fact.percent && !(query.percent || fact.cell().is_none()) {
         literal = literal.trim_end_matches('%').to_owned();
     }
-    if literal.starts_with('-') && is_outflow(facts, fact) && !(mixes(plan) && !single) {
+    if literal.starts_with('-') && is_outflow(facts, fact) && (single || !mixes(plan)) {
         literal = literal.trim_start_matches('-').to_owned();
     }
     let value = super::expr::literal_value(&literal).unwrap_or(fact.number);

@@ -519,10 +519,7 @@ fn ratio(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
             && span(b).says_anything()
             && asked.says(&["value", "prior", "previous"])
     });
-    let cue = asked.share()
-        || asked.percent()
-        || over.is_some()
-        || asked.says(&["average price", "price per", "cost per", "per share"]) && false;
+    let cue = asked.share() || asked.percent() || over.is_some();
     if !cue {
         return None;
     }

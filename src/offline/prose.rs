@@ -320,9 +320,8 @@ fn date(tokens: &[Token], numbers: &mut [ProseNumber]) {
                 after.filter(|y| !blocked(y) && y.first().is_some_and(|(at, _)| at - last <= 10));
             near.or(before).or(after.filter(|y| !blocked(y)))
         };
-        let mut index = 0;
         let years = listed.or_else(single);
-        for number in numbers.iter_mut().filter(|n| n.run == run) {
+        for (index, number) in numbers.iter_mut().filter(|n| n.run == run).enumerate() {
             if let Some(years) = years {
                 number.years = if listed.is_some() {
                     years.get(index).map(|(_, y)| *y).into_iter().collect()
@@ -330,7 +329,6 @@ fn date(tokens: &[Token], numbers: &mut [ProseNumber]) {
                     years.iter().map(|(_, y)| *y).collect()
                 };
             }
-            index += 1;
         }
     }
 }

@@ -38,11 +38,6 @@ impl Query {
     pub fn ask(&mut self, facts: &Facts, tokens: &[Token]) {
         (self.words, self.unknown) = weighted(facts, tokens);
     }
-
-    /// Whether anything of substance is asked for.
-    pub fn is_bare(&self) -> bool {
-        self.words.iter().all(|(_, w)| *w < 0.9) && self.unknown < 1.0
-    }
 }
 
 /// Content words with weights; and the weight of those the document lacks.

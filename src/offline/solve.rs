@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use crate::dataset::{Document, Question};
-use crate::number::{Unit, UnitKind};
+use crate::number::Unit;
 
 use super::asked::Asked;
 use super::facts::Facts;
 use super::fill::{Filled, fill};
 use super::plan::Plan;
-use super::state::{State, is_bare};
+use super::state::State;
 use super::templates::{self, Context};
 use super::weights::WEIGHTS;
 
@@ -162,12 +162,10 @@ impl Solver {
 
 /// The plans for a question in its state, best first.
 pub(crate) fn plans(facts: &Facts, asked: &Asked, state: &State) -> Vec<Plan> {
-    let bare = is_bare(asked);
     let context = Context {
         words: state.last().map(|t| t.words.clone()).unwrap_or_default(),
         years: state.last().map(|t| t.years.clone()).unwrap_or_default(),
         anchors: state.anchors(),
-        bare,
     };
     let mut out = Vec::new();
     if !state.turns.is_empty() {
@@ -198,9 +196,4 @@ fn evidence(facts: &Facts, filled: &Filled) -> Vec<EvidenceRef> {
             })
         })
         .collect()
-}
-
-/// Whether a kind is printed as a percentage.
-pub(crate) fn is_share(kind: UnitKind) -> bool {
-    matches!(kind, UnitKind::Percent | UnitKind::Ratio)
 }

@@ -20,8 +20,6 @@ pub(crate) struct Context {
     pub years: Vec<u16>,
     /// Facts used so far.
     pub anchors: Vec<usize>,
-    /// The question names no thing of its own.
-    pub bare: bool,
 }
 
 /// A query from a stretch of the question, with what it leaves out.
@@ -253,7 +251,7 @@ pub(crate) fn sum(facts: &Facts, asked: &Asked, context: &Context) -> Option<Pla
     let base = query(facts, asked, &asked.phrase, context);
     let cue = asked.sum();
     let total = asked.says(&["total", "aggregate"]);
-    if !cue && !(total && asked.years.len() >= 2) {
+    if !(cue || total && asked.years.len() >= 2) {
         return None;
     }
     let slots: Vec<Query> = if asked.years.len() >= 2 {

@@ -111,8 +111,7 @@ fn push_chunk(chunk: &str, out: &mut Vec<Token>) {
             break;
         }
     }
-    let core =
-        rest.trim_end_matches(|c: char| matches!(c, ',' | ';' | ':' | '?' | ')' | ']' | '.' | '!'));
+    let core = rest.trim_end_matches([',', ';', ':', '?', ')', ']', '.', '!']);
     let tail = rest.get(core.len()..).unwrap_or_default();
     if !core.is_empty() {
         push_core(core, out);

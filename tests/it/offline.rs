@@ -1,1 +1,155 @@
-//! Tests of `offline`.
+//! The embedded analyst over an invented page: stand-alone questions and a conversation.
+
+use std::sync::Arc;
+
+use convfinqa::dataset::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
+use convfinqa::number::UnitKind;
+use convfinqa::offline::{Guess, Solver};
+use convfinqa::program::Program;
+
+fn page() -> Document {
+    let row = |cells: &[&str]| cells.iter().map(|c| (*c).to_owned()).collect::<Vec<_>>();
+    Document {
+        id: "Single_ZZZQ/2012/page_1.pdf-1".to_owned(),
+        filename: "ZZZQ/2012/page_1.pdf".to_owned(),
+        pre_text: vec![
+            "rental expense was $ 4.5 million , $ 4.1 million and $ 3.4 million in 2012 , 2011 and 2010 , respectively . \
+             the company leased 62 barges as of december 31 , 2012 ."
+                .to_owned(),
+        ],
+        post_text: Vec::new(),
+        table: vec![
+            row(&["( in millions )", "2012", "2011"]),
+            row(&["net revenue", "$ 520.0", "$ 400.0"]),
+            row(&["fuel expense", "130.0", "110.0"]),
+            row(&["cash used in investing activities", "-75.5 ( 75.5 )", "-60.0 ( 60.0 )"]),
+            row(&["impairments", "2014", "12.0"]),
+        ],
+        table_ori: None,
+    }
+}
+
+fn ask(history: &[HistoryEntry], text: &str) -> Guess {
+    let document = Arc::new(page());
+    let solver = Solver::new();
+    let question = Question {
+        key: QuestionKey {
+            id: document.id.clone(),
+            part: "qa".to_owned(),
+        },
+        document: Arc::clone(&document),
+        text: text.to_owned(),
+        history: history.to_vec(),
+    };
+    solver
+        .answer(&solver.index(&document), &question)
+        .expect("an answer")
+}
+
+/// The programs of a conversation, each turn over our own history.
+fn converse(turns: &[&str]) -> Vec<String> {
+    let mut history = Vec::new();
+    for text in turns {
+        let guess = ask(&history, text);
+        let value = Program::parse(&guess.program)
+            .unwrap()
+            .execute(&page().table)
+            .unwrap();
+        history.push(HistoryEntry {
+            question: (*text).to_owned(),
+            value: Some(value),
+            program: Some(guess.program),
+            label: Some(guess.label),
+            source: HistorySource::Own,
+        });
+    }
+    history
+        .into_iter()
+        .filter_map(|entry| entry.program)
+        .collect()
+}
+
+#[test]
+fn stand_alone_questions() {
+    for (text, program) in [
+        ("what was the net revenue in 2011?", "400.0"),
+        (
+            "what was the percentage change in net revenue from 2011 to 2012?",
+            "subtract(520.0, 400.0), divide(#0, 400.0)",
+        ),
+        (
+            "what was the difference in fuel expense between 2011 and 2012?",
+            "subtract(130.0, 110.0)",
+        ),
+        (
+            "what was the ratio of fuel expense to net revenue in 2012?",
+            "divide(130.0, 520.0)",
+        ),
+        ("what was the rental expense in 2011?", "4.1"),
+        (
+            "what was the average rental expense from 2010 to 2012?",
+            "add(3.4, 4.1), add(#0, 4.5), divide(#1, const_3)",
+        ),
+    ] {
+        assert_eq!(ask(&[], text).program, program, "{text}");
+    }
+}
+
+#[test]
+fn a_share_is_a_percent_and_names_its_cells() {
+    let guess = ask(
+        &[],
+        "what percentage of net revenue was fuel expense in 2012?",
+    );
+    assert_eq!(guess.program, "divide(130.0, 520.0)");
+    assert_eq!(guess.unit.kind, UnitKind::Percent);
+    let ids: Vec<&str> = guess.evidence.iter().map(|e| e.id.as_str()).collect();
+    assert_eq!(ids, ["r2c1", "r1c1"]);
+}
+
+#[test]
+fn a_conversation_refers_back() {
+    let programs = converse(&[
+        "what was the net revenue in 2012?",
+        "and what was it in 2011?",
+        "what was, then, the change over the year?",
+        "and how much does this change represent in relation to the 2011 net revenue?",
+        "and what is that times 100?",
+    ]);
+    assert_eq!(
+        programs,
+        [
+            "520.0",
+            "400.0",
+            "subtract(520.0, 400.0)",
+            "subtract(520.0, 400.0), divide(#0, 400.0)",
+            "subtract(520.0, 400.0), divide(#0, 400.0), multiply(#1, const_100)",
+        ]
+    );
+}
+
+#[test]
+fn a_lost_dash_is_no_number() {
+    let guess = ask(&[], "what were the impairments in 2012?");
+    assert_ne!(guess.program, "2014");
+}
+
+#[test]
+fn a_page_without_numbers_gives_no_answer() {
+    let document = Arc::new(Document {
+        table: Vec::new(),
+        pre_text: vec!["nothing to see".to_owned()],
+        ..Document::default()
+    });
+    let question = Question {
+        key: QuestionKey {
+            id: String::new(),
+            part: "qa".to_owned(),
+        },
+        document: Arc::clone(&document),
+        text: "what was the revenue in 2011?".to_owned(),
+        history: Vec::new(),
+    };
+    let solver = Solver::new();
+    assert_eq!(solver.answer(&solver.index(&document), &question), None);
+}
