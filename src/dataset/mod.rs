@@ -11,6 +11,7 @@ mod assemble;
 pub mod download;
 mod error;
 mod load;
+mod outcome;
 mod raw;
 mod read;
 mod select;
@@ -18,6 +19,7 @@ mod types;
 
 pub use error::DatasetError;
 pub use load::{Source, from_str, load, sample};
+pub use outcome::Outcome;
 pub use select::{RecordRange, Selection, select};
 pub use types::{
     Case, Dataset, Document, Gold, HistoryEntry, HistorySource, Kind, Question, QuestionKey, Record,

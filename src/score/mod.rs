@@ -1,18 +1,38 @@
-//! Every scoring rule, by its name.
+//! Every scoring rule, by its name: a number is never quoted without its rule.
+//!
+//! The rules proper are pure functions: [`exact_match`], [`numeric_match`] with
+//! its [`floor()`], the official [`execution_accuracy`] and
+//! [`program_accuracy`], and [`financial_equivalence`] with reasons. An
+//! [`Item`] is one answered question; [`ScoredRow::score`] applies every rule
+//! to it, and [`Scorecard::of`] sums rows up, each rate with its n and a 95 %
+//! interval clustered by report page. [`files`] reads predictions from disk.
+//!
+//! It asks no model and does not say why an answer is wrong (that is
+//! `analysis`). `docs/scoring.md` gives each rule in words.
 
+mod card;
+mod conversation;
 mod diagnostic;
 mod equivalence;
 mod error;
+pub mod files;
 mod floor;
 mod quantity;
+mod row;
 mod rules;
+pub mod statistics;
+mod suspects;
 
+pub use card::{Count, Layer, Rates, Rule, Scorecard, WithoutSuspects};
+pub use conversation::{ConversationCard, Slice};
 pub use diagnostic::Diagnostic;
 pub use equivalence::{Context, FeReason, Verdict, financial_equivalence};
 pub use error::ScoreError;
 pub use floor::{Floor, floor};
 pub use quantity::{Quantity, Written};
+pub use row::{Effort, Item, ScoredRow, Scores, score};
 pub use rules::{
     exact_match, execution_accuracy, numeric_match, numeric_value, plain_answer, program_accuracy,
     program_execution,
 };
+pub use suspects::{Suspect, suspect, suspects};

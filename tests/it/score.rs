@@ -1,1 +1,4 @@
-//! Tests of `score`.
+//! Scoring, held to the figures that are known of real predictions.
+
+mod files;
+mod known_figures;

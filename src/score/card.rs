@@ -1,0 +1,301 @@
+//! The scorecard of a run: every rule side by side, each with its n and its
+//! interval, beside outcomes, floors, suspect golds and latencies.
+
+use serde::Serialize;
+use serde::ser::{SerializeMap, Serializer};
+
+use crate::dataset::Outcome;
+
+use super::conversation::ConversationCard;
+use super::diagnostic::Diagnostic;
+use super::equivalence::FeReason;
+use super::floor::{Floor, floor};
+use super::row::ScoredRow;
+use super::statistics::{LatencySummary, Rate};
+use super::suspects::suspect;
+
+/// A scoring rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// EM.
+    ExactMatch,
+    /// NM, the reference system's ±0.5.
+    NumericalMatch,
+    /// Official execution accuracy of the answers.
+    ExecutionAccuracy,
+    /// Official execution accuracy of the predicted programs.
+    ProgramExecution,
+    /// Official program accuracy.
+    ProgramAccuracy,
+    /// FE, the headline.
+    FinancialEquivalence,
+}
+
+impl Rule {
+    /// Every rule, in the order in which they are printed.
+    pub const ALL: [Self; 6] = [
+        Self::ExactMatch,
+        Self::NumericalMatch,
+        Self::ExecutionAccuracy,
+        Self::ProgramExecution,
+        Self::ProgramAccuracy,
+        Self::FinancialEquivalence,
+    ];
+
+    /// The name in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ExactMatch => "exact_match",
+            Self::NumericalMatch => "numerical_match",
+            Self::ExecutionAccuracy => "execution_accuracy",
+            Self::ProgramExecution => "program_execution",
+            Self::ProgramAccuracy => "program_accuracy",
+            Self::FinancialEquivalence => "financial_equivalence",
+        }
+    }
+
+    /// What the rule says of a row; `None` where its gold is missing.
+    #[must_use]
+    pub fn mark(self, row: &ScoredRow) -> Option<bool> {
+        let scores = &row.scores;
+        match self {
+            Self::ExactMatch => scores.exact_match,
+            Self::NumericalMatch => scores.numerical_match,
+            Self::ExecutionAccuracy => scores.execution_accuracy,
+            Self::ProgramExecution => scores.program_execution,
+            Self::ProgramAccuracy => scores.program_accuracy,
+            Self::FinancialEquivalence => row.accepted(),
+        }
+    }
+
+    /// Whether it judges programs: with no program in the whole run there is
+    /// nothing to judge.
+    fn judges_programs(self) -> bool {
+        matches!(self, Self::ProgramExecution | Self::ProgramAccuracy)
+    }
+
+    /// The rate over some rows; `None` if none of them can be judged.
+    #[must_use]
+    pub fn rate<'r>(self, rows: impl IntoIterator<Item = &'r ScoredRow>) -> Option<Rate> {
+        Rate::of(
+            rows.into_iter()
+                .filter_map(|row| Some((row.item.filename.as_str(), self.mark(row)?))),
+        )
+    }
+}
+
+/// A rate for every rule. Serialises flat: `numerical_match`,
+/// `numerical_match_n`, `_low`, `_high`, `_hits`, `_design_effect`; a rule
+/// without questions is `null` with an n of 0.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rates {
+    rates: Vec<(Rule, Option<Rate>)>,
+}
+
+impl Rates {
+    /// The rates over some rows.
+    #[must_use]
+    pub fn of<'r>(rows: impl Iterator<Item = &'r ScoredRow> + Clone) -> Self {
+        let programs = rows.clone().any(|row| row.item.program.is_some());
+        let rate = |rule: Rule| {
+            (programs || !rule.judges_programs())
+                .then(|| rule.rate(rows.clone()))
+                .flatten()
+        };
+        Self {
+            rates: Rule::ALL
+                .into_iter()
+                .map(|rule| (rule, rate(rule)))
+                .collect(),
+        }
+    }
+
+    /// The rate by a rule.
+    #[must_use]
+    pub fn get(&self, rule: Rule) -> Option<Rate> {
+        self.iter()
+            .find_map(|(r, rate)| (r == rule).then_some(rate))
+    }
+
+    /// The rules that have a rate, in the order in which they are printed.
+    pub fn iter(&self) -> impl Iterator<Item = (Rule, Rate)> + '_ {
+        self.rates
+            .iter()
+            .filter_map(|(rule, rate)| Some((*rule, (*rate)?)))
+    }
+}
+
+impl Serialize for Rates {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (rule, rate) in &self.rates {
+            let name = rule.name();
+            map.serialize_entry(name, &rate.map(|r| r.rate))?;
+            map.serialize_entry(&format!("{name}_hits"), &rate.map_or(0, |r| r.hits))?;
+            map.serialize_entry(&format!("{name}_n"), &rate.map_or(0, |r| r.n))?;
+            map.serialize_entry(&format!("{name}_low"), &rate.map(|r| r.low))?;
+            map.serialize_entry(&format!("{name}_high"), &rate.map(|r| r.high))?;
+            let effect = rate.map(|r| r.design_effect);
+            map.serialize_entry(&format!("{name}_design_effect"), &effect)?;
+        }
+        map.end()
+    }
+}
+
+/// A number of rows under a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Count {
+    /// The name.
+    pub name: &'static str,
+    /// How many.
+    pub count: usize,
+}
+
+/// FE with one more leniency: diagnosis, never the headline.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Layer {
+    /// `financial_equivalence`, `+ sign`, `+ scale`.
+    pub name: &'static str,
+    /// Questions that are right with this leniency and those before it.
+    pub hits: usize,
+    /// Questions.
+    pub n: usize,
+    /// `hits / n`, from 0 to 1.
+    pub rate: f64,
+}
+
+/// The rates once the suspect golds are left out.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WithoutSuspects {
+    /// Suspect golds among the questions.
+    pub suspects: usize,
+    /// The rates over the others.
+    #[serde(flatten)]
+    pub rates: Rates,
+}
+
+/// The scorecard of a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scorecard {
+    /// Questions asked.
+    pub questions: usize,
+    /// Report pages they are on: the clusters.
+    pub pages: usize,
+    /// Every rule over all questions that have gold.
+    #[serde(flatten)]
+    pub rates: Rates,
+    /// The best constant answer under NM on the same questions.
+    pub numerical_match_floor: Option<Floor>,
+    /// The same rules over the questions that were answered.
+    pub answered: Rates,
+    /// The same rules without the suspect golds, if there are any.
+    pub without_suspects: Option<WithoutSuspects>,
+    /// How asking ended, those that occur, answered first.
+    pub outcomes: Vec<Count>,
+    /// Why FE accepted, those that occur.
+    pub reasons: Vec<Count>,
+    /// What would have made FE's rejections right, those that occur; one
+    /// answer may count under several.
+    pub diagnostics: Vec<Count>,
+    /// FE, then with sign, then with scale forgiven.
+    pub layers: Vec<Layer>,
+    /// By FE and by execution accuracy, if the questions are turns.
+    pub conversations: Vec<ConversationCard>,
+    /// Latencies in seconds, if known.
+    pub latency: Option<LatencySummary>,
+}
+
+impl Scorecard {
+    /// Sums up a run.
+    #[must_use]
+    pub fn of(rows: &[ScoredRow]) -> Self {
+        let answered = |row: &&ScoredRow| row.item.outcome == Outcome::Answered;
+        let trusted = |row: &&ScoredRow| suspect(&row.item.key).is_none();
+        let suspects = rows.len() - rows.iter().filter(trusted).count();
+        let mut pages: Vec<&str> = rows.iter().map(|row| row.item.filename.as_str()).collect();
+        pages.sort_unstable();
+        pages.dedup();
+        let verdicts = || {
+            rows.iter()
+                .filter_map(|row| row.scores.financial_equivalence.as_ref())
+        };
+        Self {
+            questions: rows.len(),
+            pages: pages.len(),
+            rates: Rates::of(rows.iter()),
+            numerical_match_floor: floor(
+                rows.iter()
+                    .filter_map(|row| row.item.ground_truth.as_deref()),
+            ),
+            answered: Rates::of(rows.iter().filter(answered)),
+            without_suspects: (suspects > 0).then(|| WithoutSuspects {
+                suspects,
+                rates: Rates::of(rows.iter().filter(trusted)),
+            }),
+            outcomes: counts(Outcome::ALL, Outcome::name, |outcome| {
+                rows.iter()
+                    .filter(|row| row.item.outcome == outcome)
+                    .count()
+            }),
+            reasons: counts(FeReason::ALL, FeReason::name, |reason| {
+                verdicts().filter(|v| v.reason == Some(reason)).count()
+            }),
+            diagnostics: counts(Diagnostic::ALL, Diagnostic::name, |diagnostic| {
+                verdicts()
+                    .filter(|v| v.diagnostics.contains(&diagnostic))
+                    .count()
+            }),
+            layers: layers(rows),
+            conversations: [Rule::FinancialEquivalence, Rule::ExecutionAccuracy]
+                .into_iter()
+                .filter_map(|rule| ConversationCard::of(rule, rows))
+                .collect(),
+            latency: LatencySummary::of(rows.iter().filter_map(|row| row.item.latency)),
+        }
+    }
+}
+
+fn counts<T: Copy, const N: usize>(
+    all: [T; N],
+    name: fn(T) -> &'static str,
+    count: impl Fn(T) -> usize,
+) -> Vec<Count> {
+    all.into_iter()
+        .map(|item| Count {
+            name: name(item),
+            count: count(item),
+        })
+        .filter(|count| count.count > 0)
+        .collect()
+}
+
+fn layers(rows: &[ScoredRow]) -> Vec<Layer> {
+    use Diagnostic::{Scale, ScaleAndSign, Sign};
+    let verdicts: Vec<_> = rows
+        .iter()
+        .filter_map(|row| row.scores.financial_equivalence.as_ref())
+        .collect();
+    let n = verdicts.len();
+    let layer = |name, forgiven: &[Diagnostic]| {
+        let right =
+            |v: &&&super::Verdict| v.accepted || v.diagnostics.iter().any(|d| forgiven.contains(d));
+        let hits = verdicts.iter().filter(right).count();
+        #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
+        let rate = hits as f64 / n as f64;
+        Layer {
+            name,
+            hits,
+            n,
+            rate,
+        }
+    };
+    if n == 0 {
+        return Vec::new();
+    }
+    vec![
+        layer("financial_equivalence", &[]),
+        layer("+ sign", &[Sign]),
+        layer("+ scale", &[Sign, Scale, ScaleAndSign]),
+    ]
+}

@@ -1,0 +1,158 @@
+//! What only turns can tell: where in a conversation answers go wrong, and
+//! whether one error brings the next.
+
+use std::collections::BTreeMap;
+
+use serde::{Serialize, Serializer};
+
+use crate::dataset::Kind;
+
+use super::card::Rule;
+use super::row::{Effort, ScoredRow};
+use super::statistics::Rate;
+
+/// A rate over some of the turns.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Slice {
+    /// Which: `0`, `look_up`, `double`, …
+    pub name: String,
+    /// Their rate.
+    #[serde(flatten)]
+    pub rate: Rate,
+}
+
+/// Accuracy over conversations, by one rule.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ConversationCard {
+    /// The rule.
+    #[serde(serialize_with = "rule_name")]
+    pub rule: Rule,
+    /// Conversations with at least one turn that has gold.
+    pub conversations: usize,
+    /// Conversations all of whose turns are right.
+    pub whole: Option<Rate>,
+    /// By turn number, from 0.
+    pub by_turn: Vec<Slice>,
+    /// By what the turn takes: `look_up`, `one_step`, `more_steps`.
+    pub by_effort: Vec<Slice>,
+    /// `single` and `double`.
+    pub by_kind: Vec<Slice>,
+    /// P(right | the previous turn is right).
+    pub right_after_right: Option<Rate>,
+    /// P(right | the previous turn is wrong).
+    pub right_after_wrong: Option<Rate>,
+    /// Wrong turns.
+    pub errors: usize,
+    /// Of these, with a wrong turn somewhere before them in the conversation.
+    pub errors_after_an_error: usize,
+}
+
+fn rule_name<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(rule.name())
+}
+
+/// A turn with its mark.
+struct Turn<'r> {
+    row: &'r ScoredRow,
+    number: usize,
+    right: bool,
+}
+
+impl<'r> Turn<'r> {
+    fn marked(&self) -> (&'r str, bool) {
+        (self.row.item.filename.as_str(), self.right)
+    }
+}
+
+impl ConversationCard {
+    /// The card by a rule; `None` if no row is a turn with gold for it.
+    #[must_use]
+    pub fn of(rule: Rule, rows: &[ScoredRow]) -> Option<Self> {
+        let mut conversations: BTreeMap<&str, Vec<Turn<'_>>> = BTreeMap::new();
+        for row in rows {
+            if let (Some(number), Some(right)) = (row.item.turn(), rule.mark(row)) {
+                let turn = Turn { row, number, right };
+                conversations
+                    .entry(&row.item.key.id)
+                    .or_default()
+                    .push(turn);
+            }
+        }
+        if conversations.is_empty() {
+            return None;
+        }
+        for turns in conversations.values_mut() {
+            turns.sort_by_key(|turn| turn.number);
+        }
+        let turns = || conversations.values().flatten();
+        let after = |previous_right: bool| {
+            let pairs = conversations
+                .values()
+                .flat_map(|turns| turns.iter().zip(turns.iter().skip(1)));
+            Rate::of(
+                pairs
+                    .filter(|(a, b)| a.right == previous_right && a.number + 1 == b.number)
+                    .map(|(_, b)| b.marked()),
+            )
+        };
+        let whole = conversations.values().filter_map(|turns| {
+            let (page, _) = turns.first()?.marked();
+            Some((page, turns.iter().all(|turn| turn.right)))
+        });
+        let errors = turns().filter(|turn| !turn.right).count();
+        let first_errors = conversations
+            .values()
+            .filter(|turns| turns.iter().any(|turn| !turn.right))
+            .count();
+        Some(Self {
+            rule,
+            conversations: conversations.len(),
+            whole: Rate::of(whole),
+            by_turn: slices(turns(), |turn| Some(turn.number)),
+            by_effort: slices(turns(), |turn| {
+                Effort::of(&turn.row.item.gold).map(|effort| Named(effort, effort.name()))
+            }),
+            by_kind: slices(turns(), |turn| {
+                turn.row.item.kind.map(|kind| match kind {
+                    Kind::Single => Named(0, "single"),
+                    Kind::Double => Named(1, "double"),
+                })
+            }),
+            right_after_right: after(true),
+            right_after_wrong: after(false),
+            errors,
+            errors_after_an_error: errors - first_errors,
+        })
+    }
+}
+
+/// Ordered by the first, shown as the second.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Named<T>(T, &'static str);
+
+impl<T> std::fmt::Display for Named<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.1)
+    }
+}
+
+fn slices<'t, 'r: 't, K: Ord + ToString>(
+    turns: impl Iterator<Item = &'t Turn<'r>>,
+    key: impl Fn(&Turn<'r>) -> Option<K>,
+) -> Vec<Slice> {
+    let mut groups: BTreeMap<K, Vec<(&str, bool)>> = BTreeMap::new();
+    for turn in turns {
+        if let Some(key) = key(turn) {
+            groups.entry(key).or_default().push(turn.marked());
+        }
+    }
+    groups
+        .into_iter()
+        .filter_map(|(key, marks)| {
+            Some(Slice {
+                name: key.to_string(),
+                rate: Rate::of(marks)?,
+            })
+        })
+        .collect()
+}

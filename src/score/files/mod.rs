@@ -1,0 +1,14 @@
+//! Predictions on disk: our own `output.csv`, the reference system's, and
+//! JSONL, to be scored again without a model.
+//!
+//! [`read_predictions`] reads rows as they stand; [`rescore`] pairs them with a
+//! dataset where there is one, and scores them. Nothing is guessed: a missing
+//! column, a question that stands twice, an encoding other than UTF-8, an id
+//! that the dataset does not have are errors that name line and column.
+
+mod fields;
+mod pair;
+mod read;
+
+pub use pair::rescore;
+pub use read::{PredictionRow, read_predictions};

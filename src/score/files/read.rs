@@ -1,0 +1,282 @@
+//! Reading the rows of a CSV, JSONL or JSON file.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::dataset::Outcome;
+use crate::number::{Value, python_float};
+use crate::score::ScoreError;
+
+use super::fields::Field;
+
+/// One prediction as a file holds it. What a file does not say is `None`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PredictionRow {
+    /// Where it stands, lines counted from 1.
+    pub line: usize,
+    /// Record id.
+    pub id: String,
+    /// `qa`, `qa_0`, `qa_1` or a turn's number.
+    pub part: Option<String>,
+    /// The question's text, or empty.
+    pub question: String,
+    /// Gold as written.
+    pub ground_truth: Option<String>,
+    /// The prediction as written.
+    pub prediction: String,
+    /// The printed answer.
+    pub answer: Option<String>,
+    /// The unrounded value.
+    pub value: Option<Value>,
+    /// The predicted program.
+    pub program: Option<String>,
+    /// Gold's program.
+    pub gold_program: Option<String>,
+    /// What gold's program executes to.
+    pub exe_ans: Option<Value>,
+    /// How asking ended.
+    pub outcome: Option<Outcome>,
+    /// Seconds.
+    pub latency: Option<f64>,
+}
+
+/// Reads a file of predictions: JSONL if it begins with `{`, a JSON array if
+/// with `[`, else CSV with a header. A leading apostrophe that protects a cell from spreadsheets is
+/// dropped.
+///
+/// # Errors
+/// Unreadable, not UTF-8, no rows, a column missing, a malformed row or field.
+pub fn read_predictions(path: &Path) -> Result<Vec<PredictionRow>, ScoreError> {
+    let bytes = fs_err::read(path).map_err(|source| ScoreError::Read {
+        path: path.to_owned(),
+        source: std::io::Error::new(source.kind(), source),
+    })?;
+    let file = File {
+        path,
+        text: &utf8(path, &bytes)?,
+    };
+    let rows = match file.text.trim_start().chars().next() {
+        Some('{') => file.jsonl()?,
+        Some('[') => file.json_array()?,
+        _ => file.csv()?,
+    };
+    if rows.is_empty() {
+        return Err(ScoreError::NoRows {
+            path: path.to_owned(),
+        });
+    }
+    Ok(rows)
+}
+
+fn utf8(path: &Path, bytes: &[u8]) -> Result<String, ScoreError> {
+    let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => Ok(text.to_owned()),
+        // UTF-16 of plain English is valid UTF-8, full of zero bytes.
+        Ok(_) => Err(ScoreError::NotUtf8 {
+            path: path.to_owned(),
+            line: 1,
+        }),
+        Err(error) => {
+            let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
+            let line = 1 + good.iter().filter(|b| **b == b'\n').count();
+            Err(ScoreError::NotUtf8 {
+                path: path.to_owned(),
+                line,
+            })
+        }
+    }
+}
+
+struct File<'f> {
+    path: &'f Path,
+    text: &'f str,
+}
+
+/// The fields of one row, as text; a JSON number keeps its digits.
+type Cells = BTreeMap<Field, String>;
+type Object = serde_json::Map<String, serde_json::Value>;
+
+impl File<'_> {
+    fn csv(&self) -> Result<Vec<PredictionRow>, ScoreError> {
+        let malformed = |line: usize, source| ScoreError::Csv {
+            path: self.path.to_owned(),
+            line,
+            source,
+        };
+        let mut reader = csv::Reader::from_reader(self.text.as_bytes());
+        let header = reader.headers().map_err(|e| malformed(1, e))?.clone();
+        let fields: Vec<Option<Field>> = header.iter().map(Field::of).collect();
+        self.need(&fields, Field::Id, "id|record_id", &header)?;
+        let answers = fields.contains(&Some(Field::Answer));
+        if !answers {
+            let names = "prediction|predicted_answer|answer";
+            self.need(&fields, Field::Prediction, names, &header)?;
+        }
+        let mut rows = Vec::new();
+        let mut record = csv::StringRecord::new();
+        loop {
+            let line = line_number(reader.position().line());
+            match reader.read_record(&mut record) {
+                Ok(false) => return Ok(rows),
+                Err(source) => return Err(malformed(line, source)),
+                Ok(true) => {}
+            }
+            let line = record.position().map_or(line, |p| line_number(p.line()));
+            let cells = fields
+                .iter()
+                .zip(&record)
+                .filter_map(|(field, cell)| Some(((*field)?, without_apostrophe(cell).to_owned())));
+            rows.push(self.row(line, cells.collect())?);
+        }
+    }
+
+    fn need(
+        &self,
+        fields: &[Option<Field>],
+        field: Field,
+        column: &'static str,
+        header: &csv::StringRecord,
+    ) -> Result<(), ScoreError> {
+        if fields.contains(&Some(field)) {
+            return Ok(());
+        }
+        Err(self.missing(column, header.iter().collect::<Vec<_>>().join(", ")))
+    }
+
+    fn missing(&self, column: &'static str, found: String) -> ScoreError {
+        ScoreError::MissingColumn {
+            path: self.path.to_owned(),
+            column,
+            found,
+        }
+    }
+
+    fn jsonl(&self) -> Result<Vec<PredictionRow>, ScoreError> {
+        let mut rows = Vec::new();
+        for (at, text) in self.text.lines().enumerate() {
+            if text.trim().is_empty() {
+                continue;
+            }
+            let line = at + 1;
+            let object = serde_json::from_str(text).map_err(|e| self.not_json(line, e))?;
+            rows.push(self.json_row(line, &object)?);
+        }
+        Ok(rows)
+    }
+
+    /// The lines of an array are its entries.
+    fn json_array(&self) -> Result<Vec<PredictionRow>, ScoreError> {
+        let objects: Vec<Object> =
+            serde_json::from_str(self.text).map_err(|e| self.not_json(e.line(), e))?;
+        let rows = objects.iter().enumerate();
+        rows.map(|(at, object)| self.json_row(at + 1, object))
+            .collect()
+    }
+
+    fn not_json(&self, line: usize, source: serde_json::Error) -> ScoreError {
+        ScoreError::Json {
+            path: self.path.to_owned(),
+            line,
+            source,
+        }
+    }
+
+    fn json_row(&self, line: usize, object: &Object) -> Result<PredictionRow, ScoreError> {
+        let found = || object.keys().cloned().collect::<Vec<_>>().join(", ");
+        let cells: Cells = object
+            .iter()
+            .filter_map(|(key, value)| Some((Field::of(key)?, plain_text(value)?)))
+            .collect();
+        if !cells.contains_key(&Field::Id) {
+            return Err(self.missing("id|record_id", found()));
+        }
+        let is_answer = |key: &String| {
+            matches!(
+                Field::of(key),
+                Some(Field::Prediction | Field::Answer | Field::Program)
+            )
+        };
+        if !object.keys().any(is_answer) {
+            return Err(self.missing("answer|predicted_answer|program", found()));
+        }
+        self.row(line, cells)
+    }
+
+    fn row(&self, line: usize, mut cells: Cells) -> Result<PredictionRow, ScoreError> {
+        let bad = |column, text: &str, expected| ScoreError::BadField {
+            path: self.path.to_owned(),
+            line,
+            column,
+            text: text.chars().take(40).collect(),
+            expected,
+        };
+        let mut take = |field| cells.remove(&field).filter(|text| !text.trim().is_empty());
+        let id = take(Field::Id).ok_or_else(|| bad("id", "", "a record id"))?;
+        let outcome = take(Field::Outcome)
+            .map(|text| {
+                let known = Outcome::ALL.into_iter().find(|o| o.name() == text.trim());
+                known.ok_or_else(|| bad("outcome", &text, "a known outcome"))
+            })
+            .transpose()?;
+        let mut seconds = |field, column, unit: f64| {
+            take(field)
+                .map(|text| {
+                    let number = python_float(&text).filter(|s| s.is_finite());
+                    number
+                        .map(|s| s / unit)
+                        .ok_or_else(|| bad(column, &text, "a number"))
+                })
+                .transpose()
+        };
+        let milliseconds = seconds(Field::LatencyMilliseconds, "latency_ms", 1e3)?;
+        let latency = seconds(Field::LatencySeconds, "latency", 1.0)?.or(milliseconds);
+        let answer = take(Field::Answer);
+        Ok(PredictionRow {
+            line,
+            id: id.trim().to_owned(),
+            part: take(Field::Part).map(|part| part.trim().to_owned()),
+            question: take(Field::Question).unwrap_or_default(),
+            ground_truth: take(Field::GroundTruth),
+            prediction: take(Field::Prediction)
+                .or_else(|| answer.clone())
+                .unwrap_or_default(),
+            answer,
+            value: take(Field::Value).map(value_of),
+            program: take(Field::Program),
+            gold_program: take(Field::GoldProgram),
+            exe_ans: take(Field::ExeAns).map(value_of),
+            outcome,
+            latency,
+        })
+    }
+}
+
+fn line_number(line: u64) -> usize {
+    usize::try_from(line).unwrap_or(usize::MAX)
+}
+
+/// Our CSV puts an apostrophe before what a spreadsheet would take for a formula.
+fn without_apostrophe(cell: &str) -> &str {
+    match cell.strip_prefix('\'') {
+        Some(rest) if rest.starts_with(['=', '+', '@', '-', '\t', '\r']) => rest,
+        _ => cell,
+    }
+}
+
+/// A JSON scalar as text; `null`, lists and objects are no cells.
+fn plain_text(value: &serde_json::Value) -> Option<String> {
+    match value {
+        serde_json::Value::String(text) => Some(text.clone()),
+        serde_json::Value::Number(number) => Some(number.to_string()),
+        serde_json::Value::Bool(yes) => Some(if *yes { "yes" } else { "no" }.to_owned()),
+        _ => None,
+    }
+}
+
+pub(super) fn value_of(text: String) -> Value {
+    match python_float(&text) {
+        Some(number) => Value::Number(number),
+        None => Value::Text(text.trim().to_owned()),
+    }
+}

@@ -1,0 +1,97 @@
+//! Latencies and their percentiles.
+
+use serde::{Deserialize, Serialize};
+
+/// Latencies of a run, in seconds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LatencySummary {
+    /// Questions with a latency.
+    pub n: usize,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// The shortest.
+    pub min: f64,
+    /// The longest.
+    pub max: f64,
+    /// First quartile.
+    pub p25: f64,
+    /// Median.
+    pub p50: f64,
+    /// Third quartile.
+    pub p75: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+}
+
+impl LatencySummary {
+    /// Summarises latencies in seconds. `None` without any.
+    #[must_use]
+    pub fn of(seconds: impl IntoIterator<Item = f64>) -> Option<Self> {
+        let mut seconds: Vec<f64> = seconds.into_iter().filter(|s| s.is_finite()).collect();
+        seconds.sort_by(f64::total_cmp);
+        let (min, max) = (*seconds.first()?, *seconds.last()?);
+        let at = |q| percentile(&seconds, q);
+        #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
+        let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
+        Some(Self {
+            n: seconds.len(),
+            mean,
+            min,
+            max,
+            p25: at(0.25),
+            p50: at(0.5),
+            p75: at(0.75),
+            p95: at(0.95),
+            p99: at(0.99),
+        })
+    }
+}
+
+/// The `q` quantile (0 to 1) of ascending values by linear interpolation
+/// between the two nearest ranks, as numpy and spreadsheets do. NaN without values.
+#[must_use]
+pub fn percentile(ascending: &[f64], q: f64) -> f64 {
+    #[allow(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a rank between 0 and the number of values"
+    )]
+    let (below, share) = {
+        let rank = ascending.len().saturating_sub(1) as f64 * q.clamp(0.0, 1.0);
+        (rank.floor() as usize, rank.fract())
+    };
+    match (ascending.get(below), ascending.get(below + 1)) {
+        (Some(low), Some(high)) => low + (high - low) * share,
+        (Some(low), None) => *low,
+        _ => f64::NAN,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use statrs::statistics::{Data, OrderStatistics, Statistics};
+
+    #[test]
+    fn interpolates_linearly() {
+        let values = [1.0, 2.0, 4.0, 8.0];
+        assert_eq!(percentile(&values, 0.0), 1.0);
+        assert_eq!(percentile(&values, 0.25), 1.75);
+        assert_eq!(percentile(&values, 0.5), 3.0);
+        assert_eq!(percentile(&values, 1.0), 8.0);
+        assert_eq!(percentile(&[5.0], 0.99), 5.0);
+        assert!(percentile(&[], 0.5).is_nan());
+    }
+
+    #[test]
+    fn mean_and_median_agree_with_statrs() {
+        let values: Vec<f64> = (0..101).map(|i| f64::from(i * i % 37)).collect();
+        let summary = LatencySummary::of(values.iter().copied()).unwrap();
+        assert!((summary.mean - values.iter().mean()).abs() < 1e-12);
+        assert_eq!(summary.p50, Data::new(values).median());
+        assert!(LatencySummary::of([f64::NAN]).is_none());
+    }
+}

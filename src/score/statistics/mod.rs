@@ -1,0 +1,13 @@
+//! Rates with clustered intervals, paired comparison, percentiles.
+//!
+//! Questions on one report page succeed and fail together, so a page
+//! (`filename`) is the cluster of every interval: Wilson's on n over the design
+//! effect for a rate, a cluster bootstrap for the difference of two runs.
+
+mod latency;
+mod paired;
+mod rate;
+
+pub use latency::{LatencySummary, percentile};
+pub use paired::{Interval, bootstrap_difference, mcnemar};
+pub use rate::{Rate, wilson};

@@ -1,0 +1,129 @@
+//! A rate and its interval.
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The two-sided 95 % quantile of the normal distribution.
+const Z: f64 = 1.959_963_984_540_054;
+
+/// How many of n questions are right, with a 95 % interval clustered by page.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Rate {
+    /// Questions that are right.
+    pub hits: usize,
+    /// Questions.
+    pub n: usize,
+    /// `hits / n`, from 0 to 1.
+    pub rate: f64,
+    /// Lower end of the interval, from 0 to 1.
+    pub low: f64,
+    /// Upper end of the interval, from 0 to 1.
+    pub high: f64,
+    /// Variance by cluster over variance by question, at least 1.
+    pub design_effect: f64,
+}
+
+impl Rate {
+    /// The rate of `true`, each with its cluster. `None` without questions.
+    #[must_use]
+    pub fn of<'c>(marks: impl IntoIterator<Item = (&'c str, bool)>) -> Option<Self> {
+        let mut clusters: HashMap<&str, (usize, usize)> = HashMap::new();
+        let (mut hits, mut n) = (0, 0);
+        for (cluster, right) in marks {
+            let entry = clusters.entry(cluster).or_default();
+            entry.0 += usize::from(right);
+            entry.1 += 1;
+            hits += usize::from(right);
+            n += 1;
+        }
+        if n == 0 {
+            return None;
+        }
+        let rate = count(hits) / count(n);
+        // Sorted, so that the sum does not depend on the map's order.
+        let mut sums: Vec<(usize, usize)> = clusters.into_values().collect();
+        sums.sort_unstable();
+        let design_effect = design_effect(rate, n, &sums);
+        let (low, high) = wilson(rate, count(n) / design_effect);
+        Some(Self {
+            hits,
+            n,
+            rate,
+            low,
+            high,
+            design_effect,
+        })
+    }
+}
+
+/// The clustered variance of the rate over the simple one, never below 1.
+/// A rate of 0 or 1 varies in no cluster: 1.
+fn design_effect(rate: f64, n: usize, clusters: &[(usize, usize)]) -> f64 {
+    let (n, groups) = (count(n), count(clusters.len()));
+    let simple = rate * (1.0 - rate) / n;
+    if groups < 2.0 || simple <= 0.0 {
+        return 1.0;
+    }
+    let squares: f64 = clusters
+        .iter()
+        .map(|(hits, size)| (count(*hits) - rate * count(*size)).powi(2))
+        .sum();
+    let clustered = groups / (groups - 1.0) * squares / (n * n);
+    (clustered / simple).max(1.0)
+}
+
+/// Wilson's score interval at 95 % for a rate observed on `n` questions, which
+/// need not be whole (n over a design effect).
+#[must_use]
+pub fn wilson(rate: f64, n: f64) -> (f64, f64) {
+    let z2n = Z * Z / n;
+    let centre = rate + z2n / 2.0;
+    let half = Z * (rate * (1.0 - rate) / n + z2n / (4.0 * n)).sqrt();
+    let bound = |x: f64| (x / (1.0 + z2n)).clamp(0.0, 1.0);
+    (bound(centre - half), bound(centre + half))
+}
+
+#[allow(clippy::cast_precision_loss, reason = "counts of questions")]
+fn count(n: usize) -> f64 {
+    n as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wilson_of_the_reference_result() {
+        let (low, high) = wilson(94.0 / 124.0, 124.0);
+        assert!((low - 0.676).abs() < 5e-4 && (high - 0.825).abs() < 5e-4);
+        assert!(wilson(0.0, 10.0).0.abs() < 1e-12);
+        assert!((wilson(1.0, 10.0).1 - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn clusters_that_fail_together_widen_the_interval() {
+        let names: Vec<String> = (0..50).map(|i| i.to_string()).collect();
+        let marks = |together: bool| {
+            Rate::of((0..100).map(|i| {
+                let cluster = if together { i / 2 } else { i % 50 };
+                (names[cluster].as_str(), i < 50)
+            }))
+            .unwrap()
+        };
+        let together = marks(true);
+        // Pairs that always agree carry the information of one question each.
+        assert!((together.design_effect - 2.0 * 50.0 / 49.0).abs() < 1e-12);
+        // Pairs that always disagree would make it less than 1.
+        let apart = marks(false);
+        assert_eq!(apart.design_effect, 1.0);
+        assert!(together.low < apart.low && together.high > apart.high);
+        assert_eq!((together.hits, together.n), (50, 100));
+    }
+
+    #[test]
+    fn no_questions_no_rate() {
+        assert!(Rate::of([]).is_none());
+        assert_eq!(Rate::of([("a", true)]).unwrap().rate, 1.0);
+    }
+}

@@ -1,0 +1,200 @@
+//! Files of predictions, good and bad.
+
+use convfinqa::dataset::{Outcome, sample};
+use convfinqa::number::Value;
+use convfinqa::score::files::{PredictionRow, read_predictions, rescore};
+use convfinqa::score::{Rule, ScoreError, Scorecard};
+
+fn read(bytes: impl AsRef<[u8]>) -> Result<Vec<PredictionRow>, ScoreError> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("predictions");
+    std::fs::write(&path, bytes).unwrap();
+    read_predictions(&path)
+}
+
+/// The message without the folder, which is another one every time.
+fn message(bytes: impl AsRef<[u8]>) -> String {
+    let text = read(bytes).unwrap_err().to_string();
+    match text.split_once("predictions") {
+        Some((_, rest)) => format!("predictions{rest}"),
+        None => text,
+    }
+}
+
+const HEADER: &str = "id,question,ground_truth,prediction,latency,exact_match,numerical_match";
+
+#[test]
+fn the_reference_layout() {
+    let csv = format!(
+        "\u{feff}{HEADER}\nDouble_A/1/p.pdf,\"what, \"\"x\"\"\nor y?\",14.10%,14.13,1.5,FALSE,TRUE\n\
+         Double_A/1/p.pdf,z,-5,'-5,2,FALSE,TRUE\nSingle_B/1/p.pdf-1,z,0.3,,2,FALSE,TRUE\n"
+    );
+    let rows = read(&csv).unwrap();
+    assert_eq!(rows[0].question, "what, \"x\"\nor y?");
+    assert_eq!((rows[0].line, rows[1].line), (2, 4));
+    assert_eq!(rows[1].prediction, "-5");
+    let scored = rescore(rows, None).unwrap();
+    let parts: Vec<&str> = scored
+        .iter()
+        .map(|row| row.item.key.part.as_str())
+        .collect();
+    assert_eq!(parts, ["qa_0", "qa_1", "qa"]);
+    assert_eq!(scored[0].item.filename, "A/1/p.pdf");
+    let card = Scorecard::of(&scored);
+    assert_eq!(card.rates.get(Rule::ExactMatch).unwrap().hits, 1);
+    // An empty prediction is 0 to the reference, and so right for 0.3: not here.
+    assert_eq!(scored[2].item.outcome, Outcome::ParseFailure);
+    assert_eq!(card.rates.get(Rule::NumericalMatch).unwrap().hits, 2);
+    assert_eq!(card.answered.get(Rule::NumericalMatch).unwrap().n, 2);
+    assert!(card.rates.get(Rule::ProgramAccuracy).is_none());
+}
+
+#[test]
+fn our_layout_and_jsonl() {
+    let csv = format!(
+        "{HEADER},part,answer,value,program,outcome\n\
+         r,q,0.14136,0.14136,1,True,True,3,14.1%,0.141364,\"divide(1, 2)\",answered\n\
+         r,q,7,,1,False,False,4,,,,content_filter\n"
+    );
+    let rows = read(csv).unwrap();
+    assert_eq!(rows[0].value, Some(Value::Number(0.141_364)));
+    assert_eq!(rows[1].outcome, Some(Outcome::ContentFilter));
+    let scored = rescore(rows, None).unwrap();
+    assert_eq!(scored[0].scores.execution_accuracy, Some(true));
+    assert_eq!(scored[1].accepted(), Some(false));
+
+    let jsonl = "{\"record_id\": \"r\", \"turn_idx\": 3, \"predicted_answer\": 14.1, \"gold\": \"yes\"}\n\n\
+                 {\"id\": \"r\", \"turn\": 4, \"answer\": \"5\", \"predicted_program\": \"add(2, 3)\", \"expected_answer\": 5.0, \"latency_ms\": 1500}\n";
+    for text in [
+        jsonl.to_owned(),
+        format!("[{}]", jsonl.trim_end().replace("\n\n", ",")),
+    ] {
+        let rows = read(text).unwrap();
+        assert_eq!(rows[0].part.as_deref(), Some("3"));
+        assert_eq!(
+            (rows[0].prediction.as_str(), rows[1].latency),
+            ("14.1", Some(1.5))
+        );
+        let scored = rescore(rows, None).unwrap();
+        assert_eq!(scored[1].scores.program_execution, Some(true));
+        assert_eq!(scored[0].accepted(), Some(false));
+    }
+}
+
+#[test]
+fn bad_files_are_one_clear_line() {
+    let row = "r,q,1,1,1,True,True";
+    for (bytes, expected) in [
+        (
+            String::new().into_bytes(),
+            "predictions has no column `id|record_id` (it has: )",
+        ),
+        (
+            format!("{HEADER}\n").into_bytes(),
+            "predictions holds no predictions",
+        ),
+        (
+            b"id,question\nr,q\n".to_vec(),
+            "predictions has no column `prediction|predicted_answer|answer` (it has: id, question)",
+        ),
+        (
+            format!("{HEADER}\n{row}\nr,caf\u{e9}\n")
+                .replace('\u{e9}', "?")
+                .into_bytes(),
+            "predictions, line 3: not a row of the table",
+        ),
+        (
+            [HEADER.as_bytes(), b"\nr,caf\xe9,1,1,1,True,True\n"].concat(),
+            "predictions, line 2: the text is not UTF-8; save the file as UTF-8",
+        ),
+        (
+            HEADER.encode_utf16().flat_map(u16::to_le_bytes).collect(),
+            "predictions, line 1: the text is not UTF-8; save the file as UTF-8",
+        ),
+        (
+            format!("{HEADER}\nr,q,1,1,soon,True,True\n").into_bytes(),
+            "predictions, line 2: `latency` holds `soon`, not a number",
+        ),
+        (
+            format!("{HEADER},outcome\n{row},lost\n").into_bytes(),
+            "predictions, line 2: `outcome` holds `lost`, not a known outcome",
+        ),
+        (
+            format!("{HEADER}\n,q,1,1,1,True,True\n").into_bytes(),
+            "predictions, line 2: `id` holds ``, not a record id",
+        ),
+        (
+            b"{\"id\": \"r\"\n".to_vec(),
+            "predictions, line 1: not a JSON object",
+        ),
+        (
+            b"{\"id\": \"r\", \"turn\": 1}\n".to_vec(),
+            "predictions has no column `answer|predicted_answer|program` (it has: id, turn)",
+        ),
+    ] {
+        assert_eq!(message(&bytes), expected);
+    }
+    let nowhere = read_predictions(std::path::Path::new("no/such/file.csv")).unwrap_err();
+    assert_eq!(nowhere.to_string(), "cannot read no/such/file.csv");
+}
+
+#[test]
+fn the_same_question_twice_is_refused() {
+    for csv in [
+        format!("{HEADER}\nr,q,1,1,1,True,True\nr,q,1,1,1,True,True\n"),
+        format!("{HEADER},part\nr,q,1,1,1,True,True,qa\nr,q,1,2,3,True,True,qa\n"),
+    ] {
+        let error = rescore(read(csv).unwrap(), None).unwrap_err().to_string();
+        assert!(error.starts_with("line 3: r (qa") && error.ends_with("stood already on line 2"));
+    }
+}
+
+#[test]
+fn rows_are_paired_with_the_dataset() {
+    let data = sample().unwrap();
+    let record = data
+        .records
+        .iter()
+        .find(|r| r.questions.len() == 2)
+        .unwrap();
+    let id = &record.document.id;
+    let line = |question: &str| format!("\"{id}\",\"{}\",1\n", question.replace('"', "\"\""));
+    let [first, second] = [0, 1].map(|at| record.questions[at].question.text.to_uppercase());
+    // Out of order, by their text; gold comes from the dataset.
+    let csv = format!("id,question,prediction\n{}{}", line(&second), line(&first));
+    let scored = rescore(read(csv).unwrap(), Some(&data)).unwrap();
+    assert_eq!(scored[0].item.key.part, "qa_1");
+    assert_eq!(scored[1].item.key.part, "qa_0");
+    assert_eq!(scored[0].item.gold, record.questions[1].gold);
+    assert_eq!(scored[0].item.ground_truth, record.questions[1].gold.answer);
+
+    for (csv, expected) in [
+        (
+            "id,prediction\nnone,1\n".to_owned(),
+            "line 2: built-in sample has no record none",
+        ),
+        (
+            format!("id,part,prediction\n\"{id}\",99,1\n"),
+            "has no question for 99",
+        ),
+    ] {
+        let error = rescore(read(csv).unwrap(), Some(&data))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn the_scorecard_prints_flat_rates() {
+    let csv = format!("{HEADER}\nr,q,5,5,1,True,True\ns,q,6,7,1,True,True\n");
+    let card = Scorecard::of(&rescore(read(csv).unwrap(), None).unwrap());
+    let json = serde_json::to_value(&card).unwrap();
+    assert_eq!(json["numerical_match"], 0.5);
+    assert_eq!(json["numerical_match_n"], 2);
+    assert!(json["financial_equivalence_low"].as_f64().unwrap() < 0.5);
+    assert!(json["execution_accuracy"].is_null());
+    assert_eq!(json["execution_accuracy_n"], 0);
+    assert_eq!(json["outcomes"][0]["name"], "answered");
+    assert_eq!(json["answered"]["exact_match_hits"], 1);
+}
