@@ -69,6 +69,21 @@ pub struct CriticFinding {
     pub fix: String,
 }
 
+impl std::fmt::Display for CriticFinding {
+    /// `where: problem; fix: …`, leaving out what is empty.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if !self.location.is_empty() {
+            write!(f, "{}: ", self.location)?;
+        }
+        f.write_str(&self.problem)?;
+        match (self.problem.is_empty(), self.fix.is_empty()) {
+            (_, true) => Ok(()),
+            (true, false) => f.write_str(&self.fix),
+            (false, false) => write!(f, "; fix: {}", self.fix),
+        }
+    }
+}
+
 /// A value and the leniencies it took, in the order they were first used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parsed<T> {

@@ -19,6 +19,7 @@ mod models;
 mod offline;
 mod parse;
 mod program;
+mod prompt;
 mod run;
 mod sample;
 mod score;

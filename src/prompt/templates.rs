@@ -1,0 +1,285 @@
+//! The templates: embedded, overridden, checked when loaded, hashed.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, context};
+
+use super::error::PromptError;
+use super::view::{CriticView, Prompt, Rendering, variables};
+use crate::dataset::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
+use crate::number::Value;
+use crate::table::Style;
+
+const EMBEDDED: [(&str, &str); 8] = [
+    (
+        "analyst_system.j2",
+        include_str!("../../prompts/analyst_system.j2"),
+    ),
+    (
+        "analyst_user.j2",
+        include_str!("../../prompts/analyst_user.j2"),
+    ),
+    (
+        "conventions.j2",
+        include_str!("../../prompts/conventions.j2"),
+    ),
+    (
+        "critic_system.j2",
+        include_str!("../../prompts/critic_system.j2"),
+    ),
+    (
+        "critic_user.j2",
+        include_str!("../../prompts/critic_user.j2"),
+    ),
+    ("page.j2", include_str!("../../prompts/page.j2")),
+    ("reask.j2", include_str!("../../prompts/reask.j2")),
+    ("revise.j2", include_str!("../../prompts/revise.j2")),
+];
+
+/// The templates of a run.
+#[derive(Clone, Debug)]
+pub struct Prompts {
+    environment: Environment<'static>,
+    sources: BTreeMap<String, String>,
+    /// Where overriding files came from, for errors.
+    folder: Option<PathBuf>,
+}
+
+impl Prompts {
+    /// The templates built in.
+    #[must_use]
+    pub fn embedded() -> Self {
+        let mut prompts = Self {
+            environment: environment(),
+            sources: BTreeMap::new(),
+            folder: None,
+        };
+        for (name, source) in EMBEDDED {
+            // These parse: a test renders them all. If one did not, rendering
+            // would say that it is missing.
+            let _ = prompts.add(name, source.to_string());
+        }
+        prompts
+    }
+
+    /// The templates built in, those overridden that have a file of the same
+    /// name in `folder`.
+    ///
+    /// # Errors
+    /// If the folder or a file cannot be read, a `.j2` file has an unknown name,
+    /// or a template is malformed or uses a variable that is not there.
+    pub fn from_dir(folder: &Path) -> Result<Self, PromptError> {
+        let read_error = |path: &Path| {
+            let path = path.to_path_buf();
+            |source| PromptError::Read { path, source }
+        };
+        let mut prompts = Self {
+            folder: Some(folder.to_path_buf()),
+            ..Self::embedded()
+        };
+        let mut paths = Vec::new();
+        for entry in std::fs::read_dir(folder).map_err(read_error(folder))? {
+            let path = entry.map_err(read_error(folder))?.path();
+            if path.extension().is_some_and(|extension| extension == "j2") {
+                paths.push(path);
+            }
+        }
+        // In order, so that of several errors always the same one is shown.
+        paths.sort();
+        for path in paths {
+            let name = path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            if !name.starts_with('_') && !prompts.sources.contains_key(&name) {
+                let known: Vec<&str> = EMBEDDED.iter().map(|(name, _)| *name).collect();
+                return Err(PromptError::Unknown {
+                    path,
+                    known: known.join(", "),
+                });
+            }
+            let source = std::fs::read_to_string(&path).map_err(read_error(&path))?;
+            prompts.add(&name, source)?;
+        }
+        prompts.rehearse()?;
+        Ok(prompts)
+    }
+
+    /// blake3 over names and contents, in hex: what a run records.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for (name, source) in &self.sources {
+            // Lengths keep `a` + `bc` and `ab` + `c` apart.
+            for part in [name, source] {
+                hasher.update(&(part.len() as u64).to_le_bytes());
+                hasher.update(part.as_bytes());
+            }
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
+    /// What the analyst is asked.
+    ///
+    /// # Errors
+    /// If a template of `--prompts` fails on this question.
+    pub fn analyst(
+        &self,
+        question: &Question,
+        rendering: &Rendering,
+    ) -> Result<Prompt, PromptError> {
+        Ok(Prompt {
+            system: self.system("analyst_system.j2", rendering)?,
+            user: self.render(
+                "analyst_user.j2",
+                variables(question, &CriticView::default(), *rendering),
+            )?,
+        })
+    }
+
+    /// What the critic is asked about one analysis.
+    ///
+    /// # Errors
+    /// If a template of `--prompts` fails on this question.
+    pub fn critic(
+        &self,
+        question: &Question,
+        view: &CriticView,
+        rendering: &Rendering,
+    ) -> Result<Prompt, PromptError> {
+        Ok(Prompt {
+            system: self.system("critic_system.j2", rendering)?,
+            user: self.render("critic_user.j2", variables(question, view, *rendering))?,
+        })
+    }
+
+    /// The message after a reply that could not be read, quoting the error.
+    ///
+    /// # Errors
+    /// If a template of `--prompts` fails.
+    pub fn reask(&self, error: &str) -> Result<String, PromptError> {
+        self.render("reask.j2", context! { error })
+    }
+
+    /// The message that sends findings back to the analyst, a line each.
+    ///
+    /// # Errors
+    /// If a template of `--prompts` fails.
+    pub fn revise(&self, findings: &[String]) -> Result<String, PromptError> {
+        self.render("revise.j2", context! { findings => findings.to_vec() })
+    }
+
+    fn system(&self, name: &str, rendering: &Rendering) -> Result<String, PromptError> {
+        let ids = rendering.table_style == Style::Repaired;
+        self.render(name, context! { ids })
+    }
+
+    fn add(&mut self, name: &str, source: String) -> Result<(), PromptError> {
+        let added = self
+            .environment
+            .add_template_owned(name.to_string(), source.clone());
+        self.sources.insert(name.to_string(), source);
+        added.map_err(|error| self.failure(name, &error))
+    }
+
+    fn render(&self, name: &str, variables: minijinja::Value) -> Result<String, PromptError> {
+        self.environment
+            .get_template(name)
+            .and_then(|template| template.render(variables))
+            .map(|text| text.trim().to_string())
+            .map_err(|error| self.failure(name, &error))
+    }
+
+    /// The innermost template error, with the line it is about.
+    fn failure(&self, rendered: &str, error: &minijinja::Error) -> PromptError {
+        let mut innermost = error;
+        while let Some(source) = std::error::Error::source(innermost)
+            .and_then(|source| source.downcast_ref::<minijinja::Error>())
+        {
+            innermost = source;
+        }
+        let name = innermost.name().unwrap_or(rendered);
+        let line = innermost.line().unwrap_or(1);
+        let quoted = self
+            .sources
+            .get(name)
+            .and_then(|source| source.lines().nth(line.saturating_sub(1)))
+            .map_or_else(String::new, |text| format!(" in `{}`", text.trim()));
+        let what = match (innermost.kind(), innermost.detail()) {
+            // The detail names the variable and says that it is undefined.
+            (ErrorKind::UndefinedError, Some(detail)) => detail.to_string(),
+            (kind, Some(detail)) => format!("{kind}: {detail}"),
+            (kind, None) => kind.to_string(),
+        };
+        let template = match &self.folder {
+            Some(folder) if folder.join(name).exists() => folder.join(name).display().to_string(),
+            _ => format!("prompts/{name} (built in)"),
+        };
+        PromptError::Template {
+            template,
+            line,
+            reason: format!("{what}{quoted}"),
+        }
+    }
+
+    /// Renders everything once, so that a bad template stops a run before its
+    /// first call.
+    fn rehearse(&self) -> Result<(), PromptError> {
+        let mut question = Question {
+            key: QuestionKey {
+                id: "rehearsal".to_string(),
+                part: "qa".to_string(),
+            },
+            document: Arc::new(Document {
+                pre_text: vec!["a".to_string()],
+                post_text: vec!["b".to_string()],
+                table: vec![vec![String::new(), "2031".to_string()]],
+                ..Document::default()
+            }),
+            text: "q".to_string(),
+            history: Vec::new(),
+        };
+        let view = CriticView {
+            findings: vec!["f".to_string()],
+            ..CriticView::default()
+        };
+        for table_style in [Style::Repaired, Style::Reference] {
+            let rendering = Rendering { table_style };
+            self.analyst(&question, &rendering)?;
+            self.critic(&question, &CriticView::default(), &rendering)?;
+            question.history.push(HistoryEntry {
+                question: "q".to_string(),
+                value: Some(Value::Number(1.0)),
+                program: Some("add(1, 2)".to_string()),
+                label: Some("l".to_string()),
+                source: HistorySource::Own,
+            });
+            self.analyst(&question, &rendering)?;
+            self.critic(&question, &view, &rendering)?;
+        }
+        self.reask("e")?;
+        self.revise(&["f".to_string()])?;
+        Ok(())
+    }
+}
+
+fn environment() -> Environment<'static> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_auto_escape_callback(|_| AutoEscape::None);
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        // An included template ends its last line itself.
+        .keep_trailing_newline(true)
+        .build();
+    // With the default delimiters this cannot fail.
+    if let Ok(syntax) = syntax {
+        environment.set_syntax(syntax);
+    }
+    environment
+}

@@ -1,0 +1,103 @@
+//! What templates see of a question: plain text, ids, no gold.
+
+use minijinja::context;
+
+use crate::dataset::{Document, HistoryEntry, Question};
+use crate::table::{Style, Table, normalise_sentence};
+
+/// How a page is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rendering {
+    /// The page as filed, or with its table mended and its ids shown.
+    pub table_style: Style,
+}
+
+/// A rendered prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Prompt {
+    /// The system message: the same for every question of one rendering.
+    pub system: String,
+    /// The user message: page, earlier turns, question.
+    pub user: String,
+}
+
+/// What the critic is shown beside page and question.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CriticView {
+    /// The analysis as JSON.
+    pub analysis: String,
+    /// What its program comes to; `None` if it has none or it does not execute.
+    pub value: Option<String>,
+    /// The answer as printed.
+    pub printed: String,
+    /// What the deterministic checks found, a line each.
+    pub findings: Vec<String>,
+}
+
+/// The variables of the user templates.
+pub(super) fn variables(
+    question: &Question,
+    critic: &CriticView,
+    rendering: Rendering,
+) -> minijinja::Value {
+    let document = &*question.document;
+    let style = rendering.table_style;
+    let boundary = document.pre_text.len();
+    let value = critic.value.as_deref();
+    context! {
+        before => sentences(&document.pre_text, 0, style),
+        table => table(document, style),
+        after => sentences(&document.post_text, boundary, style),
+        history => turns(&question.history),
+        question => question.text.as_str(),
+        analysis => critic.analysis.as_str(),
+        value => value.unwrap_or("none, it could not be executed"),
+        printed => critic.printed.as_str(),
+        findings => critic.findings.clone(),
+    }
+}
+
+/// Sentences with their ids; blank ones are left out but keep their number.
+fn sentences(text: &[String], before: usize, style: Style) -> Vec<minijinja::Value> {
+    text.iter()
+        .enumerate()
+        .filter(|(_, sentence)| sentence.contains(|c: char| !c.is_whitespace() && c != '.'))
+        .map(|(index, sentence)| {
+            let text = match style {
+                Style::Reference => sentence.clone(),
+                Style::Repaired => normalise_sentence(sentence).into_owned(),
+            };
+            context! { id => format!("t{}", before + index + 1), text }
+        })
+        .collect()
+}
+
+fn table(document: &Document, style: Style) -> String {
+    if document.table.is_empty() {
+        return String::new();
+    }
+    Table::from_document(document, style).to_markdown()
+}
+
+fn turns(history: &[HistoryEntry]) -> Vec<minijinja::Value> {
+    history
+        .iter()
+        .enumerate()
+        .map(|(index, entry)| {
+            let program = entry.program.as_deref().map(|p| format!("program: {p}"));
+            let notes: Vec<&str> = program
+                .as_deref()
+                .into_iter()
+                .chain(entry.label.as_deref())
+                .filter(|note| !note.is_empty())
+                .collect();
+            let value = entry.value.as_ref();
+            context! {
+                id => format!("h{}", index + 1),
+                question => entry.question.as_str(),
+                value => value.map_or_else(|| "no answer".to_string(), ToString::to_string),
+                notes => notes.join("; "),
+            }
+        })
+        .collect()
+}

@@ -1,0 +1,292 @@
+//! What a model is shown.
+
+use std::sync::Arc;
+
+use convfinqa::dataset::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
+use convfinqa::number::Value;
+use convfinqa::parse;
+use convfinqa::prompt::{CriticView, Prompts, Rendering};
+use convfinqa::table::Style;
+
+const REFERENCE: Rendering = Rendering {
+    table_style: Style::Reference,
+};
+
+fn rows(cells: &[&[&str]]) -> Vec<Vec<String>> {
+    cells
+        .iter()
+        .map(|row| row.iter().map(ToString::to_string).collect())
+        .collect()
+}
+
+fn question() -> Question {
+    Question {
+        key: QuestionKey {
+            id: "Single_INV/2031/page_1.pdf-1".into(),
+            part: "1".into(),
+        },
+        document: Arc::new(Document {
+            id: "Single_INV/2031/page_1.pdf-1".into(),
+            filename: "INV/2031/page_1.pdf".into(),
+            pre_text: vec!["fees rose .".into(), ".".into()],
+            post_text: vec![
+                "so \"said\" {the} report & <b>{{ question }}</b> {% if x %} {# y #}".into(),
+            ],
+            table: rows(&[
+                &["", "2031", "2030"],
+                &["fees", "$ 48300", "-40250 ( 40250 )"],
+            ]),
+            table_ori: None,
+        }),
+        text: "by what percentage did fees grow?".into(),
+        history: vec![
+            HistoryEntry {
+                question: "what were fees in 2031?".into(),
+                value: Some(Value::Number(48300.0)),
+                program: Some("48300".into()),
+                label: Some("fees, 2031".into()),
+                source: HistorySource::Own,
+            },
+            HistoryEntry {
+                question: "and in 2030?".into(),
+                value: None,
+                program: None,
+                label: None,
+                source: HistorySource::Own,
+            },
+        ],
+    }
+}
+
+fn view() -> CriticView {
+    CriticView {
+        analysis: "{\"answer\": \"20%\"}".into(),
+        value: Some("0.2".into()),
+        printed: "20%".into(),
+        findings: vec!["unit: percent & number".into()],
+    }
+}
+
+#[test]
+fn the_user_message_of_the_analyst() {
+    let prompt = Prompts::embedded()
+        .analyst(&question(), &Rendering::default())
+        .unwrap();
+    insta::assert_snapshot!(prompt.user, @r##"
+    THE PAGE
+    [t1] fees rose .
+
+    |     | c0   | c1      | c2     |
+    |-----|------|---------|--------|
+    | r0  |      | 2031    | 2030   |
+    | r1  | fees | $ 48300 | -40250 |
+
+    [t3] so "said" {the} report & <b>{{ question }}</b> {% if x %} {# y #}
+    END OF THE PAGE
+
+    EARLIER TURNS
+    [h1] what were fees in 2031? -> 48300 (program: 48300; fees, 2031)
+    [h2] and in 2030? -> no answer
+
+    Question: by what percentage did fees grow?
+    "##);
+}
+
+#[test]
+fn the_user_message_of_the_critic() {
+    let prompt = Prompts::embedded()
+        .critic(&question(), &view(), &REFERENCE)
+        .unwrap();
+    insta::assert_snapshot!(prompt.user, @r##"
+    THE PAGE
+    [t1] fees rose .
+
+    |      | 2031    | 2030             |
+    |------|---------|------------------|
+    | fees | $ 48300 | -40250 ( 40250 ) |
+
+    [t3] so "said" {the} report & <b>{{ question }}</b> {% if x %} {# y #}
+    END OF THE PAGE
+
+    EARLIER TURNS
+    [h1] what were fees in 2031? -> 48300 (program: 48300; fees, 2031)
+    [h2] and in 2030? -> no answer
+
+    Question: by what percentage did fees grow?
+
+    THE ANALYSIS
+    {"answer": "20%"}
+
+    Executed value of its program: 0.2
+    Printed answer: 20%
+
+    AUTOMATIC FINDINGS
+    - unit: percent & number
+
+    Check it: reply with ALL_OK alone, or with the JSON of your findings.
+    "##);
+}
+
+#[test]
+fn the_follow_ups() {
+    let prompts = Prompts::embedded();
+    let reask = prompts.reask("the object has no `answer` {{ x }}").unwrap();
+    assert!(
+        reask.starts_with("Your reply could not be read: the object has no `answer` {{ x }}.\n"),
+        "{reask}"
+    );
+    let revise = prompts
+        .revise(&["r1c1: {% wrong %} & old".into(), "unit".into()])
+        .unwrap();
+    assert!(
+        revise.contains("found:\n- r1c1: {% wrong %} & old\n- unit\nCheck"),
+        "{revise}"
+    );
+}
+
+/// A page is data: whatever looks like a template, HTML or JSON in it passes.
+#[test]
+fn page_text_passes_untouched() {
+    let prompts = Prompts::embedded();
+    for rendering in [Rendering::default(), REFERENCE] {
+        for user in [
+            prompts.analyst(&question(), &rendering).unwrap().user,
+            prompts
+                .critic(&question(), &view(), &rendering)
+                .unwrap()
+                .user,
+        ] {
+            let line = "[t3] so \"said\" {the} report & <b>{{ question }}</b> {% if x %} {# y #}\n";
+            assert!(user.contains(line), "{user}");
+            assert!(
+                user.contains("\nQuestion: by what percentage did fees grow?"),
+                "{user}"
+            );
+        }
+    }
+}
+
+/// Prefix caches: everything up to the earlier turns is the same for each turn
+/// of a page and for both agents, and a longer history only appends.
+#[test]
+fn what_is_stable_comes_first() {
+    let prompts = Prompts::embedded();
+    let rendering = Rendering::default();
+    let later = question();
+    let first = Question {
+        history: later.history[..1].to_vec(),
+        text: "another".into(),
+        ..later.clone()
+    };
+    let a = prompts.analyst(&first, &rendering).unwrap();
+    let b = prompts.analyst(&later, &rendering).unwrap();
+    let critic = prompts.critic(&later, &view(), &rendering).unwrap();
+    assert_eq!(a.system, b.system);
+    let shared = a.user.find("\n\nQuestion: ").unwrap();
+    assert!(b.user.starts_with(&a.user[..shared]));
+    assert!(critic.user.starts_with(&b.user));
+}
+
+/// Servers that tell the two apart by their words rely on this.
+#[test]
+fn only_the_critics_system_message_names_the_critic() {
+    let prompts = Prompts::embedded();
+    let analyst = prompts.analyst(&question(), &Rendering::default()).unwrap();
+    let critic = prompts
+        .critic(&question(), &view(), &Rendering::default())
+        .unwrap();
+    let lower = analyst.system.to_lowercase();
+    assert!(
+        !["critic", "critique", "all_ok", "reflective"]
+            .iter()
+            .any(|word| lower.contains(word))
+    );
+    assert!(critic.system.contains("critic") && critic.system.contains("ALL_OK"));
+    for system in [&analyst.system, &critic.system] {
+        assert!(
+            (1..=8).all(|n| system.contains(&format!("\n{n}. "))),
+            "{system}"
+        );
+    }
+}
+
+/// What the prompt shows as a reply is a reply that needs no leniency.
+#[test]
+fn the_example_in_the_prompt_is_read_without_leniency() {
+    let prompt = Prompts::embedded()
+        .analyst(&question(), &Rendering::default())
+        .unwrap();
+    let (_, example) = prompt.system.rsplit_once("\n{\"steps\"").unwrap();
+    let parsed = parse::analysis(&format!("{{\"steps\"{example}")).unwrap();
+    assert_eq!(parsed.leniencies, []);
+    let reply: serde_json::Value = serde_json::from_str(&format!("{{\"steps\"{example}")).unwrap();
+    let schema = jsonschema::validator_for(&parse::analysis_schema()).unwrap();
+    assert!(schema.is_valid(&reply));
+}
+
+#[test]
+fn a_folder_overrides_by_file_name_and_changes_the_hash() {
+    let folder = tempfile::tempdir().unwrap();
+    let same = Prompts::from_dir(folder.path()).unwrap();
+    assert_eq!(same.hash(), Prompts::embedded().hash());
+    assert_eq!(same.hash().len(), 64);
+    std::fs::write(folder.path().join("_house.j2"), "Say please.").unwrap();
+    std::fs::write(
+        folder.path().join("analyst_system.j2"),
+        "{% include \"_house.j2\" %} {{ ids }}",
+    )
+    .unwrap();
+    std::fs::write(folder.path().join("notes.txt"), "{{ not a template").unwrap();
+    let other = Prompts::from_dir(folder.path()).unwrap();
+    assert_ne!(other.hash(), same.hash());
+    let prompt = other.analyst(&question(), &Rendering::default()).unwrap();
+    assert_eq!(prompt.system, "Say please. True");
+}
+
+#[test]
+fn bad_templates_are_one_line_that_names_file_and_line() {
+    let refusal = |name: &str, source: &str| {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(name), source).unwrap();
+        let error = Prompts::from_dir(folder.path()).unwrap_err().to_string();
+        assert!(!error.contains('\n'), "{error}");
+        error.replace(&folder.path().display().to_string(), "DIR")
+    };
+    assert_eq!(
+        refusal("analyst_user.j2", "a\n\n{{ qestion }}\n"),
+        "DIR/analyst_user.j2, line 3: `qestion` is undefined in `{{ qestion }}`"
+    );
+    for (name, source, message) in [
+        (
+            "page.j2",
+            "a\n{% for x in %}",
+            "DIR/page.j2, line 2: syntax error: unexpected end of block in `{% for x in %}`",
+        ),
+        (
+            "critic_user.j2",
+            "{% if findings %}\n{{ findings.x.y }}{% endif %}",
+            "DIR/critic_user.j2, line 2: `findings.x` is undefined in `{{ findings.x.y }}{% endif %}`",
+        ),
+        (
+            "revise.j2",
+            "{% include \"_gone.j2\" %}",
+            "DIR/revise.j2, line 1: template not found: tried to include non-existing template '_gone.j2' in `{% include \"_gone.j2\" %}`",
+        ),
+    ] {
+        assert_eq!(refusal(name, source), message);
+    }
+    let unknown = refusal("anlyst_user.j2", "x");
+    assert!(
+        unknown.starts_with(
+            "DIR/anlyst_user.j2: no template has this name; they are analyst_system.j2, "
+        ),
+        "{unknown}"
+    );
+    let missing = Prompts::from_dir(std::path::Path::new("no/such/folder")).unwrap_err();
+    assert!(
+        missing
+            .to_string()
+            .starts_with("no/such/folder: cannot read the templates: "),
+        "{missing}"
+    );
+}
