@@ -8,6 +8,7 @@
 //! at a time. It answers nothing, scores nothing and repairs no table.
 
 mod assemble;
+mod check;
 pub mod download;
 mod error;
 mod load;
@@ -15,12 +16,17 @@ mod outcome;
 mod raw;
 mod read;
 mod select;
+mod show;
+mod stats;
 mod types;
 
+pub use check::{Artefact, CheckReport, Finding, check};
 pub use error::DatasetError;
 pub use load::{Source, from_str, load, sample};
 pub use outcome::Outcome;
 pub use select::{RecordRange, Selection, select};
+pub use show::{RecordView, show};
+pub use stats::{Cells, Range, Stats, stats};
 pub use types::{
     Case, Dataset, Document, Gold, HistoryEntry, HistorySource, Kind, Question, QuestionKey, Record,
 };

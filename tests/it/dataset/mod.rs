@@ -6,6 +6,7 @@ use convfinqa::dataset::{Dataset, DatasetError, from_str};
 use serde_json::{Value as Json, json};
 
 mod download;
+mod inspect;
 mod load;
 mod select;
 

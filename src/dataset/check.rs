@@ -1,0 +1,284 @@
+//! What is odd in the records of a file: gold that does not hold, tables that
+//! were garbled. It reports; nothing is changed or left out because of it.
+
+use std::collections::BTreeMap;
+
+use super::{Case, Dataset, Document, Gold, Kind, Record};
+use crate::number::{self, Value, round5};
+use crate::program::Program;
+use crate::table::{CellKind, Style, Table};
+
+/// An oddity of a record or of its gold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Artefact {
+    /// A question without program, value and answer: it can be asked, not scored.
+    NoGold,
+    /// A question with an answer and without a program or its value: execution
+    /// accuracy cannot be said of it.
+    NoProgram,
+    /// A gold program that cannot be read.
+    ProgramUnreadable,
+    /// A gold program that cannot be executed over its table.
+    ProgramFails,
+    /// A gold program that does not come to `exe_ans`.
+    ValueDiffers,
+    /// A typed-in answer that is not what its program comes to, at its own precision.
+    AnswerDiffers,
+    /// A Double record whose turns do not say which half they belong to.
+    NoSplit,
+    /// A table without `table_ori`.
+    NoOriginalTable,
+    /// Column labels that were garbled and could be mended from `table_ori`.
+    HeaderMended,
+    /// Column labels that stand twice and could only be numbered.
+    DuplicateLabels,
+    /// A table whose first row holds values and no labels.
+    NoHeader,
+    /// A table with cells that lost a dash's escape (`2014`).
+    LostDashes,
+    /// A table with numbers written twice (`-2913 ( 2913 )`).
+    DoubledNumbers,
+}
+
+impl Artefact {
+    /// What it is, in a few words.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::NoGold => "question without gold",
+            Self::NoProgram => "question without program or value",
+            Self::ProgramUnreadable => "gold program cannot be read",
+            Self::ProgramFails => "gold program cannot be executed",
+            Self::ValueDiffers => "gold program does not come to exe_ans",
+            Self::AnswerDiffers => "answer string is not what the program comes to",
+            Self::NoSplit => "Double without qa_split",
+            Self::NoOriginalTable => "table without table_ori",
+            Self::HeaderMended => "column labels mended from table_ori",
+            Self::DuplicateLabels => "column labels stand twice",
+            Self::NoHeader => "first row holds values, not labels",
+            Self::LostDashes => "dashes filed as 2013 or 2014",
+            Self::DoubledNumbers => "numbers written twice",
+        }
+    }
+
+    /// Whether it touches the score rather than only the reading of the page.
+    #[must_use]
+    pub fn is_of_gold(self) -> bool {
+        matches!(
+            self,
+            Self::NoGold
+                | Self::NoProgram
+                | Self::ProgramUnreadable
+                | Self::ProgramFails
+                | Self::ValueDiffers
+                | Self::AnswerDiffers
+                | Self::NoSplit
+        )
+    }
+}
+
+/// One oddity and where it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// What kind it is.
+    pub artefact: Artefact,
+    /// The record.
+    pub id: String,
+    /// The question (`qa_0`, `2`); `None` for the record as a whole.
+    pub part: Option<String>,
+    /// The particulars, e.g. both values that differ; may be blank.
+    pub detail: String,
+}
+
+/// What [`check`] found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckReport {
+    /// Records.
+    pub records: usize,
+    /// Stand-alone questions.
+    pub questions: usize,
+    /// Turns of conversations.
+    pub turns: usize,
+    /// Gold programs that were executed and came to their `exe_ans`.
+    pub programs_confirmed: usize,
+    /// The oddities in file order.
+    pub findings: Vec<Finding>,
+}
+
+impl CheckReport {
+    /// How many findings there are of each kind.
+    #[must_use]
+    pub fn counts(&self) -> BTreeMap<Artefact, usize> {
+        let mut counts = BTreeMap::new();
+        for finding in &self.findings {
+            *counts.entry(finding.artefact).or_default() += 1;
+        }
+        counts
+    }
+}
+
+/// Looks at every record, its table and its gold.
+#[must_use]
+pub fn check(dataset: &Dataset) -> CheckReport {
+    let mut report = CheckReport {
+        records: dataset.records.len(),
+        questions: dataset.question_count(),
+        turns: dataset.turn_count(),
+        ..CheckReport::default()
+    };
+    for record in &dataset.records {
+        check_record(record, &mut report);
+    }
+    report
+}
+
+fn check_record(record: &Record, report: &mut CheckReport) {
+    let mut add = |artefact, part: Option<&str>, detail: String| {
+        report.findings.push(Finding {
+            artefact,
+            id: record.id().to_owned(),
+            part: part.map(str::to_owned),
+            detail,
+        });
+    };
+    for (artefact, detail) in of_table(&record.document) {
+        add(artefact, None, detail);
+    }
+    let split = record.turns.iter().all(|turn| turn.gold.split.is_some());
+    let scored = record.turns.iter().any(|turn| !turn.gold.is_empty());
+    if record.kind == Kind::Double && scored && !split {
+        add(Artefact::NoSplit, None, String::new());
+    }
+    let mut confirmed = 0;
+    for case in record.cases() {
+        let part = Some(case.question.key.part.as_str());
+        match confirm(case) {
+            Ok(value) => {
+                confirmed += 1;
+                let answer = case.gold.answer.as_ref();
+                if let Some(answer) = answer.filter(|answer| !says(answer, &value)) {
+                    let detail = format!("the program comes to {value}, the answer is {answer}");
+                    add(Artefact::AnswerDiffers, part, detail);
+                }
+            }
+            Err((artefact, detail)) => add(artefact, part, detail),
+        }
+    }
+    report.programs_confirmed += confirmed;
+}
+
+fn of_table(document: &Document) -> Vec<(Artefact, String)> {
+    let table = Table::from_document(document, Style::Repaired);
+    let mut found = Vec::new();
+    if document.table_ori.is_none() {
+        found.push((Artefact::NoOriginalTable, String::new()));
+    }
+    if table.header_from_original() {
+        found.push((Artefact::HeaderMended, labels(&table)));
+    }
+    if table.header_is_ambiguous() {
+        found.push((Artefact::DuplicateLabels, labels(&table)));
+    }
+    if table.is_headerless() {
+        found.push((Artefact::NoHeader, String::new()));
+    }
+    let cells = || table.cells().iter().flatten();
+    let dashes = cells()
+        .filter(|cell| cell.kind == CellKind::Dash && cell.is_lost_dash())
+        .count();
+    if dashes > 0 {
+        found.push((Artefact::LostDashes, format!("{dashes} cells")));
+    }
+    let doubled = cells()
+        .filter(|cell| matches!(cell.kind, CellKind::Number { doubled: true, .. }))
+        .count();
+    if doubled > 0 {
+        found.push((Artefact::DoubledNumbers, format!("{doubled} cells")));
+    }
+    found
+}
+
+fn labels(table: &Table) -> String {
+    let labels: Vec<&str> = table.columns().iter().map(|c| c.label.as_str()).collect();
+    labels.join(" | ")
+}
+
+/// The value that the program comes to and `exe_ans` holds; else what is
+/// missing or wrong.
+fn confirm(case: &Case) -> Result<Value, (Artefact, String)> {
+    let Gold {
+        program, exe_ans, ..
+    } = &case.gold;
+    if case.gold.is_empty() {
+        return Err((Artefact::NoGold, String::new()));
+    }
+    let (Some(program), Some(expected)) = (program, exe_ans) else {
+        return Err((Artefact::NoProgram, String::new()));
+    };
+    let parsed = Program::parse(program)
+        .map_err(|error| (Artefact::ProgramUnreadable, format!("{program}: {error}")))?;
+    let value = parsed
+        .execute(&case.question.document.table)
+        .map_err(|error| (Artefact::ProgramFails, format!("{program}: {error}")))?;
+    if !same(&value, expected) {
+        let detail = format!("{program} comes to {value}, exe_ans is {expected}");
+        return Err((Artefact::ValueDiffers, detail));
+    }
+    Ok(value)
+}
+
+/// Equality of the official evaluator: at 5 decimals.
+#[allow(
+    clippy::float_cmp,
+    reason = "both sides are rounded to the same 5 decimals"
+)]
+fn same(value: &Value, expected: &Value) -> bool {
+    match (value, expected) {
+        (Value::Number(a), Value::Number(b)) => round5(*a) == round5(*b),
+        _ => value.yes_no().is_some() && value.yes_no() == expected.yes_no(),
+    }
+}
+
+/// Whether the typed-in answer is the value, rounded as the answer is: `14.1%`
+/// says 0.14136, and 14.136 as well where the program multiplied by 100.
+fn says(answer: &str, value: &Value) -> bool {
+    let Value::Number(value) = value else {
+        return Value::Text(answer.to_owned()).yes_no() == value.yes_no();
+    };
+    let Some(reading) = number::read(answer) else {
+        return false;
+    };
+    // Half a unit of the last printed digit, and a little for binary rounding.
+    let tolerance = 0.5 * 10_f64.powi(-i32::try_from(reading.decimals).unwrap_or(0)) + 1e-9;
+    let near = |value: f64| (reading.value - value).abs() <= tolerance;
+    near(*value) || (reading.percent && near(value * 100.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_says_its_value_at_its_own_precision() {
+        let number = Value::Number;
+        for (answer, value) in [
+            ("14.1%", number(0.14136)),
+            ("14.1%", number(14.136)),
+            ("14%", number(0.14136)),
+            ("$ 1,234", number(1234.4)),
+            ("-3.5", number(-3.5)),
+            ("no", Value::Text("no".into())),
+        ] {
+            assert!(says(answer, &value), "{answer} {value}");
+        }
+        for (answer, value) in [
+            ("14.2%", number(0.14136)),
+            ("14.1", number(0.14136)),
+            ("3.5", number(-3.5)),
+            ("yes", Value::Text("no".into())),
+            ("about a third", number(0.33333)),
+        ] {
+            assert!(!says(answer, &value), "{answer} {value}");
+        }
+    }
+}

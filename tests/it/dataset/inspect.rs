@@ -1,0 +1,157 @@
+//! `check`, `stats` and `show`.
+
+use convfinqa::dataset::{Artefact, Dataset, Source, check, load, sample, show, stats};
+use convfinqa::table::Style;
+use rstest::rstest;
+use serde_json::{Value as Json, json};
+
+use super::{parse, record, shared};
+
+/// The artefacts of one record with one field set.
+fn artefacts(pointer: &str, value: Json) -> Vec<(Artefact, Option<String>)> {
+    let mut changed = record("Double_ZED/2001/page_1.pdf");
+    changed["table_ori"] = json!([["", "2001"], ["Sales", "10"]]);
+    if pointer == "/table_ori" {
+        changed.as_object_mut().unwrap().remove("table_ori");
+    } else if !pointer.is_empty() {
+        *changed.pointer_mut(pointer).unwrap() = value;
+    }
+    check(&parse(&json!([changed])).unwrap())
+        .findings
+        .into_iter()
+        .map(|finding| (finding.artefact, finding.part))
+        .collect()
+}
+
+#[test]
+fn a_sound_record_has_no_findings() {
+    assert_eq!(artefacts("", Json::Null), []);
+}
+
+#[rstest]
+#[case("/qa/program", Json::Null, Artefact::NoProgram, Some("qa"))]
+#[case("/qa/program", json!("sum(10, 0)"), Artefact::ProgramUnreadable, Some("qa"))]
+#[case("/qa/program", json!("divide(10, 0)"), Artefact::ProgramFails, Some("qa"))]
+#[case("/qa/exe_ans", json!(11), Artefact::ValueDiffers, Some("qa"))]
+#[case("/qa/answer", json!("11"), Artefact::AnswerDiffers, Some("qa"))]
+#[case("/annotation/qa_split", Json::Null, Artefact::NoSplit, None)]
+#[case("/annotation/exe_ans_list/1", json!(21), Artefact::ValueDiffers, Some("1"))]
+#[case("/table_ori", Json::Null, Artefact::NoOriginalTable, None)]
+#[case("/table/1/1", json!("-10 ( 10 )"), Artefact::DoubledNumbers, None)]
+#[case("/table/1/1", json!("2014"), Artefact::LostDashes, None)]
+#[case("/table/0", json!(["sales of zed", "$ 12.5"]), Artefact::NoHeader, None)]
+fn each_artefact_is_found_where_it_is(
+    #[case] pointer: &str,
+    #[case] value: Json,
+    #[case] artefact: Artefact,
+    #[case] part: Option<&str>,
+) {
+    assert_eq!(
+        artefacts(pointer, value),
+        [(artefact, part.map(str::to_owned))]
+    );
+}
+
+#[test]
+fn garbled_headers_are_found_and_told_apart() {
+    let mut mended = record("Single_A");
+    mended["table"] = json!([
+        ["2000", "year 2001 2000", "year 2001 2000"],
+        ["sales", "10", "9"]
+    ]);
+    mended["table_ori"] = json!([["", "Year 2001"], ["2000"], ["Sales", "10", "9"]]);
+    let mut doubled = mended.clone();
+    doubled["id"] = json!("Single_B");
+    doubled.as_object_mut().unwrap().remove("table_ori");
+    let report = check(&parse(&json!([mended, doubled])).unwrap());
+    let counts = report.counts();
+    assert_eq!(counts.get(&Artefact::HeaderMended), Some(&1));
+    assert_eq!(counts.get(&Artefact::DuplicateLabels), Some(&1));
+    let detail = &report.findings[0].detail;
+    assert_eq!(detail, " | year 2001 | year 2000");
+}
+
+#[test]
+fn the_gold_of_the_sample_holds() {
+    let report = check(&sample().unwrap());
+    let of_gold: Vec<_> = report
+        .findings
+        .iter()
+        .filter(|finding| finding.artefact.is_of_gold())
+        .collect();
+    assert!(of_gold.is_empty(), "{of_gold:#?}");
+    assert_eq!(report.programs_confirmed, report.questions + report.turns);
+}
+
+fn published(name: &str) -> Option<Dataset> {
+    shared(name).map(|path| load(&Source::Path(path)).unwrap())
+}
+
+#[test]
+fn every_published_program_comes_to_its_value() {
+    for (name, programs, answers_that_differ) in [
+        ("train_first100.json", 92 + 355, 8),
+        ("train_first25_unabridged.json", 33 + 95, 3),
+        ("dev_work.json", 1042, 0),
+    ] {
+        let Some(dataset) = published(name) else {
+            return;
+        };
+        let report = check(&dataset);
+        assert_eq!(report.programs_confirmed, programs, "{name}");
+        let differ = report.counts().get(&Artefact::AnswerDiffers).copied();
+        assert_eq!(differ.unwrap_or_default(), answers_that_differ, "{name}");
+    }
+}
+
+#[test]
+fn stats_count_what_is_there() {
+    let Some(dataset) = published("train_first100.json") else {
+        return;
+    };
+    let stats = stats(&dataset);
+    assert_eq!((stats.records, stats.singles, stats.doubles), (100, 76, 24));
+    assert_eq!((stats.questions, stats.questions_executable), (124, 92));
+    assert_eq!((stats.turns, stats.turns_executable), (355, 355));
+    assert_eq!(stats.turns_per_conversation.values().sum::<usize>(), 100);
+    assert_eq!(stats.steps_per_program.values().sum::<usize>(), 92 + 355);
+    assert_eq!(stats.yes_no, 2);
+    let cells = stats.cells;
+    assert_eq!(
+        cells.numbers + cells.dashes + cells.text + cells.empty,
+        1528
+    );
+}
+
+#[test]
+fn a_shown_record_keeps_its_gold_apart() {
+    let mut shown = record("Single_ZED/2001/page_1.pdf-1");
+    shown["post_text"] = json!(["it has one customer ."]);
+    shown["qa"]["answer"] = json!("ten dollars");
+    let dataset = parse(&json!([shown])).unwrap();
+    let view = show(&dataset.records[0], Style::Repaired);
+    insta::assert_snapshot!(view.text(), @r"
+    Single_ZED/2001/page_1.pdf-1  (Single, ZED/2001/page_1.pdf)
+
+       t1  zed is an invented company .
+
+    |     | c0    | c1   |
+    |-----|-------|------|
+    | r0  |       | 2001 |
+    | r1  | sales | 10   |
+
+       t2  it has one customer .
+
+    Stand-alone questions
+       qa  what were sales?
+
+    Conversation
+        0  what were sales?
+        1  and twice that?
+    ");
+    insta::assert_snapshot!(view.gold_text(), @r"
+       qa  answer ten dollars · value 10 · program add(10, 0)
+        0  value 10 · program 10 · half 0
+        1  value 20 · program multiply(10, const_2) · half 0
+    ");
+}
