@@ -75,12 +75,19 @@ impl<'a> Assembler<'a> {
 
     /// The records in file order, with their turns in theirs.
     pub fn finish(self) -> Result<Vec<Record>, DatasetError> {
-        if self.parts.is_empty() {
+        let records: Vec<Record> = self
+            .parts
+            .into_iter()
+            .map(Part::finish)
+            // What is left of a conversation whose only turn was refused.
+            .filter(|record| record.cases().next().is_some())
+            .collect();
+        if records.is_empty() {
             return Err(DatasetError::Empty {
                 origin: self.origin.to_owned(),
             });
         }
-        Ok(self.parts.into_iter().map(Part::finish).collect())
+        Ok(records)
     }
 
     fn add_checked(&mut self, mut raw: RawRecord, id: &str) -> Result<(), Wrong> {

@@ -40,22 +40,30 @@ impl std::fmt::Display for Source {
 pub fn load(source: &Source) -> Result<Dataset, DatasetError> {
     match source {
         Source::Sample => sample(),
-        Source::Path(path) => {
-            let file = open(path)?;
-            let origin = path.display().to_string();
-            let id_of = |index| {
-                File::open(path)
-                    .ok()
-                    .and_then(|file| read::id_of(file, index))
-            };
-            from_reader(&origin, file, id_of).map_err(|stop| match stop {
-                Failure::Dataset(error) => *error,
-                Failure::Io(source) => DatasetError::Io {
-                    path: path.clone(),
-                    source,
-                },
-            })
-        }
+        Source::Path(path) => from_path(path, &mut Err),
+    }
+}
+
+/// Loads the records of `source` that are sound; the others are left out and
+/// given back as the errors that [`load`] would have stopped at. For `data
+/// check`, and for who wants the rest of a file with a bad record in it.
+///
+/// # Errors
+/// Whatever says that the file as a whole cannot be read: no JSON, cut off, a
+/// field of the wrong type; and if no record is sound, the first one's error.
+pub fn load_sound(source: &Source) -> Result<(Dataset, Vec<DatasetError>), DatasetError> {
+    let mut faults = Vec::new();
+    let loaded = match source {
+        Source::Sample => sample(),
+        Source::Path(path) => from_path(path, &mut |fault| {
+            faults.push(fault);
+            Ok(())
+        }),
+    };
+    match loaded {
+        Ok(dataset) => Ok((dataset, faults)),
+        Err(DatasetError::Empty { .. }) if !faults.is_empty() => Err(faults.swap_remove(0)),
+        Err(error) => Err(error),
     }
 }
 
@@ -77,51 +85,53 @@ pub fn sample() -> Result<Dataset, DatasetError> {
 /// As [`load`].
 pub fn from_str(origin: &str, json: &str) -> Result<Dataset, DatasetError> {
     let id_of = |index| read::id_of(json.as_bytes(), index);
-    from_reader(origin, json.as_bytes(), id_of).map_err(|failure| match failure {
-        Failure::Dataset(error) => *error,
-        Failure::Io(source) => DatasetError::Io {
-            path: PathBuf::from(origin),
-            source,
-        },
-    })
+    from_reader(origin, json.as_bytes(), id_of, &mut Err)
 }
 
-enum Failure {
-    Dataset(Box<DatasetError>),
-    Io(std::io::Error),
+fn from_path(path: &Path, on_fault: OnFault<'_>) -> Result<Dataset, DatasetError> {
+    let file = open(path)?;
+    let id_of = |index| {
+        File::open(path)
+            .ok()
+            .and_then(|file| read::id_of(file, index))
+    };
+    from_reader(&path.display().to_string(), file, id_of, on_fault)
 }
+
+/// What becomes of a record that is refused: the error stops the loading.
+type OnFault<'a> = &'a mut dyn FnMut(DatasetError) -> Result<(), DatasetError>;
 
 fn from_reader(
     origin: &str,
     reader: impl std::io::Read,
     id_of: impl Fn(usize) -> Option<String>,
-) -> Result<Dataset, Failure> {
+    on_fault: OnFault<'_>,
+) -> Result<Dataset, DatasetError> {
     let mut assembler = Assembler::new(origin);
-    let hash =
-        read::records(origin, reader, &mut |record| assembler.add(record)).map_err(|stop| {
-            match stop {
-                Stop::Data(error) => Failure::Dataset(error),
-                Stop::Io(error) => Failure::Io(error),
-                Stop::Field {
-                    index,
-                    field,
-                    reason,
-                } => Failure::Dataset(Box::new(DatasetError::Record {
-                    origin: origin.to_owned(),
-                    // The id may stand behind the field that failed, so it is looked up afterwards.
-                    record: record_name(index + 1, &id_of(index).unwrap_or_default()),
-                    field,
-                    reason: format!("{reason}; mend the field or drop the record"),
-                })),
-            }
-        })?;
+    let mut sink = |record| assembler.add(record).or_else(&mut *on_fault);
+    let hash = read::records(origin, reader, &mut sink).map_err(|stop| match stop {
+        Stop::Data(error) => *error,
+        Stop::Io(source) => DatasetError::Io {
+            path: PathBuf::from(origin),
+            source,
+        },
+        Stop::Field {
+            index,
+            field,
+            reason,
+        } => DatasetError::Record {
+            origin: origin.to_owned(),
+            // The id may stand behind the field that failed, so it is looked up afterwards.
+            record: record_name(index + 1, &id_of(index).unwrap_or_default()),
+            field,
+            reason: format!("{reason}; mend the field or drop the record"),
+        },
+    })?;
     Ok(Dataset {
         source: origin.to_owned(),
         hash,
         invented: false,
-        records: assembler
-            .finish()
-            .map_err(|error| Failure::Dataset(Box::new(error)))?,
+        records: assembler.finish()?,
     })
 }
 

@@ -22,7 +22,7 @@ mod types;
 
 pub use check::{Artefact, CheckReport, Finding, check};
 pub use error::DatasetError;
-pub use load::{Source, from_str, load, sample};
+pub use load::{Source, from_str, load, load_sound, sample};
 pub use outcome::Outcome;
 pub use select::{RecordRange, Selection, select};
 pub use show::{RecordView, show};
