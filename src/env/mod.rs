@@ -1,10 +1,11 @@
 //! The FinQA environment: financial tables, four tools, a reward.
 //!
 //! [`data`] holds the tables and questions, [`tools`] reads them, [`reward`]
-//! grades an answer, [`episode`] is the state machine of one session. What
-//! travels over a wire is built on top of these and is not known to them.
+//! grades an answer, [`episode`] is the state machine of one session. [`server`]
+//! carries all of it over HTTP, WebSocket and MCP.
 
 pub mod data;
 pub mod episode;
 pub mod reward;
+pub mod server;
 pub mod tools;

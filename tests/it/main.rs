@@ -14,6 +14,7 @@ mod architecture;
 mod cli;
 mod dataset;
 mod env;
+mod env_server;
 mod graph;
 mod models;
 mod offline;

@@ -1,0 +1,27 @@
+//! What can stop the server as a whole. What is wrong with one request is said
+//! to the client that made it and never comes here.
+
+use std::net::SocketAddr;
+
+/// Why the server could not start, or stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    /// The address cannot be listened on: taken, or not this machine's.
+    #[error("cannot listen on {address}")]
+    Bind {
+        /// The address asked for.
+        address: SocketAddr,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The listener failed while the server ran.
+    #[error("the listener failed")]
+    Listener(#[source] std::io::Error),
+    /// The official MCP transport over standard input and output ended with an error.
+    #[error("the MCP session over standard input and output failed: {message}")]
+    Stdio {
+        /// What the transport said.
+        message: String,
+    },
+}

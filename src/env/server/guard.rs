@@ -1,0 +1,217 @@
+//! Who may speak to the server: the host and origin a browser names, and the
+//! bearer token. Keeps a web page of another site away from a server that
+//! listens on loopback (DNS rebinding, cross-site WebSockets). Says nothing
+//! about what a request asks for.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use secrecy::ExposeSecret;
+
+use super::app::App;
+use super::options::ServerOptions;
+use super::reply;
+
+/// Lets a request pass or answers it with 401 or 403.
+pub(super) async fn check(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    match judge(&app.options, &request) {
+        Ok(()) => next.run(request).await,
+        Err((status, detail)) => {
+            let mut response = reply::detail(status, detail).into_response();
+            if status == StatusCode::UNAUTHORIZED {
+                response.headers_mut().insert(
+                    header::WWW_AUTHENTICATE,
+                    header::HeaderValue::from_static("Bearer"),
+                );
+            }
+            response
+        }
+    }
+}
+
+fn judge(options: &ServerOptions, request: &Request) -> Result<(), (StatusCode, &'static str)> {
+    let headers = request.headers();
+    let host =
+        text(headers, &header::HOST).or_else(|| request.uri().authority().map(|a| a.as_str()));
+    if let Some(host) = host
+        && !host_allowed(options, host)
+    {
+        return Err((
+            StatusCode::FORBIDDEN,
+            "Host not allowed; name it in the server's allowed hosts",
+        ));
+    }
+    if let Some(origin) = text(headers, &header::ORIGIN)
+        && !origin_allowed(options, origin, host)
+    {
+        return Err((
+            StatusCode::FORBIDDEN,
+            "Origin not allowed; name its host in the server's allowed hosts",
+        ));
+    }
+    if let Some(token) = &options.bearer_token
+        && !open(request.uri().path())
+        && !presented(request).is_some_and(|shown| same(&shown, token.expose_secret()))
+    {
+        return Err((
+            StatusCode::UNAUTHORIZED,
+            "This server wants a bearer token in the Authorization header",
+        ));
+    }
+    Ok(())
+}
+
+/// Paths that answer without a token: a liveness probe, and pages that hold no data.
+fn open(path: &str) -> bool {
+    matches!(path, "/health" | "/" | "/web" | "/docs")
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&'a str> {
+    headers.get(name).and_then(|value| value.to_str().ok())
+}
+
+/// The host of `host:port`, without the brackets of an IPv6 address.
+fn bare_host(authority: &str) -> &str {
+    if let Some(rest) = authority.strip_prefix('[') {
+        return rest.split(']').next().unwrap_or(rest);
+    }
+    authority.split(':').next().unwrap_or(authority)
+}
+
+fn is_loopback(host: &str) -> bool {
+    host.eq_ignore_ascii_case("localhost")
+        || host.to_ascii_lowercase().ends_with(".localhost")
+        || host
+            .parse::<std::net::IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}
+
+fn named(options: &ServerOptions, host: &str) -> bool {
+    options
+        .allowed_hosts
+        .iter()
+        .any(|allowed| bare_host(allowed).eq_ignore_ascii_case(host))
+}
+
+/// A server on loopback answers to loopback names only; one that was opened
+/// answers to any name, unless the operator listed the names.
+fn host_allowed(options: &ServerOptions, authority: &str) -> bool {
+    let host = bare_host(authority);
+    if is_loopback(host) || named(options, host) || host == options.host.to_string() {
+        return true;
+    }
+    !options.host.is_loopback() && options.allowed_hosts.is_empty()
+}
+
+/// A page may speak to the server that served it, to a loopback server from a
+/// loopback page, and where the operator listed its host.
+fn origin_allowed(options: &ServerOptions, origin: &str, host: Option<&str>) -> bool {
+    let Some((_, authority)) = origin.split_once("://") else {
+        return false;
+    };
+    if host.is_some_and(|host| host.eq_ignore_ascii_case(authority)) {
+        return true;
+    }
+    let page = bare_host(authority);
+    named(options, page)
+        || (is_loopback(page) && host.is_some_and(|host| is_loopback(bare_host(host))))
+}
+
+/// The token of the header, or of the query: a page cannot set headers on a WebSocket.
+fn presented(request: &Request) -> Option<String> {
+    if let Some(value) = text(request.headers(), &header::AUTHORIZATION) {
+        let (scheme, token) = value.split_once(' ')?;
+        return scheme
+            .eq_ignore_ascii_case("bearer")
+            .then(|| token.trim().to_owned());
+    }
+    if request.uri().path() != "/ws" {
+        return None;
+    }
+    request
+        .uri()
+        .query()?
+        .split('&')
+        .find_map(|pair| pair.strip_prefix("access_token="))
+        .map(str::to_owned)
+}
+
+/// Compares without stopping at the first difference.
+fn same(shown: &str, wanted: &str) -> bool {
+    blake3::hash(shown.as_bytes()) == blake3::hash(wanted.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::Body;
+    use rstest::rstest;
+
+    fn asked(options: &ServerOptions, headers: &[(&str, &str)], uri: &str) -> u16 {
+        let mut request = Request::builder().uri(uri);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Body::empty()).expect("a request");
+        judge(options, &request)
+            .err()
+            .map_or(200, |(status, _)| status.as_u16())
+    }
+
+    #[rstest]
+    #[case(&[("host", "localhost:8000")], 200)]
+    #[case(&[("host", "127.0.0.1:8000")], 200)]
+    #[case(&[("host", "[::1]:8000")], 200)]
+    #[case(&[("host", "evil.example:8000")], 403)]
+    #[case(&[("host", "127.0.0.1.evil.example")], 403)]
+    #[case(&[("host", "localhost:8000"), ("origin", "http://localhost:8000")], 200)]
+    #[case(&[("host", "localhost:8000"), ("origin", "http://127.0.0.1:3000")], 200)]
+    #[case(&[("host", "localhost:8000"), ("origin", "https://evil.example")], 403)]
+    #[case(&[("host", "localhost:8000"), ("origin", "null")], 403)]
+    fn a_loopback_server_answers_loopback_only(
+        #[case] headers: &[(&str, &str)],
+        #[case] status: u16,
+    ) {
+        assert_eq!(asked(&ServerOptions::default(), headers, "/ws"), status);
+    }
+
+    #[test]
+    fn an_opened_server_answers_any_host_but_only_its_own_pages() {
+        let options = ServerOptions {
+            host: [0, 0, 0, 0].into(),
+            ..ServerOptions::default()
+        };
+        assert_eq!(asked(&options, &[("host", "env.example")], "/ws"), 200);
+        let own = [("host", "env.example"), ("origin", "https://env.example")];
+        assert_eq!(asked(&options, &own, "/ws"), 200);
+        let other = [("host", "env.example"), ("origin", "https://evil.example")];
+        assert_eq!(asked(&options, &other, "/ws"), 403);
+    }
+
+    #[test]
+    fn a_token_is_wanted_everywhere_but_on_health_and_the_pages() {
+        let options = ServerOptions {
+            bearer_token: Some("s3cret".to_owned().into()),
+            ..ServerOptions::default()
+        };
+        assert_eq!(asked(&options, &[], "/health"), 200);
+        assert_eq!(asked(&options, &[], "/reset"), 401);
+        assert_eq!(
+            asked(&options, &[("authorization", "Bearer s3cret")], "/reset"),
+            200
+        );
+        assert_eq!(
+            asked(&options, &[("authorization", "Bearer s3cre")], "/reset"),
+            401
+        );
+        assert_eq!(
+            asked(&options, &[("authorization", "Basic s3cret")], "/reset"),
+            401
+        );
+        assert_eq!(asked(&options, &[], "/ws?access_token=s3cret"), 200);
+        assert_eq!(asked(&options, &[], "/reset?access_token=s3cret"), 401);
+    }
+}

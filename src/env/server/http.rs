@@ -1,0 +1,267 @@
+//! The HTTP routes. `reset` and `step` are stateless here, as in the
+//! reference: each makes an environment, uses it once and drops it. Episodes
+//! live on WebSockets.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::ws::WebSocketUpgrade;
+use axum::extract::{DefaultBodyLimit, Path, Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware;
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::{any_service, get, post};
+use axum::{Json, Router};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::app::App;
+use super::play::StepFault;
+use super::reply::{self, Refused};
+use super::socket::{self, Protocol};
+use super::validate::{self, Action};
+use super::wire::{OnHttp, Reply, Seen};
+use super::{guard, mcp, play, rpc};
+
+/// The environment's name in the routes of later cores.
+pub(super) const ENVIRONMENT: &str = "finqa_env";
+
+const SCHEMA: &str = include_str!("assets/schema.json");
+const OPENAPI: &str = include_str!("assets/openapi.json");
+const DOCS: &str = include_str!("assets/docs.html");
+const PLAY: &str = include_str!("assets/play.html");
+
+/// All routes.
+pub(super) fn router(app: Arc<App>) -> Router {
+    let mut router = Router::new()
+        .route(
+            "/health",
+            get(|| async { Json(json!({"status": "healthy"})) }),
+        )
+        .route("/metadata", get(metadata))
+        .route(
+            "/state",
+            get(|| async { Json(json!({"episode_id": null, "step_count": 0})) }),
+        )
+        .route("/schema", get(|| async { static_json(SCHEMA) }))
+        .route("/openapi.json", get(|| async { static_json(OPENAPI) }))
+        .route("/docs", get(|| async { page(DOCS) }))
+        .route("/redoc", get(|| async { page(DOCS) }))
+        .route("/list_environments", get(|| async { Json([ENVIRONMENT]) }))
+        .route("/{env}/splits", get(splits))
+        .route(
+            "/{env}/tasks",
+            post(|e, h, b| task_route(e, h, b, "list_tasks")),
+        )
+        .route(
+            "/{env}/num_tasks",
+            post(|e, h, b| task_route(e, h, b, "num_tasks")),
+        )
+        .route(
+            "/{env}/task",
+            post(|e, h, b| task_route(e, h, b, "get_task")),
+        )
+        .route(
+            "/{env}/task_range",
+            post(|e, h, b| task_route(e, h, b, "get_task_range")),
+        )
+        .route("/reset", post(reset))
+        .route("/step", post(step))
+        .route("/ws", get(open_socket))
+        .route("/mcp", post(json_rpc).get(mcp_socket))
+        .route("/mcp/stream", any_service(mcp::http_service(&app)));
+    if app.options.web {
+        router = router
+            .route("/", get(|| async { page(PLAY) }))
+            .route("/web", get(|| async { page(PLAY) }));
+    }
+    router
+        .fallback(|| async { reply::detail(StatusCode::NOT_FOUND, "Not Found") })
+        .method_not_allowed_fallback(|| async {
+            reply::detail(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed")
+        })
+        .layer(DefaultBodyLimit::max(app.options.message_limit))
+        .layer(middleware::from_fn_with_state(
+            Arc::clone(&app),
+            guard::check,
+        ))
+        .with_state(app)
+}
+
+fn static_json(text: &'static str) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], text).into_response()
+}
+
+/// A page of ours: scripts and styles are in the file, and nothing else is loaded.
+fn page(text: &'static str) -> Response {
+    let policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+                  connect-src 'self' ws: wss:; img-src data:; base-uri 'none'; \
+                  form-action 'none'; frame-ancestors 'none'";
+    let headers = [
+        (header::CONTENT_SECURITY_POLICY, policy),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "no-cache"),
+    ];
+    (headers, Html(text)).into_response()
+}
+
+async fn metadata() -> Json<Value> {
+    Json(json!({
+        "name": "FinQAEnvironment",
+        "description": "FinQAEnvironment environment",
+        "readme_content": null,
+        "version": "1.0.0",
+        "author": null,
+        "documentation_url": null,
+    }))
+}
+
+async fn reset(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Refused> {
+    let fields = reply::object(&headers, &reply::body(body)?)?.unwrap_or_default();
+    let asked = validate::reset_body(&fields)
+        .map_err(|issues| reply::unprocessable(&validate::in_body(issues)))?;
+    let seen = play::reset(&Mutex::new(app.environment()), asked);
+    Ok(Json(OnHttp(&seen)).into_response())
+}
+
+async fn step(
+    State(app): State<Arc<App>>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Refused> {
+    let Some(fields) = reply::object(&headers, &reply::body(body)?)? else {
+        let mut missing = validate::no_body();
+        missing.loc = vec!["body".into()];
+        return Err(reply::unprocessable(&[missing]).into());
+    };
+    let asked = validate::step_body(&fields)
+        .map_err(|issues| reply::unprocessable(&validate::in_body(issues)))?;
+    let action = validate::action(&asked.action)
+        .map_err(|issues| reply::unprocessable(&validate::with_urls(issues)))?;
+    let seen = match action {
+        Action::ListTools => Reply {
+            seen: Seen::Tools(play::step_tool_list()),
+            ..Reply::default()
+        },
+        Action::Call { tool, arguments } => {
+            let limit = asked
+                .timeout_s
+                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
+                .unwrap_or(app.options.step_timeout);
+            play::step(&app, &Mutex::new(app.environment()), tool, arguments, limit)
+                .await
+                .map_err(|fault| {
+                    let status = match fault {
+                        StepFault::Client(_) => StatusCode::UNPROCESSABLE_ENTITY,
+                        StepFault::Server(_) => StatusCode::INTERNAL_SERVER_ERROR,
+                    };
+                    reply::detail(status, fault.to_string())
+                })?
+        }
+    };
+    Ok(Json(OnHttp(&seen)).into_response())
+}
+
+async fn json_rpc(
+    State(app): State<Arc<App>>,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Json<Value>, Refused> {
+    let body = reply::body(body)?;
+    // Not UTF-8 is no JSON either, and is answered as such.
+    let text = std::str::from_utf8(&body).unwrap_or("");
+    Ok(Json(rpc::answer_text(&app, text, None).await))
+}
+
+#[derive(Deserialize)]
+struct SocketQuery {
+    session_id: Option<String>,
+}
+
+async fn open_socket(
+    State(app): State<Arc<App>>,
+    Query(query): Query<SocketQuery>,
+    upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
+) -> Response {
+    let id = query.session_id.filter(|id| !id.is_empty());
+    match upgrade {
+        Ok(upgrade) => take(upgrade, app, Protocol::OpenEnv, id),
+        // A plain GET is what the reference does not know.
+        Err(_) => reply::detail(StatusCode::NOT_FOUND, "Not Found"),
+    }
+}
+
+async fn mcp_socket(
+    State(app): State<Arc<App>>,
+    upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
+) -> Response {
+    match upgrade {
+        Ok(upgrade) => take(upgrade, app, Protocol::JsonRpc, None),
+        Err(_) => {
+            let mut refused = reply::detail(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
+            refused
+                .headers_mut()
+                .insert(header::ALLOW, header::HeaderValue::from_static("POST"));
+            refused
+        }
+    }
+}
+
+fn take(
+    upgrade: WebSocketUpgrade,
+    app: Arc<App>,
+    protocol: Protocol,
+    id: Option<String>,
+) -> Response {
+    let limit = app.options.message_limit;
+    // The library's buffers are 128 KiB each by default, which ten thousand
+    // idle sockets cannot afford; they grow when a message needs it.
+    upgrade
+        .read_buffer_size(2 * 1024)
+        .write_buffer_size(0)
+        .max_message_size(limit)
+        .max_frame_size(limit)
+        .on_upgrade(move |socket| {
+            let tracker = app.tracker.clone();
+            tracker.track_future(socket::run(socket, app, protocol, id))
+        })
+}
+
+async fn splits(Path(env): Path<String>) -> Response {
+    unsupported(&env, "list_splits")
+}
+
+/// The routes by which later cores list tasks: this environment has none, but
+/// says so in the same way.
+async fn task_route(
+    Path(env): Path<String>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+    method: &'static str,
+) -> Result<Response, Refused> {
+    let fields = reply::object(&headers, &reply::body(body)?)?;
+    let issues = validate::task_body(&fields.unwrap_or_else(Map::new), method == "get_task");
+    if !issues.is_empty() {
+        return Err(reply::unprocessable(&validate::in_body(issues)).into());
+    }
+    Ok(unsupported(&env, method))
+}
+
+fn unsupported(env: &str, method: &str) -> Response {
+    if env == ENVIRONMENT {
+        let said = format!("{method} is not supported for this environment");
+        reply::detail(StatusCode::NOT_IMPLEMENTED, said)
+    } else {
+        let shown: String = env.chars().take(100).collect();
+        reply::detail(
+            StatusCode::NOT_FOUND,
+            format!("unknown environment '{shown}'"),
+        )
+    }
+}

@@ -1,0 +1,114 @@
+//! The messages of `/ws`: reset, step, state, mcp, close, and the errors they
+//! can meet. One text in, one text out.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::app::App;
+use super::sessions::Session;
+use super::socket::Next;
+use super::validate::{self, Action, Data, Issue};
+use super::wire::{OnSocket, Reply, Seen};
+use super::{play, python, rpc};
+
+/// An error message's text.
+pub(super) fn error(code: &str, message: &str, more: Value) -> String {
+    let mut data = Map::new();
+    data.insert("message".into(), message.into());
+    data.insert("code".into(), code.into());
+    if let Value::Object(more) = more {
+        data.extend(more);
+    }
+    json!({"type": "error", "data": data}).to_string()
+}
+
+fn invalid(issues: Vec<Issue>) -> String {
+    let issues = validate::with_urls(issues);
+    error(
+        "VALIDATION_ERROR",
+        "Invalid message",
+        json!({"errors": issues}),
+    )
+}
+
+fn observation(reply: &Reply) -> String {
+    match serde_json::to_string(&OnSocket(reply)) {
+        Ok(data) => format!(r#"{{"type":"observation","data":{data}}}"#),
+        Err(fault) => error("EXECUTION_ERROR", &fault.to_string(), json!({})),
+    }
+}
+
+/// Answers one message.
+pub(super) async fn answer(app: &Arc<App>, session: &Arc<Session>, text: &str) -> Next {
+    let message = match python::parse_json(text) {
+        Ok(Value::Object(message)) => message,
+        Ok(other) => {
+            let kind = python::type_name(&other);
+            let said = format!("A message must be a JSON object, not {kind}");
+            return Next::Reply(error("VALIDATION_ERROR", &said, json!({"errors": []})));
+        }
+        Err(fault) => {
+            let said = format!("Invalid JSON: {fault}");
+            return Next::Reply(error("INVALID_JSON", &said, json!({})));
+        }
+    };
+    match read_and_do(app, session, &message).await {
+        Ok(next) => next,
+        Err(issues) => Next::Reply(invalid(issues)),
+    }
+}
+
+async fn read_and_do(
+    app: &Arc<App>,
+    session: &Arc<Session>,
+    message: &Map<String, Value>,
+) -> Result<Next, Vec<Issue>> {
+    let kind = message.get("type");
+    let text = match kind.and_then(Value::as_str) {
+        Some("reset") => {
+            let data = validate::message_data(message, Data::Optional)?;
+            let reset = validate::reset_message(&data)?;
+            observation(&play::reset(&session.environment, reset))
+        }
+        Some("step") => {
+            let data = validate::message_data(message, Data::Required)?;
+            match validate::action(&data)? {
+                Action::ListTools => observation(&Reply {
+                    seen: Seen::Tools(play::step_tool_list()),
+                    ..Reply::default()
+                }),
+                Action::Call { tool, arguments } => {
+                    let limit = app.options.step_timeout;
+                    match play::step(app, &session.environment, tool, arguments, limit).await {
+                        Ok(reply) => observation(&reply),
+                        Err(fault) => error("EXECUTION_ERROR", &fault.to_string(), json!({})),
+                    }
+                }
+            }
+        }
+        Some("state") => {
+            validate::message_data(message, Data::None)?;
+            json!({"type": "state", "data": play::state(&session.environment)}).to_string()
+        }
+        Some("mcp") => {
+            let data = validate::message_data(message, Data::Required)?;
+            let reply = rpc::answer_object(app, &data, Some(session)).await;
+            json!({"type": "mcp", "data": reply}).to_string()
+        }
+        Some("close") => {
+            validate::message_data(message, Data::None)?;
+            return Ok(Next::Close);
+        }
+        _ => {
+            let shown: String = kind.map(python::display).unwrap_or_default();
+            let shown: String = shown.chars().take(200).collect();
+            error(
+                "UNKNOWN_TYPE",
+                &format!("Unknown message type: {shown}"),
+                json!({}),
+            )
+        }
+    };
+    Ok(Next::Reply(text))
+}

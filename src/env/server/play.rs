@@ -1,0 +1,192 @@
+//! From a request that was understood to what the environment answers. Tool
+//! calls run off the threads that serve sockets, a bounded number at a time,
+//! each within its time limit.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::app::App;
+use super::validate::Reset;
+use super::wire::{Reply, Seen};
+use crate::env::episode::{Begun, Environment, Observation, StepError, StepOutcome};
+use crate::env::tools::{FailureKind, ToolFailure, specs};
+
+/// A step that came to no observation; told to the client as it is.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum StepFault {
+    /// The client asked for what cannot be done.
+    #[error(transparent)]
+    Client(#[from] StepError),
+    /// The server failed.
+    #[error("{0}")]
+    Server(&'static str),
+}
+
+/// Begins an episode.
+pub(super) fn reset(environment: &Mutex<Environment>, asked: Reset) -> Reply {
+    let id = asked
+        .episode_id
+        .unwrap_or_else(|| Uuid::new_v4().to_string());
+    Reply {
+        metadata: held(environment).reset(asked.seed, id).metadata(),
+        reward: Some(0.0),
+        ..Reply::default()
+    }
+}
+
+/// A session's state as `/ws` shows it.
+pub(super) fn state(environment: &Mutex<Environment>) -> Value {
+    json!(held(environment).state())
+}
+
+/// One step. The environment is free while its tool runs: it is begun, the
+/// tool runs on a worker, it is finished.
+pub(super) async fn step(
+    app: &App,
+    environment: &Mutex<Environment>,
+    tool: String,
+    arguments: Map<String, Value>,
+    limit: Duration,
+) -> Result<Reply, StepFault> {
+    let begun = held(environment).begin(&tool, &arguments)?;
+    let outcome = match begun {
+        Begun::Answered(outcome) => outcome,
+        Begun::RunTool => {
+            let tools = Arc::clone(&app.tools);
+            let name = tool.clone();
+            let work = on_worker(app, move || tools.call(&name, &arguments));
+            match tokio::time::timeout(limit, work).await {
+                Ok(Ok(result)) => held(environment).finish(&tool, result),
+                Ok(Err(fault)) => return Err(StepFault::Server(fault)),
+                Err(_) => return Ok(timed_out_step(environment, tool, limit)),
+            }
+        }
+    };
+    Ok(into_reply(outcome))
+}
+
+/// A step whose tool took too long counts like any other, the last one too.
+fn timed_out_step(environment: &Mutex<Environment>, tool: String, limit: Duration) -> Reply {
+    let message = timed_out(&tool, limit);
+    let failure = ToolFailure {
+        kind: FailureKind::Execution,
+        message: message.clone(),
+    };
+    let outcome = held(environment).finish(&tool, Err(failure));
+    Reply {
+        seen: Seen::Failed {
+            tool,
+            error_type: "timeout",
+            message,
+        },
+        ..into_reply(outcome)
+    }
+}
+
+fn held(environment: &Mutex<Environment>) -> MutexGuard<'_, Environment> {
+    environment.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn timed_out(tool: &str, limit: Duration) -> String {
+    format!(
+        "Tool '{tool}' timed out after {:?} seconds",
+        limit.as_secs_f64()
+    )
+}
+
+/// One tool call outside any episode; the error is what the client is told.
+pub(super) async fn call_tool(
+    app: &App,
+    name: String,
+    arguments: Map<String, Value>,
+) -> Result<String, String> {
+    let tools = Arc::clone(&app.tools);
+    let limit = app.options.step_timeout;
+    let shown = name.clone();
+    let work = on_worker(app, move || tools.call(&name, &arguments));
+    match tokio::time::timeout(limit, work).await {
+        Ok(Ok(Ok(text))) => Ok(text),
+        Ok(Ok(Err(error))) => Err(error.to_string()),
+        Ok(Err(fault)) => Err(fault.to_owned()),
+        Err(_) => Err(timed_out(&shown, limit)),
+    }
+}
+
+/// Runs blocking work in its turn. It goes on to its end even where nobody
+/// waits for it any more; its place is free again only then.
+async fn on_worker<T: Send + 'static>(
+    app: &App,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, &'static str> {
+    let Ok(place) = Arc::clone(&app.workers).acquire_owned().await else {
+        return Err("the server is shutting down");
+    };
+    let done = tokio::task::spawn_blocking(move || {
+        let result = work();
+        drop(place);
+        result
+    });
+    done.await.map_err(|error| {
+        tracing::error!(%error, "a tool call ended in a bug");
+        "internal error in the tool call"
+    })
+}
+
+fn into_reply(outcome: StepOutcome) -> Reply {
+    Reply {
+        seen: match outcome.observation {
+            Observation::Empty => Seen::Nothing,
+            Observation::Result { tool, text } => Seen::Text { tool, text },
+            Observation::Failure { tool, failure } => Seen::Failed {
+                tool,
+                error_type: failure.kind.as_str(),
+                message: failure.message,
+            },
+        },
+        reward: outcome.reward,
+        done: outcome.done,
+        metadata: outcome.metadata,
+    }
+}
+
+/// The tools as `tools/list` shows them: every field that fastmcp 3.2 sends.
+pub(super) fn tool_list() -> Value {
+    specs()
+        .iter()
+        .map(|spec| {
+            json!({
+                "name": spec.name,
+                "title": null,
+                "description": spec.description,
+                "inputSchema": spec.input_schema(),
+                "outputSchema": {
+                    "properties": {"result": {"type": "string"}},
+                    "required": ["result"],
+                    "type": "object",
+                    "x-fastmcp-wrap-result": true,
+                },
+                "icons": null,
+                "annotations": null,
+                "meta": {"fastmcp": {"tags": []}},
+                "execution": null,
+            })
+        })
+        .collect()
+}
+
+/// The tools as a step shows them to clients that ask so.
+pub(super) fn step_tool_list() -> Value {
+    specs()
+        .iter()
+        .map(|spec| {
+            json!({
+                "name": spec.name,
+                "description": spec.description,
+                "input_schema": spec.input_schema(),
+            })
+        })
+        .collect()
+}

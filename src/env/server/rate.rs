@@ -1,0 +1,76 @@
+//! A pace for one session: so many requests a second after a burst of as many.
+//! A client that asks faster waits; nothing is refused or lost.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// The pace of one client. Holds one instant, so thousands cost nothing.
+pub(super) struct Rate {
+    /// Time that one request takes of the budget; none when unlimited.
+    cost: Option<Duration>,
+    burst: Duration,
+    /// When the budget used so far will have been earned back.
+    paid: Mutex<Option<Instant>>,
+}
+
+impl Rate {
+    /// A pace of `per_second` requests; `None` or 0 for no limit.
+    pub fn new(per_second: Option<u32>) -> Self {
+        Self {
+            cost: per_second
+                .filter(|n| *n > 0)
+                .map(|n| Duration::from_secs(1) / n),
+            burst: Duration::from_secs(1),
+            paid: Mutex::new(None),
+        }
+    }
+
+    /// Counts one request made at `now`; gives how long it must wait.
+    pub fn take(&self, now: Instant) -> Duration {
+        let Some(cost) = self.cost else {
+            return Duration::ZERO;
+        };
+        let mut paid = self.paid.lock().unwrap_or_else(PoisonError::into_inner);
+        let from = paid.map_or(now, |earlier| earlier.max(now));
+        let due = from + cost;
+        *paid = Some(due);
+        due.duration_since(now).saturating_sub(self.burst)
+    }
+
+    /// Waits until a request may go on.
+    pub async fn wait(&self) {
+        let delay = self.take(Instant::now());
+        if !delay.is_zero() {
+            tokio::time::sleep(delay).await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_passes_and_the_rest_waits_its_turn() {
+        let rate = Rate::new(Some(10));
+        let now = Instant::now();
+        for _ in 0..10 {
+            assert_eq!(rate.take(now), Duration::ZERO);
+        }
+        assert_eq!(rate.take(now), Duration::from_millis(100));
+        assert_eq!(rate.take(now), Duration::from_millis(200));
+        let later = now + Duration::from_secs(60);
+        assert_eq!(
+            rate.take(later),
+            Duration::ZERO,
+            "the budget is earned back"
+        );
+    }
+
+    #[test]
+    fn no_limit_never_waits() {
+        let rate = Rate::new(None);
+        let now = Instant::now();
+        assert!((0..100_000).all(|_| rate.take(now).is_zero()));
+    }
+}

@@ -1,0 +1,117 @@
+//! HTTP answers in the shapes FastAPI gives them.
+
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::rejection::BytesRejection;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use serde_json::{Map, Value, json};
+
+use super::python;
+use super::validate::{self, Issue};
+
+/// An answer that refuses a request; boxed, because it is the rare case.
+#[derive(Debug)]
+pub(super) struct Refused(Box<Response>);
+
+impl From<Response> for Refused {
+    fn from(response: Response) -> Self {
+        Self(Box::new(response))
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        *self.0
+    }
+}
+
+/// `{"detail": text}` with a status.
+pub(super) fn detail(status: StatusCode, text: impl Into<String>) -> Response {
+    (status, Json(json!({"detail": text.into()}))).into_response()
+}
+
+/// A 422 that lists what is wrong with the request.
+pub(super) fn unprocessable(issues: &[Issue]) -> Response {
+    (
+        StatusCode::UNPROCESSABLE_ENTITY,
+        Json(json!({"detail": issues})),
+    )
+        .into_response()
+}
+
+/// A body within the limit, or the answer that says it is not.
+pub(super) fn body(read: Result<Bytes, BytesRejection>) -> Result<Bytes, Refused> {
+    read.map_err(|rejection| {
+        let said = match rejection.status() {
+            StatusCode::PAYLOAD_TOO_LARGE => "Request body over the server's size limit",
+            _ => "There was an error reading the body",
+        };
+        detail(rejection.status(), said).into()
+    })
+}
+
+/// Reads a JSON object from a body as FastAPI does: only under a JSON content
+/// type. `None` for an absent body or `null`.
+pub(super) fn object(
+    headers: &HeaderMap,
+    body: &Bytes,
+) -> Result<Option<Map<String, Value>>, Refused> {
+    if body.is_empty() {
+        return Ok(None);
+    }
+    let Ok(text) = std::str::from_utf8(body) else {
+        let said = "There was an error parsing the body";
+        return Err(detail(StatusCode::BAD_REQUEST, said).into());
+    };
+    if !is_json(headers) {
+        let raw = Value::String(text.to_owned());
+        return Err(unprocessable(&[validate::not_an_object(&raw)]).into());
+    }
+    match python::parse_json(text) {
+        Ok(Value::Object(map)) => Ok(Some(map)),
+        Ok(Value::Null) => Ok(None),
+        Ok(other) => Err(unprocessable(&[validate::not_an_object(&other)]).into()),
+        Err(fault) => Err(unprocessable(&[validate::json_fault(&fault)]).into()),
+    }
+}
+
+/// `application/json` or `application/*+json`, with or without parameters.
+fn is_json(headers: &HeaderMap) -> bool {
+    let Some(value) = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+    else {
+        return false;
+    };
+    let essence = value
+        .split(';')
+        .next()
+        .unwrap_or("")
+        .trim()
+        .to_ascii_lowercase();
+    essence
+        .strip_prefix("application/")
+        .is_some_and(|subtype| subtype == "json" || subtype.ends_with("+json"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case(Some("application/json"), true)]
+    #[case(Some("application/json; charset=utf-8"), true)]
+    #[case(Some("Application/Vnd.x+JSON"), true)]
+    #[case(Some("application/x-www-form-urlencoded"), false)]
+    #[case(Some("text/plain"), false)]
+    #[case(None, false)]
+    fn a_body_counts_as_json_by_its_content_type(#[case] value: Option<&str>, #[case] json: bool) {
+        let mut headers = HeaderMap::new();
+        if let Some(value) = value {
+            headers.insert(header::CONTENT_TYPE, value.parse().expect("a value"));
+        }
+        assert_eq!(is_json(&headers), json);
+    }
+}

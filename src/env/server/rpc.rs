@@ -1,0 +1,227 @@
+//! JSON-RPC 2.0 as OpenEnv speaks it: over `POST /mcp`, over `WS /mcp`, and
+//! inside the `mcp` message of `/ws`. Lists and calls tools and opens and
+//! closes sessions; a call here is no step and earns no reward. The official
+//! MCP transport is in `mcp`.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::app::App;
+use super::sessions::{Closing, Session};
+use super::validate::{self, RpcRequest};
+use super::{play, python, wire};
+
+const PARSE_ERROR: i32 = -32700;
+const INVALID_REQUEST: i32 = -32600;
+const METHOD_NOT_FOUND: i32 = -32601;
+const INVALID_PARAMS: i32 = -32602;
+const INTERNAL_ERROR: i32 = -32603;
+const SERVER_ERROR: i32 = -32000;
+
+/// A JSON-RPC error object's parts.
+pub(super) struct RpcError {
+    code: i32,
+    message: String,
+    data: Value,
+}
+
+impl RpcError {
+    fn new(code: i32, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            data: Value::Null,
+        }
+    }
+
+    /// The server has no free slot.
+    pub fn full(full: super::sessions::Full) -> Self {
+        Self {
+            code: SERVER_ERROR,
+            message: full.to_string(),
+            data: json!({"active_sessions": full.active, "max_sessions": full.max}),
+        }
+    }
+
+    /// Anything else that ends or refuses a session.
+    pub fn server(message: impl Into<String>) -> Self {
+        Self::new(SERVER_ERROR, message)
+    }
+
+    /// The answer that carries this error.
+    pub fn answer(self, id: Value) -> Value {
+        json!({
+            "jsonrpc": "2.0",
+            "id": id,
+            "error": {"code": self.code, "message": self.message, "data": self.data},
+        })
+    }
+}
+
+/// Answers a request given as text. `own` is the session of the socket it came by.
+pub(super) async fn answer_text(app: &Arc<App>, text: &str, own: Option<&Arc<Session>>) -> Value {
+    match python::parse_json(text) {
+        Ok(Value::Object(object)) => answer_object(app, &object, own).await,
+        // Over POST the reference says no more than this; on the socket it names the place.
+        Ok(_) => RpcError::new(PARSE_ERROR, "Parse error").answer(Value::Null),
+        Err(_) if own.is_none() => RpcError::new(PARSE_ERROR, "Parse error").answer(Value::Null),
+        Err(fault) => {
+            RpcError::new(PARSE_ERROR, format!("Parse error: {fault}")).answer(Value::Null)
+        }
+    }
+}
+
+/// Answers a request given as an object.
+pub(super) async fn answer_object(
+    app: &Arc<App>,
+    object: &Map<String, Value>,
+    own: Option<&Arc<Session>>,
+) -> Value {
+    let request = match validate::rpc_request(object) {
+        Ok(request) => request,
+        Err(issues) => {
+            let text = validate::summary("JsonRpcRequest", &issues);
+            return RpcError::new(INVALID_REQUEST, format!("Invalid request: {text}"))
+                .answer(Value::Null);
+        }
+    };
+    match dispatch(app, &request, own).await {
+        Ok(result) => json!({"jsonrpc": "2.0", "id": request.id, "result": result}),
+        Err(error) => error.answer(request.id),
+    }
+}
+
+async fn dispatch(
+    app: &Arc<App>,
+    request: &RpcRequest,
+    own: Option<&Arc<Session>>,
+) -> Result<Value, RpcError> {
+    match request.method.as_str() {
+        "openenv/session/create" => match own {
+            Some(session) => Ok(json!({"session_id": session.id.to_string()})),
+            None => {
+                let id = app
+                    .sessions
+                    .create(app.environment())
+                    .map_err(RpcError::full)?;
+                Ok(json!({"session_id": id.to_string()}))
+            }
+        },
+        "openenv/session/close" => close(app, &request.params, own),
+        "tools/list" => {
+            used_session(app, &request.params, own)?;
+            Ok(json!({"tools": play::tool_list()}))
+        }
+        "tools/call" => {
+            let session = used_session(app, &request.params, own)?;
+            call(app, &request.params, session.as_deref(), own.is_some()).await
+        }
+        other => Err(RpcError::new(
+            METHOD_NOT_FOUND,
+            format!(
+                "Method not found: {}",
+                other.chars().take(200).collect::<String>()
+            ),
+        )),
+    }
+}
+
+/// The session a request names or comes by; none for a stateless one.
+fn used_session(
+    app: &Arc<App>,
+    params: &Map<String, Value>,
+    own: Option<&Arc<Session>>,
+) -> Result<Option<Arc<Session>>, RpcError> {
+    let session = match (own, params.get("session_id")) {
+        (Some(session), _) => Some(Arc::clone(session)),
+        (None, None | Some(Value::Null)) => None,
+        (None, Some(Value::String(id))) if id.is_empty() => None,
+        (None, Some(id)) => {
+            let id: String = python::display(id).chars().take(200).collect();
+            let found = app.sessions.get(&id);
+            Some(found.ok_or_else(|| {
+                RpcError::new(INVALID_PARAMS, format!("Unknown session_id: {id}"))
+            })?)
+        }
+    };
+    if let Some(session) = &session {
+        session.touch();
+    }
+    Ok(session)
+}
+
+fn close(
+    app: &Arc<App>,
+    params: &Map<String, Value>,
+    own: Option<&Arc<Session>>,
+) -> Result<Value, RpcError> {
+    let id = match params.get("session_id") {
+        Some(Value::String(id)) if !id.is_empty() => id,
+        _ => {
+            return Err(RpcError::new(
+                INVALID_PARAMS,
+                "Invalid params - 'session_id' is required",
+            ));
+        }
+    };
+    if own.is_some_and(|session| session.id.to_string() == *id) {
+        return Err(RpcError::new(
+            INVALID_REQUEST,
+            "Cannot close active WebSocket-managed session via MCP method",
+        ));
+    }
+    match app.sessions.close(id) {
+        Closing::Done => Ok(json!({"session_id": id, "closed": true})),
+        Closing::WhenDetached => Ok(json!({"session_id": id, "closed": false, "closing": true})),
+        Closing::Unknown => Err(RpcError::new(
+            INVALID_PARAMS,
+            format!(
+                "Unknown session_id: {}",
+                id.chars().take(200).collect::<String>()
+            ),
+        )),
+    }
+}
+
+async fn call(
+    app: &Arc<App>,
+    params: &Map<String, Value>,
+    session: Option<&Session>,
+    paced: bool,
+) -> Result<Value, RpcError> {
+    let name = match params.get("name") {
+        Some(Value::String(name)) if !name.is_empty() => name,
+        Some(Value::String(_) | Value::Null) | None => {
+            return Err(RpcError::new(INVALID_PARAMS, "Missing 'name' in params"));
+        }
+        Some(other) => {
+            return Err(RpcError::new(
+                INTERNAL_ERROR,
+                format!("Unknown tool: {}", python::short_repr(other)),
+            ));
+        }
+    };
+    let arguments = match params.get("arguments") {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(map)) => map.clone(),
+        Some(other) => {
+            return Err(RpcError::new(
+                INTERNAL_ERROR,
+                format!(
+                    "Tool arguments must be an object, not {}",
+                    python::type_name(other)
+                ),
+            ));
+        }
+    };
+    // A socket has been held to its pace already, message by message.
+    if let Some(session) = session.filter(|_| !paced) {
+        session.rate.wait().await;
+    }
+    let text = play::call_tool(app, name.clone(), arguments)
+        .await
+        .map_err(|message| RpcError::new(INTERNAL_ERROR, message))?;
+    serde_json::to_value(wire::ToolResult(&text))
+        .map_err(|error| RpcError::new(INTERNAL_ERROR, error.to_string()))
+}

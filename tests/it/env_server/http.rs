@@ -1,0 +1,292 @@
+//! The HTTP routes, as the contract lists them.
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::{JSON, get, options, post, request, start};
+use convfinqa::env::server::ServerOptions;
+
+#[tokio::test]
+async fn the_informing_routes_answer() {
+    let server = start(options()).await;
+    assert_eq!(
+        get(&server, "/health").await,
+        (200, json!({"status": "healthy"}))
+    );
+    assert_eq!(
+        get(&server, "/state").await,
+        (200, json!({"episode_id": null, "step_count": 0}))
+    );
+    let (_, metadata) = get(&server, "/metadata").await;
+    assert_eq!(metadata["name"], "FinQAEnvironment");
+    assert_eq!(
+        get(&server, "/list_environments").await,
+        (200, json!(["finqa_env"]))
+    );
+    let (_, api) = get(&server, "/openapi.json").await;
+    assert_eq!(api["info"]["version"], "1.0.0");
+    for path in [
+        "/reset",
+        "/step",
+        "/state",
+        "/metadata",
+        "/health",
+        "/schema",
+        "/mcp",
+    ] {
+        assert!(api["paths"][path].is_object(), "{path}");
+    }
+    let (_, schema) = get(&server, "/schema").await;
+    for part in ["action", "observation", "state", "reset_observation"] {
+        assert!(jsonschema::validator_for(&schema[part]).is_ok(), "{part}");
+    }
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn the_schemas_accept_what_the_server_sends() {
+    let server = start(options()).await;
+    let (_, schema) = get(&server, "/schema").await;
+    let (_, reset) = post(&server, "/reset", "{}").await;
+    assert!(
+        jsonschema::is_valid(&schema["reset_observation"], &reset["observation"]),
+        "{reset}"
+    );
+    let action = json!({"tool_name": "get_descriptions", "arguments": {"company_name": "x"}});
+    assert!(jsonschema::is_valid(&schema["action"], &action));
+    let (_, step) = post(&server, "/step", &json!({"action": action}).to_string()).await;
+    assert!(
+        jsonschema::is_valid(&schema["observation"], &step["observation"]),
+        "{step}"
+    );
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn reset_shows_the_question_inside_and_beside_the_observation() {
+    let server = start(options()).await;
+    let (status, body) = post(&server, "/reset", r#"{"seed": "7", "anything": 1}"#).await;
+    assert_eq!(status, 200);
+    assert_eq!(body["reward"], 0.0);
+    assert_eq!(body["done"], false);
+    assert_eq!(body["metadata"], body["observation"]["metadata"]);
+    let keys: Vec<_> = body["metadata"]
+        .as_object()
+        .expect("an object")
+        .keys()
+        .collect();
+    assert_eq!(
+        keys,
+        [
+            "question",
+            "company",
+            "tool_result",
+            "history",
+            "step_count",
+            "available_tools"
+        ]
+    );
+    let (_, again) = post(&server, "/reset", r#"{"seed": 7}"#).await;
+    assert_eq!(again["metadata"]["question"], body["metadata"]["question"]);
+    let (status, _, text) = request(&server, "POST", "/reset", &[], "").await;
+    assert_eq!(status, 200, "an absent body is an empty one: {text}");
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn a_stateless_submission_earns_nothing() {
+    let server = start(options()).await;
+    let body = json!({"action": {"tool_name": "submit_answer", "arguments": {"answer": ""}}});
+    let (status, answer) = post(&server, "/step", &body.to_string()).await;
+    assert_eq!(status, 200);
+    assert_eq!(
+        (&answer["reward"], &answer["done"]),
+        (&json!(0.0), &json!(true))
+    );
+    server.stop().await.expect("a clean end");
+}
+
+#[rstest]
+#[case("{bad", "json_invalid", json!(["body", 1]))]
+#[case("[]", "model_attributes_type", json!(["body"]))]
+#[case("{}", "missing", json!(["body", "action"]))]
+#[case(r#"{"action": 5}"#, "dict_type", json!(["body", "action"]))]
+#[case(r#"{"action": {"tool_name": "x"}, "timeout_s": 0}"#, "greater_than", json!(["body", "timeout_s"]))]
+#[case(r#"{"action": {"tool_name": "x"}, "timeout_s": "soon"}"#, "float_parsing", json!(["body", "timeout_s"]))]
+#[case(r#"{"action": {"tool_name": "x", "foo": 1}}"#, "extra_forbidden", json!(["foo"]))]
+#[case(r#"{"action": {"tool_name": "x", "type": "dance"}}"#, "literal_error", json!(["type"]))]
+#[case(r#"{"action": {"tool_name": "x", "arguments": "not json"}}"#, "json_invalid", json!(["arguments"]))]
+#[tokio::test]
+async fn a_bad_step_is_answered_as_pydantic_would(
+    #[case] body: &str,
+    #[case] kind: &str,
+    #[case] loc: Value,
+) {
+    let server = start(options()).await;
+    let (status, answer) = post(&server, "/step", body).await;
+    assert_eq!(status, 422, "{answer}");
+    assert_eq!(answer["detail"][0]["type"], kind, "{answer}");
+    assert_eq!(answer["detail"][0]["loc"], loc, "{answer}");
+    let of_the_action = loc[0] != "body";
+    assert_eq!(
+        answer["detail"][0]["url"].is_string(),
+        of_the_action,
+        "{answer}"
+    );
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn a_body_without_a_json_content_type_is_refused() {
+    let server = start(options()).await;
+    let form = [("content-type", "application/x-www-form-urlencoded")];
+    let (status, _, text) = request(&server, "POST", "/reset", &form, "{}").await;
+    assert_eq!(status, 422);
+    assert!(
+        text.contains("model_attributes_type") && text.contains(r#""input":"{}""#),
+        "{text}"
+    );
+    let (status, _, _) = request(&server, "POST", "/mcp", &form, "{}").await;
+    assert_eq!(status, 200, "/mcp reads any content type");
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn other_methods_and_paths_are_refused_as_by_the_reference() {
+    let server = start(options()).await;
+    for (method, path) in [
+        ("GET", "/mcp"),
+        ("POST", "/health"),
+        ("GET", "/reset"),
+        ("DELETE", "/step"),
+    ] {
+        let (status, headers, text) = request(&server, method, path, &[], "").await;
+        assert_eq!(
+            (status, text.as_str()),
+            (405, r#"{"detail":"Method Not Allowed"}"#),
+            "{method} {path}"
+        );
+        assert!(headers.contains_key("allow"), "{method} {path}");
+    }
+    assert_eq!(
+        get(&server, "/nowhere").await,
+        (404, json!({"detail": "Not Found"}))
+    );
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn the_task_routes_of_later_cores_say_that_there_are_none() {
+    let server = start(options()).await;
+    let said =
+        |name: &str| json!({"detail": format!("{name} is not supported for this environment")});
+    assert_eq!(
+        get(&server, "/finqa_env/splits").await,
+        (501, said("list_splits"))
+    );
+    let body = r#"{"split": "test", "index": 0}"#;
+    for (path, name) in [
+        ("tasks", "list_tasks"),
+        ("num_tasks", "num_tasks"),
+        ("task", "get_task"),
+        ("task_range", "get_task_range"),
+    ] {
+        assert_eq!(
+            post(&server, &format!("/finqa_env/{path}"), body).await,
+            (501, said(name))
+        );
+    }
+    let unknown = json!({"detail": "unknown environment 'other'"});
+    assert_eq!(post(&server, "/other/tasks", body).await, (404, unknown));
+    let (status, answer) = post(&server, "/finqa_env/tasks", "{}").await;
+    assert_eq!(
+        (status, &answer["detail"][0]["loc"]),
+        (422, &json!(["body", "split"]))
+    );
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn a_body_over_the_limit_is_refused() {
+    let server = start(ServerOptions {
+        message_limit: 1000,
+        ..options()
+    })
+    .await;
+    let body = format!(r#"{{"x": "{}"}}"#, "x".repeat(2000));
+    let (status, answer) = post(&server, "/reset", &body).await;
+    assert_eq!((status, answer["detail"].is_string()), (413, true));
+    let (status, _) = post(&server, "/mcp", &body).await;
+    assert_eq!(status, 413);
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn the_pages_hold_everything_they_need() {
+    let server = start(options()).await;
+    for path in ["/", "/web", "/docs"] {
+        let (status, headers, text) = request(&server, "GET", path, &[], "").await;
+        assert_eq!(status, 200, "{path}");
+        assert!(
+            headers["content-type"]
+                .to_str()
+                .expect("text")
+                .starts_with("text/html")
+        );
+        assert!(
+            headers["content-security-policy"]
+                .to_str()
+                .expect("text")
+                .contains("default-src 'none'")
+        );
+        for outside in ["src=\"http", "href=\"http", "@import", "innerHTML"] {
+            assert!(!text.contains(outside), "{path} contains {outside}");
+        }
+    }
+    server.stop().await.expect("a clean end");
+    let server = start(ServerOptions {
+        web: false,
+        ..options()
+    })
+    .await;
+    assert_eq!(get(&server, "/web").await.0, 404);
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn a_token_is_wanted_where_one_is_set() {
+    let options = ServerOptions {
+        bearer_token: Some("s3cret".to_owned().into()),
+        ..options()
+    };
+    let server = start(options).await;
+    assert_eq!(get(&server, "/health").await.0, 200);
+    let (status, headers, text) = request(&server, "POST", "/reset", JSON, "{}").await;
+    assert_eq!(
+        (status, headers["www-authenticate"].as_bytes()),
+        (401, b"Bearer".as_slice())
+    );
+    assert!(!text.contains("s3cret"));
+    let shown = [JSON[0], ("authorization", "Bearer s3cret")];
+    assert_eq!(
+        request(&server, "POST", "/reset", &shown, "{}").await.0,
+        200
+    );
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn another_sites_page_is_kept_out() {
+    let server = start(options()).await;
+    let origin = [("origin", "https://evil.example")];
+    assert_eq!(request(&server, "GET", "/state", &origin, "").await.0, 403);
+    let rebound = [("host", "evil.example")];
+    assert_eq!(request(&server, "GET", "/state", &rebound, "").await.0, 403);
+    assert_eq!(
+        request(&server, "POST", "/mcp/stream", &rebound, "{}")
+            .await
+            .0,
+        403
+    );
+    server.stop().await.expect("a clean end");
+}

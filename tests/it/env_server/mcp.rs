@@ -1,0 +1,149 @@
+//! JSON-RPC over `/mcp` and the official MCP transport at `/mcp/stream`.
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::{Socket, options, post, request, rpc, start};
+
+#[rstest]
+#[case("{bad", -32700, "Parse error")]
+#[case("[]", -32700, "Parse error")]
+#[case("", -32700, "Parse error")]
+#[case(r#"{"jsonrpc": "2.0", "method": "initialize"}"#, -32601, "Method not found: initialize")]
+#[case(r#"{"jsonrpc": "2.0", "method": "tools/call", "params": {}}"#, -32602, "Missing 'name' in params")]
+#[tokio::test]
+async fn bad_requests_are_answered_with_200_and_a_code(
+    #[case] body: &str,
+    #[case] code: i64,
+    #[case] said: &str,
+) {
+    let server = start(options()).await;
+    let (status, answer) = post(&server, "/mcp", body).await;
+    assert_eq!(status, 200);
+    assert_eq!(answer["id"], Value::Null);
+    assert_eq!(
+        answer["error"],
+        json!({"code": code, "message": said, "data": null})
+    );
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn a_request_of_the_wrong_shape_is_invalid() {
+    let server = start(options()).await;
+    let (_, answer) = post(&server, "/mcp", r#"{"method": "tools/list", "id": 7}"#).await;
+    assert_eq!(answer["id"], Value::Null);
+    assert_eq!(answer["error"]["code"], -32600);
+    let said = answer["error"]["message"].as_str().expect("a text");
+    assert!(
+        said.starts_with("Invalid request: 1 validation error for JsonRpcRequest\njsonrpc\n"),
+        "{said}"
+    );
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn the_tools_are_listed_and_called() {
+    let server = start(options()).await;
+    let listed = rpc(&server, "tools/list", json!({})).await;
+    let first = &listed["result"]["tools"][0];
+    let keys: Vec<_> = first.as_object().expect("an object").keys().collect();
+    assert_eq!(
+        keys,
+        [
+            "name",
+            "title",
+            "description",
+            "inputSchema",
+            "outputSchema",
+            "icons",
+            "annotations",
+            "meta",
+            "execution"
+        ]
+    );
+    assert_eq!(first["inputSchema"]["additionalProperties"], false);
+    assert_eq!(
+        first["inputSchema"]["properties"]["company_name"]["description"],
+        "The name of the company"
+    );
+    let called = rpc(
+        &server,
+        "tools/call",
+        json!({"name": "submit_answer", "arguments": {"answer": "x"}}),
+    )
+    .await;
+    assert_eq!(called["result"]["data"], "Answer submitted: x");
+    assert_eq!(called["result"]["is_error"], false);
+    let unknown = rpc(&server, "tools/call", json!({"name": "dance"})).await;
+    assert_eq!(
+        unknown["error"],
+        json!({"code": -32603, "message": "Unknown tool: 'dance'", "data": null})
+    );
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn the_mcp_socket_names_the_place_of_a_fault_and_lives_on() {
+    let server = start(options()).await;
+    let mut socket = Socket::open(&server, "/mcp").await;
+    let answer = socket.raw("{bad").await;
+    assert_eq!(answer["error"]["code"], -32700);
+    let said = answer["error"]["message"].as_str().expect("a text");
+    assert!(
+        said.starts_with("Parse error: Expecting property name"),
+        "{said}"
+    );
+    assert_eq!(socket.raw("[1]").await["error"]["code"], -32700);
+    let listed = socket
+        .ask(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}))
+        .await;
+    assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(4));
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn the_official_transport_initialises_lists_and_calls() {
+    let server = start(options()).await;
+    let headers = [
+        ("content-type", "application/json"),
+        ("accept", "application/json, text/event-stream"),
+    ];
+    let ask = async |method: &str, params: Value| {
+        let body =
+            json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+        let (status, _, text) = request(&server, "POST", "/mcp/stream", &headers, &body).await;
+        assert_eq!(status, 200, "{text}");
+        serde_json::from_str::<Value>(&text).expect("JSON")
+    };
+    let hello = ask(
+        "initialize",
+        json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}}),
+    )
+    .await;
+    assert_eq!(hello["result"]["serverInfo"]["name"], "convfinqa-finqa-env");
+    assert!(hello["result"]["capabilities"]["tools"].is_object());
+    let listed = ask("tools/list", json!({})).await;
+    let tools = listed["result"]["tools"].as_array().expect("a list");
+    assert_eq!(tools.len(), 4);
+    let called = ask(
+        "tools/call",
+        json!({"name": "submit_answer", "arguments": {"answer": "x"}}),
+    )
+    .await;
+    assert_eq!(
+        called["result"]["content"][0]["text"],
+        "Answer submitted: x"
+    );
+    assert_eq!(
+        called["result"]["structuredContent"]["result"],
+        "Answer submitted: x"
+    );
+    let wrong = ask(
+        "tools/call",
+        json!({"name": "get_descriptions", "arguments": {}}),
+    )
+    .await;
+    assert_eq!(wrong["result"]["isError"], true, "{wrong}");
+    server.stop().await.expect("a clean end");
+}

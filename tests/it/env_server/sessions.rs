@@ -1,0 +1,202 @@
+//! Sessions: how many, whose, and how they end.
+
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::{Socket, get, options, rpc, start};
+use convfinqa::env::server::ServerOptions;
+
+#[tokio::test]
+async fn a_full_server_says_so_and_a_freed_slot_is_free_at_once() {
+    let server = start(ServerOptions {
+        max_sessions: 1,
+        ..options()
+    })
+    .await;
+    for _ in 0..20 {
+        let mut first = Socket::open(&server, "/ws").await;
+        assert_eq!(first.ask(json!({"type": "state"})).await["type"], "state");
+        let mut second = Socket::open(&server, "/ws").await;
+        assert_eq!(
+            second.next().await,
+            Some(json!({"type": "error", "data": {
+                "message": "Server at capacity: 1/1 sessions active. Cannot accept new connections.",
+                "code": "CAPACITY_REACHED", "active_sessions": 1, "max_sessions": 1}}))
+        );
+        assert_eq!(second.close_code().await, Some(1000));
+        let refused = rpc(&server, "openenv/session/create", json!({})).await;
+        assert_eq!(refused["error"]["code"], -32000);
+        assert_eq!(
+            refused["error"]["data"],
+            json!({"active_sessions": 1, "max_sessions": 1})
+        );
+        let mut third = Socket::open(&server, "/mcp").await;
+        assert_eq!(
+            third.next().await.expect("an answer")["error"]["code"],
+            -32000
+        );
+        first.send(r#"{"type": "close"}"#).await;
+        assert_eq!(first.close_code().await, Some(1000));
+    }
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn a_client_that_vanishes_frees_its_slot() {
+    let server = start(ServerOptions {
+        max_sessions: 1,
+        ..options()
+    })
+    .await;
+    let mut socket = Socket::open(&server, "/ws").await;
+    socket.ask(json!({"type": "reset"})).await;
+    socket.send(r#"{"type": "step", "data": {"tool_name": "get_descriptions", "arguments": {"company_name": "x"}}}"#).await;
+    drop(socket);
+    // The server learns of it when the system tells it; no clock decides this test.
+    loop {
+        let created = rpc(&server, "openenv/session/create", json!({})).await;
+        if created["result"]["session_id"].is_string() {
+            break;
+        }
+        tokio::task::yield_now().await;
+    }
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn a_socket_attaches_to_a_session_made_over_http() {
+    let server = start(options()).await;
+    let created = rpc(&server, "openenv/session/create", json!({})).await;
+    let id = created["result"]["session_id"]
+        .as_str()
+        .expect("an id")
+        .to_owned();
+    let path = format!("/ws?session_id={id}");
+
+    let mut socket = Socket::open(&server, &path).await;
+    socket
+        .ask(json!({"type": "reset", "data": {"episode_id": "shared"}}))
+        .await;
+    let mut second = Socket::open(&server, &path).await;
+    let refused = second.next().await.expect("an answer");
+    assert_eq!(refused["data"]["code"], "SESSION_ERROR");
+    assert_eq!(
+        refused["data"]["message"],
+        format!("Session {id} already has an attached WebSocket")
+    );
+
+    let listed = rpc(&server, "tools/list", json!({"session_id": id})).await;
+    assert_eq!(listed["result"]["tools"].as_array().map(Vec::len), Some(4));
+
+    socket.send(r#"{"type": "close"}"#).await;
+    assert_eq!(socket.close_code().await, Some(1000));
+    let mut again = Socket::open(&server, &path).await;
+    let state = again.ask(json!({"type": "state"})).await;
+    assert_eq!(
+        state["data"]["episode_id"], "shared",
+        "the episode outlives its socket"
+    );
+
+    let closing = rpc(&server, "openenv/session/close", json!({"session_id": id})).await;
+    assert_eq!(
+        closing["result"],
+        json!({"session_id": id, "closed": false, "closing": true})
+    );
+    again.send(r#"{"type": "close"}"#).await;
+    assert_eq!(again.close_code().await, Some(1000));
+    let gone = rpc(&server, "tools/list", json!({"session_id": id})).await;
+    assert_eq!(gone["error"]["code"], -32602);
+    assert_eq!(
+        gone["error"]["message"],
+        format!("Unknown session_id: {id}")
+    );
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn unknown_sessions_are_named_as_such() {
+    let server = start(options()).await;
+    let mut socket = Socket::open(&server, "/ws?session_id=zzz").await;
+    let refused = socket.next().await.expect("an answer");
+    assert_eq!(
+        refused["data"],
+        json!({"message": "Unknown session_id: zzz", "code": "SESSION_ERROR"})
+    );
+    let closed = rpc(
+        &server,
+        "openenv/session/close",
+        json!({"session_id": "zzz"}),
+    )
+    .await;
+    assert_eq!(closed["error"]["message"], "Unknown session_id: zzz");
+    let closed = rpc(&server, "openenv/session/close", json!({})).await;
+    assert_eq!(
+        closed["error"]["message"],
+        "Invalid params - 'session_id' is required"
+    );
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn a_session_nobody_uses_is_dropped() {
+    let server = start(ServerOptions {
+        idle_timeout: Some(Duration::from_millis(20)),
+        ..options()
+    })
+    .await;
+    let created = rpc(&server, "openenv/session/create", json!({})).await;
+    let id = created["result"]["session_id"].clone();
+    loop {
+        // Asking for another session's end does not touch this one.
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        let listed = rpc(&server, "tools/list", json!({"session_id": id})).await;
+        if listed["error"]["code"] == -32602 {
+            break;
+        }
+    }
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn a_shutdown_closes_the_sockets_and_ends() {
+    let server = start(options()).await;
+    let mut sockets = Vec::new();
+    for _ in 0..20 {
+        let mut socket = Socket::open(&server, "/ws").await;
+        socket.ask(json!({"type": "reset"})).await;
+        sockets.push(socket);
+    }
+    assert_eq!(get(&server, "/health").await.0, 200);
+    let stopping = tokio::spawn(server.stop());
+    for mut socket in sockets {
+        assert_eq!(socket.close_code().await, Some(1001));
+    }
+    stopping.await.expect("joined").expect("a clean end");
+}
+
+#[tokio::test]
+async fn hundreds_of_sessions_play_side_by_side() {
+    let server = start(options()).await;
+    let mut playing = Vec::new();
+    for n in 0..300 {
+        let mut socket = Socket::open(&server, "/ws").await;
+        playing.push(tokio::spawn(async move {
+            socket
+                .ask(json!({"type": "reset", "data": {"episode_id": format!("e{n}")}}))
+                .await;
+            for _ in 0..3 {
+                socket
+                    .step("get_descriptions", json!({"company_name": "x"}))
+                    .await;
+            }
+            let state = socket.ask(json!({"type": "state"})).await;
+            assert_eq!(state["data"]["episode_id"], format!("e{n}"));
+            assert_eq!(state["data"]["step_count"], 3);
+        }));
+    }
+    for one in playing {
+        one.await.expect("played");
+    }
+    server.stop().await.expect("a clean end");
+}

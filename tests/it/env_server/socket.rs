@@ -1,0 +1,318 @@
+//! The messages of `/ws` and what is said to bad ones.
+
+use futures::SinkExt;
+use rstest::rstest;
+use serde_json::json;
+use tokio_tungstenite::tungstenite::Message;
+
+use super::{Socket, options, start, start_with};
+use convfinqa::env::episode::Rules;
+use convfinqa::env::server::ServerOptions;
+
+#[tokio::test]
+async fn an_episode_from_reset_to_reward() {
+    let server = start(options()).await;
+    let mut socket = Socket::open(&server, "/ws").await;
+    let before = socket.ask(json!({"type": "state"})).await;
+    assert_eq!(
+        before,
+        json!({"type": "state", "data": {"episode_id": null, "step_count": 0, "current_question": "",
+               "current_company": "", "ground_truth": "", "question_id": ""}})
+    );
+    let reset = socket
+        .ask(json!({"type": "reset", "data": {"seed": 1, "episode_id": "mine"}}))
+        .await;
+    assert_eq!(reset["type"], "observation");
+    let metadata = &reset["data"]["observation"]["metadata"];
+    assert_eq!(&reset["data"]["metadata"], metadata);
+    let company = metadata["company"].clone();
+
+    let listed = socket
+        .step("get_descriptions", json!({"company_name": company}))
+        .await;
+    let result = &listed["observation"]["result"];
+    assert_eq!(result["data"], result["content"][0]["text"]);
+    assert_eq!(result["data"], result["structured_content"]["result"]);
+    assert_eq!(
+        listed.get("metadata"),
+        None,
+        "no sibling when there is nothing to say"
+    );
+
+    let state = socket.ask(json!({"type": "state"})).await;
+    assert_eq!(state["data"]["episode_id"], "mine");
+    assert_eq!(state["data"]["step_count"], 1);
+    assert_eq!(
+        state["data"]["ground_truth"], "",
+        "the truth stays hidden while the episode is open"
+    );
+
+    let end = socket
+        .step("submit_answer", json!({"answer": "no such answer"}))
+        .await;
+    assert_eq!((&end["reward"], &end["done"]), (&json!(0.0), &json!(true)));
+    let truth = end["metadata"]["ground_truth"].clone();
+    assert_ne!(truth, "");
+    let state = socket.ask(json!({"type": "state"})).await;
+    assert_eq!(state["data"]["ground_truth"], truth);
+
+    let after = socket.step("submit_answer", json!({"answer": truth})).await;
+    assert_eq!(
+        (&after["reward"], &after["done"]),
+        (&json!(0.0), &json!(true)),
+        "no second grading"
+    );
+    assert!(after["metadata"]["error"].is_string());
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn the_right_answer_earns_one() {
+    let server = start(options()).await;
+    let mut socket = Socket::open(&server, "/ws").await;
+    socket
+        .ask(json!({"type": "reset", "data": {"seed": 5}}))
+        .await;
+    let end = socket.step("submit_answer", json!({"answer": "x"})).await;
+    let truth = end["metadata"]["ground_truth"].clone();
+    socket
+        .ask(json!({"type": "reset", "data": {"seed": 5}}))
+        .await;
+    let end = socket.step("submit_answer", json!({"answer": truth})).await;
+    assert_eq!(end["reward"], 1.0);
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn the_step_limit_ends_an_episode() {
+    let rules = Rules {
+        max_steps: 2,
+        ..Rules::default()
+    };
+    let server = start_with(options(), rules).await;
+    let mut socket = Socket::open(&server, "/ws").await;
+    socket.ask(json!({"type": "reset"})).await;
+    let first = socket.step("no_such_tool", json!({})).await;
+    assert_eq!(
+        first["observation"]["error"]["error_type"],
+        "tool_not_found"
+    );
+    assert_eq!(
+        (&first["reward"], &first["done"]),
+        (&json!(null), &json!(false))
+    );
+    let last = socket
+        .step("get_descriptions", json!({"company_name": "x"}))
+        .await;
+    assert_eq!(
+        (&last["reward"], &last["done"]),
+        (&json!(0.0), &json!(true))
+    );
+    assert_eq!(
+        last["metadata"]["error"],
+        "Max steps (2) reached without submitting answer."
+    );
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn list_tools_by_a_step_works_and_counts_nothing() {
+    let server = start(options()).await;
+    let mut socket = Socket::open(&server, "/ws").await;
+    let answer = socket
+        .ask(json!({"type": "step", "data": {"type": "list_tools"}}))
+        .await;
+    let tools = answer["data"]["observation"]["tools"]
+        .as_array()
+        .expect("a list");
+    let names: Vec<_> = tools
+        .iter()
+        .map(|tool| tool["name"].as_str().expect("a name"))
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "get_descriptions",
+            "get_table_info",
+            "sql_query",
+            "submit_answer"
+        ]
+    );
+    assert!(
+        tools
+            .iter()
+            .all(|tool| tool["input_schema"]["type"] == "object")
+    );
+    let state = socket.ask(json!({"type": "state"})).await;
+    assert_eq!(state["data"]["step_count"], 0);
+    server.stop().await.expect("a clean end");
+}
+
+#[rstest]
+#[case(
+    "nope",
+    "INVALID_JSON",
+    "Invalid JSON: Expecting value: line 1 column 1 (char 0)"
+)]
+#[case(
+    "",
+    "INVALID_JSON",
+    "Invalid JSON: Expecting value: line 1 column 1 (char 0)"
+)]
+#[case(
+    "[1, 2]",
+    "VALIDATION_ERROR",
+    "A message must be a JSON object, not list"
+)]
+#[case("5", "VALIDATION_ERROR", "A message must be a JSON object, not int")]
+#[case(r#"{"type": "bogus"}"#, "UNKNOWN_TYPE", "Unknown message type: bogus")]
+#[case("{}", "UNKNOWN_TYPE", "Unknown message type: ")]
+#[case(r#"{"type": null}"#, "UNKNOWN_TYPE", "Unknown message type: None")]
+#[case(r#"{"type": 5}"#, "UNKNOWN_TYPE", "Unknown message type: 5")]
+#[case(r#"{"type": "step"}"#, "VALIDATION_ERROR", "Invalid message")]
+#[case(
+    r#"{"type": "state", "data": {}}"#,
+    "VALIDATION_ERROR",
+    "Invalid message"
+)]
+#[case(
+    r#"{"type": "reset", "extra": 1}"#,
+    "VALIDATION_ERROR",
+    "Invalid message"
+)]
+#[case(
+    r#"{"type": "reset", "data": {"episode_id": 5}}"#,
+    "VALIDATION_ERROR",
+    "Invalid message"
+)]
+#[case(
+    r#"{"type": "step", "data": {"tool_name": "x", "arguments": "nope"}}"#,
+    "VALIDATION_ERROR",
+    "Invalid message"
+)]
+#[case(
+    r#"{"type": "step", "data": {"tool_name": "submit_answer", "arguments": {"answer": 5}}}"#,
+    "EXECUTION_ERROR",
+    "expected string or bytes-like object, got 'int'"
+)]
+#[tokio::test]
+async fn a_bad_message_gets_one_error_and_the_session_lives_on(
+    #[case] text: &str,
+    #[case] code: &str,
+    #[case] said: &str,
+) {
+    let server = start(options()).await;
+    let mut socket = Socket::open(&server, "/ws").await;
+    socket
+        .ask(json!({"type": "reset", "data": {"episode_id": "kept"}}))
+        .await;
+    let answer = socket.raw(text).await;
+    assert_eq!(answer["type"], "error", "{answer}");
+    assert_eq!(answer["data"]["code"], code, "{answer}");
+    assert_eq!(answer["data"]["message"], said, "{answer}");
+    let state = socket.ask(json!({"type": "state"})).await;
+    assert_eq!(state["data"]["episode_id"], "kept");
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn a_validation_error_lists_the_faults() {
+    let server = start(options()).await;
+    let mut socket = Socket::open(&server, "/ws").await;
+    let answer = socket
+        .ask(json!({"type": "step", "data": {"tool_name": "x", "foo": 1}}))
+        .await;
+    assert_eq!(
+        answer["data"]["errors"],
+        json!([{"type": "extra_forbidden", "loc": ["foo"], "msg": "Extra inputs are not permitted",
+                "input": 1, "url": "https://errors.pydantic.dev/2.13/v/extra_forbidden"}])
+    );
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn a_binary_frame_gets_an_error_and_the_session_lives_on() {
+    let server = start(options()).await;
+    let mut socket = Socket::open(&server, "/ws").await;
+    socket
+        .0
+        .send(Message::binary(vec![0, 159, 146, 150]))
+        .await
+        .expect("sent");
+    let answer = socket.next().await.expect("an answer");
+    assert_eq!(answer["data"]["code"], "SESSION_ERROR");
+    assert_eq!(socket.ask(json!({"type": "state"})).await["type"], "state");
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn a_frame_over_the_limit_closes_its_own_socket_only() {
+    let server = start(ServerOptions {
+        message_limit: 10_000,
+        ..options()
+    })
+    .await;
+    let mut other = Socket::open(&server, "/ws").await;
+    let mut socket = Socket::open(&server, "/ws").await;
+    socket.send(&"x".repeat(20_000)).await;
+    let answer = socket.next().await.expect("an answer");
+    assert_eq!(answer["data"]["code"], "SESSION_ERROR");
+    assert_eq!(socket.close_code().await, Some(1009));
+    assert_eq!(other.ask(json!({"type": "state"})).await["type"], "state");
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn messages_sent_ahead_are_answered_in_order() {
+    let server = start(options()).await;
+    let mut socket = Socket::open(&server, "/ws").await;
+    for n in 0..50 {
+        socket
+            .send(&json!({"type": "reset", "data": {"episode_id": format!("e{n}")}}).to_string())
+            .await;
+        socket.send(r#"{"type": "state"}"#).await;
+    }
+    for n in 0..50 {
+        assert_eq!(
+            socket.next().await.expect("an answer")["type"],
+            "observation"
+        );
+        let state = socket.next().await.expect("an answer");
+        assert_eq!(state["data"]["episode_id"], format!("e{n}"));
+    }
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn close_is_answered_by_a_close_frame_alone() {
+    let server = start(options()).await;
+    let mut socket = Socket::open(&server, "/ws").await;
+    socket.send(r#"{"type": "close"}"#).await;
+    assert_eq!(socket.close_code().await, Some(1000));
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn the_mcp_message_calls_tools_without_counting() {
+    let server = start(options()).await;
+    let mut socket = Socket::open(&server, "/ws").await;
+    let call = json!({"jsonrpc": "2.0", "id": "a", "method": "tools/call",
+                      "params": {"name": "submit_answer", "arguments": {"answer": "5"}}});
+    let answer = socket.ask(json!({"type": "mcp", "data": call})).await;
+    assert_eq!(answer["type"], "mcp");
+    assert_eq!(answer["data"]["id"], "a");
+    assert_eq!(answer["data"]["result"]["data"], "Answer submitted: 5");
+    let own = json!({"jsonrpc": "2.0", "method": "openenv/session/create"});
+    let answer = socket.ask(json!({"type": "mcp", "data": own})).await;
+    let id = answer["data"]["result"]["session_id"].clone();
+    let close =
+        json!({"jsonrpc": "2.0", "method": "openenv/session/close", "params": {"session_id": id}});
+    let answer = socket.ask(json!({"type": "mcp", "data": close})).await;
+    assert_eq!(
+        answer["data"]["error"]["code"], -32600,
+        "a socket cannot close itself so"
+    );
+    let state = socket.ask(json!({"type": "state"})).await;
+    assert_eq!(state["data"]["step_count"], 0);
+    server.stop().await.expect("a clean end");
+}
