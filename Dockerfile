@@ -1,0 +1,28 @@
+# syntax=docker/dockerfile:1
+# Layers by cargo-chef: dependencies are built once for as long as Cargo.lock stays.
+FROM rust:1.95-bookworm AS chef
+WORKDIR /build
+RUN cargo install --locked cargo-chef@0.1.73
+
+FROM chef AS plan
+COPY . .
+RUN cargo chef prepare --recipe-path recipe.json
+
+FROM chef AS build
+COPY --from=plan /build/recipe.json recipe.json
+RUN cargo chef cook --locked --release --recipe-path recipe.json
+COPY . .
+RUN cargo build --locked --release --bin convfinqa
+
+FROM debian:bookworm-slim AS app
+# hadolint ignore=DL3008
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends ca-certificates curl \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --uid 10001 --create-home --home-dir /app convfinqa \
+    && install --directory --owner=convfinqa /app/output /app/data
+COPY --from=build /build/target/release/convfinqa /usr/local/bin/convfinqa
+USER 10001
+WORKDIR /app
+VOLUME ["/app/output", "/app/data"]
+ENTRYPOINT ["convfinqa"]
