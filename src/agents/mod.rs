@@ -1,1 +1,17 @@
-//! The analyst, the critic, the deterministic checks, and their wiring.
+//! The analyst, the critic, the deterministic checks, and their wiring on the
+//! graph. Nothing here may name gold.
+
+mod analyst;
+mod answer;
+mod best;
+mod critic;
+mod exchange;
+mod offline;
+mod settings;
+pub mod verify;
+mod wiring;
+
+pub use answer::{Answer, AnswerFrom, CriticVerdict, Round, Settled, StopReason, printed_value};
+pub use exchange::{Call, CallMemory, Exchange, Failure};
+pub use settings::{Backend, CriticMode, PairOptions, Sampling};
+pub use wiring::{Interruption, Pair, Route};

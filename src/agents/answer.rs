@@ -1,0 +1,227 @@
+//! What the two agents come to: an answer, the rounds that led there, and why
+//! they stopped.
+
+use serde::{Deserialize, Serialize};
+
+use crate::dataset::{Outcome, Question};
+use crate::number::{self, Unit, UnitKind, Value};
+use crate::parse::{Analysis, CriticFinding, Evidence, Leniency};
+use crate::program::Program;
+
+use super::verify::Finding;
+
+/// Which part of an analysis decides the value (`--answer-from`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerFrom {
+    /// The executed program, when it is valid; the printed answer otherwise.
+    #[default]
+    Program,
+    /// The printed answer, whatever the program says.
+    Text,
+}
+
+/// An answer with everything that supports it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Answer {
+    /// The value before printing: the executed program, or the printed answer read as a number.
+    pub value: Option<Value>,
+    /// The answer as printed for a person, e.g. `14.1%` (rule: docs/scoring.md, section 0).
+    pub printed: String,
+    /// The answer as the analyst stated it: a cross-check of the program.
+    pub stated: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// The program's last step multiplies by 100: the value is in percent already.
+    pub times_100: bool,
+    /// The program in the dataset's language, if there is one.
+    pub program: Option<String>,
+    /// What the value came from.
+    pub source: AnswerFrom,
+    /// Why the program did not decide the value, if it should have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_error: Option<String>,
+    /// What the value is, e.g. `net revenue, 2009`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The reasoning, a step a line.
+    pub steps: Vec<String>,
+    /// The cells and sentences cited.
+    pub evidence: Vec<Evidence>,
+    /// The analyst's own confidence, 0 to 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<f64>,
+}
+
+impl Answer {
+    /// The analysis in the form in which it was asked for, as the critic sees it.
+    #[must_use]
+    pub fn to_analysis_json(&self) -> String {
+        let analysis = serde_json::json!({
+            "evidence": self.evidence,
+            "program": self.program,
+            "steps": self.steps,
+            "answer": self.printed,
+            "unit": self.unit,
+            "label": self.label,
+        });
+        serde_json::to_string_pretty(&analysis).unwrap_or_default()
+    }
+
+    /// Settles what an analysis says: executes its program over the question's
+    /// table and prints the value by its unit.
+    #[must_use]
+    pub fn settle(analysis: &Analysis, question: &Question, from: AnswerFrom) -> Self {
+        let executed = analysis.program.as_deref().map(|text| {
+            Program::parse(text)
+                .and_then(|program| {
+                    let value = program.execute_unrounded(&question.document.table)?;
+                    Ok((value, program.ends_with_times_100()))
+                })
+                .map_err(|error| error.to_string())
+        });
+        let unit = analysis
+            .unit
+            .unwrap_or_else(|| implied_unit(&analysis.answer));
+        let (value, printed, times_100, source, program_error) = match (from, executed) {
+            (AnswerFrom::Program, Some(Ok((value, times_100)))) => {
+                let printed = number::print(&value, unit, times_100);
+                (Some(value), printed, times_100, AnswerFrom::Program, None)
+            }
+            (_, executed) => {
+                let error = executed.and_then(Result::err);
+                let value = printed_value(&analysis.answer);
+                (
+                    value,
+                    analysis.answer.trim().to_owned(),
+                    false,
+                    AnswerFrom::Text,
+                    error,
+                )
+            }
+        };
+        Self {
+            value,
+            printed,
+            stated: analysis.answer.trim().to_owned(),
+            unit,
+            times_100,
+            program: analysis.program.clone(),
+            source,
+            program_error,
+            label: analysis.label.clone(),
+            steps: analysis.steps.clone(),
+            evidence: analysis.evidence.clone(),
+            confidence: analysis.confidence,
+        }
+    }
+}
+
+/// The value that a printed answer states: a percent as its fraction, a yes or
+/// no as the word, a number without its scale word.
+#[must_use]
+pub fn printed_value(text: &str) -> Option<Value> {
+    let word = Value::Text(text.trim().to_lowercase());
+    if word.yes_no().is_some() {
+        return Some(word);
+    }
+    let reading = number::read(text)?;
+    Some(Value::Number(if reading.percent {
+        reading.value / 100.0
+    } else {
+        reading.value
+    }))
+}
+
+fn implied_unit(answer: &str) -> Unit {
+    let text = answer.trim();
+    let kind = if Value::Text(text.to_owned()).yes_no().is_some() {
+        UnitKind::YesNo
+    } else if text.contains('%') {
+        UnitKind::Percent
+    } else {
+        UnitKind::Number
+    };
+    Unit { kind, scale: None }
+}
+
+/// The critic's verdict on a round.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "verdict")]
+pub enum CriticVerdict {
+    /// The answer stands.
+    Ok,
+    /// It is sent back.
+    Revise {
+        /// The LLM critic's findings; the checks' findings stand in the round.
+        findings: Vec<CriticFinding>,
+    },
+    /// The critic's reply could not be read: neither ok nor a finding.
+    Unparsable {
+        /// Why.
+        reason: String,
+    },
+    /// No critic looked at it (`--critic off`, or it failed).
+    Skipped,
+}
+
+/// One analyst reply with its verdict.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Round {
+    /// From 1.
+    pub number: u32,
+    /// The analyst's reply as it came.
+    pub reply: String,
+    /// The answer it comes to.
+    pub answer: Answer,
+    /// What the parser had to forgive.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leniencies: Vec<Leniency>,
+    /// Whether the reply is the second try after one that could not be read.
+    pub reasked: bool,
+    /// What the deterministic checks found.
+    pub findings: Vec<Finding>,
+    /// The critic's reply as it came, if an LLM was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub critic_reply: Option<String>,
+    /// The verdict.
+    pub verdict: CriticVerdict,
+}
+
+/// Why the two agents stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StopReason {
+    /// The checks are clean and the critic says ALL_OK.
+    Accepted,
+    /// The round limit; the best candidate is returned.
+    RoundLimit,
+    /// The analyst gave the same answer again, or has nothing else to offer.
+    NoNewAnswer,
+    /// The critic is off, or its reply could not be read or had.
+    NoVerdict,
+    /// A call failed or could not be read: see the outcome.
+    Failed,
+}
+
+/// What asking one question came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Settled {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Why it stopped.
+    pub stop: StopReason,
+    /// The best candidate; absent unless answered.
+    pub answer: Option<Answer>,
+    /// The round the answer is from.
+    pub chosen_round: Option<u32>,
+    /// One line on what went wrong, if something did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// All rounds, the first draft first.
+    pub rounds: Vec<Round>,
+    /// Every model call, in order. The journal keeps them in entries of their
+    /// own, written before the row, so they are not part of its JSON.
+    #[serde(skip)]
+    pub calls: Vec<super::Call>,
+}

@@ -1,0 +1,63 @@
+//! Which round's answer is returned, and how the exchange ended.
+
+use crate::dataset::Outcome;
+
+use super::answer::{CriticVerdict, Round, Settled, StopReason};
+use super::exchange::Exchange;
+
+/// Closes an exchange: a failure before any answer is its outcome; a failure
+/// after one (say, a critic that cannot be reached) keeps the best answer.
+pub(super) fn settle(exchange: Exchange) -> Settled {
+    let Exchange {
+        rounds,
+        calls,
+        failure,
+        stop,
+        ..
+    } = exchange;
+    let best = best_round(&rounds);
+    let Some(round) = best else {
+        let (outcome, error) = failure.map_or_else(
+            || {
+                (
+                    Outcome::ParseFailure,
+                    Some("the analyst gave no answer".to_owned()),
+                )
+            },
+            |failure| (failure.outcome, Some(failure.message)),
+        );
+        return Settled {
+            outcome,
+            stop: StopReason::Failed,
+            answer: None,
+            chosen_round: None,
+            error,
+            rounds,
+            calls,
+        };
+    };
+    Settled {
+        outcome: Outcome::Answered,
+        stop: stop.unwrap_or(StopReason::NoVerdict),
+        answer: Some(round.answer.clone()),
+        chosen_round: Some(round.number),
+        error: failure.map(|failure| failure.message),
+        rounds,
+        calls,
+    }
+}
+
+/// An accepted round wins; else the one with the fewest deterministic
+/// findings; among equals the latest, for it has answered the most criticism.
+/// A revision that adds a finding is thereby dropped.
+fn best_round(rounds: &[Round]) -> Option<&Round> {
+    rounds
+        .iter()
+        .rev()
+        .find(|round| accepted(round))
+        .or_else(|| rounds.iter().rev().min_by_key(|round| round.findings.len()))
+}
+
+fn accepted(round: &Round) -> bool {
+    round.verdict == CriticVerdict::Ok && round.findings.is_empty()
+}

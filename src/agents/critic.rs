@@ -1,0 +1,154 @@
+//! The critic node: the deterministic checks first, then the LLM critic.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+
+use crate::graph::Node;
+use crate::models::{ChatModel, Message};
+use crate::parse::{self, Verdict};
+use crate::prompt::{CriticView, Prompts, Rendering};
+
+use super::StopReason;
+use super::analyst::prompt_failure;
+use super::answer::{CriticVerdict, Round};
+use super::exchange::{Exchange, Failure};
+use super::settings::{CriticMode, Sampling};
+use super::verify;
+use super::wiring::Route;
+
+/// The critic's node in the graph.
+pub(super) struct CriticNode {
+    pub(super) mode: CriticMode,
+    pub(super) verify: bool,
+    pub(super) max_rounds: u32,
+    pub(super) llm: Option<LlmCritic>,
+}
+
+impl Node<Exchange, Route, Failure> for CriticNode {
+    fn routes(&self) -> &[Route] {
+        &[Route::Accept, Route::Revise]
+    }
+
+    fn run<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<Route, Failure>> {
+        Box::pin(async move {
+            let findings = match (
+                exchange.rounds.last(),
+                self.verify && self.mode != CriticMode::Off,
+            ) {
+                (Some(round), true) => verify::check(&exchange.question, &round.answer),
+                _ => Vec::new(),
+            };
+            if let Some(round) = exchange.rounds.last_mut() {
+                round.findings = findings;
+            }
+            let (verdict, reply) = match (self.mode, &self.llm) {
+                (CriticMode::Off, _) => (CriticVerdict::Skipped, None),
+                (CriticMode::Llm, Some(critic)) => match critic.judge(exchange).await {
+                    Ok((verdict, reply)) => (verdict, Some(reply)),
+                    Err(failure) if failure.cancelled || failure.fatal => return Err(failure),
+                    Err(failure) => {
+                        // The answer stands; the note says that nobody judged it.
+                        exchange.failure = Some(failure);
+                        (CriticVerdict::Skipped, None)
+                    }
+                },
+                _ => (rules_verdict(exchange.rounds.last()), None),
+            };
+            if let Some(round) = exchange.rounds.last_mut() {
+                round.verdict = verdict;
+                round.critic_reply = reply;
+            }
+            Ok(self.decide(exchange))
+        })
+    }
+}
+
+impl CriticNode {
+    fn decide(&self, exchange: &mut Exchange) -> Route {
+        let Some(round) = exchange.rounds.last() else {
+            return Route::Accept;
+        };
+        let clean = round.findings.is_empty();
+        let stop = match &round.verdict {
+            CriticVerdict::Ok if clean => Some(StopReason::Accepted),
+            CriticVerdict::Skipped if clean => Some(StopReason::NoVerdict),
+            CriticVerdict::Unparsable { .. } if clean => Some(StopReason::NoVerdict),
+            _ if repeats(&exchange.rounds) => Some(StopReason::NoNewAnswer),
+            _ if round.number >= self.max_rounds => Some(StopReason::RoundLimit),
+            _ => None,
+        };
+        exchange.stop = stop;
+        if stop.is_some() {
+            Route::Accept
+        } else {
+            Route::Revise
+        }
+    }
+}
+
+/// Whether the last round says what an earlier one said: more rounds would
+/// only cost.
+fn repeats(rounds: &[Round]) -> bool {
+    rounds.split_last().is_some_and(|(last, earlier)| {
+        earlier.iter().any(|round| {
+            round.answer.printed == last.answer.printed
+                && round.answer.program == last.answer.program
+        })
+    })
+}
+
+fn rules_verdict(round: Option<&Round>) -> CriticVerdict {
+    match round {
+        Some(round) if !round.findings.is_empty() => CriticVerdict::Revise {
+            findings: Vec::new(),
+        },
+        _ => CriticVerdict::Ok,
+    }
+}
+
+/// What is said to the analyst about a round: the checks' findings and the
+/// critic's, a line each.
+pub(super) fn criticism(round: &Round) -> Vec<String> {
+    let mut lines: Vec<String> = round.findings.iter().map(ToString::to_string).collect();
+    if let CriticVerdict::Revise { findings } = &round.verdict {
+        lines.extend(findings.iter().map(ToString::to_string));
+    }
+    lines
+}
+
+/// A critic that is a chat model.
+pub(super) struct LlmCritic {
+    pub(super) model: Arc<dyn ChatModel>,
+    pub(super) prompts: Arc<Prompts>,
+    pub(super) rendering: Rendering,
+    pub(super) sampling: Sampling,
+}
+
+impl LlmCritic {
+    async fn judge(&self, exchange: &mut Exchange) -> Result<(CriticVerdict, String), Failure> {
+        let Some(round) = exchange.rounds.last() else {
+            return Ok((CriticVerdict::Skipped, String::new()));
+        };
+        let number = round.number;
+        let view = CriticView {
+            analysis: round.answer.to_analysis_json(),
+            value: round.answer.value.as_ref().map(ToString::to_string),
+            printed: round.answer.printed.clone(),
+            findings: round.findings.iter().map(ToString::to_string).collect(),
+        };
+        let prompt = self
+            .prompts
+            .critic(&exchange.question, &view, &self.rendering)
+            .map_err(prompt_failure)?;
+        let messages = vec![Message::system(prompt.system), Message::user(prompt.user)];
+        let request = self.sampling.text_request("critic", messages);
+        let reply = exchange.call(&*self.model, number, &request).await?;
+        let verdict = match parse::verdict(&reply).value {
+            Verdict::AllOk => CriticVerdict::Ok,
+            Verdict::Revise { findings } => CriticVerdict::Revise { findings },
+            Verdict::Unparsable { reason } => CriticVerdict::Unparsable { reason },
+        };
+        Ok((verdict, reply))
+    }
+}

@@ -1,0 +1,227 @@
+//! The state that the two agents share while they work on one question.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use crate::dataset::{Outcome, Question};
+use crate::models::{
+    ChatModel, ChatReply, ChatRequest, ErrorKind, FinishReason, Message, ModelError,
+};
+
+use super::answer::{Round, Settled, StopReason};
+
+/// One model call: what was sent, what came back, what it cost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// Which node asked: `analyst`, `analyst_reask`, `critic`.
+    pub node: String,
+    /// The round it belongs to, from 1.
+    pub round: u32,
+    /// blake3 of the request's JSON: what a resumed run recognises it by.
+    pub request_hash: String,
+    /// What was sent.
+    pub messages: Vec<Message>,
+    /// What came back, if anything did.
+    pub reply: Option<ChatReply>,
+    /// The error in one line, if the call failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// HTTP requests sent for it, retries included.
+    pub attempts: u32,
+    /// Seconds from the first request to the reply, retries included.
+    pub seconds: f64,
+}
+
+/// Replies that an interrupted run has already paid for, and where new ones are
+/// put down before they are used.
+#[derive(Default)]
+pub struct CallMemory {
+    /// By request hash.
+    pub replies: HashMap<String, Call>,
+    /// Called with every fresh reply.
+    pub record: Option<Box<dyn Fn(&Call) + Send + Sync>>,
+}
+
+/// Why a question cannot go on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// The outcome it comes to.
+    pub outcome: Outcome,
+    /// One line.
+    pub message: String,
+    /// No question of this run can succeed (wrong key, unknown model, dead host).
+    pub fatal: bool,
+    /// The run was cancelled: not an outcome, the question is asked again on resume.
+    pub cancelled: bool,
+}
+
+impl Failure {
+    /// An outcome with its reason.
+    pub(crate) fn new(outcome: Outcome, message: impl Into<String>) -> Self {
+        Self {
+            outcome,
+            message: message.into(),
+            fatal: false,
+            cancelled: false,
+        }
+    }
+}
+
+impl From<&ModelError> for Failure {
+    fn from(error: &ModelError) -> Self {
+        let outcome = match error.kind {
+            ErrorKind::ContentFilter => Outcome::ContentFilter,
+            _ => Outcome::ProviderError,
+        };
+        Self {
+            outcome,
+            message: error.to_string(),
+            fatal: error.is_fatal_for_run(),
+            cancelled: error.kind == ErrorKind::Cancelled,
+        }
+    }
+}
+
+/// One question on its way between analyst and critic.
+pub struct Exchange {
+    /// What is asked.
+    pub question: Arc<Question>,
+    /// Rounds that have an answer, oldest first.
+    pub rounds: Vec<Round>,
+    /// Every call so far.
+    pub calls: Vec<Call>,
+    /// Set when the exchange cannot go on.
+    pub failure: Option<Failure>,
+    /// Set by the critic node when it stops the loop.
+    pub stop: Option<StopReason>,
+    /// Replies already paid for.
+    pub memory: CallMemory,
+    /// Ends calls in flight.
+    pub cancel: CancellationToken,
+}
+
+impl Exchange {
+    /// A fresh exchange about `question`.
+    #[must_use]
+    pub fn new(question: Arc<Question>, memory: CallMemory, cancel: CancellationToken) -> Self {
+        Self {
+            question,
+            rounds: Vec::new(),
+            calls: Vec::new(),
+            failure: None,
+            stop: None,
+            memory,
+            cancel,
+        }
+    }
+
+    /// The number of the round that is being written, from 1.
+    #[must_use]
+    pub fn next_round(&self) -> u32 {
+        u32::try_from(self.rounds.len())
+            .unwrap_or(u32::MAX)
+            .saturating_add(1)
+    }
+
+    /// Asks a model, or recalls the reply that an interrupted run already has.
+    /// A reply that is a filter, a refusal or cut off comes back as a failure.
+    ///
+    /// # Errors
+    /// A [`Failure`] with the outcome that it means for the question.
+    pub async fn call(
+        &mut self,
+        model: &dyn ChatModel,
+        round: u32,
+        request: &ChatRequest,
+    ) -> Result<String, Failure> {
+        let hash = request_hash(request);
+        if let Some(call) = self.memory.replies.remove(&hash) {
+            let result = call.reply.as_ref().map_or_else(
+                || {
+                    Err(Failure::new(
+                        Outcome::ProviderError,
+                        "the recorded call has no reply",
+                    ))
+                },
+                content,
+            );
+            self.calls.push(call);
+            return result;
+        }
+        let started = std::time::Instant::now();
+        let answered = model.chat(request, &self.cancel).await;
+        let mut call = Call {
+            node: request.node.clone(),
+            round,
+            request_hash: hash,
+            messages: request.messages.clone(),
+            reply: None,
+            error: None,
+            attempts: 0,
+            seconds: started.elapsed().as_secs_f64(),
+        };
+        let result = match answered {
+            Ok(reply) => {
+                call.attempts = reply.attempts;
+                let result = content(&reply);
+                call.reply = Some(reply);
+                result
+            }
+            Err(error) => {
+                call.attempts = error.attempts;
+                call.error = Some(error.to_string());
+                Err(Failure::from(&error))
+            }
+        };
+        // Put down before it is used: what was paid for outlives the process.
+        if let Some(record) = &self.memory.record {
+            record(&call);
+        }
+        self.calls.push(call);
+        result
+    }
+
+    /// Closes the exchange with the best candidate among its rounds.
+    #[must_use]
+    pub fn settle(self) -> Settled {
+        super::best::settle(self)
+    }
+}
+
+/// What a request is recognised by: blake3 of its JSON, hex.
+fn request_hash(request: &ChatRequest) -> String {
+    let json = serde_json::to_vec(request).unwrap_or_default();
+    blake3::hash(&json).to_hex().to_string()
+}
+
+fn content(reply: &ChatReply) -> Result<String, Failure> {
+    if let Some(refusal) = &reply.refusal {
+        return Err(Failure::new(
+            Outcome::Refusal,
+            format!("the model declined: {}", one_line(refusal)),
+        ));
+    }
+    match &reply.finish {
+        FinishReason::ContentFilter => Err(Failure::new(
+            Outcome::ContentFilter,
+            "the provider's content filter stopped the reply",
+        )),
+        FinishReason::Length => Err(Failure::new(
+            Outcome::Truncated,
+            "the reply was cut at the output limit; raise --max-tokens",
+        )),
+        _ => Ok(reply.content.clone()),
+    }
+}
+
+/// The first 200 characters of a text on one line.
+pub(crate) fn one_line(text: &str) -> String {
+    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match flat.char_indices().nth(200) {
+        Some((at, _)) => format!("{}…", flat.get(..at).unwrap_or(&flat)),
+        None => flat,
+    }
+}

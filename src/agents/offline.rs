@@ -1,0 +1,128 @@
+//! The embedded solver as an analyst: its best guess first; when that is sent
+//! back, the next best that the checks have nothing against.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::dataset::{Document, Question};
+use crate::offline::{Guess, Indexed, Solver};
+use crate::parse::{Analysis, Evidence};
+
+use super::analyst::Draft;
+use super::answer::{Answer, AnswerFrom};
+use super::exchange::Exchange;
+use super::verify;
+
+/// Pages whose index is kept: a conversation's turns ask the same page.
+const PAGES_KEPT: usize = 16;
+
+/// The embedded analyst.
+pub(super) struct OfflineAnalyst {
+    solver: Solver,
+    pages: Mutex<Vec<(Arc<Document>, Indexed)>>,
+}
+
+impl OfflineAnalyst {
+    pub(super) fn new() -> Self {
+        Self {
+            solver: Solver::new(),
+            pages: Mutex::new(Vec::new()),
+        }
+    }
+
+    /// The next analysis; `None` if there is nothing new to say.
+    pub(super) fn draft(&self, exchange: &Exchange) -> Option<Draft> {
+        let question = &exchange.question;
+        let guess = self
+            .solver
+            .answer(&self.page(&question.document), question)?;
+        let candidates = analyses(guess);
+        let mut fresh = candidates.into_iter().filter(|analysis| {
+            !exchange
+                .rounds
+                .iter()
+                .any(|round| round.answer.program == analysis.program)
+        });
+        let analysis = if exchange.rounds.is_empty() {
+            fresh.next()
+        } else {
+            fresh.find(|analysis| is_clean(question, analysis))
+        }?;
+        let reply = serde_json::to_string(&analysis).unwrap_or_default();
+        Some(Draft {
+            analysis,
+            leniencies: Vec::new(),
+            reply,
+            reasked: false,
+        })
+    }
+
+    fn page(&self, document: &Arc<Document>) -> Indexed {
+        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, page)) = pages.iter().find(|(known, _)| Arc::ptr_eq(known, document)) {
+            return page.clone();
+        }
+        let page = self.solver.index(document);
+        if pages.len() >= PAGES_KEPT {
+            pages.remove(0);
+        }
+        pages.push((Arc::clone(document), page.clone()));
+        page
+    }
+}
+
+fn is_clean(question: &Question, analysis: &Analysis) -> bool {
+    verify::check(
+        question,
+        &Answer::settle(analysis, question, AnswerFrom::Program),
+    )
+    .is_empty()
+}
+
+/// The guess and its alternatives, best first, in the form of an analysis.
+fn analyses(guess: Guess) -> Vec<Analysis> {
+    let Guess {
+        program,
+        unit,
+        label,
+        evidence,
+        steps,
+        confidence,
+        alternatives,
+        ..
+    } = guess;
+    let first = Analysis {
+        steps,
+        answer: String::new(),
+        evidence: evidence
+            .into_iter()
+            .map(|found| Evidence {
+                id: found.id,
+                literal: found.literal,
+            })
+            .collect(),
+        program: Some(program),
+        unit: Some(unit),
+        label: Some(label.clone()).filter(|label| !label.is_empty()),
+        confidence: Some(confidence),
+    };
+    let rest = alternatives.into_iter().map(|other| Analysis {
+        steps: vec![format!(
+            "Second thought after the critic's objection: {}.",
+            other.program
+        )],
+        answer: String::new(),
+        evidence: other
+            .evidence
+            .into_iter()
+            .map(|found| Evidence {
+                id: found.id,
+                literal: found.literal,
+            })
+            .collect(),
+        program: Some(other.program),
+        unit: Some(other.unit),
+        label: Some(label.clone()).filter(|label| !label.is_empty()),
+        confidence: None,
+    });
+    std::iter::once(first).chain(rest).collect()
+}

@@ -1,0 +1,106 @@
+//! How the two agents are set up: plain options, validated by `config`.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::models::{ChatModel, ChatRequest, Format, Message};
+use crate::prompt::{Prompts, Rendering};
+
+use super::answer::AnswerFrom;
+
+/// Who criticises (`--critic`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CriticMode {
+    /// The deterministic checks and an LLM.
+    #[default]
+    Llm,
+    /// The deterministic checks alone: no call, no cost.
+    Rules,
+    /// Nobody: the first draft stands.
+    Off,
+}
+
+/// What a request asks of the provider.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sampling {
+    /// 0 to 1; `None` leaves it to the provider.
+    pub temperature: Option<f64>,
+    /// Limit on output tokens of one reply.
+    pub max_output_tokens: Option<u32>,
+    /// Seed, where the provider has one.
+    pub seed: Option<u64>,
+}
+
+impl Sampling {
+    /// A request for JSON of the given schema.
+    pub(super) fn request(
+        &self,
+        node: &str,
+        messages: Vec<Message>,
+        schema_name: &str,
+        schema: serde_json::Value,
+    ) -> ChatRequest {
+        ChatRequest {
+            node: node.to_owned(),
+            messages,
+            temperature: self.temperature,
+            max_output_tokens: self.max_output_tokens,
+            seed: self.seed,
+            format: Format::JsonSchema {
+                name: schema_name.to_owned(),
+                schema,
+                strict: true,
+            },
+            ..ChatRequest::default()
+        }
+    }
+
+    /// A request for plain text.
+    pub(super) fn text_request(&self, node: &str, messages: Vec<Message>) -> ChatRequest {
+        ChatRequest {
+            temperature: self.temperature,
+            max_output_tokens: self.max_output_tokens,
+            seed: self.seed,
+            ..ChatRequest::new(node, messages)
+        }
+    }
+}
+
+/// Where answers come from.
+#[derive(Clone)]
+pub enum Backend {
+    /// The embedded pair: no network, no key.
+    Offline,
+    /// Chat models for the two agents, which may be the same.
+    Llm {
+        /// Writes analyses.
+        analyst: Arc<dyn ChatModel>,
+        /// Criticises them.
+        critic: Arc<dyn ChatModel>,
+    },
+}
+
+/// Everything the pair is built from.
+#[derive(Clone)]
+pub struct PairOptions {
+    /// Where answers come from.
+    pub backend: Backend,
+    /// Who criticises.
+    pub critic: CriticMode,
+    /// Whether the deterministic checks run (`--no-verify` turns them off).
+    pub verify: bool,
+    /// Analyst replies with their verdicts, at most; at least 1.
+    pub max_rounds: u32,
+    /// What decides the value.
+    pub answer_from: AnswerFrom,
+    /// Below this confidence the offline pair abstains; 0 never.
+    pub min_confidence: f64,
+    /// The templates.
+    pub prompts: Arc<Prompts>,
+    /// How the page is shown.
+    pub rendering: Rendering,
+    /// What requests ask of the provider.
+    pub sampling: Sampling,
+}

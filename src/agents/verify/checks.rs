@@ -1,0 +1,262 @@
+//! The checks, one function each.
+
+use std::collections::BTreeSet;
+
+use crate::number::{self, UnitKind, Value};
+use crate::program::{Argument, Op, Program};
+
+use super::places::Places;
+use super::question::Asked;
+use super::{Answer, Finding, FindingKind};
+
+/// A share above this is suspect: a part is rarely half as much again as its whole.
+const LARGEST_SHARE: f64 = 1.5;
+/// A percent change above this (as a fraction: 1,000 %) is suspect.
+const LARGEST_CHANGE: f64 = 10.0;
+
+fn finding(kind: FindingKind, place: &str, problem: String, fix: &str) -> Finding {
+    Finding {
+        kind,
+        place: place.to_owned(),
+        problem,
+        fix: fix.to_owned(),
+    }
+}
+
+pub(super) fn value(answer: &Answer) -> Option<Finding> {
+    answer.value.is_none().then(|| {
+        finding(
+            FindingKind::NoValue,
+            "answer",
+            format!("`{}` holds no number, yes or no.", answer.printed),
+            "give the best supported answer, with low confidence if need be.",
+        )
+    })
+}
+
+pub(super) fn invalid_program(error: &str) -> Finding {
+    finding(
+        FindingKind::InvalidProgram,
+        "program",
+        format!("it cannot be executed: {error}."),
+        "write steps such as subtract(a, b), divide(#0, b) with literals from the page.",
+    )
+}
+
+/// Every literal must stand somewhere; small whole numbers and powers of ten
+/// are constants however they are written.
+pub(super) fn literals(program: &Program, places: &Places) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut seen = BTreeSet::new();
+    for literal in program
+        .literals()
+        .filter(|literal| !literal.starts_with("const_"))
+    {
+        if !seen.insert(literal) || is_constant(literal) {
+            continue;
+        }
+        let found = places.find(literal);
+        if found.is_empty() {
+            findings.push(finding(
+                FindingKind::UnsupportedLiteral,
+                literal,
+                format!(
+                    "{literal} stands nowhere in the page, the question or the earlier answers."
+                ),
+                "copy the number from a cell or sentence and cite it.",
+            ));
+        } else if found.iter().all(|place| place.dash) {
+            findings.push(finding(
+                FindingKind::DashLiteral,
+                literal,
+                format!("{literal} is a dash in the table: there is no value."),
+                "use the row or column that holds the number asked for.",
+            ));
+        }
+    }
+    findings
+}
+
+fn is_constant(literal: &str) -> bool {
+    number::python_float(literal).is_some_and(|x| {
+        let x = x.abs();
+        x.fract() == 0.0 && (x <= 12.0 || [100.0, 1e3, 1e4, 1e5, 1e6, 1e7, 1e9].contains(&x))
+    })
+}
+
+/// A year that the question names and the table has must be among the years of
+/// what the program uses.
+pub(super) fn periods_named(program: &Program, places: &Places, asked: &Asked) -> Option<Finding> {
+    let used: Vec<_> = program
+        .literals()
+        .flat_map(|literal| places.find(literal))
+        .collect();
+    let from_table = !used.is_empty() && used.iter().all(|place| place.id.starts_with('r'));
+    if !from_table || program.rows().next().is_some() || asked.years.len() > 2 {
+        return None;
+    }
+    let missing = asked.years.iter().find(|year| {
+        places.has_year(**year) && !used.iter().any(|place| place.years.contains(year))
+    })?;
+    Some(finding(
+        FindingKind::PeriodMissing,
+        "evidence",
+        format!("the question names {missing}, but no number used is from {missing}."),
+        "take the number from the column or row of that year.",
+    ))
+}
+
+/// Rule 1: a change is later minus earlier, a percent change is over the
+/// earlier value.
+pub(super) fn period_order(program: &Program, places: &Places, asked: &Asked) -> Option<Finding> {
+    if !asked.change {
+        return None;
+    }
+    let (at, first) = program
+        .steps()
+        .iter()
+        .enumerate()
+        .find(|(_, step)| step.op == Op::Subtract)?;
+    let [a, b] = &first.arguments;
+    let (later, earlier) = (only_year(a, places)?, only_year(b, places)?);
+    if later < earlier {
+        return Some(finding(
+            FindingKind::PeriodOrder,
+            "program",
+            format!(
+                "it subtracts the value of {earlier} from that of {later}; a change is later minus earlier."
+            ),
+            "swap the two numbers; keep the sign that results, also for a decline.",
+        ));
+    }
+    let base = program.steps().iter().find(|step| {
+        step.op == Op::Divide && step.arguments.first() == Some(&Argument::Reference(at))
+    })?;
+    let base = only_year(base.arguments.get(1)?, places)?;
+    (later > earlier && base == later).then(|| {
+        finding(
+            FindingKind::PeriodOrder,
+            "program",
+            format!("it divides the change by the value of {later}."),
+            "divide by the value of the earlier year.",
+        )
+    })
+}
+
+/// The year of a literal, if all places where it stands agree on a single one.
+fn only_year(argument: &Argument, places: &Places) -> Option<i32> {
+    let Argument::Literal { text, .. } = argument else {
+        return None;
+    };
+    let years: BTreeSet<i32> = places
+        .find(text)
+        .iter()
+        .filter(|place| place.id.starts_with('r'))
+        .flat_map(|place| place.years.iter().copied())
+        .collect();
+    match (years.first(), years.len()) {
+        (Some(year), 1) => Some(*year),
+        _ => None,
+    }
+}
+
+/// The executed value and what the analyst stated must agree, up to rounding
+/// and the percent sign.
+pub(super) fn mismatch(answer: &Answer) -> Option<Finding> {
+    let executed = answer.value.as_ref()?;
+    if answer.stated.is_empty() || answer.stated == answer.printed {
+        return None;
+    }
+    let agrees = match (executed, executed.yes_no()) {
+        (_, Some(truth)) => {
+            let stated = Value::Text(answer.stated.trim().trim_end_matches('.').to_owned());
+            stated.yes_no().is_none_or(|word| word == truth)
+        }
+        (Value::Number(x), None) => number::read(&answer.stated).is_none_or(|reading| {
+            [1.0, 100.0, 0.01].iter().any(|factor| {
+                close(reading.value.abs(), (x * factor).abs(), reading.decimals)
+                    || close(reading.scaled().abs(), (x * factor).abs(), 0)
+            })
+        }),
+        _ => true,
+    };
+    (!agrees).then(|| {
+        finding(
+            FindingKind::AnswerMismatch,
+            "answer",
+            format!(
+                "it says {}, but the program yields {}.",
+                answer.stated, answer.printed
+            ),
+            "check which of the two is meant and make them agree.",
+        )
+    })
+}
+
+/// Equal to the stated decimals, or within half a percent.
+fn close(stated: f64, executed: f64, decimals: u32) -> bool {
+    let unit = 10f64.powi(-i32::try_from(decimals).unwrap_or(9));
+    let distance = (stated - executed).abs();
+    distance <= unit || distance <= 0.005 * executed
+}
+
+/// Rule 2: a percent is printed as a percent.
+pub(super) fn unit(answer: &Answer, asked: &Asked) -> Option<Finding> {
+    let is_percent = answer.unit.kind == UnitKind::Percent || answer.printed.contains('%');
+    (asked.percent && !asked.yes_no && !is_percent && answer.value.is_some()).then(|| {
+        finding(
+            FindingKind::Unit,
+            "unit",
+            "the question asks for a percent, the answer is none.".to_owned(),
+            "let the program yield the fraction and set the unit to percent.",
+        )
+    })
+}
+
+/// Rule 6: a yes/no question is answered by yes or no.
+pub(super) fn yes_no(answer: &Answer, asked: &Asked) -> Option<Finding> {
+    let value = answer.value.as_ref()?;
+    match (asked.yes_no, value.yes_no().is_some()) {
+        (true, false) => Some(finding(
+            FindingKind::YesNo,
+            "answer",
+            "the question asks for yes or no, the answer is a number.".to_owned(),
+            "compare the two numbers with greater(a, b).",
+        )),
+        (false, true) if asked.percent || asked.change || asked.share => Some(finding(
+            FindingKind::YesNo,
+            "answer",
+            "the question asks for a number, the answer is yes or no.".to_owned(),
+            "compute the number asked for.",
+        )),
+        _ => None,
+    }
+}
+
+/// A share above 1.5 or a percent change above 1,000 % is more often a swapped
+/// division than a fact.
+pub(super) fn magnitude(answer: &Answer, asked: &Asked) -> Option<Finding> {
+    let value = answer.value.as_ref()?.number()?.abs();
+    let fraction = if answer.times_100 {
+        value / 100.0
+    } else {
+        value
+    };
+    let percent = asked.percent || answer.unit.kind == UnitKind::Percent;
+    if asked.share && percent && fraction > LARGEST_SHARE {
+        return Some(finding(
+            FindingKind::Magnitude,
+            "answer",
+            format!("a share of {} is more than the whole.", answer.printed),
+            "divide the part by the whole, not the whole by the part.",
+        ));
+    }
+    (percent && asked.change && fraction > LARGEST_CHANGE).then(|| {
+        finding(
+            FindingKind::Magnitude,
+            "answer",
+            format!("a change of {} is beyond 1,000 %.", answer.printed),
+            "check the base, and that both numbers are in one unit.",
+        )
+    })
+}

@@ -1,0 +1,97 @@
+//! The deterministic checks (layer A of the critic): free, always the same,
+//! and silent unless they are sure. Conventions and checks follow the measured
+//! advice in docs/architecture.md, "The critic".
+//!
+//! They look at the program, its literals and the cited evidence; they do not
+//! know gold, and they never change an answer.
+
+mod checks;
+mod places;
+mod question;
+
+use serde::{Deserialize, Serialize};
+
+use crate::dataset::Question;
+use crate::program::Program;
+
+use super::answer::Answer;
+
+pub use places::{Place, Places};
+pub use question::{Asked, ask_of};
+
+/// What a check found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FindingKind {
+    /// There is no answer, or none with a value.
+    NoValue,
+    /// The program cannot be executed.
+    InvalidProgram,
+    /// A literal stands nowhere in the page, the question or the history.
+    UnsupportedLiteral,
+    /// A literal is a dash that lost its escape (`2014` for —).
+    DashLiteral,
+    /// The stated answer is not what the program yields.
+    AnswerMismatch,
+    /// A year of the question is not among the evidence's.
+    PeriodMissing,
+    /// Earlier minus later, or a percent change over the later value.
+    PeriodOrder,
+    /// The unit is not the one asked for.
+    Unit,
+    /// A yes/no question without yes or no, or the reverse.
+    YesNo,
+    /// A share or percent of unlikely size.
+    Magnitude,
+}
+
+/// A finding: what, where, and how to fix it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// What kind.
+    pub kind: FindingKind,
+    /// Where: `program`, `answer`, `unit`, `evidence`, or a literal.
+    #[serde(rename = "where")]
+    pub place: String,
+    /// What is wrong.
+    pub problem: String,
+    /// What to do.
+    pub fix: String,
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {} Fix: {}", self.place, self.problem, self.fix)
+    }
+}
+
+/// Checks an answer against its question.
+#[must_use]
+pub fn check(question: &Question, answer: &Answer) -> Vec<Finding> {
+    let asked = ask_of(&question.text);
+    let mut findings = Vec::new();
+    findings.extend(checks::value(answer));
+    if let Some(text) = &answer.program {
+        match Program::parse(text) {
+            Ok(program) => {
+                let places = Places::of(question);
+                findings.extend(checks::literals(&program, &places));
+                findings.extend(checks::periods_named(&program, &places, &asked));
+                findings.extend(checks::period_order(&program, &places, &asked));
+            }
+            Err(error) => findings.push(checks::invalid_program(&error.to_string())),
+        }
+    }
+    findings.extend(
+        answer
+            .program_error
+            .as_deref()
+            .filter(|_| findings.is_empty())
+            .map(checks::invalid_program),
+    );
+    findings.extend(checks::mismatch(answer));
+    findings.extend(checks::unit(answer, &asked));
+    findings.extend(checks::yes_no(answer, &asked));
+    findings.extend(checks::magnitude(answer, &asked));
+    findings
+}

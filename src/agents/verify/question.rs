@@ -1,0 +1,57 @@
+//! What a question asks for, as far as its words say so for certain.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::table::years_in;
+
+/// What a question asks for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// Years it names, in order.
+    pub years: Vec<i32>,
+    /// It asks for yes or no.
+    pub yes_no: bool,
+    /// It asks for a percent in so many words.
+    pub percent: bool,
+    /// It asks for a change over time (rule 1: later minus earlier).
+    pub change: bool,
+    /// It asks for a share of a whole (rule 2).
+    pub share: bool,
+}
+
+static YES_NO: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"^(and |but |so )?(did|do|does|is|are|was|were|has|have|had|can|could|will|would)\b",
+    )
+    .ok()
+});
+static PERCENT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\bpercent\b|\bpercentage\b|%|\bpercentual\b").ok());
+static CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"\b(chang\w*|increas\w*|decreas\w*|declin\w*|grow\w*|grew|growth|rise|rose|fell|drop\w*|variation)\b").ok()
+});
+static SHARE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"\b(portion|proportion|share of|percent(age)? of|part of|fraction of)\b").ok()
+});
+
+fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
+    pattern
+        .as_ref()
+        .is_some_and(|pattern| pattern.is_match(text))
+}
+
+/// Reads a question's words.
+#[must_use]
+pub fn ask_of(question: &str) -> Asked {
+    let text = question.trim().to_lowercase();
+    let change = matches(&CHANGE, &text);
+    Asked {
+        years: years_in(&text),
+        yes_no: matches(&YES_NO, &text) && !text.contains(" or what "),
+        percent: matches(&PERCENT, &text) && !text.contains("percentage point"),
+        change,
+        share: !change && matches(&SHARE, &text),
+    }
+}

@@ -1,0 +1,163 @@
+//! The two agents on the graph: `START → analyst → critic → END`, with
+//! `critic → analyst` on *revise*.
+
+use std::sync::Arc;
+
+use thiserror::Error;
+use tokio_util::sync::CancellationToken;
+
+use crate::dataset::Question;
+use crate::graph::{Compiled, Graph, GraphError, RunError, RunOptions, StepEvent};
+
+use super::analyst::{AnalystKind, AnalystNode, LlmAnalyst};
+use super::answer::{Round, Settled};
+use super::critic::{CriticNode, LlmCritic};
+use super::exchange::{CallMemory, Exchange, Failure};
+use super::offline::OfflineAnalyst;
+use super::settings::{Backend, CriticMode, PairOptions};
+
+const ANALYST: &str = "analyst";
+const CRITIC: &str = "critic";
+
+/// The routes between the two agents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Route {
+    /// The analyst has an answer.
+    Submit,
+    /// The analyst cannot go on, or has nothing new.
+    Stop,
+    /// The critic lets the answer stand, or the loop is over.
+    Accept,
+    /// The critic sends it back.
+    Revise,
+}
+
+impl std::fmt::Display for Route {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Submit => "submit",
+            Self::Stop => "stop",
+            Self::Accept => "accept",
+            Self::Revise => "revise",
+        })
+    }
+}
+
+/// Why a question was left without an outcome: it is asked again on resume.
+#[derive(Debug, Error)]
+pub enum Interruption {
+    /// The run was cancelled.
+    #[error("cancelled")]
+    Cancelled,
+    /// No question of this run can succeed.
+    #[error("{0}")]
+    Fatal(String),
+}
+
+/// The analyst and the critic, wired and ready.
+pub struct Pair {
+    graph: Compiled<Exchange, Route, Failure>,
+    step_limit: usize,
+}
+
+impl Pair {
+    /// Builds the nodes and compiles the graph.
+    ///
+    /// # Errors
+    /// A [`GraphError`] if the wiring were wrong, which a test excludes.
+    pub fn new(options: &PairOptions) -> Result<Self, GraphError> {
+        let graph = Graph::builder()
+            .node(ANALYST, Box::new(analyst(options)))
+            .node(CRITIC, Box::new(critic(options)))
+            .start(ANALYST)
+            .edge(ANALYST, Route::Submit, CRITIC)
+            .edge(ANALYST, Route::Stop, crate::graph::END)
+            .edge(CRITIC, Route::Accept, crate::graph::END)
+            .edge(CRITIC, Route::Revise, ANALYST)
+            .compile()?;
+        // Two steps a round, and one for an analyst that stops.
+        let rounds = usize::try_from(options.max_rounds).unwrap_or(usize::MAX);
+        Ok(Self {
+            graph,
+            step_limit: rounds.saturating_mul(2).saturating_add(1),
+        })
+    }
+
+    /// The compiled graph, for drawing.
+    #[must_use]
+    pub fn graph(&self) -> &Compiled<Exchange, Route, Failure> {
+        &self.graph
+    }
+
+    /// Answers one question; `on_round` hears of every round with its verdict.
+    ///
+    /// # Errors
+    /// [`Interruption`] if the run was cancelled or no question can succeed;
+    /// every other trouble is an outcome in [`Settled`].
+    pub async fn ask(
+        &self,
+        question: Arc<Question>,
+        memory: CallMemory,
+        cancel: CancellationToken,
+        on_round: &(dyn Fn(&Round) + Send + Sync),
+    ) -> Result<Settled, Interruption> {
+        let mut exchange = Exchange::new(question, memory, cancel.clone());
+        let hook = |event: &StepEvent<'_, Route>, exchange: &Exchange| {
+            if let (CRITIC, Some(round)) = (event.node, exchange.rounds.last()) {
+                on_round(round);
+            }
+        };
+        let options = RunOptions {
+            step_limit: self.step_limit,
+            cancel,
+            hook: Some(&hook),
+        };
+        match self.graph.run(&mut exchange, options).await {
+            Ok(_) => Ok(exchange.settle()),
+            Err(RunError::Cancelled { .. }) => Err(Interruption::Cancelled),
+            Err(RunError::Node { source, .. }) if source.cancelled => Err(Interruption::Cancelled),
+            Err(RunError::Node { source, .. }) if source.fatal => {
+                Err(Interruption::Fatal(source.message))
+            }
+            Err(RunError::Node { source, .. }) => {
+                exchange.failure = Some(source);
+                Ok(exchange.settle())
+            }
+            Err(error) => Err(Interruption::Fatal(error.to_string())),
+        }
+    }
+}
+
+fn analyst(options: &PairOptions) -> AnalystNode {
+    let kind = match &options.backend {
+        Backend::Offline => AnalystKind::Offline(OfflineAnalyst::new()),
+        Backend::Llm { analyst, .. } => AnalystKind::Llm(LlmAnalyst {
+            model: Arc::clone(analyst),
+            prompts: Arc::clone(&options.prompts),
+            rendering: options.rendering.clone(),
+            sampling: options.sampling.clone(),
+        }),
+    };
+    AnalystNode {
+        kind,
+        answer_from: options.answer_from,
+    }
+}
+
+fn critic(options: &PairOptions) -> CriticNode {
+    let llm = match (&options.backend, options.critic) {
+        (Backend::Llm { critic, .. }, CriticMode::Llm) => Some(LlmCritic {
+            model: Arc::clone(critic),
+            prompts: Arc::clone(&options.prompts),
+            rendering: options.rendering.clone(),
+            sampling: options.sampling.clone(),
+        }),
+        _ => None,
+    };
+    CriticNode {
+        mode: options.critic,
+        verify: options.verify,
+        max_rounds: options.max_rounds.max(1),
+        llm,
+    }
+}
