@@ -1,10 +1,103 @@
 //! The command line: arguments become plain options, one call each; hints,
 //! colours and exit codes live here and nowhere below.
 
+mod args;
+mod data;
+mod exit;
+mod graph;
+mod provider;
+mod run;
+mod score;
+mod signals;
+
 use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+
+pub use exit::{Exit, Failure};
+
+/// Two agents answer financial questions over report pages, and are scored.
+///
+/// Without a command, the main job: ask the questions of a dataset, score the
+/// answers, write output/output.csv. Without any argument it answers the
+/// built-in sample with the embedded offline pair.
+#[derive(Debug, Parser)]
+#[command(
+    name = "convfinqa",
+    version,
+    args_conflicts_with_subcommands = true,
+    max_term_width = 100
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    run: args::RunArgs,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Ask the questions of a dataset and score the answers (the default).
+    Run(Box<args::RunArgs>),
+    /// Score a file of predictions again, offline.
+    Score(score::Args),
+    /// The dataset: download, check, show, statistics.
+    #[command(subcommand)]
+    Data(data::Command),
+    /// Draw the agents' state machine.
+    Graph(graph::Args),
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the man page.
+    Man,
+}
 
 /// Runs the program; the exit code is documented in the README.
 #[must_use]
 pub fn main() -> ExitCode {
-    ExitCode::SUCCESS
+    // A reader that goes away (`| head`) is no error of ours.
+    let cli = Cli::parse();
+    match dispatch(cli) {
+        Ok(exit) => exit.into(),
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {}", exit::one_line(&error));
+            exit::classify(&error).into()
+        }
+    }
+}
+
+/// The command line as clap sees it, for completions and the reference page.
+#[must_use]
+pub fn command() -> clap::Command {
+    Cli::command()
+}
+
+fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
+    match cli.command {
+        None => run::execute(&cli.run),
+        Some(Command::Run(args)) => run::execute(&args),
+        Some(Command::Score(args)) => score::execute(&args),
+        Some(Command::Data(command)) => data::execute(command),
+        Some(Command::Graph(args)) => graph::execute(&args),
+        Some(Command::Completions { shell }) => {
+            clap_complete::generate(shell, &mut command(), "convfinqa", &mut std::io::stdout());
+            Ok(Exit::Done)
+        }
+        Some(Command::Man) => {
+            clap_mangen::Man::new(command()).render(&mut std::io::stdout())?;
+            Ok(Exit::Done)
+        }
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    })
 }

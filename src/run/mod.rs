@@ -1,1 +1,19 @@
-//! Plan, scheduler, journal and resume, events, summary.
+//! A run: its plan, the scheduler, the journal that makes it resumable, the
+//! events that every output consumes, and the summary.
+//!
+//! `run` knows no sink and no provider: `cli` wires both.
+
+mod effect;
+mod event;
+pub mod journal;
+mod plan;
+mod row;
+mod scheduler;
+mod writer;
+
+pub use effect::CriticEffect;
+pub use event::{Event, Finish};
+pub use journal::{Identity, Journal, JournalError, RunMeta, Status};
+pub use plan::{HistoryMode, Mode, Plan, PlanError, Planned};
+pub use row::Row;
+pub use scheduler::{Price, RunError, Scheduler, Stop};

@@ -1,1 +1,14 @@
-//! Consumers of run events: csv, jsonl, terminal, report, MLflow.
+//! Consumers of run events and of journals: files, terminal, trackers.
+//!
+//! They decide nothing: what a run does is the same with and without them.
+
+mod csv;
+mod folder;
+mod jsonl;
+mod summary;
+pub mod terminal;
+
+pub use csv::{COLUMNS, write_csv};
+pub use folder::{RunFolder, SinkError, latest_unfinished};
+pub use jsonl::write_transcripts;
+pub use summary::{Summary, summarise, write_config, write_summary};

@@ -1,1 +1,191 @@
-//! Tests of `architecture`.
+//! Tests of the house: the direction of dependencies, file sizes, gold's walls.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Which room may use which, besides `number`, `program`, `table`, `telemetry`.
+/// `docs/architecture.md` says why.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("number", &[]),
+    ("program", &["number"]),
+    // The page that a table is read from is a type of `dataset`.
+    ("table", &["number", "dataset"]),
+    ("telemetry", &[]),
+    ("dataset", &[]),
+    ("prompt", &["dataset"]),
+    ("parse", &[]),
+    ("models", &[]),
+    ("graph", &[]),
+    ("offline", &["dataset"]),
+    (
+        "agents",
+        &["dataset", "prompt", "models", "graph", "parse", "offline"],
+    ),
+    ("score", &["dataset"]),
+    ("config", &["agents", "run"]),
+    ("run", &["dataset", "agents", "models", "score", "config"]),
+    ("sinks", &["run", "score", "dataset", "agents"]),
+    ("analysis", &["dataset", "score", "run"]),
+    ("env", &["dataset", "models", "offline", "parse", "score"]),
+];
+
+const SHARED: &[&str] = &["number", "program", "table", "telemetry"];
+
+/// Rooms that may not name gold, so that nothing which talks to a model can see it.
+const NO_GOLD: &[&str] = &["prompt", "models", "graph", "agents", "offline", "parse"];
+
+fn source() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+fn rust_files(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(rust_files(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    files
+}
+
+fn room_of(file: &Path) -> String {
+    let inside = file.strip_prefix(source()).unwrap();
+    let first = inside.components().next().unwrap();
+    first
+        .as_os_str()
+        .to_string_lossy()
+        .trim_end_matches(".rs")
+        .to_owned()
+}
+
+/// The code of a file without its comments and test modules.
+fn code(file: &Path) -> String {
+    let text = std::fs::read_to_string(file).unwrap();
+    let text = text
+        .split("#[cfg(test)]")
+        .next()
+        .unwrap_or_default()
+        .to_owned();
+    text.lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Rooms that a file uses: each `crate::room`, also within `use crate::{…}`.
+fn used_rooms(code: &str) -> Vec<String> {
+    let pattern = regex::Regex::new(r"crate::(\{[^;]*\}|[a-z_]+)").unwrap();
+    let name = regex::Regex::new(r"(?:^\{|,)\s*([a-z_]+)").unwrap();
+    let mut rooms = Vec::new();
+    for found in pattern.captures_iter(code) {
+        let target = &found[1];
+        if target.starts_with('{') {
+            rooms.extend(name.captures_iter(target).map(|room| room[1].to_owned()));
+        } else {
+            rooms.push(target.to_owned());
+        }
+    }
+    rooms
+}
+
+#[test]
+fn each_room_uses_only_the_rooms_it_may() {
+    let allowed: BTreeMap<_, _> = ALLOWED.iter().copied().collect();
+    let mut wrong = Vec::new();
+    for file in rust_files(&source()) {
+        let room = room_of(&file);
+        let Some(may) = allowed.get(room.as_str()) else {
+            assert!(
+                ["cli", "lib", "main"].contains(&room.as_str()),
+                "unknown room {room}: add it to ALLOWED"
+            );
+            continue;
+        };
+        let shared = !SHARED.contains(&room.as_str());
+        for used in used_rooms(&code(&file)) {
+            let fine = used == room
+                || may.contains(&used.as_str())
+                || (shared && SHARED.contains(&used.as_str()));
+            if !fine {
+                wrong.push(format!(
+                    "{} uses {used}",
+                    file.strip_prefix(source()).unwrap().display()
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "not allowed:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn rooms_that_talk_to_models_cannot_name_gold() {
+    let gold = regex::Regex::new(r"\bGold\b|\bCase\b").unwrap();
+    for file in rust_files(&source()) {
+        if NO_GOLD.contains(&room_of(&file).as_str()) {
+            let code = code(&file).replace("HistorySource::Gold", "");
+            assert!(!gold.is_match(&code), "{} names gold", file.display());
+        }
+    }
+}
+
+#[test]
+fn files_stay_under_500_lines() {
+    let long: Vec<_> = rust_files(&source())
+        .into_iter()
+        .chain(rust_files(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests"),
+        ))
+        .map(|file| {
+            (
+                std::fs::read_to_string(&file).unwrap().lines().count(),
+                file,
+            )
+        })
+        .filter(|(lines, _)| *lines > 500)
+        .collect();
+    assert!(long.is_empty(), "split: {long:?}");
+}
+
+#[test]
+fn nothing_below_the_command_line_prints_or_reads_the_environment() {
+    let printing = regex::Regex::new(r"\b(e?print(ln)?!|std::env::|clap::)").unwrap();
+    for file in rust_files(&source()) {
+        let room = room_of(&file);
+        if ["cli", "main", "lib", "sinks"].contains(&room.as_str()) {
+            continue;
+        }
+        let code = code(&file);
+        let found = printing.find(&code).map(|found| found.as_str().to_owned());
+        assert!(found.is_none(), "{} uses {found:?}", file.display());
+    }
+}
+
+/// General rules only: no record of the dataset may be special-cased.
+#[test]
+fn no_source_or_template_names_a_record_of_the_dataset() {
+    let id = regex::Regex::new(r"\b[A-Z]{1,5}/(19|20)\d\d(/page_\d+)?").unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files: Vec<_> = rust_files(&source());
+    files.extend(
+        std::fs::read_dir(root.join("prompts"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path()),
+    );
+    for file in files {
+        let text = if file.extension().is_some_and(|extension| extension == "rs") {
+            code(&file)
+        } else {
+            std::fs::read_to_string(&file).unwrap()
+        };
+        assert!(
+            !id.is_match(&text),
+            "{} names a record: {:?}",
+            file.display(),
+            id.find(&text)
+        );
+    }
+}

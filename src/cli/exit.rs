@@ -1,0 +1,130 @@
+//! Exit codes, and the one line that an error becomes.
+
+use std::process::ExitCode;
+
+use crate::config::ConfigError;
+use crate::dataset::DatasetError;
+use crate::models::{ErrorKind, ModelError, SettingsError};
+use crate::prompt::PromptError;
+use crate::run::{JournalError, PlanError, RunError};
+use crate::score::ScoreError;
+use crate::sinks::SinkError;
+
+/// How the program ended; the numbers are public (README).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Everything was done.
+    Done,
+    /// A bug of ours.
+    Bug,
+    /// Wrong usage or configuration, an output that cannot be written.
+    Usage,
+    /// Data that cannot be read or do not hold what was asked for.
+    Data,
+    /// Some questions are without an answer.
+    Unanswered,
+    /// The provider cannot be reached or refuses.
+    Provider,
+    /// A score lies below its `--fail-under`.
+    BelowThreshold,
+    /// Stopped by the user; can be resumed.
+    Interrupted,
+}
+
+impl Exit {
+    /// The public number.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Bug => 1,
+            Self::Usage => 2,
+            Self::Data => 3,
+            Self::Unanswered => 4,
+            Self::Provider => 5,
+            Self::BelowThreshold => 6,
+            Self::Interrupted => 130,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+/// An error of the command line itself, with its exit code.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Failure {
+    /// How the program ends.
+    pub exit: Exit,
+    /// What, where, what to do.
+    pub message: String,
+}
+
+impl Failure {
+    /// An error with this exit code.
+    pub fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self {
+            exit,
+            message: message.into(),
+        }
+    }
+}
+
+/// Which exit code an error ends the program with: the one place that knows
+/// what each room's errors mean to a caller.
+#[must_use]
+pub fn classify(error: &anyhow::Error) -> Exit {
+    for cause in error.chain() {
+        if let Some(failure) = cause.downcast_ref::<Failure>() {
+            return failure.exit;
+        }
+        if cause.is::<ConfigError>() || cause.is::<PromptError>() || cause.is::<SettingsError>() {
+            return Exit::Usage;
+        }
+        if let Some(error) = cause.downcast_ref::<DatasetError>() {
+            return if error.is_usage() {
+                Exit::Usage
+            } else {
+                Exit::Data
+            };
+        }
+        if cause.is::<PlanError>() || cause.is::<ScoreError>() {
+            return Exit::Data;
+        }
+        if let Some(error) = cause.downcast_ref::<ModelError>() {
+            return if error.kind == ErrorKind::Settings {
+                Exit::Usage
+            } else {
+                Exit::Provider
+            };
+        }
+        if cause.is::<RunError>() || cause.is::<JournalError>() || cause.is::<SinkError>() {
+            return Exit::Usage;
+        }
+    }
+    Exit::Bug
+}
+
+/// The error in one line: the causes behind each other, none said twice.
+#[must_use]
+pub fn one_line(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in error.chain() {
+        let text = cause
+            .to_string()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        if !line.contains(&text) {
+            if !line.is_empty() {
+                line.push_str(": ");
+            }
+            line.push_str(&text);
+        }
+    }
+    line
+}

@@ -1,0 +1,46 @@
+//! `convfinqa graph`: the agents' state machine, drawn from the object that runs.
+
+use std::sync::Arc;
+
+use crate::agents::{AnswerFrom, Backend, CriticMode, Pair, PairOptions, Sampling};
+use crate::prompt::{Prompts, Rendering};
+
+use super::Exit;
+
+/// Arguments of `graph`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// The drawing's language
+    #[arg(long, value_enum, default_value_t = Format::Mermaid)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Format {
+    Mermaid,
+    Dot,
+}
+
+/// Prints the drawing.
+///
+/// # Errors
+/// Only if the wiring itself were wrong.
+pub fn execute(args: &Args) -> anyhow::Result<Exit> {
+    let pair = Pair::new(&PairOptions {
+        backend: Backend::Offline,
+        critic: CriticMode::Rules,
+        verify: true,
+        max_rounds: 3,
+        answer_from: AnswerFrom::Program,
+        min_confidence: 0.0,
+        prompts: Arc::new(Prompts::embedded()),
+        rendering: Rendering::default(),
+        sampling: Sampling::default(),
+    })?;
+    let drawing = match args.format {
+        Format::Mermaid => pair.graph().mermaid(),
+        Format::Dot => pair.graph().dot(),
+    };
+    println!("{}", drawing.trim_end());
+    Ok(Exit::Done)
+}

@@ -1,0 +1,243 @@
+//! `convfinqa` and `convfinqa run`: the main job.
+
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context;
+use tokio::sync::mpsc;
+
+use crate::agents::Pair;
+use crate::config::{Layers, Settings};
+use crate::dataset::Dataset;
+use crate::models::{CallEvent, Observer};
+use crate::run::{Event, Finish, Identity, Journal, Plan, RunMeta, Scheduler, Stop};
+use crate::sinks::terminal::{Progress, ProgressOptions, summary_tables};
+use crate::sinks::{self, RunFolder, Summary};
+
+use super::args::RunArgs;
+use super::provider::{self, Answering};
+use super::{Exit, Failure, signals};
+
+/// Events that may wait for the display before questions wait for it.
+const EVENT_QUEUE: usize = 1024;
+
+/// Runs the main job.
+///
+/// # Errors
+/// One line for the user; [`super::exit::classify`] knows its exit code.
+pub fn execute(args: &RunArgs) -> anyhow::Result<Exit> {
+    let settings = settings(args)?;
+    let offline = settings.is_offline();
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.enable_all();
+    runtime
+        .build()
+        .context("cannot start the runtime")?
+        .block_on(main_job(args, settings, offline))
+}
+
+/// Flags over environment over `convfinqa.toml` over defaults.
+fn settings(args: &RunArgs) -> anyhow::Result<Settings> {
+    // A `.env` that is not there is no error; one that cannot be read is.
+    match dotenvy::dotenv() {
+        Ok(_) => {}
+        Err(error) if error.not_found() => {}
+        Err(error) => return Err(Failure::new(Exit::Usage, format!(".env: {error}")).into()),
+    }
+    let named = args.config.as_deref();
+    let flags = toml::Table::try_from(args).context("command line")?;
+    let layers = Layers::default()
+        .file(
+            named.unwrap_or(Path::new("convfinqa.toml")),
+            named.is_some(),
+        )?
+        .environment(&provider::variable)?
+        .table(flags, "command line")?;
+    Ok(layers.settings()?)
+}
+
+async fn main_job(args: &RunArgs, settings: Settings, offline: bool) -> anyhow::Result<Exit> {
+    let options = ProgressOptions {
+        verbose: args.verbose,
+        quiet: args.quiet,
+        terminal: std::io::stderr().is_terminal(),
+    };
+    let mut progress = Progress::new(options);
+    let (events, mut received) = mpsc::channel(EVENT_QUEUE);
+    let retries = events.clone();
+    let observer: Observer = Arc::new(move |_node, event| {
+        if let CallEvent::Retry(notice) = event {
+            let reason = format!("{}: {}", notice.reason, notice.message);
+            let event = Event::Retry {
+                attempt: notice.attempt,
+                delay: notice.delay,
+                reason,
+            };
+            // A slow display loses a notice, never a retry.
+            let _ = retries.try_send(event);
+        }
+    });
+    let answering = provider::answering(&settings, observer)?;
+    let dataset = provider::records(&settings, answering.is_remote(), |line| progress.say(line))?;
+    let plan = Plan::new(&dataset, settings.mode, settings.history, settings.epochs)?;
+    let identity = identity(&settings, &answering, &dataset, &plan)?;
+    let (folder, journal) = match &args.resume {
+        Some(run) => resume(&settings.output, run, &identity)?,
+        None => begin(&settings, identity, &dataset, &plan)?,
+    };
+
+    let stop = Stop::default();
+    let quiet = args.quiet;
+    signals::listen(stop.clone(), move |line| {
+        if !quiet {
+            eprintln!("{line}");
+        }
+    });
+    let scheduler = Scheduler {
+        plan,
+        pair: Arc::new(Pair::new(&answering.pair)?),
+        concurrency: settings
+            .concurrency
+            .unwrap_or_else(|| default_concurrency(offline)),
+        price: answering.price(),
+        stop,
+    };
+    drop(answering);
+    let run = tokio::spawn(scheduler.run(journal, events));
+    while let Some(event) = received.recv().await {
+        progress.on(&event);
+    }
+    let finish = run.await.context("the run's task failed")?;
+    // Whatever ended the run, what it has is written out before anything else.
+    let journal = Journal::open(&folder.journal())?;
+    let summary = write_results(&folder, &journal)?;
+    report(args, &folder, &summary)?;
+    match finish? {
+        Finish::Complete if summary.unanswered() > 0 => Ok(Exit::Unanswered),
+        Finish::Complete => Ok(Exit::Done),
+        Finish::Interrupted => Ok(Exit::Interrupted),
+        Finish::Fatal(message) => Err(Failure::new(Exit::Provider, message).into()),
+    }
+}
+
+/// Side by side: offline the cores are the limit, else the provider's patience.
+fn default_concurrency(offline: bool) -> usize {
+    if offline {
+        std::thread::available_parallelism().map_or(1, usize::from)
+    } else {
+        8
+    }
+}
+
+fn identity(
+    settings: &Settings,
+    answering: &Answering,
+    dataset: &Dataset,
+    plan: &Plan,
+) -> anyhow::Result<Identity> {
+    // What changes answers, less what has a part of its own and what only
+    // changes how fast or where to.
+    let mut table = toml::Table::try_from(settings)?;
+    for key in [
+        "model",
+        "provider",
+        "base_url",
+        "critic",
+        "critic_model",
+        "data_path",
+        "n",
+        "range",
+        "ids",
+        "filter",
+        "shuffle",
+        "mode",
+        "history",
+        "epochs",
+        "prompts",
+        "concurrency",
+        "timeout",
+        "attempts",
+        "output",
+    ] {
+        table.remove(key);
+    }
+    Ok(Identity {
+        model: answering.name.clone(),
+        critic: answering.critic_name.clone(),
+        data: dataset.hash.clone(),
+        prompts: answering.pair.prompts.hash(),
+        plan: plan.hash(),
+        settings: table.to_string().trim().replace('\n', ", "),
+    })
+}
+
+fn begin(
+    settings: &Settings,
+    identity: Identity,
+    dataset: &Dataset,
+    plan: &Plan,
+) -> anyhow::Result<(RunFolder, Journal)> {
+    let id = uuid::Uuid::now_v7().to_string();
+    let folder = RunFolder::create(&settings.output, &id)?;
+    let meta = RunMeta {
+        id,
+        started: jiff::Timestamp::now().to_string(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        identity,
+        data: dataset.source.clone(),
+        invented: dataset.invented,
+        total: plan.total(),
+        settings: toml::Table::try_from(settings)?,
+    };
+    let journal = Journal::create(&folder.journal(), &meta)?;
+    sinks::write_config(&folder.file("config.toml"), &meta)?;
+    Ok((folder, journal))
+}
+
+fn resume(output: &Path, run: &str, identity: &Identity) -> anyhow::Result<(RunFolder, Journal)> {
+    let folder = RunFolder::find(output, run)?;
+    let journal = Journal::open(&folder.journal())?;
+    let meta = journal.meta()?;
+    if let Some((what, then, now)) = meta.identity.difference(identity) {
+        return Err(Failure::new(
+            Exit::Usage,
+            format!(
+                "run {} cannot be resumed: its {what} was {then}, now it is {now}; \
+                 repeat the options it was started with (its config.toml), or start a new run",
+                meta.id
+            ),
+        )
+        .into());
+    }
+    Ok((folder, journal))
+}
+
+/// Everything a run leaves behind, made from its journal.
+fn write_results(folder: &RunFolder, journal: &Journal) -> anyhow::Result<Summary> {
+    let summary = sinks::summarise(journal)?;
+    sinks::write_csv(&folder.file("output.csv"), journal)?;
+    sinks::write_csv(&folder.last_csv(), journal)?;
+    sinks::write_transcripts(&folder.file("transcripts.jsonl"), journal)?;
+    sinks::write_summary(&folder.file("summary.json"), &summary)?;
+    Ok(summary)
+}
+
+fn report(args: &RunArgs, folder: &RunFolder, summary: &Summary) -> anyhow::Result<()> {
+    let csv = folder.last_csv();
+    if args.json {
+        let mut stdout = std::io::stdout().lock();
+        serde_json::to_writer_pretty(&mut stdout, summary)?;
+        writeln!(stdout)?;
+    } else if !args.quiet {
+        let mut stdout = std::io::stdout().lock();
+        writeln!(stdout, "{}", summary_tables(summary))?;
+        writeln!(
+            stdout,
+            "Rows: {}\nRun:  {}",
+            csv.display(),
+            folder.path().display()
+        )?;
+    }
+    Ok(())
+}

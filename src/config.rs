@@ -1,1 +1,0 @@
-//! Settings: flags over environment over `convfinqa.toml` over defaults.

@@ -1,0 +1,260 @@
+//! Lays one source of settings over another, so that an error names the source
+//! that is wrong.
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+use toml::{Table, Value};
+
+use super::settings::Settings;
+
+/// A source of settings that cannot be read.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// The file cannot be read.
+    #[error("{path}: {source}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The file is not TOML.
+    #[error("{path}: not TOML: {message}")]
+    NotToml {
+        /// The file.
+        path: PathBuf,
+        /// Why, in one line.
+        message: String,
+    },
+    /// A setting is unknown or of the wrong type or value.
+    #[error("{place}: {message}")]
+    Setting {
+        /// The file, the environment, or the command line.
+        place: String,
+        /// What is wrong, in one line.
+        message: String,
+    },
+}
+
+/// Settings as they come together, each layer over the ones before it.
+#[derive(Clone, Debug, Default)]
+pub struct Layers {
+    merged: Table,
+}
+
+impl Layers {
+    /// Lays a file over what is there. A missing file is no error unless
+    /// `required` (it was named).
+    ///
+    /// # Errors
+    /// [`ConfigError`] naming the file and the key.
+    pub fn file(self, path: &Path, required: bool) -> Result<Self, ConfigError> {
+        let text = match fs_err::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !required => {
+                return Ok(self);
+            }
+            Err(source) => {
+                return Err(ConfigError::Unreadable {
+                    path: path.to_owned(),
+                    source,
+                });
+            }
+        };
+        let table: Table = text
+            .parse()
+            .map_err(|error: toml::de::Error| ConfigError::NotToml {
+                path: path.to_owned(),
+                message: error.message().to_owned(),
+            })?;
+        self.table(table, &path.display().to_string())
+    }
+
+    /// Lays the variables `CONVFINQA_<KEY>` over what is there.
+    ///
+    /// # Errors
+    /// [`ConfigError`] naming the variable's key.
+    pub fn environment(
+        self,
+        variable: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, ConfigError> {
+        let mut table = Table::new();
+        for key in KEYS {
+            let name = format!("CONVFINQA_{}", key.to_uppercase());
+            if let Some(text) = variable(&name).filter(|text| !text.trim().is_empty()) {
+                table.insert((*key).to_owned(), value_of(key, text.trim()));
+            }
+        }
+        self.table(table, "environment (CONVFINQA_*)")
+    }
+
+    /// Lays a table over what is there.
+    ///
+    /// # Errors
+    /// [`ConfigError`] naming `place` and the key.
+    pub fn table(mut self, table: Table, place: &str) -> Result<Self, ConfigError> {
+        self.merged.extend(table);
+        self.read(place)?;
+        Ok(self)
+    }
+
+    /// What the layers come to.
+    ///
+    /// # Errors
+    /// [`ConfigError`] if a value is outside what a run can work with.
+    pub fn settings(&self) -> Result<Settings, ConfigError> {
+        self.read("settings")
+    }
+
+    fn read(&self, place: &str) -> Result<Settings, ConfigError> {
+        let error = |message| ConfigError::Setting {
+            place: place.to_owned(),
+            message,
+        };
+        let settings: Settings =
+            serde_path_to_error::deserialize(self.merged.clone()).map_err(|found| {
+                let path = found.path().to_string();
+                let message = found.inner().message().trim().to_owned();
+                error(if path == "." {
+                    message
+                } else {
+                    format!("{path}: {message}")
+                })
+            })?;
+        settings.validate().map_err(error)?;
+        Ok(settings)
+    }
+}
+
+/// The keys of [`Settings`]; a test holds them equal.
+const KEYS: &[&str] = &[
+    "model",
+    "provider",
+    "base_url",
+    "critic",
+    "critic_model",
+    "temperature",
+    "max_tokens",
+    "seed",
+    "data_path",
+    "n",
+    "range",
+    "ids",
+    "filter",
+    "shuffle",
+    "mode",
+    "history",
+    "max_rounds",
+    "verify",
+    "answer_from",
+    "min_confidence",
+    "table_style",
+    "prompts",
+    "concurrency",
+    "timeout",
+    "attempts",
+    "epochs",
+    "samples",
+    "output",
+];
+
+/// Numbers and booleans as such, a list split at commas, all else as text.
+fn value_of(key: &str, text: &str) -> Value {
+    const TEXTS: &[&str] = &[
+        "model",
+        "critic_model",
+        "base_url",
+        "filter",
+        "range",
+        "data_path",
+        "output",
+        "prompts",
+    ];
+    if key == "ids" {
+        return Value::Array(
+            text.split(',')
+                .map(|id| Value::String(id.trim().to_owned()))
+                .collect(),
+        );
+    }
+    if TEXTS.contains(&key) {
+        return Value::String(text.to_owned());
+    }
+    if let Ok(integer) = text.parse::<i64>() {
+        return Value::Integer(integer);
+    }
+    if let Ok(float) = text.parse::<f64>() {
+        return Value::Float(float);
+    }
+    match text {
+        "true" => Value::Boolean(true),
+        "false" => Value::Boolean(false),
+        _ => Value::String(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lines(text: &str) -> Table {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn the_keys_are_those_of_the_settings() {
+        let all = Settings {
+            provider: Some("openai".into()),
+            base_url: Some("http://x".into()),
+            critic_model: Some("x".into()),
+            temperature: Some(0.5),
+            max_tokens: Some(1),
+            seed: Some(1),
+            data_path: Some("x".into()),
+            n: Some(1),
+            range: Some("0..1".into()),
+            ids: vec!["x".into()],
+            filter: Some("x".into()),
+            prompts: Some("x".into()),
+            concurrency: Some(1),
+            ..Settings::default()
+        };
+        let table = Table::try_from(all).unwrap();
+        let mut keys: Vec<_> = table.keys().map(String::as_str).collect();
+        let mut known = KEYS.to_vec();
+        keys.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(keys, known);
+    }
+
+    #[test]
+    fn a_later_layer_wins_and_an_error_names_its_place() {
+        let layers = Layers::default()
+            .table(lines("model = 'a'\nmax_rounds = 2"), "file")
+            .unwrap();
+        let layers = layers
+            .environment(&|name| (name == "CONVFINQA_MODEL").then(|| "b".to_owned()))
+            .unwrap();
+        let settings = layers.settings().unwrap();
+        assert_eq!((settings.model.as_str(), settings.max_rounds), ("b", 2));
+
+        let error = layers
+            .clone()
+            .table(lines("temperature = 1.5"), "command line")
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "command line: temperature is 1.5; it must lie between 0 and 1"
+        );
+        let error = layers
+            .table(lines("colour = 'red'"), "convfinqa.toml")
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("convfinqa.toml: ") && error.contains("colour"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,12 @@
+//! Settings of a run: flags over environment over `convfinqa.toml` over
+//! defaults, one plain struct at the end that knows none of its sources.
+//!
+//! Every key of [`Settings`] is a key of `convfinqa.toml` and, in capitals
+//! behind `CONVFINQA_`, an environment variable. Secrets are no settings: keys
+//! are read from their own variables and are written nowhere.
+
+mod layers;
+mod settings;
+
+pub use layers::{ConfigError, Layers};
+pub use settings::{Settings, TableStyle};

@@ -1,0 +1,174 @@
+//! The settings of a run and their defaults.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::agents::{AnswerFrom, CriticMode};
+use crate::run::{HistoryMode, Mode};
+
+/// How the table is shown to a model (`--table-style`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TableStyle {
+    /// As filed, like the reference system.
+    Reference,
+    /// Headers repaired, dashes and doubled negatives cleared, rows and columns named.
+    #[default]
+    Repaired,
+}
+
+/// Everything that decides a run, in the form of `convfinqa.toml`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// `offline`, or the name of a chat model (on Azure: of the deployment).
+    pub model: String,
+    /// `openai` or `azure`; by default by the variables that are set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+    /// Base URL of any compatible server, e.g. `http://127.0.0.1:8080/v1`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_url: Option<String>,
+    /// Who criticises: `llm`, `rules` or `off`.
+    pub critic: CriticMode,
+    /// The critic's model, if it is another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub critic_model: Option<String>,
+    /// 0 to 1; left to the provider where absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Limit on output tokens of one reply.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u32>,
+    /// Seed of shuffling, and of sampling where the provider has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// A file of ConvFinQA records, or `sample`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_path: Option<String>,
+    /// How many records, from the first; absent: see the README.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n: Option<usize>,
+    /// Records `FROM..TO` by place, from 0, TO excluded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<String>,
+    /// Only these record ids.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ids: Vec<String>,
+    /// Only records whose id or a question matches this regular expression.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+    /// In an order drawn by `seed`, before `n` is taken.
+    pub shuffle: bool,
+    /// `questions` or `conversations`.
+    pub mode: Mode,
+    /// What a turn is told of earlier ones: `own` or `gold`.
+    pub history: HistoryMode,
+    /// Analyst replies with their verdicts, at most.
+    pub max_rounds: u32,
+    /// Whether the deterministic checks run.
+    pub verify: bool,
+    /// What decides the value: `program` or `text`.
+    pub answer_from: AnswerFrom,
+    /// Below this confidence the offline pair abstains.
+    pub min_confidence: f64,
+    /// How the table is shown.
+    pub table_style: TableStyle,
+    /// A folder whose `.j2` files replace the built-in templates of their name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompts: Option<PathBuf>,
+    /// Conversations in flight at a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<usize>,
+    /// Seconds for one HTTP request.
+    pub timeout: u64,
+    /// HTTP requests for one call, at most.
+    pub attempts: u32,
+    /// Passes over all questions.
+    pub epochs: u32,
+    /// Analyses drawn per question, of which the commonest value is taken.
+    pub samples: u32,
+    /// Where results go.
+    pub output: PathBuf,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            model: "offline".to_owned(),
+            provider: None,
+            base_url: None,
+            critic: CriticMode::default(),
+            critic_model: None,
+            temperature: None,
+            max_tokens: None,
+            seed: None,
+            data_path: None,
+            n: None,
+            range: None,
+            ids: Vec::new(),
+            filter: None,
+            shuffle: false,
+            mode: Mode::default(),
+            history: HistoryMode::default(),
+            max_rounds: 3,
+            verify: true,
+            answer_from: AnswerFrom::default(),
+            min_confidence: 0.0,
+            table_style: TableStyle::default(),
+            prompts: None,
+            concurrency: None,
+            timeout: 120,
+            attempts: 6,
+            epochs: 1,
+            samples: 1,
+            output: PathBuf::from("output"),
+        }
+    }
+}
+
+impl Settings {
+    /// Whether the embedded pair answers.
+    #[must_use]
+    pub fn is_offline(&self) -> bool {
+        self.model == "offline"
+    }
+
+    /// Whether every value is one that a run can work with.
+    ///
+    /// # Errors
+    /// Which setting is wrong and what it may be, in one line.
+    pub fn validate(&self) -> Result<(), String> {
+        let temperature = self.temperature.unwrap_or(0.0);
+        if !(0.0..=1.0).contains(&temperature) {
+            return Err(format!(
+                "temperature is {temperature}; it must lie between 0 and 1"
+            ));
+        }
+        if !(0.0..=1.0).contains(&self.min_confidence) {
+            return Err(format!(
+                "min-confidence is {}; it must lie between 0 and 1",
+                self.min_confidence
+            ));
+        }
+        let least_one = [
+            ("max-rounds", u64::from(self.max_rounds)),
+            ("timeout", self.timeout),
+            ("attempts", u64::from(self.attempts)),
+            ("epochs", u64::from(self.epochs)),
+            ("samples", u64::from(self.samples)),
+            ("n", self.n.unwrap_or(1) as u64),
+            ("concurrency", self.concurrency.unwrap_or(1) as u64),
+        ];
+        if let Some((name, _)) = least_one.iter().find(|(_, value)| *value == 0) {
+            return Err(format!("{name} is 0; it must be at least 1"));
+        }
+        if self.model.trim().is_empty() {
+            return Err(
+                "model is empty; name a model, or `offline` for the embedded pair".to_owned(),
+            );
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! What a run tells, and to whom: one enum, every output a consumer.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::agents::Round;
+use crate::dataset::QuestionKey;
+
+use super::journal::RunMeta;
+use super::row::Row;
+
+/// Something that happened in a run, in the order in which it happened.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// The run begins, or goes on.
+    Started {
+        /// What is run.
+        meta: Arc<RunMeta>,
+        /// Questions in the plan.
+        total: usize,
+        /// Of these, answered before (a resumed run); their rows follow as `Answered` with `resumed`.
+        answered: usize,
+    },
+    /// A question's first call is about to be made.
+    Asked {
+        /// Its place in the plan.
+        index: usize,
+        /// Which question.
+        key: QuestionKey,
+    },
+    /// A round has its verdict.
+    Round {
+        /// Its place in the plan.
+        index: usize,
+        /// Which question.
+        key: QuestionKey,
+        /// The round.
+        round: Box<Round>,
+    },
+    /// A question has its outcome, and the journal holds it.
+    Answered {
+        /// The row.
+        row: Arc<Row>,
+        /// It stood in the journal before this process started.
+        resumed: bool,
+    },
+    /// A request is tried again.
+    Retry {
+        /// The request's number for this call, from 1, that failed.
+        attempt: u32,
+        /// How long it waits.
+        delay: Duration,
+        /// Why, in one line.
+        reason: String,
+    },
+    /// Nothing follows.
+    Finished {
+        /// How it ended.
+        finish: Finish,
+        /// Wall time of this process.
+        elapsed: Duration,
+    },
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// Every question has an outcome.
+    Complete,
+    /// Stopped by the user; can be resumed.
+    Interrupted,
+    /// No question could succeed; can be resumed once the cause is mended.
+    Fatal(String),
+}

@@ -1,0 +1,168 @@
+//! Which questions are asked, in which order, and what they may know of each
+//! other.
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::dataset::{Case, Dataset, Gold, HistoryEntry, HistorySource, Kind, Record};
+
+/// Which questions of a record are asked (`--mode`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// The stand-alone questions: `qa`, or `qa_0` and `qa_1`.
+    #[default]
+    Questions,
+    /// The conversation's turns, in order.
+    Conversations,
+}
+
+/// What a turn is told of the earlier ones (`--history`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HistoryMode {
+    /// Our own earlier answers.
+    #[default]
+    Own,
+    /// The dataset's earlier answers.
+    Gold,
+}
+
+/// Why nothing can be planned.
+#[derive(Debug, Error)]
+pub enum PlanError {
+    /// The records have no questions of this mode.
+    #[error(
+        "{path}: none of its {records} records has a stand-alone question (qa, qa_0); use --mode conversations"
+    )]
+    NoQuestions {
+        /// The data.
+        path: String,
+        /// How many records were looked at.
+        records: usize,
+    },
+    /// The records have no turns.
+    #[error(
+        "{path}: none of its {records} records has a conversation (annotation.dialogue_break); use --mode questions"
+    )]
+    NoTurns {
+        /// The data.
+        path: String,
+        /// How many records were looked at.
+        records: usize,
+    },
+}
+
+/// A case with its place in the plan.
+#[derive(Clone, Debug)]
+pub struct Planned {
+    /// Its place: the order of every output.
+    pub index: usize,
+    /// Question and gold.
+    pub case: Case,
+    /// Whether its record is a Single or a Double.
+    pub kind: Kind,
+    /// Which repetition of the whole set it belongs to, from 0 (`--epochs`).
+    pub epoch: u32,
+}
+
+/// The questions of a run in output order; a unit's questions are asked one
+/// after the other, units side by side.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Which questions.
+    pub mode: Mode,
+    /// What turns are told.
+    pub history: HistoryMode,
+    /// The units.
+    pub units: Vec<Vec<Planned>>,
+    total: usize,
+}
+
+impl Plan {
+    /// Plans `epochs` passes (at least one) over the dataset's records.
+    ///
+    /// # Errors
+    /// [`PlanError`] if no record has a question of this mode.
+    pub fn new(
+        dataset: &Dataset,
+        mode: Mode,
+        history: HistoryMode,
+        epochs: u32,
+    ) -> Result<Self, PlanError> {
+        let mut units = Vec::new();
+        let mut index = 0;
+        for epoch in 0..epochs.max(1) {
+            for record in &dataset.records {
+                for cases in units_of(record, mode) {
+                    let unit = cases
+                        .iter()
+                        .map(|case| {
+                            let planned = Planned {
+                                index,
+                                case: case.clone(),
+                                kind: record.kind,
+                                epoch,
+                            };
+                            index += 1;
+                            planned
+                        })
+                        .collect();
+                    units.push(unit);
+                }
+            }
+        }
+        if units.is_empty() {
+            let (path, records) = (dataset.source.clone(), dataset.records.len());
+            return Err(match mode {
+                Mode::Questions => PlanError::NoQuestions { path, records },
+                Mode::Conversations => PlanError::NoTurns { path, records },
+            });
+        }
+        Ok(Self {
+            mode,
+            history,
+            units,
+            total: index,
+        })
+    }
+
+    /// blake3 over what is asked in which order, hex: part of a run's identity.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        hasher.update(format!("{:?} {:?}", self.mode, self.history).as_bytes());
+        for planned in self.units.iter().flatten() {
+            let line = format!("\n{} {}", planned.epoch, planned.case.question.key);
+            hasher.update(line.as_bytes());
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
+    /// How many questions there are.
+    #[must_use]
+    pub fn total(&self) -> usize {
+        self.total
+    }
+}
+
+fn units_of(record: &Record, mode: Mode) -> Vec<&[Case]> {
+    match mode {
+        Mode::Questions => record.questions.chunks(1).collect(),
+        Mode::Conversations if record.turns.is_empty() => Vec::new(),
+        Mode::Conversations => vec![record.turns.as_slice()],
+    }
+}
+
+/// Turns an earlier turn's gold into plain history: the one place where gold
+/// becomes something an agent may see, and only for turns that are over.
+#[must_use]
+pub(super) fn gold_history(question: &str, gold: &Gold) -> HistoryEntry {
+    HistoryEntry {
+        question: question.to_owned(),
+        value: gold.exe_ans.clone(),
+        program: gold.program.clone(),
+        label: None,
+        source: HistorySource::Gold,
+    }
+}

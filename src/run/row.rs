@@ -1,0 +1,112 @@
+//! One question's full result: what the journal keeps and every sink reads.
+
+use std::sync::Arc;
+
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+use crate::agents::Settled;
+use crate::dataset::{Document, Gold, Kind, QuestionKey};
+use crate::number::{Value, round5};
+use crate::score::{Item, ScoredRow, Scores, score};
+
+use super::plan::Mode;
+
+/// One question's full result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Its place in the plan: the order of every output.
+    pub index: usize,
+    /// Which repetition, from 0.
+    pub epoch: u32,
+    /// Which question.
+    pub key: QuestionKey,
+    /// The report page: the cluster for statistics.
+    pub filename: String,
+    /// Single or Double.
+    pub kind: Kind,
+    /// The question's text.
+    pub question: String,
+    /// What the dataset says.
+    pub gold: Gold,
+    /// Which questions the run asks; it decides what is compared.
+    pub mode: Mode,
+    /// What the agents came to.
+    pub settled: Settled,
+    /// What it scores; absent parts have no gold.
+    pub scores: Scores,
+    /// Seconds from the first request to the verdict, retries included,
+    /// waiting for a slot not.
+    pub latency: f64,
+    /// What the calls cost in US dollars; `None` if a price is unknown.
+    #[serde(default)]
+    pub cost: Option<Decimal>,
+}
+
+impl Row {
+    /// The row scored by every rule over its page.
+    #[must_use]
+    pub fn scored(mut self, page: &Arc<Document>) -> Self {
+        let item = Item {
+            document: Some(Arc::clone(page)),
+            ..self.item()
+        };
+        self.scores = score(&item);
+        self
+    }
+
+    /// The row with the scores it was given when it was answered.
+    #[must_use]
+    pub fn as_scored(&self) -> ScoredRow {
+        ScoredRow {
+            item: self.item(),
+            scores: self.scores.clone(),
+        }
+    }
+
+    /// What is scored, without the page.
+    fn item(&self) -> Item {
+        let answer = self.settled.answer.as_ref();
+        Item {
+            key: self.key.clone(),
+            filename: self.filename.clone(),
+            kind: Some(self.kind),
+            question: self.question.clone(),
+            ground_truth: self.ground_truth(),
+            gold: self.gold.clone(),
+            prediction: self.prediction(),
+            answer: answer
+                .map(|answer| answer.printed.clone())
+                .unwrap_or_default(),
+            value: answer.and_then(|answer| answer.value.clone()),
+            program: answer.and_then(|answer| answer.program.clone()),
+            document: None,
+            outcome: self.settled.outcome,
+            latency: Some(self.latency),
+        }
+    }
+
+    /// The gold that the prediction is compared with, as written in the CSV:
+    /// `qa.answer` of a question, `exe_ans` of a turn.
+    #[must_use]
+    pub fn ground_truth(&self) -> Option<String> {
+        match self.mode {
+            Mode::Questions => self.gold.answer.clone(),
+            Mode::Conversations => self.gold.exe_ans.as_ref().map(ToString::to_string),
+        }
+    }
+
+    /// The prediction as written in the CSV: the printed answer to a question,
+    /// the value rounded to 5 decimals of a turn; empty without an answer.
+    #[must_use]
+    pub fn prediction(&self) -> String {
+        let Some(answer) = &self.settled.answer else {
+            return String::new();
+        };
+        match (self.mode, &answer.value) {
+            (Mode::Conversations, Some(Value::Number(x))) => round5(*x).to_string(),
+            (Mode::Conversations, Some(word)) => word.to_string(),
+            _ => answer.printed.clone(),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! The journal's writer: one thread that owns the connection, so that no
+//! question waits for another's disk, and entries that arrive together share
+//! one transaction.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::JoinHandle;
+
+use tokio::sync::oneshot;
+
+use crate::agents::Call;
+
+use super::journal::{Entry, Journal, JournalError};
+use super::row::Row;
+
+/// Entries in one transaction, at most: bounds what a crash in mid-write takes.
+const BATCH: usize = 256;
+
+enum Message {
+    Call {
+        question: usize,
+        call: Box<Call>,
+    },
+    Answer {
+        row: Arc<Row>,
+        durable: oneshot::Sender<()>,
+    },
+}
+
+/// A handle to the writer thread.
+#[derive(Clone)]
+pub(super) struct Writer {
+    messages: Sender<Message>,
+}
+
+/// The writer thread; joined for its first error.
+pub(super) struct WriterThread {
+    thread: JoinHandle<Result<(), JournalError>>,
+}
+
+impl WriterThread {
+    /// Waits until everything is written.
+    ///
+    /// # Errors
+    /// The error at which writing stopped.
+    pub(super) fn join(self) -> Result<(), JournalError> {
+        self.thread.join().unwrap_or(Ok(()))
+    }
+}
+
+/// Starts the thread. It ends when every [`Writer`] is dropped.
+pub(super) fn spawn(mut journal: Journal) -> (Writer, WriterThread) {
+    let (messages, received) = mpsc::channel();
+    let thread = std::thread::spawn(move || write_all(&mut journal, &received));
+    (Writer { messages }, WriterThread { thread })
+}
+
+fn write_all(journal: &mut Journal, received: &Receiver<Message>) -> Result<(), JournalError> {
+    while let Ok(first) = received.recv() {
+        let mut entries = Vec::new();
+        let mut waiting = Vec::new();
+        for message in std::iter::once(first).chain(received.try_iter().take(BATCH - 1)) {
+            match message {
+                Message::Call { question, call } => entries.push(Entry::Call { question, call }),
+                Message::Answer { row, durable } => {
+                    entries.push(Entry::Answer(row));
+                    waiting.push(durable);
+                }
+            }
+        }
+        // On an error the senders are dropped with the receiver, and every
+        // waiting question learns that nothing is durable any more.
+        journal.append(&entries)?;
+        for durable in waiting {
+            let _ = durable.send(());
+        }
+    }
+    Ok(())
+}
+
+impl Writer {
+    /// Puts a call down, without waiting.
+    pub(super) fn call(&self, question: usize, call: &Call) {
+        let _ = self.messages.send(Message::Call {
+            question,
+            call: Box::new(call.clone()),
+        });
+    }
+
+    /// Puts an answer down and waits until it is durable; `false` if writing
+    /// has stopped, the reason of which [`WriterThread::join`] gives.
+    pub(super) async fn answer(&self, row: Arc<Row>) -> bool {
+        let (durable, written) = oneshot::channel();
+        self.messages.send(Message::Answer { row, durable }).is_ok() && written.await.is_ok()
+    }
+}

@@ -1,0 +1,229 @@
+//! `output.csv`: the reference's seven columns first and in its order, then
+//! ours; safe to open in a spreadsheet, whole or not at all.
+
+use std::path::Path;
+
+use crate::agents::Settled;
+use crate::dataset::Outcome;
+use crate::run::{Journal, Row};
+use crate::score::Scores;
+
+use super::folder::{SinkError, write_atomic};
+
+/// The columns, in order.
+pub const COLUMNS: &[&str] = &[
+    "id",
+    "question",
+    "ground_truth",
+    "prediction",
+    "latency",
+    "exact_match",
+    "numerical_match",
+    "part",
+    "outcome",
+    "answer",
+    "value",
+    "unit",
+    "program",
+    "execution_accuracy",
+    "program_accuracy",
+    "financial_equivalence",
+    "fe_reason",
+    "diagnostic",
+    "gold_program",
+    "exe_ans",
+    "filename",
+    "epoch",
+    "rounds",
+    "chosen_round",
+    "stop",
+    "first_draft",
+    "findings",
+    "confidence",
+    "calls",
+    "attempts",
+    "input_tokens",
+    "output_tokens",
+    "cost_usd",
+    "error",
+];
+
+/// Writes the CSV of a run from its journal, in the plan's order.
+///
+/// # Errors
+/// [`SinkError`] if the journal cannot be read or the file not be written; a
+/// file that was there is then as it was.
+pub fn write_csv(path: &Path, journal: &Journal) -> Result<(), SinkError> {
+    let error = |source| SinkError::Csv {
+        path: path.to_owned(),
+        source,
+    };
+    write_atomic(path, |file| {
+        let mut writer = ::csv::Writer::from_writer(file);
+        writer.write_record(COLUMNS).map_err(error)?;
+        let mut failed = None;
+        journal.for_each_row(|row| {
+            if failed.is_none() {
+                failed = writer.write_record(cells(&row)).err();
+            }
+        })?;
+        failed.map_or(Ok(()), |source| Err(error(source)))?;
+        writer.flush().map_err(|source| SinkError::Write {
+            path: path.to_owned(),
+            source,
+        })
+    })
+}
+
+fn cells(row: &Row) -> Vec<String> {
+    let Settled {
+        outcome,
+        answer,
+        rounds,
+        calls,
+        stop,
+        chosen_round,
+        error,
+        ..
+    } = &row.settled;
+    let usage = |of: fn(&crate::models::Usage) -> u64| {
+        let counted = calls
+            .iter()
+            .filter_map(|call| call.reply.as_ref()?.usage.as_ref().map(of));
+        counted.sum::<u64>()
+    };
+    let answer = answer.as_ref();
+    let text = |value: Option<String>| guarded(&value.unwrap_or_default());
+    let findings: Vec<String> = rounds
+        .iter()
+        .flat_map(|round| {
+            round
+                .findings
+                .iter()
+                .map(move |finding| format!("{}:{}", round.number, name(&finding.kind)))
+        })
+        .collect();
+    let Scores {
+        exact_match,
+        numerical_match,
+        execution_accuracy,
+        program_accuracy,
+        financial_equivalence,
+        ..
+    } = &row.scores;
+    let equivalence = financial_equivalence.as_ref();
+    vec![
+        guarded(&row.key.id),
+        guarded(&row.question),
+        text(row.ground_truth()),
+        guarded(&row.prediction()),
+        row.latency.to_string(),
+        truth(*exact_match),
+        truth(*numerical_match),
+        row.key.part.clone(),
+        outcome.name().to_owned(),
+        text(answer.map(|answer| answer.printed.clone())),
+        text(answer.and_then(|answer| answer.value.as_ref().map(ToString::to_string))),
+        text(answer.map(|answer| unit_text(&answer.unit))),
+        text(answer.and_then(|answer| answer.program.clone())),
+        truth(*execution_accuracy),
+        truth(*program_accuracy),
+        truth(equivalence.map(|found| found.accepted)),
+        equivalence
+            .and_then(|found| found.reason)
+            .map(|reason| name(&reason))
+            .unwrap_or_default(),
+        equivalence
+            .map(|found| names(&found.diagnostics))
+            .unwrap_or_default(),
+        text(row.gold.program.clone()),
+        text(row.gold.exe_ans.as_ref().map(ToString::to_string)),
+        guarded(&row.filename),
+        row.epoch.to_string(),
+        rounds.len().to_string(),
+        chosen_round
+            .map(|number| number.to_string())
+            .unwrap_or_default(),
+        name(stop),
+        text(rounds.first().map(|round| round.answer.printed.clone())),
+        findings.join(" "),
+        answer
+            .and_then(|answer| answer.confidence)
+            .map(|p| format!("{p:.3}"))
+            .unwrap_or_default(),
+        calls.len().to_string(),
+        calls
+            .iter()
+            .map(|call| call.attempts)
+            .sum::<u32>()
+            .to_string(),
+        usage(|usage| usage.input_tokens).to_string(),
+        usage(|usage| usage.output_tokens).to_string(),
+        row.cost.map(|cost| cost.to_string()).unwrap_or_default(),
+        text(error.clone().filter(|_| *outcome != Outcome::Answered)),
+    ]
+}
+
+/// A score that is absent (no gold) is an empty cell, not `False`.
+fn truth(score: Option<bool>) -> String {
+    match score {
+        Some(true) => "True".to_owned(),
+        Some(false) => "False".to_owned(),
+        None => String::new(),
+    }
+}
+
+/// The name that serde gives a unit-like value.
+fn name(value: &impl serde::Serialize) -> String {
+    serde_json::to_value(value)
+        .ok()
+        .and_then(|value| value.as_str().map(str::to_owned))
+        .unwrap_or_default()
+}
+
+fn names<T: serde::Serialize>(values: &[T]) -> String {
+    values.iter().map(name).collect::<Vec<_>>().join(" ")
+}
+
+fn unit_text(unit: &crate::number::Unit) -> String {
+    let kind = name(&unit.kind);
+    match unit.scale {
+        Some(scale) => format!("{kind} {}", scale.word()),
+        None => kind,
+    }
+}
+
+/// A cell that a spreadsheet would take for a formula gets a leading
+/// apostrophe, which our readers drop; numbers and percents never.
+fn guarded(cell: &str) -> String {
+    let guard = match cell.chars().next() {
+        Some('=' | '+' | '@' | '\t' | '\r') => true,
+        Some('-') => {
+            let bare = cell.trim_end_matches('%').replace(',', "");
+            bare.trim().parse::<f64>().is_err()
+        }
+        // So that an apostrophe of the text's own survives the reader.
+        Some('\'') => true,
+        _ => false,
+    };
+    if guard {
+        format!("'{cell}")
+    } else {
+        cell.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::guarded;
+
+    #[test]
+    fn formulas_are_guarded_and_numbers_are_not() {
+        for text in ["=1+1", "+1", "@x", "\tx", "-x", "-1 + 2", "'x"] {
+            assert_eq!(guarded(text), format!("'{text}"));
+        }
+        for text in ["-5", "-5.1%", "-1,234", "5", "", "revenue"] {
+            assert_eq!(guarded(text), text);
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Progress on stderr: a bar on a terminal, plain lines elsewhere.
+
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::dataset::Outcome;
+use crate::run::{Event, Finish, Row};
+use crate::score::numeric_match;
+
+/// How progress is shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ProgressOptions {
+    /// Every question with its answers and rounds.
+    pub verbose: bool,
+    /// Nothing at all.
+    pub quiet: bool,
+    /// Whether stderr is a terminal.
+    pub terminal: bool,
+}
+
+/// Seconds between two plain progress lines.
+const PLAIN_INTERVAL: Duration = Duration::from_secs(5);
+
+/// Shows a run's events on stderr.
+pub struct Progress {
+    options: ProgressOptions,
+    bar: ProgressBar,
+    total: usize,
+    answered: usize,
+    scored: usize,
+    matched: usize,
+    failed: usize,
+    cost: Option<rust_decimal::Decimal>,
+    last_line: Instant,
+    started: Instant,
+}
+
+impl Progress {
+    /// A display that has seen nothing yet.
+    #[must_use]
+    pub fn new(options: ProgressOptions) -> Self {
+        let target = if options.terminal && !options.quiet {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bar = ProgressBar::with_draw_target(None, target);
+        // Without a total the template has nothing to show; `Started` brings it.
+        if let Ok(style) = ProgressStyle::with_template("{bar:24.cyan/dim} {pos}/{len} {msg} {eta}")
+        {
+            bar.set_style(style.progress_chars("━╸─"));
+        }
+        let now = Instant::now();
+        Self {
+            options,
+            bar,
+            total: 0,
+            answered: 0,
+            scored: 0,
+            matched: 0,
+            failed: 0,
+            cost: Some(rust_decimal::Decimal::ZERO),
+            last_line: now,
+            started: now,
+        }
+    }
+
+    /// Takes one event.
+    pub fn on(&mut self, event: &Event) {
+        match event {
+            Event::Started {
+                total, answered, ..
+            } => self.begin(*total, *answered),
+            Event::Asked { .. } => {}
+            Event::Round { key, round, .. } => {
+                if self.options.verbose {
+                    let verdict = verdict_text(round);
+                    self.say(&format!(
+                        "  {key}: round {}: {} — {verdict}",
+                        round.number, round.answer.printed
+                    ));
+                }
+            }
+            Event::Answered { row, resumed } => self.answered(row, *resumed),
+            Event::Retry {
+                attempt,
+                delay,
+                reason,
+            } => {
+                if self.options.verbose {
+                    let seconds = delay.as_secs_f64();
+                    self.say(&format!(
+                        "  request {attempt} failed ({reason}); again in {seconds:.1} s"
+                    ));
+                }
+            }
+            Event::Finished { finish, elapsed } => self.finish(finish, *elapsed),
+        }
+    }
+
+    /// Prints a line without tearing the bar.
+    pub fn say(&self, line: &str) {
+        if self.options.quiet {
+            return;
+        }
+        self.bar.suspend(|| eprintln!("{line}"));
+    }
+
+    fn begin(&mut self, total: usize, answered: usize) {
+        self.total = total;
+        self.bar.set_length(total as u64);
+        if answered > 0 {
+            self.say(&format!(
+                "going on: {answered} of {total} questions are answered"
+            ));
+        }
+    }
+
+    fn answered(&mut self, row: &Row, resumed: bool) {
+        self.answered += 1;
+        if row.settled.outcome != Outcome::Answered {
+            self.failed += 1;
+        }
+        if let Some(gold) = row.ground_truth() {
+            self.scored += 1;
+            self.matched += usize::from(
+                row.settled.outcome == Outcome::Answered && numeric_match(&gold, &row.prediction()),
+            );
+        }
+        self.cost = self.cost.zip(row.cost).map(|(sum, cost)| sum + cost);
+        self.bar.set_message(self.message());
+        self.bar.set_position(self.answered as u64);
+        if self.options.verbose && !resumed {
+            self.say(&verbose_lines(row));
+        } else if !self.options.terminal && self.last_line.elapsed() >= PLAIN_INTERVAL {
+            self.last_line = Instant::now();
+            self.say(&format!(
+                "{}/{} {} {}",
+                self.answered,
+                self.total,
+                self.message(),
+                self.eta()
+            ));
+        }
+    }
+
+    /// Live numeric match, cost and failures.
+    fn message(&self) -> String {
+        let mut parts = Vec::new();
+        if self.scored > 0 {
+            let percent = 100.0 * self.matched as f64 / self.scored as f64;
+            parts.push(format!("NM {percent:.1} %"));
+        }
+        match self.cost {
+            Some(cost) if cost.is_zero() => {}
+            Some(cost) => parts.push(format!("${cost:.4}")),
+            None => parts.push("cost unknown".to_owned()),
+        }
+        if self.failed > 0 {
+            parts.push(format!("{} without answer", self.failed));
+        }
+        parts.join(" · ")
+    }
+
+    fn eta(&self) -> String {
+        let done = self.answered.max(1) as f64;
+        let left = self.total.saturating_sub(self.answered) as f64;
+        format!(
+            "{:.0} s left",
+            self.started.elapsed().as_secs_f64() / done * left
+        )
+    }
+
+    fn finish(&self, finish: &Finish, elapsed: Duration) {
+        self.bar.finish_and_clear();
+        let (answered, total) = (self.answered, self.total);
+        let seconds = elapsed.as_secs_f64();
+        match finish {
+            Finish::Complete => {
+                self.say(&format!(
+                    "{answered}/{total} {} in {seconds:.1} s",
+                    self.message()
+                ));
+            }
+            Finish::Interrupted => self.say(&format!(
+                "interrupted after {answered} of {total} questions; go on with --resume"
+            )),
+            Finish::Fatal(_) => {
+                self.say(&format!(
+                    "stopped after {answered} of {total} questions; go on with --resume"
+                ));
+            }
+        }
+    }
+}
+
+fn verdict_text(round: &crate::agents::Round) -> String {
+    use crate::agents::CriticVerdict;
+    match &round.verdict {
+        CriticVerdict::Ok if round.findings.is_empty() => "ALL_OK".to_owned(),
+        CriticVerdict::Ok => format!("ALL_OK, but {} check(s) object", round.findings.len()),
+        CriticVerdict::Revise { findings } => {
+            let count = findings.len() + round.findings.len();
+            format!("sent back with {count} finding(s)")
+        }
+        CriticVerdict::Unparsable { .. } => "critic's reply not understood".to_owned(),
+        CriticVerdict::Skipped => "no critic".to_owned(),
+    }
+}
+
+/// Id, question, expected and generated answer.
+fn verbose_lines(row: &Row) -> String {
+    let expected = row.ground_truth().unwrap_or_else(|| "(no gold)".to_owned());
+    let generated = match row.settled.outcome {
+        Outcome::Answered => row.prediction(),
+        outcome => format!(
+            "({outcome}) {}",
+            row.settled.error.as_deref().unwrap_or_default()
+        ),
+    };
+    format!(
+        "{}\n  question:  {}\n  expected:  {expected}\n  generated: {generated}\n  rounds:    {} · {:.2} s",
+        row.key,
+        row.question,
+        row.settled.rounds.len(),
+        row.latency
+    )
+}
