@@ -35,6 +35,9 @@ pub struct Call {
     pub seconds: f64,
 }
 
+/// Puts a call down.
+pub type Record = Box<dyn Fn(&Call) + Send + Sync>;
+
 /// Replies that an interrupted run has already paid for, and where new ones are
 /// put down before they are used.
 #[derive(Default)]
@@ -42,7 +45,7 @@ pub struct CallMemory {
     /// By request hash.
     pub replies: HashMap<String, Call>,
     /// Called with every fresh reply.
-    pub record: Option<Box<dyn Fn(&Call) + Send + Sync>>,
+    pub record: Option<Record>,
 }
 
 /// Why a question cannot go on.

@@ -134,7 +134,7 @@ fn analyst(options: &PairOptions) -> AnalystNode {
         Backend::Llm { analyst, .. } => AnalystKind::Llm(LlmAnalyst {
             model: Arc::clone(analyst),
             prompts: Arc::clone(&options.prompts),
-            rendering: options.rendering.clone(),
+            rendering: options.rendering,
             sampling: options.sampling.clone(),
         }),
     };
@@ -149,7 +149,7 @@ fn critic(options: &PairOptions) -> CriticNode {
         (Backend::Llm { critic, .. }, CriticMode::Llm) => Some(LlmCritic {
             model: Arc::clone(critic),
             prompts: Arc::clone(&options.prompts),
-            rendering: options.rendering.clone(),
+            rendering: options.rendering,
             sampling: options.sampling.clone(),
         }),
         _ => None,
