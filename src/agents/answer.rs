@@ -225,3 +225,17 @@ pub struct Settled {
     #[serde(skip)]
     pub calls: Vec<super::Call>,
 }
+
+impl Settled {
+    /// Tokens in and out over all calls that say so.
+    #[must_use]
+    pub fn tokens(&self) -> (u64, u64) {
+        let usages = self
+            .calls
+            .iter()
+            .filter_map(|call| call.reply.as_ref()?.usage.as_ref());
+        usages.fold((0, 0), |(input, output), usage| {
+            (input + usage.input_tokens, output + usage.output_tokens)
+        })
+    }
+}

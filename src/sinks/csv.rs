@@ -86,12 +86,7 @@ fn cells(row: &Row) -> Vec<String> {
         error,
         ..
     } = &row.settled;
-    let usage = |of: fn(&crate::models::Usage) -> u64| {
-        let counted = calls
-            .iter()
-            .filter_map(|call| call.reply.as_ref()?.usage.as_ref().map(of));
-        counted.sum::<u64>()
-    };
+    let (input_tokens, output_tokens) = row.settled.tokens();
     let answer = answer.as_ref();
     let text = |value: Option<String>| guarded(&value.unwrap_or_default());
     let findings: Vec<String> = rounds
@@ -157,8 +152,8 @@ fn cells(row: &Row) -> Vec<String> {
             .map(|call| call.attempts)
             .sum::<u32>()
             .to_string(),
-        usage(|usage| usage.input_tokens).to_string(),
-        usage(|usage| usage.output_tokens).to_string(),
+        input_tokens.to_string(),
+        output_tokens.to_string(),
         row.cost.map(|cost| cost.to_string()).unwrap_or_default(),
         text(error.clone().filter(|_| *outcome != Outcome::Answered)),
     ]
