@@ -14,7 +14,6 @@ pub(crate) fn constant_step(f: &Follow<'_>, _: &Turn) -> Option<Plan> {
     let connectors = [
         ("times", Op::Multiply),
         ("multiplied by", Op::Multiply),
-        ("by", Op::Multiply),
         ("divided by", Op::Divide),
         ("over", Op::Divide),
         ("plus", Op::Add),
@@ -24,12 +23,13 @@ pub(crate) fn constant_step(f: &Follow<'_>, _: &Turn) -> Option<Plan> {
         ("less the initial", Op::Subtract),
         ("less an assumed initial", Op::Subtract),
         ("and", Op::Subtract),
+        ("by", Op::Multiply),
     ];
     connectors.iter().find_map(|(connector, op)| {
         let (left, right) = split(&f.asked.phrase, connector)?;
         let number = leading_number(&right)?;
         match (*connector, *op) {
-            ("by", _) if !left.contains(" multipl") => return None,
+            ("by", _) if !(left.contains(" multipl") || f.refers) => return None,
             ("and", _) if !left.contains(" difference ") => return None,
             _ => {}
         }

@@ -5,6 +5,7 @@
 
 use crate::dataset::Document;
 use crate::number::Scale;
+use crate::table::{Style, Table, years_in};
 
 use super::cell;
 use super::prose;
@@ -125,6 +126,8 @@ pub(crate) struct Facts {
     pub vocabulary: Vocabulary,
     /// Inverse document frequency by word, over rows, columns and sentences.
     pub idf: Vec<f64>,
+    /// Words of opening balances, where the page has them.
+    pub opening_words: Vec<Option<u32>>,
     /// The slot scorer's weights.
     pub weights: Vec<f64>,
 }
@@ -136,11 +139,15 @@ impl Facts {
             weights: weights.to_vec(),
             ..Self::default()
         };
-        facts.read_table(&document.table);
+        facts.read_table(document);
         for (i, filed) in document.sentences().enumerate() {
             facts.read_text(i + 1, filed);
         }
         facts.weigh();
+        facts.opening_words = ["begin", "january", "opening"]
+            .iter()
+            .map(|w| facts.vocabulary.get(w))
+            .collect();
         facts
     }
 
@@ -165,44 +172,49 @@ impl Facts {
         (words, years)
     }
 
-    fn read_table(&mut self, table: &[Vec<String>]) {
-        let Some(header) = table.first() else { return };
-        for (i, cell) in header.iter().enumerate() {
-            let (label, years) = self.words(cell);
+    /// Reads the table, its header mended.
+    fn read_table(&mut self, document: &Document) {
+        let table = Table::from_document(document, Style::Repaired);
+        for (i, column) in table.columns().iter().enumerate() {
+            let name = if table.is_headerless() {
+                ""
+            } else {
+                column.label.as_str()
+            };
+            let (label, _) = self.words(name);
             if i == 0 {
                 self.corner.clone_from(&label);
             }
             self.columns.push(Column {
-                name: cell.clone(),
+                name: name.to_owned(),
                 label,
-                years,
+                years: years(name),
             });
         }
-        let mut section = Vec::new();
-        for (r, cells) in table.iter().enumerate() {
-            let name = cells.first().cloned().unwrap_or_default();
-            let (label, years) = self.words(&name);
-            let numbers: Vec<_> = cells.iter().map(|c| cell::read(c)).collect();
-            if r > 0 && cells.iter().skip(1).all(|c| c.trim().is_empty()) && !name.trim().is_empty()
-            {
-                section.clone_from(&label);
-            }
+        for (r, cells) in document.table.iter().enumerate() {
+            let row = table.rows().get(r);
+            let name = row.map(|row| row.label.clone()).unwrap_or_default();
+            let (label, _) = self.words(&name);
+            let (section, _) = self.words(
+                row.and_then(|row| row.section.as_deref())
+                    .unwrap_or_default(),
+            );
             self.rows.push(Row {
+                years: years(&name),
                 name,
                 label,
-                section: section.clone(),
-                years,
+                section,
             });
-            for (c, number) in numbers.into_iter().enumerate().skip(1) {
-                let Some(number) = number else { continue };
-                let looks_like_header = r == 0
-                    && (super::text::year_of(&number.literal).is_some()
-                        || !number.words.is_empty() && !number.dollar
-                        || number.percent);
-                if looks_like_header {
+            for (c, cell) in cells.iter().enumerate().skip(1) {
+                let Some(number) = cell::read(cell) else {
                     continue;
+                };
+                let heading = super::text::year_of(&number.literal).is_some()
+                    || !number.words.is_empty() && !number.dollar
+                    || number.percent;
+                if r > 0 || !heading {
+                    self.push_cell(r, c, &number);
                 }
-                self.push_cell(r, c, &number);
             }
         }
     }
@@ -287,4 +299,12 @@ impl Facts {
             .map(|n| ((total + 1.0) / (n + 0.5)).ln().max(0.2))
             .collect();
     }
+}
+
+/// The years a label names.
+fn years(label: &str) -> Vec<u16> {
+    years_in(label)
+        .into_iter()
+        .filter_map(|year| u16::try_from(year).ok())
+        .collect()
 }

@@ -8,6 +8,7 @@
 mod arithmetic;
 mod asked;
 mod cell;
+mod describe;
 mod expr;
 mod facts;
 mod fill;
@@ -16,6 +17,7 @@ mod mention;
 mod plan;
 mod prose;
 mod refer;
+mod revise;
 mod slots;
 mod solve;
 mod state;
@@ -24,5 +26,6 @@ mod text;
 mod training;
 mod weights;
 
+pub use revise::{Objection, plausible, revise};
 pub use solve::{Alternative, EvidenceRef, Guess, Indexed, Solver};
 pub use training::{SlotExample, feature_weights, slot_examples};

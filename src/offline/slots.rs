@@ -228,12 +228,19 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
         flag(query.percent && fact.percent),
         flag(!query.percent && fact.percent),
         flag(query.count && fact.dollar),
-        flag(query.opening) * flag(fact.years.is_empty()),
+        flag(!query.opening && is_opening(facts, fact)),
+        flag(query.opening && is_opening(facts, fact)),
     ];
     for (slot, value) in f.iter_mut().skip(super::weights::SHARED).zip(shared) {
         *slot = value;
     }
     f
+}
+
+/// Whether a row or sentence tells a balance at the beginning of the period.
+fn is_opening(facts: &Facts, fact: &Fact) -> bool {
+    let opening = |word: &Option<u32>| word.is_some_and(|w| fact.label.contains(&w));
+    fact.cell().is_some() && facts.opening_words.iter().any(opening)
 }
 
 /// The score of a fact for a query; higher is better.

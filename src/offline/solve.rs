@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use crate::dataset::{Document, Question};
-use crate::number::Unit;
+use crate::number::{Unit, Value};
 
 use super::asked::Asked;
+use super::describe;
+use super::expr::{Expr, Op};
 use super::facts::Facts;
 use super::fill::{Filled, fill};
 use super::plan::Plan;
@@ -13,7 +15,7 @@ use super::state::State;
 use super::templates::{self, Context};
 use super::weights::WEIGHTS;
 
-/// A page, read once for all its questions.
+/// A page, read once for all its questions; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Indexed {
     pub(crate) facts: Arc<Facts>,
@@ -39,8 +41,19 @@ pub struct Alternative {
     pub score: f64,
     /// The unit of its value.
     pub unit: Unit,
+    /// What the value is.
+    pub label: String,
     /// The literals and where they stand.
     pub evidence: Vec<EvidenceRef>,
+    /// Plain sentences.
+    pub steps: Vec<String>,
+    /// The years of the evidence.
+    pub years: Vec<u16>,
+    /// What the program comes to, unrounded.
+    pub value: Value,
+    /// Whether its difference takes the earlier period from the later; `None` if
+    /// it is no difference of two periods.
+    pub chronological: Option<bool>,
 }
 
 /// An answer of the rules.
@@ -58,6 +71,15 @@ pub struct Guess {
     pub evidence: Vec<EvidenceRef>,
     /// Plain sentences.
     pub steps: Vec<String>,
+    /// The years of the evidence.
+    pub years: Vec<u16>,
+    /// What the program comes to, unrounded.
+    pub value: Value,
+    /// Whether its difference takes the earlier period from the later; `None` if
+    /// it is no difference of two periods.
+    pub chronological: Option<bool>,
+    /// Comparable with the alternatives' scores only.
+    pub score: f64,
     /// How likely it is right, 0..1.
     pub confidence: f64,
     /// The next best programs, best first.
@@ -76,6 +98,9 @@ impl Default for Solver {
     }
 }
 
+/// How many alternatives a guess keeps.
+const ALTERNATIVES: usize = 8;
+
 impl Solver {
     /// A solver with the built-in weights.
     #[must_use]
@@ -86,7 +111,7 @@ impl Solver {
     }
 
     /// A solver with weights of one's own, in the order of
-    /// [`weights`](super::feature_weights): for training.
+    /// [`feature_weights`](super::feature_weights): for training.
     #[must_use]
     pub fn with_weights(weights: &[f64]) -> Self {
         Self {
@@ -109,55 +134,105 @@ impl Solver {
         let asked = Asked::read(&question.text);
         let state = State::read(facts, &question.history);
         let plans = plans(facts, &asked, &state);
-        let mut filled: Vec<(f64, Filled)> = Vec::new();
-        for (i, plan) in plans.iter().enumerate() {
-            for one in fill(facts, plan, i, 4) {
-                #[allow(clippy::cast_precision_loss, reason = "a handful of plans")]
-                let rank = 10.0 * plan.prior - i as f64 * 0.001;
-                filled.push((rank + 0.2 * one.score, one));
-            }
-        }
-        filled.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let mut seen = Vec::new();
-        filled.retain(|(_, f)| {
-            let program = f.expr.program();
-            let new = !seen.contains(&program);
-            seen.push(program);
-            new
-        });
-        let (_, best) = filled.first()?;
-        let plan = plans.get(best.plan)?;
+        let ranked = rank(facts, &plans);
+        let history: Vec<Option<&str>> = question
+            .history
+            .iter()
+            .map(|h| h.program.as_deref())
+            .collect();
+        let mut all = ranked
+            .iter()
+            .take(ALTERNATIVES + 1)
+            .filter_map(|(score, filled)| {
+                let plan = plans.get(filled.plan)?;
+                describe(facts, plan, *score, &filled.expr, &history)
+            });
+        let best = all.next()?;
+        let alternatives: Vec<Alternative> = all.collect();
         Some(Guess {
-            program: best.expr.program(),
-            template: plan.name,
-            unit: Unit {
-                kind: plan.kind,
-                scale: None,
-            },
-            label: String::new(),
-            evidence: evidence(facts, best),
-            steps: Vec::new(),
             confidence: 0.5,
-            alternatives: filled
-                .iter()
-                .skip(1)
-                .take(8)
-                .filter_map(|(score, f)| {
-                    let plan = plans.get(f.plan)?;
-                    Some(Alternative {
-                        program: f.expr.program(),
-                        template: plan.name,
-                        score: *score,
-                        unit: Unit {
-                            kind: plan.kind,
-                            scale: None,
-                        },
-                        evidence: evidence(facts, f),
-                    })
-                })
-                .collect(),
+            program: best.program,
+            template: best.template,
+            unit: best.unit,
+            label: best.label,
+            evidence: best.evidence,
+            steps: best.steps,
+            years: best.years,
+            value: best.value,
+            chronological: best.chronological,
+            score: best.score,
+            alternatives,
         })
     }
+}
+
+/// All fillings of all plans with their scores, best first, each program once.
+fn rank(facts: &Facts, plans: &[Plan]) -> Vec<(f64, Filled)> {
+    let mut ranked: Vec<(f64, Filled)> = Vec::new();
+    for (i, plan) in plans.iter().enumerate() {
+        let keep = if i == 0 { 5 } else { 3 };
+        for one in fill(facts, plan, i, keep) {
+            ranked.push((10.0 * plan.prior + 0.2 * one.score, one));
+        }
+    }
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut seen: Vec<Expr> = Vec::new();
+    ranked.retain(|(_, filled)| {
+        let new = !seen.contains(&filled.expr);
+        if new {
+            seen.push(filled.expr.clone());
+        }
+        new
+    });
+    ranked
+}
+
+fn describe(
+    facts: &Facts,
+    plan: &Plan,
+    score: f64,
+    expr: &Expr,
+    history: &[Option<&str>],
+) -> Option<Alternative> {
+    let mut years: Vec<u16> = years(facts, expr);
+    years.sort_unstable();
+    years.dedup();
+    Some(Alternative {
+        program: expr.program(),
+        template: plan.name,
+        score,
+        unit: Unit {
+            kind: plan.kind,
+            scale: None,
+        },
+        label: describe::label(facts, plan.name, expr),
+        evidence: describe::evidence(facts, expr, history),
+        steps: describe::steps(facts, expr),
+        years,
+        value: expr.value()?,
+        chronological: chronological(facts, expr),
+    })
+}
+
+fn years(facts: &Facts, expr: &Expr) -> Vec<u16> {
+    expr.leaves()
+        .into_iter()
+        .filter_map(|leaf| facts.all.get(leaf.fact?))
+        .flat_map(|f| f.years.iter().copied())
+        .collect()
+}
+
+/// Whether the first difference in the expression is later minus earlier.
+fn chronological(facts: &Facts, expr: &Expr) -> Option<bool> {
+    let (op, a, b) = expr.top()?;
+    if op == Op::Subtract {
+        let (late, early) = (
+            years(facts, a).into_iter().max()?,
+            years(facts, b).into_iter().max()?,
+        );
+        return (late != early).then_some(late > early);
+    }
+    chronological(facts, a).or_else(|| chronological(facts, b))
 }
 
 /// The plans for a question in its state, best first.
@@ -181,19 +256,4 @@ pub(crate) fn plans(facts: &Facts, asked: &Asked, state: &State) -> Vec<Plan> {
     }
     out.extend(alone);
     out
-}
-
-fn evidence(facts: &Facts, filled: &Filled) -> Vec<EvidenceRef> {
-    filled
-        .expr
-        .leaves()
-        .into_iter()
-        .filter_map(|leaf| {
-            let fact = facts.all.get(leaf.fact?)?;
-            Some(EvidenceRef {
-                id: fact.id.clone(),
-                literal: leaf.literal.clone(),
-            })
-        })
-        .collect()
 }

@@ -303,6 +303,11 @@ impl Vocabulary {
         id
     }
 
+    /// The id of a stem the document has.
+    pub fn get(&self, stem: &str) -> Option<u32> {
+        self.ids.get(stem).copied()
+    }
+
     /// The id of a stem the document has, else of the word closest to it by a
     /// common beginning of six letters or more (`amortiz…`).
     pub fn find(&self, stem: &str) -> Option<u32> {

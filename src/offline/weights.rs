@@ -8,7 +8,7 @@ pub(crate) const TEXT: usize = 15;
 /// Where the features that both kinds share begin.
 pub(crate) const SHARED: usize = 28;
 /// How many features there are.
-pub(crate) const FEATURES: usize = 42;
+pub(crate) const FEATURES: usize = 43;
 
 /// Feature name and weight, in the order of `slots::features`.
 pub(crate) const WEIGHTS: [(&str, f64); FEATURES] = [
@@ -53,5 +53,6 @@ pub(crate) const WEIGHTS: [(&str, f64); FEATURES] = [
     ("percentage asked for, percentage", 0.8),
     ("percentage not asked for, percentage", -1.2),
     ("count asked for, amount of money", -0.8),
-    ("opening asked for", 0.0),
+    ("opening balance, not asked for", -1.0),
+    ("opening balance asked for", 0.5),
 ];

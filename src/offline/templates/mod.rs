@@ -1,0 +1,236 @@
+//! Operation templates for a question that stands by itself, by its cues.
+//!
+//! Each returns a plan or nothing; `plans` keeps their order. References to
+//! earlier turns are `follow`'s.
+
+mod parts;
+mod returns;
+
+pub(crate) use returns::{index_return, starts_at_hundred};
+
+use super::asked::Asked;
+use super::expr::Op;
+use super::facts::Facts;
+use super::mention::{operands, span};
+use super::plan::{Pairing, Pattern, Plan};
+use super::slots::Query;
+use crate::number::UnitKind;
+
+/// What slots take over from an earlier turn.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Context {
+    /// Words of the earlier turn.
+    pub words: Vec<(u32, f64)>,
+    /// Its years.
+    pub years: Vec<u16>,
+    /// Facts used so far.
+    pub anchors: Vec<usize>,
+}
+
+/// A query from a stretch of the question, with what it leaves out.
+pub(crate) fn query(facts: &Facts, asked: &Asked, text: &str, context: &Context) -> Query {
+    let part = Asked::read(text);
+    let mut query = Query {
+        inherited: context.words.clone(),
+        anchors: context.anchors.clone(),
+        elliptical: super::state::is_bare(&part),
+        percent: asked.percent(),
+        count: asked.says(&["how many", "number of", "shares"])
+            && !asked.says(&["price", "value", "amount"]),
+        again: asked.says(&[
+            "again",
+            "that",
+            "this",
+            "those",
+            "these",
+            "specific",
+            "specifically",
+        ]),
+        opening: part.says(&["initial", "beginning", "start", "original", "first"]),
+        ..Query::default()
+    };
+    query.ask(facts, &part.tokens);
+    query.years = if part.years.is_empty() {
+        asked.years.clone()
+    } else {
+        part.years
+    };
+    if query.years.is_empty() {
+        query.years.clone_from(&context.years);
+        query.years_inherited = true;
+    }
+    query
+}
+
+/// The plans for a question taken by itself, best first.
+pub(crate) fn plans(facts: &Facts, asked: &Asked, context: &Context) -> Vec<Plan> {
+    let mut out = Vec::new();
+    let set_against = asked.says(&[
+        "in relation to",
+        "as a percent of",
+        "as percent of",
+        "divided by",
+        "ratio of",
+        "was due to",
+        "were due to",
+        "attributable to",
+    ]);
+    out.extend(parts::comparison(facts, asked, context));
+    out.extend(index_return(facts, asked, context));
+    if set_against {
+        out.extend(parts::ratio(facts, asked, context));
+    }
+    out.extend(relative_change(facts, asked, context));
+    if asked.says(&["sum of", "total sum", "combined"]) {
+        out.extend(parts::sum(facts, asked, context));
+    }
+    out.extend(parts::average(facts, asked, context));
+    if !set_against {
+        out.extend(parts::ratio(facts, asked, context));
+    }
+    out.extend(parts::product(facts, asked, context));
+    out.extend(difference(facts, asked, context));
+    out.extend(parts::sum(facts, asked, context));
+    out.push(Plan::look_up(
+        query(facts, asked, &asked.phrase, context),
+        0.4,
+    ));
+    out
+}
+
+/// Two periods: the years asked for, later first; or a year and the one before.
+pub(crate) fn two_periods(facts: &Facts, asked: &Asked, context: &Context) -> Option<(u16, u16)> {
+    let years = if asked.years.is_empty() {
+        &context.years
+    } else {
+        &asked.years
+    };
+    match (years.iter().max(), years.iter().min()) {
+        (Some(late), Some(early)) if late != early => Some((*late, *early)),
+        (Some(year), _) => Some((*year, year - 1)),
+        _ => {
+            let mut known: Vec<u16> = facts
+                .columns
+                .iter()
+                .flat_map(|c| c.years.iter().copied())
+                .chain(facts.rows.iter().flat_map(|r| r.years.iter().copied()))
+                .collect();
+            known.sort_unstable();
+            known.dedup();
+            let late = known.pop()?;
+            Some((late, known.pop()?))
+        }
+    }
+}
+
+/// Two slots for one thing at two times.
+pub(crate) fn periods(facts: &Facts, asked: &Asked, context: &Context) -> Option<(Query, Query)> {
+    let (late, early) = two_periods(facts, asked, context)?;
+    let base = query(facts, asked, &asked.phrase, context);
+    let at = |year: u16| Query {
+        years: vec![year],
+        percent: false,
+        ..base.clone()
+    };
+    Some((at(late), at(early)))
+}
+
+fn change_pattern() -> Pattern {
+    let difference = Pattern::step(Op::Subtract, Pattern::Slot(0), Pattern::Slot(1));
+    Pattern::step(Op::Divide, difference, Pattern::Slot(1))
+}
+
+/// `(later - earlier) / earlier`
+pub(crate) fn relative_change(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+    if !asked.relative_change() {
+        return None;
+    }
+    let (a, b) = periods(facts, asked, context)?;
+    let sure = asked.years.len() >= 2 || asked.says(&["growth rate"]);
+    Some(Plan {
+        name: "relative change",
+        pattern: change_pattern(),
+        slots: vec![a, b],
+        pairing: Pairing::Periods,
+        prior: if sure { 0.95 } else { 0.8 },
+        kind: UnitKind::Percent,
+    })
+}
+
+/// `later - earlier`, or the difference of two things.
+pub(crate) fn difference(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+    if !asked.change()
+        && !asked.says(&[
+            "less",
+            "minus",
+            "how much more",
+            "how much higher",
+            "how much greater",
+            "exceed",
+            "outperform",
+            "higher",
+            "excluding",
+            "without",
+        ])
+    {
+        return None;
+    }
+    let parts = operands(
+        asked,
+        &[
+            ("difference between", &["and"]),
+            ("difference of", &["and"]),
+            (
+                "",
+                &[
+                    "less",
+                    "minus",
+                    "excluding",
+                    "without",
+                    "compared to",
+                    "compared with",
+                    "versus",
+                    "than",
+                ],
+            ),
+        ],
+    );
+    let things =
+        parts.filter(|(a, b)| asked.years.len() < 2 && (span(a).names() && span(b).names()));
+    if let Some((a, b)) = things {
+        return Some(Plan {
+            name: "difference",
+            pattern: Pattern::step(Op::Subtract, Pattern::Slot(0), Pattern::Slot(1)),
+            slots: parts_of(facts, asked, &a, &b, context),
+            pairing: Pairing::Parts,
+            prior: 0.7,
+            kind: UnitKind::Number,
+        });
+    }
+    let (a, b) = periods(facts, asked, context)?;
+    Some(Plan {
+        name: "difference",
+        pattern: Pattern::step(Op::Subtract, Pattern::Slot(0), Pattern::Slot(1)),
+        slots: vec![a, b],
+        pairing: Pairing::Periods,
+        prior: if asked.years.len() >= 2 { 0.9 } else { 0.5 },
+        kind: UnitKind::Number,
+    })
+}
+
+/// Two slots for two things, each lent the other's words at a low weight.
+fn parts_of(facts: &Facts, asked: &Asked, a: &str, b: &str, context: &Context) -> Vec<Query> {
+    let mut one = query(facts, asked, a, context);
+    let mut two = query(facts, asked, b, context);
+    let (of_one, of_two) = (one.words.clone(), two.words.clone());
+    if one.elliptical {
+        one.inherited.clone_from(&of_two);
+    }
+    if two.elliptical {
+        two.inherited.clone_from(&of_one);
+    }
+    for query in [&mut one, &mut two] {
+        query.percent = false;
+    }
+    vec![one, two]
+}
