@@ -421,6 +421,27 @@ mod tests {
     }
 
     #[test]
+    fn what_two_calls_learn_side_by_side_is_both_kept() {
+        let mut shared = FULL;
+        let without_seed = Dialect {
+            seed: false,
+            ..FULL
+        };
+        let renamed = Dialect {
+            token_limit: TokenLimit::MaxTokens,
+            format: FormatLevel::Text,
+            ..FULL
+        };
+        shared.adopt(FULL, without_seed);
+        shared.adopt(FULL, renamed);
+        let both = Dialect {
+            seed: false,
+            ..renamed
+        };
+        assert_eq!(shared, both);
+    }
+
+    #[test]
     fn odd_answers_are_understood() {
         let answer = read_answer(&json!({
             "choices": [{"message": {

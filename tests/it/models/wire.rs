@@ -151,3 +151,40 @@ async fn latency_holds_the_waits_between_attempts() {
     let reply = chat(&model, &ask("How much?")).await.unwrap();
     assert!(reply.latency >= Duration::from_millis(60));
 }
+
+/// Runs a test of this binary again, as a process with these variables.
+fn again_with(test: &str, variables: &[(&str, &str)]) {
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test])
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{told}");
+    assert!(told.contains("1 passed"), "{told}");
+}
+
+#[test]
+fn a_machine_without_certificates_still_gets_a_client() {
+    again_with(
+        "models::wire::openai_gets_its_path_key_and_body",
+        &[
+            ("SSL_CERT_FILE", "/nonexistent"),
+            ("SSL_CERT_DIR", "/nonexistent"),
+        ],
+    );
+}
+
+#[test]
+fn a_proxy_is_not_asked_for_a_server_on_this_machine() {
+    again_with(
+        "models::wire::openai_gets_its_path_key_and_body",
+        &[
+            ("HTTP_PROXY", "http://127.0.0.1:9"),
+            ("http_proxy", "http://127.0.0.1:9"),
+            ("ALL_PROXY", "http://127.0.0.1:9"),
+            ("NO_PROXY", ""),
+            ("no_proxy", ""),
+        ],
+    );
+}
