@@ -96,7 +96,7 @@ fn a_lone_2014_is_a_dash_among_values_and_a_year_among_years() {
     let table = Table::from_document(
         &document(&[
             &["lease", "expires", "rent", "2014"],
-            &["mill bay", "2014", "$ 2014", "12"],
+            &["mill bay", "2014", "$ 2014", "n/a"],
             &["harrow", "2026", "2014", "2014"],
             &["quay", "2019", "7", "1951"],
         ]),

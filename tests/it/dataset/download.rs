@@ -143,7 +143,7 @@ fn archive(names: &[&str]) -> Vec<u8> {
 }
 
 fn content(name: &str) -> String {
-    let name = name.rsplit('/').next().unwrap();
+    let name = name.strip_prefix("data/").unwrap_or(name);
     (0..400_u64)
         .map(|n| format!("{name} {}\n", n.wrapping_mul(0x9E37_79B9_7F4A_7C15)))
         .collect()
