@@ -252,6 +252,11 @@ mod tests {
                 "add(100, 200), add(#0, 300)",
                 Leniency::ProgramSpelling,
             ),
+            (
+                json!("diff = 206588 - 181001 = 25587; diff / 181001 = 0.1414 ≈ 14.1%"),
+                change,
+                Leniency::ProgramInfix,
+            ),
             (json!("5 > 3"), "greater(5, 3)", Leniency::ProgramInfix),
             (json!("$206,588"), "206588", Leniency::ProgramSpelling),
             (json!(206_588), "206588", Leniency::ProgramSpelling),
@@ -275,6 +280,8 @@ mod tests {
             "206588, subtract(206588, 181001)",
             "subtract(206588, 181001",
             "the difference of the two",
+            "75 = 80",
+            "75 million = 75,000,000",
         ] {
             assert_eq!(
                 read(json!(text)),

@@ -42,12 +42,20 @@ fn step(text: &str, notes: &mut Notes) -> Option<Step> {
         Some((name, expr)) if is_name(name.trim()) => (Some(name.trim().to_lowercase()), expr),
         _ => (None, text),
     };
+    let (expr, result) = match expr.split_once(['=', '≈']) {
+        Some((expr, result)) => (expr, Some(result)),
+        None => (expr, None),
+    };
     let mut reader = Reader {
         rest: expr.trim(),
         notes,
     };
     let expr = reader.comparison(0)?;
-    reader.rest.trim().is_empty().then_some(Step { name, expr })
+    // `469 - 77 = 392`: what an operation is said to come to is dropped, it is
+    // computed; `75 = 80` says nothing.
+    let is_whole = reader.rest.trim().is_empty()
+        && (result.is_none() || matches!(expr, Expr::Call(..) | Expr::Table(_)));
+    is_whole.then_some(Step { name, expr })
 }
 
 /// `1. subtract(…)` without its number.

@@ -1,0 +1,21 @@
+//! Programs over a table: no panic.
+#![no_main]
+
+use convfinqa::program::official::{Dialect, evaluate};
+use convfinqa::program::{Program, equal};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    let table: Vec<Vec<String>> = [
+        ["", "2031", "2030"],
+        ["fees", "$ 48300", "-40250 ( 40250 )"],
+    ]
+    .map(|row| row.map(str::to_string).to_vec())
+    .to_vec();
+    let _ = evaluate(text, &table, Dialect::ConvFinQa);
+    let _ = equal(text, text);
+    if let Ok(program) = Program::parse(text) {
+        let _ = program.execute(&table);
+        let _ = program.execute_unrounded(&table);
+    }
+});

@@ -1,0 +1,14 @@
+//! Replies: no panic, and what was read is read back the same from its JSON.
+#![no_main]
+
+use convfinqa::parse;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    let _ = parse::verdict(text);
+    if let Ok(parsed) = parse::analysis(text) {
+        let json = serde_json::to_string(&parsed.value).expect("an analysis is JSON");
+        let again = parse::analysis(&json).expect("our own JSON is read");
+        assert_eq!(again.value, parsed.value);
+    }
+});

@@ -1,0 +1,11 @@
+//! Numbers as people and models write them: no panic.
+#![no_main]
+
+use convfinqa::number;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    let _ = number::literal(text);
+    let _ = number::read(text);
+    let _ = number::readings(text).count();
+});
