@@ -279,7 +279,8 @@ fn cited(item: &Value, notes: &mut Notes) -> Option<Evidence> {
 
 /// `[r6c1]` and `R6C1` as `r6c1`.
 fn evidence_id(id: &str) -> String {
-    id.trim().trim_matches(['[', ']', '(', ')']).to_lowercase()
+    id.trim_matches(|c: char| "[]()".contains(c) || c.is_whitespace())
+        .to_lowercase()
 }
 
 fn confidence_of(value: &Value, notes: &mut Notes) -> Option<f64> {

@@ -42,10 +42,7 @@ fn split(line: &str) -> Option<(String, String)> {
     let decoration = ['*', '#', '_', '`', '>', '-', '•', '"', ' ', '\t'];
     let (label, rest) = line.split_once([':', '='])?;
     let label = label.trim_matches(decoration).to_lowercase();
-    let rest = rest
-        .trim()
-        .trim_matches(['*', '`', '"', '_', ' '])
-        .trim_end_matches(',');
+    let rest = rest.trim_matches(|c: char| "*`\"_,".contains(c) || c.is_whitespace());
     let rest = boxed(rest).unwrap_or_else(|| rest.to_string());
     (!rest.is_empty()).then_some((label, rest))
 }

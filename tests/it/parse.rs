@@ -288,6 +288,41 @@ fn any_analysis() -> impl Strategy<Value = Analysis> {
         })
 }
 
+fn near_json() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[{}\\[\\]:,\"'\\\\]",
+        "[a-z0-9_,.$%#()=+*/> -]{1,6}",
+        proptest::sample::select(vec![
+            "\"answer\": ",
+            "\"steps\": [",
+            "\"program\": \"",
+            "\"evidence\": [",
+            "\"unit\": ",
+            "\"confidence\": ",
+            "```",
+            "\n",
+            "'é",
+            "None",
+            "\"id\": \"[ R1C1 ]\", ",
+            "subtract(",
+            "add(",
+            "average(",
+            "table_max(a, none)",
+            ", #0)",
+            "const_100",
+            "A0",
+            "step1 = ",
+            "\", ",
+            "\"}",
+            "5,829, ",
+            "12)",
+            "Answer: ",
+            "` `",
+        ])
+        .prop_map(str::to_string),
+    ]
+}
+
 proptest! {
     #[test]
     fn no_reply_panics(text in "\\PC{0,200}") {
@@ -295,14 +330,18 @@ proptest! {
         let _ = verdict(&text);
     }
 
+    /// Near-JSON: no panic, and whatever was read reads back the same.
     #[test]
-    fn no_near_json_panics(parts in proptest::collection::vec(
-        prop_oneof![
-            "[{}\\[\\]:,\"'\\\\]", "[a-z0-9_,.$%#()-]{1,6}", Just("\"answer\":".to_string()), Just("\"program\": \"".to_string()),
-            Just("```".to_string()), Just("\n".to_string()), Just("'é".to_string()), Just("None".to_string()),
-        ], 0..40)) {
-        let _ = analysis(&parts.concat());
-        let _ = verdict(&parts.concat());
+    fn near_json_is_read_stably(parts in proptest::collection::vec(near_json(), 0..40), keyed in any::<bool>()) {
+        let mut text = parts.concat();
+        if keyed {
+            text = format!("{{\"answer\": \"1\", \"program\": \"{text}");
+        }
+        let _ = verdict(&text);
+        if let Ok(parsed) = analysis(&text) {
+            let json = serde_json::to_string(&parsed.value).unwrap();
+            prop_assert_eq!(analysis(&json).unwrap().value, parsed.value);
+        }
     }
 
     #[test]

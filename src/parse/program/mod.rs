@@ -19,7 +19,7 @@ const MAX_PROGRAM_BYTES: usize = 4096;
 /// The program of a reply's `program` member; `None` where there is none.
 pub(super) fn program(value: &Value, evidence: &[Evidence], notes: &mut Notes) -> Option<String> {
     let raw = text_of(value, notes)?;
-    let raw = raw.trim().trim_matches('`').trim();
+    let raw = raw.trim_matches(|c: char| c == '`' || c.is_whitespace());
     if matches!(
         raw.to_lowercase().as_str(),
         "" | "none" | "null" | "n/a" | "-" | "no program"
