@@ -62,8 +62,49 @@ fn gold_steps_are(gold: &[Step], predicted: &[Step]) -> bool {
     print(gold) == print(predicted)
 }
 
-/// A function by its values at the points.
-type Point = [u64; POINTS];
+/// A function by its values at the points, each a fraction in the field: only
+/// equality needs a common denominator, and inverting is dear.
+type Point = [Fraction; POINTS];
+
+#[derive(Clone, Copy)]
+struct Fraction {
+    numerator: u64,
+    denominator: u64,
+}
+
+impl Fraction {
+    fn whole(numerator: u64) -> Self {
+        Self {
+            numerator,
+            denominator: 1,
+        }
+    }
+
+    fn apply(op: Op, a: Self, b: Self) -> Self {
+        let (n, d) = (a.numerator, a.denominator);
+        let (m, e) = (b.numerator, b.denominator);
+        let (numerator, denominator) = match op {
+            Op::Add => (add(multiply(n, e), multiply(m, d)), multiply(d, e)),
+            Op::Subtract => (add(multiply(n, e), PRIME - multiply(m, d)), multiply(d, e)),
+            Op::Multiply => (multiply(n, m), multiply(d, e)),
+            _ => (multiply(n, e), multiply(d, m)),
+        };
+        Self {
+            numerator,
+            denominator,
+        }
+    }
+
+    fn value(self) -> u64 {
+        multiply(self.numerator, inverse(self.denominator))
+    }
+}
+
+impl PartialEq for Fraction {
+    fn eq(&self, other: &Self) -> bool {
+        multiply(self.numerator, other.denominator) == multiply(other.numerator, self.denominator)
+    }
+}
 
 #[derive(Clone, Copy, PartialEq)]
 enum Function {
@@ -125,7 +166,7 @@ impl Symbols {
         }
         let next = self.leaves.len() as u64;
         Some(*self.leaves.entry(name.to_owned()).or_insert_with(|| {
-            std::array::from_fn(|point| scramble(next * 2 + 1, point as u64 + 1))
+            std::array::from_fn(|point| Fraction::whole(scramble(next * 2 + 1, point as u64 + 1)))
         }))
     }
 }
@@ -134,24 +175,21 @@ fn apply(op: Op, a: Function, b: Function) -> Option<Function> {
     let (Function::Rational(a), Function::Rational(b)) = (a, b) else {
         return None;
     };
-    let each = |f: fn(u64, u64) -> u64| {
-        let mut out = a;
-        for (x, y) in out.iter_mut().zip(b) {
-            *x = f(*x, y);
-        }
-        out
-    };
     Some(Function::Rational(match op {
-        Op::Add => each(add),
-        Op::Subtract => each(|x, y| add(x, PRIME - y)),
-        Op::Multiply => each(multiply),
-        Op::Divide if b.contains(&0) => return None,
-        Op::Divide => each(|x, y| multiply(x, inverse(y))),
+        Op::Greater => return Some(Function::Greater(a, b)),
+        Op::Divide if b.iter().any(|f| f.numerator == 0) => return None,
         Op::Exp => {
-            let mixed = a.iter().chain(&b).fold(0, |seed, x| scramble(seed, *x));
-            std::array::from_fn(|point| scramble(mixed, point as u64 + 1))
+            let operands = a.iter().chain(&b);
+            let mixed = operands.fold(0, |seed, x| scramble(seed, x.value()));
+            std::array::from_fn(|point| Fraction::whole(scramble(mixed, point as u64 + 1)))
         }
-        _ => return Some(Function::Greater(a, b)),
+        _ => {
+            let mut out = a;
+            for (x, y) in out.iter_mut().zip(b) {
+                *x = Fraction::apply(op, *x, y);
+            }
+            out
+        }
     }))
 }
 
@@ -160,9 +198,12 @@ fn add(a: u64, b: u64) -> u64 {
     (a + b) % PRIME
 }
 
+/// 2^61 is 1 modulo the prime: the high bits are added to the low ones.
 fn multiply(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b) % u128::from(PRIME);
-    u64::try_from(product).unwrap_or_default()
+    let product = u128::from(a) * u128::from(b);
+    let low = u64::try_from(product & u128::from(PRIME)).unwrap_or_default();
+    let high = u64::try_from(product >> 61).unwrap_or_default();
+    add(low, high)
 }
 
 /// By Fermat: a^(p - 2).

@@ -117,9 +117,13 @@ pub fn score(item: &Item) -> Scores {
         numerical_match: ground_truth
             .map(|gold| answered && rules::numeric_match(gold, &item.prediction)),
         execution_accuracy: exe_ans.map(|gold| answered && answer_executes_to(gold, item)),
-        program_execution: exe_ans.map(|gold| {
-            let program = item.program.as_deref();
-            answered && program.is_some_and(|p| rules::program_execution(gold, p, item.table()))
+        program_execution: exe_ans.and_then(|gold| {
+            let Some(program) = item.program.as_deref().filter(|_| answered) else {
+                return Some(false);
+            };
+            // Without the page a program that reads its table cannot be judged.
+            let judged = item.document.is_some() || !program.contains("table_");
+            judged.then(|| rules::program_execution(gold, program, item.table()))
         }),
         program_accuracy: gold_program.map(|gold| {
             let program = item.program.as_deref();

@@ -16,6 +16,8 @@ pub(super) enum Field {
     Outcome,
     LatencySeconds,
     LatencyMilliseconds,
+    Filename,
+    Epoch,
 }
 
 impl Field {
@@ -35,6 +37,8 @@ impl Field {
             "outcome" => Self::Outcome,
             "latency" => Self::LatencySeconds,
             "latency_ms" => Self::LatencyMilliseconds,
+            "filename" => Self::Filename,
+            "epoch" => Self::Epoch,
             _ => return None,
         })
     }

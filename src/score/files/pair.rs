@@ -42,9 +42,10 @@ type Found<'d> = (&'d Record, &'d Case);
 type Keyed<'d> = (PredictionRow, String, Option<Found<'d>>);
 
 fn refuse_duplicates(keyed: &[Keyed<'_>]) -> Result<(), ScoreError> {
-    let mut seen: HashMap<(&str, &str), usize> = HashMap::new();
+    let mut seen: HashMap<(&str, &str, Option<&str>), usize> = HashMap::new();
     for (row, part, _) in keyed {
-        if let Some(first) = seen.insert((&row.id, part), row.line) {
+        let key = (row.id.as_str(), part.as_str(), row.epoch.as_deref());
+        if let Some(first) = seen.insert(key, row.line) {
             return Err(ScoreError::Duplicate {
                 line: row.line,
                 first,
@@ -173,7 +174,10 @@ fn item(row: PredictionRow, part: String, found: Option<Found<'_>>) -> Item {
     Item {
         filename: match found {
             Some((record, _)) => record.document.filename.clone(),
-            None => filename_of(&row.id).to_owned(),
+            None => {
+                let own = row.filename.as_deref();
+                own.unwrap_or_else(|| filename_of(&row.id)).to_owned()
+            }
         },
         kind: found
             .map(|(record, _)| record.kind)

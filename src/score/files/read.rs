@@ -38,6 +38,10 @@ pub struct PredictionRow {
     pub outcome: Option<Outcome>,
     /// Seconds.
     pub latency: Option<f64>,
+    /// The report page.
+    pub filename: Option<String>,
+    /// Which repetition of the question, where it is asked several times.
+    pub epoch: Option<String>,
 }
 
 /// Reads a file of predictions: JSONL if it begins with `{`, a JSON array if
@@ -93,7 +97,7 @@ struct File<'f> {
     text: &'f str,
 }
 
-/// The fields of one row, as text; a JSON number keeps its digits.
+/// The fields of one row, as text.
 type Cells = BTreeMap<Field, String>;
 type Object = serde_json::Map<String, serde_json::Value>;
 
@@ -248,6 +252,8 @@ impl File<'_> {
             exe_ans: take(Field::ExeAns).map(value_of),
             outcome,
             latency,
+            filename: take(Field::Filename),
+            epoch: take(Field::Epoch),
         })
     }
 }
@@ -264,11 +270,15 @@ fn without_apostrophe(cell: &str) -> &str {
     }
 }
 
-/// A JSON scalar as text; `null`, lists and objects are no cells.
+/// A JSON scalar as text; `null`, lists and objects are no cells. A JSON number
+/// has no written form to keep: `5.0` is `5`, as in our own CSV.
 fn plain_text(value: &serde_json::Value) -> Option<String> {
     match value {
         serde_json::Value::String(text) => Some(text.clone()),
-        serde_json::Value::Number(number) => Some(number.to_string()),
+        serde_json::Value::Number(number) => {
+            let shortest = number.as_f64().map(|x| x.to_string());
+            Some(shortest.unwrap_or_else(|| number.to_string()))
+        }
         serde_json::Value::Bool(yes) => Some(if *yes { "yes" } else { "no" }.to_owned()),
         _ => None,
     }

@@ -150,6 +150,27 @@ fn the_same_question_twice_is_refused() {
 }
 
 #[test]
+fn a_question_may_stand_once_an_epoch() {
+    let csv = format!(
+        "{HEADER},part,epoch,filename\nr,q,1,1,1,True,True,qa,0,p.pdf\nr,q,1,2,3,True,True,qa,1,p.pdf\n"
+    );
+    let scored = rescore(read(csv).unwrap(), None).unwrap();
+    assert_eq!(
+        (scored.len(), scored[1].item.filename.as_str()),
+        (2, "p.pdf")
+    );
+}
+
+#[test]
+fn a_program_over_a_table_that_is_not_at_hand_is_not_judged() {
+    let csv = "id,part,prediction,program,exe_ans\n\
+               r,0,5,\"table_sum(x, none)\",5\nr,1,5,\"add(2, 3)\",5\nr,2,5,,5\n";
+    let scored = rescore(read(csv).unwrap(), None).unwrap();
+    let marks = [0, 1, 2].map(|at: usize| scored[at].scores.program_execution);
+    assert_eq!(marks, [None, Some(true), Some(false)]);
+}
+
+#[test]
 fn rows_are_paired_with_the_dataset() {
     let data = sample().unwrap();
     let record = data
