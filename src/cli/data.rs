@@ -1,22 +1,341 @@
 //! `convfinqa data`: download, check, show, statistics.
 
-use super::Exit;
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::Context;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::dataset::download::{DownloadEvent, DownloadOptions, download};
+use crate::dataset::{self, Artefact, CheckReport, Dataset, Source, Stats};
+use crate::models;
+use crate::table::Style;
+
+use super::{Exit, Failure};
 
 /// The subcommands.
 #[derive(clap::Subcommand, Debug)]
 pub enum Command {
-    /// Count records, turns and artefacts of a data file.
-    Stats {
-        /// A file of ConvFinQA records, or `sample`.
-        #[arg(default_value = "sample")]
-        data: String,
+    /// Fetch the published archive, verify it and unpack it
+    Download {
+        /// The folder it goes to
+        #[arg(long, value_name = "DIR", default_value = "data")]
+        to: PathBuf,
+        /// Fetch again what is there and right
+        #[arg(long)]
+        force: bool,
     },
+    /// Read every record, execute every gold program, list what is odd
+    Check {
+        /// A file of records, or `sample` [default: data/train.json if there, else the sample]
+        data: Option<String>,
+        /// Only execute the gold programs of FILE; the last line says how many of
+        /// how many agree with exe_ans, and the exit code is 3 if any does not
+        #[arg(long, value_name = "FILE", conflicts_with = "data")]
+        programs: Option<String>,
+        /// List every finding, not only how many of each kind
+        #[arg(long)]
+        all: bool,
+    },
+    /// Print one record: page, table, questions; gold only with --gold
+    Show {
+        /// Its id, or enough of it to be the only one
+        id: String,
+        /// A file of records, or `sample` [default: data/train.json if there, else the sample]
+        #[arg(long, value_name = "FILE")]
+        data_path: Option<String>,
+        /// Print its gold too
+        #[arg(long)]
+        gold: bool,
+        /// How the table is shown
+        #[arg(long, value_enum, default_value_t = TableStyle::Repaired)]
+        table_style: TableStyle,
+    },
+    /// Count records, questions, turns, operations and cells
+    Stats {
+        /// A file of records, or `sample` [default: data/train.json if there, else the sample]
+        data: Option<String>,
+    },
+}
+
+/// How a table is shown.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub enum TableStyle {
+    /// As filed.
+    Reference,
+    /// Mended, with row and column ids.
+    Repaired,
 }
 
 /// Runs one.
 ///
 /// # Errors
-/// Data that cannot be read.
-pub fn execute(_command: Command) -> anyhow::Result<Exit> {
+/// Data that cannot be fetched or read, in one line.
+pub fn execute(command: Command) -> anyhow::Result<Exit> {
+    match command {
+        Command::Download { to, force } => fetch(&to, force),
+        Command::Check {
+            programs: Some(path),
+            ..
+        } => check_programs(&load(Some(&path))?),
+        Command::Check { data, all, .. } => check(&load(data.as_deref())?, all),
+        Command::Show {
+            id,
+            data_path,
+            gold,
+            table_style,
+        } => show(&load(data_path.as_deref())?, &id, gold, table_style),
+        Command::Stats { data } => print_stats(&load(data.as_deref())?),
+    }
+}
+
+fn load(data: Option<&str>) -> anyhow::Result<Dataset> {
+    let downloaded = Path::new("data/train.json");
+    let source = match data {
+        Some("sample") => Source::Sample,
+        Some(path) => Source::Path(path.into()),
+        None if downloaded.is_file() => Source::Path(downloaded.to_owned()),
+        None => Source::Sample,
+    };
+    Ok(dataset::load(&source)?)
+}
+
+fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
+    let client = models::http_client(Duration::from_secs(10), false)?;
+    let options = DownloadOptions {
+        force,
+        ..DownloadOptions::default()
+    };
+    let terminal = std::io::stderr().is_terminal();
+    let bar = ProgressBar::with_draw_target(
+        None,
+        if terminal {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        },
+    );
+    if let Ok(style) =
+        ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}")
+    {
+        bar.set_style(style);
+    }
+    let mut tell = |event: DownloadEvent| {
+        let line = match event {
+            DownloadEvent::AlreadyThere => "everything is there and verified".to_owned(),
+            DownloadEvent::Resuming { bytes } => format!("going on after {bytes} bytes"),
+            DownloadEvent::Received { bytes, total } => {
+                if let Some(total) = total {
+                    bar.set_length(total);
+                }
+                bar.set_position(bytes);
+                return;
+            }
+            DownloadEvent::Retrying { reason, pause } => {
+                format!("{reason}; again in {:.0} s", pause.as_secs_f64())
+            }
+            DownloadEvent::Verified { name } => format!("verified {name}"),
+            DownloadEvent::Unpacked { name, bytes } => format!("unpacked {name} ({bytes} bytes)"),
+            DownloadEvent::NotInArchive { name } => format!("{name} is not in the archive"),
+        };
+        bar.suspend(|| eprintln!("{line}"));
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let runtime = runtime.context("cannot start the runtime")?;
+    let files = runtime.block_on(download(&client, to, &options, &mut tell))?;
+    bar.finish_and_clear();
+    let mut stdout = std::io::stdout().lock();
+    for file in files {
+        writeln!(stdout, "{}", file.display())?;
+    }
     Ok(Exit::Done)
+}
+
+fn check(dataset: &Dataset, all: bool) -> anyhow::Result<Exit> {
+    let report = dataset::check(dataset);
+    let CheckReport {
+        records,
+        questions,
+        turns,
+        programs_confirmed,
+        findings,
+    } = &report;
+    let mut stdout = std::io::stdout().lock();
+    writeln!(
+        stdout,
+        "{}: {records} records, {questions} stand-alone questions, {turns} turns",
+        dataset.source
+    )?;
+    writeln!(
+        stdout,
+        "{programs_confirmed:>6}  gold programs execute to their value"
+    )?;
+    for (artefact, count) in report.counts() {
+        writeln!(stdout, "{count:>6}  {}", artefact.label())?;
+    }
+    if all {
+        for finding in findings {
+            let part = finding
+                .part
+                .as_deref()
+                .map(|part| format!(" ({part})"))
+                .unwrap_or_default();
+            writeln!(
+                stdout,
+                "{}{part}: {} {}",
+                finding.id,
+                finding.artefact.label(),
+                finding.detail
+            )?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Official execution of every gold program: a turn's in the ConvFinQA dialect,
+/// a stand-alone question's in FinQA's.
+fn check_programs(dataset: &Dataset) -> anyhow::Result<Exit> {
+    let mut stdout = std::io::stdout().lock();
+    let report = dataset::check(dataset);
+    let fails = |artefact| {
+        matches!(
+            artefact,
+            Artefact::ProgramUnreadable | Artefact::ProgramFails | Artefact::ValueDiffers
+        )
+    };
+    let misses: Vec<_> = report
+        .findings
+        .iter()
+        .filter(|finding| fails(finding.artefact))
+        .collect();
+    for miss in &misses {
+        let part = miss.part.as_deref().unwrap_or_default();
+        writeln!(
+            stdout,
+            "{} ({part}): {}: {}",
+            miss.id,
+            miss.artefact.label(),
+            miss.detail
+        )?;
+    }
+    let agree = report.programs_confirmed;
+    writeln!(
+        stdout,
+        "{agree} of {} gold programs execute to their exe_ans exactly",
+        agree + misses.len()
+    )?;
+    Ok(if misses.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Data
+    })
+}
+
+fn show(dataset: &Dataset, id: &str, gold: bool, style: TableStyle) -> anyhow::Result<Exit> {
+    let mut found = dataset
+        .records
+        .iter()
+        .filter(|record| record.id().contains(id));
+    let record = match (dataset.record(id), found.next(), found.next()) {
+        (Some(record), ..) | (None, Some(record), None) => record,
+        (None, Some(_), Some(_)) => {
+            let message = format!(
+                "{id} is part of several ids of {}; name one whole",
+                dataset.source
+            );
+            return Err(Failure::new(Exit::Usage, message).into());
+        }
+        (None, None, _) => {
+            let message = format!(
+                "no record of {} has {id} in its id; `convfinqa data stats` says what the file holds",
+                dataset.source
+            );
+            return Err(Failure::new(Exit::Usage, message).into());
+        }
+    };
+    let style = match style {
+        TableStyle::Reference => Style::Reference,
+        TableStyle::Repaired => Style::Repaired,
+    };
+    let view = dataset::show(record, style);
+    let mut stdout = std::io::stdout().lock();
+    write!(stdout, "{}", view.text())?;
+    if gold {
+        write!(stdout, "\n{}", view.gold_text())?;
+    }
+    Ok(Exit::Done)
+}
+
+fn print_stats(dataset: &Dataset) -> anyhow::Result<Exit> {
+    let stats = dataset::stats(dataset);
+    let Stats {
+        records,
+        singles,
+        doubles,
+        pages,
+        questions,
+        turns,
+        ..
+    } = &stats;
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{}  (blake3 {})", dataset.source, dataset.hash)?;
+    writeln!(
+        out,
+        "records      {records} ({singles} Single, {doubles} Double) on {pages} pages"
+    )?;
+    writeln!(
+        out,
+        "questions    {questions} stand-alone, {} with program and value",
+        stats.questions_executable
+    )?;
+    writeln!(
+        out,
+        "turns        {turns}, {} with program and value",
+        stats.turns_executable
+    )?;
+    writeln!(
+        out,
+        "  by conversation  {}",
+        counts(&stats.turns_per_conversation, "turns")
+    )?;
+    writeln!(
+        out,
+        "programs     by steps  {}",
+        counts(&stats.steps_per_program, "steps")
+    )?;
+    writeln!(out, "  operations {}", counts(&stats.operations, ""))?;
+    writeln!(out, "yes/no       {}", stats.yes_no)?;
+    writeln!(out, "sentences    {}", stats.sentences)?;
+    let (rows, columns) = (stats.rows, stats.columns);
+    writeln!(
+        out,
+        "tables       rows {}–{} (mean {:.1}), columns {}–{} (mean {:.1})",
+        rows.min, rows.max, rows.mean, columns.min, columns.max, columns.mean
+    )?;
+    let cells = stats.cells;
+    writeln!(
+        out,
+        "cells        {} numbers ({} written twice, {} negative, {} percent), {} dashes, {} text, {} empty",
+        cells.numbers,
+        cells.doubled,
+        cells.negative,
+        cells.percent,
+        cells.dashes,
+        cells.text,
+        cells.empty
+    )?;
+    Ok(Exit::Done)
+}
+
+/// `1 step 30 · 2 steps 12`.
+fn counts<K: Display>(counts: &BTreeMap<K, usize>, noun: &str) -> String {
+    let shown = counts
+        .iter()
+        .map(|(key, count)| format!("{key} {noun}: {count}").replace(" :", ":"));
+    shown.collect::<Vec<_>>().join(" · ")
 }

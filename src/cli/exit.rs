@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use crate::config::ConfigError;
 use crate::dataset::DatasetError;
+use crate::dataset::download::DownloadError;
 use crate::models::{ErrorKind, ModelError, SettingsError};
 use crate::prompt::PromptError;
 use crate::run::{JournalError, PlanError, RunError};
@@ -88,6 +89,13 @@ pub fn classify(error: &anyhow::Error) -> Exit {
         if let Some(error) = cause.downcast_ref::<DatasetError>() {
             return if error.is_usage() {
                 Exit::Usage
+            } else {
+                Exit::Data
+            };
+        }
+        if let Some(error) = cause.downcast_ref::<DownloadError>() {
+            return if error.is_network() {
+                Exit::Provider
             } else {
                 Exit::Data
             };
