@@ -6,6 +6,7 @@
 
 pub mod data;
 pub mod episode;
+mod python;
 pub mod reward;
 pub mod server;
 pub mod tools;

@@ -2,7 +2,13 @@
 //!
 //! [`Mode::Reference`] follows `OpenEnv`'s `finqa_env` to the letter, its odd
 //! corners included; [`Mode::Strict`] refuses the answers that score only
-//! because of such a corner.
+//! because of such a corner. It knows no question and no episode.
+
+mod fraction;
+mod text;
+
+use super::python;
+use text::{Normalised, Part, Percent};
 
 /// How an answer is graded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -10,7 +16,10 @@ pub enum Mode {
     /// As the reference grades.
     #[default]
     Reference,
-    /// As the reference grades, but never an exploit: empty truths, `nan`, `inf`.
+    /// As the reference grades, but 0.0 for an empty truth or answer, for an
+    /// answer with `nan` or an infinity, and for a list with parts that are no
+    /// numbers or with a year twice: the reference skips those, so that a list
+    /// may be padded with guesses.
     Strict,
 }
 
@@ -21,20 +30,33 @@ pub enum RewardError {
     /// A fraction does not fit a double.
     #[error("integer division result too large for a float")]
     FractionTooLarge,
-    /// The two sides name different years although they count as equal sets.
-    #[error("no value for a year of the answer")]
+    /// A value of the truth has no year, and every value of the answer has one.
+    #[error("None")]
     MissingYear,
 }
 
-/// Tolerances of the reference: relative 1 %, and at most 1.0 apart.
+/// Tolerances of the reference: relative, 1 %.
 pub const TOLERANCE: f64 = 0.01;
-/// Largest absolute difference that still counts as equal.
+/// Largest absolute difference that still counts as equal; both must hold.
 pub const MAX_ABSOLUTE_DIFFERENCE: f64 = 1.0;
+/// A truth of 0 is met by anything smaller than this.
+const NEAR_ZERO: f64 = 0.001;
 
 /// Grades a prediction against a truth: 1.0 or 0.0.
 ///
+/// Numbers must lie within both tolerances (`finqa_env`'s README says *or*; its
+/// code says *and*), anything else must be the same text in any case.
+///
+/// ```
+/// use convfinqa::env::reward::{Mode, compute_reward};
+/// let grade = |p, t| compute_reward(p, t, 0.01, 1.0, Mode::Reference);
+/// assert_eq!(grade("6.28%", r"\boxed{6.280\%}"), Ok(1.0));
+/// assert_eq!(grade("6.28", r"\boxed{6.280\%}"), Ok(0.0));
+/// ```
+///
 /// # Errors
-/// Inputs on which the reference raises.
+/// Inputs on which the reference raises: a fraction too large for a double, and
+/// a truth with and without years against an answer with years only.
 pub fn compute_reward(
     prediction: &str,
     truth: &str,
@@ -42,10 +64,145 @@ pub fn compute_reward(
     max_absolute_difference: f64,
     mode: Mode,
 ) -> Result<f64, RewardError> {
-    let _ = (tolerance, max_absolute_difference, mode);
-    Ok(if prediction.trim() == truth.trim() {
-        1.0
-    } else {
-        0.0
-    })
+    let grader = Grader {
+        tolerance,
+        max_absolute_difference,
+        mode,
+    };
+    let equal = grader.equal(prediction, truth)?;
+    Ok(if equal { 1.0 } else { 0.0 })
+}
+
+struct Grader {
+    tolerance: f64,
+    max_absolute_difference: f64,
+    mode: Mode,
+}
+
+impl Grader {
+    fn equal(&self, prediction: &str, truth: &str) -> Result<bool, RewardError> {
+        let truth_boxes = text::boxes(truth);
+        if truth_boxes.len() > 1 {
+            return self.all_boxes_equal(prediction, &truth_boxes);
+        }
+        let right = text::normalise(truth, Percent::Divide)?;
+        let left = text::normalise(prediction, Percent::Divide)?;
+        if self.refuses(&left, &right) {
+            return Ok(false);
+        }
+        if self.same(left.number, &left.text, &right) {
+            return Ok(true);
+        }
+        // `4.5%` for a truth of 4.5 percentage points.
+        let dropped = text::normalise(prediction, Percent::Drop)?;
+        if self.same(dropped.number, &left.text, &right) {
+            return Ok(true);
+        }
+        match (truth_boxes.as_slice(), right.number) {
+            ([only], None) => self.lists_equal(prediction, only),
+            _ => Ok(false),
+        }
+    }
+
+    /// A truth of several boxes: as many parts, in the same order.
+    fn all_boxes_equal(&self, prediction: &str, truths: &[&str]) -> Result<bool, RewardError> {
+        let values = text::split_list(python::strip(prediction), false);
+        if values.len() != truths.len() {
+            return Ok(false);
+        }
+        for (value, truth) in values.into_iter().zip(truths) {
+            let right = text::normalise(truth, Percent::Divide)?;
+            let left = text::normalise(text::without_label(value), Percent::Divide)?;
+            if self.refuses(&left, &right) {
+                return Ok(false);
+            }
+            if self.same(left.number, &left.text, &right) {
+                continue;
+            }
+            // The label is not dropped here, so that a labelled percentage fails.
+            let dropped = text::normalise(value, Percent::Drop)?;
+            if !self.same(dropped.number, &left.text, &right) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn refuses(&self, left: &Normalised, right: &Normalised) -> bool {
+        let not_finite = |side: &Normalised| side.number.is_some_and(|x| !x.is_finite());
+        self.mode == Mode::Strict
+            && (left.text.is_empty()
+                || right.text.is_empty()
+                || not_finite(left)
+                || not_finite(right))
+    }
+
+    fn same(&self, number: Option<f64>, words: &str, truth: &Normalised) -> bool {
+        match (number, truth.number) {
+            (Some(p), Some(t)) if t == 0.0 => p.abs() < NEAR_ZERO,
+            (Some(p), Some(t)) => self.within(p, t),
+            (None, None) => words == truth.text,
+            _ => false,
+        }
+    }
+
+    fn within(&self, p: f64, t: f64) -> bool {
+        let difference = (p - t).abs();
+        difference / t.abs() <= self.tolerance && difference <= self.max_absolute_difference
+    }
+
+    /// One box with several values, by year where both sides name the same
+    /// years, else by place.
+    fn lists_equal(&self, prediction: &str, truth: &str) -> Result<bool, RewardError> {
+        let (truths, _) = text::parts(truth)?;
+        let (values, unread) = text::parts(prediction)?;
+        if truths.len() < 2 || values.len() != truths.len() {
+            return Ok(false);
+        }
+        let values_years = years(&values);
+        if self.mode == Mode::Strict {
+            let named = values.iter().filter(|p| p.year.is_some()).count();
+            let finite = values.iter().all(|p| p.number.is_finite());
+            if unread > 0 || named != values_years.len() || !finite {
+                return Ok(false);
+            }
+        }
+        if values_years.is_empty() || values_years != years(&truths) {
+            let mut pairs = values.iter().zip(&truths);
+            return Ok(pairs.all(|(p, t)| self.close(p.number, t.number)));
+        }
+        // A year that stands twice keeps its first place and its last value.
+        for (i, part) in truths.iter().enumerate() {
+            let earlier = truths.iter().take(i).any(|t| t.year == part.year);
+            if earlier {
+                continue;
+            }
+            let last = |side: &[Part]| {
+                let same = side.iter().rev().find(|p| p.year == part.year);
+                same.map(|p| p.number)
+            };
+            let p = last(&values).ok_or(RewardError::MissingYear)?;
+            let t = last(&truths).unwrap_or(part.number);
+            if !self.close(p, t) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Within both tolerances; a truth of 0 exactly.
+    fn close(&self, p: f64, t: f64) -> bool {
+        if t == 0.0 {
+            return p == 0.0;
+        }
+        self.within(p, t)
+    }
+}
+
+/// The years that are named, each once, sorted.
+fn years(parts: &[Part]) -> Vec<&str> {
+    let mut years: Vec<&str> = parts.iter().filter_map(|p| p.year.as_deref()).collect();
+    years.sort_unstable();
+    years.dedup();
+    years
 }

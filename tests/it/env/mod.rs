@@ -1,0 +1,3 @@
+//! Tests of `env`: data, tools, reward and episodes.
+
+mod reward;

@@ -1,0 +1,155 @@
+//! Grading, against vectors taken from the running reference.
+
+use convfinqa::env::reward::{Mode, RewardError, compute_reward};
+use proptest::prelude::*;
+use rstest::rstest;
+
+fn grade(prediction: &str, truth: &str) -> f64 {
+    compute_reward(prediction, truth, 0.01, 1.0, Mode::Reference).unwrap()
+}
+
+fn strict(prediction: &str, truth: &str) -> f64 {
+    compute_reward(prediction, truth, 0.01, 1.0, Mode::Strict).unwrap()
+}
+
+fn vectors(text: &str) -> Vec<csv::StringRecord> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    reader.records().collect::<Result<_, _>>().unwrap()
+}
+
+#[test]
+fn every_vector_of_the_reference_agrees() {
+    let rows = vectors(include_str!("../../vectors/reward_vectors.csv"));
+    assert_eq!(rows.len(), 126);
+    for row in &rows {
+        let number = |i: usize| row[i].parse::<f64>().unwrap();
+        let got = compute_reward(&row[0], &row[1], number(2), number(3), Mode::Reference);
+        assert_eq!(got, Ok(number(4)), "{row:?}");
+    }
+}
+
+#[test]
+fn what_raises_in_the_reference_is_an_error() {
+    let rows = vectors(include_str!("../../vectors/reward_vectors_exceptions.csv"));
+    assert_eq!(rows.len(), 4);
+    for row in &rows {
+        let got = compute_reward(&row[0], &row[1], 0.01, 1.0, Mode::Reference);
+        let expected = if row[4].starts_with("KeyError") {
+            RewardError::MissingYear
+        } else {
+            RewardError::FractionTooLarge
+        };
+        assert_eq!(got, Err(expected.clone()), "{row:?}");
+        assert!(row[4].ends_with(&expected.to_string()), "{row:?}");
+    }
+}
+
+/// The examples of the measured contract that stand in no vector file.
+#[rstest]
+#[case("0.505", r"\boxed{0.5}", 0.0)]
+#[case("1009", r"\boxed{1000}", 0.0)]
+#[case("2,250; 3,000", r"\boxed{2250}, \boxed{3000}", 0.0)]
+#[case("2250; 3000", r"\boxed{2250}, \boxed{3000}", 1.0)]
+#[case("3000; 2250", r"\boxed{2250}, \boxed{3000}", 0.0)]
+#[case("4.5%, 1", r"\boxed{4.5}, \boxed{1}", 1.0)]
+#[case("a: 4.5%, 1", r"\boxed{4.5}, \boxed{1}", 0.0)]
+#[case("a: 4.5, b: 1", r"\boxed{4.5}, \boxed{1}", 1.0)]
+#[case("4.5%", "4.500", 1.0)]
+#[case("6.28", r"6.28\%", 0.0)]
+#[case("12, 13", r"\boxed{12,13}", 0.0)]
+#[case("1213", r"\boxed{12,13}", 1.0)]
+#[case("--1/2", "0.5", 1.0)]
+#[case("1 /2", "0.5", 0.0)]
+#[case("2023: 0.5, 2022: 0.1", r"\boxed{2022: 0.1, 2023: 0.5}", 1.0)]
+#[case("0.5, 0.1", r"\boxed{2022: 0.1, 2023: 0.5}", 0.0)]
+#[case(r"\boxed{2022: 0.1, 2023: 0.50}", r"\boxed{2022: 0.1, 2023: 0.5}", 0.0)]
+#[case(r"\boxed{2022: 0.1, 2023: 0.5}", r"\boxed{2022: 0.1, 2023: 0.5}", 1.0)]
+#[case(
+    "2023->2024: 600, 2022->2023: 400",
+    r"\boxed{2022 to 2023: 400, 2023 to 2024: 600}",
+    1.0
+)]
+#[case(
+    "2023 -> 2024: 600, 2022 -> 2023: 400",
+    r"\boxed{2022 to 2023: 400, 2023 to 2024: 600}",
+    0.0
+)]
+#[case("0.0009", r"\boxed{0}", 1.0)]
+#[case("0.001", r"\boxed{0}", 0.0)]
+#[case("YES", r"\boxed{Yes}", 1.0)]
+#[case("nan", "nan", 0.0)]
+fn the_contract_says(#[case] prediction: &str, #[case] truth: &str, #[case] expected: f64) {
+    assert_eq!(grade(prediction, truth), expected);
+}
+
+#[test]
+fn strict_refuses_what_scores_only_by_a_corner() {
+    assert_eq!((grade("", ""), strict("", "")), (1.0, 0.0));
+    for infinite in ["nan", "inf", "-inf", "Infinity", "inf%", "1e999"] {
+        assert_eq!(strict(infinite, r"\boxed{5}"), 0.0);
+        assert_eq!(strict(infinite, infinite), 0.0);
+    }
+    let truth = r"\boxed{2022: 1, 2023: 2}";
+    assert_eq!(
+        (
+            grade("1, no idea, 2", truth),
+            strict("1, no idea, 2", truth)
+        ),
+        (1.0, 0.0)
+    );
+    let twice = r"\boxed{2022: 1, 2022: 2}";
+    assert_eq!(
+        (
+            grade("2022: 9, 2022: 2", twice),
+            strict("2022: 9, 2022: 2", twice)
+        ),
+        (1.0, 0.0)
+    );
+}
+
+/// Refusing exploits must not refuse answers: on every vector with a number or a
+/// word for a truth, strict grades as the reference does.
+#[test]
+fn strict_agrees_on_honest_answers() {
+    for row in vectors(include_str!("../../vectors/reward_vectors.csv")) {
+        if row[0].trim().is_empty() || row[1].trim().is_empty() || row[0].contains("inf") {
+            continue;
+        }
+        let number = |i: usize| row[i].parse::<f64>().unwrap();
+        let got = compute_reward(&row[0], &row[1], number(2), number(3), Mode::Strict);
+        assert_eq!(got, Ok(number(4)), "{row:?}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_two_texts_are_graded_or_refused(a in any::<String>(), b in any::<String>()) {
+        for mode in [Mode::Reference, Mode::Strict] {
+            if let Ok(reward) = compute_reward(&a, &b, 0.01, 1.0, mode) {
+                prop_assert!(reward == 0.0 || reward == 1.0);
+            }
+        }
+    }
+
+    #[test]
+    fn texts_of_the_grammar_are_graded_or_refused(
+        a in r"(\\boxed\{)?[-(]?[0-9]{0,3}[./,;:%$\\} ]{0,3}(20[0-9]{2}(->| to )?){0,2}:? ?[0-9]{0,3}[%)}]{0,2}(, )?.{0,5}",
+        b in r"(\\boxed\{[-0-9.:,;/% ]{0,12}\}){0,3}",
+    ) {
+        for mode in [Mode::Reference, Mode::Strict] {
+            let _ = compute_reward(&a, &b, 0.01, 1.0, mode);
+        }
+    }
+
+    #[test]
+    fn strict_never_gives_what_the_reference_does_not(
+        a in r"[-(]?[0-9]{0,3}[./,;:% ]{0,2}[0-9]{0,3}[%)]?",
+        b in r"\\boxed\{[-0-9.:,;/% ]{0,12}\}",
+    ) {
+        let reference = compute_reward(&a, &b, 0.01, 1.0, Mode::Reference);
+        let strict = compute_reward(&a, &b, 0.01, 1.0, Mode::Strict);
+        if let (Ok(reference), Ok(strict)) = (reference, strict) {
+            prop_assert!(strict <= reference);
+        }
+    }
+}
