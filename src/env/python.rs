@@ -68,6 +68,28 @@ pub(crate) fn int(text: &str) -> Option<i64> {
     ascii_number(text)?.parse().ok()
 }
 
+/// `repr(x)` of a float: the shortest digits that read back, as `1e+16` from
+/// 10^16 on and as `1e-05` below 10^-4.
+pub(crate) fn repr_float(x: f64) -> String {
+    if x.is_nan() {
+        return "nan".to_owned();
+    }
+    if x.is_infinite() {
+        return if x > 0.0 { "inf" } else { "-inf" }.to_owned();
+    }
+    if x == 0.0 || (1e-4..1e16).contains(&x.abs()) {
+        return format!("{x:?}");
+    }
+    let text = format!("{x:e}");
+    match text.split_once('e') {
+        Some((digits, exponent)) => match exponent.strip_prefix('-') {
+            Some(exponent) => format!("{digits}e-{exponent:0>2}"),
+            None => format!("{digits}e+{exponent:0>2}"),
+        },
+        None => text,
+    }
+}
+
 /// `repr(text)`.
 pub(crate) fn repr(text: &str) -> String {
     let quote = if text.contains('\'') && !text.contains('"') {
@@ -109,7 +131,10 @@ pub(crate) fn repr_json(value: &Value) -> String {
         Value::Null => "None".to_owned(),
         Value::Bool(true) => "True".to_owned(),
         Value::Bool(false) => "False".to_owned(),
-        Value::Number(n) => n.to_string(),
+        Value::Number(n) => match n.as_f64() {
+            Some(x) if n.is_f64() => repr_float(x),
+            _ => n.to_string(),
+        },
         Value::String(text) => repr(text),
         Value::Array(items) => {
             let items: Vec<String> = items.iter().map(repr_json).collect();
@@ -225,6 +250,21 @@ mod tests {
         assert_eq!(repr_list(["acme", "globex"]), "['acme', 'globex']");
         let value = serde_json::json!({"a": [1, null, true], "b": 1.5});
         assert_eq!(repr_json(&value), "{'a': [1, None, True], 'b': 1.5}");
+    }
+
+    #[test]
+    fn floats_print_as_python_prints_them() {
+        for (x, text) in [
+            (2024.0, "2024.0"),
+            (1e16, "1e+16"),
+            (1.5e-7, "1.5e-07"),
+            (0.0001, "0.0001"),
+            (1e300, "1e+300"),
+            (-0.0, "-0.0"),
+            (9_007_199_254_740_993.0, "9007199254740992.0"),
+        ] {
+            assert_eq!(repr_float(x), text);
+        }
     }
 
     #[test]

@@ -2,54 +2,38 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::EnvError;
+use super::frame::RawFrame;
+use super::questions::{self, EnvQuestion};
+use super::typed::{self, Column};
+use super::{EnvError, info};
 
-/// One question of the environment.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EnvQuestion {
-    /// `id` column, as written; the row number from 1 where there is none.
-    pub id: String,
-    /// `user_query` column: what an agent is asked.
-    pub question: String,
-    /// The company whose tables answer it.
-    pub company: String,
-    /// The truth, usually `\boxed{...}`. Never shown before the episode is over.
-    pub answer: String,
-    /// `question_type` column; empty where there is none.
-    pub question_type: String,
-    /// `explanation` column; empty where there is none.
-    pub explanation: String,
-}
-
-impl EnvQuestion {
-    /// No question: what a session shows before its first reset.
-    pub const EMPTY: Self = Self {
-        id: String::new(),
-        question: String::new(),
-        company: String::new(),
-        answer: String::new(),
-        question_type: String::new(),
-        explanation: String::new(),
-    };
-}
+/// Where the questions stand in a data directory.
+pub(super) const QUESTIONS: &str = "benchmark_questions/finqa.csv";
+/// Where the companies' folders stand.
+pub(super) const COMPANIES: &str = "input_companies";
+/// The metadata of all tables, beside the companies' folders.
+pub(super) const METADATA: &str = "input_companies/tables_cleaned_all_companies.json";
 
 /// One table: a JSON file of a company.
 #[derive(Debug)]
 pub struct Table {
     /// File name without `.json`.
     pub name: String,
+    /// Its columns, or why it cannot be queried.
+    pub columns: Result<Vec<Column>, String>,
+    /// Its place among all tables of the catalog: the key of its database.
+    pub number: usize,
 }
 
 /// A company and its tables.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Company {
-    /// Folder name.
-    pub name: String,
     /// Tables by name, sorted.
-    pub tables: BTreeMap<String, Table>,
+    pub tables: BTreeMap<String, Arc<Table>>,
 }
 
 /// What [`Catalog::check`] found.
@@ -71,8 +55,23 @@ pub struct Catalog {
     source: String,
     invented: bool,
     companies: BTreeMap<String, Company>,
-    metadata: HashMap<String, Map<String, Value>>,
+    /// `company/table` to the finished text of `get_table_info`.
+    info: HashMap<String, String>,
     questions: Vec<EnvQuestion>,
+    problems: Vec<String>,
+}
+
+/// The files of a data directory, wherever they come from.
+#[derive(Debug, Default)]
+pub(super) struct Files {
+    /// The bytes of the questions' CSV.
+    pub questions: Vec<u8>,
+    /// `company/table` to its entry.
+    pub metadata: Map<String, Value>,
+    /// Company, table name without `.json`, the table or why it is none.
+    pub tables: Vec<(String, String, Result<Value, String>)>,
+    /// Companies, with and without tables.
+    pub companies: Vec<String>,
 }
 
 impl Catalog {
@@ -82,27 +81,93 @@ impl Catalog {
     /// If the questions or the metadata cannot be read. A single damaged table
     /// is no error here: [`Catalog::check`] names it, and querying it says so.
     pub fn load(path: &Path) -> Result<Self, EnvError> {
-        let _ = path;
-        Self::builtin()
+        let mut files = Files {
+            questions: read(&path.join(QUESTIONS))?,
+            ..Files::default()
+        };
+        let metadata = path.join(METADATA);
+        files.metadata = serde_json::from_slice(&read(&metadata)?).map_err(|source| {
+            let path = metadata;
+            EnvError::Metadata { path, source }
+        })?;
+        for company in entries(&path.join(COMPANIES))? {
+            if !company.is_dir() {
+                continue;
+            }
+            let Some(name) = company.file_name().and_then(|n| n.to_str()) else {
+                continue;
+            };
+            files.companies.push(name.to_owned());
+            for file in entries(&company)? {
+                let table = file.file_name().and_then(|n| n.to_str());
+                let Some(table) = table.filter(|t| t.ends_with(".json")) else {
+                    continue;
+                };
+                let parsed = serde_json::from_slice(&read(&file)?).map_err(|e| e.to_string());
+                files
+                    .tables
+                    .push((name.to_owned(), table.replace(".json", ""), parsed));
+            }
+        }
+        Self::from_files(path.display().to_string(), false, path, files)
     }
 
-    /// The data served when no directory is given, made from the built-in sample.
-    ///
-    /// # Errors
-    /// If the built-in sample is damaged, which a test rules out.
-    pub fn builtin() -> Result<Self, EnvError> {
+    /// Builds the catalog from files already read; `path` is for error texts.
+    pub(super) fn from_files(
+        source: String,
+        invented: bool,
+        path: &Path,
+        files: Files,
+    ) -> Result<Self, EnvError> {
+        let csv = path.join(QUESTIONS);
+        let (questions, rows) = questions::read(&csv, &files.questions)?;
+        if questions.is_empty() {
+            let path = path.to_owned();
+            return Err(EnvError::NoQuestions { path });
+        }
+        let mut problems: Vec<String> = rows
+            .into_iter()
+            .map(|row| format!("{QUESTIONS}: {row}"))
+            .collect();
+        let mut companies: BTreeMap<String, Company> = BTreeMap::new();
+        for name in files.companies {
+            companies.entry(name).or_default();
+        }
+        for (number, (company, name, value)) in files.tables.into_iter().enumerate() {
+            let columns = value
+                .and_then(|value| RawFrame::from_json(&value))
+                .and_then(|frame| typed::columns(&frame));
+            if let Err(reason) = &columns {
+                problems.push(format!("{COMPANIES}/{company}/{name}.json: {reason}"));
+            }
+            let table = Arc::new(Table {
+                name: name.clone(),
+                columns,
+                number,
+            });
+            companies
+                .entry(company)
+                .or_default()
+                .tables
+                .insert(name, table);
+        }
+        let mut info = HashMap::with_capacity(files.metadata.len());
+        for (key, entry) in &files.metadata {
+            let frame = described_frame(entry).unwrap_or_else(|reason| {
+                problems.push(format!("{METADATA}: {key}: {reason}"));
+                RawFrame::default()
+            });
+            if let Value::Object(entry) = entry {
+                info.insert(key.clone(), info::table_info(entry, &frame));
+            }
+        }
         Ok(Self {
-            source: "built-in sample".to_owned(),
-            invented: true,
-            companies: BTreeMap::new(),
-            metadata: HashMap::new(),
-            questions: vec![EnvQuestion {
-                id: "1".to_owned(),
-                question: "What is one plus one?".to_owned(),
-                company: "acme".to_owned(),
-                answer: "\\boxed{2}".to_owned(),
-                ..EnvQuestion::default()
-            }],
+            source,
+            invented,
+            companies,
+            info,
+            questions,
+            problems,
         })
     }
 
@@ -124,26 +189,98 @@ impl Catalog {
         &self.companies
     }
 
-    /// The questions in file order; never empty.
+    /// The questions that can be asked, in file order; never empty.
     #[must_use]
     pub fn questions(&self) -> &[EnvQuestion] {
         &self.questions
     }
 
-    /// The metadata of `company/table`, keys in file order.
+    /// A table by company and name. Names are looked up, never joined to a path.
     #[must_use]
-    pub fn metadata(&self, company: &str, table: &str) -> Option<&Map<String, Value>> {
-        self.metadata.get(&format!("{company}/{table}"))
+    pub fn table(&self, company: &str, table: &str) -> Option<&Arc<Table>> {
+        self.companies.get(company)?.tables.get(table)
     }
 
-    /// Whether every table is readable and every question's company present.
+    /// The text of `get_table_info` for a table that the metadata describe.
+    #[must_use]
+    pub fn table_info(&self, company: &str, table: &str) -> Option<&str> {
+        self.info
+            .get(&format!("{company}/{table}"))
+            .map(String::as_str)
+    }
+
+    /// Whether every table is readable and described, and every question's
+    /// company present.
     #[must_use]
     pub fn check(&self) -> CheckReport {
+        let mut problems = self.problems.clone();
+        let mut readable = 0;
+        for (company, found) in &self.companies {
+            for table in found.tables.values() {
+                readable += usize::from(table.columns.is_ok());
+                if self.table_info(company, &table.name).is_none() {
+                    let name = &table.name;
+                    problems.push(format!(
+                        "{COMPANIES}/{company}/{name}.json: not described in the metadata, \
+                         so that get_table_info does not find it"
+                    ));
+                }
+            }
+        }
+        for key in self.info.keys() {
+            let there = key
+                .split_once('/')
+                .is_some_and(|(c, t)| self.table(c, t).is_some());
+            if !there {
+                problems.push(format!("{METADATA}: {key}: there is no such table"));
+            }
+        }
+        for question in &self.questions {
+            let (id, company) = (&question.id, &question.company);
+            let tables = self.companies.get(company).map(|c| c.tables.len());
+            match tables {
+                None => problems.push(format!("question {id}: there is no company `{company}`")),
+                Some(0) => problems.push(format!("question {id}: `{company}` has no tables")),
+                Some(_) => {}
+            }
+        }
+        problems.sort();
         CheckReport {
             companies: self.companies.len(),
-            tables: self.companies.values().map(|c| c.tables.len()).sum(),
+            tables: readable,
             questions: self.questions.len(),
-            problems: Vec::new(),
+            problems,
         }
     }
+}
+
+/// The frame in an entry's `table` text.
+fn described_frame(entry: &Value) -> Result<RawFrame, String> {
+    let text = entry.get("table").and_then(Value::as_str);
+    let text = text.ok_or("the entry has no `table` text")?;
+    let value: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
+    RawFrame::from_json(&value)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, EnvError> {
+    std::fs::read(path).map_err(|source| {
+        let path = path.to_owned();
+        EnvError::Io { path, source }
+    })
+}
+
+/// The entries of a folder, sorted: the order of a listing must not depend on
+/// the file system.
+fn entries(path: &Path) -> Result<Vec<std::path::PathBuf>, EnvError> {
+    let failed = |source| EnvError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let entries = std::fs::read_dir(path).map_err(failed)?;
+    let mut entries = entries
+        .map(|e| e.map(|e| e.path()))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(failed)?;
+    entries.sort();
+    Ok(entries)
 }

@@ -3,8 +3,17 @@
 //! A directory in the reference's layout is read once into an immutable
 //! [`Catalog`] that all sessions share. It runs no query and grades nothing.
 
+mod builtin;
 mod catalog;
 mod error;
+mod frame;
+mod info;
+mod moment;
+mod questions;
+mod typed;
 
-pub use catalog::{Catalog, CheckReport, Company, EnvQuestion, Table};
+pub use catalog::{Catalog, CheckReport, Company, Table};
 pub use error::EnvError;
+pub use frame::{Cell, RawFrame};
+pub use questions::EnvQuestion;
+pub use typed::{Column, ColumnType};

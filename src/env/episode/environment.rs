@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::{EpisodeState, Observation, Order, ResetOutcome, StepError, StepOutcome};
 use crate::env::data::{Catalog, EnvQuestion};
+use crate::env::python;
 use crate::env::reward::{MAX_ABSOLUTE_DIFFERENCE, Mode, TOLERANCE, compute_reward};
 use crate::env::tools::{SUBMIT_ANSWER, ToolFailure, Tools};
 
@@ -200,7 +201,7 @@ impl Environment {
             Some(Value::String(text)) => text,
 
             Some(other) => {
-                let type_name = python_type(other);
+                let type_name = python::type_name(other);
                 return Err(StepError::AnswerType { type_name });
             }
         };
@@ -241,18 +242,5 @@ impl Environment {
                 _ => Map::new(),
             },
         }
-    }
-}
-
-/// Python's name of a JSON value's type.
-fn python_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "NoneType",
-        Value::Bool(_) => "bool",
-        Value::Number(n) if n.is_f64() => "float",
-        Value::Number(_) => "int",
-        Value::String(_) => "str",
-        Value::Array(_) => "list",
-        Value::Object(_) => "dict",
     }
 }

@@ -139,7 +139,7 @@ impl Grader {
 
     fn same(&self, number: Option<f64>, words: &str, truth: &Normalised) -> bool {
         match (number, truth.number) {
-            (Some(p), Some(t)) if t == 0.0 => p.abs() < NEAR_ZERO,
+            (Some(p), Some(0.0)) => p.abs() < NEAR_ZERO,
             (Some(p), Some(t)) => self.within(p, t),
             (None, None) => words == truth.text,
             _ => false,

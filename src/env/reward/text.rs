@@ -56,7 +56,7 @@ pub(super) fn number(text: &str, percent: Percent) -> Result<Option<f64>, Reward
         .replace('$', "");
     let text = python::strip(&text);
     if text.contains('%') {
-        let bare = text.replace("\\%", "").replace('%', "").replace(',', "");
+        let bare = text.replace("\\%", "").replace(['%', ','], "");
         let value = python::float(&bare);
         return Ok(match percent {
             Percent::Divide => value.map(|x| x / 100.0),
@@ -207,5 +207,24 @@ mod tests {
         assert_eq!(year("2022 -> 2023: 1").as_deref(), Some("2022  to  2023"));
         assert_eq!(year("2022-2023: 1").as_deref(), Some("2022"));
         assert_eq!(year("in 1999: 1"), None);
+    }
+
+    /// The reference's own helpers, on its own examples.
+    #[test]
+    fn the_helper_vectors_agree() {
+        let text = include_str!("../../../tests/vectors/reward_helper_vectors.csv");
+        let mut rows = 0;
+        for row in csv::Reader::from_reader(text.as_bytes()).records() {
+            let row = row.unwrap();
+            let got = match &row[0] {
+                "extract_boxed_answer" => boxes(&row[1]).first().map(|b| python::repr(b)),
+                _ => number(&row[1], Percent::Divide)
+                    .unwrap()
+                    .map(python::repr_float),
+            };
+            assert_eq!(got.as_deref().unwrap_or("None"), &row[2], "{row:?}");
+            rows += 1;
+        }
+        assert_eq!(rows, 18);
     }
 }

@@ -37,9 +37,21 @@ impl ToolFailure {
     /// There is no such tool.
     #[must_use]
     pub fn unknown(tool: &str) -> Self {
-        Self {
-            kind: FailureKind::ToolNotFound,
-            message: format!("Unknown tool: '{tool}'"),
-        }
+        Self::from_text(format!("Unknown tool: '{tool}'"))
+    }
+
+    /// A failure whose kind follows from its words, as in the reference: a wrong
+    /// type is an `execution_error` there, because its text says `valid`.
+    #[must_use]
+    pub fn from_text(message: String) -> Self {
+        let text = message.to_lowercase();
+        let kind = if text.contains("not found") || text.contains("unknown tool") {
+            FailureKind::ToolNotFound
+        } else if text.contains("invalid") || text.contains("argument") {
+            FailureKind::InvalidArgs
+        } else {
+            FailureKind::Execution
+        };
+        Self { kind, message }
     }
 }

@@ -2,17 +2,26 @@
 //!
 //! Names, texts and schemas are those of `OpenEnv`'s `finqa_env`. A failure that
 //! a tool itself words (`Error: ...`) is an ordinary result; [`ToolFailure`] is
-//! for calls that never reach a tool.
+//! for calls that never reach a tool. No name given by an agent is ever joined
+//! to a path: names are looked up in the catalog.
 
+mod database;
 mod failure;
+mod functions;
 mod limits;
+mod pool;
+mod records;
 mod spec;
+mod tokens;
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use super::data::Catalog;
+use super::python;
+use database::{Database, QueryError};
+use pool::Pool;
 
 pub use failure::{FailureKind, ToolFailure};
 pub use limits::ToolLimits;
@@ -23,13 +32,19 @@ pub use spec::{Parameter, SUBMIT_ANSWER, ToolSpec, specs};
 pub struct Tools {
     catalog: Arc<Catalog>,
     limits: ToolLimits,
+    pool: Arc<Pool>,
 }
 
 impl Tools {
     /// Tools over a catalog.
     #[must_use]
     pub fn new(catalog: Arc<Catalog>, limits: ToolLimits) -> Self {
-        Self { catalog, limits }
+        let pool = Arc::new(Pool::new(limits.idle_databases));
+        Self {
+            catalog,
+            limits,
+            pool,
+        }
     }
 
     /// The catalog they read.
@@ -44,41 +59,96 @@ impl Tools {
     /// # Errors
     /// An unknown tool, or missing, unexpected or wrongly typed arguments.
     pub fn call(&self, tool: &str, arguments: &Map<String, Value>) -> Result<String, ToolFailure> {
-        let spec = specs()
-            .iter()
-            .find(|s| s.name == tool)
-            .ok_or_else(|| ToolFailure::unknown(tool))?;
+        let spec = specs().iter().find(|s| s.name == tool);
+        let spec = spec.ok_or_else(|| ToolFailure::unknown(tool))?;
         let given = spec.read_arguments(arguments)?;
-        let arg = |i: usize| given.get(i).copied().unwrap_or_default();
-        match tool {
-            "get_descriptions" => Ok(self.get_descriptions(arg(0))),
-            "get_table_info" => Ok(self.get_table_info(arg(0), arg(1))),
-            "sql_query" => Ok(self.sql_query(arg(0), arg(1), arg(2))),
-            _ => Ok(self.submit_answer(arg(0))),
-        }
+        Ok(match (tool, given.as_slice()) {
+            ("get_descriptions", [company]) => self.get_descriptions(company),
+            ("get_table_info", [company, table]) => self.get_table_info(company, table),
+            ("sql_query", [company, table, query]) => self.sql_query(company, table, query),
+            (_, [answer]) => self.submit_answer(answer),
+            _ => return Err(ToolFailure::unknown(tool)),
+        })
     }
 
-    /// The names of a company's tables, as a JSON list.
+    /// The names of a company's tables, sorted, as a JSON list.
     #[must_use]
     pub fn get_descriptions(&self, company: &str) -> String {
-        let _ = &self.limits;
-        match self.catalog.companies().get(company) {
-            Some(found) => format!("{:?}", found.tables.keys().collect::<Vec<_>>()),
-            None => format!("Error: '{company}' not found. Available companies: []"),
+        let companies = self.catalog.companies();
+        let Some(found) = companies.get(company) else {
+            let available = python::repr_list(companies.keys().map(String::as_str));
+            return format!("Error: '{company}' not found. Available companies: {available}");
+        };
+        let mut out = String::from("[");
+        for (i, name) in found.tables.keys().enumerate() {
+            if i > 0 {
+                out.push_str(", ");
+            }
+            python::push_json_string(&mut out, name);
         }
+        out.push(']');
+        out
     }
 
     /// A table's metadata, column types and values, as JSON text.
     #[must_use]
     pub fn get_table_info(&self, company: &str, table: &str) -> String {
-        format!("Error: Table '{table}' not found for company '{company}'")
+        match self.catalog.table_info(company, &cleaned(table)) {
+            Some(info) => info.to_owned(),
+            None => format!("Error: Table '{table}' not found for company '{company}'"),
+        }
     }
 
     /// The rows of a query over one table, as a JSON list of records.
     #[must_use]
     pub fn sql_query(&self, company: &str, table: &str, query: &str) -> String {
-        let _ = (company, query);
-        format!("Error: Table file not found at {table}")
+        let tokens = tokens::tokens(query);
+        if tokens::selects_star(&tokens) {
+            return "Error: SELECT * is not allowed (too inefficient)".to_owned();
+        }
+        if !tokens::has_filter(&tokens) {
+            return "Error: Query must include filters (WHERE, HAVING, etc.)".to_owned();
+        }
+        let name = cleaned(table);
+        let Some(found) = self.catalog.table(company, &name) else {
+            // The reference prints an absolute path here.
+            return format!("Error: Table file not found at {company}/{name}.json");
+        };
+        let columns = match &found.columns {
+            Ok(columns) => columns,
+            Err(reason) => return format!("Error executing query: {reason}"),
+        };
+        let limit = self.limits.statement_bytes;
+        if query.len() > limit {
+            return format!("Error executing query: the query is longer than {limit} bytes");
+        }
+        let failed = |text: &str| {
+            format!("Error executing query: Execution failed on sql '{query}': {text}")
+        };
+        if query.contains('\0') {
+            return failed("the query contains a null character");
+        }
+        let statement = tokens::single_statement(query, &tokens).and_then(|end| query.get(..end));
+        let Some(statement) = statement else {
+            return failed("You can only execute one statement at a time.");
+        };
+        let database = self
+            .pool
+            .take(found.number)
+            .map_or_else(|| Database::open(found, columns, &self.limits), Ok);
+        let database = match database {
+            Ok(database) => database,
+            Err(reason) => return format!("Error executing query: {reason}"),
+        };
+        let result = database.query(statement, &self.limits);
+        if !database.is_spent() {
+            self.pool.put(found.number, database);
+        }
+        match result {
+            Ok(text) => text,
+            Err(QueryError::Statement(text)) => failed(&text),
+            Err(QueryError::Result(text)) => format!("Error executing query: {text}"),
+        }
     }
 
     /// Echoes an answer. Grading is the episode's.
@@ -86,4 +156,9 @@ impl Tools {
     pub fn submit_answer(&self, answer: &str) -> String {
         format!("Answer submitted: {answer}")
     }
+}
+
+/// A table's name without every `.json` and `.txt` in it.
+fn cleaned(table: &str) -> String {
+    table.replace(".json", "").replace(".txt", "")
 }

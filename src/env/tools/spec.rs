@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{FailureKind, ToolFailure};
+use super::ToolFailure;
+use crate::env::python;
 
 /// The tool that ends an episode.
 pub const SUBMIT_ANSWER: &str = "submit_answer";
@@ -99,25 +100,74 @@ impl ToolSpec {
         })
     }
 
-    /// The arguments in the order of [`ToolSpec::parameters`].
+    /// The arguments in the order of [`ToolSpec::parameters`], or every reason
+    /// why they are not, in the words of the reference's validator.
     pub(super) fn read_arguments<'a>(
         &self,
         given: &'a Map<String, Value>,
     ) -> Result<Vec<&'a str>, ToolFailure> {
-        self.parameters
-            .iter()
-            .map(|p| {
-                given
-                    .get(p.name)
-                    .and_then(Value::as_str)
-                    .ok_or_else(|| ToolFailure {
-                        kind: FailureKind::InvalidArgs,
-                        message: format!(
-                            "1 validation error for call[{}]\n{}\n  Missing required argument",
-                            self.name, p.name
-                        ),
-                    })
-            })
-            .collect()
+        let mut values = Vec::with_capacity(self.parameters.len());
+        let mut faults = Vec::new();
+        for parameter in self.parameters {
+            match given.get(parameter.name) {
+                Some(Value::String(text)) => values.push(text.as_str()),
+                Some(other) => faults.push(fault(
+                    parameter.name,
+                    "Input should be a valid string",
+                    "string_type",
+                    &python::repr_json(other),
+                    python::type_name(other),
+                )),
+                None => {
+                    let all = python::repr_json(&Value::Object(given.clone()));
+                    faults.push(fault(
+                        parameter.name,
+                        "Missing required argument",
+                        "missing_argument",
+                        &all,
+                        "dict",
+                    ));
+                }
+            }
+        }
+        for (name, value) in given {
+            if !self.parameters.iter().any(|p| p.name == name) {
+                faults.push(fault(
+                    name,
+                    "Unexpected keyword argument",
+                    "unexpected_keyword_argument",
+                    &python::repr_json(value),
+                    python::type_name(value),
+                ));
+            }
+        }
+        if faults.is_empty() {
+            return Ok(values);
+        }
+        let plural = if faults.len() == 1 { "" } else { "s" };
+        let text = format!(
+            "{} validation error{plural} for call[{}]{}",
+            faults.len(),
+            self.name,
+            faults.concat()
+        );
+        Err(ToolFailure::from_text(text))
     }
+}
+
+/// One fault as pydantic 2.13 words it; a long value keeps its two ends.
+fn fault(name: &str, text: &str, kind: &str, value: &str, type_name: &str) -> String {
+    const SHOWN: usize = 50;
+    let length = value.chars().count();
+    let value = if length > SHOWN {
+        let head: String = value.chars().take(25).collect();
+        let tail: String = value.chars().skip(length - 24).collect();
+        format!("{head}...{tail}")
+    } else {
+        value.to_owned()
+    };
+    format!(
+        "\n{name}\n  {text} [type={kind}, input_value={value}, input_type={type_name}]\n    \
+         For further information visit https://errors.pydantic.dev/2.13/v/{kind}"
+    )
 }

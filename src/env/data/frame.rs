@@ -1,0 +1,170 @@
+//! A table as it stands in a JSON file, before any type is inferred.
+
+use serde_json::Value;
+
+/// One value of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Missing.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number without a fraction, as filed.
+    Integer(i64),
+    /// Any other number.
+    Real(f64),
+    /// A text.
+    Text(String),
+}
+
+/// Columns by name in file order, all of the same length.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RawFrame {
+    /// Heading and cells of each column.
+    pub columns: Vec<(String, Vec<Cell>)>,
+}
+
+impl RawFrame {
+    /// Reads the accepted shapes: `{col: {row: v}}`, `{col: [v]}`, `[{col: v}]`.
+    ///
+    /// # Errors
+    /// The reference's text for a shape that is no table.
+    pub fn from_json(value: &Value) -> Result<Self, String> {
+        match value {
+            Value::Object(columns) => Self::from_columns(columns.iter()),
+            Value::Array(rows) => Self::from_records(rows),
+            _ => Err("DataFrame constructor not properly called!".to_owned()),
+        }
+    }
+
+    /// The number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |(_, cells)| cells.len())
+    }
+
+    fn from_columns<'a>(
+        columns: impl Iterator<Item = (&'a String, &'a Value)> + Clone,
+    ) -> Result<Self, String> {
+        let mut labels: Labels<'a> = Labels::default();
+        let mut lists = 0;
+        let mut length = None;
+        for (_, column) in columns.clone() {
+            match column {
+                Value::Object(rows) => rows.keys().for_each(|row| labels.add(row)),
+                Value::Array(rows) => {
+                    lists += 1;
+                    if *length.get_or_insert(rows.len()) != rows.len() {
+                        return Err("All arrays must be of the same length".to_owned());
+                    }
+                }
+                _ => return Err("If using all scalar values, you must pass an index".to_owned()),
+            }
+        }
+        if lists > 0 && !labels.order.is_empty() {
+            let text = "Mixing dicts with non-Series may lead to ambiguous ordering.";
+            return Err(text.to_owned());
+        }
+        let columns = columns.map(|(name, column)| {
+            let cells = match column {
+                Value::Array(rows) => rows.iter().map(cell).collect::<Result<_, _>>()?,
+                other => {
+                    let row = |label: &&str| other.get(*label).map_or(Ok(Cell::Null), cell);
+                    labels.order.iter().map(row).collect::<Result<_, _>>()?
+                }
+            };
+            Ok((name.clone(), cells))
+        });
+        Ok(Self {
+            columns: columns.collect::<Result<_, String>>()?,
+        })
+    }
+
+    fn from_records(rows: &[Value]) -> Result<Self, String> {
+        let mut names: Labels<'_> = Labels::default();
+        for row in rows {
+            let Value::Object(row) = row else {
+                return Err("the rows of a table must be objects".to_owned());
+            };
+            row.keys().for_each(|name| names.add(name));
+        }
+        let column = |name: &&str| {
+            let cells = rows
+                .iter()
+                .map(|row| row.get(*name).map_or(Ok(Cell::Null), cell));
+            Ok(((*name).to_owned(), cells.collect::<Result<_, String>>()?))
+        };
+        Ok(Self {
+            columns: names
+                .order
+                .iter()
+                .map(column)
+                .collect::<Result<_, String>>()?,
+        })
+    }
+}
+
+/// Labels in the order of their first appearance.
+#[derive(Default)]
+struct Labels<'a> {
+    order: Vec<&'a str>,
+    seen: std::collections::HashSet<&'a str>,
+}
+
+impl<'a> Labels<'a> {
+    fn add(&mut self, label: &'a str) {
+        if self.seen.insert(label) {
+            self.order.push(label);
+        }
+    }
+}
+
+fn cell(value: &Value) -> Result<Cell, String> {
+    Ok(match value {
+        Value::Null => Cell::Null,
+        Value::Bool(b) => Cell::Bool(*b),
+        Value::Number(n) => match n.as_i64() {
+            Some(i) => Cell::Integer(i),
+            // An integer beyond 64 bits makes the reference's table unusable.
+            None => n.as_f64().map_or(Cell::Null, Cell::Real),
+        },
+        Value::String(text) => Cell::Text(text.clone()),
+        // What the reference says of a nested value, after naming its INSERT.
+        Value::Array(_) | Value::Object(_) => {
+            return Err("Execution failed: a cell holds a list or an object".to_owned());
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn rows_are_aligned_by_label() {
+        let table = json!({"a": {"1": "x", "0": "y"}, "b": {"0": 1, "2": 5}});
+        let frame = RawFrame::from_json(&table).unwrap();
+        assert_eq!(
+            frame.columns[1].1,
+            [Cell::Null, Cell::Integer(1), Cell::Integer(5)]
+        );
+        assert_eq!(frame.columns[0].1[2], Cell::Null);
+        let records = json!([{"a": 1, "b": "x"}, {"b": "y", "c": 2}]);
+        let frame = RawFrame::from_json(&records).unwrap();
+        let names: Vec<&str> = frame.columns.iter().map(|c| c.0.as_str()).collect();
+        assert_eq!((names, frame.rows()), (vec!["a", "b", "c"], 2));
+    }
+
+    #[test]
+    fn what_is_no_table_says_so() {
+        for bad in [
+            json!("x"),
+            json!({"a": 5}),
+            json!({"a": [1], "b": [1, 2]}),
+            json!({"a": [[1]]}),
+        ] {
+            assert!(RawFrame::from_json(&bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Dates, as far as filed tables write them, in the form `SQLite` holds.
+//!
+//! The reference lets dateutil guess; here are the forms that occur in reports.
+//! A text that is none of them is no date, and its column stays text.
+
+use jiff::civil::{Date, DateTime, Time};
+
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+
+/// Reads a date, with or without a time.
+pub(super) fn parse(text: &str) -> Option<DateTime> {
+    let text = text.trim().to_lowercase();
+    numeric(&text).or_else(|| worded(&text))
+}
+
+/// `2024-12-31 00:00:00`, with six more digits if it has a fraction.
+pub(super) fn print(moment: DateTime) -> String {
+    let micros = moment.subsec_nanosecond() / 1000;
+    let whole = moment.strftime("%Y-%m-%d %H:%M:%S");
+    if micros == 0 {
+        whole.to_string()
+    } else {
+        format!("{whole}.{micros:06}")
+    }
+}
+
+/// An epoch in seconds, else milli-, micro- or nanoseconds: the first unit in
+/// which all of them fall into the years 1677 to 2262.
+pub(super) fn from_epochs(epochs: &[Option<f64>]) -> Option<Vec<Option<DateTime>>> {
+    const LAST_SECOND: f64 = 9_223_372_036.0;
+    let unit = [1.0, 1e3, 1e6, 1e9].into_iter().find(|unit| {
+        epochs
+            .iter()
+            .flatten()
+            .all(|e| (e / unit).abs() <= LAST_SECOND)
+    })?;
+    let read = |epoch: &Option<f64>| match epoch {
+        None => Some(None),
+        Some(e) => {
+            #[allow(
+                clippy::cast_possible_truncation,
+                reason = "bounded by LAST_SECOND above"
+            )]
+            let micros = (e / unit * 1e6).round() as i64;
+            let moment = jiff::Timestamp::from_microsecond(micros).ok()?;
+            Some(Some(jiff::tz::TimeZone::UTC.to_datetime(moment)))
+        }
+    };
+    epochs.iter().map(read).collect()
+}
+
+/// `2024`, `2024-12`, `2024-12-31`, `20241231`, `12/31/2024`, and a time after a day.
+fn numeric(text: &str) -> Option<DateTime> {
+    let (day, time) = match text.split_once([' ', 't']) {
+        Some((day, time)) => (day, clock(time.trim())?),
+        None => (text, Time::midnight()),
+    };
+    let fields: Vec<&str> = day.split(['-', '/']).collect();
+    let date = match fields.as_slice() {
+        [all] if all.len() == 8 => civil(all.get(..4)?, all.get(4..6)?, all.get(6..)?)?,
+        [year] if year.len() == 4 => civil(year, "1", "1")?,
+        [year, month] if year.len() == 4 => civil(year, month, "1")?,
+        [year, month, day] if year.len() == 4 => civil(year, month, day)?,
+        [month, day, year] if year.len() == 4 => civil(year, month, day)?,
+        _ => return None,
+    };
+    Some(date.to_datetime(time))
+}
+
+/// `dec 31, 2024`, `31 december 2024`, `december 2024`.
+fn worded(text: &str) -> Option<DateTime> {
+    let words: Vec<&str> = text
+        .split([' ', ',', '.', '-'])
+        .filter(|w| !w.is_empty())
+        .collect();
+    let date = match words.as_slice() {
+        [word, day, year] if month(word).is_some() => civil(year, &month(word)?, day)?,
+        [day, word, year] if month(word).is_some() => civil(year, &month(word)?, day)?,
+        [word, year] => civil(year, &month(word)?, "1")?,
+        _ => return None,
+    };
+    Some(date.to_datetime(Time::midnight()))
+}
+
+fn month(word: &str) -> Option<String> {
+    let long_enough = word.len() >= 3;
+    let at = MONTHS
+        .iter()
+        .position(|m| *m == word || (m.get(..3) == Some(word) && long_enough))?;
+    Some((at + 1).to_string())
+}
+
+fn civil(year: &str, month: &str, day: &str) -> Option<Date> {
+    let number = |text: &str| {
+        let plain = text.bytes().all(|b| b.is_ascii_digit());
+        plain.then(|| text.parse::<i16>().ok()).flatten()
+    };
+    if year.len() != 4 {
+        return None;
+    }
+    let (month, day) = (number(month)?, number(day)?);
+    Date::new(
+        number(year)?,
+        i8::try_from(month).ok()?,
+        i8::try_from(day).ok()?,
+    )
+    .ok()
+}
+
+fn clock(text: &str) -> Option<Time> {
+    text.trim_end_matches('z').parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_of_reports_are_read() {
+        for (text, printed) in [
+            ("2024", "2024-01-01 00:00:00"),
+            ("2024-12", "2024-12-01 00:00:00"),
+            ("2024-12-31", "2024-12-31 00:00:00"),
+            ("20241231", "2024-12-31 00:00:00"),
+            ("12/31/2024", "2024-12-31 00:00:00"),
+            ("2024-12-31T10:11:12", "2024-12-31 10:11:12"),
+            ("2024-12-31 10:11:12.5", "2024-12-31 10:11:12.500000"),
+            ("Dec 31, 2024", "2024-12-31 00:00:00"),
+            ("december 31 2024", "2024-12-31 00:00:00"),
+            ("31 dec 2024", "2024-12-31 00:00:00"),
+            ("jan 2024", "2024-01-01 00:00:00"),
+        ] {
+            assert_eq!(parse(text).map(print).as_deref(), Some(printed), "{text}");
+        }
+        for text in [
+            "total",
+            "q1 2024",
+            "2024 total",
+            "december_31_2024",
+            "5%",
+            "",
+            "13/31/2024",
+        ] {
+            assert_eq!(parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn epochs_take_the_first_unit_that_fits() {
+        for epoch in [1.7e9, 1.7e12, 1.7e15, 1.7e18] {
+            let read = from_epochs(&[Some(epoch), None]).unwrap();
+            assert_eq!(read[0].map(print).as_deref(), Some("2023-11-14 22:13:20"));
+            assert_eq!(read[1], None);
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! Functions that the database of a table adds or replaces.
+//!
+//! The bundled `SQLite` is built without the math functions that the reference's
+//! has. The text functions are replaced because the originals take quadratic
+//! time within a single instruction, where no time limit reaches them.
+
+use std::collections::HashSet;
+
+use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::types::{Type, Value, ValueRef};
+use rusqlite::{Connection, Error, Result};
+
+use super::limits::CallClock;
+
+type Unary = (&'static str, fn(f64) -> f64);
+
+const UNARY: [Unary; 21] = [
+    ("acos", f64::acos),
+    ("acosh", f64::acosh),
+    ("asin", f64::asin),
+    ("asinh", f64::asinh),
+    ("atan", f64::atan),
+    ("atanh", f64::atanh),
+    ("cos", f64::cos),
+    ("cosh", f64::cosh),
+    ("degrees", f64::to_degrees),
+    ("exp", f64::exp),
+    ("ln", f64::ln),
+    ("log", f64::log10),
+    ("log10", f64::log10),
+    ("log2", f64::log2),
+    ("radians", f64::to_radians),
+    ("sin", f64::sin),
+    ("sinh", f64::sinh),
+    ("sqrt", f64::sqrt),
+    ("tan", f64::tan),
+    ("tanh", f64::tanh),
+    ("pi", |_| std::f64::consts::PI),
+];
+
+const ROUNDERS: [Unary; 4] = [
+    ("ceil", f64::ceil),
+    ("ceiling", f64::ceil),
+    ("floor", f64::floor),
+    ("trunc", f64::trunc),
+];
+
+type Binary = (&'static str, fn(f64, f64) -> f64);
+
+const BINARY: [Binary; 5] = [
+    ("atan2", f64::atan2),
+    ("log", |base, x| x.ln() / base.ln()),
+    ("mod", |a, b| a % b),
+    ("pow", f64::powf),
+    ("power", f64::powf),
+];
+
+/// Registers them all.
+pub(super) fn register(connection: &Connection, clock: &CallClock) -> Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8
+        | FunctionFlags::SQLITE_DETERMINISTIC
+        | FunctionFlags::SQLITE_INNOCUOUS;
+    for (name, f) in UNARY {
+        let arguments = if name == "pi" { 0 } else { 1 };
+        connection.create_scalar_function(name, arguments, flags, move |c| {
+            if c.is_empty() {
+                return Ok(finite(f(0.0)));
+            }
+            Ok(number(c, 0).map_or(Value::Null, |x| finite(f(x))))
+        })?;
+    }
+    for (name, f) in ROUNDERS {
+        connection.create_scalar_function(name, 1, flags, move |c| {
+            Ok(match c.get_raw(0) {
+                ValueRef::Integer(i) => Value::Integer(i),
+                _ => number(c, 0).map_or(Value::Null, |x| finite(f(x))),
+            })
+        })?;
+    }
+    for (name, f) in BINARY {
+        connection.create_scalar_function(name, 2, flags, move |c| {
+            let (a, b) = (number(c, 0), number(c, 1));
+            Ok(a.zip(b).map_or(Value::Null, |(a, b)| finite(f(a, b))))
+        })?;
+    }
+    for (name, left, right) in [
+        ("trim", true, true),
+        ("ltrim", true, false),
+        ("rtrim", false, true),
+    ] {
+        let watch = clock.clone();
+        connection.create_scalar_function(name, 2, flags, move |c| {
+            watch.check()?;
+            trim(c, left, right)
+        })?;
+    }
+    let watch = clock.clone();
+    connection.create_scalar_function("instr", 2, flags, move |c| {
+        watch.check()?;
+        instr(c)
+    })?;
+    let (watch, largest) = (clock.clone(), clock.value_bytes());
+    connection.create_scalar_function("replace", 3, flags, move |c| {
+        watch.check()?;
+        replace(c, largest)
+    })
+}
+
+/// A result that is no number is NULL, as in `SQLite`; an infinity stays one.
+fn finite(x: f64) -> Value {
+    if x.is_nan() {
+        Value::Null
+    } else {
+        Value::Real(x)
+    }
+}
+
+/// A number, or a text that is one.
+fn number(c: &Context<'_>, at: usize) -> Option<f64> {
+    match c.get_raw(at) {
+        #[allow(clippy::cast_precision_loss, reason = "as SQLite converts it")]
+        ValueRef::Integer(i) => Some(i as f64),
+        ValueRef::Real(x) => Some(x),
+        ValueRef::Text(text) => {
+            let text = std::str::from_utf8(text).ok()?.trim();
+            let plain = text
+                .bytes()
+                .all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b));
+            plain.then(|| text.parse().ok()).flatten()
+        }
+        ValueRef::Null | ValueRef::Blob(_) => None,
+    }
+}
+
+/// The argument as text, as `SQLite` casts it; `None` for NULL.
+fn text(c: &Context<'_>, at: usize) -> Option<String> {
+    match c.get_raw(at) {
+        ValueRef::Null => None,
+        ValueRef::Integer(i) => Some(i.to_string()),
+        ValueRef::Real(x) => Some(real_text(x)),
+        ValueRef::Text(text) | ValueRef::Blob(text) => {
+            Some(String::from_utf8_lossy(text).into_owned())
+        }
+    }
+}
+
+/// `%!.15g`: 15 digits, and always a decimal point. So does the reference's
+/// `SQLite` (3.40) cast a real to text; the bundled one has come to use 17.
+pub(super) fn real_text(x: f64) -> String {
+    if x == 0.0 {
+        return "0.0".to_owned();
+    }
+    if x.is_infinite() {
+        return if x > 0.0 { "Inf" } else { "-Inf" }.to_owned();
+    }
+    let scientific = format!("{x:.14e}");
+    let Some((digits, exponent)) = scientific.split_once('e') else {
+        return scientific;
+    };
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if !(-4..15).contains(&exponent) {
+        let digits = with_point(digits.trim_end_matches('0'));
+        let sign = if exponent < 0 { '-' } else { '+' };
+        return format!("{digits}e{sign}{:02}", exponent.abs());
+    }
+    let decimals = usize::try_from(14 - exponent).unwrap_or(0);
+    let fixed = format!("{x:.decimals$}");
+    if fixed.contains('.') {
+        with_point(fixed.trim_end_matches('0'))
+    } else {
+        with_point(&fixed)
+    }
+}
+
+fn with_point(digits: &str) -> String {
+    match digits.split_once('.') {
+        None => format!("{digits}.0"),
+        Some((_, "")) => format!("{digits}0"),
+        Some(_) => digits.to_owned(),
+    }
+}
+
+fn trim(c: &Context<'_>, left: bool, right: bool) -> Result<Value> {
+    let (Some(from), Some(set)) = (text(c, 0), text(c, 1)) else {
+        return Ok(Value::Null);
+    };
+    let set: HashSet<char> = set.chars().collect();
+    let mut kept = from.as_str();
+    if left {
+        kept = kept.trim_start_matches(|x| set.contains(&x));
+    }
+    if right {
+        kept = kept.trim_end_matches(|x| set.contains(&x));
+    }
+    Ok(Value::Text(kept.to_owned()))
+}
+
+fn instr(c: &Context<'_>) -> Result<Value> {
+    let both_blobs = (0..2).all(|at| c.get_raw(at).data_type() == Type::Blob);
+    let (Some(hay), Some(needle)) = (text(c, 0), text(c, 1)) else {
+        return Ok(Value::Null);
+    };
+    let found = hay.find(&needle).map_or(0, |at| {
+        let before = hay.get(..at).unwrap_or("");
+        1 + if both_blobs {
+            before.len()
+        } else {
+            before.chars().count()
+        }
+    });
+    Ok(Value::Integer(i64::try_from(found).unwrap_or(0)))
+}
+
+fn replace(c: &Context<'_>, largest: usize) -> Result<Value> {
+    let (Some(from), Some(what), Some(with)) = (text(c, 0), text(c, 1), text(c, 2)) else {
+        return Ok(Value::Null);
+    };
+    if what.is_empty() {
+        return Ok(Value::Text(from));
+    }
+    let mut out = String::with_capacity(from.len());
+    let mut rest = from.as_str();
+    while let Some((before, after)) = rest.split_once(&what) {
+        out.push_str(before);
+        out.push_str(&with);
+        if out.len() > largest {
+            return Err(Error::UserFunctionError("string or blob too big".into()));
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    Ok(Value::Text(out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn formatted(x: f64) -> Option<String> {
+        let connection = Connection::open_in_memory().unwrap();
+        connection
+            .query_row("SELECT printf('%!.15g', ?)", [x], |row| row.get(0))
+            .unwrap()
+    }
+
+    #[test]
+    fn plain_reals_are_cast_to_fifteen_digits() {
+        for x in [
+            0.0,
+            1.0,
+            -2.5,
+            0.1 + 0.2,
+            1e15,
+            1e14,
+            123_456.75,
+            1e-5,
+            1e-4,
+            1e300,
+            f64::INFINITY,
+            4000.0,
+        ] {
+            assert_eq!(Some(real_text(x)), formatted(x), "{x}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn reals_are_cast_to_fifteen_digits(x in -1e12_f64..1e12, scale in -10_i32..10) {
+            let x = (x * 100.0).round() / 100.0 * 10_f64.powi(scale);
+            prop_assert_eq!(Some(real_text(x)), formatted(x));
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Prepared databases, kept between calls.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::database::Database;
+
+/// Idle databases by table; the one that was used longest ago is dropped first.
+#[derive(Debug)]
+pub(super) struct Pool {
+    idle: Mutex<VecDeque<(usize, Database)>>,
+    capacity: usize,
+}
+
+impl Pool {
+    pub(super) fn new(capacity: usize) -> Self {
+        let idle = Mutex::new(VecDeque::new());
+        Self { idle, capacity }
+    }
+
+    /// An idle database of a table, the most recently used one.
+    pub(super) fn take(&self, table: usize) -> Option<Database> {
+        let mut idle = self.idle();
+        let at = idle.iter().rposition(|(number, _)| *number == table)?;
+        idle.remove(at).map(|(_, database)| database)
+    }
+
+    /// Keeps a database for the next call.
+    pub(super) fn put(&self, table: usize, database: Database) {
+        let dropped = {
+            let mut idle = self.idle();
+            idle.push_back((table, database));
+            if idle.len() > self.capacity {
+                idle.pop_front()
+            } else {
+                None
+            }
+        };
+        // Closed outside the lock.
+        drop(dropped);
+    }
+
+    /// A panic cannot happen while the list is changed, so a poisoned lock is sound.
+    fn idle(&self) -> MutexGuard<'_, VecDeque<(usize, Database)>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

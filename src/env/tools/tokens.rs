@@ -1,0 +1,247 @@
+//! The tokens of a statement, as far as the tools' own rules need them.
+//!
+//! Comments are skipped; a literal or a quoted name is one opaque token, so that
+//! no rule is met or broken by what stands inside it.
+
+/// A token outside comments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Token<'a> {
+    /// A bare word: keyword or name.
+    Word(&'a str),
+    /// A literal, a quoted name or a number.
+    Opaque,
+    /// `*`
+    Star,
+    /// `.`
+    Dot,
+    /// `,`
+    Comma,
+    /// `;`, with the byte at which it stands.
+    Semicolon(usize),
+    /// Anything else, one character at a time.
+    Other(char),
+}
+
+impl Token<'_> {
+    fn is(&self, word: &str) -> bool {
+        matches!(self, Self::Word(w) if w.eq_ignore_ascii_case(word))
+    }
+}
+
+/// Splits a statement; what is not terminated reaches to the end, as in `SQLite`.
+pub(super) fn tokens(sql: &str) -> Vec<Token<'_>> {
+    let mut found = Vec::new();
+    let mut rest = sql;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => end_of(rest, 2, "*/"),
+            c if c.is_ascii_whitespace() => 1,
+            '\'' | '"' | '`' => {
+                found.push(Token::Opaque);
+                quoted(rest, first)
+            }
+            '[' => {
+                found.push(Token::Opaque);
+                end_of(rest, 1, "]")
+            }
+            c if is_word(c) => {
+                let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+                let word = rest.get(..end).unwrap_or(rest);
+                let number = c.is_ascii_digit();
+                found.push(if number {
+                    Token::Opaque
+                } else {
+                    Token::Word(word)
+                });
+                end
+            }
+            c => {
+                found.push(match c {
+                    '*' => Token::Star,
+                    '.' => Token::Dot,
+                    ',' => Token::Comma,
+                    ';' => Token::Semicolon(sql.len() - rest.len()),
+                    other => Token::Other(other),
+                });
+                c.len_utf8()
+            }
+        };
+        rest = rest.get(length..).unwrap_or("");
+    }
+    found
+}
+
+/// Characters of a bare name in `SQLite`: everything beyond ASCII too.
+fn is_word(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_' || c == '$' || !c.is_ascii()
+}
+
+/// The length up to and with `end`, searched from byte `from`.
+fn end_of(text: &str, from: usize, end: &str) -> usize {
+    text.get(from..)
+        .and_then(|t| t.find(end))
+        .map_or(text.len(), |at| from + at + end.len())
+}
+
+/// The length of a quoted text; a doubled quote stands for itself.
+fn quoted(text: &str, quote: char) -> usize {
+    let mut chars = text.char_indices().skip(1).peekable();
+    while let Some((at, c)) = chars.next() {
+        if c == quote && chars.next_if(|(_, next)| *next == quote).is_none() {
+            return at + 1;
+        }
+    }
+    text.len()
+}
+
+/// Whether a `*` stands as an item of a select list: `*` or `t.*`, after
+/// `SELECT`, `DISTINCT`, `ALL` or a comma. `count(*)` and products are none.
+pub(super) fn selects_star(tokens: &[Token<'_>]) -> bool {
+    tokens.windows(2).any(|pair| match pair {
+        [before, Token::Star] => {
+            matches!(before, Token::Dot | Token::Comma)
+                || ["select", "distinct", "all"].iter().any(|w| before.is(w))
+        }
+        _ => false,
+    })
+}
+
+/// Whether a filter word stands in the statement; the `ALL` of `UNION ALL` is one.
+pub(super) fn has_filter(tokens: &[Token<'_>]) -> bool {
+    const FILTERS: [&str; 10] = [
+        "where", "having", "in", "exists", "any", "some", "all", "like", "between", "case",
+    ];
+    let word = |t: &Token<'_>| FILTERS.iter().any(|f| t.is(f)) || t.is("filter");
+    let null_test = |end: usize| {
+        let middle = if end == 2 { "null" } else { "not" };
+        move |w: &[Token<'_>]| {
+            let starts = matches!(w, [a, b, ..] if a.is("is") && b.is(middle));
+            starts && w.last().is_some_and(|t| t.is("null"))
+        }
+    };
+    let is_null = tokens.windows(2).any(null_test(2)) || tokens.windows(3).any(null_test(3));
+    is_null || tokens.iter().any(word)
+}
+
+/// The byte at which the first statement ends, or `None` if another follows.
+pub(super) fn single_statement(sql: &str, tokens: &[Token<'_>]) -> Option<usize> {
+    let end = tokens.iter().position(|t| matches!(t, Token::Semicolon(_)));
+    match (end, end.and_then(|end| tokens.get(end))) {
+        (Some(end), Some(Token::Semicolon(at))) => (end + 1 == tokens.len()).then_some(*at),
+        _ => Some(sql.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn star(sql: &str) -> bool {
+        selects_star(&tokens(sql))
+    }
+
+    fn filter(sql: &str) -> bool {
+        has_filter(&tokens(sql))
+    }
+
+    #[test]
+    fn star_is_refused_only_as_a_select_item() {
+        for sql in [
+            "select * from t where 1",
+            "select  * from t",
+            "SELECT\n*\nFROM t",
+            "select/**/* from t",
+            "select -- x\n * from t",
+            "select a, * from t",
+            "select t.* from t",
+            "select t . * from t",
+            "select \"t\".* from t",
+            "select distinct * from t",
+            "select all * from t",
+            "select a from (select * from t)",
+        ] {
+            assert!(star(sql), "{sql}");
+        }
+        for sql in [
+            "select count(*) from t where 1",
+            "select a * 2 from t",
+            "select a*b, (a)*2, 2*a, \"a\"*3 from t",
+            "select 'select *' from t",
+            "select a -- select *\n from t",
+            "select \"select *\" from t",
+        ] {
+            assert!(!star(sql), "{sql}");
+        }
+    }
+
+    #[test]
+    fn filters_count_only_as_words_of_the_statement() {
+        for sql in [
+            "select a from t where a = 1",
+            "select a from t union all select b from t",
+            "select case when a then 1 end from t",
+            "select a is null from t",
+            "select a from t order by a is not null",
+            "select a is null",
+            "select sum(a) filter (x) from t",
+            "select a from t group by a having a",
+            "select a in(1) from t",
+            "select a from t\twhere\na",
+        ] {
+            assert!(filter(sql), "{sql}");
+        }
+        for sql in [
+            "select a from t",
+            "select a from t -- where",
+            "select a from t /* in */",
+            "select 'log in' from t",
+            "select \"all\" from t",
+            "select [in] from t",
+            "select `where` from t",
+            "select where_x, a.inn from t",
+            "select a from t group by a order by a limit 3",
+            "",
+        ] {
+            assert!(!filter(sql), "{sql}");
+        }
+    }
+
+    #[test]
+    fn one_statement_may_end_with_a_semicolon_and_comments() {
+        let one = |sql: &str| single_statement(sql, &tokens(sql));
+        assert_eq!(one("select 1"), Some(8));
+        assert_eq!(one("select 1; -- done\n /* x */ "), Some(8));
+        assert_eq!(one("select ';' "), Some(11));
+        assert_eq!(one("select 1; select 2"), None);
+        assert_eq!(one("select 1;;"), None);
+    }
+
+    proptest! {
+        /// Tokenising ends, and never sees what quotes and comments hide.
+        #[test]
+        fn quoted_text_is_opaque(text in any::<String>(), quote in prop::sample::select(vec!['\'', '"', '`'])) {
+            let doubled = text.replace(quote, &format!("{quote}{quote}"));
+            let sql = format!("select {quote}{doubled}{quote}, a from t");
+            let expected = [
+                Token::Word("select"), Token::Opaque, Token::Comma, Token::Word("a"),
+                Token::Word("from"), Token::Word("t"),
+            ];
+            prop_assert_eq!(tokens(&sql), expected);
+        }
+
+        #[test]
+        fn comments_are_skipped(text in "[^*/\n]*") {
+            let sql = format!("select a /*{text}*/ from t --{text}");
+            prop_assert_eq!(tokens(&sql), tokens("select a from t"));
+        }
+
+        #[test]
+        fn any_text_is_tokenised(text in any::<String>()) {
+            let found = tokens(&text);
+            prop_assert!(found.len() <= text.chars().count());
+            let _ = (selects_star(&found), has_filter(&found), single_statement(&text, &found));
+        }
+    }
+}

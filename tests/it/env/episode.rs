@@ -1,0 +1,206 @@
+//! The rules of an episode.
+
+use convfinqa::env::episode::{Begun, Environment, Observation, Rules, StepError};
+use convfinqa::env::reward::Mode;
+use convfinqa::env::tools::FailureKind;
+use serde_json::{Map, Value, json};
+
+use super::tools::{fixture, tools};
+
+fn arguments(value: Value) -> Map<String, Value> {
+    value.as_object().cloned().unwrap()
+}
+
+fn company() -> Map<String, Value> {
+    arguments(json!({"company_name": "acme"}))
+}
+
+fn environment(max_steps: u64) -> Environment {
+    let rules = Rules {
+        max_steps,
+        reward: Mode::Reference,
+    };
+    Environment::new(fixture(), rules, 1)
+}
+
+#[test]
+fn a_reset_asks_and_the_metadata_say_what() {
+    let mut environment = environment(50);
+    assert_eq!(environment.state().episode_id, None);
+    let reset = environment.reset(Some(7), "mine".to_owned());
+    let metadata = reset.metadata();
+    let keys: Vec<&String> = metadata.keys().collect();
+    assert_eq!(
+        keys,
+        [
+            "question",
+            "company",
+            "tool_result",
+            "history",
+            "step_count",
+            "available_tools"
+        ]
+    );
+    let state = environment.state();
+    assert_eq!(state.episode_id.as_deref(), Some("mine"));
+    assert_eq!(state.current_question, reset.question);
+    assert_eq!(metadata["company"], state.current_company);
+    assert!(!state.question_id.is_empty());
+}
+
+#[test]
+fn all_questions_are_asked_once_before_any_comes_back() {
+    let mut environment = environment(50);
+    for _ in 0..2 {
+        let mut asked: Vec<String> = (0..12)
+            .map(|_| {
+                environment.reset(None, "e".to_owned());
+                environment.state().question_id
+            })
+            .collect();
+        asked.sort();
+        asked.dedup();
+        assert_eq!(asked.len(), 12);
+    }
+}
+
+#[test]
+fn a_seed_decides_the_whole_order() {
+    let order = |seed| {
+        let mut environment = environment(50);
+        (0..12)
+            .map(|i| {
+                environment.reset((i == 0).then_some(seed), "e".to_owned());
+                environment.state().question_id
+            })
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(order(5), order(5));
+    assert_ne!(order(5), order(6));
+}
+
+#[test]
+fn the_last_step_shows_its_result_and_ends_the_episode() {
+    let (mut environment, tools) = (environment(2), tools());
+    environment.reset(None, "e".to_owned());
+    let first = environment
+        .step(&tools, "get_descriptions", &company())
+        .unwrap();
+    assert_eq!((first.reward, first.done), (None, false));
+    let last = environment
+        .step(&tools, "get_descriptions", &company())
+        .unwrap();
+    assert!(
+        matches!(&last.observation, Observation::Result { text, .. } if text.contains("DebtInstruments"))
+    );
+    assert_eq!((last.reward, last.done), (Some(0.0), true));
+    assert_eq!(
+        last.metadata["error"],
+        "Max steps (2) reached without submitting answer."
+    );
+    assert!(environment.is_over());
+}
+
+#[test]
+fn an_answer_on_the_last_step_is_graded() {
+    let (mut environment, tools) = (environment(1), tools());
+    environment.reset(None, "e".to_owned());
+    let answer = environment.current().answer.clone();
+    let outcome = environment.step(
+        &tools,
+        "submit_answer",
+        &arguments(json!({"answer": answer})),
+    );
+    assert_eq!(outcome.unwrap().reward, Some(1.0));
+}
+
+#[test]
+fn failed_calls_count_as_steps() {
+    let (mut environment, tools) = (environment(50), tools());
+    environment.reset(None, "e".to_owned());
+    let outcome = environment.step(&tools, "nope", &Map::new()).unwrap();
+    assert!(
+        matches!(outcome.observation, Observation::Failure { failure, .. } if failure.kind == FailureKind::ToolNotFound)
+    );
+    environment
+        .step(&tools, "get_descriptions", &Map::new())
+        .unwrap();
+    assert_eq!(environment.state().step_count, 2);
+}
+
+#[test]
+fn an_answer_that_is_no_text_is_an_error_and_ends_nothing() {
+    let (mut environment, tools) = (environment(50), tools());
+    environment.reset(None, "e".to_owned());
+    for (answer, type_name) in [
+        (json!(5), "int"),
+        (json!(1.5), "float"),
+        (json!([1]), "list"),
+        (json!({}), "dict"),
+        (json!(true), "bool"),
+    ] {
+        let error = environment
+            .step(
+                &tools,
+                "submit_answer",
+                &arguments(json!({"answer": answer})),
+            )
+            .unwrap_err();
+        assert_eq!(error, StepError::AnswerType { type_name });
+        assert_eq!(
+            error.to_string(),
+            format!("expected string or bytes-like object, got '{type_name}'")
+        );
+    }
+    assert!(!environment.is_over());
+    let extra = arguments(json!({"answer": environment.current().answer, "extra": 1}));
+    assert_eq!(
+        environment
+            .step(&tools, "submit_answer", &extra)
+            .unwrap()
+            .reward,
+        Some(1.0)
+    );
+}
+
+#[test]
+fn an_answer_that_the_grader_raises_on_is_worth_nothing_and_ends_the_episode() {
+    let (mut environment, tools) = (environment(50), tools());
+    environment.reset(None, "e".to_owned());
+    let answer = format!("{}/7", "9".repeat(400));
+    let outcome = environment
+        .step(
+            &tools,
+            "submit_answer",
+            &arguments(json!({"answer": answer})),
+        )
+        .unwrap();
+    assert_eq!((outcome.reward, outcome.done), (Some(0.0), true));
+    assert_eq!(
+        outcome.metadata["error"],
+        "integer division result too large for a float"
+    );
+}
+
+#[test]
+fn tools_run_before_the_first_reset_and_count() {
+    let (mut environment, tools) = (environment(50), tools());
+    let outcome = environment
+        .step(&tools, "get_descriptions", &company())
+        .unwrap();
+    assert!(matches!(outcome.observation, Observation::Result { .. }));
+    assert_eq!(environment.state().step_count, 1);
+}
+
+#[test]
+fn a_step_may_be_begun_and_finished_apart() {
+    let (mut environment, tools) = (environment(50), tools());
+    environment.reset(None, "e".to_owned());
+    assert_eq!(
+        environment.begin("get_descriptions", &company()),
+        Ok(Begun::RunTool)
+    );
+    let result = tools.call("get_descriptions", &company());
+    let outcome = environment.finish("get_descriptions", result);
+    assert!(matches!(outcome.observation, Observation::Result { .. }));
+}

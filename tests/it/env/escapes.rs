@@ -1,0 +1,343 @@
+//! The reference's weak points (the letters of its list), each closed.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use convfinqa::env::episode::{Environment, Observation, Rules};
+use convfinqa::env::tools::{ToolLimits, Tools};
+use serde_json::{Map, Value, json};
+
+use super::tools::{fixture, tools};
+
+const INCOME: &str = "us_gaap_IncomeStatement";
+
+fn sql(query: &str) -> String {
+    tools().sql_query("acme", INCOME, query)
+}
+
+fn arguments(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => unreachable!("arguments are objects"),
+    }
+}
+
+fn session() -> (Environment, Tools) {
+    (Environment::new(fixture(), Rules::default(), 1), tools())
+}
+
+fn submit(
+    environment: &mut Environment,
+    tools: &Tools,
+    answer: &str,
+) -> (Option<f64>, bool, Map<String, Value>) {
+    let outcome = environment
+        .step(
+            tools,
+            "submit_answer",
+            &arguments(json!({"answer": answer})),
+        )
+        .unwrap();
+    (outcome.reward, outcome.done, outcome.metadata)
+}
+
+/// (a) Names were joined to a path: `..` and absolute names read the host.
+#[test]
+fn a_names_never_reach_the_file_system() {
+    let tools = tools();
+    let root = env!("CARGO_MANIFEST_DIR");
+    let fixture = format!("{root}/tests/fixtures/finqa-env/data/input_companies/acme");
+    for name in [
+        "..",
+        ".",
+        "",
+        "/",
+        "/etc",
+        "../acme",
+        "acme/",
+        "acme/../acme",
+        "../../data/input_companies/acme",
+        &fixture,
+        "acme\0",
+    ] {
+        let text = tools.get_descriptions(name);
+        assert!(text.starts_with("Error: "), "{name}: {text}");
+        for table in [INCOME, "../acme/us_gaap_IncomeStatement", "/etc/passwd"] {
+            let info = tools.get_table_info(name, table);
+            assert!(info.starts_with("Error: Table"), "{name} {table}: {info}");
+            let rows = tools.sql_query(name, table, "select 1 where 1");
+            assert!(
+                rows.starts_with("Error: Table file not found"),
+                "{name} {table}: {rows}"
+            );
+        }
+    }
+    for table in [
+        "../globex/us_gaap_BalanceSheet",
+        "../acme/us_gaap_IncomeStatement",
+        "./us_gaap_IncomeStatement",
+    ] {
+        assert!(
+            tools
+                .sql_query("acme", table, "select 1 where 1")
+                .starts_with("Error: Table file not found")
+        );
+    }
+    // And no reply tells where the data lie.
+    for text in [
+        tools.get_descriptions("x"),
+        tools.sql_query("x", "y", "select 1 where 1"),
+        tools.get_table_info("x", "y"),
+    ] {
+        assert!(!text.contains(root), "{text}");
+    }
+}
+
+/// (b) Anything but reading was allowed: files were written, others attached.
+#[test]
+fn b_nothing_can_be_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("out.db").display().to_string();
+    for query in [
+        format!("vacuum into '{file}' -- where\n where"),
+        format!("attach '{file}' as x where 1"),
+        format!("attach '{file}' as \"case\" /* */ ; case"),
+        "insert into us_gaap_IncomeStatement(line_item) select 'x' where 1".to_owned(),
+        "update us_gaap_IncomeStatement set line_item = 'x' where 1".to_owned(),
+        "delete from us_gaap_IncomeStatement where 1".to_owned(),
+        "drop table us_gaap_IncomeStatement where".to_owned(),
+        "create table x as select 1 where 1".to_owned(),
+        "create temp table x as select 1 where 1".to_owned(),
+        "create view v as select 1 where 1".to_owned(),
+        "create virtual table v using fts5(a) where".to_owned(),
+        "create trigger r after insert on data begin select 1 where 1; end".to_owned(),
+        "with x as (select 1 where 1) delete from us_gaap_IncomeStatement".to_owned(),
+        "select load_extension('x') where 1".to_owned(),
+        "select readfile('/etc/passwd') where 1".to_owned(),
+        format!("select writefile('{file}', 'x') where 1"),
+        "select name from pragma_database_list where 1".to_owned(),
+        "select fts3_tokenizer('simple') where 1".to_owned(),
+        "begin; select 1 where 1".to_owned(),
+        "explain delete from us_gaap_IncomeStatement where 1".to_owned(),
+        "select line_item from us_gaap_IncomeStatement where 1; drop table us_gaap_IncomeStatement"
+            .to_owned(),
+    ] {
+        let answer = sql(&query);
+        assert!(
+            answer.starts_with("Error executing query: "),
+            "{query}: {answer}"
+        );
+    }
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+    for pragma in [
+        "pragma writable_schema = 1",
+        "pragma query_only = 0 -- where",
+    ] {
+        assert!(sql(pragma).starts_with("Error: Query must include filters"));
+        assert!(sql(&format!("{pragma}\n; where")).starts_with("Error"));
+    }
+    let shared = tools();
+    let _ = shared.sql_query("acme", INCOME, "update data set line_item = 'x' where 1");
+    assert_eq!(
+        shared.sql_query(
+            "acme",
+            INCOME,
+            "select count(*) n from data where line_item = 'x'"
+        ),
+        r#"[{"n":0}]"#
+    );
+}
+
+/// (b) Strings of 300 MB and results of 8 MB were made.
+#[test]
+fn b_memory_is_bounded() {
+    for query in [
+        "select length(randomblob(1000000000)) where 1",
+        "select zeroblob(1000000000) where 1",
+        "select printf('%.*c', 1000000000, 'x') where 1",
+        "select printf('%1000000000d', 1) where 1",
+        "select replace(printf('%.*c', 60000, 'x'), 'x', printf('%.*c', 60000, 'y')) where 1",
+        "with recursive t(x) as (select 1 union all select x + 1 from t limit 100000) select group_concat(x) from t where 1",
+        "with recursive t(x) as (select 'x' union all select x || x from t) select max(length(x)) from t where 1",
+        "with recursive t(x) as (select 1 union all select x + 1 from t) select x from t where 1",
+        "select hex(hex(hex(hex(hex(hex(zeroblob(20000))))))) where 1",
+    ] {
+        let answer = sql(query);
+        assert!(
+            answer.starts_with("Error executing query: "),
+            "{query}: {answer:.200}"
+        );
+        assert!(answer.len() < 1000, "{query}");
+    }
+    let wide = "with recursive t(x) as (select 1 union all select x + 1 from t limit 1000) \
+        select printf('%.*c', 60000, 'x') from t where 1";
+    assert!(
+        sql(wide).contains("is longer than 2000000 bytes"),
+        "{:.200}",
+        sql(wide)
+    );
+}
+
+/// (c) A time limit that interrupts, also within a single long instruction.
+#[test]
+fn c_endless_queries_are_interrupted() {
+    let limits = ToolLimits {
+        query_time: Duration::from_millis(30),
+        ..ToolLimits::default()
+    };
+    let tools = Tools::new(fixture(), limits);
+    for query in [
+        "with recursive t(x) as (select 1 union all select x + 1 from t) select count(*) from t where 1",
+        "with recursive t(x) as (select 1 union select x + 1 from t) select count(*) from t where 1",
+        "select count(*) from data a, data b, data c, data d, data e, data f, data g, data h, data i, data j where 1",
+    ] {
+        let answer = tools.sql_query("acme", INCOME, query);
+        assert!(
+            answer.ends_with("interrupted: the limit is 30 ms"),
+            "{query}: {answer}"
+        );
+    }
+    // The table is as usable as before.
+    assert_eq!(
+        tools.sql_query("acme", INCOME, "select count(*) n from data where 1"),
+        r#"[{"n":8}]"#
+    );
+}
+
+/// (c) One instruction whose cost is quadratic in `SQLite`'s own functions.
+#[test]
+fn c_text_functions_take_linear_time() {
+    let a = "printf('%.*c', 60000, 'a')";
+    let query = format!(
+        "select instr(x, y) i, length(replace(x, y, 'z')) r, length(trim(x, y)) t from \
+         (select {a} x, printf('%.*c', 30000, 'a') || 'b' y) where 1"
+    );
+    assert_eq!(sql(&query), r#"[{"i":0,"r":60000,"t":0}]"#);
+}
+
+/// (d) Both rules were met or dodged by comments, literals and spaces.
+#[test]
+fn d_rules_cannot_be_dodged() {
+    for query in [
+        "select  * from data where 1",
+        "select\n*\nfrom data where 1",
+        "select/**/* from data where 1",
+        "select t.* from data t where 1",
+        "select 1, * from data where 1",
+        "select line_item from (select * from data) where 1",
+    ] {
+        assert_eq!(
+            sql(query),
+            "Error: SELECT * is not allowed (too inefficient)",
+            "{query}"
+        );
+    }
+    for query in [
+        "select line_item from data -- where",
+        "select line_item from data /* in */",
+        "select 'log in' from data",
+        "select line_item as \"all\" from data",
+    ] {
+        assert_eq!(
+            sql(query),
+            "Error: Query must include filters (WHERE, HAVING, etc.)",
+            "{query}"
+        );
+    }
+}
+
+/// (e) The truth stood in every `state` reply.
+#[test]
+fn e_the_truth_is_hidden_until_the_end() {
+    let (mut environment, tools) = session();
+    environment.reset(None, "e".to_owned());
+    assert_eq!(environment.state().ground_truth, "");
+    let (_, done, metadata) = submit(&mut environment, &tools, "no idea");
+    assert!(done);
+    assert_eq!(
+        environment.state().ground_truth,
+        environment.current().answer
+    );
+    assert_eq!(metadata["ground_truth"], environment.current().answer);
+    environment.reset(None, "f".to_owned());
+    assert_eq!(environment.state().ground_truth, "");
+}
+
+/// (f) Every submission was graded: an oracle for the answer.
+#[test]
+fn f_only_the_first_submission_is_graded() {
+    let (mut environment, tools) = session();
+    environment.reset(Some(3), "e".to_owned());
+    let truth = environment.current().answer.clone();
+    assert_eq!(submit(&mut environment, &tools, "wrong").0, Some(0.0));
+    for _ in 0..3 {
+        let (reward, done, metadata) = submit(&mut environment, &tools, &truth);
+        assert_eq!((reward, done), (Some(0.0), true));
+        assert!(metadata["error"].as_str().unwrap().contains("over"));
+    }
+    assert_eq!(environment.state().step_count, 1);
+    environment.reset(Some(3), "e".to_owned());
+    assert_eq!(submit(&mut environment, &tools, &truth).0, Some(1.0));
+}
+
+/// (f) After the end, tools are not run either.
+#[test]
+fn f_steps_after_the_end_run_nothing() {
+    let (mut environment, tools) = session();
+    environment.reset(None, "e".to_owned());
+    submit(&mut environment, &tools, "x");
+    let outcome = environment
+        .step(
+            &tools,
+            "get_descriptions",
+            &arguments(json!({"company_name": "acme"})),
+        )
+        .unwrap();
+    assert_eq!(
+        (outcome.observation, outcome.reward, outcome.done),
+        (Observation::Empty, Some(0.0), true)
+    );
+}
+
+/// (g) An empty answer before any reset matched the empty truth.
+#[test]
+fn g_a_submission_without_a_question_is_worth_nothing() {
+    for arguments in [
+        json!({"answer": ""}),
+        json!({}),
+        json!({"answer": null}),
+        json!({"answer": "x"}),
+    ] {
+        let (mut environment, tools) = session();
+        let Value::Object(arguments) = arguments else {
+            unreachable!()
+        };
+        let outcome = environment
+            .step(&tools, "submit_answer", &arguments)
+            .unwrap();
+        assert_eq!((outcome.reward, outcome.done), (Some(0.0), true));
+        assert!(
+            outcome.metadata["error"]
+                .as_str()
+                .unwrap()
+                .contains("reset")
+        );
+    }
+}
+
+/// (i) A session cost 33 to 50 KB for good; here it is a few words.
+#[test]
+fn i_a_session_holds_no_questions() {
+    assert!(
+        size_of::<Environment>() <= 160,
+        "{}",
+        size_of::<Environment>()
+    );
+    let catalog = fixture();
+    let sessions: Vec<Environment> = (0..1000)
+        .map(|seed| Environment::new(Arc::clone(&catalog), Rules::default(), seed))
+        .collect();
+    assert_eq!(Arc::strong_count(&catalog), 1001);
+    drop(sessions);
+    assert_eq!(Arc::strong_count(&catalog), 1);
+}

@@ -1,0 +1,289 @@
+//! The tools, against what pandas and `SQLite` answer in the reference.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use convfinqa::env::data::{Catalog, Cell};
+use convfinqa::env::tools::{FailureKind, ToolLimits, Tools, specs};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+pub(super) fn fixture() -> Arc<Catalog> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/finqa-env/data");
+    Arc::new(Catalog::load(&path).unwrap())
+}
+
+pub(super) fn tools() -> Tools {
+    Tools::new(fixture(), ToolLimits::default())
+}
+
+const INCOME: &str = "us_gaap_IncomeStatement";
+
+fn income(query: &str) -> String {
+    tools().sql_query("acme", INCOME, query)
+}
+
+#[test]
+fn queries_answer_as_the_reference_does() {
+    let vectors: Value =
+        serde_json::from_str(include_str!("../../vectors/env_queries.json")).unwrap();
+    let tools = tools();
+    let mut wrong = Vec::new();
+    for v in vectors["queries"].as_array().unwrap() {
+        let text = |key: &str| v[key].as_str().unwrap();
+        let got = tools.sql_query(text("company"), text("table"), text("query"));
+        if got != text("result") {
+            wrong.push(format!(
+                "{}\n  got      {got}\n  expected {}",
+                text("query"),
+                text("result")
+            ));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} differ:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+fn table_of(json: &str) -> Tools {
+    let dir = tempfile::tempdir().unwrap();
+    let company = dir.path().join("input_companies/c");
+    std::fs::create_dir_all(&company).unwrap();
+    std::fs::create_dir_all(dir.path().join("benchmark_questions")).unwrap();
+    std::fs::write(company.join("t.json"), json).unwrap();
+    let questions = "id,user_query,company,answer\n1,q,c,a\n";
+    std::fs::write(dir.path().join("benchmark_questions/finqa.csv"), questions).unwrap();
+    let entry = json!({"c/t": {"table": json, "description": "d"}}).to_string();
+    let metadata = dir
+        .path()
+        .join("input_companies/tables_cleaned_all_companies.json");
+    std::fs::write(metadata, entry).unwrap();
+    Tools::new(
+        Arc::new(Catalog::load(dir.path()).unwrap()),
+        ToolLimits::default(),
+    )
+}
+
+#[test]
+fn tables_are_typed_as_pandas_types_them() {
+    let vectors: Value =
+        serde_json::from_str(include_str!("../../vectors/env_tables.json")).unwrap();
+    for v in vectors.as_array().unwrap() {
+        let tools = table_of(v["json"].as_str().unwrap());
+        let columns = &tools.catalog().table("c", "t").unwrap().columns;
+        let Ok(columns) = columns else {
+            assert!(v.get("error").is_some(), "{v}: {columns:?}");
+            continue;
+        };
+        assert!(v.get("error").is_none(), "{v}: {columns:?}");
+        let typed: Vec<Value> = columns
+            .iter()
+            .map(|c| json!([c.name, c.kind.sql()]))
+            .collect();
+        assert_eq!(Value::from(typed), v["columns"], "{v}");
+        for (i, row) in v["rows"].as_array().unwrap().iter().enumerate() {
+            for (column, expected) in columns.iter().zip(row.as_array().unwrap()) {
+                let same = match (&column.cells[i], expected) {
+                    (Cell::Null, Value::Null) => true,
+                    (Cell::Integer(a), Value::Number(b)) => Some(*a) == b.as_i64(),
+                    (Cell::Real(a), Value::String(b)) => b.parse() == Ok(*a),
+                    // Numbers in a column of texts become texts on their way in.
+                    (Cell::Integer(a), Value::String(b)) => a.to_string() == *b,
+                    (Cell::Text(a), Value::String(b)) => a == b,
+                    _ => false,
+                };
+                assert!(same, "{v}: row {i}: {:?} for {expected}", column.cells[i]);
+            }
+        }
+    }
+}
+
+#[test]
+fn floats_are_printed_as_pandas_prints_them() {
+    let vectors: Value =
+        serde_json::from_str(include_str!("../../vectors/env_queries.json")).unwrap();
+    let floats: Vec<f64> = vectors["floats"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|x| x.as_str().unwrap().parse().unwrap())
+        .collect();
+    let rows: Vec<Value> = floats
+        .iter()
+        .map(|x| json!({"x": format!("{x:e}")}))
+        .collect();
+    let tools = table_of(&Value::from(rows).to_string());
+    let got = tools.sql_query("c", "t", "select x from t where 1");
+    assert_eq!(got, vectors["printed"].as_str().unwrap());
+}
+
+#[test]
+fn descriptions_are_a_sorted_list() {
+    let tools = tools();
+    assert_eq!(
+        tools.get_descriptions("acme"),
+        r#"["us_gaap_DebtInstruments", "us_gaap_IncomeStatement", "us_gaap_RevenueBySegment"]"#
+    );
+    assert_eq!(
+        tools.get_descriptions("Acme"),
+        "Error: 'Acme' not found. Available companies: ['acme', 'globex']"
+    );
+}
+
+#[test]
+fn table_info_is_the_measured_text() {
+    let tools = tools();
+    assert_eq!(
+        tools.get_table_info("globex", "us_gaap_Shares-Outstanding.json"),
+        r#"{"description": "shares_outstanding","column_names": ["class","shares","par"],"unique_vals_per_col": {"class": ["class_a","class_b"]},"company": "globex","column_dtypes": {"class": "str","shares": "str","par": "str"}}"#
+    );
+    assert_eq!(
+        tools.get_table_info("acme", "nope.json"),
+        "Error: Table 'nope.json' not found for company 'acme'"
+    );
+}
+
+/// The reference fails on native numbers and writes a missing value as `NaN`.
+#[test]
+fn table_info_is_json_for_every_table() {
+    let tools = tools();
+    for (company, found) in tools.catalog().companies() {
+        for table in found.tables.keys() {
+            let text = tools.get_table_info(company, table);
+            if !text.starts_with("Error") {
+                serde_json::from_str::<Value>(&text).unwrap();
+            }
+        }
+    }
+    let info = table_of(r#"{"a": ["x", null, "y"], "n": [1, 2, null], "b": [true, false, true]}"#);
+    let info: Value = serde_json::from_str(&info.get_table_info("c", "t")).unwrap();
+    assert_eq!(
+        info["column_dtypes"],
+        json!({"a": "str", "n": "float64", "b": "bool"})
+    );
+    assert_eq!(info["unique_vals_per_col"]["a"], json!(["x", null, "y"]));
+    assert_eq!(info["unique_vals_per_col"]["n"], json!([1.0, 2.0, null]));
+}
+
+#[test]
+fn a_column_is_found_under_both_of_its_names() {
+    let tools = table_of(r#"{"": ["a", "b"], "2024": ["1", "2"], "2023": ["3", "4"]}"#);
+    let got = tools.sql_query("c", "t", r#"select "2024" from t where "" = 'b'"#);
+    assert_eq!(got, r#"[{"2024":2}]"#);
+    let got = tools.sql_query(
+        "c",
+        "t",
+        r#"select "2024-01-01 00:00:00" from t where "NaT" = 'b'"#,
+    );
+    assert_eq!(got, r#"[{"2024-01-01 00:00:00":2}]"#);
+    let got = table_of(r#"{"": ["a"], "total": ["1"]}"#).sql_query(
+        "c",
+        "t",
+        r#"select total from t where "" = 'a'"#,
+    );
+    assert_eq!(got, r#"[{"total":1}]"#);
+}
+
+#[test]
+fn the_table_is_also_called_data() {
+    let got = income("select \"2024\" from data where line_item = 'net_income'");
+    assert_eq!(got, r#"[{"2024":"2,250"}]"#);
+}
+
+#[test]
+fn math_functions_are_there() {
+    let got = income(
+        "select power(2, 3) p, sqrt(9) s, ln(1) l, log(100) t, ceil(1.2) c, floor(-1.2) f, mod(7, 3) m, pow(2, 0.5) r, exp(0) e, ceil(2) i, sqrt(-1) n, sqrt('4') q, sign(-3) g where 1",
+    );
+    assert_eq!(
+        got,
+        r#"[{"p":8.0,"s":3.0,"l":0.0,"t":2.0,"c":2.0,"f":-2.0,"m":1.0,"r":1.4142135624,"e":1.0,"i":2,"n":null,"q":2.0,"g":-1}]"#
+    );
+}
+
+#[test]
+fn arguments_are_checked_in_the_validators_words() {
+    let tools = tools();
+    let call = |tool: &str, arguments: Value| {
+        let Value::Object(arguments) = arguments else {
+            unreachable!()
+        };
+        tools.call(tool, &arguments).unwrap_err()
+    };
+    let missing = call("get_descriptions", json!({}));
+    assert_eq!(missing.kind, FailureKind::InvalidArgs);
+    assert_eq!(
+        missing.message,
+        "1 validation error for call[get_descriptions]\ncompany_name\n  Missing required argument \
+         [type=missing_argument, input_value={}, input_type=dict]\n    For further information visit \
+         https://errors.pydantic.dev/2.13/v/missing_argument"
+    );
+    let extra = call(
+        "get_descriptions",
+        json!({"company_name": "acme", "extra": 1}),
+    );
+    assert_eq!(extra.kind, FailureKind::InvalidArgs);
+    assert!(extra.message.contains("extra\n  Unexpected keyword argument [type=unexpected_keyword_argument, input_value=1, input_type=int]"));
+    let typed = call("get_descriptions", json!({"company_name": 5}));
+    assert_eq!(typed.kind, FailureKind::Execution);
+    assert!(typed.message.contains(
+        "Input should be a valid string [type=string_type, input_value=5, input_type=int]"
+    ));
+    let unknown = call("x", json!({}));
+    assert_eq!(
+        (unknown.kind, unknown.message.as_str()),
+        (FailureKind::ToolNotFound, "Unknown tool: 'x'")
+    );
+    let ok = tools.call(
+        "submit_answer",
+        &Map::from_iter([("answer".to_owned(), json!("5"))]),
+    );
+    assert_eq!(ok.unwrap(), "Answer submitted: 5");
+}
+
+#[test]
+fn schemas_are_those_of_the_contract() {
+    let names: Vec<&str> = specs().iter().map(|s| s.name).collect();
+    assert_eq!(
+        names,
+        [
+            "get_descriptions",
+            "get_table_info",
+            "sql_query",
+            "submit_answer"
+        ]
+    );
+    assert_eq!(
+        specs()[0].input_schema(),
+        json!({"additionalProperties": false,
+            "properties": {"company_name": {"type": "string", "description": "The name of the company"}},
+            "required": ["company_name"], "type": "object"})
+    );
+}
+
+proptest! {
+    /// Any bytes as a query, behind what gets it past the filter rule.
+    #[test]
+    fn any_query_is_answered(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let text = String::from_utf8_lossy(&bytes);
+        let tools = tools();
+        for query in [text.to_string(), format!("select {text} where 1"), format!("select 1 where {text}")] {
+            let answer = tools.sql_query("acme", INCOME, &query);
+            prop_assert!(answer.starts_with('[') || answer.starts_with("Error"), "{answer}");
+        }
+    }
+
+    /// Statements made of SQL's own words, which parse far more often.
+    #[test]
+    fn any_statement_is_answered(words in prop::collection::vec(prop::sample::select(vec![
+        "select", "from", "where", "data", "line_item", "\"2024\"", "*", ",", "(", ")", "1", "'a'", "=",
+        "union", "all", "in", "case", "when", "end", "count", "group", "by", "order", "limit", "with",
+        "recursive", "x", "as", "join", "null", "is", "||", "-", "printf", "zeroblob", "like", ";",
+    ]), 0..30)) {
+        let answer = tools().sql_query("acme", INCOME, &words.join(" "));
+        prop_assert!(answer.starts_with('[') || answer.starts_with("Error"), "{answer}");
+    }
+}
