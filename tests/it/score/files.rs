@@ -207,6 +207,36 @@ fn rows_are_paired_with_the_dataset() {
 }
 
 #[test]
+fn conversations_count_what_follows_what() {
+    // a: right, wrong, wrong, right; b: right, (turn 1 missing), right; c: right.
+    let csv = "id,part,prediction,ground_truth,gold_program\n\
+               Single_a,0,1,1,1\nSingle_a,1,2,9,9\nSingle_a,2,2,9,\"add(4, 5)\"\nSingle_a,3,3,3,3\n\
+               Double_b,0,1,1,1\nDouble_b,2,1,1,\"add(1, 1), subtract(#0, 1)\"\nDouble_c,0,1,1,1\n";
+    let card = Scorecard::of(&rescore(read(csv).unwrap(), None).unwrap());
+    let card = card
+        .conversations
+        .iter()
+        .find(|c| c.rule == Rule::FinancialEquivalence)
+        .unwrap();
+    let of = |rate: Option<convfinqa::score::statistics::Rate>| rate.map(|r| (r.hits, r.n));
+    assert_eq!(of(card.whole), Some((2, 3)));
+    // A missing turn makes no pair of its neighbours.
+    assert_eq!(of(card.right_after_right), Some((0, 1)));
+    assert_eq!(of(card.right_after_wrong), Some((1, 2)));
+    assert_eq!((card.errors, card.errors_after_an_error), (2, 1));
+    let slices = |slices: &[convfinqa::score::Slice]| {
+        let text = |s: &convfinqa::score::Slice| format!("{} {}/{}", s.name, s.rate.hits, s.rate.n);
+        slices.iter().map(text).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(slices(&card.by_turn), "0 3/3, 1 0/1, 2 1/2, 3 1/1");
+    assert_eq!(
+        slices(&card.by_effort),
+        "look_up 4/5, one_step 0/1, more_steps 1/1"
+    );
+    assert_eq!(slices(&card.by_kind), "single 2/4, double 3/3");
+}
+
+#[test]
 fn the_scorecard_prints_flat_rates() {
     let csv = format!("{HEADER}\nr,q,5,5,1,True,True\ns,q,6,7,1,True,True\n");
     let card = Scorecard::of(&rescore(read(csv).unwrap(), None).unwrap());
