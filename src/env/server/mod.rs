@@ -15,6 +15,7 @@ mod app;
 mod error;
 mod guard;
 mod http;
+mod listener;
 mod mcp;
 mod message;
 mod options;

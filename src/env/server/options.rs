@@ -31,8 +31,9 @@ pub struct ServerOptions {
     pub ping_interval: Duration,
     /// Default limit of one step, when the request names no `timeout_s`.
     pub step_timeout: Duration,
-    /// Tool calls that run at the same time, over all sessions. 0 stands for
-    /// twice the processors.
+    /// Queries that run at the same time, over all sessions. 0 stands for four
+    /// times the processors, 16 at least: more than can run at once, so that
+    /// slow queries share the processors with the others and do not queue them.
     pub workers: usize,
     /// How long a shutdown waits for requests and sockets to end by themselves.
     pub drain: Duration,
@@ -67,11 +68,13 @@ impl Default for ServerOptions {
 }
 
 impl ServerOptions {
-    /// Tool calls that run at the same time, with 0 resolved.
+    /// Queries that run at the same time, with 0 resolved.
     pub(super) fn worker_count(&self) -> usize {
         if self.workers > 0 {
             return self.workers;
         }
-        std::thread::available_parallelism().map_or(2, std::num::NonZeroUsize::get) * 2
+        let processors =
+            std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+        (processors * 4).max(16)
     }
 }

@@ -6,7 +6,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -14,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::app::App;
 use super::error::ServerError;
 use super::http;
+use super::listener::Bounded;
 use super::options::ServerOptions;
 use crate::env::episode::Rules;
 use crate::env::tools::Tools;
@@ -43,12 +43,11 @@ pub async fn serve(
     let drain = options.drain;
     let app = App::new(tools, rules, options, shutdown.clone());
     let reaper = tokio::spawn(reap(Arc::clone(&app)));
-    // A reply is one small packet: waiting to fill a larger one costs 40 ms.
-    let listener = listener.tap_io(|stream| {
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "cannot set TCP_NODELAY");
-        }
-    });
+    // Beside the sessions there is room for plain requests, so that a full
+    // server still answers `/health`.
+    let connections = app.options.max_sessions.saturating_add(512);
+    let silence = app.options.ping_interval * 3 + Duration::from_secs(15);
+    let listener = Bounded::new(listener, connections, silence);
     let server = axum::serve(listener, http::router(Arc::clone(&app)))
         .with_graceful_shutdown(shutdown.clone().cancelled_owned());
     let ended = {

@@ -3,6 +3,7 @@
 
 mod http;
 mod mcp;
+mod python;
 mod sessions;
 mod socket;
 

@@ -111,6 +111,7 @@ async fn a_socket_attaches_to_a_session_made_over_http() {
         gone["error"]["message"],
         format!("Unknown session_id: {id}")
     );
+    drop((socket, second, again));
     server.stop().await.expect("a clean end");
 }
 
@@ -135,6 +136,7 @@ async fn unknown_sessions_are_named_as_such() {
         closed["error"]["message"],
         "Invalid params - 'session_id' is required"
     );
+    drop(socket);
     server.stop().await.expect("a clean end");
 }
 
@@ -198,5 +200,34 @@ async fn hundreds_of_sessions_play_side_by_side() {
     for one in playing {
         one.await.expect("played");
     }
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn a_peer_that_says_nothing_is_given_up() {
+    use tokio::io::AsyncReadExt;
+    let server = start(ServerOptions {
+        ping_interval: Duration::from_millis(10),
+        ..options()
+    })
+    .await;
+    // A WebSocket whose peer never reads, and so never answers a ping.
+    let mut silent = tokio::net::TcpStream::connect(server.address())
+        .await
+        .expect("connected");
+    let handshake = "GET /ws HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\
+                     sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+    tokio::io::AsyncWriteExt::write_all(&mut silent, handshake.as_bytes())
+        .await
+        .expect("sent");
+    let mut heard = Vec::new();
+    silent
+        .read_to_end(&mut heard)
+        .await
+        .expect("the server closes it");
+    assert!(
+        heard.windows(2).any(|bytes| bytes == [0x89, 0x00]),
+        "it was pinged first"
+    );
     server.stop().await.expect("a clean end");
 }

@@ -63,6 +63,7 @@ async fn an_episode_from_reset_to_reward() {
         "no second grading"
     );
     assert!(after["metadata"]["error"].is_string());
+    drop(socket);
     server.stop().await.expect("a clean end");
 }
 
@@ -80,6 +81,7 @@ async fn the_right_answer_earns_one() {
         .await;
     let end = socket.step("submit_answer", json!({"answer": truth})).await;
     assert_eq!(end["reward"], 1.0);
+    drop(socket);
     server.stop().await.expect("a clean end");
 }
 
@@ -112,6 +114,7 @@ async fn the_step_limit_ends_an_episode() {
         last["metadata"]["error"],
         "Max steps (2) reached without submitting answer."
     );
+    drop(socket);
     server.stop().await.expect("a clean end");
 }
 
@@ -145,6 +148,7 @@ async fn list_tools_by_a_step_works_and_counts_nothing() {
     );
     let state = socket.ask(json!({"type": "state"})).await;
     assert_eq!(state["data"]["step_count"], 0);
+    drop(socket);
     server.stop().await.expect("a clean end");
 }
 
@@ -212,6 +216,7 @@ async fn a_bad_message_gets_one_error_and_the_session_lives_on(
     assert_eq!(answer["data"]["message"], said, "{answer}");
     let state = socket.ask(json!({"type": "state"})).await;
     assert_eq!(state["data"]["episode_id"], "kept");
+    drop(socket);
     server.stop().await.expect("a clean end");
 }
 
@@ -227,6 +232,7 @@ async fn a_validation_error_lists_the_faults() {
         json!([{"type": "extra_forbidden", "loc": ["foo"], "msg": "Extra inputs are not permitted",
                 "input": 1, "url": "https://errors.pydantic.dev/2.13/v/extra_forbidden"}])
     );
+    drop(socket);
     server.stop().await.expect("a clean end");
 }
 
@@ -242,6 +248,7 @@ async fn a_binary_frame_gets_an_error_and_the_session_lives_on() {
     let answer = socket.next().await.expect("an answer");
     assert_eq!(answer["data"]["code"], "SESSION_ERROR");
     assert_eq!(socket.ask(json!({"type": "state"})).await["type"], "state");
+    drop(socket);
     server.stop().await.expect("a clean end");
 }
 
@@ -259,6 +266,7 @@ async fn a_frame_over_the_limit_closes_its_own_socket_only() {
     assert_eq!(answer["data"]["code"], "SESSION_ERROR");
     assert_eq!(socket.close_code().await, Some(1009));
     assert_eq!(other.ask(json!({"type": "state"})).await["type"], "state");
+    drop((other, socket));
     server.stop().await.expect("a clean end");
 }
 
@@ -280,6 +288,7 @@ async fn messages_sent_ahead_are_answered_in_order() {
         let state = socket.next().await.expect("an answer");
         assert_eq!(state["data"]["episode_id"], format!("e{n}"));
     }
+    drop(socket);
     server.stop().await.expect("a clean end");
 }
 
@@ -289,6 +298,7 @@ async fn close_is_answered_by_a_close_frame_alone() {
     let mut socket = Socket::open(&server, "/ws").await;
     socket.send(r#"{"type": "close"}"#).await;
     assert_eq!(socket.close_code().await, Some(1000));
+    drop(socket);
     server.stop().await.expect("a clean end");
 }
 
@@ -314,5 +324,6 @@ async fn the_mcp_message_calls_tools_without_counting() {
     );
     let state = socket.ask(json!({"type": "state"})).await;
     assert_eq!(state["data"]["step_count"], 0);
+    drop(socket);
     server.stop().await.expect("a clean end");
 }

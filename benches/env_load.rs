@@ -1,0 +1,438 @@
+//! Load on the environment's server, from a process of its own.
+//!
+//! ```text
+//! cargo bench --bench env_load                      # our server, as a child process
+//! FINQA_REFERENCE_URL=http://127.0.0.1:8000 cargo bench --bench env_load   # and a running reference
+//! cargo bench --bench env_load -- --seconds 2 --idle 1000
+//! ```
+//!
+//! Prints steps per second, p50 and p99 over 1, 8, 32 and 128 sessions with the
+//! three query tools mixed, the server's memory, its start-up with 300 tables,
+//! and what 10,000 idle WebSockets cost it. Traffic goes to loopback only, each
+//! phase ends after its seconds. Memory is read from `/proc`, so on Linux only.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a load generator stops at the first surprise, and its figures are small"
+)]
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use convfinqa::env::data::Catalog;
+use convfinqa::env::episode::Rules;
+use convfinqa::env::server::{ServerOptions, bind, serve};
+use convfinqa::env::tools::{ToolLimits, Tools};
+use futures::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
+use tokio_util::sync::CancellationToken;
+
+const COMPANIES: usize = 30;
+const TABLES_EACH: usize = 10;
+const ROWS: usize = 24;
+/// Below the default step limit, so that every step runs its tool.
+const STEPS_AN_EPISODE: usize = 48;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [mode, data] = arguments.as_slice()
+        && mode == "--serve"
+    {
+        return run_server(Path::new(data));
+    }
+    let number = |name: &str, default: u64| {
+        let at = arguments.iter().position(|argument| argument == name);
+        at.and_then(|at| arguments.get(at + 1))
+            .map_or(default, |value| value.parse().expect("a number"))
+    };
+    let seconds = Duration::from_secs(number("--seconds", 3).min(60));
+    let idle = number("--idle", 10_000).min(15_000) as usize;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(measure(seconds, idle));
+}
+
+/// The server under test: the library's, as a process of its own.
+fn run_server(data: &Path) {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async {
+        let options = ServerOptions {
+            port: 0,
+            max_sessions: 20_000,
+            rate_limit: None,
+            ..ServerOptions::default()
+        };
+        let catalog = Catalog::load(data).expect("the data");
+        let tools = Arc::new(Tools::new(Arc::new(catalog), ToolLimits::default()));
+        let listener = bind(&options).await.expect("a port");
+        println!("{}", listener.local_addr().expect("an address"));
+        let shutdown = CancellationToken::new();
+        serve(listener, tools, Rules::default(), options, shutdown)
+            .await
+            .expect("a clean end");
+    });
+}
+
+struct Server {
+    child: Child,
+    address: SocketAddr,
+    startup: Duration,
+}
+
+impl Server {
+    /// Starts the server and waits until it answers `/health`.
+    async fn start(data: &Path) -> Self {
+        let began = Instant::now();
+        let mut child = Command::new(std::env::current_exe().expect("this program"))
+            .arg("--serve")
+            .arg(data)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the server starts");
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().expect("its output"))
+            .read_line(&mut line)
+            .expect("its address");
+        let address: SocketAddr = line.trim().parse().expect("an address");
+        healthy(address).await;
+        Self {
+            child,
+            address,
+            startup: began.elapsed(),
+        }
+    }
+
+    /// Resident memory in MB, where `/proc` tells it.
+    fn memory(&self) -> Option<f64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
+        let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
+        Some(kib * 1024.0 / 1e6)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+async fn healthy(address: SocketAddr) {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let mut stream = TcpStream::connect(address).await.expect("a connection");
+    stream
+        .write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        .await
+        .expect("sent");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.expect("read");
+    assert!(answer.contains("healthy"), "{answer}");
+}
+
+async fn measure(seconds: Duration, idle: usize) {
+    let data = tempfile::tempdir().expect("a directory");
+    write_data(data.path());
+    let server = Server::start(data.path()).await;
+    println!(
+        "start-up with {} tables: {:.0} ms; memory {}",
+        COMPANIES * TABLES_EACH,
+        server.startup.as_secs_f64() * 1e3,
+        megabytes(server.memory()),
+    );
+    let url = format!("ws://{}/ws", server.address);
+    println!(
+        "\n{:<10} {:>8} {:>12} {:>9} {:>9} {:>10}",
+        "server", "sessions", "steps/s", "p50 ms", "p99 ms", "memory"
+    );
+    for sessions in [1, 8, 32, 128] {
+        let load = drive(&url, sessions, seconds).await;
+        load.print("ours", sessions, server.memory());
+    }
+    if let Ok(reference) = std::env::var("FINQA_REFERENCE_URL") {
+        let url = format!(
+            "{}/ws",
+            reference.trim_end_matches('/').replacen("http", "ws", 1)
+        );
+        for sessions in [1, 8, 32, 128] {
+            drive(&url, sessions, seconds)
+                .await
+                .print("reference", sessions, None);
+        }
+    }
+    drop(server);
+    hold_idle(data.path(), idle).await;
+}
+
+fn megabytes(memory: Option<f64>) -> String {
+    memory.map_or("unknown".to_owned(), |mb| format!("{mb:.1} MB"))
+}
+
+type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+
+/// Small buffers: ten thousand sockets live in this process too.
+async fn open(url: &str) -> Option<Socket> {
+    let config = WebSocketConfig::default()
+        .read_buffer_size(2048)
+        .write_buffer_size(0);
+    tokio_tungstenite::connect_async_with_config(url, Some(config), true)
+        .await
+        .ok()
+        .map(|(socket, _)| socket)
+}
+
+async fn ask(socket: &mut Socket, message: &str) -> Option<String> {
+    socket.send(Message::text(message)).await.ok()?;
+    loop {
+        match socket.next().await?.ok()? {
+            Message::Text(text) => return Some(text.as_str().to_owned()),
+            Message::Close(_) => return None,
+            _ => {}
+        }
+    }
+}
+
+fn step(tool: &str, arguments: Value) -> String {
+    json!({"type": "step", "data": {"type": "call_tool", "tool_name": tool, "arguments": arguments}})
+        .to_string()
+}
+
+const RESET: &str = r#"{"type":"reset","data":{}}"#;
+
+/// What one session does: learns a company and a table, then repeats three calls.
+struct Player {
+    socket: Socket,
+    calls: [String; 3],
+}
+
+impl Player {
+    /// `None` where the server refuses the session.
+    async fn new(url: &str) -> Option<Self> {
+        let mut socket = open(url).await?;
+        ask(&mut socket, RESET)
+            .await
+            .filter(|text| !text.contains("CAPACITY_REACHED"))?;
+        // The reference shows the company in the state only.
+        let state: Value =
+            serde_json::from_str(&ask(&mut socket, r#"{"type":"state"}"#).await?).ok()?;
+        let company = state["data"]["current_company"].as_str()?.to_owned();
+        let listed = json!({"company_name": company});
+        let tables = result(&ask(&mut socket, &step("get_descriptions", listed.clone())).await?)?;
+        let tables: Vec<String> = serde_json::from_str(&tables).ok()?;
+        let table = tables.first()?;
+        let looked = json!({"company_name": company, "table_name": table});
+        let info = result(&ask(&mut socket, &step("get_table_info", looked.clone())).await?)?;
+        let info: Value = serde_json::from_str(&info.replace("NaN", "null")).ok()?;
+        let column = info["column_names"][0].as_str()?.replace('"', "\"\"");
+        let name = table.replace('"', "\"\"");
+        let query = format!(
+            "SELECT \"{column}\", COUNT(1) AS n FROM \"{name}\" WHERE \"{column}\" IS NOT NULL GROUP BY 1 ORDER BY 1 LIMIT 5"
+        );
+        let asked = json!({"company_name": company, "table_name": table, "query": query});
+        let first = ask(&mut socket, &step("sql_query", asked.clone())).await?;
+        assert!(
+            first.contains("\"n\\\":"),
+            "the query does not run: {first}"
+        );
+        Some(Self {
+            socket,
+            calls: [
+                step("get_descriptions", listed),
+                step("get_table_info", looked),
+                step("sql_query", asked),
+            ],
+        })
+    }
+
+    /// Plays until `end`; gives each step's time in microseconds.
+    async fn play(mut self, end: Instant) -> Vec<u32> {
+        let mut times = Vec::with_capacity(16_384);
+        let mut taken = STEPS_AN_EPISODE;
+        while Instant::now() < end {
+            if taken >= STEPS_AN_EPISODE {
+                ask(&mut self.socket, RESET).await.expect("a reset");
+                taken = 0;
+            }
+            let began = Instant::now();
+            let answer = ask(&mut self.socket, &self.calls[taken % 3])
+                .await
+                .expect("an answer");
+            times.push(began.elapsed().as_micros() as u32);
+            assert!(answer.contains("\"is_error\":false"), "{answer}");
+            taken += 1;
+        }
+        times
+    }
+}
+
+fn result(answer: &str) -> Option<String> {
+    let answer: Value = serde_json::from_str(answer).ok()?;
+    Some(
+        answer["data"]["observation"]["result"]["data"]
+            .as_str()?
+            .to_owned(),
+    )
+}
+
+struct Load {
+    times: Vec<u32>,
+    wall: Duration,
+    playing: usize,
+}
+
+async fn drive(url: &str, sessions: usize, seconds: Duration) -> Load {
+    let mut players = Vec::new();
+    for _ in 0..sessions {
+        match Player::new(url).await {
+            Some(player) => players.push(player),
+            None => break,
+        }
+    }
+    let playing = players.len();
+    let began = Instant::now();
+    let end = began + seconds;
+    let running: Vec<_> = players
+        .into_iter()
+        .map(|player| tokio::spawn(player.play(end)))
+        .collect();
+    let mut times = Vec::new();
+    for one in running {
+        times.extend(one.await.expect("played"));
+    }
+    times.sort_unstable();
+    Load {
+        times,
+        wall: began.elapsed(),
+        playing,
+    }
+}
+
+impl Load {
+    fn print(&self, server: &str, sessions: usize, memory: Option<f64>) {
+        if self.times.is_empty() {
+            println!("{server:<10} {sessions:>8} none of its sessions was let in");
+            return;
+        }
+        let at = |share: f64| {
+            let place = (self.times.len() as f64 * share) as usize;
+            f64::from(self.times[place.min(self.times.len() - 1)]) / 1e3
+        };
+        let refused = sessions - self.playing;
+        println!(
+            "{server:<10} {sessions:>8} {:>12.0} {:>9.2} {:>9.2} {:>10}{}",
+            self.times.len() as f64 / self.wall.as_secs_f64(),
+            at(0.50),
+            at(0.99),
+            megabytes(memory),
+            if refused > 0 {
+                format!("  ({refused} sessions refused)")
+            } else {
+                String::new()
+            },
+        );
+    }
+}
+
+/// Opens WebSockets that then say nothing, and looks at the server's memory.
+async fn hold_idle(data: &Path, wanted: usize) {
+    let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let files: usize = limits
+        .lines()
+        .find(|line| line.starts_with("Max open files"))
+        .and_then(|line| line.split_whitespace().nth(3)?.parse().ok())
+        .unwrap_or(1024);
+    let count = wanted.min(files.saturating_sub(200));
+    println!(
+        "\nidle WebSockets: {count} of {wanted} (descriptor limit {files}; raise it with ulimit -n)"
+    );
+    let server = Server::start(data).await;
+    let before = server.memory();
+    let url = format!("ws://{}/ws", server.address);
+    let mut sockets = Vec::with_capacity(count);
+    while sockets.len() < count {
+        let batch = (0..64.min(count - sockets.len())).map(|_| open(&url));
+        let opened = futures::future::join_all(batch).await;
+        sockets.extend(opened.into_iter().map(|socket| socket.expect("a socket")));
+    }
+    let after = server.memory();
+    let mut last = sockets.pop().expect("a socket");
+    let answer = ask(&mut last, RESET).await.expect("an answer");
+    assert!(answer.contains("observation"), "{answer}");
+    println!(
+        "memory {} before, {} with all of them open",
+        megabytes(before),
+        megabytes(after)
+    );
+}
+
+/// A synthetic data directory in the reference's layout: 300 tables.
+fn write_data(root: &Path) {
+    let companies = root.join("input_companies");
+    let mut metadata = serde_json::Map::new();
+    let mut questions =
+        String::from("id,user_query,company,question,answer,question_type,explanation\n");
+    for c in 0..COMPANIES {
+        let company = format!("company{c:02}");
+        std::fs::create_dir_all(companies.join(&company)).expect("a directory");
+        for t in 0..TABLES_EACH {
+            let name = format!("us_gaap_Table{t}");
+            let rows = |value: &dyn Fn(usize) -> String| -> Value {
+                (0..ROWS)
+                    .map(|row| (row.to_string(), Value::String(value(row))))
+                    .collect::<serde_json::Map<_, _>>()
+                    .into()
+            };
+            let mut columns = serde_json::Map::new();
+            columns.insert("item".into(), rows(&|row| format!("line item {row}")));
+            for year in 2020..2025 {
+                columns.insert(
+                    year.to_string(),
+                    rows(&|row| ((row + 1) * (t + 1) * year % 9973).to_string()),
+                );
+            }
+            let table = Value::Object(columns.clone()).to_string();
+            std::fs::write(
+                companies.join(&company).join(format!("{name}.json")),
+                &table,
+            )
+            .expect("written");
+            let names: Vec<&String> = columns.keys().collect();
+            metadata.insert(
+                format!("{company}/{name}"),
+                json!({"description": name, "column_names": names, "unique_vals_per_col": {}, "table": table, "company": company}),
+            );
+        }
+        questions.push_str(&format!(
+            "{c},\"What is line item 1 of {company}?\",{company},What?,\\boxed{{{c}}},single,none\n"
+        ));
+    }
+    std::fs::write(
+        companies.join("tables_cleaned_all_companies.json"),
+        Value::Object(metadata).to_string(),
+    )
+    .expect("written");
+    std::fs::create_dir_all(root.join("benchmark_questions")).expect("a directory");
+    std::fs::write(
+        root.join("benchmark_questions").join("finqa.csv"),
+        questions,
+    )
+    .expect("written");
+}

@@ -1,0 +1,107 @@
+//! The public Python clients against our server: both generations of OpenEnv's
+//! client, its validator, the official MCP SDK's two lines, and a GRPO-style
+//! rollout. `tests/python/setup.sh` makes the virtual environments.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use convfinqa::env::server::RunningServer;
+use rstest::rstest;
+
+use super::{options, start};
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A program of a virtual environment, or `None` with the reason printed.
+/// `CONVFINQA_REQUIRE_PYTHON` makes a missing one a failure.
+fn program(venv: &str, name: &str) -> Option<PathBuf> {
+    let path = root().join(".venv").join(venv).join("bin").join(name);
+    if path.exists() {
+        return Some(path);
+    }
+    let required = std::env::var_os("CONVFINQA_REQUIRE_PYTHON").is_some();
+    assert!(
+        !required,
+        ".venv/{venv} is missing: run tests/python/setup.sh"
+    );
+    println!("skipped: .venv/{venv} is missing; tests/python/setup.sh makes it");
+    None
+}
+
+async fn run(program: &Path, arguments: &[&str]) -> String {
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .current_dir(root().join("tests/python"))
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("NO_PROXY", "127.0.0.1,localhost");
+    let output = tokio::task::spawn_blocking(move || command.output())
+        .await
+        .expect("joined")
+        .expect("the program starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{arguments:?} failed\n{out}\n{err}"
+    );
+    out
+}
+
+async fn script(venv: &str, name: &str, server: &RunningServer) -> Option<String> {
+    let python = program(venv, "python")?;
+    Some(run(&python, &[name, &server.url()]).await)
+}
+
+#[rstest]
+#[case("openenv-0.2.3", 6)]
+#[case("openenv-0.10.0", 7)]
+#[tokio::test(flavor = "multi_thread")]
+async fn openenv_clients_play_episodes(#[case] venv: &str, #[case] checks: usize) {
+    let server = start(options()).await;
+    if let Some(out) = script(venv, "openenv_clients.py", &server).await {
+        assert_eq!(out.matches("ok: ").count(), checks, "{out}");
+    }
+    server.stop().await.expect("a clean end");
+}
+
+#[rstest]
+#[case("openenv-0.2.3")]
+#[case("openenv-0.10.0")]
+#[tokio::test(flavor = "multi_thread")]
+async fn openenvs_validator_passes(#[case] venv: &str) {
+    let server = start(options()).await;
+    if let Some(openenv) = program(venv, "openenv") {
+        let out = run(&openenv, &["validate", "--json", "--url", &server.url()]).await;
+        let from = out.find('{').expect("a report");
+        let report: serde_json::Value = serde_json::from_str(&out[from..]).expect("JSON");
+        assert_eq!(report["passed"], true, "{out}");
+    }
+    server.stop().await.expect("a clean end");
+}
+
+#[rstest]
+#[case("openenv-0.2.3")]
+#[case("openenv-0.10.0")]
+#[tokio::test(flavor = "multi_thread")]
+async fn the_mcp_sdk_calls_tools_over_streamable_http(#[case] venv: &str) {
+    let server = start(options()).await;
+    if let Some(out) = script(venv, "mcp_sdk.py", &server).await {
+        assert!(out.contains("ok: streamable HTTP"), "{out}");
+    }
+    server.stop().await.expect("a clean end");
+}
+
+#[rstest]
+#[case("openenv-0.2.3")]
+#[case("openenv-0.10.0")]
+#[tokio::test(flavor = "multi_thread")]
+async fn a_grpo_rollout_earns_what_its_policy_deserves(#[case] venv: &str) {
+    let server = start(options()).await;
+    if let Some(out) = script(venv, "rollout.py", &server).await {
+        assert!(out.contains("mean reward 0.50"), "{out}");
+    }
+    server.stop().await.expect("a clean end");
+}
