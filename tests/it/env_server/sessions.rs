@@ -54,13 +54,15 @@ async fn a_client_that_vanishes_frees_its_slot() {
     socket.send(r#"{"type": "step", "data": {"tool_name": "get_descriptions", "arguments": {"company_name": "x"}}}"#).await;
     drop(socket);
     // The server learns of it when the system tells it; no clock decides this test.
-    loop {
+    let mut freed = false;
+    for _ in 0..2000 {
         let created = rpc(&server, "openenv/session/create", json!({})).await;
-        if created["result"]["session_id"].is_string() {
+        freed = created["result"]["session_id"].is_string();
+        if freed {
             break;
         }
-        tokio::task::yield_now().await;
     }
+    assert!(freed, "the slot was never freed");
     server.stop().await.expect("a clean end");
 }
 
@@ -149,14 +151,16 @@ async fn a_session_nobody_uses_is_dropped() {
     .await;
     let created = rpc(&server, "openenv/session/create", json!({})).await;
     let id = created["result"]["session_id"].clone();
-    loop {
-        // Asking for another session's end does not touch this one.
+    let mut dropped = false;
+    for _ in 0..100 {
         tokio::time::sleep(Duration::from_millis(60)).await;
         let listed = rpc(&server, "tools/list", json!({"session_id": id})).await;
-        if listed["error"]["code"] == -32602 {
+        dropped = listed["error"]["code"] == -32602;
+        if dropped {
             break;
         }
     }
+    assert!(dropped, "the session was kept");
     server.stop().await.expect("a clean end");
 }
 
