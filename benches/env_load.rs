@@ -237,11 +237,15 @@ impl Player {
         let listed = json!({"company_name": company});
         let tables = result(&ask(&mut socket, &step("get_descriptions", listed.clone())).await?)?;
         let tables: Vec<String> = serde_json::from_str(&tables).ok()?;
-        let table = tables.first()?;
+        let table = tables.last()?;
         let looked = json!({"company_name": company, "table_name": table});
         let info = result(&ask(&mut socket, &step("get_table_info", looked.clone())).await?)?;
         let info: Value = serde_json::from_str(&info.replace("NaN", "null")).ok()?;
-        let column = info["column_names"][0].as_str()?.replace('"', "\"\"");
+        let column = info["column_dtypes"]
+            .as_object()?
+            .keys()
+            .next()?
+            .replace('"', "\"\"");
         let name = table.replace('"', "\"\"");
         let query = format!(
             "SELECT \"{column}\", COUNT(1) AS n FROM \"{name}\" WHERE \"{column}\" IS NOT NULL GROUP BY 1 ORDER BY 1 LIMIT 5"

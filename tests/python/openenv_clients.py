@@ -33,8 +33,8 @@ def play(reset, step, state):
     assert first.reward == 0.0 and first.done is False
     tables = json.loads(step(call("get_descriptions", company_name=asked["company"])).observation["result"]["data"])
     assert tables, "a question's company has tables"
-    info = step(call("get_table_info", company_name=asked["company"], table_name=tables[0]))
-    assert "column_names" in info.observation["result"]["data"], info
+    info = step(call("get_table_info", company_name=asked["company"], table_name=tables[-1]))
+    assert "column_dtypes" in info.observation["result"]["data"], info
     seen = state()
     assert seen["episode_id"] == "an-episode" and seen["step_count"] == 2, seen
     assert seen["ground_truth"] == "" and seen["current_question"] == asked["question"], seen

@@ -58,12 +58,12 @@ class Scripted:
         if turn == 2:
             return act("get_table_info", company_name=company)
         if turn == 3:
-            return act("get_table_info", company_name=company, table_name=tables[0])
+            return act("get_table_info", company_name=company, table_name=tables[-1])
         if turn == 4:
             info = json.loads(messages[-1]["content"].replace("NaN", "null"))
-            column = info["column_names"][0].replace('"', '""')
+            column = next(iter(info["column_dtypes"])).replace('"', '""')
             query = f'SELECT "{column}" FROM data WHERE "{column}" IS NOT NULL'
-            return act("sql_query", company_name=company, table_name=tables[0], query=query)
+            return act("sql_query", company_name=company, table_name=tables[-1], query=query)
         with self.lock:
             right = next(self.count) % 2 == 0
         return act("submit_answer", answer=self.known[question] if right else "not this")

@@ -1,10 +1,11 @@
 //! Texts that clients know from Python: where its `json` module finds fault
 //! with a text, and how a value looks in a message. No parsing for use: that
-//! is serde_json's.
-
-use std::fmt::Write as _;
+//! is serde_json's; how Python prints values is `env::python`'s.
 
 use serde_json::Value;
+
+use crate::env::python::repr_json;
+pub(super) use crate::env::python::type_name;
 
 /// What Python's `json` says about a text that is not JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -245,24 +246,10 @@ impl Scan {
     }
 }
 
-/// The Python name of a JSON value's type.
-pub fn type_name(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "NoneType",
-        Value::Bool(_) => "bool",
-        Value::Number(n) if n.is_f64() => "float",
-        Value::Number(_) => "int",
-        Value::String(_) => "str",
-        Value::Array(_) => "list",
-        Value::Object(_) => "dict",
-    }
-}
-
 /// Python's `repr` of a JSON value, shortened in the middle to 50 characters
 /// as pydantic shortens it.
 pub fn short_repr(value: &Value) -> String {
-    let mut whole = String::new();
-    repr_into(value, &mut whole);
+    let whole = repr_json(value);
     let length = whole.chars().count();
     if length <= 50 {
         return whole;
@@ -276,72 +263,8 @@ pub fn short_repr(value: &Value) -> String {
 pub fn display(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        other => {
-            let mut out = String::new();
-            repr_into(other, &mut out);
-            out
-        }
+        other => repr_json(other),
     }
-}
-
-fn repr_into(value: &Value, out: &mut String) {
-    match value {
-        Value::Null => out.push_str("None"),
-        Value::Bool(true) => out.push_str("True"),
-        Value::Bool(false) => out.push_str("False"),
-        Value::Number(n) => {
-            let _ = write!(out, "{n}");
-        }
-        Value::String(text) => repr_text(text, out),
-        Value::Array(items) => {
-            out.push('[');
-            for (i, item) in items.iter().enumerate() {
-                if i > 0 {
-                    out.push_str(", ");
-                }
-                repr_into(item, out);
-            }
-            out.push(']');
-        }
-        Value::Object(map) => {
-            out.push('{');
-            for (i, (key, item)) in map.iter().enumerate() {
-                if i > 0 {
-                    out.push_str(", ");
-                }
-                repr_text(key, out);
-                out.push_str(": ");
-                repr_into(item, out);
-            }
-            out.push('}');
-        }
-    }
-}
-
-fn repr_text(text: &str, out: &mut String) {
-    let quote = if text.contains('\'') && !text.contains('"') {
-        '"'
-    } else {
-        '\''
-    };
-    out.push(quote);
-    for c in text.chars() {
-        match c {
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\\' => out.push_str("\\\\"),
-            c if c == quote => {
-                out.push('\\');
-                out.push(c);
-            }
-            c if c.is_control() => {
-                let _ = write!(out, "\\x{:02x}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push(quote);
 }
 
 #[cfg(test)]

@@ -105,3 +105,21 @@ async fn a_grpo_rollout_earns_what_its_policy_deserves(#[case] venv: &str) {
     }
     server.stop().await.expect("a clean end");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_person_plays_an_episode_by_keyboard_in_a_browser() {
+    let server = start(options()).await;
+    if let Some(python) = program("openenv-0.10.0", "python") {
+        match std::process::Command::new("chromium")
+            .arg("--version")
+            .output()
+        {
+            Ok(_) => {
+                let out = run(&python, &["web_page.py", &server.url()]).await;
+                assert!(out.contains("ok: an episode"), "{out}");
+            }
+            Err(error) => println!("skipped: no chromium ({error}); apt-get install chromium"),
+        }
+    }
+    server.stop().await.expect("a clean end");
+}
