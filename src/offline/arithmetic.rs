@@ -74,6 +74,15 @@ pub(crate) fn leading_number(text: &str) -> Option<u32> {
     let first = text
         .split_whitespace()
         .find(|w| !matches!(*w, "the" | "number" | "a" | "an" | "$" | "initial"))?;
+    let mut after = text.split_whitespace().skip_while(|w| *w != first).skip(1);
+    if after.next().is_some_and(|w| {
+        matches!(
+            w,
+            "year" | "years" | "month" | "months" | "percent" | "quarters"
+        )
+    }) {
+        return None;
+    }
     let digits = first.trim_start_matches('$').replace(',', "");
     if let Ok(n) = digits.parse::<u32>() {
         let year = super::text::year_of(&digits).is_some();

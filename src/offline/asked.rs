@@ -118,6 +118,30 @@ impl Asked {
         ])
     }
 
+    /// It points to the two values or the span just talked about.
+    pub fn points_to_span(&self) -> bool {
+        self.says(&[
+            "these years",
+            "those years",
+            "two years",
+            "both years",
+            "the years",
+            "that year",
+            "this time",
+            "that time",
+            "this period",
+            "that period",
+            "these two",
+            "those two",
+            "the two",
+            "both values",
+            "those values",
+            "these values",
+            "between these",
+            "between them",
+        ])
+    }
+
     /// A sum is asked for.
     pub fn sum(&self) -> bool {
         self.says(&[
@@ -164,6 +188,17 @@ pub(crate) fn plain(text: &str) -> String {
             "precedent" | "preceding" | "prior" => "previous",
             "subsequent" | "succeeding" | "next" => "following",
             other => other,
+        };
+        // A lost blank: `by1000`.
+        let word = match word
+            .strip_prefix("by")
+            .filter(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+        {
+            Some(number) => {
+                out.push_str("by ");
+                number
+            }
+            None => word,
         };
         out.push_str(word);
         out.push(' ');

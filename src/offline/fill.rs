@@ -21,6 +21,8 @@ const TRIED: usize = 8;
 
 /// The best fillings of a plan, best first.
 pub(crate) fn fill(facts: &Facts, plan: &Plan, index: usize, keep: usize) -> Vec<Filled> {
+    let mut known = Vec::new();
+    plan.pattern.known_facts(&mut known);
     let mut beam: Vec<(Vec<usize>, f64)> = vec![(Vec::new(), 0.0)];
     for query in &plan.slots {
         let ranked = rank(facts, query, TRIED);
@@ -31,6 +33,11 @@ pub(crate) fn fill(facts: &Facts, plan: &Plan, index: usize, keep: usize) -> Vec
                     .iter()
                     .map(|other| pair(facts, plan.pairing, *other, *fact))
                     .sum();
+                let pairing = if known.contains(fact) {
+                    pairing - 4.0
+                } else {
+                    pairing
+                };
                 let mut facts = chosen.clone();
                 facts.push(*fact);
                 next.push((facts, so_far + score + pairing));
@@ -136,7 +143,6 @@ fn is_outflow(facts: &Facts, fact: &Fact) -> bool {
         .unwrap_or_default();
     let names = [
         "loss",
-        "used",
         "expenditure",
         "decrease",
         "charge",

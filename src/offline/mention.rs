@@ -182,17 +182,15 @@ pub(crate) fn ratio_operands(asked: &Asked) -> Option<(String, String)> {
 fn tidy(text: &str) -> String {
     let mut out = format!(" {} ", text.trim());
     for lead in [
+        " did ",
+        " does ",
+        " do ",
         " what was ",
         " what were ",
         " what is ",
         " what are ",
-        " how much did ",
-        " how much does ",
-        " how much do ",
-        " what percent did ",
-        " what percent does ",
     ] {
-        if let Some(at) = out.find(lead) {
+        if let Some(at) = out.rfind(lead) {
             out = format!(" {}", out.get(at + lead.len()..).unwrap_or_default());
         }
     }

@@ -28,6 +28,18 @@ impl Pattern {
         Self::Fixed(Expr::constant(n))
     }
 
+    /// The facts of its fixed parts.
+    pub fn known_facts(&self, out: &mut Vec<usize>) {
+        match self {
+            Self::Slot(_) => {}
+            Self::Fixed(expr) => out.extend(expr.leaves().iter().filter_map(|leaf| leaf.fact)),
+            Self::Step(_, a, b) => {
+                a.known_facts(out);
+                b.known_facts(out);
+            }
+        }
+    }
+
     /// Puts expressions into the slots; `None` if one is missing.
     pub fn fill(&self, slots: &[Expr]) -> Option<Expr> {
         match self {

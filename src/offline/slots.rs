@@ -92,13 +92,13 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
     let undated = flag(asked && fact.years.is_empty());
     let own_year = flag(!query.years_inherited);
     let anchor = query.anchors.last().and_then(|i| facts.all.get(*i));
-    let same_series = flag(anchor.is_some_and(|a| a.same_series(fact)));
+    let same_series = flag(anchor.is_some_and(|a| series(facts, a, fact)));
     let any_series = flag(
         query
             .anchors
             .iter()
             .filter_map(|i| facts.all.get(*i))
-            .any(|a| a.same_series(fact)),
+            .any(|a| series(facts, a, fact)),
     );
     let same_column = flag(
         anchor
@@ -235,6 +235,21 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
         *slot = value;
     }
     f
+}
+
+/// Whether two facts tell one thing at several times: a row, a column of a table
+/// whose rows are years, or a sentence.
+fn series(facts: &Facts, a: &Fact, b: &Fact) -> bool {
+    let dated = |f: &Fact| {
+        f.cell().is_some_and(|(row, col)| {
+            facts.rows.get(row).is_some_and(|r| !r.years.is_empty())
+                && facts.columns.get(col).is_none_or(|c| c.years.is_empty())
+        })
+    };
+    match (a.cell(), b.cell()) {
+        (Some((_, x)), Some((_, y))) if dated(a) && dated(b) => x == y,
+        _ => a.same_series(b),
+    }
 }
 
 /// Whether a row or sentence tells a balance at the beginning of the period.

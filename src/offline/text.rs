@@ -129,6 +129,17 @@ fn mark(c: char, out: &mut Vec<Token>) {
 }
 
 fn push_core(core: &str, out: &mut Vec<Token>) {
+    if let Some(number) = core
+        .strip_prefix("s&p")
+        .filter(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
+    {
+        word("s&p", out);
+        out.push(Token {
+            text: number.to_owned(),
+            kind: Kind::Number,
+        });
+        return;
+    }
     if let Some(year) = date_year(core) {
         out.push(Token {
             text: year.to_string(),
@@ -234,7 +245,6 @@ pub(crate) fn stem(raw: &str) -> String {
         "held" => "hold",
         "began" | "begin" | "beginning" => "begin",
         "ended" | "ending" | "ends" | "end" => "end",
-        "one" => "1",
         "operating" => "operating",
         "investing" => "investing",
         "financing" => "financing",
@@ -343,7 +353,7 @@ const STOP: &str = "a an the of in on at for to from by and or as is was were ar
     with than then so about if would will can could year years during between over there also again \
     specific specifically into per when where both while we our us i such any not but only same each \
     s t period periods ones respectively related relation regarding concerning across throughout \
-    within be becomes become let two three four five all time times";
+    within be becomes become let one two three four five all time times now";
 
 /// Words of the operation rather than of the thing: they count little in a slot.
 const WEAK: &str = "value values amount amounts number balance figure change changes changed \
@@ -355,7 +365,8 @@ const WEAK: &str = "value values amount amounts number balance figure change cha
     variation fluctuation considered considering including include included reduction variance vary \
     varied quotient product result initial original investment 100 conclude concluded observed \
     following previous prior last first next subsequent preceding precedent converted convert \
-    greater higher lower larger more less calculate say assuming full expressed terms form";
+    greater higher lower larger more less calculate say assuming full expressed terms form \
+    month months quarter highest lowest percentages beginning begin";
 
 fn stems(words: &str) -> HashSet<String> {
     words.split_whitespace().map(stem).collect()

@@ -29,14 +29,31 @@ pub(super) fn relation(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
     ]
     .iter()
     .find_map(|c| split(&f.asked.phrase, c))?;
+    let time = [
+        "the year",
+        "the years",
+        "year",
+        "the period",
+        "the following",
+        "the previous",
+        "the same",
+        "this period",
+        "that period",
+        "time",
+        "the time",
+        "the month",
+        "the quarter",
+        "those",
+        "these",
+    ];
+    if time.iter().any(|t| rest.starts_with(&format!(" {t} "))) {
+        return None;
+    }
     let left = Asked::read(&left);
     let points = left.says(&["that", "this", "the", "net", "change", "it"])
         && left.change()
         && is_bare(&left);
-    let back = left.says(&["that", "this", "it"])
-        && is_bare(&left)
-        && left.years.is_empty()
-        && last.difference().is_some();
+    let back = is_bare(&left) && left.years.is_empty() && last.difference().is_some();
     if !(points || back) || left.relative_change() && !left.says(&["represent", "represents"]) {
         return None;
     }
@@ -84,21 +101,56 @@ fn base(f: &Follow<'_>, difference: &Turn, a: &Expr, b: &Expr, rest: &str) -> Op
     Operand::Known(b.clone())
 }
 
+/// "What is the difference between the two returns?": of two shares or changes.
+pub(super) fn of_results(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+    let results = f.asked.says(&[
+        "percent",
+        "percents",
+        "return",
+        "returns",
+        "representation",
+        "changes",
+        "ratios",
+        "rates",
+        "growth",
+    ]) || f.refers;
+    if !f
+        .asked
+        .says(&["difference", "outperform", "out preform", "higher"])
+        || !results
+        || !last.ends_in(Op::Divide)
+    {
+        return None;
+    }
+    let before = f
+        .state
+        .turns
+        .iter()
+        .rev()
+        .skip(1)
+        .find(|t| t.ends_in(Op::Divide) && t.expr != last.expr)?;
+    let expr = Expr::step(Op::Subtract, before.expr.clone(), last.expr.clone());
+    Some(Plan::fixed(
+        "difference of changes",
+        expr,
+        0.9,
+        UnitKind::Percent,
+    ))
+}
+
 /// "And the percentage change?"
-pub(super) fn relative_change(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+pub(super) fn relative_change(f: &Follow<'_>, _: &Turn) -> Option<Plan> {
     let asked = f.asked;
     if !asked.relative_change() && !asked.says(&["growth rate", "rate of return", "return"]) {
         return None;
     }
     if !f.refers
+        && !asked.points_to_span()
         && !asked.says(&[
             "this represent",
             "that represent",
             "this value",
             "that value",
-            "these years",
-            "this time",
-            "that time",
         ])
     {
         return None;
@@ -111,28 +163,6 @@ pub(super) fn relative_change(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
         .collect();
     if asked.years.iter().any(|y| !known.contains(y)) && asked.years.len() >= 2 {
         return None;
-    }
-    if asked.says(&[
-        "difference between",
-        "difference in percent",
-        "difference in returns",
-        "difference in return",
-    ]) && let Some(before) = f
-        .state
-        .turns
-        .iter()
-        .rev()
-        .skip(1)
-        .find(|t| t.ends_in(Op::Divide))
-        && last.ends_in(Op::Divide)
-    {
-        let expr = Expr::step(Op::Subtract, before.expr.clone(), last.expr.clone());
-        return Some(Plan::fixed(
-            "difference of changes",
-            expr,
-            0.9,
-            UnitKind::Percent,
-        ));
     }
     if let Some(turn) = f.state.last_difference()
         && let Some((_, b)) = turn.difference()
@@ -199,7 +229,7 @@ pub(super) fn difference(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
     let both = values
         && (last.is_look_up() && f.state.back(1).is_some_and(Turn::is_look_up)
             || asked.says(&["these", "those", "two", "both", "them", "net difference"]));
-    if f.refers && both {
+    if (f.refers || asked.points_to_span()) && both {
         let (late, early) = two_values(f)?;
         return Some(Plan::fixed(
             "difference",
@@ -208,10 +238,9 @@ pub(super) fn difference(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
             UnitKind::Number,
         ));
     }
-    if templates::starts_at_hundred(f.facts)
-        && last.is_look_up()
-        && asked.says(&["initial", "original", "invested", "investment"])
-    {
+    let start = asked.says(&["initial", "original", "invested", "originally"])
+        || asked.says(&["investment"]) && asked.says(&["100", "$100"]);
+    if templates::starts_at_hundred(f.facts) && last.is_look_up() && start {
         return Some(Plan::fixed(
             "difference",
             Expr::step(Op::Subtract, last.expr.clone(), Expr::constant(100)),
@@ -238,8 +267,8 @@ pub(super) fn difference(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
         .or_else(|| templates::difference(f.facts, &asked, f.context))
 }
 
-/// Two operands as a follow-up names them; if both point to the same turn, the
-/// first is the one before it.
+/// Two operands as a follow-up names them; if both point to the same turn, a
+/// mere pronoun is the turn before it.
 pub(super) fn pair(f: &Follow<'_>, a: &str, b: &str) -> (Operand, Operand) {
     let one = resolve(f, a);
     let two = resolve(f, b);
@@ -247,15 +276,17 @@ pub(super) fn pair(f: &Follow<'_>, a: &str, b: &str) -> (Operand, Operand) {
         && x == y
     {
         let open = |text: &str| Operand::Open(Box::new(query(f.facts, f.asked, text, f.context)));
-        if span(b).names() {
-            return (one, open(b));
-        }
-        if span(a).names() {
-            return (open(a), two);
-        }
-        if let Some(before) = f.state.back(1) {
-            return (Operand::Known(before.expr.clone()), two);
-        }
+        let before = f.state.back(1).map(|t| Operand::Known(t.expr.clone()));
+        let definite = Asked::read(b).says(&["that", "this", "those", "these"]);
+        return match (span(a).names(), span(b).names()) {
+            (false, true) if !definite => (one, open(b)),
+            (false, true) => match before {
+                Some(before) => (before, two),
+                None => (one, open(b)),
+            },
+            (true, _) => (open(a), two),
+            (false, false) => (before.unwrap_or(one), two),
+        };
     }
     (one, two)
 }

@@ -13,6 +13,7 @@ use super::plan::{Pairing, Pattern, Plan};
 use super::slots::Query;
 use super::state::{State, Turn, is_bare};
 use super::templates::{Context, query};
+use super::text::is_weak;
 use crate::number::UnitKind;
 
 /// Everything a follow-up template looks at.
@@ -43,10 +44,12 @@ pub(crate) fn plans(facts: &Facts, asked: &Asked, state: &State, context: &Conte
         context,
         refers,
     };
-    let rules: [fn(&Follow<'_>, &Turn) -> Option<Plan>; 13] = [
+    let rules: [fn(&Follow<'_>, &Turn) -> Option<Plan>; 15] = [
         super::arithmetic::constant_step,
         super::arithmetic::convert,
         greater,
+        change::of_results,
+        share::product,
         change::relation,
         change::relative_change,
         totals::including,
@@ -70,9 +73,15 @@ pub(crate) fn plans(facts: &Facts, asked: &Asked, state: &State, context: &Conte
     out
 }
 
-/// Whether all content words were named by the last two turns already.
+/// Whether the last turns named every word of substance already.
 fn names_the_same(facts: &Facts, asked: &Asked, state: &State) -> bool {
-    let (words, unknown) = super::slots::weighted(facts, &asked.tokens);
+    let content: Vec<_> = asked
+        .tokens
+        .iter()
+        .filter(|t| !is_weak(&t.text))
+        .cloned()
+        .collect();
+    let (words, unknown) = super::slots::weighted(facts, &content);
     let known = |word: u32| {
         state
             .turns
@@ -113,20 +122,29 @@ fn redo(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
         return None;
     }
     let asked = f.asked;
-    let short = asked.starts(&[
+    let bare = is_bare(asked);
+    let elsewhere = asked.starts(&[
+        "and for",
+        "what about for",
+        "how about for",
+        "and what about for",
+        "what was it for",
+        "and what was it for",
+    ]);
+    let again = asked.starts(&[
         "what about",
+        "how about",
         "and in",
         "and for",
         "and what about",
-        "how about",
         "and what was it",
         "what was it",
         "and what is it",
         "what is it",
         "and what were they",
         "what were they",
-        "and the",
-    ]) || asked.says(&[
+    ]);
+    let points = asked.says(&[
         "that change",
         "this change",
         "that percent",
@@ -134,11 +152,15 @@ fn redo(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
         "that ratio",
         "that variation",
         "that average",
+        "that difference",
+        "this difference",
+        "that fluctuation",
+        "that portion",
     ]);
-    if !short || asked.says(&["value"]) {
+    if !(again && bare || elsewhere || points) || asked.says(&["value"]) {
         return None;
     }
-    let named = !is_bare(asked);
+    let named = !bare;
     let mut slots: Vec<Query> = Vec::new();
     let base = query(f.facts, asked, &asked.phrase, f.context);
     for index in &last.facts {

@@ -31,7 +31,18 @@ pub(super) fn ratio(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
         .or_else(|| operands(asked, &[("", &["over"])]))
     {
         let implied = b.trim() == "total";
-        let (one, mut two) = pair(f, &a, &b);
+        let (mut one, mut two) = pair(f, &a, &b);
+        let points = |text: &str| {
+            !span(text).says_anything() && (text.contains(" it ") || text.contains(" them "))
+        };
+        if let Some((Op::Divide, part, whole)) = last.expr.top() {
+            // "… as a portion of it": the last ratio's whole; "does it represent …": its part.
+            if points(&b) && !points(&a) {
+                two = Operand::Known(whole.clone());
+            } else if points(&a) && !points(&b) && matches!(two, Operand::Open(_)) {
+                one = Operand::Known(part.clone());
+            }
+        }
         if implied {
             // No whole is named: the last ratio's, or the last value.
             two = whole(f, last, &one);
@@ -67,4 +78,26 @@ fn whole(f: &Follow<'_>, last: &Turn, part: &Operand) -> Operand {
         ),
         _ => Operand::Known(last.expr.clone()),
     }
+}
+
+/// "What is the product of the change and that price?"
+pub(super) fn product(f: &Follow<'_>, _: &Turn) -> Option<Plan> {
+    let (a, b) = operands(
+        f.asked,
+        &[
+            ("product of", &["and", "by", "with"]),
+            ("", &["times", "multiplied by"]),
+        ],
+    )
+    .or_else(|| split(&f.asked.phrase, "times"))
+    .or_else(|| split(&f.asked.phrase, "multiplied by"))?;
+    let (a, b) = pair(f, &a, &b);
+    join(
+        "product",
+        Op::Multiply,
+        a,
+        b,
+        Pairing::Parts,
+        UnitKind::Number,
+    )
 }

@@ -141,11 +141,18 @@ pub(super) fn average(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
 
 /// "What is the sum of those values?"
 pub(super) fn sum(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+    let asked_years = f.asked.years.len() >= 2
+        && f.asked.years.iter().all(|y| {
+            f.state
+                .turns
+                .iter()
+                .any(|t| t.is_look_up() && t.years == [*y])
+        });
+    let span_words = f
+        .asked
+        .says(&["those", "these", "both", "two", "all", "three", "combined"]);
     let cue = f.asked.sum()
-        || f.asked.says(&["total"])
-            && f.asked.says(&[
-                "those", "these", "both", "two", "all", "three", "years", "combined", "over the",
-            ]);
+        || f.asked.says(&["total"]) && !f.asked.change() && (span_words || asked_years);
     if !cue
         || !f.refers
         || f.asked

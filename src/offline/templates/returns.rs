@@ -33,15 +33,8 @@ pub(crate) fn index_return(facts: &Facts, asked: &Asked, context: &Context) -> O
         return None;
     }
     let relative = asked.relative_change()
-        || asked.says(&[
-            "return",
-            "returns",
-            "percent",
-            "outperform",
-            "out preform",
-            "roi",
-            "rate",
-        ]);
+        || asked.says(&["percent", "outperform", "out preform", "roi", "rate"])
+        || asked.says(&["return", "returns"]) && !asked.change();
     let last = asked.years.iter().max().copied().or_else(|| {
         facts
             .columns
@@ -131,7 +124,8 @@ fn is_hundred(x: f64) -> bool {
     (x - 100.0).abs() < 1e-9
 }
 
-/// Whether every row of the table begins (or ends) at 100.
+/// Whether the page compares returns on 100 invested: every row of its table
+/// begins (or ends) at 100, or its text says so.
 pub(crate) fn starts_at_hundred(facts: &Facts) -> bool {
     let hundreds = facts
         .all
@@ -140,5 +134,15 @@ pub(crate) fn starts_at_hundred(facts: &Facts) -> bool {
         .count();
     let rows = facts.rows.len().saturating_sub(1);
     let columns = facts.columns.len().saturating_sub(1);
-    hundreds >= 2 && (hundreds + 1 >= rows || hundreds + 1 >= columns)
+    let in_table = hundreds >= 2 && (hundreds + 1 >= rows || hundreds + 1 >= columns);
+    let mut words = ["return", "invest", "index"]
+        .into_iter()
+        .map(|w| facts.vocabulary.get(w));
+    let told = || {
+        facts
+            .all
+            .iter()
+            .any(|f| f.cell().is_none() && f.dollar && is_hundred(f.number) && f.scale.is_none())
+    };
+    in_table || words.all(|w| w.is_some()) && told()
 }
