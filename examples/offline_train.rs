@@ -4,16 +4,16 @@
 //! cargo run --release --example offline_train -- FILE... [--l2 X]
 //! ```
 //!
-//! A conditional logit over the facts of a page, full-batch gradient descent,
+//! A conditional logit over joint choices of facts, full-batch gradient descent,
 //! held near the hand-set weights by an L2 penalty. It prints the accuracy of
-//! slots and of whole answers cross-validated by report page, then the weights
+//! choices and of whole answers cross-validated by report page, then the weights
 //! trained on everything, ready for `src/offline/weights.rs`.
 
 use std::path::PathBuf;
 
 use convfinqa::dataset::{Dataset, HistoryEntry, HistorySource, Question, Source, load};
 use convfinqa::number::{Value, round5};
-use convfinqa::offline::{SlotExample, Solver, feature_weights, slot_examples};
+use convfinqa::offline::{Example, Solver, example, feature_weights};
 use convfinqa::program::official;
 
 const FOLDS: usize = 5;
@@ -66,23 +66,18 @@ fn items(dataset: &Dataset) -> Vec<Item> {
     out
 }
 
-fn examples(solver: &Solver, items: &[&Item]) -> Vec<SlotExample> {
+fn examples(solver: &Solver, items: &[&Item]) -> Vec<Example> {
     items
         .iter()
         .filter_map(|item| {
             let page = solver.index(&item.question.document);
-            Some(slot_examples(
-                &page,
-                &item.question,
-                item.program.as_deref()?,
-            ))
+            example(&page, &item.question, item.program.as_deref()?)
         })
-        .flatten()
         .collect()
 }
 
 /// Gradient descent on the mean log-loss plus `l2 * |w - w0|^2 / 2`.
-fn train(examples: &[SlotExample], start: &[f64], l2: f64) -> Vec<f64> {
+fn train(examples: &[Example], start: &[f64], l2: f64) -> Vec<f64> {
     let mut weights = start.to_vec();
     let mut velocity = vec![0.0; weights.len()];
     let n = examples.len().max(1) as f64;
@@ -94,7 +89,7 @@ fn train(examples: &[SlotExample], start: &[f64], l2: f64) -> Vec<f64> {
             .collect();
         for example in examples {
             let scores: Vec<f64> = example
-                .facts
+                .choices
                 .iter()
                 .map(|(f, _)| dot(f, &weights))
                 .collect();
@@ -103,12 +98,12 @@ fn train(examples: &[SlotExample], start: &[f64], l2: f64) -> Vec<f64> {
             let all: f64 = weight.iter().sum();
             let right: f64 = weight
                 .iter()
-                .zip(&example.facts)
+                .zip(&example.choices)
                 .filter(|(_, (_, used))| *used)
                 .map(|(w, _)| w)
                 .sum::<f64>()
                 .max(1e-12);
-            for (w, (features, used)) in weight.iter().zip(&example.facts) {
+            for (w, (features, used)) in weight.iter().zip(&example.choices) {
                 let push = (w / all - if *used { w / right } else { 0.0 }) / n;
                 if push.abs() > 1e-9 {
                     for (g, f) in gradient.iter_mut().zip(features) {
@@ -129,11 +124,17 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
 }
 
-fn slot_accuracy(examples: &[SlotExample], weights: &[f64]) -> (usize, usize) {
+/// Two rounds: the second sees the choices that the first's weights put in reach.
+fn fit(items: &[&Item], start: &[f64], l2: f64) -> Vec<f64> {
+    let first = train(&examples(&Solver::with_weights(start), items), start, l2);
+    train(&examples(&Solver::with_weights(&first), items), start, l2)
+}
+
+fn slot_accuracy(examples: &[Example], weights: &[f64]) -> (usize, usize) {
     let right = examples
         .iter()
         .filter(|e| {
-            e.facts
+            e.choices
                 .iter()
                 .max_by(|a, b| dot(&a.0, weights).total_cmp(&dot(&b.0, weights)))
                 .is_some_and(|(_, used)| *used)
@@ -202,7 +203,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (mut slots, mut whole) = ((0, 0), (0, 0, 0));
     for fold in 0..FOLDS {
         let (test, rest): (Vec<&Item>, Vec<&Item>) = all.iter().partition(|i| i.fold == fold);
-        let weights = train(&examples(&solver, &rest), &start, l2);
+        let weights = fit(&rest, &start, l2);
         let (right, n) = slot_accuracy(&examples(&solver, &test), &weights);
         slots = (slots.0 + right, slots.1 + n);
         let conversations: Vec<&Item> = test
@@ -216,11 +217,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let everything: Vec<&Item> = all.iter().collect();
     let every = examples(&solver, &everything);
     println!(
-        "slots, weights as they are: {:.1} %",
+        "choices, weights as they are: {:.1} %",
         rate(slot_accuracy(&every, &start).0, every.len())
     );
     println!(
-        "slots, cross-validated by page: {:.1} % of {}",
+        "choices, cross-validated by page: {:.1} % of {}",
         rate(slots.0, slots.1),
         slots.1
     );
@@ -230,9 +231,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         rate(whole.1, whole.2),
         whole.2
     );
-    let weights = train(&every, &start, l2);
+    let weights = fit(&everything, &start, l2);
     println!(
-        "slots, trained on all: {:.1} %",
+        "choices, trained on all: {:.1} %",
         rate(slot_accuracy(&every, &weights).0, every.len())
     );
     for ((name, _), weight) in feature_weights().iter().zip(weights) {

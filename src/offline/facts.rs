@@ -126,6 +126,8 @@ pub(crate) struct Facts {
     pub vocabulary: Vocabulary,
     /// Inverse document frequency by word, over rows, columns and sentences.
     pub idf: Vec<f64>,
+    /// The word `total`, where the page has it.
+    pub total: Option<u32>,
     /// Words of opening balances, where the page has them.
     pub opening_words: Vec<Option<u32>>,
     /// The slot scorer's weights.
@@ -144,6 +146,7 @@ impl Facts {
             facts.read_text(i + 1, filed);
         }
         facts.weigh();
+        facts.total = facts.vocabulary.get("total");
         facts.opening_words = ["begin", "january", "opening"]
             .iter()
             .map(|w| facts.vocabulary.get(w))

@@ -3,7 +3,8 @@
 use super::expr::{Expr, Leaf, Op};
 use super::facts::{Fact, Facts};
 use super::plan::{Pairing, Pattern, Plan};
-use super::slots::{Query, rank};
+use super::slots::{Query, features, rank};
+use super::weights::{FEATURES, PAIRS};
 
 /// A plan with its slots filled.
 #[derive(Clone, Debug)]
@@ -21,35 +22,10 @@ const TRIED: usize = 8;
 
 /// The best fillings of a plan, best first.
 pub(crate) fn fill(facts: &Facts, plan: &Plan, index: usize, keep: usize) -> Vec<Filled> {
-    let mut known = Vec::new();
-    plan.pattern.known_facts(&mut known);
-    let mut beam: Vec<(Vec<usize>, f64)> = vec![(Vec::new(), 0.0)];
-    for query in &plan.slots {
-        let ranked = rank(facts, query, TRIED);
-        let mut next: Vec<(Vec<usize>, f64)> = Vec::with_capacity(beam.len() * ranked.len());
-        for (chosen, so_far) in &beam {
-            for (fact, score) in &ranked {
-                let pairing: f64 = chosen
-                    .iter()
-                    .map(|other| pair(facts, plan.pairing, *other, *fact))
-                    .sum();
-                let pairing = if known.contains(fact) {
-                    pairing - 4.0
-                } else {
-                    pairing
-                };
-                let mut facts = chosen.clone();
-                facts.push(*fact);
-                next.push((facts, so_far + score + pairing));
-            }
-        }
-        next.sort_by(|a, b| b.1.total_cmp(&a.1));
-        next.truncate(TRIED * 3);
-        beam = next;
-    }
     #[allow(clippy::cast_precision_loss, reason = "a plan has a handful of slots")]
     let slots = plan.slots.len().max(1) as f64;
-    beam.into_iter()
+    choices(facts, plan, TRIED)
+        .into_iter()
         .take(keep)
         .filter_map(|(chosen, score)| {
             let leaves = leaves(facts, plan, &chosen)?;
@@ -64,35 +40,104 @@ pub(crate) fn fill(facts: &Facts, plan: &Plan, index: usize, keep: usize) -> Vec
         .collect()
 }
 
-/// What two facts add by standing as the pairing wants them.
-fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> f64 {
-    let (Some(one), Some(two)) = (facts.all.get(a), facts.all.get(b)) else {
-        return 0.0;
-    };
+/// The best joint choices of facts for a plan's slots with the sum of their
+/// scores, best first.
+pub(crate) fn choices(facts: &Facts, plan: &Plan, tried: usize) -> Vec<(Vec<usize>, f64)> {
+    let mut known = Vec::new();
+    plan.pattern.known_facts(&mut known);
+    let weight = |k: usize| facts.weights.get(PAIRS + k).copied().unwrap_or_default();
+    let mut beam: Vec<(Vec<usize>, f64)> = vec![(Vec::new(), 0.0)];
+    for query in &plan.slots {
+        let ranked = rank(facts, query, tried);
+        let mut next: Vec<(Vec<usize>, f64)> = Vec::with_capacity(beam.len() * ranked.len());
+        for (chosen, so_far) in &beam {
+            for (fact, score) in &ranked {
+                let joint: f64 = pairs(facts, plan.pairing, &known, chosen, *fact)
+                    .map(weight)
+                    .sum();
+                let mut facts = chosen.clone();
+                facts.push(*fact);
+                next.push((facts, so_far + score + joint));
+            }
+        }
+        next.sort_by(|a, b| b.1.total_cmp(&a.1));
+        next.truncate(tried * 3);
+        beam = next;
+    }
+    beam
+}
+
+/// The features of a joint choice, summed over its slots.
+pub(crate) fn joint_features(facts: &Facts, plan: &Plan, chosen: &[usize]) -> Vec<f64> {
+    let mut known = Vec::new();
+    plan.pattern.known_facts(&mut known);
+    let mut sum = vec![0.0; FEATURES];
+    for (slot, fact) in chosen.iter().enumerate() {
+        let (Some(query), Some(of_page)) = (plan.slots.get(slot), facts.all.get(*fact)) else {
+            continue;
+        };
+        for (total, value) in sum.iter_mut().zip(features(facts, of_page, *fact, query)) {
+            *total += value;
+        }
+        for k in pairs(
+            facts,
+            plan.pairing,
+            &known,
+            chosen.get(..slot).unwrap_or_default(),
+            *fact,
+        ) {
+            if let Some(total) = sum.get_mut(PAIRS + k) {
+                *total += 1.0;
+            }
+        }
+    }
+    sum
+}
+
+/// How a fact stands to those chosen before it, as indices of pair features.
+fn pairs<'a>(
+    facts: &'a Facts,
+    pairing: Pairing,
+    known: &'a [usize],
+    chosen: &'a [usize],
+    fact: usize,
+) -> impl Iterator<Item = usize> + 'a {
+    let of_pairs = chosen
+        .iter()
+        .filter_map(move |other| pair(facts, pairing, *other, fact));
+    of_pairs.chain(known.contains(&fact).then_some(KNOWN))
+}
+
+/// The pair feature of a fact that an earlier value in the expression is already.
+const KNOWN: usize = 10;
+
+/// The pair feature of two facts, if the pairing asks for any.
+fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> Option<usize> {
+    let (one, two) = (facts.all.get(a)?, facts.all.get(b)?);
     if pairing == Pairing::Free {
-        return 0.0;
+        return None;
     }
     if a == b {
-        return -6.0;
+        return Some(9);
     }
     let dated = |f: &Fact| {
         f.cell()
             .and_then(|(r, _)| facts.rows.get(r))
             .is_some_and(|r| !r.years.is_empty())
     };
-    match (one.cell(), two.cell()) {
+    Some(match (one.cell(), two.cell()) {
         (Some((r1, c1)), Some((r2, c2))) => match pairing {
-            Pairing::Periods if r1 == r2 => 1.5,
-            Pairing::Periods if c1 == c2 && dated(one) && dated(two) => 1.5,
-            Pairing::Periods => -0.5,
-            _ if c1 == c2 => 1.0,
-            _ if r1 == r2 && dated(one) => 0.8,
-            _ => 0.0,
+            Pairing::Periods if r1 == r2 => 0,
+            Pairing::Periods if c1 == c2 && dated(one) && dated(two) => 1,
+            Pairing::Periods => 2,
+            _ if c1 == c2 => 3,
+            _ if r1 == r2 && dated(one) => 4,
+            _ => 5,
         },
-        (None, None) if one.same_series(two) => 1.0,
-        (None, None) => 0.2,
-        _ => -0.8,
-    }
+        (None, None) if one.same_series(two) => 6,
+        (None, None) => 7,
+        _ => 8,
+    })
 }
 
 /// The literals that go into the program.

@@ -28,4 +28,4 @@ mod weights;
 
 pub use revise::{Objection, plausible, revise};
 pub use solve::{Alternative, EvidenceRef, Guess, Indexed, Solver};
-pub use training::{SlotExample, feature_weights, slot_examples};
+pub use training::{Example, example, feature_weights};

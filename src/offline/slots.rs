@@ -230,11 +230,40 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
         flag(query.count && fact.dollar),
         flag(!query.opening && is_opening(facts, fact)),
         flag(query.opening && is_opening(facts, fact)),
+        side_by_side(fact, query),
+        flag(is_total(facts, fact)) * flag(asks_total(facts, query)),
+        flag(is_total(facts, fact)) * flag(!asks_total(facts, query)),
     ];
     for (slot, value) in f.iter_mut().skip(super::weights::SHARED).zip(shared) {
         *slot = value;
     }
     f
+}
+
+/// The share of neighbouring words of the query that are neighbours in the row label.
+fn side_by_side(fact: &Fact, query: &Query) -> f64 {
+    if fact.cell().is_none() || query.words.len() < 2 {
+        return 0.0;
+    }
+    let neighbours = |a: u32, b: u32| fact.label.windows(2).any(|w| w == [a, b]);
+    let found = query
+        .words
+        .windows(2)
+        .filter(|w| matches!(w, [(a, _), (b, _)] if neighbours(*a, *b)))
+        .count();
+    #[allow(clippy::cast_precision_loss, reason = "a question has a few words")]
+    let share = found as f64 / (query.words.len() - 1) as f64;
+    share
+}
+
+fn is_total(facts: &Facts, fact: &Fact) -> bool {
+    fact.cell().is_some() && facts.total.is_some_and(|w| fact.label.contains(&w))
+}
+
+fn asks_total(facts: &Facts, query: &Query) -> bool {
+    facts
+        .total
+        .is_some_and(|total| query.words.iter().any(|(w, _)| *w == total))
 }
 
 /// Whether two facts tell one thing at several times: a row, a column of a table

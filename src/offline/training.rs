@@ -7,17 +7,18 @@ use crate::dataset::Question;
 
 use super::asked::Asked;
 use super::expr::Expr;
+use super::fill::{choices, joint_features};
 use super::plan::Pattern;
-use super::slots::features;
+
 use super::solve::{Indexed, plans};
 use super::state::State;
 use super::weights::WEIGHTS;
 
-/// A slot whose fact is known.
+/// A question whose facts are known.
 #[derive(Clone, Debug)]
-pub struct SlotExample {
-    /// For every fact of the page its features, and whether the program used it.
-    pub facts: Vec<(Vec<f64>, bool)>,
+pub struct Example {
+    /// For every joint choice of facts its features, and whether the program made it.
+    pub choices: Vec<(Vec<f64>, bool)>,
 }
 
 /// Name and weight of every feature, in order.
@@ -26,14 +27,16 @@ pub fn feature_weights() -> Vec<(&'static str, f64)> {
     WEIGHTS.to_vec()
 }
 
-/// The slots of the first plan that has the program's operations, with the
-/// facts the program put there. Empty if no plan has them.
+/// How many facts are tried in a slot.
+const TRIED: usize = 25;
+
+/// The joint choices of facts for the first plan that has the program's
+/// operations; `None` if no plan has them, or none of the choices is right or
+/// all are.
 #[must_use]
-pub fn slot_examples(page: &Indexed, question: &Question, program: &str) -> Vec<SlotExample> {
+pub fn example(page: &Indexed, question: &Question, program: &str) -> Option<Example> {
     let facts = &*page.facts;
-    let Some(gold) = Expr::parse(program) else {
-        return Vec::new();
-    };
+    let gold = Expr::parse(program)?;
     let asked = Asked::read(&question.text);
     let state = State::read(facts, &question.history);
     for plan in plans(facts, &asked, &state) {
@@ -41,32 +44,28 @@ pub fn slot_examples(page: &Indexed, question: &Question, program: &str) -> Vec<
         if plan.slots.is_empty() || !unify(&plan.pattern, &gold, &mut literals) {
             continue;
         }
-        return plan
-            .slots
-            .iter()
-            .zip(literals)
-            .filter_map(|(query, literal)| {
-                let literal = literal?;
-                let same = |other: &str| {
-                    other.trim_matches(['-', '%']) == literal.trim_matches(['-', '%'])
-                };
-                let rows: Vec<_> = facts
-                    .all
+        let same = |fact: usize, literal: &Option<String>| {
+            let bare = |text: &str| text.trim_matches(['-', '%']).to_owned();
+            facts
+                .all
+                .get(fact)
+                .zip(literal.as_ref())
+                .is_some_and(|(f, l)| bare(&f.literal) == bare(l))
+        };
+        let choices: Vec<_> = choices(facts, &plan, TRIED)
+            .into_iter()
+            .map(|(chosen, _)| {
+                let right = chosen
                     .iter()
-                    .enumerate()
-                    .map(|(i, fact)| {
-                        (
-                            features(facts, fact, i, query).to_vec(),
-                            same(&fact.literal),
-                        )
-                    })
-                    .collect();
-                (rows.iter().any(|(_, used)| *used) && rows.iter().any(|(_, used)| !used))
-                    .then_some(SlotExample { facts: rows })
+                    .zip(&literals)
+                    .all(|(fact, literal)| same(*fact, literal));
+                (joint_features(facts, &plan, &chosen), right)
             })
             .collect();
+        let right = choices.iter().filter(|(_, right)| *right).count();
+        return (right > 0 && right < choices.len()).then_some(Example { choices });
     }
-    Vec::new()
+    None
 }
 
 /// Whether the program has the pattern's operations; the literals of its slots.
