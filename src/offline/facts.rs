@@ -9,7 +9,7 @@ use crate::table::{Style, Table, years_in};
 
 use super::cell;
 use super::prose;
-use super::text::{Kind, Token, Vocabulary, is_stop, tokenize};
+use super::text::{Kind, Token, Vocabulary, is_stop, stem, tokenize};
 
 /// Where a fact stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +128,10 @@ pub(crate) struct Facts {
     pub idf: Vec<f64>,
     /// The word `total`, where the page has it.
     pub total: Option<u32>,
+    /// Words for a balance, where the page has them.
+    pub balance_words: Vec<Option<u32>>,
+    /// Words of closing balances, where the page has them.
+    pub closing_words: Vec<Option<u32>>,
     /// Words of opening balances, where the page has them.
     pub opening_words: Vec<Option<u32>>,
     /// The slot scorer's weights.
@@ -147,10 +151,20 @@ impl Facts {
         }
         facts.weigh();
         facts.total = facts.vocabulary.get("total");
-        facts.opening_words = ["begin", "january", "opening"]
-            .iter()
-            .map(|w| facts.vocabulary.get(w))
-            .collect();
+        let known = |words: &[&str]| {
+            words
+                .iter()
+                .map(|w| facts.vocabulary.get(&stem(w)))
+                .collect::<Vec<_>>()
+        };
+        let opening = known(&["beginning", "january", "opening"]);
+        let closing = known(&["ending", "december", "closing"]);
+        let balance = known(&["balance", "balances", "liability"]);
+        (
+            facts.opening_words,
+            facts.closing_words,
+            facts.balance_words,
+        ) = (opening, closing, balance);
         facts
     }
 

@@ -27,8 +27,8 @@ pub(crate) struct Query {
     pub percent: bool,
     /// A count (`how many`, `number of`), not money.
     pub count: bool,
-    /// The question points back (`that`, `this`, `again`).
-    pub again: bool,
+    /// Plain numbers that the question names itself.
+    pub named_numbers: Vec<String>,
     /// The first year or opening balance is asked for.
     pub opening: bool,
 }
@@ -223,8 +223,10 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
         same_kind,
         in_inherited,
         in_inherited * elliptical,
-        used * flag(query.again),
-        used * flag(!query.again),
+        used * flag(asked && matched),
+        used * conflict,
+        used * flag(!asked || query.years_inherited) * elliptical,
+        used * flag(!asked || query.years_inherited) * (1.0 - elliptical),
         flag(query.percent && fact.percent),
         flag(!query.percent && fact.percent),
         flag(query.count && fact.dollar),
@@ -233,11 +235,23 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
         side_by_side(fact, query),
         flag(is_total(facts, fact)) * flag(asks_total(facts, query)),
         flag(is_total(facts, fact)) * flag(!asks_total(facts, query)),
+        flag(!query.opening && is_closing(facts, fact)),
+        flag(query.named_numbers.contains(&fact.literal)),
+        flag(query.count && fact.cell().is_none() && !fact.dollar && !fact.percent),
     ];
     for (slot, value) in f.iter_mut().skip(super::weights::SHARED).zip(shared) {
         *slot = value;
     }
     f
+}
+
+/// Whether a row tells a balance at the end of the period.
+fn is_closing(facts: &Facts, fact: &Fact) -> bool {
+    let has = |words: &[Option<u32>]| words.iter().flatten().any(|w| fact.label.contains(w));
+    fact.cell().is_some()
+        && has(&facts.balance_words)
+        && has(&facts.closing_words)
+        && !is_opening(facts, fact)
 }
 
 /// The share of neighbouring words of the query that are neighbours in the row label.

@@ -14,6 +14,7 @@ use super::facts::Facts;
 use super::mention::{operands, span};
 use super::plan::{Pairing, Pattern, Plan};
 use super::slots::Query;
+use super::text::Kind;
 use crate::number::UnitKind;
 
 /// What slots take over from an earlier turn.
@@ -37,15 +38,12 @@ pub(crate) fn query(facts: &Facts, asked: &Asked, text: &str, context: &Context)
         percent: asked.percent(),
         count: asked.says(&["how many", "number of", "shares"])
             && !asked.says(&["price", "value", "amount"]),
-        again: asked.says(&[
-            "again",
-            "that",
-            "this",
-            "those",
-            "these",
-            "specific",
-            "specifically",
-        ]),
+        named_numbers: asked
+            .tokens
+            .iter()
+            .filter(|t| t.kind == Kind::Number)
+            .map(|t| t.text.clone())
+            .collect(),
         opening: part.says(&["initial", "beginning", "start", "original", "first"]),
         ..Query::default()
     };
