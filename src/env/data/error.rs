@@ -38,4 +38,7 @@ pub enum EnvError {
         /// The data directory.
         path: PathBuf,
     },
+    /// The dataset that was to be built from cannot be read.
+    #[error(transparent)]
+    Dataset(#[from] crate::dataset::DatasetError),
 }

@@ -3,7 +3,7 @@
 //! A directory in the reference's layout is read once into an immutable
 //! [`Catalog`] that all sessions share. It runs no query and grades nothing.
 
-mod builtin;
+mod build;
 mod catalog;
 mod error;
 mod frame;
@@ -12,6 +12,7 @@ mod moment;
 mod questions;
 mod typed;
 
+pub use build::{BuildOptions, BuildReport, build, question_key};
 pub use catalog::{Catalog, CheckReport, Company, Table};
 pub use error::EnvError;
 pub use frame::{Cell, RawFrame};

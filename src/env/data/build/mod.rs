@@ -1,0 +1,256 @@
+//! `ConvFinQA` records as an environment: tables, sentences, stand-alone questions.
+//!
+//! The company is the ticker of the report page; a page is two tables, the one
+//! filed and its sentences. Questions without gold are left out.
+
+mod page;
+mod truth;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
+
+use super::EnvError;
+use super::catalog::{COMPANIES, Catalog, Files, METADATA, QUESTIONS};
+use crate::dataset::{Case, Dataset, QuestionKey};
+use page::Page;
+
+/// What to put into the environment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BuildOptions {
+    /// Only questions whose program's numbers all stand in cells of the table.
+    pub tables_only: bool,
+}
+
+/// What was built.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BuildReport {
+    /// Companies.
+    pub companies: usize,
+    /// Tables, those of sentences among them.
+    pub tables: usize,
+    /// Questions written.
+    pub questions: usize,
+    /// Stand-alone questions left out because they have no gold.
+    pub without_gold: usize,
+    /// Questions left out by [`BuildOptions::tables_only`].
+    pub not_in_cells: usize,
+}
+
+/// The key of the dataset's question that an environment's question was built
+/// from; `None` if its id is of another making.
+#[must_use]
+pub fn question_key(id: &str) -> Option<QuestionKey> {
+    let (id, part) = id.rsplit_once('#')?;
+    Some(QuestionKey {
+        id: id.to_owned(),
+        part: part.to_owned(),
+    })
+}
+
+/// Writes the environment of a dataset to `out`, which is made if need be.
+///
+/// # Errors
+/// If nothing can be asked, or a file cannot be written.
+pub fn build(
+    dataset: &Dataset,
+    out: &Path,
+    options: BuildOptions,
+) -> Result<BuildReport, EnvError> {
+    let (files, report) = files(dataset, out, options)?;
+    write(&out.join(QUESTIONS), &files.questions)?;
+    let metadata = Value::Object(files.metadata).to_string();
+    write(&out.join(METADATA), metadata.as_bytes())?;
+    for (company, name, table) in &files.tables {
+        if let Ok(table) = table {
+            let path = out
+                .join(COMPANIES)
+                .join(company)
+                .join(format!("{name}.json"));
+            write(&path, table.to_string().as_bytes())?;
+        }
+    }
+    Ok(report)
+}
+
+impl Catalog {
+    /// The environment of a dataset, without a directory.
+    ///
+    /// # Errors
+    /// If nothing can be asked of it.
+    pub fn from_dataset(dataset: &Dataset, options: BuildOptions) -> Result<Self, EnvError> {
+        let path = Path::new(&dataset.source);
+        let (files, _) = files(dataset, path, options)?;
+        Self::from_files(dataset.source.clone(), dataset.invented, path, files)
+    }
+
+    /// The data served when no directory is given, made from the built-in sample.
+    ///
+    /// # Errors
+    /// If the built-in sample is damaged, which a test rules out.
+    pub fn builtin() -> Result<Self, EnvError> {
+        Self::from_dataset(&crate::dataset::sample()?, BuildOptions::default())
+    }
+}
+
+fn files(
+    dataset: &Dataset,
+    out: &Path,
+    options: BuildOptions,
+) -> Result<(Files, BuildReport), EnvError> {
+    let mut report = BuildReport::default();
+    let mut files = Files::default();
+    let mut names = Names::default();
+    let mut companies: BTreeMap<String, ()> = BTreeMap::new();
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    let headings = [
+        "id",
+        "user_query",
+        "company",
+        "question",
+        "answer",
+        "question_type",
+        "explanation",
+    ];
+    let unwritten = |e: csv::Error| EnvError::Questions {
+        path: out.join(QUESTIONS),
+        reason: e.to_string(),
+    };
+    csv.write_record(headings).map_err(unwritten)?;
+    for record in &dataset.records {
+        let page = Page::new(&record.document);
+        let mut asked = Vec::new();
+        for case in &record.questions {
+            match truth::boxed(&case.gold) {
+                None => report.without_gold += 1,
+                Some(_) if options.tables_only && !stands_in_cells(case) => {
+                    report.not_in_cells += 1
+                }
+                Some(truth) => asked.push((case, truth)),
+            }
+        }
+        if asked.is_empty() {
+            continue;
+        }
+        let company = page.company.clone();
+        companies.insert(company.clone(), ());
+        let (name, is_new) = names.of(&page);
+        if is_new {
+            for (name, table, description) in page.tables(&name) {
+                files.metadata.insert(
+                    format!("{company}/{name}"),
+                    described(&company, &description, &table),
+                );
+                files
+                    .tables
+                    .push((company.clone(), name, Ok(Value::Object(table))));
+            }
+        }
+        for (case, truth) in asked {
+            let question = &case.question;
+            let key = &question.key;
+            let id = format!("{}#{}", key.id, key.part);
+            let query = format!(
+                "For company `{company}`, report page `{name}`, here is the question:\n{}",
+                question.text
+            );
+            let program = case.gold.program.as_deref().unwrap_or("");
+            let row = [
+                &id,
+                &query,
+                &company,
+                &question.text,
+                &truth.boxed,
+                truth.kind,
+                program,
+            ];
+            csv.write_record(row).map_err(unwritten)?;
+            report.questions += 1;
+        }
+    }
+    if report.questions == 0 {
+        let path = out.to_owned();
+        return Err(EnvError::NoQuestions { path });
+    }
+    files.questions = csv.into_inner().map_err(|e| EnvError::Io {
+        path: out.join(QUESTIONS),
+        source: e.into_error(),
+    })?;
+    report.companies = companies.len();
+    report.tables = files.tables.len();
+    files.companies = companies.into_keys().collect();
+    Ok((files, report))
+}
+
+/// An entry of the metadata, its keys in the reference's order.
+fn described(company: &str, description: &str, table: &Map<String, Value>) -> Value {
+    let columns: Vec<&String> = table.keys().collect();
+    json!({
+        "table": Value::Object(table.clone()).to_string(),
+        "description": description,
+        "column_names": columns,
+        "unique_vals_per_col": {},
+        "company": company,
+    })
+}
+
+/// Whether every number of the program but the constants is a cell's, and every
+/// row it reads is the table's.
+fn stands_in_cells(case: &Case) -> bool {
+    let Some(program) = case.gold.program.as_deref() else {
+        return false;
+    };
+    let Ok(program) = crate::program::Program::parse(program) else {
+        return false;
+    };
+    let table = &case.question.document.table;
+    let cells: Vec<f64> = table
+        .iter()
+        .flat_map(|row| row.iter().skip(1))
+        .flat_map(|cell| crate::number::readings(cell))
+        .map(|reading| reading.fraction().abs())
+        .collect();
+    program
+        .literals()
+        .filter(|literal| !literal.starts_with("const_"))
+        .all(|literal| {
+            let value = crate::number::literal(literal).map(f64::abs);
+            value.is_some_and(|v| cells.iter().any(|c| (c - v).abs() <= 1e-9 * v.max(1.0)))
+        })
+}
+
+/// Names of pages: two records of one page share its tables, two different
+/// tables never share a name.
+#[derive(Default)]
+struct Names {
+    taken: HashMap<String, Vec<Map<String, Value>>>,
+}
+
+impl Names {
+    fn of(&mut self, page: &Page) -> (String, bool) {
+        let pages = self.taken.entry(page.name.clone()).or_default();
+        let known = pages.iter().position(|table| *table == page.table);
+        let at = known.unwrap_or_else(|| {
+            pages.push(page.table.clone());
+            pages.len() - 1
+        });
+        let name = if at == 0 {
+            page.name.clone()
+        } else {
+            format!("{}_{}", page.name, at + 1)
+        };
+        (name, known.is_none())
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), EnvError> {
+    let failed = |source| EnvError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    std::fs::write(path, bytes).map_err(failed)
+}

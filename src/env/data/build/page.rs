@@ -1,0 +1,144 @@
+//! One report page as tables of an environment.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use crate::dataset::Document;
+
+/// A page, ready to be written.
+#[derive(Debug)]
+pub(super) struct Page {
+    /// The ticker.
+    pub(super) company: String,
+    /// Table name: a bare name in SQL, so that no query need quote it.
+    pub(super) name: String,
+    /// `{column: {row: cell}}`.
+    pub(super) table: Map<String, Value>,
+    sentences: Map<String, Value>,
+    /// The page as the dataset names it.
+    filename: String,
+}
+
+impl Page {
+    pub(super) fn new(document: &Document) -> Self {
+        let filename = document.filename.trim_end_matches(".pdf");
+        let ticker = filename.split('/').next().unwrap_or_default();
+        let rows: Vec<String> = (1..=document.sentences().count())
+            .map(|n| n.to_string())
+            .collect();
+        let sentences = [
+            ("row", column(rows.iter().map(String::as_str))),
+            ("sentence", column(document.sentences())),
+        ];
+        Self {
+            company: bare(ticker),
+            name: bare(filename),
+            table: table(&document.table),
+            sentences: sentences
+                .into_iter()
+                .map(|(k, v)| (k.to_owned(), v))
+                .collect(),
+            filename: document.filename.clone(),
+        }
+    }
+
+    /// Name, content and description of the page's tables.
+    pub(super) fn tables(&self, name: &str) -> [(String, Map<String, Value>, String); 2] {
+        let page = &self.filename;
+        [
+            (
+                name.to_owned(),
+                self.table.clone(),
+                format!("table of page {page}"),
+            ),
+            (
+                format!("{name}_text"),
+                self.sentences.clone(),
+                format!("sentences of page {page}, those before the table first"),
+            ),
+        ]
+    }
+}
+
+/// Row 0 gives the headings; ragged rows are filled up.
+fn table(rows: &[Vec<String>]) -> Map<String, Value> {
+    let (header, body) = match rows.split_first() {
+        Some((header, body)) => (header.as_slice(), body),
+        None => (&[][..], &[][..]),
+    };
+    let width = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let mut taken = HashSet::new();
+    (0..width)
+        .map(|at| {
+            let heading = heading(header.get(at).map_or("", String::as_str), at, &mut taken);
+            let cells = body
+                .iter()
+                .map(|row| row.get(at).map_or("", String::as_str));
+            (heading, column(cells))
+        })
+        .collect()
+}
+
+/// `item` for an empty first heading, and a suffix for one that stands twice:
+/// in SQL names are the same in any case.
+fn heading(text: &str, at: usize, taken: &mut HashSet<String>) -> String {
+    let text = match text.trim() {
+        "" if at == 0 => "item".to_owned(),
+        "" => format!("column_{}", at + 1),
+        text => text.to_owned(),
+    };
+    let mut name = text.clone();
+    let mut n = 2;
+    while !taken.insert(name.to_lowercase()) {
+        name = format!("{text}_{n}");
+        n += 1;
+    }
+    name
+}
+
+fn column<'a>(cells: impl Iterator<Item = &'a str>) -> Value {
+    let cells = cells
+        .enumerate()
+        .map(|(row, cell)| (row.to_string(), Value::from(cell)));
+    Value::Object(cells.collect())
+}
+
+/// Letters, digits and `_`, not beginning with a digit, never empty.
+fn bare(text: &str) -> String {
+    let name: String = text
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
+        .collect();
+    if name.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        name
+    } else {
+        format!("t_{name}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_are_distinct_names() {
+        let row = |cells: &[&str]| cells.iter().map(|c| (*c).to_owned()).collect::<Vec<_>>();
+        let rows = [
+            row(&["", "2009", "2009", "", "ITEM"]),
+            row(&["a", "1", "2"]),
+        ];
+        let table = table(&rows);
+        let names: Vec<&str> = table.keys().map(String::as_str).collect();
+        assert_eq!(names, ["item", "2009", "2009_2", "column_4", "ITEM_2"]);
+        assert_eq!(table["ITEM_2"]["0"], "");
+    }
+
+    #[test]
+    fn names_need_no_quotes_and_leave_no_folder() {
+        assert_eq!(bare("JKHY/2009/page_28"), "JKHY_2009_page_28");
+        assert_eq!(bare("../x"), "t____x");
+        assert_eq!(bare(""), "t_");
+        assert_eq!(bare("3M"), "t_3M");
+    }
+}

@@ -1,0 +1,117 @@
+//! A gold answer in the form of the environment's truths.
+
+use crate::dataset::Gold;
+use crate::number::{Reading, Value, read, round5};
+
+/// What a submission is graded against.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Truth {
+    /// `\boxed{14.136\%}`, `\boxed{-19}`, `\boxed{yes}`.
+    pub(super) boxed: String,
+    /// `percent`, `number` or `text`.
+    pub(super) kind: &'static str,
+}
+
+/// The executed value where the typed answer is a rounding of it, since a typed
+/// `11%` would refuse the right 10.548 %; else what was typed. `None` without gold.
+pub(super) fn boxed(gold: &Gold) -> Option<Truth> {
+    let typed = gold
+        .answer
+        .as_deref()
+        .map(str::trim)
+        .filter(|a| !a.is_empty());
+    let executed = gold.exe_ans.as_ref();
+    let Some(typed) = typed else {
+        return executed.map(|value| match value {
+            Value::Number(x) => number(*x, false),
+            Value::Text(word) => text(word),
+        });
+    };
+    let Some(reading) = read(typed) else {
+        return Some(text(typed));
+    };
+    let value = executed.and_then(Value::number).and_then(|x| {
+        let scales: &[f64] = if reading.percent {
+            &[100.0, 1.0]
+        } else {
+            &[1.0]
+        };
+        scales
+            .iter()
+            .map(|s| x * s)
+            .find(|x| rounds_to(*x, &reading))
+    });
+    Some(number(value.unwrap_or(reading.value), reading.percent))
+}
+
+/// Whether the typed number is the value rounded or cut off where it was typed.
+fn rounds_to(x: f64, typed: &Reading) -> bool {
+    let decimals = i32::try_from(typed.significant_decimals).unwrap_or(i32::MAX);
+    (x - typed.value).abs() < 10_f64.powi(-decimals)
+}
+
+fn number(x: f64, percent: bool) -> Truth {
+    // Five decimals are what the dataset keeps; a product by 100 adds noise below.
+    let shown = Value::Number(round5(x));
+    let (sign, kind) = if percent {
+        ("\\%", "percent")
+    } else {
+        ("", "number")
+    };
+    Truth {
+        boxed: format!("\\boxed{{{shown}{sign}}}"),
+        kind,
+    }
+}
+
+/// A brace would end the box early.
+fn text(word: &str) -> Truth {
+    Truth {
+        boxed: format!("\\boxed{{{}}}", word.trim().replace(['{', '}'], "")),
+        kind: "text",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn truth(answer: &str, exe_ans: Option<Value>) -> String {
+        let gold = Gold {
+            answer: Some(answer.to_owned()),
+            exe_ans,
+            ..Gold::default()
+        };
+        boxed(&gold).unwrap().boxed
+    }
+
+    #[test]
+    fn a_rounded_answer_gives_way_to_the_executed_value() {
+        let n = |x| Some(Value::Number(x));
+        assert_eq!(truth("14.1%", n(0.14136)), r"\boxed{14.136\%}");
+        assert_eq!(truth("11%", n(0.10548)), r"\boxed{10.548\%}");
+        assert_eq!(truth("11.1%", n(11.11111)), r"\boxed{11.11111\%}");
+        assert_eq!(truth(".43", n(0.42457)), r"\boxed{0.42457}");
+        assert_eq!(
+            truth("$ 110774.5 million", n(110_774.5)),
+            r"\boxed{110774.5}"
+        );
+    }
+
+    #[test]
+    fn what_disagrees_or_stands_alone_is_taken_as_typed() {
+        let n = |x| Some(Value::Number(x));
+        assert_eq!(truth("30%", n(0.0228)), r"\boxed{30\%}");
+        assert_eq!(truth("13.25%", n(-0.13249)), r"\boxed{13.25\%}");
+        assert_eq!(truth("-31.7%", None), r"\boxed{-31.7\%}");
+        assert_eq!(
+            truth("no", Some(Value::Text("no".to_owned()))),
+            r"\boxed{no}"
+        );
+    }
+
+    #[test]
+    fn without_gold_there_is_no_truth() {
+        assert_eq!(boxed(&Gold::default()), None);
+    }
+}
