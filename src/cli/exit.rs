@@ -5,6 +5,8 @@ use std::process::ExitCode;
 use crate::config::ConfigError;
 use crate::dataset::DatasetError;
 use crate::dataset::download::DownloadError;
+use crate::env::data::EnvError;
+use crate::env::server::ServerError;
 use crate::models::{ErrorKind, ModelError, SettingsError};
 use crate::prompt::PromptError;
 use crate::run::{JournalError, PlanError, RunError};
@@ -100,7 +102,10 @@ pub fn classify(error: &anyhow::Error) -> Exit {
                 Exit::Data
             };
         }
-        if cause.is::<PlanError>() || cause.is::<ScoreError>() {
+        if cause.is::<ServerError>() {
+            return Exit::Usage;
+        }
+        if cause.is::<PlanError>() || cause.is::<ScoreError>() || cause.is::<EnvError>() {
             return Exit::Data;
         }
         if let Some(error) = cause.downcast_ref::<ModelError>() {

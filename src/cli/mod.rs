@@ -3,6 +3,7 @@
 
 mod args;
 mod data;
+mod env;
 mod exit;
 mod graph;
 mod provider;
@@ -44,6 +45,9 @@ enum Command {
     /// The dataset: download, check, show, statistics.
     #[command(subcommand)]
     Data(data::Command),
+    /// The FinQA environment: serve it, check its data.
+    #[command(subcommand)]
+    Env(env::Command),
     /// Draw the agents' state machine.
     Graph(graph::Args),
     /// Print a completion script for a shell.
@@ -82,6 +86,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Command::Run(args)) => run::execute(&args),
         Some(Command::Score(args)) => score::execute(&args),
         Some(Command::Data(command)) => data::execute(command),
+        Some(Command::Env(command)) => env::execute(command),
         Some(Command::Graph(args)) => graph::execute(&args),
         Some(Command::Completions { shell }) => {
             clap_complete::generate(shell, &mut command(), "convfinqa", &mut std::io::stdout());

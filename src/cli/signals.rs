@@ -16,8 +16,9 @@ pub fn listen(stop: Stop, notice: impl Fn(&str) + Send + 'static) {
     });
 }
 
+/// Waits for Ctrl-C or SIGTERM; false where signals cannot be heard.
 #[cfg(unix)]
-async fn wait() -> bool {
+pub(super) async fn wait() -> bool {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut terminate) = signal(SignalKind::terminate()) else {
         return tokio::signal::ctrl_c().await.is_ok();
@@ -29,6 +30,6 @@ async fn wait() -> bool {
 }
 
 #[cfg(not(unix))]
-async fn wait() -> bool {
+pub(super) async fn wait() -> bool {
     tokio::signal::ctrl_c().await.is_ok()
 }

@@ -1,6 +1,6 @@
-//! From a request that was understood to what the environment answers. Tool
-//! calls run off the threads that serve sockets, a bounded number at a time,
-//! each within its time limit.
+//! From a request that was understood to what the environment answers. Queries
+//! run off the threads that serve sockets, a bounded number at a time, each
+//! within its time limit.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -55,9 +55,7 @@ pub(super) async fn step(
     let outcome = match begun {
         Begun::Answered(outcome) => outcome,
         Begun::RunTool => {
-            let tools = Arc::clone(&app.tools);
-            let name = tool.clone();
-            let work = on_worker(app, move || tools.call(&name, &arguments));
+            let work = run_tool(app, tool.clone(), arguments);
             match tokio::time::timeout(limit, work).await {
                 Ok(Ok(result)) => held(environment).finish(&tool, result),
                 Ok(Err(fault)) => return Err(StepFault::Server(fault)),
@@ -103,16 +101,29 @@ pub(super) async fn call_tool(
     name: String,
     arguments: Map<String, Value>,
 ) -> Result<String, String> {
-    let tools = Arc::clone(&app.tools);
     let limit = app.options.step_timeout;
     let shown = name.clone();
-    let work = on_worker(app, move || tools.call(&name, &arguments));
+    let work = run_tool(app, name, arguments);
     match tokio::time::timeout(limit, work).await {
         Ok(Ok(Ok(text))) => Ok(text),
         Ok(Ok(Err(error))) => Err(error.to_string()),
         Ok(Err(fault)) => Err(fault.to_owned()),
         Err(_) => Err(timed_out(&shown, limit)),
     }
+}
+
+/// Runs a tool: a query on a worker, the others, which only look something up,
+/// where they are.
+async fn run_tool(
+    app: &App,
+    name: String,
+    arguments: Map<String, Value>,
+) -> Result<Result<String, ToolFailure>, &'static str> {
+    if name != "sql_query" {
+        return Ok(app.tools.call(&name, &arguments));
+    }
+    let tools = Arc::clone(&app.tools);
+    on_worker(app, move || tools.call(&name, &arguments)).await
 }
 
 /// Runs blocking work in its turn. It goes on to its end even where nobody

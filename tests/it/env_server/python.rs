@@ -123,3 +123,16 @@ async fn a_person_plays_an_episode_by_keyboard_in_a_browser() {
     }
     server.stop().await.expect("a clean end");
 }
+
+#[rstest]
+#[case("openenv-0.2.3")]
+#[case("openenv-0.10.0")]
+#[tokio::test(flavor = "multi_thread")]
+async fn the_mcp_sdk_calls_tools_over_standard_input_and_output(#[case] venv: &str) {
+    if let Some(python) = program(venv, "python") {
+        let ours = env!("CARGO_BIN_EXE_convfinqa");
+        let arguments = ["mcp_sdk.py", "--stdio", ours, "env", "serve", "--stdio"];
+        let out = run(&python, &arguments).await;
+        assert!(out.contains("ok: stdio"), "{out}");
+    }
+}

@@ -1,0 +1,211 @@
+//! `convfinqa env`: the FinQA environment's server and the check of its data.
+
+use std::io::Write;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context;
+use tokio_util::sync::CancellationToken;
+
+use crate::env::data::Catalog;
+use crate::env::episode::Rules;
+use crate::env::reward::Mode;
+use crate::env::server::{self, ServerOptions};
+use crate::env::tools::{ToolLimits, Tools};
+
+use super::{Exit, Failure, signals};
+
+/// The subcommands.
+#[derive(clap::Subcommand, Debug)]
+pub enum Command {
+    /// Serve episodes to OpenEnv clients, tools to MCP clients, a page to people
+    Serve(Box<ServeArgs>),
+    /// Read every table and question of a data directory, list what is wrong
+    Check {
+        /// The data directory [default: the built-in sample]
+        #[arg(value_name = "DIR", env = "FINQA_DATA_PATH")]
+        data: Option<PathBuf>,
+    },
+}
+
+/// Arguments of `env serve`.
+#[derive(clap::Args, Debug)]
+pub struct ServeArgs {
+    /// The data directory, in the reference's layout [default: the built-in sample]
+    #[arg(long, value_name = "DIR", env = "FINQA_DATA_PATH")]
+    data: Option<PathBuf>,
+    /// Speak MCP over standard input and output instead of listening
+    #[arg(long, conflicts_with_all = ["host", "port"])]
+    stdio: bool,
+    /// Address to listen on; 0.0.0.0 opens the server to the network
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
+    host: IpAddr,
+    /// Port to listen on; 0 takes a free one
+    #[arg(long, value_name = "PORT", default_value_t = 8000)]
+    port: u16,
+
+    /// The step that ends an episode without an answer
+    #[arg(long, value_name = "N", env = "FINQA_MAX_STEPS", default_value_t = 50,
+          value_parser = clap::value_parser!(u64).range(1..), help_heading = "Episodes")]
+    max_steps: u64,
+    /// The task; there is one
+    #[arg(long, value_name = "TASK", env = "FINQA_TASK", default_value = "finqa",
+          value_parser = ["finqa"], help_heading = "Episodes")]
+    task: String,
+    /// As the reference grades, or without its known exploits
+    #[arg(long, value_name = "MODE", default_value = "reference",
+          value_parser = ["reference", "strict"], help_heading = "Episodes")]
+    reward: String,
+
+    /// Sessions open at once
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1000,
+        help_heading = "Limits"
+    )]
+    max_sessions: usize,
+    /// Seconds after which a session without a socket is dropped; 0 keeps it
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 1800,
+        help_heading = "Limits"
+    )]
+    idle_timeout: u64,
+    /// Largest message or body, in bytes
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value_t = 4_194_304,
+        help_heading = "Limits"
+    )]
+    message_limit: usize,
+    /// Requests a second of one session; a faster one is slowed; 0 for no limit
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10_000,
+        help_heading = "Limits"
+    )]
+    rate_limit: u32,
+    /// Bearer token that requests must show
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        env = "FINQA_TOKEN",
+        hide_env_values = true,
+        help_heading = "Limits"
+    )]
+    token: Option<String>,
+    /// A further host name that requests and pages may name; can be repeated
+    #[arg(long, value_name = "HOST", help_heading = "Limits")]
+    allow_host: Vec<String>,
+    /// Leave the page for people out
+    #[arg(long, help_heading = "Limits")]
+    no_web: bool,
+}
+
+/// Runs a subcommand.
+///
+/// # Errors
+/// Data that cannot be read, an address that cannot be taken.
+pub fn execute(command: Command) -> anyhow::Result<Exit> {
+    match command {
+        Command::Serve(args) => serve(*args),
+        Command::Check { data } => check(data),
+    }
+}
+
+fn catalog(data: Option<PathBuf>) -> anyhow::Result<Catalog> {
+    // An empty variable is none.
+    match data.filter(|path| !path.as_os_str().is_empty()) {
+        Some(path) => Ok(Catalog::load(&path)?),
+        None => Ok(Catalog::builtin()?),
+    }
+}
+
+fn check(data: Option<PathBuf>) -> anyhow::Result<Exit> {
+    let catalog = catalog(data)?;
+    let report = catalog.check();
+    let mut out = std::io::stdout().lock();
+    writeln!(
+        out,
+        "{}: {} companies, {} tables, {} questions",
+        catalog.source(),
+        report.companies,
+        report.tables,
+        report.questions
+    )?;
+    for problem in &report.problems {
+        writeln!(out, "{problem}")?;
+    }
+    Ok(if report.problems.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Data
+    })
+}
+
+fn serve(args: ServeArgs) -> anyhow::Result<Exit> {
+    let catalog = catalog(args.data.clone())?;
+    let (source, questions) = (catalog.source().to_owned(), catalog.questions().len());
+    let tools = Arc::new(Tools::new(Arc::new(catalog), ToolLimits::default()));
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    let shutdown = CancellationToken::new();
+    runtime.block_on(async {
+        tokio::spawn(stop_at_signal(shutdown.clone()));
+        if args.stdio {
+            server::serve_stdio(tools, shutdown).await?;
+            return Ok(Exit::Done);
+        }
+        let rules = Rules {
+            max_steps: args.max_steps,
+            reward: if args.reward == "strict" {
+                Mode::Strict
+            } else {
+                Mode::Reference
+            },
+        };
+        let options = options(args)?;
+        let listener = server::bind(&options).await?;
+        let address = listener.local_addr().context("cannot read the address")?;
+        eprintln!("serving {source} ({questions} questions) on http://{address}; Ctrl-C stops");
+        server::serve(listener, tools, rules, options, shutdown).await?;
+        Ok(Exit::Done)
+    })
+}
+
+fn options(args: ServeArgs) -> anyhow::Result<ServerOptions> {
+    if args.max_sessions == 0 || args.message_limit < 1024 {
+        let said = "--max-sessions must be at least 1 and --message-limit at least 1024";
+        return Err(Failure::new(Exit::Usage, said).into());
+    }
+    Ok(ServerOptions {
+        host: args.host,
+        port: args.port,
+        max_sessions: args.max_sessions,
+        idle_timeout: (args.idle_timeout > 0).then(|| Duration::from_secs(args.idle_timeout)),
+        message_limit: args.message_limit,
+        rate_limit: Some(args.rate_limit).filter(|n| *n > 0),
+        bearer_token: args.token.filter(|token| !token.is_empty()).map(Into::into),
+        allowed_hosts: args.allow_host,
+        web: !args.no_web,
+        ..ServerOptions::default()
+    })
+}
+
+/// The first signal stops in order, the second ends the process.
+async fn stop_at_signal(shutdown: CancellationToken) {
+    if signals::wait().await {
+        shutdown.cancel();
+        if signals::wait().await {
+            std::process::exit(i32::from(Exit::Interrupted.code()));
+        }
+    }
+}
