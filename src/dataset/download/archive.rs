@@ -35,7 +35,7 @@ pub(super) fn blob_id(path: &Path) -> std::io::Result<String> {
 }
 
 /// Whether the file is the published one; any file is where no id is known.
-pub(super) fn verify(path: &Path, published: &Published) -> Result<(), DownloadError> {
+pub(crate) fn verify(path: &Path, published: &Published) -> Result<(), DownloadError> {
     let Some(expected) = &published.blob else {
         return Ok(());
     };

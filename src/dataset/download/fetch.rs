@@ -23,7 +23,7 @@ enum Setback {
 }
 
 /// Fetches the archive to `path`, by way of `….part`, and verifies it.
-pub(super) async fn fetch(
+pub(crate) async fn fetch(
     client: &reqwest::Client,
     path: &Path,
     options: &DownloadOptions,

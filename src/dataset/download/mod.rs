@@ -12,7 +12,9 @@ mod fetch;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+pub(crate) use archive::verify;
 pub use error::DownloadError;
+pub(crate) use fetch::fetch;
 
 /// What to fetch, from where, and how patiently.
 #[derive(Clone, Debug, PartialEq, Eq)]
