@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use crate::analysis::AnalysisError;
 use crate::config::ConfigError;
 use crate::dataset::DatasetError;
 use crate::dataset::download::DownloadError;
@@ -105,7 +106,10 @@ pub fn classify(error: &anyhow::Error) -> Exit {
         if cause.is::<ServerError>() {
             return Exit::Usage;
         }
-        if cause.is::<PlanError>() || cause.is::<ScoreError>() || cause.is::<EnvError>() {
+        if cause.is::<AnalysisError>() || cause.is::<EnvError>() {
+            return Exit::Data;
+        }
+        if cause.is::<PlanError>() || cause.is::<ScoreError>() {
             return Exit::Data;
         }
         if let Some(error) = cause.downcast_ref::<ModelError>() {

@@ -1,7 +1,9 @@
 //! The command line: arguments become plain options, one call each; hints,
 //! colours and exit codes live here and nowhere below.
 
+mod analyze;
 mod args;
+mod compare;
 mod data;
 mod env;
 mod exit;
@@ -42,6 +44,8 @@ enum Command {
     Run(Box<args::RunArgs>),
     /// Score a file of predictions again, offline.
     Score(score::Args),
+    /// Compare two runs question by question, offline.
+    Compare(compare::Args),
     /// The dataset: download, check, show, statistics.
     #[command(subcommand)]
     Data(data::Command),
@@ -85,6 +89,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         None => run::execute(&cli.run),
         Some(Command::Run(args)) => run::execute(&args),
         Some(Command::Score(args)) => score::execute(&args),
+        Some(Command::Compare(args)) => compare::execute(&args),
         Some(Command::Data(command)) => data::execute(command),
         Some(Command::Env(command)) => env::execute(command),
         Some(Command::Graph(args)) => graph::execute(&args),

@@ -24,7 +24,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("score", &["dataset"]),
     ("config", &["agents", "run"]),
     ("run", &["dataset", "agents", "models", "score", "config"]),
-    ("sinks", &["run", "score", "dataset", "agents"]),
+    // The tables of what `analysis` finds are drawn beside those of a run.
+    ("sinks", &["run", "score", "dataset", "agents", "analysis"]),
     ("analysis", &["dataset", "score", "run"]),
     ("env", &["dataset", "models", "offline", "parse", "score"]),
 ];

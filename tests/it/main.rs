@@ -10,6 +10,7 @@
 )]
 
 mod agents;
+mod analysis;
 mod architecture;
 mod cli;
 mod dataset;

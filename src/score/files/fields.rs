@@ -18,6 +18,8 @@ pub(super) enum Field {
     LatencyMilliseconds,
     Filename,
     Epoch,
+    Rounds,
+    Cost,
 }
 
 impl Field {
@@ -39,6 +41,8 @@ impl Field {
             "latency_ms" => Self::LatencyMilliseconds,
             "filename" => Self::Filename,
             "epoch" => Self::Epoch,
+            "rounds" => Self::Rounds,
+            "cost_usd" => Self::Cost,
             _ => return None,
         })
     }

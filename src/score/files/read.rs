@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use rust_decimal::Decimal;
+
 use crate::dataset::Outcome;
 use crate::number::{Value, python_float};
 use crate::score::ScoreError;
@@ -42,6 +44,10 @@ pub struct PredictionRow {
     pub filename: Option<String>,
     /// Which repetition of the question, where it is asked several times.
     pub epoch: Option<String>,
+    /// Rounds of analyst and critic.
+    pub rounds: Option<usize>,
+    /// US dollars.
+    pub cost: Option<Decimal>,
 }
 
 /// Reads a file of predictions: JSONL if it begins with `{`, a JSON array if
@@ -235,6 +241,18 @@ impl File<'_> {
         };
         let milliseconds = seconds(Field::LatencyMilliseconds, "latency_ms", 1e3)?;
         let latency = seconds(Field::LatencySeconds, "latency", 1.0)?.or(milliseconds);
+        let rounds = take(Field::Rounds)
+            .map(|text| {
+                let rounds = text.trim().parse();
+                rounds.map_err(|_| bad("rounds", &text, "a whole number"))
+            })
+            .transpose()?;
+        let cost = take(Field::Cost)
+            .map(|text| {
+                let cost = text.trim().parse();
+                cost.map_err(|_| bad("cost_usd", &text, "an amount"))
+            })
+            .transpose()?;
         let answer = take(Field::Answer);
         Ok(PredictionRow {
             line,
@@ -254,6 +272,8 @@ impl File<'_> {
             latency,
             filename: take(Field::Filename),
             epoch: take(Field::Epoch),
+            rounds,
+            cost,
         })
     }
 }

@@ -64,7 +64,7 @@ pub fn scorecard_tables(scores: &Scorecard) -> String {
     lines.join("\n")
 }
 
-fn table(header: &[&str]) -> Table {
+pub(super) fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED);
     table.set_content_arrangement(ContentArrangement::Dynamic);
@@ -75,7 +75,7 @@ fn table(header: &[&str]) -> Table {
     table
 }
 
-fn align(table: &mut Table, right: &[usize]) {
+pub(super) fn align(table: &mut Table, right: &[usize]) {
     for index in right {
         if let Some(column) = table.column_mut(*index) {
             column.set_cell_alignment(CellAlignment::Right);
@@ -83,7 +83,7 @@ fn align(table: &mut Table, right: &[usize]) {
     }
 }
 
-fn rule_title(rule: Rule) -> &'static str {
+pub(super) fn rule_title(rule: Rule) -> &'static str {
     match rule {
         Rule::ExactMatch => "exact match",
         Rule::NumericalMatch => "numeric match ±0.5",

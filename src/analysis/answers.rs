@@ -1,0 +1,219 @@
+//! Answers that are there: a file of predictions, or a run's journal.
+
+use std::path::{Path, PathBuf};
+
+use rust_decimal::Decimal;
+use serde::Serialize;
+
+use crate::dataset::{Case, Dataset, Record, Source, load, sample};
+use crate::run::{Journal, RunMeta};
+use crate::score::files::{read_predictions, rescore};
+use crate::score::{ScoredRow, score};
+
+use super::AnalysisError;
+
+/// One answered question, and what a run knows of it beside its scores.
+#[derive(Clone, Debug)]
+pub struct Answered {
+    /// The question, its gold, its answer, scored.
+    pub row: ScoredRow,
+    /// Which repetition; `0` where the file does not say.
+    pub epoch: String,
+    /// Rounds of analyst and critic, if known.
+    pub rounds: Option<usize>,
+    /// US dollars, if known.
+    pub cost: Option<Decimal>,
+}
+
+/// Where answers were read from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// A CSV, JSONL or JSON file.
+    File,
+    /// A run's journal, by the run's id.
+    Run(String),
+}
+
+/// The answers of a file or a run, in their order.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    /// The file or folder, as it was given.
+    pub path: PathBuf,
+    /// What it is.
+    pub origin: Origin,
+    /// The records they were scored by, as shown to people; `None` if only
+    /// what the file itself holds is known.
+    pub dataset: Option<String>,
+    /// The answers.
+    pub rows: Vec<Answered>,
+}
+
+impl Answers {
+    /// Opens a file of predictions (our CSV, the reference's, JSONL), a run's
+    /// folder, or a folder that holds an `output.csv`.
+    ///
+    /// With a dataset, gold and pages come from it. Without one, a run's own
+    /// data file is taken if it is still where it was and still the same; and
+    /// an `output.csv` that is the copy of its last run is read as that run.
+    ///
+    /// # Errors
+    /// [`AnalysisError`] naming the file, line or question that is in the way.
+    pub fn open(path: &Path, dataset: Option<&Dataset>) -> Result<Self, AnalysisError> {
+        if path.is_dir() {
+            let journal = path.join("journal.sqlite");
+            let csv = path.join("output.csv");
+            return if journal.is_file() {
+                Self::of_run(path, &journal, dataset)
+            } else if csv.is_file() {
+                Self::open(&csv, dataset)
+            } else {
+                Err(AnalysisError::NoRun {
+                    path: path.to_owned(),
+                })
+            };
+        }
+        match run_behind(path) {
+            Some(journal) => Self::of_run(path, &journal, dataset),
+            None => Self::of_file(path, dataset),
+        }
+    }
+
+    fn of_file(path: &Path, dataset: Option<&Dataset>) -> Result<Self, AnalysisError> {
+        let predictions = read_predictions(path)?;
+        let spent: Vec<_> = predictions
+            .iter()
+            .map(|row| {
+                let epoch = row.epoch.clone().unwrap_or_else(|| "0".to_owned());
+                (epoch, row.rounds, row.cost)
+            })
+            .collect();
+        let rows = rescore(predictions, dataset)?;
+        Ok(Self {
+            path: path.to_owned(),
+            origin: Origin::File,
+            dataset: dataset.map(|data| data.source.clone()),
+            rows: rows
+                .into_iter()
+                .zip(spent)
+                .map(|(row, (epoch, rounds, cost))| Answered {
+                    row,
+                    epoch,
+                    rounds,
+                    cost,
+                })
+                .collect(),
+        })
+    }
+
+    fn of_run(
+        path: &Path,
+        journal: &Path,
+        dataset: Option<&Dataset>,
+    ) -> Result<Self, AnalysisError> {
+        let journal = Journal::open(journal)?;
+        let meta = journal.meta()?;
+        let mut rows = Vec::new();
+        journal.for_each_row(|row| {
+            rows.push(Answered {
+                row: row.as_scored(),
+                epoch: row.epoch.to_string(),
+                rounds: Some(row.settled.rounds.len()),
+                cost: row.cost,
+            });
+        })?;
+        if rows.is_empty() {
+            return Err(AnalysisError::NoAnswers {
+                path: path.to_owned(),
+            });
+        }
+        let mut answers = Self {
+            path: path.to_owned(),
+            origin: Origin::Run(meta.id.clone()),
+            dataset: None,
+            rows,
+        };
+        match dataset {
+            Some(dataset) => answers.score_by(dataset)?,
+            None => {
+                if let Some(dataset) = data_of(&meta) {
+                    answers.score_by(&dataset)?;
+                }
+            }
+        }
+        Ok(answers)
+    }
+
+    /// Takes gold and pages from `dataset`, and scores again.
+    fn score_by(&mut self, dataset: &Dataset) -> Result<(), AnalysisError> {
+        let records: std::collections::HashMap<&str, &Record> = dataset
+            .records
+            .iter()
+            .map(|record| (record.id(), record))
+            .collect();
+        for answered in &mut self.rows {
+            let item = &mut answered.row.item;
+            let found = records.get(item.key.id.as_str()).and_then(|record| {
+                let case = record.cases().find(|case| case.question.key == item.key)?;
+                Some((*record, case))
+            });
+            let Some((record, Case { gold, .. })) = found else {
+                return Err(AnalysisError::UnknownQuestion {
+                    path: self.path.clone(),
+                    key: item.key.clone(),
+                    dataset: dataset.source.clone(),
+                });
+            };
+            item.document = Some(record.document.clone());
+            if !gold.is_empty() && *gold != item.gold {
+                item.gold = gold.clone();
+                item.ground_truth = match item.turn() {
+                    Some(_) => gold.exe_ans.as_ref().map(ToString::to_string),
+                    None => gold.answer.clone(),
+                };
+            }
+            answered.row.scores = score(item);
+        }
+        self.dataset = Some(dataset.source.clone());
+        Ok(())
+    }
+}
+
+/// The data of a run, if they are still there and still the same.
+fn data_of(meta: &RunMeta) -> Option<Dataset> {
+    let dataset = if meta.invented {
+        sample().ok()?
+    } else {
+        let path = PathBuf::from(&meta.data);
+        path.is_file().then(|| load(&Source::Path(path)).ok())??
+    };
+    (dataset.hash == meta.identity.data).then_some(dataset)
+}
+
+/// The journal of the run that left this CSV: `OUTPUT/output.csv` is a copy of
+/// `OUTPUT/runs/<last run>/output.csv`. `None` if it is not, byte for byte.
+fn run_behind(csv: &Path) -> Option<PathBuf> {
+    if csv.file_name()? != "output.csv" {
+        return None;
+    }
+    let beside = csv.with_file_name("journal.sqlite");
+    if beside.is_file() {
+        return Some(beside);
+    }
+    let bytes = std::fs::read(csv).ok()?;
+    let runs = csv.parent()?.join("runs");
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(runs)
+        .ok()?
+        .flatten()
+        .map(|entry| entry.path())
+        .collect();
+    // Their names sort by time; the last run's copy is the likely one.
+    folders.sort();
+    folders.into_iter().rev().find_map(|folder| {
+        let copy = folder.join("output.csv");
+        let size = std::fs::metadata(&copy).ok()?.len();
+        let same = size == bytes.len() as u64 && std::fs::read(&copy).ok()? == bytes;
+        let journal = folder.join("journal.sqlite");
+        (same && journal.is_file()).then_some(journal)
+    })
+}

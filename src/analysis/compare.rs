@@ -1,0 +1,378 @@
+//! Two runs over the same questions, pair by pair.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
+use serde::{Serialize, Serializer};
+
+use crate::dataset::QuestionKey;
+use crate::score::statistics::{Interval, bootstrap_difference, mcnemar};
+use crate::score::{Item, Quantity, Rule, ScoredRow};
+
+use super::AnalysisError;
+use super::answers::{Answered, Answers, Origin};
+
+/// Two runs, question by question.
+#[derive(Clone, Debug, Serialize)]
+pub struct Comparison {
+    /// The first run.
+    pub a: Side,
+    /// The second run.
+    pub b: Side,
+    /// Whether A and B are one and the same file or run.
+    pub same: bool,
+    /// Questions in both: all figures below are over these.
+    pub questions: usize,
+    /// Report pages they are on: the clusters of the intervals.
+    pub pages: usize,
+    /// Every rule that judges pairs of both.
+    pub rules: Vec<RuleComparison>,
+    /// The rule that decides what a flip is.
+    #[serde(serialize_with = "rule_name")]
+    pub rule: Rule,
+    /// Questions that exactly one of the two gets right, those of A first.
+    pub flips: Vec<Flip>,
+    /// Seconds, rounds and money.
+    pub spending: Spending,
+}
+
+/// One of the two runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Side {
+    /// Where it was read from.
+    pub path: PathBuf,
+    /// Questions it holds.
+    pub questions: usize,
+    /// Of these, left out because the other does not have them.
+    pub left_out: usize,
+}
+
+/// How the pairs fall, by one rule.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RuleComparison {
+    /// The rule.
+    #[serde(serialize_with = "rule_name")]
+    pub rule: Rule,
+    /// Pairs that the rule can judge.
+    pub n: usize,
+    /// Right in both.
+    pub both: usize,
+    /// Right in A alone.
+    pub only_a: usize,
+    /// Right in B alone.
+    pub only_b: usize,
+    /// Right in neither.
+    pub neither: usize,
+    /// A's rate, from 0 to 1.
+    pub rate_a: f64,
+    /// B's rate, from 0 to 1.
+    pub rate_b: f64,
+    /// B's rate less A's.
+    pub difference: f64,
+    /// 95 % interval of the difference, by a bootstrap over pages.
+    pub interval: Interval,
+    /// McNemar's exact two-sided p.
+    pub p: f64,
+}
+
+/// A question that exactly one of the two gets right.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Flip {
+    /// Which question.
+    #[serde(flatten)]
+    pub key: QuestionKey,
+    /// Which repetition.
+    pub epoch: String,
+    /// Its text.
+    pub question: String,
+    /// What is right.
+    pub gold: String,
+    /// A's answer.
+    pub a: String,
+    /// B's answer.
+    pub b: String,
+    /// Which of the two is right.
+    pub right: Paired,
+}
+
+/// A or B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Paired {
+    /// The first run.
+    A,
+    /// The second run.
+    B,
+}
+
+/// What the pairs took, over those where both sides know it.
+#[derive(Clone, Debug, Serialize)]
+pub struct Spending {
+    /// Seconds a question.
+    pub latency: Option<Amounts>,
+    /// Rounds a question.
+    pub rounds: Option<Amounts>,
+    /// US dollars a question.
+    pub cost_usd: Option<Amounts>,
+}
+
+/// An amount a question, side by side.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Amounts {
+    /// Pairs where both sides know it.
+    pub n: usize,
+    /// A's mean.
+    pub mean_a: f64,
+    /// B's mean.
+    pub mean_b: f64,
+    /// B's mean less A's.
+    pub difference: f64,
+    /// A's sum.
+    pub total_a: f64,
+    /// B's sum.
+    pub total_b: f64,
+}
+
+fn rule_name<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(rule.name())
+}
+
+/// A question of both.
+struct Pair<'p> {
+    a: &'p Answered,
+    b: &'p Answered,
+}
+
+/// Pairs two runs by id, part and epoch. `rule` decides what a flip is; with
+/// `common`, questions that only one of the two has are left out and counted.
+///
+/// # Errors
+/// Different questions (without `common`), nothing in common, and pairs whose
+/// question or gold is not the same.
+pub fn compare(
+    a: &Answers,
+    b: &Answers,
+    rule: Rule,
+    common: bool,
+) -> Result<Comparison, AnalysisError> {
+    let pairs = paired(a, b, common)?;
+    for pair in &pairs {
+        same_question(pair)?;
+    }
+    let mut pages: Vec<&str> = pairs.iter().map(|pair| page(pair)).collect();
+    pages.sort_unstable();
+    pages.dedup();
+    let side = |answers: &Answers| Side {
+        path: answers.path.clone(),
+        questions: answers.rows.len(),
+        left_out: answers.rows.len() - pairs.len(),
+    };
+    Ok(Comparison {
+        a: side(a),
+        b: side(b),
+        same: same_place(a, b),
+        questions: pairs.len(),
+        pages: pages.len(),
+        rules: Rule::ALL
+            .into_iter()
+            .filter_map(|rule| by_rule(rule, &pairs))
+            .collect(),
+        rule,
+        flips: flips(rule, &pairs),
+        spending: Spending {
+            latency: amounts(&pairs, |answered| answered.row.item.latency),
+            #[allow(clippy::cast_precision_loss, reason = "a few rounds")]
+            rounds: amounts(&pairs, |answered| answered.rounds.map(|n| n as f64)),
+            cost_usd: amounts(&pairs, |answered| {
+                answered.cost.as_ref().and_then(Decimal::to_f64)
+            }),
+        },
+    })
+}
+
+fn page<'p>(pair: &Pair<'p>) -> &'p str {
+    &pair.a.row.item.filename
+}
+
+fn paired<'p>(
+    a: &'p Answers,
+    b: &'p Answers,
+    common: bool,
+) -> Result<Vec<Pair<'p>>, AnalysisError> {
+    let key = |answered: &'p Answered| (&answered.row.item.key, answered.epoch.as_str());
+    let of_b: HashMap<_, _> = b.rows.iter().map(|row| (key(row), row)).collect();
+    let pairs: Vec<Pair<'p>> = a
+        .rows
+        .iter()
+        .filter_map(|row| {
+            let b = of_b.get(&key(row)).copied()?;
+            Some(Pair { a: row, b })
+        })
+        .collect();
+    let name = |row: &Answered| match row.epoch.as_str() {
+        "0" => row.row.item.key.to_string(),
+        epoch => format!("{}, epoch {epoch}", row.row.item.key),
+    };
+    if pairs.is_empty() {
+        let first = |answers: &Answers| answers.rows.first().map(name).unwrap_or_default();
+        return Err(AnalysisError::NothingInCommon {
+            a: first(a),
+            b: first(b),
+        });
+    }
+    let (only_a, only_b) = (a.rows.len() - pairs.len(), b.rows.len() - pairs.len());
+    if !common && only_a + only_b > 0 {
+        let in_both: std::collections::HashSet<_> = pairs.iter().map(|pair| key(pair.a)).collect();
+        let other = a.rows.iter().chain(&b.rows);
+        let example = other.into_iter().find(|row| !in_both.contains(&key(row)));
+        return Err(AnalysisError::DifferentQuestions {
+            common: pairs.len(),
+            only_a,
+            only_b,
+            example: example.map(name).unwrap_or_default(),
+        });
+    }
+    Ok(pairs)
+}
+
+/// The same id may name two questions in two files, and one question have two
+/// golds; both would make every figure meaningless.
+fn same_question(pair: &Pair<'_>) -> Result<(), AnalysisError> {
+    let (a, b) = (&pair.a.row.item, &pair.b.row.item);
+    let text = |item: &Item| -> String {
+        let text = item.question.replace("\\n", "").to_lowercase();
+        text.chars().filter(|c| c.is_alphanumeric()).collect()
+    };
+    let (ours, theirs) = (text(a), text(b));
+    if !ours.is_empty() && !theirs.is_empty() && ours != theirs {
+        return Err(AnalysisError::DifferentText { key: a.key.clone() });
+    }
+    let exe_ans = |item: &Item| item.gold.exe_ans.as_ref().map(ToString::to_string);
+    for (ours, theirs) in [
+        (a.ground_truth.clone(), b.ground_truth.clone()),
+        (exe_ans(a), exe_ans(b)),
+    ] {
+        if let (Some(ours), Some(theirs)) = (ours, theirs)
+            && !same_gold(&ours, &theirs)
+        {
+            return Err(AnalysisError::DifferentGold {
+                key: a.key.clone(),
+                a: ours,
+                b: theirs,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Whether two golds as written say the same: `14.10%` and `14.1%` do.
+fn same_gold(a: &str, b: &str) -> bool {
+    match (Quantity::parse(a), Quantity::parse(b)) {
+        (Quantity::Number(a), Quantity::Number(b)) => {
+            let size = a.value.abs().max(b.value.abs());
+            (a.value - b.value).abs() <= 1e-9 * size && a.percent == b.percent
+        }
+        (a, b) => a == b,
+    }
+}
+
+/// One file, or one run under two names: its folder and the CSV it left.
+fn same_place(a: &Answers, b: &Answers) -> bool {
+    let place = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    match (&a.origin, &b.origin) {
+        (Origin::Run(a), Origin::Run(b)) => a == b,
+        _ => place(&a.path) == place(&b.path),
+    }
+}
+
+fn by_rule(rule: Rule, pairs: &[Pair<'_>]) -> Option<RuleComparison> {
+    let programs = |side: fn(&Pair<'_>) -> bool| pairs.iter().any(side);
+    // A side without any program has not failed at programs.
+    if matches!(rule, Rule::ProgramAccuracy | Rule::ProgramExecution)
+        && !(programs(|pair| pair.a.row.item.program.is_some())
+            && programs(|pair| pair.b.row.item.program.is_some()))
+    {
+        return None;
+    }
+    let marks: Vec<(&str, bool, bool)> = pairs
+        .iter()
+        .filter_map(|pair| Some((page(pair), rule.mark(&pair.a.row)?, rule.mark(&pair.b.row)?)))
+        .collect();
+    let interval = bootstrap_difference(marks.iter().copied())?;
+    let mut cells: BTreeMap<(bool, bool), usize> = BTreeMap::new();
+    for (_, a, b) in &marks {
+        *cells.entry((*a, *b)).or_default() += 1;
+    }
+    let cell = |a, b| cells.get(&(a, b)).copied().unwrap_or_default();
+    let (both, only_a, only_b) = (cell(true, true), cell(true, false), cell(false, true));
+    #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
+    let rate = |hits: usize| hits as f64 / marks.len() as f64;
+    Some(RuleComparison {
+        rule,
+        n: marks.len(),
+        both,
+        only_a,
+        only_b,
+        neither: cell(false, false),
+        rate_a: rate(both + only_a),
+        rate_b: rate(both + only_b),
+        difference: rate(both + only_b) - rate(both + only_a),
+        interval,
+        p: mcnemar(only_a as u64, only_b as u64),
+    })
+}
+
+fn flips(rule: Rule, pairs: &[Pair<'_>]) -> Vec<Flip> {
+    let flipped = |right: Paired| {
+        pairs.iter().filter_map(move |pair| {
+            let marks = (rule.mark(&pair.a.row)?, rule.mark(&pair.b.row)?);
+            let wanted = match right {
+                Paired::A => (true, false),
+                Paired::B => (false, true),
+            };
+            let item = &pair.a.row.item;
+            (marks == wanted).then(|| Flip {
+                key: item.key.clone(),
+                epoch: pair.a.epoch.clone(),
+                question: item.question.clone(),
+                gold: item.ground_truth.clone().unwrap_or_default(),
+                a: shown(&pair.a.row),
+                b: shown(&pair.b.row),
+                right,
+            })
+        })
+    };
+    flipped(Paired::A).chain(flipped(Paired::B)).collect()
+}
+
+/// The answer, or how asking ended without one.
+pub(super) fn shown(row: &ScoredRow) -> String {
+    if row.item.outcome == crate::dataset::Outcome::Answered {
+        row.item.prediction.trim().to_owned()
+    } else {
+        format!("({})", row.item.outcome.name().replace('_', " "))
+    }
+}
+
+fn amounts(pairs: &[Pair<'_>], of: impl Fn(&Answered) -> Option<f64>) -> Option<Amounts> {
+    let (mut n, mut total_a, mut total_b) = (0.0, 0.0, 0.0);
+    let mut count = 0;
+    for pair in pairs {
+        if let (Some(a), Some(b)) = (of(pair.a), of(pair.b)) {
+            n += 1.0;
+            count += 1;
+            total_a += a;
+            total_b += b;
+        }
+    }
+    (count > 0).then(|| Amounts {
+        n: count,
+        mean_a: total_a / n,
+        mean_b: total_b / n,
+        difference: (total_b - total_a) / n,
+        total_a,
+        total_b,
+    })
+}

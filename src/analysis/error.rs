@@ -1,0 +1,95 @@
+//! Why answers cannot be analysed or compared.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::dataset::{DatasetError, QuestionKey};
+use crate::run::JournalError;
+use crate::score::ScoreError;
+
+/// Why answers cannot be analysed or compared.
+#[derive(Debug, Error)]
+pub enum AnalysisError {
+    /// The file of answers cannot be read or scored.
+    #[error(transparent)]
+    Score(#[from] ScoreError),
+    /// The run's journal cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The records cannot be read.
+    #[error(transparent)]
+    Dataset(#[from] DatasetError),
+    /// A folder with nothing of ours in it.
+    #[error(
+        "{}: neither a run's folder (journal.sqlite) nor a folder with an output.csv; \
+         name a file of answers or a folder of OUTPUT/runs", path.display()
+    )]
+    NoRun {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// No question has an outcome yet.
+    #[error("{}: no question of this run has an outcome yet; resume it first", path.display())]
+    NoAnswers {
+        /// The journal.
+        path: PathBuf,
+    },
+    /// The records given are not those that were asked.
+    #[error("{}: {key} is not in {dataset}; give --data-path the file that was asked", path.display())]
+    UnknownQuestion {
+        /// The answers.
+        path: PathBuf,
+        /// The question that is not there.
+        key: QuestionKey,
+        /// The records.
+        dataset: String,
+    },
+    /// The two hold different questions.
+    #[error(
+        "the two hold different questions: {common} in both, {only_a} only in A, {only_b} only in B \
+         (such as {example}); --common compares the {common} alone"
+    )]
+    DifferentQuestions {
+        /// Questions in both.
+        common: usize,
+        /// Questions of A that B does not have.
+        only_a: usize,
+        /// Questions of B that A does not have.
+        only_b: usize,
+        /// One of them.
+        example: String,
+    },
+    /// No question is in both.
+    #[error(
+        "the two have no question in common (such as {a} in A and {b} in B); \
+         rows are paired by id, part and epoch"
+    )]
+    NothingInCommon {
+        /// A's first question.
+        a: String,
+        /// B's first question.
+        b: String,
+    },
+    /// One id and part, two questions.
+    #[error(
+        "{key} is not the same question in A and B: their texts differ; compare runs over the same data"
+    )]
+    DifferentText {
+        /// Which.
+        key: QuestionKey,
+    },
+    /// One question, two golds.
+    #[error(
+        "{key} has gold `{a}` in A and `{b}` in B: two rates by different golds cannot be compared; \
+         --data-path FILE scores both by one file's gold"
+    )]
+    DifferentGold {
+        /// Which question.
+        key: QuestionKey,
+        /// Its gold in A.
+        a: String,
+        /// Its gold in B.
+        b: String,
+    },
+}
