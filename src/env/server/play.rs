@@ -51,6 +51,7 @@ pub(super) async fn step(
     arguments: Map<String, Value>,
     limit: Duration,
 ) -> Result<Reply, StepFault> {
+    let tool = brief(tool);
     let begun = held(environment).begin(&tool, &arguments)?;
     let outcome = match begun {
         Begun::Answered(outcome) => outcome,
@@ -88,6 +89,14 @@ fn held(environment: &Mutex<Environment>) -> MutexGuard<'_, Environment> {
     environment.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A tool's name, cut where it is too long to be one: answers repeat it.
+fn brief(name: String) -> String {
+    match name.char_indices().nth(200) {
+        Some((end, _)) => format!("{}...", name.get(..end).unwrap_or_default()),
+        None => name,
+    }
+}
+
 fn timed_out(tool: &str, limit: Duration) -> String {
     format!(
         "Tool '{tool}' timed out after {:?} seconds",
@@ -102,6 +111,7 @@ pub(super) async fn call_tool(
     arguments: Map<String, Value>,
 ) -> Result<String, String> {
     let limit = app.options.step_timeout;
+    let name = brief(name);
     let shown = name.clone();
     let work = run_tool(app, name, arguments);
     match tokio::time::timeout(limit, work).await {

@@ -1,6 +1,7 @@
 //! The environment's server, spoken to over real sockets: by hand-made
 //! messages here, by the public Python clients in `python`.
 
+mod abuse;
 mod cli;
 mod http;
 mod mcp;

@@ -62,16 +62,46 @@ impl Issue {
 }
 
 /// A faulty value is sent back so that its sender can find it, but not when it
-/// is itself a flood.
+/// is itself a flood: long texts, lists and objects are cut, at every depth.
 fn shortened(input: &Value) -> Value {
+    cut(input, &mut 200)
+}
+
+/// Longest text that is sent back, in characters.
+const TEXT: usize = 500;
+
+fn cut(input: &Value, left: &mut usize) -> Value {
+    if *left == 0 {
+        return Value::from("...");
+    }
+    *left -= 1;
     match input {
-        Value::String(text) if text.chars().count() > 2000 => {
-            Value::String(text.chars().take(2000).chain("...".chars()).collect())
+        Value::String(text) if text.chars().nth(TEXT).is_some() => Value::String(cut_text(text)),
+        Value::Array(items) => {
+            let room = items.len().min(*left);
+            items
+                .iter()
+                .take(room)
+                .map(|item| cut(item, left))
+                .collect()
         }
-        Value::Array(items) if items.len() > 200 => {
-            Value::Array(items.iter().take(200).map(shortened).collect())
+        Value::Object(map) => {
+            let room = map.len().min(*left);
+            let entries = map.iter().take(room);
+            Value::Object(
+                entries
+                    .map(|(key, item)| (cut_text(key), cut(item, left)))
+                    .collect(),
+            )
         }
         other => other.clone(),
+    }
+}
+
+fn cut_text(text: &str) -> String {
+    match text.char_indices().nth(TEXT) {
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
     }
 }
 
@@ -157,6 +187,8 @@ pub(super) fn extras<'a>(
 ) -> impl Iterator<Item = Issue> + 'a {
     data.iter()
         .filter(|(key, _)| !known.contains(&key.as_str()))
+        // Enough to see what is wrong; a message may hold a million of them.
+        .take(20)
         .map(|(key, value)| {
             let place = Step::Key(Cow::Owned(key.chars().take(200).collect()));
             Issue::new(

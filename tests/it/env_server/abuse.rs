@@ -1,0 +1,181 @@
+//! Clients that mean no good, or think they do: each gets one clear error, its
+//! session lives on, and no other session notices.
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::{Socket, options, post, start, tools};
+use convfinqa::env::server::ServerOptions;
+
+const ENDLESS: &str = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT MAX(x) AS m FROM c WHERE x > 0";
+
+/// A company and one of its tables.
+fn place() -> (String, String) {
+    let tools = tools();
+    let companies = tools.catalog().companies();
+    let (company, found) = companies
+        .iter()
+        .find(|(_, company)| !company.tables.is_empty())
+        .expect("a company with tables");
+    let table = found.tables.keys().next().expect("a table");
+    (company.clone(), table.clone())
+}
+
+#[rstest]
+#[case("ATTACH DATABASE '/tmp/x.db' AS x -- where")]
+#[case("VACUUM INTO '/tmp/x.db' -- where")]
+#[case("DROP TABLE data -- where")]
+#[case("DELETE FROM data WHERE 1")]
+#[case("PRAGMA query_only = 0 -- where")]
+#[case("SELECT 1 AS a WHERE 1 IN (1); SELECT 2 AS a WHERE 1 IN (1)")]
+#[case("SELECT load_extension('x') AS a WHERE 1 IN (1)")]
+#[case("SELECT readfile('/etc/passwd') AS a WHERE 1 IN (1)")]
+#[case("SELECT LENGTH(randomblob(1000000000)) AS a WHERE 1 IN (1)")]
+#[case(ENDLESS)]
+#[tokio::test]
+async fn a_query_that_may_not_run_is_an_error_of_its_own_step(#[case] query: &str) {
+    let server = start(options()).await;
+    let (company, table) = place();
+    let mut socket = Socket::open(&server, "/ws").await;
+    let mut other = Socket::open(&server, "/ws").await;
+    socket.ask(json!({"type": "reset"})).await;
+    let asked = json!({"company_name": company, "table_name": table, "query": query});
+    let action = json!({"type": "call_tool", "tool_name": "sql_query", "arguments": asked});
+    socket
+        .send(&json!({"type": "step", "data": action}).to_string())
+        .await;
+    for _ in 0..10 {
+        let seen = other
+            .step("get_descriptions", json!({"company_name": company}))
+            .await;
+        assert_eq!(seen["observation"]["error"], json!(null));
+    }
+    let answer = socket.next().await.expect("an answer");
+    let said = answer["data"]["observation"]["result"]["data"]
+        .as_str()
+        .expect("a text");
+    assert!(said.starts_with("Error"), "{said}");
+    let state = socket.ask(json!({"type": "state"})).await;
+    assert_eq!(state["data"]["step_count"], 1);
+    drop((socket, other));
+    server.stop().await.expect("a clean end");
+}
+
+#[rstest]
+#[case("..", "x")]
+#[case("../../etc", "passwd")]
+#[case("/etc", "passwd")]
+#[case("acme/../globex", "x")]
+#[case("", "../../../etc/passwd")]
+#[tokio::test]
+async fn a_name_is_never_a_path(#[case] company: &str, #[case] table: &str) {
+    let server = start(options()).await;
+    let mut socket = Socket::open(&server, "/ws").await;
+    for (tool, arguments) in [
+        ("get_descriptions", json!({"company_name": company})),
+        (
+            "get_table_info",
+            json!({"company_name": company, "table_name": table}),
+        ),
+        (
+            "sql_query",
+            json!({"company_name": company, "table_name": table, "query": "SELECT 1 AS a WHERE 1 IN (1)"}),
+        ),
+    ] {
+        let seen = socket.step(tool, arguments).await;
+        let said = seen["observation"]["result"]["data"]
+            .as_str()
+            .expect("a text");
+        assert!(said.starts_with("Error"), "{tool}: {said}");
+        let root = env!("CARGO_MANIFEST_DIR");
+        assert!(
+            !said.contains(root) && !said.contains("root:"),
+            "{tool}: {said}"
+        );
+    }
+    drop(socket);
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn a_call_over_its_time_says_so() {
+    let server = start(options()).await;
+    let (company, table) = place();
+    let asked = json!({"company_name": company, "table_name": table, "query": ENDLESS});
+    let body = json!({"action": {"tool_name": "sql_query", "arguments": asked}, "timeout_s": 0.01});
+    let (status, answer) = post(&server, "/step", &body.to_string()).await;
+    assert_eq!(status, 200);
+    assert_eq!(
+        answer["observation"]["error"],
+        json!({"error_type": "timeout", "message": "Tool 'sql_query' timed out after 0.01 seconds"})
+    );
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn ten_thousand_steps_end_with_the_limit_and_go_nowhere() {
+    let server = start(ServerOptions {
+        rate_limit: None,
+        ..options()
+    })
+    .await;
+    let mut socket = Socket::open(&server, "/ws").await;
+    socket.ask(json!({"type": "reset"})).await;
+    for n in 1..=10_000 {
+        let seen = socket
+            .step("get_descriptions", json!({"company_name": "x"}))
+            .await;
+        assert_eq!(seen["done"], n >= 50, "step {n}");
+    }
+    let state = socket.ask(json!({"type": "state"})).await;
+    assert_eq!(
+        state["data"]["step_count"], 50,
+        "a step after the end is none"
+    );
+    drop(socket);
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn a_deeply_nested_message_is_one_error() {
+    let server = start(options()).await;
+    let mut socket = Socket::open(&server, "/ws").await;
+    let deep = format!(
+        "{{\"type\": {}1{}}}",
+        "[".repeat(100_000),
+        "]".repeat(100_000)
+    );
+    let answer = socket.raw(&deep).await;
+    assert_eq!(answer["data"]["code"], "INVALID_JSON");
+    assert!(answer.to_string().len() < 1000, "the answer is no flood");
+    assert_eq!(socket.ask(json!({"type": "state"})).await["type"], "state");
+    drop(socket);
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn a_long_wrong_value_is_not_sent_back_whole() {
+    let server = start(options()).await;
+    let mut socket = Socket::open(&server, "/ws").await;
+    let long = "x".repeat(1_000_000);
+    let mut many: Value = (0..50_000).map(|n| (format!("key{n}"), json!(n))).collect();
+    many["type"] = json!("state");
+    for message in [
+        json!({"type": long}),
+        json!({"type": "step", "data": {"tool_name": "x", "arguments": long}}),
+        json!({"type": "step", "data": {"tool_name": [long, long]}}),
+        json!({"type": "step", "data": {"tool_name": long}}),
+        json!({"type": "step", "data": {"tool_name": "x", "wrong": {"deep": long}}}),
+        json!({"type": "state", &long: 1}),
+        many,
+    ] {
+        let answer = socket.ask(message).await;
+        assert!(
+            answer.to_string().len() < 10_000,
+            "{} bytes",
+            answer.to_string().len()
+        );
+    }
+    drop(socket);
+    server.stop().await.expect("a clean end");
+}
