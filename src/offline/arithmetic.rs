@@ -6,7 +6,10 @@ use super::follow::Follow;
 use super::mention::{span, split};
 use super::plan::{Pairing, Plan};
 use super::refer::{Operand, join, resolve};
+use super::facts::Facts;
 use super::state::{State, Turn};
+use super::templates::{Context, query};
+use super::text::Kind;
 use crate::number::{Scale, UnitKind};
 
 /// "What is that times 100?": an earlier value, an operation, a number.
@@ -231,4 +234,36 @@ fn scale_of(f: &Follow<'_>, state: &State) -> u64 {
         .or_else(question)
         .or_else(caption)
         .unwrap_or(1)
+}
+
+/// "What is the value of X in 2008 times 1000?", "what is 45 times 4?"
+pub(crate) fn constant(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+    let connectors = [
+        ("times", Op::Multiply),
+        ("multiplied by", Op::Multiply),
+        ("divided by", Op::Divide),
+        ("plus", Op::Add),
+        ("minus", Op::Subtract),
+        ("less", Op::Subtract),
+    ];
+    connectors.iter().find_map(|(connector, op)| {
+        let (left, right) = split(&asked.phrase, connector)?;
+        let first = left.split_whitespace().last().and_then(leading_number);
+        if !span(&left).says_anything() && let Some(first) = first {
+            let second = match leading_number(&right) {
+                Some(n) => Operand::Known(Expr::constant(n)),
+                None => Operand::Open(Box::new(query(facts, asked, &right, context))),
+            };
+            return join("constant", *op, Operand::Known(Expr::constant(first)), second, Pairing::Free, UnitKind::Number);
+        }
+        let number = leading_number(&right)?;
+        let named = Operand::Open(Box::new(query(facts, asked, &left, context)));
+        span(&left).names().then(|| join("constant", *op, named, Operand::Known(Expr::constant(number)), Pairing::Free, UnitKind::Number)).flatten()
+    })
+}
+
+/// The same in a conversation: two numbers named, no earlier turn meant.
+pub(crate) fn numbers_only(f: &Follow<'_>, _: &Turn) -> Option<Plan> {
+    let pure = f.asked.tokens.iter().filter(|t| t.kind == Kind::Number).count() == 2 && !span(&f.asked.phrase).names();
+    pure.then(|| constant(f.facts, f.asked, f.context)).flatten()
 }

@@ -126,6 +126,8 @@ pub(crate) struct Facts {
     pub vocabulary: Vocabulary,
     /// Inverse document frequency by word, over rows, columns and sentences.
     pub idf: Vec<f64>,
+    /// The scale the table is stated in.
+    pub scale: Option<Scale>,
     /// The word `total`, where the page has it.
     pub total: Option<u32>,
     /// Words for a balance, where the page has them.
@@ -192,6 +194,7 @@ impl Facts {
     /// Reads the table, its header mended.
     fn read_table(&mut self, document: &Document) {
         let table = Table::from_document(document, Style::Repaired);
+        self.scale = table.caption().and_then(|caption| caption.scale);
         for (i, column) in table.columns().iter().enumerate() {
             let name = if table.is_headerless() {
                 ""

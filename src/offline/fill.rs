@@ -3,6 +3,7 @@
 use super::expr::{Expr, Leaf, Op};
 use super::facts::{Fact, Facts};
 use super::plan::{Pairing, Pattern, Plan};
+use super::scale;
 use super::slots::{Query, features, rank};
 use super::weights::{FEATURES, PAIRS};
 
@@ -29,7 +30,11 @@ pub(crate) fn fill(facts: &Facts, plan: &Plan, index: usize, keep: usize) -> Vec
         .take(keep)
         .filter_map(|(chosen, score)| {
             let leaves = leaves(facts, plan, &chosen)?;
-            let expr = plan.pattern.fill(&leaves)?;
+            let expr = scale::align(facts, plan.pattern.fill(&leaves)?);
+            let expr = match (&plan.pattern, plan.slots.first()) {
+                (Pattern::Slot(_), Some(query)) => scale::to_asked(facts, expr, query),
+                _ => expr,
+            };
             expr.value()?;
             Some(Filled {
                 plan: index,
@@ -160,7 +165,7 @@ fn leaf(facts: &Facts, plan: &Plan, query: &Query, fact: &Fact, index: usize) ->
     if fact.percent && !(query.percent || fact.cell().is_none()) {
         literal = literal.trim_end_matches('%').to_owned();
     }
-    if literal.starts_with('-') && is_outflow(facts, fact) && (single || !mixes(plan)) {
+    if literal.starts_with('-') && (query.outflow || is_outflow(facts, fact)) && (single || !mixes(plan)) {
         literal = literal.trim_start_matches('-').to_owned();
     }
     let value = super::expr::literal_value(&literal).unwrap_or(fact.number);

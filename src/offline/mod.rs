@@ -18,6 +18,7 @@ mod plan;
 mod prose;
 mod refer;
 mod revise;
+mod scale;
 mod slots;
 mod solve;
 mod state;

@@ -5,6 +5,7 @@
 use super::facts::{Fact, Facts, Place};
 use super::text::{Kind, Token, is_stop, is_weak};
 use super::weights::FEATURES;
+use crate::number::Scale;
 
 /// What a slot of a program asks for.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +28,10 @@ pub(crate) struct Query {
     pub percent: bool,
     /// A count (`how many`, `number of`), not money.
     pub count: bool,
+    /// The scale word the question asks for.
+    pub scale: Option<Scale>,
+    /// What was spent or its magnitude is asked for: no minus sign wanted.
+    pub outflow: bool,
     /// Plain numbers that the question names itself.
     pub named_numbers: Vec<String>,
     /// The first year or opening balance is asked for.

@@ -229,7 +229,8 @@ pub(super) fn difference(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
     let both = values
         && (last.is_look_up() && f.state.back(1).is_some_and(Turn::is_look_up)
             || asked.says(&["these", "those", "two", "both", "them", "net difference"]));
-    if (f.refers || asked.points_to_span()) && both {
+    let look_ups = last.is_look_up() && f.state.back(1).is_some_and(Turn::is_look_up);
+    if both && (f.refers || asked.points_to_span() && look_ups) {
         let (late, early) = two_values(f)?;
         return Some(Plan::fixed(
             "difference",

@@ -44,7 +44,8 @@ pub(crate) fn plans(facts: &Facts, asked: &Asked, state: &State, context: &Conte
         context,
         refers,
     };
-    let rules: [fn(&Follow<'_>, &Turn) -> Option<Plan>; 15] = [
+    let rules: [fn(&Follow<'_>, &Turn) -> Option<Plan>; 16] = [
+        super::arithmetic::numbers_only,
         super::arithmetic::constant_step,
         super::arithmetic::convert,
         greater,

@@ -15,7 +15,7 @@ use super::mention::{operands, span};
 use super::plan::{Pairing, Pattern, Plan};
 use super::slots::Query;
 use super::text::Kind;
-use crate::number::UnitKind;
+use crate::number::{Scale, UnitKind};
 
 /// What slots take over from an earlier turn.
 #[derive(Clone, Debug, Default)]
@@ -38,6 +38,8 @@ pub(crate) fn query(facts: &Facts, asked: &Asked, text: &str, context: &Context)
         percent: asked.percent(),
         count: asked.says(&["how many", "number of", "shares"])
             && !asked.says(&["price", "value", "amount"]),
+        scale: asked_scale(asked),
+        outflow: part.says(&["spent", "positive", "spending", "impact"]),
         named_numbers: asked
             .tokens
             .iter()
@@ -60,6 +62,18 @@ pub(crate) fn query(facts: &Facts, asked: &Asked, text: &str, context: &Context)
     query
 }
 
+fn asked_scale(asked: &Asked) -> Option<Scale> {
+    if asked.says(&["in millions", "in million"]) {
+        Some(Scale::Million)
+    } else if asked.says(&["in thousands", "in thousand"]) {
+        Some(Scale::Thousand)
+    } else if asked.says(&["in billions", "in billion"]) {
+        Some(Scale::Billion)
+    } else {
+        None
+    }
+}
+
 /// The plans for a question taken by itself, best first.
 pub(crate) fn plans(facts: &Facts, asked: &Asked, context: &Context) -> Vec<Plan> {
     let mut out = Vec::new();
@@ -73,6 +87,7 @@ pub(crate) fn plans(facts: &Facts, asked: &Asked, context: &Context) -> Vec<Plan
         "were due to",
         "attributable to",
     ]);
+    out.extend(super::arithmetic::constant(facts, asked, context));
     out.extend(parts::comparison(facts, asked, context));
     out.extend(index_return(facts, asked, context));
     if set_against {

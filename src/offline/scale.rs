@@ -1,0 +1,64 @@
+//! One scale for both sides: a text's billions against a table's millions.
+
+use super::expr::{Expr, Op};
+use super::facts::{Fact, Facts};
+use super::slots::Query;
+use crate::number::Scale;
+
+/// The scale an amount is told in: the word beside it, else the table's caption.
+fn of_fact(facts: &Facts, fact: &Fact) -> Option<Scale> {
+    if fact.percent {
+        return None;
+    }
+    match fact.cell() {
+        Some(_) => fact.scale.or(facts.scale),
+        None => fact.scale,
+    }
+}
+
+fn of_expr(facts: &Facts, expr: &Expr) -> Option<Scale> {
+    match expr {
+        Expr::Leaf(leaf) => of_fact(facts, facts.all.get(leaf.fact?)?),
+        Expr::Step(Op::Add | Op::Subtract, a, b) => of_expr(facts, a).filter(|scale| of_expr(facts, b) == Some(*scale)),
+        Expr::Step(..) => None,
+    }
+}
+
+/// How many times the one scale is the other, if it is the larger.
+fn times(large: Scale, small: Scale) -> Option<u32> {
+    let power = |scale: Scale| match scale {
+        Scale::Thousand => 1,
+        Scale::Million => 2,
+        Scale::Billion => 3,
+    };
+    match power(large) - power(small) {
+        1 => Some(1000),
+        2 => Some(1_000_000),
+        _ => None,
+    }
+}
+
+/// A quotient of amounts in different scales, brought to the smaller one.
+pub(crate) fn align(facts: &Facts, expr: Expr) -> Expr {
+    let Expr::Step(Op::Divide, a, b) = expr else { return expr };
+    let (x, y) = (of_expr(facts, &a), of_expr(facts, &b));
+    let raise = |side: Box<Expr>, n: u32| Box::new(Expr::step(Op::Multiply, *side, Expr::constant(n)));
+    match (x, y) {
+        (Some(x), Some(y)) => match (times(x, y), times(y, x)) {
+            (Some(n), _) => Expr::Step(Op::Divide, raise(a, n), b),
+            (_, Some(n)) => Expr::Step(Op::Divide, a, raise(b, n)),
+            _ => Expr::Step(Op::Divide, a, b),
+        },
+        _ => Expr::Step(Op::Divide, a, b),
+    }
+}
+
+/// A value in the scale the question names.
+pub(crate) fn to_asked(facts: &Facts, expr: Expr, query: &Query) -> Expr {
+    let Some((from, to)) = of_expr(facts, &expr).zip(query.scale) else { return expr };
+    match (times(from, to), times(to, from)) {
+        (Some(n), _) => Expr::step(Op::Multiply, expr, Expr::constant(n)),
+        (_, Some(n)) => Expr::step(Op::Divide, expr, Expr::constant(n)),
+        _ => expr,
+    }
+}
