@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 use convfinqa::dataset::{Dataset, HistoryEntry, HistorySource, Question, Source, load};
 use convfinqa::number::{Value, round5};
-use convfinqa::offline::{Example, Solver, example, feature_weights};
+use convfinqa::offline::{Example, Solver, example, feature_weights, signal_names};
 use convfinqa::program::official;
 
 const FOLDS: usize = 5;
@@ -144,8 +144,13 @@ fn slot_accuracy(examples: &[Example], weights: &[f64]) -> (usize, usize) {
     (right, examples.len())
 }
 
-/// Official equality with the gold and with the solver's own history.
-fn answers(solver: &Solver, items: &[&Item]) -> (usize, usize, usize) {
+/// Official equality with the gold and with the solver's own history; the
+/// signals of the answers over own history go to `judged`.
+fn answers(
+    solver: &Solver,
+    items: &[&Item],
+    judged: &mut Vec<(Vec<f64>, bool)>,
+) -> (usize, usize, usize) {
     let (mut gold_right, mut own_right, mut n) = (0, 0, 0);
     let mut own: Vec<HistoryEntry> = Vec::new();
     for item in items {
@@ -168,6 +173,9 @@ fn answers(solver: &Solver, items: &[&Item]) -> (usize, usize, usize) {
         let mut question = item.question.clone();
         question.history.clone_from(&own);
         let mine = run(&question);
+        if let Some(guess) = solver.answer(&page, &question) {
+            judged.push((guess.signals, mine.as_ref().is_some_and(|(_, v)| v == gold)));
+        }
         own_right += usize::from(mine.as_ref().is_some_and(|(_, v)| v == gold));
         let rounded = |v: &Value| v.number().map_or(v.clone(), |x| Value::Number(round5(x)));
         own.push(HistoryEntry {
@@ -179,6 +187,87 @@ fn answers(solver: &Solver, items: &[&Item]) -> (usize, usize, usize) {
         });
     }
     (gold_right, own_right, n)
+}
+
+fn logistic(weights: &[f64], signals: &[f64]) -> f64 {
+    1.0 / (1.0 + (-dot(weights, signals)).exp())
+}
+
+/// Logistic regression with a light penalty.
+fn calibrate(judged: &[&(Vec<f64>, bool)]) -> Vec<f64> {
+    let mut weights = vec![0.0; signal_names().len()];
+    let n = judged.len().max(1) as f64;
+    for _ in 0..4000 {
+        let mut gradient: Vec<f64> = weights.iter().map(|w| 0.002 * w).collect();
+        for (signals, right) in judged {
+            let push = (logistic(&weights, signals) - f64::from(u8::from(*right))) / n;
+            for (g, s) in gradient.iter_mut().zip(signals) {
+                *g += push * s;
+            }
+        }
+        for (w, g) in weights.iter_mut().zip(&gradient) {
+            *w -= 0.5 * g;
+        }
+    }
+    weights
+}
+
+/// The reliability of confidences fitted on the other folds, and their weights
+/// fitted on all.
+fn report_confidence(folds: &[Vec<(Vec<f64>, bool)>]) {
+    let mut judged: Vec<(f64, bool)> = Vec::new();
+    for (i, test) in folds.iter().enumerate() {
+        let rest: Vec<_> = folds
+            .iter()
+            .enumerate()
+            .filter(|(j, _)| *j != i)
+            .flat_map(|(_, f)| f)
+            .collect();
+        let weights = calibrate(&rest);
+        judged.extend(
+            test.iter()
+                .map(|(signals, right)| (logistic(&weights, signals), *right)),
+        );
+    }
+    let n = judged.len() as f64;
+    let brier: f64 = judged
+        .iter()
+        .map(|(p, right)| (p - f64::from(u8::from(*right))).powi(2))
+        .sum::<f64>()
+        / n;
+    println!("confidence, cross-validated by page: Brier score {brier:.3}");
+    println!("  from   n    mean  accuracy");
+    for tenth in 0..10 {
+        let low = f64::from(tenth) / 10.0;
+        let bin: Vec<_> = judged
+            .iter()
+            .filter(|(p, _)| *p >= low && *p < low + 0.1)
+            .collect();
+        if !bin.is_empty() {
+            let m = bin.len() as f64;
+            println!(
+                "  {low:.1} {:5}   {:.2}  {:.2}",
+                bin.len(),
+                bin.iter().map(|(p, _)| p).sum::<f64>() / m,
+                bin.iter().filter(|(_, r)| *r).count() as f64 / m
+            );
+        }
+    }
+    println!("  at least   answered   accuracy of the answered");
+    for tenth in [0, 3, 4, 5, 6, 7, 8, 9] {
+        let least = f64::from(tenth) / 10.0;
+        let kept: Vec<_> = judged.iter().filter(|(p, _)| *p >= least).collect();
+        let m = kept.len().max(1) as f64;
+        println!(
+            "  {least:.1}        {:5.1} %    {:5.1} %",
+            100.0 * kept.len() as f64 / n,
+            100.0 * kept.iter().filter(|(_, r)| *r).count() as f64 / m
+        );
+    }
+    let all: Vec<_> = folds.iter().flatten().collect();
+    for (name, weight) in signal_names().iter().zip(calibrate(&all)) {
+        println!("    [{name:?}, {weight:.2}],");
+    }
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -201,6 +290,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let start: Vec<f64> = feature_weights().iter().map(|(_, w)| *w).collect();
     let solver = Solver::with_weights(&start);
+    let mut folds: Vec<Vec<(Vec<f64>, bool)>> = Vec::new();
     let (mut slots, mut whole) = ((0, 0), (0, 0, 0));
     for fold in 0..FOLDS {
         let (test, rest): (Vec<&Item>, Vec<&Item>) = all.iter().partition(|i| i.fold == fold);
@@ -211,7 +301,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             .into_iter()
             .filter(|i| !i.question.key.part.starts_with("qa"))
             .collect();
-        let (gold, own, n) = answers(&Solver::with_weights(&weights), &conversations);
+        let mut judged = Vec::new();
+        let (gold, own, n) = answers(&Solver::with_weights(&weights), &conversations, &mut judged);
+        folds.push(judged);
         whole = (whole.0 + gold, whole.1 + own, whole.2 + n);
     }
     let rate = |a: usize, b: usize| 100.0 * a as f64 / b.max(1) as f64;
@@ -232,6 +324,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         rate(whole.1, whole.2),
         whole.2
     );
+    report_confidence(&folds);
     let weights = fit(&everything, &start, l2);
     println!(
         "choices, trained on all: {:.1} %",

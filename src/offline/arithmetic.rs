@@ -2,11 +2,11 @@
 
 use super::asked::Asked;
 use super::expr::{Expr, Op};
+use super::facts::Facts;
 use super::follow::Follow;
 use super::mention::{span, split};
 use super::plan::{Pairing, Plan};
 use super::refer::{Operand, join, resolve};
-use super::facts::Facts;
 use super::state::{State, Turn};
 use super::templates::{Context, query};
 use super::text::Kind;
@@ -249,21 +249,50 @@ pub(crate) fn constant(facts: &Facts, asked: &Asked, context: &Context) -> Optio
     connectors.iter().find_map(|(connector, op)| {
         let (left, right) = split(&asked.phrase, connector)?;
         let first = left.split_whitespace().last().and_then(leading_number);
-        if !span(&left).says_anything() && let Some(first) = first {
+        if !span(&left).says_anything()
+            && let Some(first) = first
+        {
             let second = match leading_number(&right) {
                 Some(n) => Operand::Known(Expr::constant(n)),
                 None => Operand::Open(Box::new(query(facts, asked, &right, context))),
             };
-            return join("constant", *op, Operand::Known(Expr::constant(first)), second, Pairing::Free, UnitKind::Number);
+            return join(
+                "constant",
+                *op,
+                Operand::Known(Expr::constant(first)),
+                second,
+                Pairing::Free,
+                UnitKind::Number,
+            );
         }
         let number = leading_number(&right)?;
         let named = Operand::Open(Box::new(query(facts, asked, &left, context)));
-        span(&left).names().then(|| join("constant", *op, named, Operand::Known(Expr::constant(number)), Pairing::Free, UnitKind::Number)).flatten()
+        span(&left)
+            .names()
+            .then(|| {
+                join(
+                    "constant",
+                    *op,
+                    named,
+                    Operand::Known(Expr::constant(number)),
+                    Pairing::Free,
+                    UnitKind::Number,
+                )
+            })
+            .flatten()
     })
 }
 
 /// The same in a conversation: two numbers named, no earlier turn meant.
 pub(crate) fn numbers_only(f: &Follow<'_>, _: &Turn) -> Option<Plan> {
-    let pure = f.asked.tokens.iter().filter(|t| t.kind == Kind::Number).count() == 2 && !span(&f.asked.phrase).names();
-    pure.then(|| constant(f.facts, f.asked, f.context)).flatten()
+    let pure = f
+        .asked
+        .tokens
+        .iter()
+        .filter(|t| t.kind == Kind::Number)
+        .count()
+        == 2
+        && !span(&f.asked.phrase).names();
+    pure.then(|| constant(f.facts, f.asked, f.context))
+        .flatten()
 }

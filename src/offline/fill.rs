@@ -110,7 +110,11 @@ fn pairs<'a>(
     let of_pairs = chosen
         .iter()
         .filter_map(move |other| pair(facts, pairing, *other, fact));
-    of_pairs.chain(known.contains(&fact).then_some(KNOWN))
+    let literal = |i: &usize| facts.all.get(*i).map(|f| f.literal.as_str());
+    let again = known
+        .iter()
+        .any(|k| *k == fact || literal(k) == literal(&fact));
+    of_pairs.chain(again.then_some(KNOWN))
 }
 
 /// The pair feature of a fact that an earlier value in the expression is already.
@@ -122,7 +126,8 @@ fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> Option<usize> {
     if pairing == Pairing::Free {
         return None;
     }
-    if a == b {
+    let twice_told = one.literal == two.literal && one.cell().is_none() != two.cell().is_none();
+    if a == b || twice_told {
         return Some(9);
     }
     let dated = |f: &Fact| {
@@ -165,7 +170,10 @@ fn leaf(facts: &Facts, plan: &Plan, query: &Query, fact: &Fact, index: usize) ->
     if fact.percent && !(query.percent || fact.cell().is_none()) {
         literal = literal.trim_end_matches('%').to_owned();
     }
-    if literal.starts_with('-') && (query.outflow || is_outflow(facts, fact)) && (single || !mixes(plan)) {
+    if literal.starts_with('-')
+        && (query.outflow || is_outflow(facts, fact))
+        && (single || !mixes(plan))
+    {
         literal = literal.trim_start_matches('-').to_owned();
     }
     let value = super::expr::literal_value(&literal).unwrap_or(fact.number);

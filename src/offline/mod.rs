@@ -8,6 +8,7 @@
 mod arithmetic;
 mod asked;
 mod cell;
+mod confidence;
 mod describe;
 mod expr;
 mod facts;
@@ -29,4 +30,4 @@ mod weights;
 
 pub use revise::{Objection, plausible, revise};
 pub use solve::{Alternative, EvidenceRef, Guess, Indexed, Solver};
-pub use training::{Example, example, feature_weights};
+pub use training::{Example, example, feature_weights, signal_names};

@@ -55,6 +55,7 @@ pub fn revise(guess: &Guess, objections: &[Objection]) -> Option<Guess> {
         chronological: other.chronological,
         score: other.score,
         confidence: guess.confidence * 0.7,
+        signals: guess.signals.clone(),
         alternatives: rest,
     })
 }

@@ -19,7 +19,9 @@ fn of_fact(facts: &Facts, fact: &Fact) -> Option<Scale> {
 fn of_expr(facts: &Facts, expr: &Expr) -> Option<Scale> {
     match expr {
         Expr::Leaf(leaf) => of_fact(facts, facts.all.get(leaf.fact?)?),
-        Expr::Step(Op::Add | Op::Subtract, a, b) => of_expr(facts, a).filter(|scale| of_expr(facts, b) == Some(*scale)),
+        Expr::Step(Op::Add | Op::Subtract, a, b) => {
+            of_expr(facts, a).filter(|scale| of_expr(facts, b) == Some(*scale))
+        }
         Expr::Step(..) => None,
     }
 }
@@ -40,9 +42,12 @@ fn times(large: Scale, small: Scale) -> Option<u32> {
 
 /// A quotient of amounts in different scales, brought to the smaller one.
 pub(crate) fn align(facts: &Facts, expr: Expr) -> Expr {
-    let Expr::Step(Op::Divide, a, b) = expr else { return expr };
+    let Expr::Step(Op::Divide, a, b) = expr else {
+        return expr;
+    };
     let (x, y) = (of_expr(facts, &a), of_expr(facts, &b));
-    let raise = |side: Box<Expr>, n: u32| Box::new(Expr::step(Op::Multiply, *side, Expr::constant(n)));
+    let raise =
+        |side: Box<Expr>, n: u32| Box::new(Expr::step(Op::Multiply, *side, Expr::constant(n)));
     match (x, y) {
         (Some(x), Some(y)) => match (times(x, y), times(y, x)) {
             (Some(n), _) => Expr::Step(Op::Divide, raise(a, n), b),
@@ -55,7 +60,9 @@ pub(crate) fn align(facts: &Facts, expr: Expr) -> Expr {
 
 /// A value in the scale the question names.
 pub(crate) fn to_asked(facts: &Facts, expr: Expr, query: &Query) -> Expr {
-    let Some((from, to)) = of_expr(facts, &expr).zip(query.scale) else { return expr };
+    let Some((from, to)) = of_expr(facts, &expr).zip(query.scale) else {
+        return expr;
+    };
     match (times(from, to), times(to, from)) {
         (Some(n), _) => Expr::step(Op::Multiply, expr, Expr::constant(n)),
         (_, Some(n)) => Expr::step(Op::Divide, expr, Expr::constant(n)),

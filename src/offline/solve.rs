@@ -6,6 +6,7 @@ use crate::dataset::{Document, Question};
 use crate::number::{Unit, Value};
 
 use super::asked::Asked;
+use super::confidence;
 use super::describe;
 use super::expr::{Expr, Op};
 use super::facts::Facts;
@@ -82,6 +83,9 @@ pub struct Guess {
     pub score: f64,
     /// How likely it is right, 0..1.
     pub confidence: f64,
+    /// What the confidence is computed from, in the order of
+    /// [`signal_names`](super::signal_names).
+    pub signals: Vec<f64>,
     /// The next best programs, best first.
     pub alternatives: Vec<Alternative>,
 }
@@ -135,6 +139,7 @@ impl Solver {
         let state = State::read(facts, &question.history);
         let plans = plans(facts, &asked, &state);
         let ranked = rank(facts, &plans);
+        let signals = confidence::signals(facts, &asked, &state, &plans, &ranked);
         let history: Vec<Option<&str>> = question
             .history
             .iter()
@@ -150,7 +155,8 @@ impl Solver {
         let best = all.next()?;
         let alternatives: Vec<Alternative> = all.collect();
         Some(Guess {
-            confidence: 0.5,
+            confidence: confidence::probability(&signals),
+            signals,
             program: best.program,
             template: best.template,
             unit: best.unit,

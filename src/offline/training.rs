@@ -12,7 +12,7 @@ use super::plan::Pattern;
 
 use super::solve::{Indexed, plans};
 use super::state::State;
-use super::weights::WEIGHTS;
+use super::weights::{CONFIDENCE, WEIGHTS};
 
 /// A question whose facts are known.
 #[derive(Clone, Debug)]
@@ -25,6 +25,12 @@ pub struct Example {
 #[must_use]
 pub fn feature_weights() -> Vec<(&'static str, f64)> {
     WEIGHTS.to_vec()
+}
+
+/// Name of every signal of the confidence, in the order of [`Guess::signals`](super::Guess::signals).
+#[must_use]
+pub fn signal_names() -> Vec<&'static str> {
+    CONFIDENCE.iter().map(|(name, _)| *name).collect()
 }
 
 /// How many facts are tried in a slot.
