@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{Outcome, Question};
+use crate::dataset::{HistoryEntry, HistorySource, Outcome, Question};
 use crate::number::{self, Unit, UnitKind, Value};
 use crate::parse::{Analysis, CriticFinding, Evidence, Leniency};
 use crate::program::Program;
@@ -131,6 +131,18 @@ pub fn printed_value(text: &str) -> Option<Value> {
     } else {
         reading.value
     }))
+}
+
+/// Our own answer as a later turn sees it.
+#[must_use]
+pub fn own_history(question: &str, answer: Option<&Answer>) -> HistoryEntry {
+    HistoryEntry {
+        question: question.to_owned(),
+        value: answer.and_then(|answer| answer.value.clone()),
+        program: answer.and_then(|answer| answer.program.clone()),
+        label: answer.and_then(|answer| answer.label.clone()),
+        source: HistorySource::Own,
+    }
 }
 
 fn implied_unit(answer: &str) -> Unit {

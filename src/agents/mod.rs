@@ -11,7 +11,9 @@ mod settings;
 pub mod verify;
 mod wiring;
 
-pub use answer::{Answer, AnswerFrom, CriticVerdict, Round, Settled, StopReason, printed_value};
+pub use answer::{
+    Answer, AnswerFrom, CriticVerdict, Round, Settled, StopReason, own_history, printed_value,
+};
 pub use exchange::{Call, CallMemory, Exchange, Failure};
 pub use settings::{Backend, CriticMode, PairOptions, Sampling};
 pub use wiring::{Interruption, Pair, Route};

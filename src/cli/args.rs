@@ -1,62 +1,22 @@
-//! The arguments of the main job, as typed; absent means "as configured".
+//! The arguments of the main job and of `ask`, as typed; absent means "as
+//! configured".
 
 use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
 
-/// The arguments of the main job. What is serialised is a layer of settings:
-/// keys are those of `convfinqa.toml`.
+/// Who answers and how: the arguments that every command with agents shares.
+/// What is serialised is a layer of settings: keys are those of
+/// `convfinqa.toml`.
 #[derive(Args, Clone, Debug, Default, Serialize)]
-pub struct RunArgs {
+pub struct PairArgs {
     /// `offline` (the embedded pair, the default) or a chat model; on Azure the deployment
     #[arg(long, short = 'm', value_name = "MODEL")]
     pub model: Option<String>,
-    /// Records to take, from the first [default: all offline and on loopback, else 100]
-    #[arg(long, short = 'n', value_name = "N")]
-    pub n: Option<usize>,
-    /// Print every question, its gold and generated answer, and the rounds
-    #[arg(long, short = 'v')]
-    #[serde(skip)]
-    pub verbose: bool,
-    /// A file of ConvFinQA records, or `sample` [default: data/train.json if there, else the sample]
-    #[arg(long, value_name = "FILE")]
-    pub data_path: Option<String>,
     /// Sampling temperature, 0 to 1
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     pub temperature: Option<f64>,
-
-    /// Records FROM..TO by place, from 0, TO excluded
-    #[arg(long, value_name = "FROM..TO", help_heading = "Questions")]
-    pub range: Option<String>,
-    /// Only these record ids, comma-separated
-    #[arg(
-        long,
-        value_name = "ID,…",
-        value_delimiter = ',',
-        help_heading = "Questions"
-    )]
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub ids: Vec<String>,
-    /// Only records whose id or a question matches this regular expression
-    #[arg(long, value_name = "REGEX", help_heading = "Questions")]
-    pub filter: Option<String>,
-    /// Draw the order of records by --seed before --n is taken
-    #[arg(long, help_heading = "Questions")]
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub shuffle: bool,
-    /// Seed of --shuffle, and of sampling where the provider has one
-    #[arg(long, value_name = "SEED", help_heading = "Questions")]
-    pub seed: Option<u64>,
-    /// Stand-alone questions, or the conversations' turns in order
-    #[arg(long, value_name = "MODE", value_parser = ["questions", "conversations"], help_heading = "Questions")]
-    pub mode: Option<String>,
-    /// What a turn is told of the earlier ones: our own answers, or the dataset's
-    #[arg(long, value_name = "WHOSE", value_parser = ["own", "gold"], help_heading = "Questions")]
-    pub history: Option<String>,
-    /// Passes over all questions
-    #[arg(long, value_name = "K", help_heading = "Questions")]
-    pub epochs: Option<u32>,
 
     /// Who criticises: an LLM beside the checks, the checks alone, nobody
     #[arg(long, value_name = "WHO", value_parser = ["llm", "rules", "off"], help_heading = "Agents")]
@@ -81,6 +41,12 @@ pub struct RunArgs {
     /// Below this confidence (0 to 1) the offline pair abstains
     #[arg(long, value_name = "P", help_heading = "Agents")]
     pub min_confidence: Option<f64>,
+    /// Analyses drawn per question, of which the commonest value is taken [default: 1]
+    #[arg(long, value_name = "K", help_heading = "Agents")]
+    pub samples: Option<u32>,
+    /// Seed of sampling where the provider has one, and of shuffling
+    #[arg(long, value_name = "SEED", help_heading = "Agents")]
+    pub seed: Option<u64>,
     /// How the table is shown: as filed, or repaired
     #[arg(long, value_name = "STYLE", value_parser = ["reference", "repaired"], help_heading = "Agents")]
     pub table_style: Option<String>,
@@ -103,6 +69,61 @@ pub struct RunArgs {
     /// HTTP requests for one call, at most [default: 6]
     #[arg(long, value_name = "N", help_heading = "Provider")]
     pub attempts: Option<u32>,
+
+    /// Settings file [default: convfinqa.toml, if it is there]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[serde(skip)]
+    pub config: Option<PathBuf>,
+}
+
+/// The arguments of the main job. What is serialised is a layer of settings:
+/// keys are those of `convfinqa.toml`.
+#[derive(Args, Clone, Debug, Default, Serialize)]
+pub struct RunArgs {
+    /// Who answers and how.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub pair: PairArgs,
+    /// Records to take, from the first [default: all offline and on loopback, else 100]
+    #[arg(long, short = 'n', value_name = "N")]
+    pub n: Option<usize>,
+    /// Print every question, its gold and generated answer, and the rounds
+    #[arg(long, short = 'v')]
+    #[serde(skip)]
+    pub verbose: bool,
+    /// A file of ConvFinQA records, or `sample` [default: data/train.json if there, else the sample]
+    #[arg(long, value_name = "FILE")]
+    pub data_path: Option<String>,
+
+    /// Records FROM..TO by place, from 0, TO excluded
+    #[arg(long, value_name = "FROM..TO", help_heading = "Questions")]
+    pub range: Option<String>,
+    /// Only these record ids, comma-separated
+    #[arg(
+        long,
+        value_name = "ID,…",
+        value_delimiter = ',',
+        help_heading = "Questions"
+    )]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ids: Vec<String>,
+    /// Only records whose id or a question matches this regular expression
+    #[arg(long, value_name = "REGEX", help_heading = "Questions")]
+    pub filter: Option<String>,
+    /// Draw the order of records by --seed before --n is taken
+    #[arg(long, help_heading = "Questions")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub shuffle: bool,
+    /// Stand-alone questions, or the conversations' turns in order
+    #[arg(long, value_name = "MODE", value_parser = ["questions", "conversations"], help_heading = "Questions")]
+    pub mode: Option<String>,
+    /// What a turn is told of the earlier ones: our own answers, or the dataset's
+    #[arg(long, value_name = "WHOSE", value_parser = ["own", "gold"], help_heading = "Questions")]
+    pub history: Option<String>,
+    /// Passes over all questions
+    #[arg(long, value_name = "K", help_heading = "Questions")]
+    pub epochs: Option<u32>,
+
     /// Conversations in flight at a time [default: 8, offline the number of cores]
     #[arg(long, short = 'j', value_name = "N", help_heading = "Provider")]
     pub concurrency: Option<usize>,
@@ -122,10 +143,6 @@ pub struct RunArgs {
     #[arg(long, short = 'q', help_heading = "Output")]
     #[serde(skip)]
     pub quiet: bool,
-    /// Settings file [default: convfinqa.toml, if it is there]
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    #[serde(skip)]
-    pub config: Option<PathBuf>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]

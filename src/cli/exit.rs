@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use crate::analysis::AnalysisError;
 use crate::config::ConfigError;
-use crate::dataset::DatasetError;
 use crate::dataset::download::DownloadError;
+use crate::dataset::{DatasetError, OwnError};
 use crate::env::data::EnvError;
 use crate::env::server::ServerError;
 use crate::models::{ErrorKind, ModelError, SettingsError};
@@ -106,7 +106,7 @@ pub fn classify(error: &anyhow::Error) -> Exit {
         if cause.is::<ServerError>() {
             return Exit::Usage;
         }
-        if cause.is::<AnalysisError>() || cause.is::<EnvError>() {
+        if cause.is::<AnalysisError>() || cause.is::<EnvError>() || cause.is::<OwnError>() {
             return Exit::Data;
         }
         if cause.is::<PlanError>() || cause.is::<ScoreError>() {

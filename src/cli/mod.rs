@@ -3,6 +3,7 @@
 
 mod analyze;
 mod args;
+mod ask;
 mod compare;
 mod data;
 mod env;
@@ -11,6 +12,7 @@ mod graph;
 mod provider;
 mod run;
 mod score;
+mod settings;
 mod signals;
 
 use std::process::ExitCode;
@@ -42,6 +44,8 @@ pub struct Cli {
 enum Command {
     /// Ask the questions of a dataset and score the answers (the default).
     Run(Box<args::RunArgs>),
+    /// Ask questions about a document of your own.
+    Ask(Box<ask::Args>),
     /// Score a file of predictions again, offline.
     Score(score::Args),
     /// Compare two runs question by question, offline.
@@ -88,6 +92,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
     match cli.command {
         None => run::execute(&cli.run),
         Some(Command::Run(args)) => run::execute(&args),
+        Some(Command::Ask(args)) => ask::execute(&args),
         Some(Command::Score(args)) => score::execute(&args),
         Some(Command::Compare(args)) => compare::execute(&args),
         Some(Command::Data(command)) => data::execute(command),

@@ -8,7 +8,7 @@ use anyhow::Context;
 use tokio::sync::mpsc;
 
 use crate::agents::Pair;
-use crate::config::{Layers, Settings};
+use crate::config::Settings;
 use crate::dataset::Dataset;
 use crate::models::{CallEvent, Observer};
 use crate::run::{Event, Finish, Identity, Journal, Plan, RunMeta, Scheduler, Stop};
@@ -17,7 +17,7 @@ use crate::sinks::{self, RunFolder, Summary};
 
 use super::args::RunArgs;
 use super::provider::{self, Answering};
-use super::{Exit, Failure, signals};
+use super::{Exit, Failure, settings, signals};
 
 /// Events that may wait for the display before questions wait for it.
 const EVENT_QUEUE: usize = 1024;
@@ -27,7 +27,7 @@ const EVENT_QUEUE: usize = 1024;
 /// # Errors
 /// One line for the user; [`super::exit::classify`] knows its exit code.
 pub fn execute(args: &RunArgs) -> anyhow::Result<Exit> {
-    let settings = settings(args)?;
+    let settings = settings::load(args, args.pair.config.as_deref())?;
     let offline = settings.is_offline();
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime.enable_all();
@@ -35,26 +35,6 @@ pub fn execute(args: &RunArgs) -> anyhow::Result<Exit> {
         .build()
         .context("cannot start the runtime")?
         .block_on(main_job(args, settings, offline))
-}
-
-/// Flags over environment over `convfinqa.toml` over defaults.
-fn settings(args: &RunArgs) -> anyhow::Result<Settings> {
-    // A `.env` that is not there is no error; one that cannot be read is.
-    match dotenvy::dotenv() {
-        Ok(_) => {}
-        Err(error) if error.not_found() => {}
-        Err(error) => return Err(Failure::new(Exit::Usage, format!(".env: {error}")).into()),
-    }
-    let named = args.config.as_deref();
-    let flags = toml::Table::try_from(args).context("command line")?;
-    let layers = Layers::default()
-        .file(
-            named.unwrap_or(Path::new("convfinqa.toml")),
-            named.is_some(),
-        )?
-        .environment(&provider::variable)?
-        .table(flags, "command line")?;
-    Ok(layers.settings()?)
 }
 
 async fn main_job(args: &RunArgs, settings: Settings, offline: bool) -> anyhow::Result<Exit> {

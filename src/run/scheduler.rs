@@ -11,8 +11,8 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::agents::{Answer, Call, CallMemory, Interruption, Pair, Settled};
-use crate::dataset::{HistoryEntry, HistorySource, Question};
+use crate::agents::{Answer, Call, CallMemory, Interruption, Pair, Settled, own_history};
+use crate::dataset::{HistoryEntry, Question};
 use crate::score::Scores;
 
 use super::event::{Event, Finish};
@@ -309,15 +309,4 @@ fn row(
         cost,
     }
     .scored(&case.question.document)
-}
-
-/// Our own answer as a later turn sees it.
-fn own_history(question: &str, answer: Option<&Answer>) -> HistoryEntry {
-    HistoryEntry {
-        question: question.to_owned(),
-        value: answer.and_then(|answer| answer.value.clone()),
-        program: answer.and_then(|answer| answer.program.clone()),
-        label: answer.and_then(|answer| answer.label.clone()),
-        source: HistorySource::Own,
-    }
 }

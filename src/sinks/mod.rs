@@ -2,12 +2,14 @@
 //!
 //! They decide nothing: what a run does is the same with and without them.
 
+mod answer;
 mod csv;
 mod folder;
 mod jsonl;
 mod summary;
 pub mod terminal;
 
+pub use answer::AnswerView;
 pub use csv::{COLUMNS, write_csv};
 pub use folder::{RunFolder, SinkError, latest_unfinished};
 pub use jsonl::write_transcripts;

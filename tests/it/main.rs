@@ -12,6 +12,7 @@
 mod agents;
 mod analysis;
 mod architecture;
+mod ask;
 mod cli;
 mod dataset;
 mod env;

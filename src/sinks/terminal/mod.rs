@@ -1,9 +1,12 @@
 //! What a person sees while a run goes on and when it is over.
 
+mod answer;
 mod comparison;
 mod progress;
 mod table;
 
+pub use answer::answer_text;
 pub use comparison::comparison_tables;
+pub(super) use progress::verdict_text;
 pub use progress::{Progress, ProgressOptions};
 pub use table::{scorecard_tables, summary_tables};

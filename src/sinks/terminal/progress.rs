@@ -195,7 +195,8 @@ impl Progress {
     }
 }
 
-fn verdict_text(round: &crate::agents::Round) -> String {
+/// A round's verdict in a few words.
+pub(in crate::sinks) fn verdict_text(round: &crate::agents::Round) -> String {
     use crate::agents::CriticVerdict;
     match &round.verdict {
         CriticVerdict::Ok if round.findings.is_empty() => "ALL_OK".to_owned(),

@@ -1,0 +1,245 @@
+//! `convfinqa ask`: questions about a document of one's own, one by one, each
+//! with the earlier ones as its history.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use tokio::sync::mpsc;
+
+use crate::agents::{CallMemory, Interruption, Pair, own_history};
+use crate::dataset::{self, Document, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey};
+use crate::models::{CallEvent, Observer};
+use crate::run::Stop;
+use crate::sinks::AnswerView;
+use crate::sinks::terminal::answer_text;
+
+use super::args::PairArgs;
+use super::{Exit, Failure, provider, settings, signals};
+
+/// Arguments of `ask`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Without a question it asks for one after the other: each line of stdin is a \
+question that may refer to the ones before it; the end of input ends it."
+)]
+pub struct Args {
+    /// The document: a Markdown, text, CSV or TSV file; left out beside --table or --text
+    file: Option<String>,
+    /// The question, in quotes; left out, stdin is asked for questions
+    question: Option<String>,
+    /// The document's table: CSV, TSV or Markdown
+    #[arg(long, value_name = "FILE")]
+    table: Option<PathBuf>,
+    /// The document's text
+    #[arg(long, value_name = "FILE")]
+    text: Option<PathBuf>,
+    /// Print each answer as a line of JSON
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    /// Print nothing but answers and errors
+    #[arg(long, short = 'q', help_heading = "Output")]
+    quiet: bool,
+    #[command(flatten)]
+    pair: PairArgs,
+}
+
+/// Asks the question, or one after the other.
+///
+/// # Errors
+/// One line for the user; [`super::exit::classify`] knows its exit code.
+pub fn execute(args: &Args) -> anyhow::Result<Exit> {
+    let settings = settings::load(&args.pair, args.pair.config.as_deref())?;
+    let (own, question) = document(args)?;
+    let quiet = args.quiet;
+    if !quiet {
+        for note in &own.notes {
+            eprintln!("note: {note}");
+        }
+    }
+    let observer: Observer = Arc::new(move |_node, event| {
+        if let (CallEvent::Retry(notice), false) = (event, quiet) {
+            eprintln!(
+                "trying again in {:.1} s: {}",
+                notice.delay.as_secs_f64(),
+                notice.message
+            );
+        }
+    });
+    let answering = provider::answering(&settings, observer)?;
+    let session = Session {
+        pair: Pair::new(&answering.pair)?,
+        document: Arc::new(own.document),
+        json: args.json,
+        stop: Stop::default(),
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    let exit = runtime.block_on(async {
+        signals::listen(session.stop.clone(), |_| {});
+        match question {
+            Some(question) => session.once(question).await,
+            None => session.questions(quiet).await,
+        }
+    });
+    // A read of stdin that nobody waits for any more must not hold up the end.
+    runtime.shutdown_background();
+    exit
+}
+
+/// The document, and the question if there is one.
+fn document(args: &Args) -> anyhow::Result<(OwnDocument, Option<String>)> {
+    let usage = |message: &str| Failure::new(Exit::Usage, message);
+    let parts = args.table.is_some() || args.text.is_some();
+    match (parts, &args.file, &args.question) {
+        (false, Some(file), question) => {
+            Ok((dataset::read_own(Path::new(file))?, question.clone()))
+        }
+        (false, None, _) => Err(usage(
+            "no document: name a file (convfinqa ask report.md \"question\"), or a --table and a --text",
+        )
+        .into()),
+        (true, Some(_), Some(_)) => Err(usage(
+            "a FILE beside --table or --text: name the document in one way, and put the question in quotes",
+        )
+        .into()),
+        // The first word is the question then.
+        (true, question, _) => {
+            let own = dataset::read_parts(args.table.as_deref(), args.text.as_deref())?;
+            Ok((own, question.clone()))
+        }
+    }
+}
+
+/// A document and who answers about it.
+struct Session {
+    pair: Pair,
+    document: Arc<Document>,
+    json: bool,
+    stop: Stop,
+}
+
+impl Session {
+    async fn once(&self, text: String) -> anyhow::Result<Exit> {
+        if text.trim().is_empty() {
+            return Err(Failure::new(Exit::Usage, "the question is empty").into());
+        }
+        let mut history = Vec::new();
+        match self.ask(&text, &mut history).await? {
+            None => Ok(Exit::Interrupted),
+            Some(Outcome::Answered) => Ok(Exit::Done),
+            Some(_) => Ok(Exit::Unanswered),
+        }
+    }
+
+    /// Asks every line of stdin.
+    async fn questions(&self, quiet: bool) -> anyhow::Result<Exit> {
+        let prompt = !quiet && std::io::stdin().is_terminal();
+        if prompt {
+            eprintln!("Ask about {}; Ctrl-D ends.", self.document.id);
+        }
+        let mut lines = lines();
+        let mut history = Vec::new();
+        let mut exit = Exit::Done;
+        let mut asked = false;
+        loop {
+            if prompt {
+                eprint!("> ");
+            }
+            let line = tokio::select! {
+                () = self.stop.drain.cancelled() => return Ok(Exit::Interrupted),
+                line = lines.recv() => line,
+            };
+            let Some(line) = line else { break };
+            let line = line.context("stdin cannot be read")?;
+            if !line.trim().is_empty() {
+                asked = true;
+                match self.ask(line.trim(), &mut history).await? {
+                    None => return Ok(Exit::Interrupted),
+                    Some(Outcome::Answered) => {}
+                    Some(_) => exit = Exit::Unanswered,
+                }
+            }
+        }
+        if !asked {
+            return Err(Failure::new(
+                Exit::Usage,
+                "no question: give one on the command line, or one a line on stdin",
+            )
+            .into());
+        }
+        Ok(exit)
+    }
+
+    /// Asks one question and prints its answer; `None` if it was given up.
+    async fn ask(
+        &self,
+        text: &str,
+        history: &mut Vec<HistoryEntry>,
+    ) -> anyhow::Result<Option<Outcome>> {
+        let question = Arc::new(Question {
+            key: QuestionKey {
+                id: self.document.id.clone(),
+                part: history.len().to_string(),
+            },
+            document: Arc::clone(&self.document),
+            text: text.trim().to_owned(),
+            history: history.clone(),
+        });
+        let memory = CallMemory::default();
+        let asking = self.pair.ask(
+            Arc::clone(&question),
+            memory,
+            self.stop.abort.clone(),
+            &|_| {},
+        );
+        let settled = tokio::select! {
+            // There is nothing to drain: the first Ctrl-C gives the question up.
+            () = self.stop.drain.cancelled() => return Ok(None),
+            settled = asking => settled,
+        };
+        let settled = match settled {
+            Ok(settled) => settled,
+            Err(Interruption::Cancelled) => return Ok(None),
+            Err(Interruption::Fatal(message)) => {
+                return Err(Failure::new(Exit::Provider, message).into());
+            }
+        };
+        history.push(own_history(&question.text, settled.answer.as_ref()));
+        let view = AnswerView::new(&question, &settled);
+        let mut stdout = std::io::stdout().lock();
+        if self.json {
+            serde_json::to_writer(&mut stdout, &view)?;
+            writeln!(stdout)?;
+        } else {
+            writeln!(stdout, "{}", answer_text(&view))?;
+        }
+        stdout.flush()?;
+        Ok(Some(settled.outcome))
+    }
+}
+
+/// Lines of stdin, read on a thread of their own: a read of a terminal cannot
+/// be given up.
+fn lines() -> mpsc::Receiver<std::io::Result<String>> {
+    let (sender, lines) = mpsc::channel(1);
+    std::thread::spawn(move || {
+        let mut stdin = std::io::stdin().lock();
+        let mut bytes = Vec::new();
+        loop {
+            bytes.clear();
+            let line = match stdin.read_until(b'\n', &mut bytes) {
+                Ok(0) => return,
+                Ok(_) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
+                Err(error) => Err(error),
+            };
+            if sender.blocking_send(line).is_err() {
+                return;
+            }
+        }
+    });
+    lines
+}

@@ -1,0 +1,34 @@
+//! From the command line to settings: flags over environment over
+//! `convfinqa.toml` over defaults.
+
+use std::path::Path;
+
+use anyhow::Context;
+use serde::Serialize;
+
+use crate::config::{Layers, Settings};
+
+use super::{Exit, Failure, provider};
+
+/// The settings that `flags`, which serialise as a layer of them, come to over
+/// the environment and the file `named`, or `convfinqa.toml` if it is there.
+///
+/// # Errors
+/// One line that names the layer and the setting.
+pub fn load(flags: &impl Serialize, named: Option<&Path>) -> anyhow::Result<Settings> {
+    // A `.env` that is not there is no error; one that cannot be read is.
+    match dotenvy::dotenv() {
+        Ok(_) => {}
+        Err(error) if error.not_found() => {}
+        Err(error) => return Err(Failure::new(Exit::Usage, format!(".env: {error}")).into()),
+    }
+    let flags = toml::Table::try_from(flags).context("command line")?;
+    let layers = Layers::default()
+        .file(
+            named.unwrap_or(Path::new("convfinqa.toml")),
+            named.is_some(),
+        )?
+        .environment(&provider::variable)?
+        .table(flags, "command line")?;
+    Ok(layers.settings()?)
+}

@@ -1,0 +1,128 @@
+//! Bytes to text: UTF-8, UTF-16 by its mark, else Windows-1252, and a clear
+//! word about files that are no text.
+
+use std::path::Path;
+
+use super::{LARGEST, OwnError};
+
+/// A file's text, line ends as `\n`.
+pub(super) struct Decoded {
+    pub(super) text: String,
+    pub(super) notes: Vec<String>,
+}
+
+/// Reads a text file.
+pub(super) fn file(path: &Path) -> Result<Decoded, OwnError> {
+    let unreadable = |source| OwnError::Unreadable {
+        path: path.to_owned(),
+        source,
+    };
+    let metadata = std::fs::metadata(path).map_err(unreadable)?;
+    if metadata.len() > LARGEST {
+        let reason = format!(
+            "it has {} MB; a document of one page is expected, {} MB at most",
+            metadata.len() / (1024 * 1024),
+            LARGEST / (1024 * 1024)
+        );
+        return Err(not_text(path, &reason));
+    }
+    let bytes = std::fs::read(path).map_err(unreadable)?;
+    decode(path, &bytes)
+}
+
+fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, OwnError> {
+    let known = [
+        (
+            &b"PK\x03\x04"[..],
+            "a spreadsheet, word-processor or zip file; save the table as CSV",
+        ),
+        (
+            b"%PDF",
+            "a PDF; copy its table into a CSV and its text into a text file",
+        ),
+        (
+            b"\xD0\xCF\x11\xE0",
+            "an old Office file; save the table as CSV",
+        ),
+        (b"\x1F\x8B", "gzip data; unpack it first"),
+    ];
+    if let Some((_, what)) = known.iter().find(|(start, _)| bytes.starts_with(start)) {
+        return Err(not_text(path, &format!("it is {what}")));
+    }
+    let mut notes = Vec::new();
+    let text = if let Some((encoding, mark)) = encoding_rs::Encoding::for_bom(bytes) {
+        let (text, broken) = encoding.decode_without_bom_handling(bytes.get(mark..).unwrap_or(&[]));
+        if broken {
+            let reason = format!(
+                "it begins as {} and is not; save it as UTF-8",
+                encoding.name()
+            );
+            return Err(not_text(path, &reason));
+        }
+        text.into_owned()
+    } else if let Ok(text) = std::str::from_utf8(bytes) {
+        text.to_owned()
+    } else {
+        notes.push(format!(
+            "{} is not UTF-8: read as Windows-1252 (Latin-1)",
+            path.display()
+        ));
+        encoding_rs::WINDOWS_1252
+            .decode_without_bom_handling(bytes)
+            .0
+            .into_owned()
+    };
+    if text.contains('\0') {
+        return Err(not_text(
+            path,
+            "it holds zero bytes and is no text; save it as UTF-8",
+        ));
+    }
+    Ok(Decoded {
+        text: text.replace("\r\n", "\n").replace('\r', "\n"),
+        notes,
+    })
+}
+
+fn not_text(path: &Path, reason: &str) -> OwnError {
+    OwnError::NotText {
+        path: path.to_owned(),
+        reason: reason.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(bytes: &[u8]) -> Result<String, String> {
+        decode(Path::new("t.csv"), bytes)
+            .map(|decoded| decoded.text)
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn each_encoding_comes_to_the_same_text() {
+        let utf16: Vec<u8> = [0xFF, 0xFE]
+            .into_iter()
+            .chain("é,1\n".encode_utf16().flat_map(u16::to_le_bytes))
+            .collect();
+        let files: [&[u8]; 4] = [
+            "é,1\n".as_bytes(),
+            b"\xEF\xBB\xBF\xC3\xA9,1\r\n",
+            b"\xE9,1\r",
+            &utf16,
+        ];
+        for bytes in files {
+            assert_eq!(text(bytes).as_deref(), Ok("é,1\n"), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_text_is_said_to_be_none() {
+        assert!(text(b"%PDF-1.7").unwrap_err().contains("a PDF"));
+        assert!(text(b"PK\x03\x04xlsx").unwrap_err().contains("as CSV"));
+        assert!(text(b"a\0b\0").unwrap_err().contains("zero bytes"));
+        assert!(text(b"\xFF\xFEa").unwrap_err().contains("UTF-16LE"));
+    }
+}

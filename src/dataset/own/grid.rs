@@ -1,0 +1,204 @@
+//! Rows to a table with one header: titles set apart, a missing corner or
+//! header filled in, rows of different lengths refused where a comma inside a
+//! number could have split a cell.
+
+use std::path::Path;
+
+use crate::table::{Cell, CellKind, years_in};
+
+use super::{Grid, OwnError};
+
+/// A row with the line it begins in.
+pub(super) type Line = (u64, Vec<String>);
+
+/// Reads separated values; without a separator, commas or semicolons,
+/// whichever splits the lines into more cells.
+pub(super) fn separated(path: &Path, text: &str, separator: Option<u8>) -> Result<Grid, OwnError> {
+    let separator = separator.unwrap_or_else(|| separator_of(text));
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(separator)
+        .from_reader(text.as_bytes());
+    let mut lines = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| OwnError::Table {
+            path: path.to_owned(),
+            line: error.position().map_or(1, csv::Position::line),
+            reason: error.to_string(),
+        })?;
+        let line = record.position().map_or(1, csv::Position::line);
+        lines.push((line, record.iter().map(cell).collect()));
+    }
+    shape(path, lines)
+}
+
+fn separator_of(text: &str) -> u8 {
+    let count = |separator: char| text.matches(separator).count();
+    let tabs = count('\t');
+    let semicolons = count(';');
+    // Decimal commas come with semicolons, so semicolons win a tie; tabs stand
+    // in no cell.
+    if tabs > 0 && tabs >= text.lines().filter(|line| !line.trim().is_empty()).count() {
+        b'\t'
+    } else if semicolons > 0 && first_line_splits(text) {
+        b';'
+    } else {
+        b','
+    }
+}
+
+/// Whether the first line that separates anything does so by semicolons.
+fn first_line_splits(text: &str) -> bool {
+    text.lines()
+        .find(|line| line.contains([',', ';']))
+        .is_some_and(|line| line.matches(';').count() >= line.matches(',').count())
+}
+
+/// A cell on one line, without space around it.
+pub(super) fn cell(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Makes a table of rows.
+pub(super) fn shape(path: &Path, lines: Vec<Line>) -> Result<Grid, OwnError> {
+    let mut lines: Vec<Line> = lines
+        .into_iter()
+        .map(|(line, mut row)| {
+            while row.last().is_some_and(String::is_empty) {
+                row.pop();
+            }
+            (line, row)
+        })
+        .filter(|(_, row)| !row.is_empty())
+        .collect();
+    let mut grid = Grid::default();
+    // A line alone above wider ones is a title.
+    let titles = lines
+        .iter()
+        .take_while(|(_, row)| row.iter().filter(|cell| !cell.is_empty()).count() == 1)
+        .count();
+    if titles < lines.len() {
+        let above = lines.drain(..titles);
+        grid.titles = above
+            .flat_map(|(_, row)| row)
+            .filter(|cell| !cell.is_empty())
+            .collect();
+    }
+    let Some((_, header)) = lines.first() else {
+        return Err(OwnError::Nothing {
+            path: path.to_owned(),
+            reason: "the table has no rows".to_owned(),
+        });
+    };
+    let widest = lines.iter().skip(1).map(|(_, row)| row.len()).max();
+    // `2019,2018` over `Revenue,10,9`: the corner was left out.
+    let cornerless = widest == Some(header.len() + 1)
+        && header
+            .first()
+            .is_some_and(|first| !years_in(first).is_empty());
+    let headerless = !cornerless && is_data(header);
+    if cornerless {
+        if let Some((_, header)) = lines.first_mut() {
+            header.insert(0, String::new());
+        }
+    } else if headerless {
+        let width = header.len();
+        let names = (1..width).map(|column| format!("column {column}"));
+        lines.insert(
+            0,
+            (1, std::iter::once(String::new()).chain(names).collect()),
+        );
+        grid.notes.push(format!(
+            "{} has no header row: its columns are called column 1, column 2, …",
+            path.display()
+        ));
+    }
+    let width = lines.first().map_or(0, |(_, header)| header.len());
+    if let Some((line, row)) = lines.iter().find(|(_, row)| row.len() > width) {
+        return Err(OwnError::Table {
+            path: path.to_owned(),
+            line: *line,
+            reason: format!(
+                "{} cells under a header of {width}; put quotes around cells that hold the separator (\"1,234\"), or complete the header",
+                row.len()
+            ),
+        });
+    }
+    for (_, row) in &mut lines {
+        row.resize(width, String::new());
+    }
+    grid.rows = lines.into_iter().map(|(_, row)| row).collect();
+    Ok(grid)
+}
+
+/// Whether a first row holds figures instead of names: only numbers behind its
+/// first cell, and not all of them years.
+fn is_data(row: &[String]) -> bool {
+    let behind = row.iter().skip(1).filter(|cell| !cell.is_empty());
+    let cells: Vec<Cell> = behind.map(|cell| Cell::read(cell)).collect();
+    cells
+        .iter()
+        .all(|cell| matches!(cell.kind, CellKind::Number { .. }))
+        && cells.iter().any(|cell| !cell.is_year())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Grid, String> {
+        separated(Path::new("t.csv"), text, None).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn quotes_titles_blanks_and_short_rows_are_read() {
+        let grid =
+            read("Acme Ltd\n(in millions),,\n,2019,2018\nRevenue,\"1,234\",\"$ 9\n\"\n\nOther,5\n");
+        let grid = grid.unwrap();
+        assert_eq!(grid.titles, ["Acme Ltd", "(in millions)"]);
+        assert_eq!(
+            grid.rows,
+            [
+                ["", "2019", "2018"],
+                ["Revenue", "1,234", "$ 9"],
+                ["Other", "5", ""]
+            ]
+        );
+    }
+
+    #[test]
+    fn a_missing_corner_or_header_is_filled_in() {
+        assert_eq!(
+            read("2019,2018\nRevenue,5,4\n").unwrap().rows[0],
+            ["", "2019", "2018"]
+        );
+        let grid = read("Revenue,5,4\nCosts,3,2\n").unwrap();
+        assert_eq!(grid.rows[0], ["", "column 1", "column 2"]);
+        assert_eq!(grid.notes.len(), 1);
+    }
+
+    #[test]
+    fn a_comma_inside_a_number_is_not_taken_for_two_cells() {
+        let error = read(",2019,2018\nCosts,1,2\nRevenue,1,234,5\n").unwrap_err();
+        assert!(
+            error.starts_with("t.csv: line 3: 4 cells under a header of 3"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn semicolons_and_tabs_separate_too() {
+        for text in [
+            ";2019;2018\nRevenue;1,5;2,5\n",
+            "\t2019\t2018\nRevenue\t1,5\t2,5\n",
+        ] {
+            assert_eq!(read(text).unwrap().rows[1], ["Revenue", "1,5", "2,5"]);
+        }
+    }
+
+    #[test]
+    fn nothing_is_an_error() {
+        assert!(read(" \n,,\n").unwrap_err().contains("no rows"));
+    }
+}

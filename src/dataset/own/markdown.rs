@@ -1,0 +1,192 @@
+//! A Markdown page: its largest pipe table is the table, the rest is text,
+//! smaller tables row by row.
+
+use std::path::Path;
+
+use super::grid::{self, Line};
+use super::sentences::sentences;
+use super::{Grid, OwnError};
+
+/// A page in parts.
+pub(super) struct Page {
+    pub(super) before: Vec<String>,
+    pub(super) grid: Grid,
+    pub(super) after: Vec<String>,
+}
+
+enum Block {
+    Text(String),
+    Table(Vec<Line>),
+}
+
+/// Reads a page; one without a table has an empty one.
+pub(super) fn page(path: &Path, text: &str) -> Result<Page, OwnError> {
+    let blocks = blocks(text);
+    let size = |block: &Block| match block {
+        Block::Table(rows) => rows.iter().map(|(_, row)| row.len()).sum(),
+        Block::Text(_) => 0,
+    };
+    let largest = blocks.iter().map(size).max().filter(|size| *size > 0);
+    let tables = blocks.iter().filter(|block| size(block) > 0).count();
+    let mut page = Page {
+        before: Vec::new(),
+        grid: Grid::default(),
+        after: Vec::new(),
+    };
+    let mut chosen = false;
+    for block in blocks {
+        let is_largest = !chosen && Some(size(&block)) == largest;
+        let side = if chosen {
+            &mut page.after
+        } else {
+            &mut page.before
+        };
+        match block {
+            Block::Table(rows) if is_largest => {
+                page.grid = grid::shape(path, rows)?;
+                chosen = true;
+            }
+            Block::Table(rows) => side.extend(row_sentences(&rows)),
+            Block::Text(text) => side.extend(sentences(&text)),
+        }
+    }
+    if tables > 1 {
+        page.grid.notes.push(format!(
+            "{} has {tables} tables: the largest is the table, the others are read as text",
+            path.display()
+        ));
+    }
+    Ok(page)
+}
+
+/// The table of a file that is named for its table.
+pub(super) fn table_alone(path: &Path, text: &str) -> Result<Grid, OwnError> {
+    let page = page(path, text)?;
+    if page.grid.rows.is_empty() {
+        return Err(OwnError::Nothing {
+            path: path.to_owned(),
+            reason: "there is no Markdown table in it (rows of | cells | with a |---| line under the header)"
+                .to_owned(),
+        });
+    }
+    Ok(page.grid)
+}
+
+fn blocks(text: &str) -> Vec<Block> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut blocks = Vec::new();
+    let mut plain = String::new();
+    let mut at = 0;
+    while let Some(line) = lines.get(at) {
+        let ruled = lines.get(at + 1).is_some_and(|next| is_rule(next));
+        if line.contains('|') && ruled {
+            blocks.push(Block::Text(std::mem::take(&mut plain)));
+            let rows = lines.iter().enumerate().skip(at);
+            let rows: Vec<(usize, &&str)> =
+                rows.take_while(|(_, line)| line.contains('|')).collect();
+            at += rows.len();
+            let rows = rows.into_iter().filter(|(_, line)| !is_rule(line));
+            blocks.push(Block::Table(
+                rows.map(|(index, line)| (index as u64 + 1, cells(line)))
+                    .collect(),
+            ));
+        } else {
+            plain.push_str(line);
+            plain.push('\n');
+            at += 1;
+        }
+    }
+    blocks.push(Block::Text(plain));
+    blocks
+}
+
+/// The line under a header: `|---|:--:|`.
+fn is_rule(line: &str) -> bool {
+    let line = line.trim();
+    line.contains('-')
+        && line.contains('|')
+        && line
+            .chars()
+            .all(|c| matches!(c, '|' | '-' | ':' | ' ' | '\t'))
+}
+
+/// The cells between pipes, `\|` being a pipe inside a cell.
+fn cells(line: &str) -> Vec<String> {
+    let line = line.trim();
+    let line = line.strip_prefix('|').unwrap_or(line);
+    let mut cells = vec![String::new()];
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match (c, chars.peek()) {
+            ('\\', Some('|')) => {
+                chars.next();
+                if let Some(cell) = cells.last_mut() {
+                    cell.push('|');
+                }
+            }
+            ('|', _) => cells.push(String::new()),
+            _ => {
+                if let Some(cell) = cells.last_mut() {
+                    cell.push(c);
+                }
+            }
+        }
+    }
+    let bare = |cell: &String| {
+        let cell = grid::cell(cell);
+        // `**Total**` is emphasis; `(1)*` is a footnote.
+        let inner = ["**", "__", "`"]
+            .iter()
+            .find_map(|mark| cell.strip_prefix(mark)?.strip_suffix(mark).map(str::trim));
+        inner.map(str::to_owned).unwrap_or(cell)
+    };
+    cells.iter().map(bare).collect()
+}
+
+/// A smaller table's rows: `Revenue: 2019 5; 2018 4.`
+fn row_sentences(rows: &[Line]) -> Vec<String> {
+    let Some(((_, header), body)) = rows.split_first() else {
+        return Vec::new();
+    };
+    let sentence = |row: &[String]| {
+        let (label, values) = row.split_first()?;
+        let named = header
+            .iter()
+            .skip(1)
+            .zip(values)
+            .filter(|(_, value)| !value.is_empty());
+        let named: Vec<_> = named
+            .map(|(name, value)| format!("{name} {value}"))
+            .collect();
+        Some(format!("{label}: {}.", named.join("; ")))
+    };
+    body.iter().filter_map(|(_, row)| sentence(row)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_text_table_text() {
+        let text = "# Acme\nIn millions.\n\n| | 2019 | 2018 |\n|---|--:|--:|\n| **Revenue** | 5 | 4 |\n| A\\|B | 1 |  |\n\nAfter it.\n\n| a | b |\n|---|---|\n| x | 1 |\n";
+        let page = page(Path::new("a.md"), text).unwrap();
+        assert_eq!(page.before, ["Acme", "In millions."]);
+        assert_eq!(
+            page.grid.rows,
+            [
+                ["", "2019", "2018"],
+                ["Revenue", "5", "4"],
+                ["A|B", "1", ""]
+            ]
+        );
+        assert_eq!(page.after, ["After it.", "x: b 1."]);
+        assert_eq!(page.grid.notes.len(), 1);
+    }
+
+    #[test]
+    fn a_file_named_for_its_table_must_hold_one() {
+        let error = table_alone(Path::new("a.md"), "only | text\n").unwrap_err();
+        assert!(error.to_string().contains("no Markdown table"), "{error}");
+    }
+}

@@ -1,0 +1,160 @@
+//! One's own document: a table from CSV, TSV or Markdown, and text beside it,
+//! as the page that questions are asked about.
+//!
+//! What is read differently from how it stands in the file is told as a note;
+//! what could be read wrongly is an error. It reads no HTML, spreadsheet or PDF.
+
+mod decode;
+mod grid;
+mod markdown;
+mod sentences;
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use super::Document;
+
+/// The largest file that is still taken for a page, in bytes.
+const LARGEST: u64 = 8 * 1024 * 1024;
+
+/// Why a document cannot be read.
+#[derive(Debug, Error)]
+pub enum OwnError {
+    /// The file cannot be read.
+    #[error("{path}: {source}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The file is no text, or larger than a page.
+    #[error("{path}: {reason}")]
+    NotText {
+        /// The file.
+        path: PathBuf,
+        /// What it is, and what to do.
+        reason: String,
+    },
+    /// The table's rows do not fit together.
+    #[error("{path}: line {line}: {reason}")]
+    Table {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// There is nothing in it.
+    #[error("{path}: {reason}")]
+    Nothing {
+        /// The file.
+        path: PathBuf,
+        /// What is missing.
+        reason: String,
+    },
+}
+
+/// A document that has been read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnDocument {
+    /// The page: its id and filename are the file's name.
+    pub document: Document,
+    /// What was read differently from how it stands in the file, a line each.
+    pub notes: Vec<String>,
+}
+
+/// What a table file, or the table of a Markdown file, comes to.
+#[derive(Debug, Default, PartialEq)]
+struct Grid {
+    /// Rows, the header first.
+    rows: Vec<Vec<String>>,
+    /// Lines above the header that are no rows: titles, units.
+    titles: Vec<String>,
+    notes: Vec<String>,
+}
+
+/// Reads a document from one file that holds it all (Markdown, or text or a
+/// table alone, by its extension).
+///
+/// # Errors
+/// [`OwnError`], in one line.
+pub fn read_own(path: &Path) -> Result<OwnDocument, OwnError> {
+    match extension(path).as_str() {
+        "csv" | "tsv" | "tab" => read_parts(Some(path), None),
+        "txt" | "text" => read_parts(None, Some(path)),
+        _ => {
+            let decoded = decode::file(path)?;
+            let page = markdown::page(path, &decoded.text)?;
+            let document = Document {
+                table: page.grid.rows,
+                pre_text: [page.before, page.grid.titles].concat(),
+                post_text: page.after,
+                ..named(path)
+            };
+            let notes = [decoded.notes, page.grid.notes].concat();
+            finish(path, document, notes)
+        }
+    }
+}
+
+/// Reads a document from a file with its table and one with its text, either
+/// of which may be missing, but not both.
+///
+/// # Errors
+/// [`OwnError`], in one line.
+pub fn read_parts(table: Option<&Path>, text: Option<&Path>) -> Result<OwnDocument, OwnError> {
+    let path = table.or(text).unwrap_or(Path::new(""));
+    let mut document = named(path);
+    let mut notes = Vec::new();
+    if let Some(path) = text {
+        let decoded = decode::file(path)?;
+        document.pre_text = sentences::sentences(&decoded.text);
+        notes.extend(decoded.notes);
+    }
+    if let Some(path) = table {
+        let decoded = decode::file(path)?;
+        let grid = match extension(path).as_str() {
+            "md" | "markdown" => markdown::table_alone(path, &decoded.text)?,
+            "tsv" | "tab" => grid::separated(path, &decoded.text, Some(b'\t'))?,
+            _ => grid::separated(path, &decoded.text, None)?,
+        };
+        document.table = grid.rows;
+        // A title or unit above the table is the sentence before it.
+        document.pre_text.extend(grid.titles);
+        notes.extend(decoded.notes);
+        notes.extend(grid.notes);
+    }
+    finish(path, document, notes)
+}
+
+fn finish(path: &Path, document: Document, notes: Vec<String>) -> Result<OwnDocument, OwnError> {
+    if document.table.is_empty() && document.sentences().next().is_none() {
+        return Err(OwnError::Nothing {
+            path: path.to_owned(),
+            reason: "there is neither a table nor text in it".to_owned(),
+        });
+    }
+    Ok(OwnDocument { document, notes })
+}
+
+fn named(path: &Path) -> Document {
+    let name = path
+        .file_name()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    Document {
+        id: name.clone(),
+        filename: name,
+        ..Document::default()
+    }
+}
+
+fn extension(path: &Path) -> String {
+    path.extension()
+        .map(|extension| extension.to_string_lossy().to_lowercase())
+        .unwrap_or_default()
+}

@@ -1,0 +1,200 @@
+//! One answer for a person at a terminal of 80 columns.
+
+use console::measure_text_width;
+
+use crate::number::Unit;
+use crate::sinks::AnswerView;
+
+/// Columns of the narrowest terminal that the text is laid out for.
+const WIDTH: usize = 80;
+/// Columns before the text behind a title.
+const INDENT: usize = 10;
+
+/// The answer with its steps, its evidence, its program and its verdicts.
+#[must_use]
+pub fn answer_text(view: &AnswerView) -> String {
+    let mut out = String::new();
+    let mut part = |title: &str, lines: &[String]| {
+        for (index, line) in lines.iter().enumerate() {
+            out.push_str(&entry(if index == 0 { title } else { "" }, line));
+        }
+    };
+    part("Answer", &[headline(view)]);
+    part(
+        "Error",
+        &view
+            .error
+            .iter()
+            .map(|error| one_line(error))
+            .collect::<Vec<_>>(),
+    );
+    part(
+        "Steps",
+        &view
+            .steps
+            .iter()
+            .map(|step| one_line(step))
+            .collect::<Vec<_>>(),
+    );
+    part("Evidence", &evidence(view));
+    let mut program: Vec<String> = view
+        .program
+        .iter()
+        .map(|program| one_line(program))
+        .collect();
+    program.extend(
+        view.program_error
+            .iter()
+            .map(|error| format!("(not executed: {error})")),
+    );
+    part("Program", &program);
+    part("Critic", &critic(view));
+    if view.calls > 0 {
+        let tokens = format!(
+            "{} calls, {} tokens in, {} out",
+            view.calls, view.input_tokens, view.output_tokens
+        );
+        part("Took", &[tokens]);
+    }
+    out
+}
+
+fn headline(view: &AnswerView) -> String {
+    let Some(answer) = &view.answer else {
+        return format!("none ({})", view.outcome.name().replace('_', " "));
+    };
+    let mut line = with_scale(answer, view.unit.unwrap_or_default());
+    if let Some(label) = view
+        .label
+        .as_deref()
+        .filter(|label| !label.trim().is_empty())
+    {
+        line.push_str(&format!("  ({})", one_line(label)));
+    }
+    if let Some(confidence) = view.confidence {
+        line.push_str(&format!(", confidence {confidence:.2}"));
+    }
+    line
+}
+
+/// `56.9 million`: the scale word, unless the answer says it.
+fn with_scale(answer: &str, unit: Unit) -> String {
+    match unit.scale {
+        Some(scale) if !answer.to_lowercase().contains(scale.word()) => {
+            format!("{answer} {}", scale.word())
+        }
+        _ => answer.to_owned(),
+    }
+}
+
+fn evidence(view: &AnswerView) -> Vec<String> {
+    let id_width = view
+        .evidence
+        .iter()
+        .map(|cited| cited.id.len())
+        .max()
+        .unwrap_or(0);
+    view.evidence
+        .iter()
+        .map(|cited| {
+            let label = match cited.label.is_empty() {
+                true => "(no such place)".to_owned(),
+                false => shortened(&one_line(&cited.label), &cited.literal),
+            };
+            format!("{:id_width$}  {}  {label}", cited.id, cited.literal)
+        })
+        .collect()
+}
+
+/// A sentence is shown around the figure that is read from it.
+fn shortened(text: &str, literal: &str) -> String {
+    const AROUND: usize = 40;
+    if text.chars().count() <= 2 * AROUND {
+        return text.to_owned();
+    }
+    let chars: Vec<char> = text.chars().collect();
+    let at = text
+        .find(literal)
+        .and_then(|byte| text.get(..byte))
+        .map_or(0, |before| before.chars().count());
+    let from = at.saturating_sub(AROUND);
+    let to = (from + 2 * AROUND).min(chars.len());
+    let middle: String = chars.get(from..to).unwrap_or_default().iter().collect();
+    let dots = |cut: bool| if cut { "…" } else { "" };
+    format!("{}{middle}{}", dots(from > 0), dots(to < chars.len()))
+}
+
+fn critic(view: &AnswerView) -> Vec<String> {
+    let mut lines = Vec::new();
+    for round in &view.rounds {
+        let chosen = view.rounds.len() > 1 && view.chosen_round == Some(round.number);
+        lines.push(format!(
+            "round {}: {} – {}{}",
+            round.number,
+            one_line(&round.answer),
+            round.told,
+            if chosen { " (taken)" } else { "" }
+        ));
+        lines.extend(
+            round
+                .findings
+                .iter()
+                .map(|finding| format!("· {}", one_line(finding))),
+        );
+    }
+    lines
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A title and a text broken at spaces behind it.
+fn entry(title: &str, text: &str) -> String {
+    let mut out = format!("{title:INDENT$}");
+    let mut width = INDENT;
+    let mut spaces = 0;
+    for word in text.split(' ') {
+        if word.is_empty() {
+            spaces += 1;
+            continue;
+        }
+        let long = measure_text_width(word);
+        if width > INDENT && width + 1 + spaces + long > WIDTH {
+            out.push('\n');
+            out.push_str(&" ".repeat(INDENT + 2));
+            width = INDENT + 2;
+        } else if width > INDENT {
+            let gap = 1 + spaces;
+            out.push_str(&" ".repeat(gap));
+            width += gap;
+        }
+        spaces = 0;
+        out.push_str(word);
+        width += long;
+    }
+    out.push('\n');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        let text = entry("Steps", &"word ".repeat(60));
+        assert!(text.lines().all(|line| measure_text_width(line) <= WIDTH));
+        assert!(text.lines().count() > 3);
+    }
+
+    #[test]
+    fn a_long_sentence_is_shown_around_its_figure() {
+        let long = format!("{} 1,234 {}", "before ".repeat(20), "after ".repeat(20));
+        let short = shortened(&long, "1,234");
+        assert!(
+            short.contains("1,234") && short.chars().count() <= 82,
+            "{short}"
+        );
+    }
+}

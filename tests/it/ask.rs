@@ -1,0 +1,198 @@
+//! `convfinqa ask` as a person runs it.
+
+use assert_cmd::Command;
+use rstest::rstest;
+use serde_json::{Value as Json, json};
+use tempfile::TempDir;
+
+use crate::support::fault_server::{FaultServer, Reply};
+
+const REPORT: &str = "# Acme Corp.\nAmounts are in millions.\n\n\
+| | 2019 | 2018 |\n|---|---:|---:|\n| Revenue | 1,250 | 1,000 |\n| Net income | (12) | 45 |\n\n\
+Interest expense was $ 12.5 million in 2019 and $ 10.0 million in 2018.\n";
+
+/// The program in a folder of its own, away from anybody's settings.
+fn ask(folder: &TempDir, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_convfinqa"));
+    for (name, _) in std::env::vars() {
+        if ["CONVFINQA_", "OPENAI_", "AZURE_"]
+            .iter()
+            .any(|start| name.starts_with(start))
+        {
+            command.env_remove(name);
+        }
+    }
+    command.current_dir(folder.path()).arg("ask").args(args);
+    command
+}
+
+fn folder(files: &[(&str, &[u8])]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in files {
+        std::fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    folder
+}
+
+/// Exit code, stdout, stderr.
+fn outcome(mut command: Command) -> (i32, String, String) {
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (
+        output.status.code().unwrap(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+#[test]
+fn a_question_about_a_markdown_page_is_answered_with_its_support() {
+    let folder = folder(&[("report.md", REPORT.as_bytes())]);
+    let question = "what was the percentage change in revenue from 2018 to 2019?";
+    let (code, shown, told) = outcome(ask(&folder, &["report.md", question]));
+    assert_eq!((code, told.as_str()), (0, ""));
+    for part in [
+        "Answer    25.0%",
+        "Steps",
+        "r1c1  1250  Revenue · 2019",
+        "Program   subtract(1250, 1000), divide(#0, 1000)",
+        "Critic    round 1: 25.0% – ALL_OK",
+    ] {
+        assert!(shown.contains(part), "{part} in\n{shown}");
+    }
+    assert!(shown.lines().all(|line| line.chars().count() <= 80));
+
+    let (code, json, _) = outcome(ask(&folder, &["report.md", question, "--json"]));
+    let json: Json = serde_json::from_str(&json).unwrap();
+    assert_eq!(code, 0);
+    assert_eq!(
+        (&json["answer"], &json["value"]),
+        (&json!("25.0%"), &json!(0.25))
+    );
+    assert_eq!(json["evidence"][0]["label"], "Revenue · 2019");
+    assert_eq!(json["rounds"][0]["verdict"], "ok");
+}
+
+#[test]
+fn a_table_and_a_text_make_a_page_and_the_one_word_is_the_question() {
+    let folder = folder(&[
+        (
+            "t.csv",
+            b"\xEF\xBB\xBFin millions,2019,2018\r\nRevenue,\"1,250\",\"1,000\"\r\n".as_slice(),
+        ),
+        ("notes.txt", b"Interest expense was $ 12.5 million in 2019."),
+    ]);
+    let args = ["--table", "t.csv", "--text", "notes.txt", "--json"];
+    for (question, answer) in [
+        ("what was revenue in 2019?", "1250"),
+        ("what was interest expense in 2019?", "12.5"),
+    ] {
+        let (code, json, told) = outcome(ask(&folder, &[&args[..], &[question]].concat()));
+        assert_eq!((code, told.as_str()), (0, ""));
+        let json: Json = serde_json::from_str(&json).unwrap();
+        assert_eq!(json["answer"], answer);
+    }
+}
+
+#[test]
+fn lines_of_stdin_are_one_conversation() {
+    let folder = folder(&[("report.md", REPORT.as_bytes())]);
+    let mut command = ask(&folder, &["report.md", "--json"]);
+    command.write_stdin("what was revenue in 2019?\n\nand in 2018?\nwhat was the difference?");
+    let (code, lines, _) = outcome(command);
+    let answers: Vec<Json> = lines
+        .lines()
+        .map(|line| serde_json::from_str::<Json>(line).unwrap()["answer"].clone())
+        .collect();
+    assert_eq!(code, 0);
+    assert_eq!(answers, ["1250", "1000", "250"]);
+}
+
+#[test]
+fn a_chat_model_is_shown_the_page_and_the_earlier_answers() {
+    let server = FaultServer::start(|request| {
+        if request.user().contains("HER ANALYSIS") || !request.system().contains("program") {
+            return Reply::chat("ALL_OK");
+        }
+        let program = if request.user().contains("EARLIER TURNS") {
+            "subtract(1250, 1000)"
+        } else {
+            "1250"
+        };
+        let analysis = json!({"steps": ["read"], "answer": "", "program": program,
+            "evidence": [{"id": "r1c1", "literal": "1250"}], "unit": {"kind": "number"}});
+        Reply::chat(&analysis.to_string())
+    });
+    let folder = folder(&[("report.md", REPORT.as_bytes())]);
+    let url = server.base_url();
+    let args = [
+        "report.md",
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "--critic",
+        "off",
+        "--json",
+    ];
+    let mut command = ask(&folder, &args);
+    command.write_stdin("what was revenue in 2019?\nhow much more than in 2018?\n");
+    let (code, lines, told) = outcome(command);
+    assert_eq!(code, 0, "{told}");
+    let second: Json = serde_json::from_str(lines.lines().nth(1).unwrap()).unwrap();
+    assert_eq!(
+        (&second["answer"], &second["calls"]),
+        (&json!("250"), &json!(1))
+    );
+    let requests = server.requests();
+    assert_eq!(requests.len(), 2);
+    assert!(
+        requests[0]
+            .user()
+            .contains("Interest expense was $ 12.5 million")
+    );
+    assert!(
+        requests[1]
+            .user()
+            .contains("[h1] what was revenue in 2019? -> 1250")
+    );
+}
+
+#[test]
+fn a_refused_key_is_exit_code_5() {
+    let server = FaultServer::start(|_| Reply::error(401, "invalid_api_key", "wrong key"));
+    let folder = folder(&[("report.md", REPORT.as_bytes())]);
+    let url = server.base_url();
+    let args = ["report.md", "revenue?", "--model", "m", "--base-url", &url];
+    let (code, shown, told) = outcome(ask(&folder, &args));
+    assert_eq!((code, shown.as_str()), (5, ""));
+    assert!(told.starts_with("error: "), "{told}");
+}
+
+#[rstest]
+#[case::no_document(&[], 2, "no document")]
+#[case::two_documents(&["report.md", "revenue?", "--table", "t.csv"], 2, "in one way")]
+#[case::no_question(&["report.md"], 2, "no question")]
+#[case::blank_question(&["report.md", " "], 2, "the question is empty")]
+#[case::no_such_file(&["nowhere.md", "revenue?"], 3, "nowhere.md")]
+#[case::a_folder(&[".", "revenue?"], 3, ".: ")]
+#[case::empty_file(&["empty.md", "revenue?"], 3, "neither a table nor text")]
+#[case::pdf(&["page.md", "revenue?"], 3, "a PDF")]
+#[case::split_number(&["--table", "split.csv", "revenue?"], 3, "split.csv: line 2: 4 cells")]
+#[case::no_table(&["--table", "notes.md", "revenue?"], 3, "no Markdown table")]
+fn bad_input_is_one_clear_line(#[case] args: &[&str], #[case] code: i32, #[case] word: &str) {
+    let folder = folder(&[
+        ("report.md", REPORT.as_bytes()),
+        ("t.csv", b",2019\nRevenue,5\n"),
+        ("empty.md", b"\n \n"),
+        ("page.md", b"%PDF-1.7"),
+        ("split.csv", b",2019,2018\nRevenue,1,250,9\n"),
+        ("notes.md", b"Only text."),
+    ]);
+    let mut command = ask(&folder, args);
+    command.write_stdin("");
+    let (found, shown, told) = outcome(command);
+    assert_eq!((found, shown.as_str()), (code, ""), "{told}");
+    assert!(told.contains(word), "{told}");
+    assert_eq!(told.lines().count(), 1, "{told}");
+}
