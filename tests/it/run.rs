@@ -1,1 +1,5 @@
-//! Tests of `run`.
+//! Tests of `run`: the main job as a process against a real HTTP server.
+
+mod faults;
+mod offline;
+mod resume;

@@ -2,4 +2,6 @@
 
 #![allow(dead_code, unused_imports, reason = "each room uses its own part")]
 
+pub mod agents;
+pub mod cli;
 pub mod fault_server;

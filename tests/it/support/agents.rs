@@ -1,0 +1,55 @@
+//! A scripted analyst and critic behind the fault server: each question has an
+//! answer of its own, so that an answer in the wrong row is seen, and about
+//! half the questions are sent back once.
+
+use super::fault_server::{Reply, Request};
+
+/// The text of the question that a request is about.
+pub fn question_of(request: &Request) -> String {
+    let texts = request.body["messages"].as_array().unwrap();
+    let asked = texts.iter().find_map(|message| {
+        let text = message["content"].as_str()?;
+        let at = text.rfind("Question: ")?;
+        Some(text[at + "Question: ".len()..].lines().next().unwrap_or_default().trim().to_owned())
+    });
+    asked.unwrap_or_default()
+}
+
+/// The number that is the scripted answer to a question.
+pub fn answer_to(question: &str) -> u32 {
+    let hash = blake3::hash(question.as_bytes());
+    1000 + u32::from(u16::from_le_bytes([hash.as_bytes()[0], hash.as_bytes()[1]]))
+}
+
+/// Whether the scripted critic sends a question's first answer back.
+pub fn is_sent_back(question: &str) -> bool {
+    blake3::hash(question.as_bytes()).as_bytes()[2] % 2 == 0
+}
+
+pub fn is_critic(request: &Request) -> bool {
+    request.system().to_lowercase().contains("critic")
+}
+
+/// What the scripted pair replies; the analyst answers one too many at first
+/// where the critic will object.
+pub fn scripted(request: &Request) -> Reply {
+    let question = question_of(request);
+    let right = answer_to(&question);
+    if is_critic(request) {
+        let accepted = request.user().contains(&format!("\"{right}\""))
+            || request.user().contains(&format!("{right} "))
+            || request.user().contains(&format!("{right}\n"));
+        return Reply::chat(if accepted {
+            "ALL_OK"
+        } else {
+            r#"{"findings": [{"where": "answer", "problem": "it is one too many.", "fix": "take one off."}]}"#
+        });
+    }
+    let revised = request.body["messages"].as_array().unwrap().iter().any(|m| m["role"] == "assistant");
+    let stated = if is_sent_back(&question) && !revised { right + 1 } else { right };
+    let analysis = serde_json::json!({
+        "evidence": [], "program": null, "steps": ["read it off"],
+        "answer": stated.to_string(), "unit": "number", "label": "it", "confidence": 0.9,
+    });
+    Reply::chat(&analysis.to_string())
+}

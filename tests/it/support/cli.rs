@@ -1,0 +1,95 @@
+//! The binary as a user runs it: in a folder of its own, with no variable of
+//! the machine's that could change what it does.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A folder to run the binary in.
+pub struct Workplace {
+    pub folder: tempfile::TempDir,
+}
+
+/// What a run of the binary gave.
+pub struct Ran {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Workplace {
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// The binary with nothing of the environment but what it needs to start.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_convfinqa"));
+        command.current_dir(self.folder.path()).env_clear().env("HOME", self.folder.path());
+        command.stdin(Stdio::null());
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        Ran::of(self.command().args(arguments))
+    }
+
+    /// The folder of the only run.
+    pub fn run_folder(&self) -> PathBuf {
+        let mut runs: Vec<_> =
+            std::fs::read_dir(self.path("output/runs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+        assert_eq!(runs.len(), 1, "{runs:?}");
+        runs.remove(0)
+    }
+
+    /// Rows of a CSV as column → cell.
+    pub fn rows(&self, name: &str) -> Vec<std::collections::HashMap<String, String>> {
+        csv_rows(&self.path(name))
+    }
+}
+
+impl Ran {
+    pub fn of(command: &mut Command) -> Self {
+        let Output { status, stdout, stderr } = command.output().unwrap();
+        Self {
+            code: status.code(),
+            stdout: String::from_utf8(stdout).unwrap(),
+            stderr: String::from_utf8(stderr).unwrap(),
+        }
+    }
+
+    /// The run ended with this code and one line of error that holds all of these.
+    #[track_caller]
+    pub fn fails(&self, code: i32, words: &[&str]) {
+        let errors: Vec<_> = self.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+        assert_eq!(self.code, Some(code), "stderr: {}", self.stderr);
+        assert_eq!(errors.len(), 1, "one line, not: {}", self.stderr);
+        for word in words {
+            assert!(errors[0].contains(word), "no {word:?} in {}", errors[0]);
+        }
+        assert!(!self.stderr.contains("panicked") && !self.stderr.contains("backtrace"), "{}", self.stderr);
+    }
+
+    #[track_caller]
+    pub fn succeeds(&self) -> &Self {
+        assert_eq!(self.code, Some(0), "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        self
+    }
+}
+
+pub fn csv_rows(path: &Path) -> Vec<std::collections::HashMap<String, String>> {
+    csv::Reader::from_path(path).unwrap().deserialize().map(Result::unwrap).collect()
+}
