@@ -8,10 +8,16 @@ use crate::support::fault_server::{FaultServer, Reply};
 #[test]
 fn bad_data_is_one_line_and_exit_code_3() {
     let place = Workplace::new();
-    place.run(&["--data-path", "nowhere.json"]).fails(3, &["nowhere.json", "data download"]);
+    place
+        .run(&["--data-path", "nowhere.json"])
+        .fails(3, &["nowhere.json", "data download"]);
     for (name, text, word) in [
         ("text.json", "hello", "text.json"),
-        ("cut.json", r#"[{"id": "Single_A/2001/page_1.pdf-1", "pre_text": ["#, "cut off"),
+        (
+            "cut.json",
+            r#"[{"id": "Single_A/2001/page_1.pdf-1", "pre_text": ["#,
+            "cut off",
+        ),
         ("types.json", r#"[{"id": 5, "table": "x"}]"#, "types.json"),
         ("empty.json", "[]", "no record"),
         ("nothing.json", "", "nothing.json"),
@@ -26,9 +32,15 @@ fn bad_data_is_one_line_and_exit_code_3() {
 fn bad_usage_is_one_line_and_exit_code_2() {
     let place = Workplace::new();
     place.run(&["--n", "0"]).fails(2, &["n is 0"]);
-    place.run(&["--temperature", "1.5"]).fails(2, &["temperature", "between 0 and 1"]);
-    place.run(&["--temperature", "-0.1"]).fails(2, &["temperature"]);
-    place.run(&["--ids", "Single_NOPE/2001/page_1.pdf-1"]).fails(2, &["Single_NOPE"]);
+    place
+        .run(&["--temperature", "1.5"])
+        .fails(2, &["temperature", "between 0 and 1"]);
+    place
+        .run(&["--temperature", "-0.1"])
+        .fails(2, &["temperature"]);
+    place
+        .run(&["--ids", "Single_NOPE/2001/page_1.pdf-1"])
+        .fails(2, &["Single_NOPE"]);
     place.run(&["--range", "9000..9001"]).fails(2, &["9000"]);
     place.run(&["--filter", "("]).fails(2, &["("]);
     place.run(&["--max-rounds", "0"]).fails(2, &["max-rounds"]);
@@ -45,7 +57,9 @@ fn a_malformed_template_is_one_line_naming_file_and_line() {
     let place = Workplace::new();
     std::fs::create_dir(place.path("mine")).unwrap();
     place.write("mine/critic_user.j2", "fine\n{% if %}\n");
-    place.run(&["--prompts", "mine"]).fails(2, &["critic_user.j2", "2"]);
+    place
+        .run(&["--prompts", "mine"])
+        .fails(2, &["critic_user.j2", "2"]);
 }
 
 #[test]
@@ -53,7 +67,14 @@ fn an_output_folder_that_cannot_be_written_is_said_before_anything_is_asked() {
     let place = Workplace::new();
     place.write("output", "a file, not a folder");
     let server = FaultServer::start(scripted);
-    let arguments = ["--model", "m", "--data-path", "sample", "--base-url", &server.base_url()];
+    let arguments = [
+        "--model",
+        "m",
+        "--data-path",
+        "sample",
+        "--base-url",
+        &server.base_url(),
+    ];
     place.run(&arguments).fails(2, &["cannot write", "output"]);
     assert_eq!(server.count(), 0);
 }
@@ -61,8 +82,15 @@ fn an_output_folder_that_cannot_be_written_is_said_before_anything_is_asked() {
 #[test]
 fn without_key_or_data_nothing_is_paid_for() {
     let place = Workplace::new();
-    place.run(&["--model", "gpt-4o"]).fails(2, &["OPENAI_API_KEY"]);
-    let keyed = Ran::of(place.command().args(["--model", "gpt-4o"]).env("OPENAI_API_KEY", "k"));
+    place
+        .run(&["--model", "gpt-4o"])
+        .fails(2, &["OPENAI_API_KEY"]);
+    let keyed = Ran::of(
+        place
+            .command()
+            .args(["--model", "gpt-4o"])
+            .env("OPENAI_API_KEY", "k"),
+    );
     keyed.fails(3, &["data download"]);
 }
 
@@ -70,48 +98,106 @@ fn without_key_or_data_nothing_is_paid_for() {
 fn a_provider_that_refuses_every_question_stops_the_run_with_exit_code_5() {
     let place = Workplace::new();
     for (reply, word) in [
-        (Reply::error(401, "invalid_api_key", "Incorrect API key provided"), "key"),
-        (Reply::error(404, "model_not_found", "The model does not exist"), "model"),
+        (
+            Reply::error(401, "invalid_api_key", "Incorrect API key provided"),
+            "key",
+        ),
+        (
+            Reply::error(404, "model_not_found", "The model does not exist"),
+            "model",
+        ),
     ] {
         let server = FaultServer::start(move |_| reply.clone());
         let url = server.base_url();
-        let ran = place.run(&["--model", "m", "--data-path", "sample", "--base-url", &url, "-j", "2"]);
+        let ran = place.run(&[
+            "--model",
+            "m",
+            "--data-path",
+            "sample",
+            "--base-url",
+            &url,
+            "-j",
+            "2",
+        ]);
         ran.fails(5, &[word]);
-        assert!(server.count() <= 4, "{} requests for a run that cannot succeed", server.count());
+        assert!(
+            server.count() <= 4,
+            "{} requests for a run that cannot succeed",
+            server.count()
+        );
         assert!(ran.stderr.contains("--resume"), "{}", ran.stderr);
     }
     let dead = FaultServer::start(scripted).base_url();
-    place.run(&["--model", "m", "--data-path", "sample", "--base-url", &dead]).fails(5, &["refused"]);
+    place
+        .run(&["--model", "m", "--data-path", "sample", "--base-url", &dead])
+        .fails(5, &["refused"]);
 }
 
 #[test]
 fn a_dotenv_is_read_and_no_secret_is_written_anywhere() {
     let place = Workplace::new();
     let server = FaultServer::start(scripted);
-    place.write(".env", &format!("OPENAI_API_KEY=sk-very-secret\nOPENAI_BASE_URL={}\n", server.base_url()));
-    place.run(&["--model", "m", "--data-path", "sample", "--n", "2", "--critic", "rules"]).succeeds();
+    place.write(
+        ".env",
+        &format!(
+            "OPENAI_API_KEY=sk-very-secret\nOPENAI_BASE_URL={}\n",
+            server.base_url()
+        ),
+    );
+    place
+        .run(&[
+            "--model",
+            "m",
+            "--data-path",
+            "sample",
+            "--n",
+            "2",
+            "--critic",
+            "rules",
+        ])
+        .succeeds();
     assert_eq!(server.requests()[0].key(), Some("sk-very-secret"));
     for entry in std::fs::read_dir(place.run_folder()).unwrap() {
         let path = entry.unwrap().path();
         let bytes = std::fs::read(&path).unwrap();
-        assert!(!bytes.windows(14).any(|found| found == b"sk-very-secret"), "{}", path.display());
+        assert!(
+            !bytes.windows(14).any(|found| found == b"sk-very-secret"),
+            "{}",
+            path.display()
+        );
     }
 }
 
 #[test]
 fn the_settings_file_of_a_run_repeats_it() {
     let place = Workplace::new();
-    place.run(&["--n", "3", "--mode", "conversations", "--table-style", "reference"]).succeeds();
+    place
+        .run(&[
+            "--n",
+            "3",
+            "--mode",
+            "conversations",
+            "--table-style",
+            "reference",
+        ])
+        .succeeds();
     let first = place.rows("output/output.csv");
     let config = place.run_folder().join("config.toml");
-    place.run(&["--config", config.to_str().unwrap()]).succeeds();
+    place
+        .run(&["--config", config.to_str().unwrap()])
+        .succeeds();
     assert_eq!(first.len(), place.rows("output/output.csv").len());
 }
 
 #[test]
 fn the_reading_end_of_a_pipe_may_go_away() {
     let place = Workplace::new();
-    let mut child = place.command().args(["data", "check", "sample", "--all"]).stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut child = place
+        .command()
+        .args(["data", "check", "sample", "--all"])
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
     drop(child.stdout.take());
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
@@ -126,15 +212,24 @@ fn the_reference_page_is_the_programs_help() {
         std::fs::write(path, &page).unwrap();
     }
     let filed = std::fs::read_to_string(path).unwrap_or_default();
-    assert!(filed == page, "docs/cli.md is out of date: run this test with CONVFINQA_UPDATE=1");
+    assert!(
+        filed == page,
+        "docs/cli.md is out of date: run this test with CONVFINQA_UPDATE=1"
+    );
 }
 
 fn reference_page() -> String {
     fn describe(command: &mut clap::Command, path: &str, page: &mut String) {
         let help = command.render_long_help().to_string();
         let lines: Vec<_> = help.lines().map(str::trim_end).collect();
-        page.push_str(&format!("\n## {path}\n\n```text\n{}\n```\n", lines.join("\n").trim()));
-        let names: Vec<_> = command.get_subcommands().map(|sub| sub.get_name().to_owned()).collect();
+        page.push_str(&format!(
+            "\n## {path}\n\n```text\n{}\n```\n",
+            lines.join("\n").trim()
+        ));
+        let names: Vec<_> = command
+            .get_subcommands()
+            .map(|sub| sub.get_name().to_owned())
+            .collect();
         for name in names.iter().filter(|name| *name != "help") {
             let sub = command.find_subcommand_mut(name).unwrap();
             describe(sub, &format!("{path} {name}"), page);
@@ -151,6 +246,12 @@ fn reference_page() -> String {
 fn the_readmes_picture_is_the_graph_that_runs() {
     let readme = include_str!("../../README.md");
     let drawn = Workplace::new().run(&["graph", "--format", "mermaid"]);
-    let picture = readme.split("```mermaid\n").nth(1).unwrap().split("```").next().unwrap();
+    let picture = readme
+        .split("```mermaid\n")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
     assert_eq!(picture, drawn.stdout);
 }

@@ -143,6 +143,38 @@ pub(super) fn period_order(program: &Program, places: &Places, asked: &Asked) ->
     })
 }
 
+/// An increase that comes out negative is a swapped subtraction, unless the
+/// columns prove that later was taken minus earlier.
+pub(super) fn direction(
+    program: &Program,
+    places: &Places,
+    asked: &Asked,
+    answer: &Answer,
+) -> Option<Finding> {
+    let negative = answer.value.as_ref()?.number()? < 0.0;
+    if !negative || !asked.increase {
+        return None;
+    }
+    let first = program
+        .steps()
+        .iter()
+        .find(|step| step.op == Op::Subtract)?;
+    let [a, b] = &first.arguments;
+    let proven =
+        matches!((only_year(a, places), only_year(b, places)), (Some(a), Some(b)) if a > b);
+    (!proven).then(|| {
+        finding(
+            FindingKind::PeriodOrder,
+            "program",
+            format!(
+                "the question speaks of an increase, the answer is {}.",
+                answer.printed
+            ),
+            "check which of the two values is the later one.",
+        )
+    })
+}
+
 /// The year of a literal, if all places where it stands agree on a single one.
 fn only_year(argument: &Argument, places: &Places) -> Option<i32> {
     let Argument::Literal { text, .. } = argument else {

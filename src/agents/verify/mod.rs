@@ -68,7 +68,14 @@ impl std::fmt::Display for Finding {
 /// Checks an answer against its question.
 #[must_use]
 pub fn check(question: &Question, answer: &Answer) -> Vec<Finding> {
-    let asked = ask_of(&question.text);
+    let mut asked = ask_of(&question.text);
+    // A later turn takes its periods and their order from the conversation;
+    // only what it names itself can be held against its answer.
+    if !question.history.is_empty() && asked.years.len() < 2 {
+        asked.change = false;
+        asked.increase = false;
+        asked.years.clear();
+    }
     let mut findings = Vec::new();
     findings.extend(checks::value(answer));
     if let Some(text) = &answer.program {
@@ -77,7 +84,9 @@ pub fn check(question: &Question, answer: &Answer) -> Vec<Finding> {
                 let places = Places::of(question);
                 findings.extend(checks::literals(&program, &places));
                 findings.extend(checks::periods_named(&program, &places, &asked));
-                findings.extend(checks::period_order(&program, &places, &asked));
+                let order = checks::period_order(&program, &places, &asked);
+                let direction = || checks::direction(&program, &places, &asked, answer);
+                findings.extend(order.or_else(direction));
             }
             Err(error) => findings.push(checks::invalid_program(&error.to_string())),
         }

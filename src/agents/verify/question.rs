@@ -17,6 +17,8 @@ pub struct Asked {
     pub percent: bool,
     /// It asks for a change over time (rule 1: later minus earlier).
     pub change: bool,
+    /// It speaks of an increase, and of nothing else that changes.
+    pub increase: bool,
     /// It asks for a share of a whole (rule 2).
     pub share: bool,
 }
@@ -31,6 +33,11 @@ static PERCENT: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"\bpercent\b|\bpercentage\b|%|\bpercentual\b").ok());
 static CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"\b(chang\w*|increas\w*|decreas\w*|declin\w*|grow\w*|grew|growth|rise|rose|fell|drop\w*|variation)\b").ok()
+});
+static INCREASE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"\b(increas\w*|grow\w*|grew|growth|rise|rose|gain\w*)\b").ok());
+static OTHER_CHANGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"\b(chang\w*|decreas\w*|declin\w*|fell|drop\w*|variation|differ\w*|loss\w*)\b").ok()
 });
 static SHARE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"\b(portion|proportion|share of|percent(age)? of|part of|fraction of)\b").ok()
@@ -52,6 +59,7 @@ pub fn ask_of(question: &str) -> Asked {
         yes_no: matches(&YES_NO, &text) && !text.contains(" or what "),
         percent: matches(&PERCENT, &text) && !text.contains("percentage point"),
         change,
+        increase: matches(&INCREASE, &text) && !matches(&OTHER_CHANGE, &text),
         share: !change && matches(&SHARE, &text),
     }
 }

@@ -11,14 +11,26 @@ fn a_run_survives(azure: bool) {
     let place = Workplace::new();
     let server = FaultServer::with_faults(Faults::every_kind(0.3, 11), scripted);
     let mut command = place.command();
-    command.args(["--model", "scripted", "--data-path", "sample", "-j", "16", "--timeout", "2", "--json"]);
+    command.args([
+        "--model",
+        "scripted",
+        "--data-path",
+        "sample",
+        "-j",
+        "16",
+        "--timeout",
+        "2",
+        "--json",
+    ]);
     if azure {
         command
             .env("AZURE_OPENAI_ENDPOINT", server.azure_endpoint())
             .env("AZURE_OPENAI_API_KEY", "k")
             .env("OPENAI_API_VERSION", "2024-10-21");
     } else {
-        command.env("OPENAI_BASE_URL", server.base_url()).env("OPENAI_API_KEY", "k");
+        command
+            .env("OPENAI_BASE_URL", server.base_url())
+            .env("OPENAI_API_KEY", "k");
     }
     let ran = Ran::of(&mut command);
     // Content filters leave questions without an answer: exit code 4.
@@ -34,7 +46,10 @@ fn a_run_survives(azure: bool) {
                 let own = answer_to(&row["question"]);
                 // Its own answer, or its own first draft where the critic could not be heard.
                 let stated: u32 = row["prediction"].parse().unwrap();
-                assert!(stated == own || (is_sent_back(&row["question"]) && stated == own + 1), "{row:?}");
+                assert!(
+                    stated == own || (is_sent_back(&row["question"]) && stated == own + 1),
+                    "{row:?}"
+                );
             }
             "content_filter" => filtered += 1,
             "parse_failure" => assert!(row["error"].contains("JSON"), "{row:?}"),
@@ -49,15 +64,34 @@ fn a_run_survives(azure: bool) {
     journal
         .for_each_row(|row| {
             calls += row.settled.calls.len();
-            requests += row.settled.calls.iter().map(|call| call.attempts as usize).sum::<usize>();
+            requests += row
+                .settled
+                .calls
+                .iter()
+                .map(|call| call.attempts as usize)
+                .sum::<usize>();
         })
         .unwrap();
     assert_eq!(requests, server.count());
-    assert_eq!(summary["spent"]["requests"].as_u64().unwrap() as usize, requests);
-    assert!(requests <= 6 * calls, "{requests} requests for {calls} calls");
+    assert_eq!(
+        summary["spent"]["requests"].as_u64().unwrap() as usize,
+        requests
+    );
+    assert!(
+        requests <= 6 * calls,
+        "{requests} requests for {calls} calls"
+    );
     assert!(requests > calls, "the faults were met");
-    let paths: Vec<_> = server.requests().iter().map(|request| request.path.clone()).collect();
-    let expected = if azure { "/openai/deployments/scripted/chat/completions" } else { "/v1/chat/completions" };
+    let paths: Vec<_> = server
+        .requests()
+        .iter()
+        .map(|request| request.path.clone())
+        .collect();
+    let expected = if azure {
+        "/openai/deployments/scripted/chat/completions"
+    } else {
+        "/v1/chat/completions"
+    };
     assert!(paths.iter().all(|path| path == expected), "{paths:?}");
 }
 

@@ -9,8 +9,18 @@ use crate::support::agents::{question_of, scripted};
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::FaultServer;
 
-const ARGUMENTS: &[&str] =
-    &["--model", "scripted", "--data-path", "sample", "--n", "30", "-j", "4", "--mode", "conversations"];
+const ARGUMENTS: &[&str] = &[
+    "--model",
+    "scripted",
+    "--data-path",
+    "sample",
+    "--n",
+    "30",
+    "-j",
+    "4",
+    "--mode",
+    "conversations",
+];
 
 /// A server that takes 20 ms a call.
 fn server() -> FaultServer {
@@ -29,7 +39,13 @@ fn rows_without_latency(place: &Workplace) -> Vec<HashMap<String, String>> {
 fn a_run_killed_at_20_points_comes_to_the_rows_of_one_that_was_not() {
     let undisturbed = Workplace::new();
     let calm = server();
-    Ran::of(undisturbed.command().args(ARGUMENTS).args(["--base-url", &calm.base_url()])).succeeds();
+    Ran::of(
+        undisturbed
+            .command()
+            .args(ARGUMENTS)
+            .args(["--base-url", &calm.base_url()]),
+    )
+    .succeeds();
 
     let place = Workplace::new();
     let server = server();
@@ -44,7 +60,11 @@ fn a_run_killed_at_20_points_comes_to_the_rows_of_one_that_was_not() {
         if kills > 0 {
             command.arg("--resume");
         }
-        let mut child = command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null()).spawn().unwrap();
+        let mut child = command
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
         if kills < 20 {
             // Uneven pauses, so that every stage of a call is hit.
             pause = (pause * 31 + 17) % 190;
@@ -56,14 +76,20 @@ fn a_run_killed_at_20_points_comes_to_the_rows_of_one_that_was_not() {
         let asked = server.requests().split_off(before);
         for request in &asked {
             let key = request.body.to_string();
-            assert!(!answered.contains(&key), "asked again: {}", question_of(request));
+            assert!(
+                !answered.contains(&key),
+                "asked again: {}",
+                question_of(request)
+            );
         }
         if kills == 20 {
             assert_eq!(status.code(), Some(0));
             break;
         }
         kills += 1;
-        let folders = std::fs::read_dir(place.path("output/runs")).unwrap().count();
+        let folders = std::fs::read_dir(place.path("output/runs"))
+            .unwrap()
+            .count();
         assert_eq!(folders, 1, "a resumed run is no new one");
         let journal = Journal::open(&place.run_folder().join("journal.sqlite")).unwrap();
         if journal.status().unwrap() == Status::Complete {
@@ -74,7 +100,10 @@ fn a_run_killed_at_20_points_comes_to_the_rows_of_one_that_was_not() {
             .for_each_row(|row| {
                 done.insert((row.key.id.clone(), row.key.part.clone()));
                 for call in &row.settled.calls {
-                    done.insert((String::new(), serde_json::to_string(&call.messages).unwrap()));
+                    done.insert((
+                        String::new(),
+                        serde_json::to_string(&call.messages).unwrap(),
+                    ));
                 }
             })
             .unwrap();
@@ -90,15 +119,36 @@ fn a_run_killed_at_20_points_comes_to_the_rows_of_one_that_was_not() {
             .collect();
     }
     assert!(kills >= 3, "killed {kills} times");
-    if Journal::open(&place.run_folder().join("journal.sqlite")).unwrap().status().unwrap() == Status::Complete
+    if Journal::open(&place.run_folder().join("journal.sqlite"))
+        .unwrap()
+        .status()
+        .unwrap()
+        == Status::Complete
         && !place.path("output/output.csv").exists()
     {
         // Killed between the last answer and the files: they are made from the journal.
-        let run = place.run_folder().file_name().unwrap().to_string_lossy().into_owned();
-        Ran::of(place.command().args(ARGUMENTS).args(["--base-url", &url, "--resume", &run])).succeeds();
+        let run = place
+            .run_folder()
+            .file_name()
+            .unwrap()
+            .to_string_lossy()
+            .into_owned();
+        Ran::of(
+            place
+                .command()
+                .args(ARGUMENTS)
+                .args(["--base-url", &url, "--resume", &run]),
+        )
+        .succeeds();
     }
-    assert_eq!(rows_without_latency(&place).len(), rows_without_latency(&undisturbed).len());
-    for (killed, calm) in rows_without_latency(&place).into_iter().zip(rows_without_latency(&undisturbed)) {
+    assert_eq!(
+        rows_without_latency(&place).len(),
+        rows_without_latency(&undisturbed).len()
+    );
+    for (killed, calm) in rows_without_latency(&place)
+        .into_iter()
+        .zip(rows_without_latency(&undisturbed))
+    {
         assert_eq!(killed, calm);
     }
 }
@@ -109,13 +159,34 @@ fn a_changed_model_prompt_or_selection_is_refused_on_resume() {
     let server = FaultServer::start(scripted);
     let url = server.base_url();
     let with = |extra: &[&str]| {
-        Ran::of(place.command().args(["--base-url", &url, "--data-path", "sample", "--resume"]).args(extra))
+        Ran::of(
+            place
+                .command()
+                .args(["--base-url", &url, "--data-path", "sample", "--resume"])
+                .args(extra),
+        )
     };
-    Ran::of(place.command().args(["--base-url", &url, "--data-path", "sample", "--n", "3", "--model", "a"])).succeeds();
-    let run = place.run_folder().file_name().unwrap().to_string_lossy().into_owned();
+    Ran::of(place.command().args([
+        "--base-url",
+        &url,
+        "--data-path",
+        "sample",
+        "--n",
+        "3",
+        "--model",
+        "a",
+    ]))
+    .succeeds();
+    let run = place
+        .run_folder()
+        .file_name()
+        .unwrap()
+        .to_string_lossy()
+        .into_owned();
     with(&[&run, "--n", "3", "--model", "b"]).fails(2, &["cannot be resumed", "model"]);
     with(&[&run, "--n", "4", "--model", "a"]).fails(2, &["cannot be resumed", "selection"]);
-    with(&[&run, "--n", "3", "--model", "a", "--max-rounds", "1"]).fails(2, &["cannot be resumed", "settings"]);
+    with(&[&run, "--n", "3", "--model", "a", "--max-rounds", "1"])
+        .fails(2, &["cannot be resumed", "settings"]);
     let before = server.count();
     with(&[&run, "--n", "3", "--model", "a"]).succeeds();
     assert_eq!(server.count(), before, "nothing is asked again");

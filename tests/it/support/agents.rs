@@ -10,7 +10,14 @@ pub fn question_of(request: &Request) -> String {
     let asked = texts.iter().find_map(|message| {
         let text = message["content"].as_str()?;
         let at = text.rfind("Question: ")?;
-        Some(text[at + "Question: ".len()..].lines().next().unwrap_or_default().trim().to_owned())
+        Some(
+            text[at + "Question: ".len()..]
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .trim()
+                .to_owned(),
+        )
     });
     asked.unwrap_or_default()
 }
@@ -45,8 +52,16 @@ pub fn scripted(request: &Request) -> Reply {
             r#"{"findings": [{"where": "answer", "problem": "it is one too many.", "fix": "take one off."}]}"#
         });
     }
-    let revised = request.body["messages"].as_array().unwrap().iter().any(|m| m["role"] == "assistant");
-    let stated = if is_sent_back(&question) && !revised { right + 1 } else { right };
+    let revised = request.body["messages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .any(|m| m["role"] == "assistant");
+    let stated = if is_sent_back(&question) && !revised {
+        right + 1
+    } else {
+        right
+    };
     let analysis = serde_json::json!({
         "evidence": [], "program": null, "steps": ["read it off"],
         "answer": stated.to_string(), "unit": "number", "label": "it", "confidence": 0.9,

@@ -18,7 +18,9 @@ pub struct Ran {
 
 impl Workplace {
     pub fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+        }
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -38,7 +40,10 @@ impl Workplace {
     /// The binary with nothing of the environment but what it needs to start.
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_convfinqa"));
-        command.current_dir(self.folder.path()).env_clear().env("HOME", self.folder.path());
+        command
+            .current_dir(self.folder.path())
+            .env_clear()
+            .env("HOME", self.folder.path());
         command.stdin(Stdio::null());
         command
     }
@@ -49,8 +54,10 @@ impl Workplace {
 
     /// The folder of the only run.
     pub fn run_folder(&self) -> PathBuf {
-        let mut runs: Vec<_> =
-            std::fs::read_dir(self.path("output/runs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut runs: Vec<_> = std::fs::read_dir(self.path("output/runs"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect();
         assert_eq!(runs.len(), 1, "{runs:?}");
         runs.remove(0)
     }
@@ -63,7 +70,11 @@ impl Workplace {
 
 impl Ran {
     pub fn of(command: &mut Command) -> Self {
-        let Output { status, stdout, stderr } = command.output().unwrap();
+        let Output {
+            status,
+            stdout,
+            stderr,
+        } = command.output().unwrap();
         Self {
             code: status.code(),
             stdout: String::from_utf8(stdout).unwrap(),
@@ -74,22 +85,40 @@ impl Ran {
     /// The run ended with this code and one line of error that holds all of these.
     #[track_caller]
     pub fn fails(&self, code: i32, words: &[&str]) {
-        let errors: Vec<_> = self.stderr.lines().filter(|line| line.starts_with("error: ")).collect();
+        let errors: Vec<_> = self
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with("error: "))
+            .collect();
         assert_eq!(self.code, Some(code), "stderr: {}", self.stderr);
         assert_eq!(errors.len(), 1, "one line, not: {}", self.stderr);
         for word in words {
             assert!(errors[0].contains(word), "no {word:?} in {}", errors[0]);
         }
-        assert!(!self.stderr.contains("panicked") && !self.stderr.contains("backtrace"), "{}", self.stderr);
+        assert!(
+            !self.stderr.contains("panicked") && !self.stderr.contains("backtrace"),
+            "{}",
+            self.stderr
+        );
     }
 
     #[track_caller]
     pub fn succeeds(&self) -> &Self {
-        assert_eq!(self.code, Some(0), "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        assert_eq!(
+            self.code,
+            Some(0),
+            "stdout: {}\nstderr: {}",
+            self.stdout,
+            self.stderr
+        );
         self
     }
 }
 
 pub fn csv_rows(path: &Path) -> Vec<std::collections::HashMap<String, String>> {
-    csv::Reader::from_path(path).unwrap().deserialize().map(Result::unwrap).collect()
+    csv::Reader::from_path(path)
+        .unwrap()
+        .deserialize()
+        .map(Result::unwrap)
+        .collect()
 }
