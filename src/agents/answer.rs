@@ -200,6 +200,17 @@ pub struct Round {
     pub verdict: CriticVerdict,
 }
 
+impl Round {
+    /// How many findings of the checks send it back.
+    #[must_use]
+    pub fn objections(&self) -> usize {
+        self.findings
+            .iter()
+            .filter(|finding| finding.kind.sends_back())
+            .count()
+    }
+}
+
 /// Why the two agents stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

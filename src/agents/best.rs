@@ -55,9 +55,9 @@ fn best_round(rounds: &[Round]) -> Option<&Round> {
         .iter()
         .rev()
         .find(|round| accepted(round))
-        .or_else(|| rounds.iter().rev().min_by_key(|round| round.findings.len()))
+        .or_else(|| rounds.iter().rev().min_by_key(|round| round.objections()))
 }
 
 fn accepted(round: &Round) -> bool {
-    round.verdict == CriticVerdict::Ok && round.findings.is_empty()
+    round.verdict == CriticVerdict::Ok && round.objections() == 0
 }

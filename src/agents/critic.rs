@@ -69,7 +69,7 @@ impl CriticNode {
         let Some(round) = exchange.rounds.last() else {
             return Route::Accept;
         };
-        let clean = round.findings.is_empty();
+        let clean = round.objections() == 0;
         let stop = match &round.verdict {
             CriticVerdict::Ok if clean => Some(StopReason::Accepted),
             CriticVerdict::Skipped if clean => Some(StopReason::NoVerdict),
@@ -100,7 +100,7 @@ fn repeats(rounds: &[Round]) -> bool {
 
 fn rules_verdict(round: Option<&Round>) -> CriticVerdict {
     match round {
-        Some(round) if !round.findings.is_empty() => CriticVerdict::Revise {
+        Some(round) if round.objections() > 0 => CriticVerdict::Revise {
             findings: Vec::new(),
         },
         _ => CriticVerdict::Ok,

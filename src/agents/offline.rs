@@ -75,7 +75,8 @@ fn is_clean(question: &Question, analysis: &Analysis) -> bool {
         question,
         &Answer::settle(analysis, question, AnswerFrom::Program),
     )
-    .is_empty()
+    .iter()
+    .all(|finding| !finding.kind.sends_back())
 }
 
 /// The guess and its alternatives, best first, in the form of an analysis.

@@ -45,6 +45,17 @@ pub enum FindingKind {
     Magnitude,
 }
 
+impl FindingKind {
+    /// Whether the finding sends an answer back. A stated answer that is not what
+    /// the program yields does not: the program decides the value, so the slip of
+    /// arithmetic is mended already, and another round would only cost. The LLM
+    /// critic sees it all the same.
+    #[must_use]
+    pub fn sends_back(self) -> bool {
+        self != Self::AnswerMismatch
+    }
+}
+
 /// A finding: what, where, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {

@@ -199,8 +199,8 @@ impl Progress {
 pub(in crate::sinks) fn verdict_text(round: &crate::agents::Round) -> String {
     use crate::agents::CriticVerdict;
     match &round.verdict {
-        CriticVerdict::Ok if round.findings.is_empty() => "ALL_OK".to_owned(),
-        CriticVerdict::Ok => format!("ALL_OK, but {} check(s) object", round.findings.len()),
+        CriticVerdict::Ok if round.objections() == 0 => "ALL_OK".to_owned(),
+        CriticVerdict::Ok => format!("ALL_OK, but {} check(s) object", round.objections()),
         CriticVerdict::Revise { findings } => {
             let count = findings.len() + round.findings.len();
             format!("sent back with {count} finding(s)")
