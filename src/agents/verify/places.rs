@@ -49,13 +49,6 @@ impl Places {
         let table = Table::from_document(&question.document, Style::Repaired);
         for (row, cells) in table.cells().iter().enumerate() {
             let row_year = table.rows().get(row).and_then(|row| row.year);
-            let label = table
-                .rows()
-                .get(row)
-                .map(|row| row.label.to_lowercase())
-                .unwrap_or_default();
-            let opening = names(&OPENING, &label);
-            self.has_closing |= !opening && names(&CLOSING, &label);
             for (column, cell) in cells.iter().enumerate() {
                 let column_year = table.columns().get(column).and_then(|column| column.year);
                 let years: Vec<i32> = row_year.into_iter().chain(column_year).collect();
