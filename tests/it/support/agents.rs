@@ -30,7 +30,7 @@ pub fn answer_to(question: &str) -> u32 {
 
 /// Whether the scripted critic sends a question's first answer back.
 pub fn is_sent_back(question: &str) -> bool {
-    blake3::hash(question.as_bytes()).as_bytes()[2] % 2 == 0
+    blake3::hash(question.as_bytes()).as_bytes()[2].is_multiple_of(2)
 }
 
 pub fn is_critic(request: &Request) -> bool {
