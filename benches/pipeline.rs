@@ -20,7 +20,9 @@ use std::time::{Duration, Instant};
 
 use convfinqa::agents::{AnswerFrom, Backend, CriticMode, Pair, PairOptions, Sampling};
 use convfinqa::dataset::{self, Dataset, Source};
-use convfinqa::models::{ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ModelError, Support};
+use convfinqa::models::{
+    ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ModelError, Support,
+};
 use convfinqa::offline::Solver;
 use convfinqa::program::Program;
 use convfinqa::prompt::{Prompts, Rendering};
@@ -33,10 +35,15 @@ const RECORDS: usize = 3_000;
 const REPETITIONS: usize = 5;
 
 fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| !a.starts_with("--")).collect();
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|a| !a.starts_with("--"))
+        .collect();
     match arguments.as_slice() {
         // A whole run, in a process of its own.
-        [mode, file] if mode == "whole-offline" || mode == "whole-model" => whole_run(mode, Path::new(file)),
+        [mode, file] if mode == "whole-offline" || mode == "whole-model" => {
+            whole_run(mode, Path::new(file))
+        }
         [] => measure(None),
         [file] => measure(Some(Path::new(file))),
         _ => eprintln!("usage: cargo bench --bench pipeline [-- FILE]"),
@@ -48,7 +55,11 @@ fn measure(file: Option<&Path>) {
     let many = repeated(file, folder.path());
     let megabytes = std::fs::metadata(&many).unwrap().len() as f64 / 1e6;
     let data = dataset::load(&Source::Path(many.clone())).unwrap();
-    let cases: Vec<_> = data.records.iter().flat_map(|record| &record.questions).collect();
+    let cases: Vec<_> = data
+        .records
+        .iter()
+        .flat_map(|record| &record.questions)
+        .collect();
     println!(
         "{} records, {} stand-alone questions, {megabytes:.1} MB, {REPETITIONS} repetitions (median, min–max)",
         data.records.len(),
@@ -60,18 +71,34 @@ fn measure(file: Option<&Path>) {
         dataset::load(&Source::Path(many.clone())).unwrap();
     });
     let prompts = Prompts::embedded();
-    report("render the analyst's prompt", cases.len(), "prompts", || {
-        for case in &cases {
-            prompts.analyst(&case.question, &Rendering::default()).unwrap();
-        }
-    });
-    let turns: Vec<_> = data.records.iter().flat_map(|record| &record.turns).collect();
-    report("parse and execute gold programs", turns.len(), "programs", || {
-        for turn in &turns {
-            let program = Program::parse(turn.gold.program.as_deref().unwrap_or("0")).unwrap();
-            std::hint::black_box(program.execute(&turn.question.document.table).ok());
-        }
-    });
+    report(
+        "render the analyst's prompt",
+        cases.len(),
+        "prompts",
+        || {
+            for case in &cases {
+                prompts
+                    .analyst(&case.question, &Rendering::default())
+                    .unwrap();
+            }
+        },
+    );
+    let turns: Vec<_> = data
+        .records
+        .iter()
+        .flat_map(|record| &record.turns)
+        .collect();
+    report(
+        "parse and execute gold programs",
+        turns.len(),
+        "programs",
+        || {
+            for turn in &turns {
+                let program = Program::parse(turn.gold.program.as_deref().unwrap_or("0")).unwrap();
+                std::hint::black_box(program.execute(&turn.question.document.table).ok());
+            }
+        },
+    );
     let items: Vec<Item> = cases.iter().map(|case| item(case)).collect();
     report("score a row by every rule", items.len(), "rows", || {
         for item in &items {
@@ -79,12 +106,17 @@ fn measure(file: Option<&Path>) {
         }
     });
     let solver = Solver::new();
-    report("offline pair, stand-alone", cases.len(), "questions", || {
-        for case in &cases {
-            let page = solver.index(&case.question.document);
-            std::hint::black_box(solver.answer(&page, &case.question));
-        }
-    });
+    report(
+        "offline pair, stand-alone",
+        cases.len(),
+        "questions",
+        || {
+            for case in &cases {
+                let page = solver.index(&case.question.document);
+                std::hint::black_box(solver.answer(&page, &case.question));
+            }
+        },
+    );
     for mode in ["whole-offline", "whole-model"] {
         let mut seconds = Vec::new();
         let mut cpu = Vec::new();
@@ -96,7 +128,10 @@ fn measure(file: Option<&Path>) {
                 .output()
                 .unwrap();
             let text = String::from_utf8(output.stdout).unwrap();
-            let figures: Vec<f64> = text.split_whitespace().map(|word| word.parse().unwrap()).collect();
+            let figures: Vec<f64> = text
+                .split_whitespace()
+                .map(|word| word.parse().unwrap())
+                .collect();
             seconds.push(figures[0]);
             cpu.push(1e3 * figures[1] / cases.len() as f64);
             peak = peak.max(figures[2]);
@@ -105,7 +140,11 @@ fn measure(file: Option<&Path>) {
         cpu.sort_by(f64::total_cmp);
         println!(
             "{:34} {:>9.0} questions/s · {:.3} ms CPU a question ({:.3}–{:.3}) · peak {peak:.0} MB (n {})",
-            if mode == "whole-offline" { "whole run, offline pair" } else { "whole run, model in this process" },
+            if mode == "whole-offline" {
+                "whole run, offline pair"
+            } else {
+                "whole run, model in this process"
+            },
             cases.len() as f64 / seconds[1],
             cpu[1],
             cpu[0],
@@ -142,7 +181,11 @@ fn repeated(file: Option<&Path>, folder: &Path) -> PathBuf {
     let many: Vec<serde_json::Value> = (0..RECORDS)
         .map(|index| {
             let mut record = records[index % records.len()].clone();
-            let id = format!("{}-copy{}", record["id"].as_str().unwrap(), index / records.len());
+            let id = format!(
+                "{}-copy{}",
+                record["id"].as_str().unwrap(),
+                index / records.len()
+            );
             record["id"] = id.into();
             record
         })
@@ -176,7 +219,10 @@ fn whole_run(mode: &str, file: &Path) {
     let data = dataset::load(&Source::Path(file.to_owned())).unwrap();
     let started = Instant::now();
     let before = cpu_seconds();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
     runtime.block_on(run(mode, data, folder.path()));
     let (wall, cpu) = (started.elapsed().as_secs_f64(), cpu_seconds() - before);
     println!("{wall} {cpu} {}", peak_megabytes());
@@ -189,7 +235,13 @@ async fn run(mode: &str, data: Dataset, folder: &Path) {
         (Backend::Offline, CriticMode::Rules)
     } else {
         let model: Arc<dyn ChatModel> = Arc::new(AtOnce);
-        (Backend::Llm { analyst: Arc::clone(&model), critic: model }, CriticMode::Llm)
+        (
+            Backend::Llm {
+                analyst: Arc::clone(&model),
+                critic: model,
+            },
+            CriticMode::Llm,
+        )
     };
     let pair = Pair::new(&PairOptions {
         backend,
@@ -270,14 +322,31 @@ impl ChatModel for AtOnce {
 /// User and system time of this process (Linux; 0 elsewhere).
 fn cpu_seconds() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-    let ticks = |index: usize| fields.get(index).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
+    let fields: Vec<&str> = stat
+        .rsplit(')')
+        .next()
+        .unwrap_or_default()
+        .split_whitespace()
+        .collect();
+    let ticks = |index: usize| {
+        fields
+            .get(index)
+            .and_then(|field| field.parse::<f64>().ok())
+            .unwrap_or(0.0)
+    };
     // utime and stime are fields 14 and 15 of the line, in hundredths of a second.
     (ticks(11) + ticks(12)) / 100.0
 }
 
 fn peak_megabytes() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap_or_default();
-    line.split_whitespace().nth(1).and_then(|kb| kb.parse::<f64>().ok()).unwrap_or(0.0) / 1024.0
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmHWM:"))
+        .unwrap_or_default();
+    line.split_whitespace()
+        .nth(1)
+        .and_then(|kb| kb.parse::<f64>().ok())
+        .unwrap_or(0.0)
+        / 1024.0
 }

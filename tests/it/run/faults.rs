@@ -73,10 +73,7 @@ fn a_run_survives(azure: bool) {
         })
         .unwrap();
     assert_eq!(requests, server.count());
-    assert_eq!(
-        summary["spent"]["requests"].as_u64(),
-        Some(requests as u64)
-    );
+    assert_eq!(summary["spent"]["requests"].as_u64(), Some(requests as u64));
     assert!(
         requests <= 6 * calls,
         "{requests} requests for {calls} calls"
