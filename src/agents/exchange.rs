@@ -1,6 +1,5 @@
 //! The state that the two agents share while they work on one question.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -42,8 +41,9 @@ pub type Record = Box<dyn Fn(&Call) + Send + Sync>;
 /// put down before they are used.
 #[derive(Default)]
 pub struct CallMemory {
-    /// By request hash.
-    pub replies: HashMap<String, Call>,
+    /// In the order in which they were made. A question may send the same request
+    /// twice (a critic asked again about the same answer), so each is used once.
+    pub replies: Vec<Call>,
     /// Called with every fresh reply.
     pub record: Option<Record>,
 }
@@ -141,7 +141,12 @@ impl Exchange {
         request: &ChatRequest,
     ) -> Result<String, Failure> {
         let hash = request_hash(request);
-        if let Some(call) = self.memory.replies.remove(&hash) {
+        let known = self
+            .memory
+            .replies
+            .iter()
+            .position(|call| call.request_hash == hash);
+        if let Some(call) = known.map(|at| self.memory.replies.remove(at)) {
             let result = call.reply.as_ref().map_or_else(
                 || {
                     Err(Failure::new(

@@ -242,7 +242,6 @@ impl Worker {
             replies: earlier
                 .into_iter()
                 .filter(|call| call.reply.is_some())
-                .map(|call| (call.request_hash.clone(), call))
                 .collect(),
             record: Some(Box::new(move |call| writer.call(index, call))),
         };
