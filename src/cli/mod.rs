@@ -10,6 +10,7 @@ mod env;
 mod exit;
 mod graph;
 mod provider;
+mod report;
 mod run;
 mod score;
 mod settings;
@@ -50,6 +51,8 @@ enum Command {
     Score(score::Args),
     /// Compare two runs question by question, offline.
     Compare(compare::Args),
+    /// Make a run's report, one HTML file, again from its journal.
+    Report(report::Args),
     /// The dataset: download, check, show, statistics.
     #[command(subcommand)]
     Data(data::Command),
@@ -95,6 +98,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Command::Ask(args)) => ask::execute(&args),
         Some(Command::Score(args)) => score::execute(&args),
         Some(Command::Compare(args)) => compare::execute(&args),
+        Some(Command::Report(args)) => report::execute(&args),
         Some(Command::Data(command)) => data::execute(command),
         Some(Command::Env(command)) => env::execute(command),
         Some(Command::Graph(args)) => graph::execute(&args),

@@ -12,6 +12,7 @@ use crate::config::Settings;
 use crate::dataset::Dataset;
 use crate::models::{CallEvent, Observer};
 use crate::run::{Event, Finish, Identity, Journal, Plan, RunMeta, Scheduler, Stop};
+use crate::sinks::report::Pages;
 use crate::sinks::terminal::{Progress, ProgressOptions, summary_tables};
 use crate::sinks::{self, RunFolder, Summary};
 
@@ -92,6 +93,7 @@ async fn main_job(args: &RunArgs, settings: Settings, offline: bool) -> anyhow::
     // Whatever ended the run, what it has is written out before anything else.
     let journal = Journal::open(&folder.journal())?;
     let summary = write_results(&folder, &journal)?;
+    super::report::write(&folder.report(), &journal, &summary, &Pages::of(&dataset))?;
     report(args, &folder, &summary)?;
     match finish? {
         Finish::Complete if summary.unanswered() > 0 => Ok(Exit::Unanswered),

@@ -59,8 +59,10 @@ fn right(scores: &Scores) -> Option<bool> {
 }
 
 impl Row {
-    /// Whether another answer would have been right, by financial equivalence.
-    fn right_with(&self, answer: &Answer) -> Option<bool> {
+    /// Whether another answer would have been right, by financial equivalence;
+    /// `None` without gold.
+    #[must_use]
+    pub fn right_with(&self, answer: &Answer) -> Option<bool> {
         let mut other = self.clone();
         other.settled.answer = Some(answer.clone());
         other.settled.outcome = crate::dataset::Outcome::Answered;

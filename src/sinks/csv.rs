@@ -169,7 +169,7 @@ fn truth(score: Option<bool>) -> String {
 }
 
 /// The name that serde gives a unit-like value.
-fn name(value: &impl serde::Serialize) -> String {
+pub(super) fn name(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value)
         .ok()
         .and_then(|value| value.as_str().map(str::to_owned))

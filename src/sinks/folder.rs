@@ -28,6 +28,15 @@ pub enum SinkError {
         #[source]
         source: ::csv::Error,
     },
+    /// The report's template failed.
+    #[error("cannot write {path}: {source}")]
+    Page {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: minijinja::Error,
+    },
     /// There is nothing to go on with.
     #[error("{folder}: no unfinished run to resume; leave out --resume to start one")]
     NothingToResume {
@@ -104,6 +113,33 @@ impl RunFolder {
         })
     }
 
+    /// The folder of any run: a path to it, its id or the start of its id, or
+    /// `last` for the newest.
+    ///
+    /// # Errors
+    /// [`SinkError::NoSuchRun`].
+    pub fn locate(output: &Path, run: &str) -> Result<Self, SinkError> {
+        let runs = output.join("runs");
+        let path = Path::new(run);
+        let found = if path.join("journal.sqlite").is_file() {
+            Some(path.to_owned())
+        } else {
+            let named = |folder: &PathBuf| {
+                let name = folder.file_name().map(|name| name.to_string_lossy());
+                run == "last" || name.is_some_and(|name| name.starts_with(run))
+            };
+            folders(&runs).into_iter().rev().find(named)
+        };
+        let folder = found.ok_or_else(|| SinkError::NoSuchRun {
+            path: runs.join(run),
+            folder: runs,
+        })?;
+        Ok(Self {
+            output: output.to_owned(),
+            folder,
+        })
+    }
+
     /// The run's own folder.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -120,6 +156,12 @@ impl RunFolder {
     #[must_use]
     pub fn journal(&self) -> PathBuf {
         self.file("journal.sqlite")
+    }
+
+    /// Its report.
+    #[must_use]
+    pub fn report(&self) -> PathBuf {
+        self.file("report.html")
     }
 
     /// The last run's CSV, so that `convfinqa analyze` needs no argument.

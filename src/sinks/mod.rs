@@ -6,6 +6,7 @@ mod answer;
 mod csv;
 mod folder;
 mod jsonl;
+pub mod report;
 mod summary;
 pub mod terminal;
 
@@ -13,4 +14,4 @@ pub use answer::AnswerView;
 pub use csv::{COLUMNS, write_csv};
 pub use folder::{RunFolder, SinkError, latest_unfinished};
 pub use jsonl::write_transcripts;
-pub use summary::{Summary, summarise, write_config, write_summary};
+pub use summary::{Spent, Summary, summarise, write_config, write_summary};

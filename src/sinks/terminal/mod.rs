@@ -9,4 +9,4 @@ pub use answer::answer_text;
 pub use comparison::comparison_tables;
 pub(super) use progress::verdict_text;
 pub use progress::{Progress, ProgressOptions};
-pub use table::{scorecard_tables, summary_tables};
+pub use table::{rule_title, scorecard_tables, summary_tables};

@@ -83,7 +83,9 @@ pub(super) fn align(table: &mut Table, right: &[usize]) {
     }
 }
 
-pub(super) fn rule_title(rule: Rule) -> &'static str {
+/// A rule's name for people.
+#[must_use]
+pub fn rule_title(rule: Rule) -> &'static str {
     match rule {
         Rule::ExactMatch => "exact match",
         Rule::NumericalMatch => "numeric match ±0.5",

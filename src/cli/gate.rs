@@ -1,0 +1,154 @@
+//! What CI wants of a score: a JUnit file, and an exit code that fails the build.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use crate::score::{Rates, Rule, ScoredRow};
+use crate::sinks;
+
+use super::{Exit, Failure};
+
+/// The options of `run` and `score` for CI.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct GateArgs {
+    /// Write the questions as JUnit test cases, wrong by financial equivalence as failures
+    #[arg(long, value_name = "FILE", help_heading = "CI")]
+    pub junit: Option<PathBuf>,
+    /// End with exit code 6 if a rule's percentage is lower (em, nm, ea, pe, pa, fe)
+    #[arg(
+        long,
+        value_name = "RULE=PERCENT,…",
+        value_delimiter = ',',
+        help_heading = "CI"
+    )]
+    pub fail_under: Vec<Threshold>,
+}
+
+/// The least percentage of a rule.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Threshold {
+    rule: Rule,
+    percent: f64,
+}
+
+impl FromStr for Threshold {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, percent) = text
+            .split_once('=')
+            .ok_or_else(|| format!("`{text}` is not of the form RULE=PERCENT, such as fe=80"))?;
+        let rule = rule(name.trim()).ok_or_else(|| {
+            format!(
+                "no rule is called `{}`; there are {}",
+                name.trim(),
+                RULES.map(|(short, rule)| format!("{short} ({})", rule.name())).join(", ")
+            )
+        })?;
+        let percent: f64 = percent
+            .trim()
+            .trim_end_matches('%')
+            .trim_end()
+            .parse()
+            .ok()
+            .filter(|percent| (0.0..=100.0).contains(percent))
+            .ok_or_else(|| format!("`{}` is not a percentage from 0 to 100", percent.trim()))?;
+        Ok(Self { rule, percent })
+    }
+}
+
+const RULES: [(&str, Rule); 6] = [
+    ("em", Rule::ExactMatch),
+    ("nm", Rule::NumericalMatch),
+    ("ea", Rule::ExecutionAccuracy),
+    ("pe", Rule::ProgramExecution),
+    ("pa", Rule::ProgramAccuracy),
+    ("fe", Rule::FinancialEquivalence),
+];
+
+fn rule(name: &str) -> Option<Rule> {
+    let name = name.to_lowercase();
+    let found = RULES
+        .iter()
+        .find(|(short, rule)| *short == name || rule.name() == name);
+    found.map(|(_, rule)| *rule)
+}
+
+impl GateArgs {
+    /// Whether rows are wanted at all.
+    pub fn wants_rows(&self) -> bool {
+        self.junit.is_some()
+    }
+
+    /// Writes the JUnit file, if one is asked for.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn write(&self, suite: &str, rows: &[ScoredRow]) -> anyhow::Result<()> {
+        if let Some(path) = &self.junit {
+            sinks::write_junit(path, suite, Rule::FinancialEquivalence, rows)?;
+        }
+        Ok(())
+    }
+
+    /// Holds the rates to their thresholds.
+    ///
+    /// # Errors
+    /// [`Exit::BelowThreshold`] naming each rule, its value and its threshold;
+    /// a rule that nothing could be judged by is below any threshold.
+    pub fn hold(&self, rates: &Rates) -> anyhow::Result<()> {
+        let below: Vec<String> = self
+            .fail_under
+            .iter()
+            .filter_map(|Threshold { rule, percent }| {
+                let name = rule.name();
+                match rates.get(*rule).map(|rate| 100.0 * rate.rate) {
+                    // A share that is printed as the threshold may lie a rounding error below it.
+                    Some(value) if value + 1e-9 >= *percent => None,
+                    Some(value) => Some(format!("{name} is {value:.2} %, below {percent} %")),
+                    None => Some(format!(
+                        "{name} could judge no question, so it is below {percent} %"
+                    )),
+                }
+            })
+            .collect();
+        if below.is_empty() {
+            return Ok(());
+        }
+        let line = format!("--fail-under: {}", below.join("; "));
+        Err(Failure::new(Exit::BelowThreshold, line).into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thresholds_are_named_short_or_long_and_nothing_else() {
+        let parse = |text: &str| text.parse::<Threshold>();
+        assert_eq!(parse("nm=75").unwrap().percent, 75.0);
+        assert_eq!(parse(" FE = 80% ").unwrap().rule, Rule::FinancialEquivalence);
+        assert_eq!(parse("program_accuracy=1.5").unwrap().rule, Rule::ProgramAccuracy);
+        for (text, reason) in [
+            ("f1=80", "no rule is called `f1`"),
+            ("fe", "not of the form"),
+            ("fe=eighty", "not a percentage"),
+            ("fe=120", "not a percentage"),
+            ("fe=nan", "not a percentage"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.contains(reason), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_could_not_be_judged_is_below() {
+        let gate = GateArgs {
+            fail_under: vec!["fe=0".parse().unwrap()],
+            ..GateArgs::default()
+        };
+        let error = gate.hold(&Rates::default()).unwrap_err().to_string();
+        assert!(error.contains("financial_equivalence could judge no question"));
+    }
+}

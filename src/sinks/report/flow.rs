@@ -1,0 +1,177 @@
+//! What the critic did, as a flow: first drafts, right or wrong, through the
+//! critic to the answers, right or wrong.
+
+use serde::Serialize;
+
+use super::figures::percent;
+use super::glance::Glance;
+
+/// Empty space between two nodes of a column, in percent of the height.
+const GAP: f64 = 14.0;
+/// Half the width of a node, in percent of the width.
+const HALF: f64 = 0.9;
+/// Where the columns stand, in percent of the width.
+const COLUMNS: [f64; 3] = [1.0, 50.0, 99.0];
+/// The names of the columns' nodes, upper first.
+const NODES: [[&str; 2]; 3] = [
+    ["right at first", "wrong at first"],
+    ["accepted at once", "sent back"],
+    ["right", "wrong"],
+];
+
+/// The flow with its geometry, in percent of width and height.
+#[derive(Debug, Serialize)]
+pub(super) struct Flow {
+    n: usize,
+    nodes: Vec<Node>,
+    strands: Vec<Strand>,
+}
+
+#[derive(Debug, Serialize)]
+struct Node {
+    name: &'static str,
+    column: usize,
+    count: usize,
+    /// Its left edge.
+    x: f64,
+    y: f64,
+    height: f64,
+}
+
+/// Questions that go the same way.
+#[derive(Debug, Serialize)]
+struct Strand {
+    /// `kept_right`, `broken`, `fixed`, `kept_wrong`, `unneeded`, `missed`.
+    name: &'static str,
+    title: &'static str,
+    count: usize,
+    /// An SVG path from the first column to the last.
+    path: String,
+}
+
+/// A way through the columns: 0 is the upper node.
+struct Way {
+    name: &'static str,
+    title: &'static str,
+    nodes: [usize; 3],
+    count: usize,
+}
+
+impl Flow {
+    /// `None` if no question has both a judged first draft and a judged answer.
+    pub(super) fn of(rows: &[Glance]) -> Option<Self> {
+        let mut ways = ways();
+        for row in rows {
+            let (Some(before), Some(after)) = (row.first_right, row.right()) else {
+                continue;
+            };
+            let nodes = [
+                usize::from(!before),
+                usize::from(row.rounds > 1),
+                usize::from(!after),
+            ];
+            if let Some(way) = ways.iter_mut().find(|way| way.nodes == nodes) {
+                way.count += 1;
+            }
+        }
+        ways.retain(|way| way.count > 0);
+        let n = ways.iter().map(|way| way.count).sum();
+        (n > 0).then(|| Self::laid_out(&ways, n))
+    }
+
+    fn laid_out(ways: &[Way], n: usize) -> Self {
+        let high = |count: usize| (100.0 - GAP) / 100.0 * percent(count, n);
+        let mut nodes = Vec::new();
+        // For each way, its upper edge in each column.
+        let mut edges = vec![[0.0; 3]; ways.len()];
+        for (column, names) in NODES.iter().enumerate() {
+            let mut y = 0.0;
+            for (node, name) in names.iter().enumerate() {
+                let through = |way: &Way| way.nodes.get(column) == Some(&node);
+                let count = ways.iter().filter(|way| through(way)).map(|way| way.count).sum();
+                nodes.push(Node {
+                    name,
+                    column,
+                    count,
+                    x: COLUMNS.get(column).copied().unwrap_or_default() - HALF,
+                    y,
+                    height: high(count),
+                });
+                for (way, edges) in ways.iter().zip(&mut edges) {
+                    if through(way) {
+                        if let Some(edge) = edges.get_mut(column) {
+                            *edge = y;
+                        }
+                        y += high(way.count);
+                    }
+                }
+                y += GAP;
+            }
+        }
+        let strands = ways
+            .iter()
+            .zip(edges)
+            .map(|(way, edges)| Strand {
+                name: way.name,
+                title: way.title,
+                count: way.count,
+                path: path(edges, high(way.count)),
+            })
+            .collect();
+        Self { n, nodes, strands }
+    }
+}
+
+fn ways() -> Vec<Way> {
+    let way = |name, title, nodes| Way {
+        name,
+        title,
+        nodes,
+        count: 0,
+    };
+    vec![
+        way("unneeded", "right and accepted at once", [0, 0, 0]),
+        way("lost", "right and accepted, but without an answer", [0, 0, 1]),
+        way("missed", "wrong and accepted at once", [1, 0, 1]),
+        way("gained", "accepted at once, right only over the page", [1, 0, 0]),
+        way("kept_right", "sent back though right, and still right", [0, 1, 0]),
+        way("broken", "broken: right at first, wrong in the end", [0, 1, 1]),
+        way("fixed", "fixed: wrong at first, right in the end", [1, 1, 0]),
+        way("kept_wrong", "sent back and still wrong", [1, 1, 1]),
+    ]
+}
+
+/// A band of one height through the three columns.
+fn path(edges: [f64; 3], height: f64) -> String {
+    let [x0, x1, x2] = COLUMNS;
+    let [y0, y1, y2] = edges;
+    let (m0, m1) = (x0.midpoint(x1), x1.midpoint(x2));
+    let (z0, z1, z2) = (y0 + height, y1 + height, y2 + height);
+    format!(
+        "M{x0:.2} {y0:.2}C{m0:.2} {y0:.2} {m0:.2} {y1:.2} {x1:.2} {y1:.2}C{m1:.2} {y1:.2} {m1:.2} {y2:.2} {x2:.2} {y2:.2}\
+         V{z2:.2}C{m1:.2} {z2:.2} {m1:.2} {z1:.2} {x1:.2} {z1:.2}C{m0:.2} {z1:.2} {m0:.2} {z0:.2} {x0:.2} {z0:.2}Z"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bands_fill_their_nodes_and_nothing_leaves_the_plot() {
+        let mut ways = ways();
+        for (count, way) in [30, 1, 12, 1, 3, 2, 7, 4].into_iter().zip(&mut ways) {
+            way.count = count;
+        }
+        let flow = Flow::laid_out(&ways, 60);
+        assert_eq!(flow.n, 60);
+        for column in 0..3 {
+            let of = || flow.nodes.iter().filter(move |node| node.column == column);
+            assert_eq!(of().map(|node| node.count).sum::<usize>(), 60);
+            let bottom = of().map(|node| node.y + node.height).fold(0.0, f64::max);
+            assert!((bottom - 100.0).abs() < 1e-6, "{bottom}");
+        }
+        let right = flow.nodes.iter().find(|node| node.name == "right").unwrap();
+        assert_eq!(right.count, 30 + 1 + 3 + 7);
+    }
+}

@@ -1,0 +1,226 @@
+//! What the report knows of every question at once: enough for the figures and
+//! for a line of the list. The rest is read from the journal again, one question
+//! at a time.
+
+use serde::Serialize;
+use serde::ser::{SerializeSeq, SerializeStruct};
+
+use crate::run::Row;
+use crate::score::{Effort, Rule};
+use crate::sinks::csv::name;
+
+/// Characters of a question shown in the list; its details have them all.
+const SHOWN: usize = 300;
+
+/// One question at a glance.
+pub(super) struct Glance {
+    pub(super) index: usize,
+    pub(super) id: String,
+    pub(super) part: String,
+    pub(super) epoch: u32,
+    /// The cluster for intervals.
+    pub(super) filename: String,
+    pub(super) question: String,
+    pub(super) gold: String,
+    pub(super) prediction: String,
+    /// One for each rule of [`Rule::ALL`].
+    pub(super) marks: Vec<Option<bool>>,
+    pub(super) latency: f64,
+    pub(super) rounds: usize,
+    pub(super) cost: Option<f64>,
+    /// By FE; `None` without gold or without a first draft.
+    pub(super) first_right: Option<bool>,
+    /// By facet, in the order of [`FACETS`]; a question may have several or none.
+    pub(super) facets: Vec<Vec<String>>,
+}
+
+/// What the list can be filtered by and the figures are sliced by: key and title.
+pub(super) const FACETS: [(&str, &str); 10] = [
+    ("part", "Turn or part"),
+    ("kind", "Record"),
+    ("effort", "Gold program"),
+    ("outcome", "Outcome"),
+    ("cause", "Cause"),
+    ("diagnostic", "Misses only by"),
+    ("critic", "Critic"),
+    ("rounds", "Rounds"),
+    ("stop", "Stopped because"),
+    ("finding", "Check that spoke"),
+];
+
+impl Glance {
+    pub(super) fn of(row: &Row, cause: Option<&str>) -> Self {
+        let scored = row.as_scored();
+        let settled = &row.settled;
+        let first_right = settled
+            .rounds
+            .first()
+            .and_then(|round| row.right_with(&round.answer));
+        let verdict = row.scores.financial_equivalence.as_ref();
+        let diagnostics = verdict.map_or_else(Vec::new, |verdict| {
+            let named = verdict.diagnostics.iter();
+            named
+                .map(|diagnostic| diagnostic.name().to_owned())
+                .collect()
+        });
+        let mut findings: Vec<String> = settled
+            .rounds
+            .iter()
+            .flat_map(|round| round.findings.iter().map(|finding| name(&finding.kind)))
+            .collect();
+        findings.sort();
+        findings.dedup();
+        let gold = row.ground_truth().filter(|gold| !gold.is_empty());
+        Self {
+            index: row.index,
+            id: row.key.id.clone(),
+            part: row.key.part.clone(),
+            epoch: row.epoch,
+            filename: row.filename.clone(),
+            question: shown(&row.question),
+            gold: shown(
+                &gold
+                    .or_else(|| row.gold.exe_ans.as_ref().map(ToString::to_string))
+                    .unwrap_or_default(),
+            ),
+            prediction: shown(&row.prediction()),
+            marks: Rule::ALL.map(|rule| rule.mark(&scored)).to_vec(),
+            latency: row.latency,
+            rounds: settled.rounds.len(),
+            cost: row.cost.and_then(|cost| cost.try_into().ok()),
+            first_right,
+            facets: vec![
+                vec![row.key.part.clone()],
+                vec![name(&row.kind)],
+                Effort::of(&row.gold)
+                    .map(|effort| effort.name().to_owned())
+                    .into_iter()
+                    .collect(),
+                vec![settled.outcome.name().to_owned()],
+                cause.map(str::to_owned).into_iter().collect(),
+                diagnostics,
+                critic(settled.rounds.len(), first_right, scored.accepted())
+                    .map(str::to_owned)
+                    .into_iter()
+                    .collect(),
+                vec![settled.rounds.len().to_string()],
+                vec![name(&settled.stop)],
+                findings,
+            ],
+        }
+    }
+
+    /// Whether FE accepts the answer; `None` without gold.
+    pub(super) fn right(&self) -> Option<bool> {
+        let at = Rule::ALL
+            .iter()
+            .position(|rule| *rule == Rule::FinancialEquivalence)?;
+        self.marks.get(at).copied().flatten()
+    }
+
+    /// The values of a facet by its key.
+    pub(super) fn facet(&self, key: &str) -> &[String] {
+        let at = FACETS.iter().position(|(name, _)| *name == key);
+        at.and_then(|at| self.facets.get(at))
+            .map_or(&[], Vec::as_slice)
+    }
+}
+
+/// What the critic did to one answer.
+fn critic(rounds: usize, before: Option<bool>, after: Option<bool>) -> Option<&'static str> {
+    Some(match (rounds, before?, after?) {
+        (0 | 1, _, _) => "accepted_at_once",
+        (_, false, true) => "fixed",
+        (_, true, false) => "broken",
+        _ => "unchanged",
+    })
+}
+
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// The list as the page's script reads it: values of facets stand once, rows
+/// name them by number.
+pub(super) struct Index<'a> {
+    pub(super) rows: &'a [Glance],
+    values: Vec<Vec<&'a str>>,
+}
+
+impl<'a> Index<'a> {
+    pub(super) fn of(rows: &'a [Glance]) -> Self {
+        let values = (0..FACETS.len())
+            .map(|facet| {
+                let named = rows.iter().filter_map(|row| row.facets.get(facet));
+                let mut values: Vec<&str> = named.flatten().map(String::as_str).collect();
+                values.sort_unstable_by_key(|value| (value.parse::<u32>().ok(), *value));
+                values.dedup();
+                values
+            })
+            .collect();
+        Self { rows, values }
+    }
+}
+
+impl Serialize for Index<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Facet<'a> {
+            key: &'a str,
+            title: &'a str,
+            values: &'a [&'a str],
+        }
+        let facets: Vec<_> = FACETS
+            .iter()
+            .zip(&self.values)
+            .map(|((key, title), values)| Facet { key, title, values })
+            .collect();
+        let mut object = serializer.serialize_struct("Index", 3)?;
+        object.serialize_field("rules", &Rule::ALL.map(Rule::name))?;
+        object.serialize_field("facets", &facets)?;
+        object.serialize_field("rows", &Lines(self))?;
+        object.end()
+    }
+}
+
+struct Lines<'a>(&'a Index<'a>);
+
+impl Serialize for Lines<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut lines = serializer.serialize_seq(Some(self.0.rows.len()))?;
+        for row in self.0.rows {
+            let marks: String = row
+                .marks
+                .iter()
+                .map(|mark| mark.map_or('-', |right| if right { '1' } else { '0' }))
+                .collect();
+            let facets: Vec<Vec<usize>> = row
+                .facets
+                .iter()
+                .zip(&self.0.values)
+                .map(|(own, all)| {
+                    let place = |value: &String| all.iter().position(|known| known == value);
+                    own.iter().filter_map(place).collect()
+                })
+                .collect();
+            lines.serialize_element(&(
+                row.index,
+                &row.id,
+                &row.part,
+                row.epoch,
+                &row.question,
+                &row.gold,
+                &row.prediction,
+                marks,
+                row.latency,
+                row.rounds,
+                row.cost,
+                facets,
+            ))?;
+        }
+        lines.end()
+    }
+}

@@ -1,0 +1,212 @@
+//! What the template shows above the list of questions.
+
+use serde::Serialize;
+
+use crate::score::statistics::LatencySummary;
+use crate::score::{Rates, Rule, Slice};
+use crate::sinks::Summary;
+use crate::sinks::terminal::rule_title;
+
+use super::figures::{Drawn, Histogram, Slices, percent};
+use super::flow::Flow;
+use super::glance::Glance;
+
+/// Everything that the template prints.
+#[derive(Serialize)]
+pub(super) struct View<'a> {
+    run: &'a crate::run::RunMeta,
+    settings: String,
+    complete: bool,
+    answered: usize,
+    questions: usize,
+    pages: usize,
+    without_answer: usize,
+    /// Why the pages are not at hand.
+    pages_missing: Option<&'a str>,
+    headline: Option<Drawn>,
+    rules: Vec<RuleLine>,
+    /// The rules that are also given without suspect golds, and how many those are.
+    trusted: Vec<RuleLine>,
+    suspects: usize,
+    layers: Vec<Slot>,
+    reasons: Vec<Slot>,
+    wrong: Vec<Slices>,
+    conversations: Vec<Conversation>,
+    critic: crate::run::CriticEffect,
+    flow: Option<Flow>,
+    exchange: Vec<Slices>,
+    latency: Option<&'a LatencySummary>,
+    latencies: Option<Histogram>,
+    costs: Option<Histogram>,
+    spent: &'a crate::sinks::Spent,
+}
+
+/// A rule of the scorecard.
+#[derive(Serialize)]
+struct RuleLine {
+    name: &'static str,
+    title: &'static str,
+    about: &'static str,
+    rate: Drawn,
+    floor: Option<Floor>,
+}
+
+#[derive(Serialize)]
+struct Floor {
+    percent: f64,
+    answer: f64,
+}
+
+/// A count under a name, in percent of all.
+#[derive(Serialize)]
+struct Slot {
+    name: &'static str,
+    count: usize,
+    percent: f64,
+}
+
+/// What only turns can tell, by one rule.
+#[derive(Serialize)]
+struct Conversation {
+    rule: &'static str,
+    conversations: usize,
+    whole: Option<Drawn>,
+    right_after_right: Option<Drawn>,
+    right_after_wrong: Option<Drawn>,
+    errors: usize,
+    errors_after_an_error: usize,
+    by_turn: Vec<Turn>,
+}
+
+#[derive(Serialize)]
+struct Turn {
+    name: String,
+    rate: Drawn,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn of(
+        summary: &'a Summary,
+        rows: &[Glance],
+        pages_missing: Option<&'a str>,
+    ) -> Self {
+        let scores = &summary.scores;
+        let slices = |facets: &[&'static str]| -> Vec<Slices> {
+            let found = facets.iter().filter_map(|facet| Slices::of(facet, rows));
+            found.filter(Slices::differ).collect()
+        };
+        let mut wrong = slices(&["part", "kind", "effort"]);
+        for facet in ["cause", "diagnostic", "outcome"] {
+            let found = Slices::by_count(facet, rows);
+            wrong.extend(found.filter(|found| facet != "outcome" || found.differ()));
+        }
+        let mut exchange = slices(&["rounds"]);
+        exchange.extend(Slices::by_count("stop", rows).filter(Slices::differ));
+        exchange.extend(Slices::by_count("finding", rows));
+        let judged = scores
+            .rates
+            .get(Rule::FinancialEquivalence)
+            .map_or(0, |rate| rate.n);
+        let slot = |count: &crate::score::Count| Slot {
+            name: count.name,
+            count: count.count,
+            percent: percent(count.count, judged),
+        };
+        let floor = scores.numerical_match_floor.map(|floor| Floor {
+            percent: 100.0 * floor.rate,
+            answer: floor.answer,
+        });
+        let mut rules = lines(&scores.rates);
+        if let Some(line) = rules
+            .iter_mut()
+            .find(|line| line.name == Rule::NumericalMatch.name())
+        {
+            line.floor = floor;
+        }
+        Self {
+            run: &summary.run,
+            settings: summary.run.settings.to_string(),
+            complete: summary.complete,
+            answered: rows.len(),
+            questions: scores.questions,
+            pages: scores.pages,
+            without_answer: summary.unanswered(),
+            pages_missing,
+            headline: scores
+                .rates
+                .get(Rule::FinancialEquivalence)
+                .map(Drawn::from),
+            rules,
+            trusted: scores
+                .without_suspects
+                .as_ref()
+                .map(|without| lines(&without.rates))
+                .unwrap_or_default(),
+            suspects: scores
+                .without_suspects
+                .as_ref()
+                .map_or(0, |without| without.suspects),
+            layers: scores
+                .layers
+                .iter()
+                .map(|layer| Slot {
+                    name: layer.name,
+                    count: layer.hits,
+                    percent: 100.0 * layer.rate,
+                })
+                .collect(),
+            reasons: scores.reasons.iter().map(slot).collect(),
+            wrong,
+            conversations: scores.conversations.iter().map(conversation).collect(),
+            critic: summary.critic,
+            flow: Flow::of(rows),
+            exchange,
+            latency: scores.latency.as_ref(),
+            latencies: Histogram::of(rows.iter().map(|row| row.latency)),
+            costs: Histogram::of(rows.iter().filter_map(|row| row.cost)),
+            spent: &summary.spent,
+        }
+    }
+}
+
+fn lines(rates: &Rates) -> Vec<RuleLine> {
+    rates
+        .iter()
+        .map(|(rule, rate)| RuleLine {
+            name: rule.name(),
+            title: rule_title(rule),
+            about: about(rule),
+            rate: rate.into(),
+            floor: None,
+        })
+        .collect()
+}
+
+/// What a rule asks for, in a line (docs/scoring.md).
+fn about(rule: Rule) -> &'static str {
+    match rule {
+        Rule::ExactMatch => "EM: the same string, as the reference system compares",
+        Rule::NumericalMatch => "NM: within 0.5, as the reference system compares; generous to small numbers",
+        Rule::ExecutionAccuracy => "the official evaluator's: the answer's value is gold's, to 5 decimals",
+        Rule::ProgramExecution => "the official evaluator's: the predicted program comes to gold's value",
+        Rule::ProgramAccuracy => "the official evaluator's: the predicted program is gold's, symbolically",
+        Rule::FinancialEquivalence => "FE: the same figure to a reader of reports, rounding and percent signs allowed",
+    }
+}
+
+fn conversation(card: &crate::score::ConversationCard) -> Conversation {
+    let turn = |slice: &Slice| Turn {
+        name: slice.name.clone(),
+        rate: slice.rate.into(),
+    };
+    Conversation {
+        rule: rule_title(card.rule),
+        conversations: card.conversations,
+        whole: card.whole.map(Drawn::from),
+        right_after_right: card.right_after_right.map(Drawn::from),
+        right_after_wrong: card.right_after_wrong.map(Drawn::from),
+        errors: card.errors,
+        errors_after_an_error: card.errors_after_an_error,
+        by_turn: card.by_turn.iter().map(turn).collect(),
+    }
+}
