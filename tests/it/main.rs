@@ -23,6 +23,7 @@ mod offline;
 mod parse;
 mod program;
 mod prompt;
+mod report;
 mod run;
 mod sample;
 mod score;

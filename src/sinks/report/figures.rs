@@ -93,7 +93,9 @@ impl Slices {
     /// As [`Slices::of`], the most frequent first.
     pub(super) fn by_count(facet: &'static str, rows: &[Glance]) -> Option<Self> {
         let mut slices = Self::of(facet, rows)?;
-        slices.slices.sort_by_key(|slice| std::cmp::Reverse(slice.count));
+        slices
+            .slices
+            .sort_by_key(|slice| std::cmp::Reverse(slice.count));
         Some(slices)
     }
 
@@ -291,7 +293,13 @@ mod tests {
 
     #[test]
     fn quantities_are_short() {
-        let cases = [(0.0, "0"), (0.023_456, "0.023"), (12.34, "12.3"), (1234.5, "1234"), (0.000_12, "0.00012")];
+        let cases = [
+            (0.0, "0"),
+            (0.023_456, "0.023"),
+            (12.34, "12.3"),
+            (1234.5, "1234"),
+            (0.000_12, "0.00012"),
+        ];
         for (value, text) in cases {
             assert_eq!(short(value), text);
         }

@@ -88,7 +88,11 @@ impl Flow {
             let mut y = 0.0;
             for (node, name) in names.iter().enumerate() {
                 let through = |way: &Way| way.nodes.get(column) == Some(&node);
-                let count = ways.iter().filter(|way| through(way)).map(|way| way.count).sum();
+                let count = ways
+                    .iter()
+                    .filter(|way| through(way))
+                    .map(|way| way.count)
+                    .sum();
                 nodes.push(Node {
                     name,
                     column,
@@ -131,12 +135,32 @@ fn ways() -> Vec<Way> {
     };
     vec![
         way("unneeded", "right and accepted at once", [0, 0, 0]),
-        way("lost", "right and accepted, but without an answer", [0, 0, 1]),
+        way(
+            "lost",
+            "right and accepted, but without an answer",
+            [0, 0, 1],
+        ),
         way("missed", "wrong and accepted at once", [1, 0, 1]),
-        way("gained", "accepted at once, right only over the page", [1, 0, 0]),
-        way("kept_right", "sent back though right, and still right", [0, 1, 0]),
-        way("broken", "broken: right at first, wrong in the end", [0, 1, 1]),
-        way("fixed", "fixed: wrong at first, right in the end", [1, 1, 0]),
+        way(
+            "gained",
+            "accepted at once, right only over the page",
+            [1, 0, 0],
+        ),
+        way(
+            "kept_right",
+            "sent back though right, and still right",
+            [0, 1, 0],
+        ),
+        way(
+            "broken",
+            "broken: right at first, wrong in the end",
+            [0, 1, 1],
+        ),
+        way(
+            "fixed",
+            "fixed: wrong at first, right in the end",
+            [1, 1, 0],
+        ),
         way("kept_wrong", "sent back and still wrong", [1, 1, 1]),
     ]
 }

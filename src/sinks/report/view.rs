@@ -186,11 +186,21 @@ fn lines(rates: &Rates) -> Vec<RuleLine> {
 fn about(rule: Rule) -> &'static str {
     match rule {
         Rule::ExactMatch => "EM: the same string, as the reference system compares",
-        Rule::NumericalMatch => "NM: within 0.5, as the reference system compares; generous to small numbers",
-        Rule::ExecutionAccuracy => "the official evaluator's: the answer's value is gold's, to 5 decimals",
-        Rule::ProgramExecution => "the official evaluator's: the predicted program comes to gold's value",
-        Rule::ProgramAccuracy => "the official evaluator's: the predicted program is gold's, symbolically",
-        Rule::FinancialEquivalence => "FE: the same figure to a reader of reports, rounding and percent signs allowed",
+        Rule::NumericalMatch => {
+            "NM: within 0.5, as the reference system compares; generous to small numbers"
+        }
+        Rule::ExecutionAccuracy => {
+            "the official evaluator's: the answer's value is gold's, to 5 decimals"
+        }
+        Rule::ProgramExecution => {
+            "the official evaluator's: the predicted program comes to gold's value"
+        }
+        Rule::ProgramAccuracy => {
+            "the official evaluator's: the predicted program is gold's, symbolically"
+        }
+        Rule::FinancialEquivalence => {
+            "FE: the same figure to a reader of reports, rounding and percent signs allowed"
+        }
     }
 }
 

@@ -1,0 +1,279 @@
+//! The report of a run: what is in the file, and how it behaves in a browser.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use assert_cmd::cargo::cargo_bin;
+use convfinqa::run::Journal;
+use convfinqa::sinks::report::{Pages, Report};
+use convfinqa::sinks::summarise;
+use rusqlite::{Connection, params};
+use serde_json::{Value, json};
+
+/// Texts that would run, break or turn the page round if they were markup.
+const HOSTILE: [&str; 3] = [
+    "</script><script>window.hacked = 1; alert(1)</script><img src=x onerror=window.hacked=1>",
+    "\"quotes' &amp; <!-- <b>\u{2028}\u{2029} </SCRIPT > {{ 7 * 7 }}",
+    "\u{202e}مرحبا بالعالم abc",
+];
+
+fn convfinqa(folder: &Path, arguments: &[&str]) -> (i32, String) {
+    let output = Command::new(cargo_bin("convfinqa"))
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    (output.status.code().unwrap(), text)
+}
+
+/// A run over the built-in sample; its folder.
+fn sample_run(folder: &Path) -> PathBuf {
+    let (code, text) = convfinqa(folder, &["run", "--data-path", "sample", "--quiet"]);
+    assert_eq!(code, 0, "{text}");
+    let runs = std::fs::read_dir(folder.join("output/runs")).unwrap();
+    runs.map(|run| run.unwrap().path()).max().unwrap()
+}
+
+/// Changes every answered row of a journal, and repeats them until there are `total`.
+fn rewrite(journal: &Path, total: usize, change: impl Fn(usize, &mut Value)) {
+    let connection = Connection::open(journal).unwrap();
+    let rows: Vec<String> = connection
+        .prepare("SELECT json FROM answers ORDER BY question")
+        .unwrap()
+        .query_map([], |row| row.get(0))
+        .unwrap()
+        .map(Result::unwrap)
+        .collect();
+    connection
+        .execute_batch("BEGIN; DELETE FROM answers")
+        .unwrap();
+    for index in 0..total {
+        let mut row: Value = serde_json::from_str(&rows[index % rows.len()]).unwrap();
+        row["index"] = json!(index);
+        row["epoch"] = json!(index / rows.len());
+        change(index, &mut row);
+        connection
+            .execute(
+                "INSERT INTO answers VALUES (?1, ?2, ?3, ?4, 'answered', ?5)",
+                params![
+                    index as i64,
+                    row["key"]["id"].as_str(),
+                    row["key"]["part"].as_str(),
+                    (index / rows.len()) as i64,
+                    row.to_string()
+                ],
+            )
+            .unwrap();
+    }
+    let meta: String = connection
+        .query_row("SELECT value FROM meta", [], |row| row.get(0))
+        .unwrap();
+    let mut meta: Value = serde_json::from_str(&meta).unwrap();
+    meta["total"] = json!(total);
+    connection
+        .execute("UPDATE meta SET value = ?1", params![meta.to_string()])
+        .unwrap();
+    connection.execute_batch("COMMIT").unwrap();
+}
+
+/// Drives the page in Chromium; `None` with the reason printed without one.
+fn browse(report: &Path, arguments: &[&str]) -> Option<String> {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser/report_page.py");
+    let required = std::env::var_os("CONVFINQA_REQUIRE_BROWSER").is_some();
+    let output = Command::new("python3")
+        .arg(script)
+        .arg(report)
+        .args(arguments)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output();
+    let output = match output {
+        Ok(output) => output,
+        Err(error) => {
+            assert!(!required, "python3: {error}");
+            println!("skipped: python3 cannot be started ({error})");
+            return None;
+        }
+    };
+    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    if output.status.code() == Some(3) && !required {
+        println!("{text}");
+        return None;
+    }
+    assert!(output.status.success(), "{text}");
+    println!("{text}");
+    Some(text)
+}
+
+/// The JSON of one of the page's elements.
+fn element(html: &str, id: &str) -> Value {
+    let start = format!("<script type=\"application/json\" id=\"{id}\">");
+    let from = html.find(&start).unwrap_or_else(|| panic!("no {id}")) + start.len();
+    let to = from + html[from..].find("</script>").unwrap();
+    serde_json::from_str(&html[from..to]).unwrap()
+}
+
+#[test]
+fn a_run_leaves_a_report_and_the_command_makes_the_same_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = sample_run(folder.path());
+    let html = std::fs::read_to_string(run.join("report.html")).unwrap();
+    let (code, text) = convfinqa(folder.path(), &["report", "--to", "again.html"]);
+    assert_eq!(code, 0, "{text}");
+    let again = std::fs::read_to_string(folder.path().join("again.html")).unwrap();
+    assert_eq!(html, again);
+    assert!(!html.contains("http://") && !html.contains("https://"));
+    let index = element(&html, "index");
+    let rows = index["rows"].as_array().unwrap().len();
+    assert!(rows > 20);
+    // Pages stand once, however many questions are asked about them.
+    let pages = html.matches("id=\"p").count();
+    assert!(pages < rows && html.matches("id=\"q").count() >= rows);
+    let question = element(&html, "q0");
+    assert_eq!(question["page"], 0);
+    let steps = question["gold_program"]["steps"].as_array().unwrap();
+    assert!(
+        steps.iter().all(|step| step["result"].is_string()),
+        "{steps:?}"
+    );
+    let cited = question["answer"]["evidence"][0]["id"].as_str().unwrap();
+    let gold: Vec<&str> = question["gold_program"]["places"]
+        .as_object()
+        .unwrap()
+        .values()
+        .flat_map(|ids| ids.as_array().unwrap())
+        .map(|id| id.as_str().unwrap())
+        .collect();
+    assert!(gold.contains(&cited), "{cited} is not among {gold:?}");
+}
+
+#[test]
+fn the_page_works_in_a_browser() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = sample_run(folder.path());
+    browse(&run.join("report.html"), &[]);
+}
+
+#[test]
+fn hostile_texts_stay_texts() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = sample_run(folder.path());
+    let long = "long ".repeat(200_000);
+    rewrite(&run.join("journal.sqlite"), 58, |index, row| {
+        let text = HOSTILE.get(index).copied().unwrap_or(&long);
+        if index < 4 {
+            row["question"] = json!(text);
+            row["settled"]["rounds"][0]["reply"] = json!(text);
+            row["filename"] = json!(HOSTILE[0]);
+        }
+    });
+    let (code, text) = convfinqa(folder.path(), &["report"]);
+    assert_eq!(code, 0, "{text}");
+    let report = run.join("report.html");
+    let html = std::fs::read_to_string(&report).unwrap();
+    assert!(!html.contains("window.hacked = 1; alert(1)</script>"));
+    assert!(!html.contains(['\u{2028}', '\u{2029}']));
+    assert_eq!(element(&html, "q0")["question"], HOSTILE[0]);
+    browse(&report, &["--hostile"]);
+}
+
+#[test]
+fn twenty_thousand_questions_are_usable() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = sample_run(folder.path());
+    let journal = run.join("journal.sqlite");
+    rewrite(&journal, 20_000, |index, row| {
+        row["latency"] = json!(0.01 + (index * 7919 % 20_011) as f64 / 911.0);
+        row["cost"] = json!(format!("0.00{}", 1 + index % 97));
+    });
+    let journal = Journal::open(&journal).unwrap();
+    let summary = summarise(&journal).unwrap();
+    let report = run.join("report.html");
+    let causes = HashMap::new();
+    Report {
+        journal: &journal,
+        summary: &summary,
+        pages: &Pages::of_run(&summary.run),
+        causes: &causes,
+    }
+    .write(&report)
+    .unwrap();
+    browse(&report, &["--rows", "20000"]);
+}
+
+#[test]
+fn an_unfinished_run_says_so_and_a_missing_page_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/sample.json");
+    let copy = folder.path().join("records.json");
+    std::fs::copy(data, &copy).unwrap();
+    let (code, text) = convfinqa(
+        folder.path(),
+        &["run", "--data-path", "records.json", "--quiet"],
+    );
+    assert_eq!(code, 0, "{text}");
+    let run = std::fs::read_dir(folder.path().join("output/runs"))
+        .unwrap()
+        .map(|run| run.unwrap().path())
+        .next()
+        .unwrap();
+    let connection = Connection::open(run.join("journal.sqlite")).unwrap();
+    connection
+        .execute("DELETE FROM answers WHERE question > 9", [])
+        .unwrap();
+    std::fs::write(&copy, "[]").unwrap();
+    let (code, text) = convfinqa(folder.path(), &["report", "last"]);
+    assert_eq!(code, 0, "{text}");
+    let html = std::fs::read_to_string(run.join("report.html")).unwrap();
+    assert!(html.contains("<strong>Unfinished.</strong> 10 of "));
+    assert!(html.contains("The report pages are not at hand:"));
+    assert_eq!(element(&html, "q0")["page"], Value::Null);
+}
+
+#[test]
+fn causes_become_a_slice_and_a_filter_where_they_are_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = sample_run(folder.path());
+    let journal = Journal::open(&run.join("journal.sqlite")).unwrap();
+    let summary = summarise(&journal).unwrap();
+    let path = folder.path().join("report.html");
+    let causes = HashMap::from([(2, "wrong <row>".to_owned())]);
+    Report {
+        journal: &journal,
+        summary: &summary,
+        pages: &Pages::of_run(&summary.run),
+        causes: &causes,
+    }
+    .write(&path)
+    .unwrap();
+    let html = std::fs::read_to_string(&path).unwrap();
+    assert!(html.contains("data-facet=\"cause\" data-value=\"wrong &lt;row&gt;\""));
+    let facets = element(&html, "index")["facets"].clone();
+    let cause = facets
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|facet| facet["key"] == "cause");
+    assert_eq!(cause.unwrap()["values"], json!(["wrong <row>"]));
+}
+
+#[test]
+fn a_run_that_is_not_there_or_newer_is_one_clear_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, text) = convfinqa(folder.path(), &["report", "0000"]);
+    assert_eq!(code, 2);
+    assert!(
+        text.contains("no such run") && text.lines().count() == 1,
+        "{text}"
+    );
+    let run = sample_run(folder.path());
+    let before = std::fs::read(run.join("report.html")).unwrap();
+    let connection = Connection::open(run.join("journal.sqlite")).unwrap();
+    connection.pragma_update(None, "user_version", 99).unwrap();
+    let (code, text) = convfinqa(folder.path(), &["report"]);
+    assert_eq!(code, 2);
+    assert!(text.contains("newer than this program's"), "{text}");
+    assert_eq!(before, std::fs::read(run.join("report.html")).unwrap());
+}
