@@ -22,6 +22,11 @@
     node.append(...children.flat(9).filter((child) => child !== null && child !== undefined && child !== false));
     return node;
   };
+  /** A number of a program or an answer in at most eight digits, the whole one on hover. */
+  const digits = (value) => {
+    const x = typeof value === "number" ? value : /^-?\d+\.\d{6,}(e[+-]?\d+)?$/.test(value ?? "") ? Number(value) : null;
+    return x === null ? own(value) : el("span", { title: String(value) }, String(Number(x.toPrecision(8))));
+  };
   /** Text in its own direction. */
   const own = (text) => el("bdi", {}, String(text ?? ""));
 
@@ -162,17 +167,17 @@
       if (!found) return el("td", {}, n === 0 ? el("span", { class: "soft" }, "no program") : "");
       const same = judged && other.steps[n] ? other.steps[n].text === found.text : undefined;
       return el("td", {}, el("code", { dir: "ltr", class: same === undefined ? null : same ? "same" : "other" }, own.steps.length > 1 ? `#${n}  ` : "", found.text),
-        found.result !== null ? el("span", { class: "result" }, `= ${found.result}`) : null);
+        found.result !== null ? el("span", { class: "result" }, "= ", digits(found.result)) : null);
     };
-    const value = (label, text, extra) => el("tr", {}, el("td", {}, label[0] ? [el("span", { class: "soft" }, label[0]), own(text[0] ?? "–")] : ""), el("td", {}, label[1] ? [el("span", { class: "soft" }, label[1]), own(text[1] ?? "–"), extra] : ""));
+    const value = (label, texts, show = own) => el("tr", {}, texts.map((text) => el("td", {}, el("span", { class: "soft" }, `${label} `), show(text ?? "–"))));
     const answer = data.answer;
     return el("section", { class: "card" }, el("h3", {}, "Gold and answer"),
       el("div", { class: "scroll" }, el("table", { class: "programs" },
         el("caption", { class: "hidden" }, "Gold’s program and the predicted one, step by step"),
         el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Gold"), el("th", { scope: "col" }, "Predicted"))),
         el("tbody", {},
-          value(["printed ", "printed "], [data.gold.answer, answer?.printed]),
-          value(["value ", "value "], [data.gold.exe_ans, answer?.value]),
+          value("printed", [data.gold.answer, answer?.printed]),
+          value("value", [data.gold.exe_ans, answer?.value], digits),
           Array.from({ length: rows }, (_, n) => el("tr", {}, step(gold, ours, n, false), step(ours, gold, n, gold.steps.length > 0))),
           gold.error || ours.error ? el("tr", {}, el("td", { class: "wrong-text" }, gold.error ?? ""), el("td", { class: "wrong-text" }, ours.error ?? "")) : null))),
       answer?.steps?.length ? [el("h4", {}, "Reasoning"), el("ol", {}, answer.steps.map((text) => el("li", { dir: "auto" }, text)))] : null,
@@ -221,7 +226,8 @@
     const verdict = scores.financial_equivalence;
     const turns = index.rows.filter((other) => other[ID] === row[ID] && other[EPOCH] === row[EPOCH] && other !== row);
     return [
-      el("p", { class: "full", dir: "auto", tabindex: data.question.length > 1000 ? "0" : null }, data.question),
+      // The list has the beginning of it.
+      data.question === row[QUESTION] ? null : el("p", { class: "full", dir: "auto", tabindex: "0" }, data.question),
       el("ul", { class: "chips" }, marks, verdict?.reason ? el("li", { class: "soft" }, `accepted by ${words(verdict.reason)}`) : null, verdict?.diagnostics?.length ? el("li", { class: "wrong-text" }, `misses only by ${verdict.diagnostics.map(words).join(", ")}`) : null,
         data.outcome !== "answered" ? el("li", { class: "wrong-text" }, words(data.outcome)) : null),
       data.error ? el("p", { class: "finding", dir: "auto" }, data.error) : null,
