@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
+use super::gate::GateArgs;
+
 /// Who answers and how: the arguments that every command with agents shares.
 /// What is serialised is a layer of settings: keys are those of
 /// `convfinqa.toml`.
@@ -143,6 +145,11 @@ pub struct RunArgs {
     #[arg(long, short = 'q', help_heading = "Output")]
     #[serde(skip)]
     pub quiet: bool,
+
+    /// What CI wants
+    #[command(flatten)]
+    #[serde(skip)]
+    pub gate: GateArgs,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]

@@ -14,7 +14,7 @@ pub struct GateArgs {
     /// Write the questions as JUnit test cases, wrong by financial equivalence as failures
     #[arg(long, value_name = "FILE", help_heading = "CI")]
     pub junit: Option<PathBuf>,
-    /// End with exit code 6 if a rule's percentage is lower (em, nm, ea, pe, pa, fe)
+    /// End with exit code 6 if a rule's percentage is lower (em, nm, ex, pe, pa, fe)
     #[arg(
         long,
         value_name = "RULE=PERCENT,…",
@@ -42,7 +42,9 @@ impl FromStr for Threshold {
             format!(
                 "no rule is called `{}`; there are {}",
                 name.trim(),
-                RULES.map(|(short, rule)| format!("{short} ({})", rule.name())).join(", ")
+                RULES
+                    .map(|(short, rule)| format!("{short} ({})", rule.name()))
+                    .join(", ")
             )
         })?;
         let percent: f64 = percent
@@ -60,7 +62,7 @@ impl FromStr for Threshold {
 const RULES: [(&str, Rule); 6] = [
     ("em", Rule::ExactMatch),
     ("nm", Rule::NumericalMatch),
-    ("ea", Rule::ExecutionAccuracy),
+    ("ex", Rule::ExecutionAccuracy),
     ("pe", Rule::ProgramExecution),
     ("pa", Rule::ProgramAccuracy),
     ("fe", Rule::FinancialEquivalence),
@@ -75,11 +77,6 @@ fn rule(name: &str) -> Option<Rule> {
 }
 
 impl GateArgs {
-    /// Whether rows are wanted at all.
-    pub fn wants_rows(&self) -> bool {
-        self.junit.is_some()
-    }
-
     /// Writes the JUnit file, if one is asked for.
     ///
     /// # Errors
@@ -128,8 +125,14 @@ mod tests {
     fn thresholds_are_named_short_or_long_and_nothing_else() {
         let parse = |text: &str| text.parse::<Threshold>();
         assert_eq!(parse("nm=75").unwrap().percent, 75.0);
-        assert_eq!(parse(" FE = 80% ").unwrap().rule, Rule::FinancialEquivalence);
-        assert_eq!(parse("program_accuracy=1.5").unwrap().rule, Rule::ProgramAccuracy);
+        assert_eq!(
+            parse(" FE = 80% ").unwrap().rule,
+            Rule::FinancialEquivalence
+        );
+        assert_eq!(
+            parse("program_accuracy=1.5").unwrap().rule,
+            Rule::ProgramAccuracy
+        );
         for (text, reason) in [
             ("f1=80", "no rule is called `f1`"),
             ("fe", "not of the form"),

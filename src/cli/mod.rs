@@ -8,6 +8,7 @@ mod compare;
 mod data;
 mod env;
 mod exit;
+mod gate;
 mod graph;
 mod provider;
 mod report;

@@ -1,11 +1,11 @@
 //! `convfinqa report`: a run's report again from its journal, offline.
 
-use std::collections::HashMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::dataset::Dataset;
 use crate::run::Journal;
-use crate::sinks::report::{Pages, Report};
+use crate::sinks::report::{Causes, Pages, Report, records_of};
 use crate::sinks::{self, RunFolder, Summary};
 
 use super::Exit;
@@ -33,14 +33,19 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
     let folder = RunFolder::locate(&args.output, &args.run)?;
     let journal = Journal::open(&folder.journal())?;
     let summary = sinks::summarise(&journal)?;
-    let pages = Pages::of_run(&summary.run);
+    let records = records_of(&summary.run);
     let path = args.to.clone().unwrap_or_else(|| folder.report());
-    write(&path, &journal, &summary, &pages)?;
+    write(
+        &path,
+        &journal,
+        &summary,
+        records.as_ref().map_err(String::as_str),
+    )?;
     writeln!(std::io::stdout(), "Report: {}", path.display())?;
     Ok(Exit::Done)
 }
 
-/// Writes the report of a run.
+/// Writes the report of a run; without records it says why pages are missing.
 ///
 /// # Errors
 /// As [`execute`].
@@ -48,13 +53,17 @@ pub fn write(
     path: &Path,
     journal: &Journal,
     summary: &Summary,
-    pages: &Pages,
+    records: Result<&Dataset, &str>,
 ) -> anyhow::Result<()> {
+    let pages = match records {
+        Ok(dataset) => Pages::of(dataset),
+        Err(reason) => Pages::missing(reason.to_owned()),
+    };
     let report = Report {
         journal,
         summary,
-        pages,
-        causes: &HashMap::new(),
+        pages: &pages,
+        causes: &Causes::new(),
     };
     Ok(report.write(path)?)
 }

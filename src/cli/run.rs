@@ -12,7 +12,6 @@ use crate::config::Settings;
 use crate::dataset::Dataset;
 use crate::models::{CallEvent, Observer};
 use crate::run::{Event, Finish, Identity, Journal, Plan, RunMeta, Scheduler, Stop};
-use crate::sinks::report::Pages;
 use crate::sinks::terminal::{Progress, ProgressOptions, summary_tables};
 use crate::sinks::{self, RunFolder, Summary};
 
@@ -93,11 +92,22 @@ async fn main_job(args: &RunArgs, settings: Settings, offline: bool) -> anyhow::
     // Whatever ended the run, what it has is written out before anything else.
     let journal = Journal::open(&folder.journal())?;
     let summary = write_results(&folder, &journal)?;
-    super::report::write(&folder.report(), &journal, &summary, &Pages::of(&dataset))?;
+    super::report::write(&folder.report(), &journal, &summary, Ok(&dataset))?;
     report(args, &folder, &summary)?;
+    if args.gate.junit.is_some() {
+        let mut rows = Vec::with_capacity(summary.scores.questions);
+        journal.for_each_row(|row| rows.push(row.as_scored()))?;
+        args.gate.write(&summary.run.id, &rows)?;
+    }
     match finish? {
-        Finish::Complete if summary.unanswered() > 0 => Ok(Exit::Unanswered),
-        Finish::Complete => Ok(Exit::Done),
+        Finish::Complete => {
+            args.gate.hold(&summary.scores.rates)?;
+            if summary.unanswered() > 0 {
+                Ok(Exit::Unanswered)
+            } else {
+                Ok(Exit::Done)
+            }
+        }
         Finish::Interrupted => Ok(Exit::Interrupted),
         Finish::Fatal(message) => Err(Failure::new(Exit::Provider, message).into()),
     }

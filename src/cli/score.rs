@@ -21,12 +21,15 @@ pub struct Args {
     /// Print the scores as JSON
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    gate: super::gate::GateArgs,
 }
 
 /// Scores the file.
 ///
 /// # Errors
-/// A file that cannot be read, in one line with its line and column.
+/// A file that cannot be read, in one line with its line and column; a score
+/// below `--fail-under`.
 pub fn execute(args: &Args) -> anyhow::Result<Exit> {
     let rows = read_predictions(&args.file)?;
     let dataset = args
@@ -46,5 +49,7 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
     } else {
         writeln!(stdout, "{}", scorecard_tables(&card))?;
     }
+    args.gate.write(&args.file.display().to_string(), &scored)?;
+    args.gate.hold(&card.rates)?;
     Ok(Exit::Done)
 }

@@ -162,9 +162,9 @@ mod tests {
         ];
         let xml = junit("run \"1\"", Rule::FinancialEquivalence, &rows);
         assert_eq!(xml.matches("<testcase ").count(), 4);
-        assert!(xml.contains(
-            "tests=\"4\" failures=\"1\" errors=\"1\" skipped=\"1\" time=\"2.000\""
-        ));
+        assert!(
+            xml.contains("tests=\"4\" failures=\"1\" errors=\"1\" skipped=\"1\" time=\"2.000\"")
+        );
         assert!(xml.contains("message=\"gold 1, answered 7\""));
         assert!(xml.contains("type=\"content_filter\""));
         assert!(xml.contains("is &quot;x&quot; &gt; 1 &amp; \u{fffd}?"));

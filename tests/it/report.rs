@@ -6,7 +6,7 @@ use std::process::Command;
 
 use assert_cmd::cargo::cargo_bin;
 use convfinqa::run::Journal;
-use convfinqa::sinks::report::{Pages, Report};
+use convfinqa::sinks::report::{Causes, Explained, Pages, Report, records_of};
 use convfinqa::sinks::summarise;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
@@ -77,6 +77,25 @@ fn rewrite(journal: &Path, total: usize, change: impl Fn(usize, &mut Value)) {
         .execute("UPDATE meta SET value = ?1", params![meta.to_string()])
         .unwrap();
     connection.execute_batch("COMMIT").unwrap();
+}
+
+/// Repeats a journal's rows until there are `total`, with times and costs of
+/// their own. SQLite does it, for a debug build would take its time.
+fn repeat(journal: &Path, total: usize) {
+    let connection = Connection::open(journal).unwrap();
+    let sql = format!(
+        "BEGIN;
+         CREATE TEMP TABLE n AS SELECT count(*) AS n FROM answers;
+         WITH RECURSIVE k(i) AS (SELECT n FROM n UNION ALL SELECT i + 1 FROM k WHERE i < {total} - 1)
+         INSERT INTO answers
+           SELECT i, a.id, a.part, i / n, a.outcome,
+                  json_set(a.json, '$.index', i, '$.epoch', i / n,
+                           '$.latency', (i * 7919 % 20011) / 911.0, '$.cost', '0.00' || (1 + i % 97))
+           FROM k, n JOIN answers a ON a.question = i % n;
+         UPDATE meta SET value = json_set(value, '$.total', {total});
+         COMMIT;"
+    );
+    connection.execute_batch(&sql).unwrap();
 }
 
 /// Drives the page in Chromium; `None` with the reason printed without one.
@@ -184,18 +203,15 @@ fn twenty_thousand_questions_are_usable() {
     let folder = tempfile::tempdir().unwrap();
     let run = sample_run(folder.path());
     let journal = run.join("journal.sqlite");
-    rewrite(&journal, 20_000, |index, row| {
-        row["latency"] = json!(0.01 + (index * 7919 % 20_011) as f64 / 911.0);
-        row["cost"] = json!(format!("0.00{}", 1 + index % 97));
-    });
+    repeat(&journal, 20_000);
     let journal = Journal::open(&journal).unwrap();
     let summary = summarise(&journal).unwrap();
     let report = run.join("report.html");
-    let causes = HashMap::new();
+    let causes = Causes::new();
     Report {
         journal: &journal,
         summary: &summary,
-        pages: &Pages::of_run(&summary.run),
+        pages: &Pages::of(&records_of(&summary.run).unwrap()),
         causes: &causes,
     }
     .write(&report)
@@ -239,11 +255,23 @@ fn causes_become_a_slice_and_a_filter_where_they_are_known() {
     let journal = Journal::open(&run.join("journal.sqlite")).unwrap();
     let summary = summarise(&journal).unwrap();
     let path = folder.path().join("report.html");
-    let causes = HashMap::from([(2, "wrong <row>".to_owned())]);
+    let explained = Explained {
+        cause: "wrong <row>".to_owned(),
+        detail: "r1c1 for r2c1".to_owned(),
+    };
+    let mut third = None;
+    journal
+        .for_each_row(|row| {
+            if row.index == 2 {
+                third = Some((row.key, row.epoch));
+            }
+        })
+        .unwrap();
+    let causes = HashMap::from([(third.unwrap(), explained)]);
     Report {
         journal: &journal,
         summary: &summary,
-        pages: &Pages::of_run(&summary.run),
+        pages: &Pages::of(&records_of(&summary.run).unwrap()),
         causes: &causes,
     }
     .write(&path)
@@ -276,4 +304,34 @@ fn a_run_that_is_not_there_or_newer_is_one_clear_line() {
     assert_eq!(code, 2);
     assert!(text.contains("newer than this program's"), "{text}");
     assert_eq!(before, std::fs::read(run.join("report.html")).unwrap());
+}
+
+#[test]
+fn ci_gets_test_cases_and_a_failing_exit_code() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |gate: &[&str]| {
+        let start = ["run", "--data-path", "sample", "-n", "5", "--quiet"];
+        convfinqa(folder.path(), &[&start[..], gate].concat())
+    };
+    let (code, text) = run(&["--junit", "junit.xml", "--fail-under", "nm=0,fe=0"]);
+    assert_eq!(code, 0, "{text}");
+    let xml = std::fs::read_to_string(folder.path().join("junit.xml")).unwrap();
+    assert!(xml.starts_with("<?xml ") && xml.contains("<testsuite name="));
+    let (code, text) = run(&["--fail-under", "em=0,fe=100"]);
+    assert_eq!(code, 6, "{text}");
+    assert_eq!(text.lines().count(), 1, "{text}");
+    assert!(text.contains("financial_equivalence is ") && text.contains("below 100 %"));
+    let (code, text) = run(&["--fail-under", "f1=80"]);
+    assert_eq!(code, 2);
+    assert!(text.contains("no rule is called `f1`"), "{text}");
+
+    let score = |gate: &[&str]| {
+        let start = ["score", "output/output.csv", "--data-path", "sample"];
+        convfinqa(folder.path(), &[&start[..], gate].concat())
+    };
+    let (code, text) = score(&["--fail-under", "nm=100", "--junit", "score.xml"]);
+    assert_eq!(code, 6, "{text}");
+    assert!(text.contains("numerical_match is "), "{text}");
+    assert!(folder.path().join("score.xml").is_file());
+    assert_eq!(score(&["--fail-under", "nm=0"]).0, 0);
 }

@@ -13,6 +13,8 @@ use crate::program::{Argument, Program};
 use crate::run::Row;
 use crate::score::Scores;
 
+use super::Explained;
+
 /// A figure that stands at more places than this says nothing by its places.
 const MOST_PLACES: usize = 8;
 
@@ -32,6 +34,7 @@ pub(super) struct Detail<'a> {
     chosen_round: Option<u32>,
     error: Option<&'a str>,
     scores: &'a Scores,
+    cause: Option<&'a Explained>,
     rounds: &'a [Round],
     calls: Vec<Sent<'a>>,
 }
@@ -83,6 +86,7 @@ pub(super) fn detail<'a, E>(
     row: &'a Row,
     document: Option<&Arc<Document>>,
     page: Option<usize>,
+    cause: Option<&'a Explained>,
     mut share: impl FnMut(&str) -> Result<usize, E>,
 ) -> Result<Detail<'a>, E> {
     let settled = &row.settled;
@@ -128,6 +132,7 @@ pub(super) fn detail<'a, E>(
         chosen_round: settled.chosen_round,
         error: settled.error.as_deref(),
         scores: &row.scores,
+        cause,
         rounds: &settled.rounds,
         calls,
     })

@@ -14,8 +14,8 @@ const HALF: f64 = 0.9;
 const COLUMNS: [f64; 3] = [1.0, 50.0, 99.0];
 /// The names of the columns' nodes, upper first.
 const NODES: [[&str; 2]; 3] = [
-    ["right at first", "wrong at first"],
-    ["accepted at once", "sent back"],
+    ["right draft", "wrong draft"],
+    ["accepted", "sent back"],
     ["right", "wrong"],
 ];
 

@@ -25,6 +25,7 @@ use std::path::Path;
 use minijinja::Environment;
 use serde::Serialize;
 
+use crate::dataset::QuestionKey;
 use crate::run::{Journal, Row};
 
 use super::Summary;
@@ -32,7 +33,7 @@ use super::folder::{SinkError, write_atomic};
 use glance::{Glance, Index};
 use json::write_embedded;
 
-pub use pages::Pages;
+pub use pages::{Pages, records_of};
 
 const TEMPLATE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
@@ -50,9 +51,20 @@ pub struct Report<'a> {
     pub summary: &'a Summary,
     /// The pages that were asked about.
     pub pages: &'a Pages,
-    /// Why an answer is wrong, by the question's place in the plan, where an
-    /// analysis says so.
-    pub causes: &'a HashMap<usize, String>,
+    /// Why answers are wrong, where an analysis says so.
+    pub causes: &'a Causes,
+}
+
+/// Why answers are wrong, by question and repetition.
+pub type Causes = HashMap<(QuestionKey, u32), Explained>;
+
+/// Why an answer is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Explained {
+    /// The cause's name, such as `wrong_row`.
+    pub cause: String,
+    /// What it was seen by, in one line.
+    pub detail: String,
 }
 
 impl Report<'_> {
@@ -64,8 +76,8 @@ impl Report<'_> {
     pub fn write(&self, path: &Path) -> Result<(), SinkError> {
         let mut rows = Vec::new();
         self.journal.for_each_row(|row| {
-            let cause = self.causes.get(&row.index).map(String::as_str);
-            rows.push(Glance::of(&row, cause));
+            let cause = self.explained(&row);
+            rows.push(Glance::of(&row, cause.map(|found| found.cause.as_str())));
         })?;
         let frame = self.frame(&rows).map_err(|source| SinkError::Page {
             path: path.to_owned(),
@@ -85,12 +97,18 @@ impl Report<'_> {
             let mut failed = None;
             self.journal.for_each_row(|row| {
                 if failed.is_none() {
-                    failed = elements.question(&row, self.pages).err();
+                    failed = elements
+                        .question(&row, self.pages, self.explained(&row))
+                        .err();
                 }
             })?;
             failed.map_or(Ok(()), |source| Err(error(source)))?;
             file.write_all(tail.as_bytes()).map_err(error)
         })
+    }
+
+    fn explained(&self, row: &Row) -> Option<&Explained> {
+        self.causes.get(&(row.key.clone(), row.epoch))
     }
 
     /// The page without its questions.
@@ -161,7 +179,12 @@ impl<'w> Elements<'w> {
         self.out.write_all(b"</script>\n")
     }
 
-    fn question(&mut self, row: &Row, pages: &Pages) -> std::io::Result<()> {
+    fn question(
+        &mut self,
+        row: &Row,
+        pages: &Pages,
+        cause: Option<&Explained>,
+    ) -> std::io::Result<()> {
         let document = pages.get(&row.key.id);
         let page = document
             .map(|document| {
@@ -174,7 +197,7 @@ impl<'w> Elements<'w> {
                 Ok::<_, std::io::Error>(number)
             })
             .transpose()?;
-        let detail = detail::detail(row, document, page, |text| {
+        let detail = detail::detail(row, document, page, cause, |text| {
             let (number, new) = self.texts.number(text.as_bytes());
             if new {
                 self.put("t", &number.to_string(), text)?;

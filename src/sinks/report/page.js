@@ -230,6 +230,7 @@
       data.question === row[QUESTION] ? null : el("p", { class: "full", dir: "auto", tabindex: "0" }, data.question),
       el("ul", { class: "chips" }, marks, verdict?.reason ? el("li", { class: "soft" }, `accepted by ${words(verdict.reason)}`) : null, verdict?.diagnostics?.length ? el("li", { class: "wrong-text" }, `misses only by ${verdict.diagnostics.map(words).join(", ")}`) : null,
         data.outcome !== "answered" ? el("li", { class: "wrong-text" }, words(data.outcome)) : null),
+      data.cause ? el("p", { class: "finding", dir: "auto" }, el("strong", {}, `Cause: ${words(data.cause.cause)}`), data.cause.detail ? `: ${data.cause.detail}` : "") : null,
       data.error ? el("p", { class: "finding", dir: "auto" }, data.error) : null,
       el("div", { class: "columns" }, pageOf(data), el("div", {}, programs(data),
         turns.length ? el("section", { class: "card" }, el("h3", {}, "The record’s other questions"), el("ul", {}, turns.map((other) => el("li", {}, badge(mark(other)), " ", el("button", { class: "pick", type: "button", on: { click: () => reveal(other) } }, el("span", { dir: "auto" }, other[QUESTION])))))) : null)),

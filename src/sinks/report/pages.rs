@@ -8,6 +8,27 @@ use std::sync::Arc;
 use crate::dataset::{self, Dataset, Document, Source};
 use crate::run::RunMeta;
 
+/// The records of an earlier run: the built-in sample, or the data file where it
+/// was, if its hash is still what the run noted.
+///
+/// # Errors
+/// Why they are not at hand, in one line.
+pub fn records_of(meta: &RunMeta) -> Result<Dataset, String> {
+    let loaded = if meta.invented {
+        dataset::sample()
+    } else {
+        dataset::load(&Source::Path(PathBuf::from(&meta.data)))
+    };
+    match loaded {
+        Ok(dataset) if dataset.hash == meta.identity.data => Ok(dataset),
+        Ok(_) => Err(format!(
+            "{} is not what it was when the questions were asked (its hash differs)",
+            meta.data
+        )),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// The pages by record id, or the reason why they are not at hand.
 #[derive(Clone, Debug, Default)]
 pub struct Pages {
@@ -29,28 +50,9 @@ impl Pages {
         }
     }
 
-    /// The pages of an earlier run: the built-in sample, or the data file where
-    /// it was, if its hash is still what the run noted. Never an error: a report
-    /// without pages is better than none.
+    /// No pages, and why: a report without them is better than none.
     #[must_use]
-    pub fn of_run(meta: &RunMeta) -> Self {
-        let loaded = if meta.invented {
-            dataset::sample()
-        } else {
-            dataset::load(&Source::Path(PathBuf::from(&meta.data)))
-        };
-        match loaded {
-            Ok(dataset) if dataset.hash == meta.identity.data => Self::of(&dataset),
-            Ok(_) => Self::missing(format!(
-                "{} is not what it was when the questions were asked (its hash differs)",
-                meta.data
-            )),
-            Err(error) => Self::missing(error.to_string()),
-        }
-    }
-
-    /// No pages, and why.
-    fn missing(reason: String) -> Self {
+    pub fn missing(reason: String) -> Self {
         Self {
             documents: HashMap::new(),
             missing: Some(reason),
