@@ -103,14 +103,11 @@ fn analyses(guess: Guess) -> Vec<Analysis> {
             .collect(),
         program: Some(program),
         unit: Some(unit),
-        label: Some(label.clone()).filter(|label| !label.is_empty()),
+        label: Some(label).filter(|label| !label.is_empty()),
         confidence: Some(confidence),
     };
     let rest = alternatives.into_iter().map(|other| Analysis {
-        steps: vec![format!(
-            "Second thought after the critic's objection: {}.",
-            other.program
-        )],
+        steps: other.steps,
         answer: String::new(),
         evidence: other
             .evidence
@@ -122,7 +119,7 @@ fn analyses(guess: Guess) -> Vec<Analysis> {
             .collect(),
         program: Some(other.program),
         unit: Some(other.unit),
-        label: Some(label.clone()).filter(|label| !label.is_empty()),
+        label: Some(other.label).filter(|label| !label.is_empty()),
         confidence: None,
     });
     std::iter::once(first).chain(rest).collect()

@@ -80,7 +80,6 @@ impl Asked {
             "drop",
             "dropped",
             "reduction",
-            "chaning",
             "reduced",
             "gain",
             "improvement",

@@ -7,9 +7,9 @@ use super::asked::Asked;
 use super::facts::Facts;
 use super::fill::Filled;
 use super::plan::Plan;
-use super::revise::plausible;
 use super::state::State;
 use super::weights::CONFIDENCE;
+use crate::number::{UnitKind, Value};
 
 /// The signals of the best of the ranked fillings, in the order of [`CONFIDENCE`].
 pub(crate) fn signals(
@@ -78,4 +78,12 @@ pub(crate) fn probability(signals: &[f64]) -> f64 {
         .map(|(s, (_, w))| s * w)
         .sum();
     1.0 / (1.0 + (-z).exp())
+}
+
+/// Whether a share or change has a size that reports have.
+fn plausible(kind: UnitKind, value: &Value) -> bool {
+    match (kind, value.number()) {
+        (UnitKind::Percent, Some(x)) => (0.001..=1.5).contains(&x.abs()),
+        _ => true,
+    }
 }

@@ -18,7 +18,6 @@ mod mention;
 mod plan;
 mod prose;
 mod refer;
-mod revise;
 mod scale;
 mod slots;
 mod solve;
@@ -28,6 +27,5 @@ mod text;
 mod training;
 mod weights;
 
-pub use revise::{Objection, plausible, revise};
 pub use solve::{Alternative, EvidenceRef, Guess, Indexed, Solver};
 pub use training::{Example, example, feature_weights, signal_names};

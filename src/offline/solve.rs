@@ -8,7 +8,7 @@ use crate::number::{Unit, Value};
 use super::asked::Asked;
 use super::confidence;
 use super::describe;
-use super::expr::{Expr, Op};
+use super::expr::Expr;
 use super::facts::Facts;
 use super::fill::{Filled, fill};
 use super::plan::Plan;
@@ -48,13 +48,8 @@ pub struct Alternative {
     pub evidence: Vec<EvidenceRef>,
     /// Plain sentences.
     pub steps: Vec<String>,
-    /// The years of the evidence.
-    pub years: Vec<u16>,
     /// What the program comes to, unrounded.
     pub value: Value,
-    /// Whether its difference takes the earlier period from the later; `None` if
-    /// it is no difference of two periods.
-    pub chronological: Option<bool>,
 }
 
 /// An answer of the rules.
@@ -72,13 +67,8 @@ pub struct Guess {
     pub evidence: Vec<EvidenceRef>,
     /// Plain sentences.
     pub steps: Vec<String>,
-    /// The years of the evidence.
-    pub years: Vec<u16>,
     /// What the program comes to, unrounded.
     pub value: Value,
-    /// Whether its difference takes the earlier period from the later; `None` if
-    /// it is no difference of two periods.
-    pub chronological: Option<bool>,
     /// Comparable with the alternatives' scores only.
     pub score: f64,
     /// How likely it is right, 0..1.
@@ -163,9 +153,7 @@ impl Solver {
             label: best.label,
             evidence: best.evidence,
             steps: best.steps,
-            years: best.years,
             value: best.value,
-            chronological: best.chronological,
             score: best.score,
             alternatives,
         })
@@ -200,9 +188,6 @@ fn describe(
     expr: &Expr,
     history: &[Option<&str>],
 ) -> Option<Alternative> {
-    let mut years: Vec<u16> = years(facts, expr);
-    years.sort_unstable();
-    years.dedup();
     Some(Alternative {
         program: expr.program(),
         template: plan.name,
@@ -214,31 +199,8 @@ fn describe(
         label: describe::label(facts, plan.name, expr),
         evidence: describe::evidence(facts, expr, history),
         steps: describe::steps(facts, expr),
-        years,
         value: expr.value()?,
-        chronological: chronological(facts, expr),
     })
-}
-
-fn years(facts: &Facts, expr: &Expr) -> Vec<u16> {
-    expr.leaves()
-        .into_iter()
-        .filter_map(|leaf| facts.all.get(leaf.fact?))
-        .flat_map(|f| f.years.iter().copied())
-        .collect()
-}
-
-/// Whether the first difference in the expression is later minus earlier.
-fn chronological(facts: &Facts, expr: &Expr) -> Option<bool> {
-    let (op, a, b) = expr.top()?;
-    if op == Op::Subtract {
-        let (late, early) = (
-            years(facts, a).into_iter().max()?,
-            years(facts, b).into_iter().max()?,
-        );
-        return (late != early).then_some(late > early);
-    }
-    chronological(facts, a).or_else(|| chronological(facts, b))
 }
 
 /// The plans for a question in its state, best first.

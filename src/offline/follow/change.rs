@@ -114,9 +114,7 @@ pub(super) fn of_results(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
         "rates",
         "growth",
     ]) || f.refers;
-    if !f
-        .asked
-        .says(&["difference", "outperform", "out preform", "higher"])
+    if !f.asked.says(&["difference", "outperform", "higher"])
         || !results
         || !last.ends_in(Op::Divide)
     {

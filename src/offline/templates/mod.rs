@@ -108,6 +108,7 @@ pub(crate) fn plans(facts: &Facts, asked: &Asked, context: &Context) -> Vec<Plan
         query(facts, asked, &asked.phrase, context),
         0.4,
     ));
+    out.extend(parts::any_share(facts, asked, context));
     out
 }
 

@@ -3,7 +3,7 @@
 use super::super::asked::Asked;
 use super::super::expr::Op;
 use super::super::facts::Facts;
-use super::super::mention::{operands, ratio_operands, span};
+use super::super::mention::{operands, ratio_operands, span, split};
 use super::super::plan::{Pairing, Pattern, Plan};
 use super::super::slots::Query;
 use super::{Context, parts_of, query};
@@ -48,7 +48,7 @@ pub(crate) fn sum(facts: &Facts, asked: &Asked, context: &Context) -> Option<Pla
     let base = query(facts, asked, &asked.phrase, context);
     let cue = asked.sum();
     let total = asked.says(&["total", "aggregate"]);
-    if !(cue || total && asked.years.len() >= 2) {
+    if asked.percent() || !(cue || total && asked.years.len() >= 2) {
         return None;
     }
     let slots: Vec<Query> = if asked.years.len() >= 2 {
@@ -195,4 +195,29 @@ pub(crate) fn comparison(facts: &Facts, asked: &Asked, context: &Context) -> Opt
         prior: 0.8,
         kind: UnitKind::YesNo,
     })
+}
+
+/// A share whatever the wording: what stands before `of` over what stands after
+/// it, or the thing named over the total. Drafts of last resort, for when a
+/// check finds that a share was asked for and none was given.
+pub(crate) fn any_share(facts: &Facts, asked: &Asked, context: &Context) -> Vec<Plan> {
+    if !(asked.percent() || asked.share()) {
+        return Vec::new();
+    }
+    let total = || String::from(" total ");
+    let around = split(&asked.phrase, "of total").map(|(a, b)| (a, format!(" total{b}")));
+    let within = split(&asked.phrase, "percent of").map(|(_, b)| (b, total()));
+    let whole = Some((asked.phrase.clone(), total()));
+    [around, within, whole]
+        .into_iter()
+        .flatten()
+        .map(|(a, b)| Plan {
+            name: "ratio",
+            pattern: Pattern::step(Op::Divide, Pattern::Slot(0), Pattern::Slot(1)),
+            slots: parts_of(facts, asked, &a, &b, context),
+            pairing: Pairing::Parts,
+            prior: 0.2,
+            kind: UnitKind::Percent,
+        })
+        .collect()
 }

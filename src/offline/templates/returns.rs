@@ -14,9 +14,12 @@ pub(crate) fn index_return(facts: &Facts, asked: &Asked, context: &Context) -> O
     let less_hundred = asked.says(&["less"]) && asked.says(&["100", "$100"]);
     let gains = asked.change()
         || asked.relative_change()
-        || asked.says(&["return", "returns", "outperform", "out preform", "roi"])
+        || asked.says(&["return", "returns", "outperform", "roi"])
         || less_hundred;
-    if !starts_at_hundred(facts) || !gains {
+    // "Cumulative return" alone says that the table is an index of 100 invested.
+    let named =
+        asked.says(&["cumulative", "cumulative total"]) && asked.says(&["return", "returns"]);
+    if !(starts_at_hundred(facts) || named) || !gains {
         return None;
     }
     let two = asked
@@ -33,7 +36,7 @@ pub(crate) fn index_return(facts: &Facts, asked: &Asked, context: &Context) -> O
         return None;
     }
     let relative = asked.relative_change()
-        || asked.says(&["percent", "outperform", "out preform", "roi", "rate"])
+        || asked.says(&["percent", "outperform", "roi", "rate"])
         || asked.says(&["return", "returns"]) && !asked.change();
     let last = asked.years.iter().max().copied().or_else(|| {
         facts
@@ -62,17 +65,7 @@ pub(crate) fn index_return(facts: &Facts, asked: &Asked, context: &Context) -> O
     };
     let pair = operands(
         asked,
-        &[(
-            "",
-            &[
-                "compared to",
-                "versus",
-                "and",
-                "than",
-                "outperform",
-                "out preform",
-            ],
-        )],
+        &[("", &["compared to", "versus", "and", "than", "outperform"])],
     );
     if let Some((a, b)) = pair
         && asked.says(&[
@@ -80,7 +73,6 @@ pub(crate) fn index_return(facts: &Facts, asked: &Asked, context: &Context) -> O
             "compared to",
             "versus",
             "outperform",
-            "out preform",
             "higher",
         ])
         && span(&a).names()
