@@ -376,3 +376,51 @@ pub(crate) fn fact(
         years: number.years.clone(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::text::tokenize;
+    use super::*;
+
+    fn dated(text: &str) -> Vec<(String, Vec<u16>)> {
+        let split = sentences(tokenize(text));
+        split
+            .iter()
+            .flat_map(|tokens| numbers(tokens))
+            .map(|n| (n.digits, n.years))
+            .collect()
+    }
+
+    #[test]
+    fn lists_of_amounts_and_years_are_aligned_pairwise() {
+        let found = dated(
+            "rent was $ 5 million , $ 4.5 million and $ 3 million in 2007 , 2006 and 2005 , respectively .",
+        );
+        let expected = [("5", 2007), ("4.5", 2006), ("3", 2005)];
+        assert_eq!(
+            found,
+            expected.map(|(digits, year)| (digits.to_owned(), vec![year]))
+        );
+    }
+
+    #[test]
+    fn an_amount_takes_the_year_that_follows_it() {
+        let found = dated("rent was $ 2.2 billion for 2011 , and $ 2.0 billion for 2010 .");
+        let expected = [("2.2", 2011), ("2.0", 2010)];
+        assert_eq!(
+            found,
+            expected.map(|(digits, year)| (digits.to_owned(), vec![year]))
+        );
+    }
+
+    #[test]
+    fn days_notes_doubled_percentages_and_names_are_no_amounts() {
+        let digits: Vec<String> = dated(
+            "as of december 31 , 2009 , note 12 says that margin was 13.4% ( 13.4 % ) against the s&p 500 .",
+        )
+        .into_iter()
+        .map(|(digits, _)| digits)
+        .collect();
+        assert_eq!(digits, ["13.4"]);
+    }
+}

@@ -69,3 +69,16 @@ pub(crate) fn to_asked(facts: &Facts, expr: Expr, query: &Query) -> Expr {
         _ => expr,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scale_is_so_many_times_a_smaller_one() {
+        assert_eq!(times(Scale::Billion, Scale::Million), Some(1000));
+        assert_eq!(times(Scale::Billion, Scale::Thousand), Some(1_000_000));
+        assert_eq!(times(Scale::Million, Scale::Million), None);
+        assert_eq!(times(Scale::Thousand, Scale::Million), None);
+    }
+}

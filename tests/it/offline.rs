@@ -153,3 +153,38 @@ fn a_page_without_numbers_gives_no_answer() {
     let solver = Solver::new();
     assert_eq!(solver.answer(&solver.index(&document), &question), None);
 }
+
+#[test]
+fn turns_change_the_thing_or_the_year_and_sum_up() {
+    let programs = converse(&[
+        "what was the rental expense in 2012?",
+        "and in 2011?",
+        "what is the sum of those values?",
+        "and including the 2010 value?",
+        "what is that divided by 3?",
+    ]);
+    assert_eq!(
+        programs,
+        [
+            "4.5",
+            "4.1",
+            "add(4.5, 4.1)",
+            "add(4.5, 4.1), add(#0, 3.4)",
+            "add(4.5, 4.1), add(#0, 3.4), divide(#1, const_3)",
+        ]
+    );
+}
+
+#[test]
+fn alternatives_come_with_their_evidence_and_confidence_is_a_probability() {
+    let guess = ask(
+        &[],
+        "what percentage of net revenue was fuel expense in 2012?",
+    );
+    assert!((0.0..=1.0).contains(&guess.confidence));
+    assert!(!guess.alternatives.is_empty());
+    for other in &guess.alternatives {
+        assert_ne!(other.program, guess.program);
+        assert!(!other.steps.is_empty(), "{}", other.program);
+    }
+}
