@@ -1,11 +1,12 @@
 //! Answers that are there: a file of predictions, or a run's journal.
 
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rust_decimal::Decimal;
 use serde::Serialize;
 
-use crate::dataset::{Case, Dataset, Record, Source, load, sample};
+use crate::dataset::{Case, Dataset, Gold, Record, Source, load, sample};
 use crate::run::{Journal, RunMeta};
 use crate::score::files::{read_predictions, rescore};
 use crate::score::{ScoredRow, score};
@@ -47,6 +48,8 @@ pub struct Answers {
     pub dataset: Option<String>,
     /// The answers.
     pub rows: Vec<Answered>,
+    /// The golds of each record's turns, in order, where the records are at hand.
+    pub turns: HashMap<String, Vec<Gold>>,
 }
 
 impl Answers {
@@ -89,10 +92,12 @@ impl Answers {
             })
             .collect();
         let rows = rescore(predictions, dataset)?;
+        let turns = dataset.map(|data| turns_of(data, &rows));
         Ok(Self {
             path: path.to_owned(),
             origin: Origin::File,
             dataset: dataset.map(|data| data.source.clone()),
+            turns: turns.unwrap_or_default(),
             rows: rows
                 .into_iter()
                 .zip(spent)
@@ -132,6 +137,7 @@ impl Answers {
             origin: Origin::Run(meta.id.clone()),
             dataset: None,
             rows,
+            turns: HashMap::new(),
         };
         match dataset {
             Some(dataset) => answers.score_by(dataset)?,
@@ -146,7 +152,7 @@ impl Answers {
 
     /// Takes gold and pages from `dataset`, and scores again.
     fn score_by(&mut self, dataset: &Dataset) -> Result<(), AnalysisError> {
-        let records: std::collections::HashMap<&str, &Record> = dataset
+        let records: HashMap<&str, &Record> = dataset
             .records
             .iter()
             .map(|record| (record.id(), record))
@@ -174,9 +180,28 @@ impl Answers {
             }
             answered.row.scores = score(item);
         }
+        self.turns = turns_of(dataset, self.rows.iter().map(|answered| &answered.row));
         self.dataset = Some(dataset.source.clone());
         Ok(())
     }
+}
+
+fn turns_of<'r>(
+    dataset: &Dataset,
+    rows: impl IntoIterator<Item = &'r ScoredRow>,
+) -> HashMap<String, Vec<Gold>> {
+    let asked: HashSet<&str> = rows
+        .into_iter()
+        .map(|row| row.item.key.id.as_str())
+        .collect();
+    let records = dataset.records.iter();
+    records
+        .filter(|record| asked.contains(record.id()))
+        .map(|record| {
+            let golds = record.turns.iter().map(|case| case.gold.clone());
+            (record.id().to_owned(), golds.collect())
+        })
+        .collect()
 }
 
 /// The data of a run, if they are still there and still the same.

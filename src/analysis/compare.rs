@@ -13,6 +13,8 @@ use crate::score::{Item, Quantity, Rule, ScoredRow};
 
 use super::AnalysisError;
 use super::answers::{Answered, Answers, Origin};
+use super::cause::Cause;
+use super::misses::{Miss, Searcher};
 
 /// Two runs, question by question.
 #[derive(Clone, Debug, Serialize)]
@@ -34,8 +36,25 @@ pub struct Comparison {
     pub rule: Rule,
     /// Questions that exactly one of the two gets right, those of A first.
     pub flips: Vec<Flip>,
+    /// Causes of misses by that rule, side by side, those that changed most first.
+    pub causes: Vec<CauseChange>,
     /// Seconds, rounds and money.
     pub spending: Spending,
+}
+
+/// How a cause of misses fares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct CauseChange {
+    /// The cause.
+    pub cause: Cause,
+    /// A's misses with it.
+    pub a: usize,
+    /// B's misses with it.
+    pub b: usize,
+    /// A's misses with it that B gets right.
+    pub went: usize,
+    /// B's misses with it that A gets right.
+    pub came: usize,
 }
 
 /// One of the two runs.
@@ -95,6 +114,10 @@ pub struct Flip {
     pub b: String,
     /// Which of the two is right.
     pub right: Paired,
+    /// Why the other one is wrong.
+    pub cause: Cause,
+    /// What was seen of it.
+    pub detail: String,
 }
 
 /// A or B.
@@ -135,7 +158,7 @@ pub struct Amounts {
     pub total_b: f64,
 }
 
-fn rule_name<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn rule_name<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(rule.name())
 }
 
@@ -143,6 +166,8 @@ fn rule_name<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Erro
 struct Pair<'p> {
     a: &'p Answered,
     b: &'p Answered,
+    /// The miss of each side that misses by the rule in use.
+    misses: [Option<Miss>; 2],
 }
 
 /// Pairs two runs by id, part and epoch. `rule` decides what a flip is; with
@@ -157,10 +182,11 @@ pub fn compare(
     rule: Rule,
     common: bool,
 ) -> Result<Comparison, AnalysisError> {
-    let pairs = paired(a, b, common)?;
+    let mut pairs = paired(a, b, common)?;
     for pair in &pairs {
         same_question(pair)?;
     }
+    explained(a, b, rule, &mut pairs);
     let mut pages: Vec<&str> = pairs.iter().map(|pair| page(pair)).collect();
     pages.sort_unstable();
     pages.dedup();
@@ -181,6 +207,7 @@ pub fn compare(
             .collect(),
         rule,
         flips: flips(rule, &pairs),
+        causes: causes(&pairs),
         spending: Spending {
             latency: amounts(&pairs, |answered| answered.row.item.latency),
             #[allow(clippy::cast_precision_loss, reason = "a few rounds")]
@@ -208,7 +235,11 @@ fn paired<'p>(
         .iter()
         .filter_map(|row| {
             let b = of_b.get(&key(row)).copied()?;
-            Some(Pair { a: row, b })
+            Some(Pair {
+                a: row,
+                b,
+                misses: [None, None],
+            })
         })
         .collect();
     let name = |row: &Answered| match row.epoch.as_str() {
@@ -324,16 +355,51 @@ fn by_rule(rule: Rule, pairs: &[Pair<'_>]) -> Option<RuleComparison> {
     })
 }
 
+fn explained<'p>(a: &'p Answers, b: &'p Answers, rule: Rule, pairs: &mut [Pair<'p>]) {
+    for (side, answers) in [a, b].into_iter().enumerate() {
+        let mut searcher = Searcher::new(answers);
+        for pair in &mut *pairs {
+            let answered = if side == 0 { pair.a } else { pair.b };
+            if let (Some(false), Some(miss)) = (rule.mark(&answered.row), pair.misses.get_mut(side))
+            {
+                *miss = Some(searcher.miss(answered));
+            }
+        }
+    }
+}
+
+fn causes(pairs: &[Pair<'_>]) -> Vec<CauseChange> {
+    let is = |miss: &Option<Miss>, cause| miss.as_ref().is_some_and(|miss| miss.cause == cause);
+    let count = |holds: &dyn Fn(&[Option<Miss>; 2]) -> bool| {
+        pairs.iter().filter(|pair| holds(&pair.misses)).count()
+    };
+    let mut changes: Vec<CauseChange> = Cause::ALL
+        .into_iter()
+        .map(|cause| CauseChange {
+            cause,
+            a: count(&|[a, _]| is(a, cause)),
+            b: count(&|[_, b]| is(b, cause)),
+            went: count(&|[a, b]| is(a, cause) && b.is_none()),
+            came: count(&|[a, b]| a.is_none() && is(b, cause)),
+        })
+        .filter(|change| change.a + change.b > 0)
+        .collect();
+    changes.sort_by_key(|change| std::cmp::Reverse(change.a.abs_diff(change.b)));
+    changes
+}
+
 fn flips(rule: Rule, pairs: &[Pair<'_>]) -> Vec<Flip> {
     let flipped = |right: Paired| {
         pairs.iter().filter_map(move |pair| {
             let marks = (rule.mark(&pair.a.row)?, rule.mark(&pair.b.row)?);
-            let wanted = match right {
-                Paired::A => (true, false),
-                Paired::B => (false, true),
+            let [a, b] = &pair.misses;
+            let miss = match (right, marks) {
+                (Paired::A, (true, false)) => b.as_ref()?,
+                (Paired::B, (false, true)) => a.as_ref()?,
+                _ => return None,
             };
             let item = &pair.a.row.item;
-            (marks == wanted).then(|| Flip {
+            Some(Flip {
                 key: item.key.clone(),
                 epoch: pair.a.epoch.clone(),
                 question: item.question.clone(),
@@ -341,6 +407,8 @@ fn flips(rule: Rule, pairs: &[Pair<'_>]) -> Vec<Flip> {
                 a: shown(&pair.a.row),
                 b: shown(&pair.b.row),
                 right,
+                cause: miss.cause,
+                detail: miss.detail.clone(),
             })
         })
     };

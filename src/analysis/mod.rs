@@ -1,14 +1,27 @@
-//! What a run's answers tell once they are there: comparison of two runs.
-//! Offline: files and journals in, plain data out.
+//! What a run's answers tell once they are there: the cause of every miss, and
+//! two runs side by side. Offline: files and journals in, plain data out.
 //!
-//! [`Answers::open`] reads a CSV, JSONL or a run's folder; [`compare`] pairs two
-//! of them question by question. It scores nothing by rules of its own (that is
-//! `score`) and prints nothing (that is `sinks`).
+//! [`Answers::open`] reads a CSV, JSONL or a run's folder; [`analyze`] finds
+//! why each wrong answer is wrong; [`compare`] pairs two runs question by
+//! question. It has no rule of its own for what is right (that is `score`) and
+//! prints nothing (that is `sinks`). `docs/analysis.md` says how each cause is found.
 
 mod answers;
+mod cause;
 mod compare;
 mod error;
+mod explain;
+mod expression;
+mod misses;
+mod places;
+mod programs;
+mod search;
+mod target;
 
 pub use answers::{Answered, Answers, Origin};
-pub use compare::{Amounts, Comparison, Flip, Paired, RuleComparison, Side, Spending, compare};
+pub use cause::{Cause, Found};
+pub use compare::{
+    Amounts, CauseChange, Comparison, Flip, Paired, RuleComparison, Side, Spending, compare,
+};
 pub use error::AnalysisError;
+pub use misses::{Analysis, Blind, CauseCount, Miss, analyze};

@@ -1,7 +1,59 @@
 //! `convfinqa analyze`: every miss with its cause, offline.
 
+use std::io::Write;
+use std::path::PathBuf;
+
+use crate::analysis::{Answers, analyze};
 use crate::dataset::{self, Dataset, Source};
 use crate::score::Rule;
+use crate::sinks::terminal::analysis_tables;
+use crate::sinks::write_misses;
+
+use super::Exit;
+
+/// Arguments of `analyze`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// A CSV or JSONL of answers, or a run's folder
+    #[arg(default_value = "output/output.csv")]
+    file: PathBuf,
+    /// The records that were asked: gold programs and pages (a file, or `sample`)
+    #[arg(long, value_name = "FILE")]
+    data_path: Option<String>,
+    /// The rule that says what a miss is
+    #[arg(long, value_name = "RULE", default_value = "fe")]
+    rule: RuleName,
+    /// Misses shown of each cause; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    examples: usize,
+    /// Write every miss with its cause to this file
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Print the analysis as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Analyses the answers.
+///
+/// # Errors
+/// Answers or records that cannot be read, a CSV that cannot be written.
+pub fn execute(args: &Args) -> anyhow::Result<Exit> {
+    let dataset = records(args.data_path.as_deref())?;
+    let answers = Answers::open(&args.file, dataset.as_ref())?;
+    let analysis = analyze(&answers, args.rule.into());
+    if let Some(path) = &args.csv {
+        write_misses(path, &analysis.misses)?;
+    }
+    let mut stdout = std::io::stdout().lock();
+    if args.json {
+        serde_json::to_writer_pretty(&mut stdout, &analysis)?;
+        writeln!(stdout)?;
+    } else {
+        writeln!(stdout, "{}", analysis_tables(&analysis, args.examples))?;
+    }
+    Ok(Exit::Done)
+}
 
 /// A rule by its short name.
 #[derive(clap::ValueEnum, Clone, Copy, Debug)]

@@ -50,6 +50,8 @@ enum Command {
     Ask(Box<ask::Args>),
     /// Score a file of predictions again, offline.
     Score(score::Args),
+    /// Find why each wrong answer is wrong, offline.
+    Analyze(analyze::Args),
     /// Compare two runs question by question, offline.
     Compare(compare::Args),
     /// Make a run's report, one HTML file, again from its journal.
@@ -98,6 +100,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Command::Run(args)) => run::execute(&args),
         Some(Command::Ask(args)) => ask::execute(&args),
         Some(Command::Score(args)) => score::execute(&args),
+        Some(Command::Analyze(args)) => analyze::execute(&args),
         Some(Command::Compare(args)) => compare::execute(&args),
         Some(Command::Report(args)) => report::execute(&args),
         Some(Command::Data(command)) => data::execute(command),

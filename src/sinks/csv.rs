@@ -190,7 +190,7 @@ fn unit_text(unit: &crate::number::Unit) -> String {
 
 /// A cell that a spreadsheet would take for a formula gets a leading
 /// apostrophe, which our readers drop; numbers and percents never.
-fn guarded(cell: &str) -> String {
+pub(super) fn guarded(cell: &str) -> String {
     let guard = match cell.chars().next() {
         Some('=' | '+' | '@' | '\t' | '\r') => true,
         Some('-') => {

@@ -1,5 +1,7 @@
 //! Error analysis and comparison, over files and runs.
 
+mod audit;
+mod causes;
 mod comparison;
 
 use std::path::{Path, PathBuf};

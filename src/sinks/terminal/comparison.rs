@@ -3,6 +3,7 @@
 use crate::analysis::{Amounts, Comparison, Flip, Paired, RuleComparison, Side};
 use crate::score::statistics::Interval;
 
+use super::analysis::title;
 use super::table::{align, rule_title, table};
 
 /// Flips shown of each way; the rest are in `--json`.
@@ -31,6 +32,7 @@ pub fn comparison_tables(comparison: &Comparison) -> String {
         comparison.questions, comparison.pages
     ));
     parts.push(rules(comparison));
+    parts.extend(causes(comparison));
     parts.extend(spending(comparison));
     parts.push(flips(comparison, Paired::A));
     parts.push(flips(comparison, Paired::B));
@@ -77,6 +79,27 @@ fn p_value(p: f64) -> String {
     } else {
         format!("{p:.3}")
     }
+}
+
+fn causes(comparison: &Comparison) -> Option<String> {
+    if comparison.causes.is_empty() {
+        return None;
+    }
+    let mut table = table(&["cause of miss", "A", "B", "went", "came"]);
+    for change in &comparison.causes {
+        table.add_row([
+            title(change.cause),
+            change.a.to_string(),
+            change.b.to_string(),
+            change.went.to_string(),
+            change.came.to_string(),
+        ]);
+    }
+    align(&mut table, &[1, 2, 3, 4]);
+    let rule = rule_title(comparison.rule);
+    Some(format!(
+        "Misses by {rule}; went: A's that B gets right, came: B's that A gets right\n{table}"
+    ))
 }
 
 fn spending(comparison: &Comparison) -> Option<String> {
@@ -133,7 +156,7 @@ fn flips(comparison: &Comparison, right: Paired) -> String {
     if flips.is_empty() {
         return format!("Right in {name} alone, by {rule}: none");
     }
-    let mut table = table(&["question", "gold", "A", "B"]);
+    let mut table = table(&["question", "gold", "A", "B", "cause"]);
     for flip in flips.iter().take(FLIPS) {
         let epoch = match flip.epoch.as_str() {
             "0" => String::new(),
@@ -144,6 +167,7 @@ fn flips(comparison: &Comparison, right: Paired) -> String {
             flip.gold.clone(),
             flip.a.clone(),
             flip.b.clone(),
+            title(flip.cause),
         ]);
     }
     let more = match flips.len().saturating_sub(FLIPS) {

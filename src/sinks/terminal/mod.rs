@@ -1,10 +1,12 @@
 //! What a person sees while a run goes on and when it is over.
 
+mod analysis;
 mod answer;
 mod comparison;
 mod progress;
 mod table;
 
+pub use analysis::analysis_tables;
 pub use answer::answer_text;
 pub use comparison::comparison_tables;
 pub(super) use progress::verdict_text;

@@ -237,7 +237,7 @@ fn number(x: f64) -> String {
 }
 
 /// Breaks a line at spaces so that it fits the narrowest terminal.
-fn wrap(text: &str) -> String {
+pub(super) fn wrap(text: &str) -> String {
     let mut out = String::new();
     let mut width = 0;
     for word in text.split(' ') {

@@ -1,0 +1,370 @@
+//! Why one answer is wrong: everything that is known of it, in the order of
+//! what tells most.
+
+use crate::dataset::Outcome;
+use crate::number::Value;
+use crate::score::{Diagnostic, FeReason, Item, Quantity, ScoredRow, Suspect, Written, suspect};
+
+use super::cause::{Cause, Found};
+use super::expression::{Expression, Formula};
+use super::places::Places;
+use super::programs::{difference, evidence};
+use super::search::search;
+use super::target::Target;
+
+/// A miss and what is at hand to explain it.
+pub(super) struct Evidence<'e> {
+    /// The miss.
+    pub row: &'e ScoredRow,
+    /// Gold's program, also one found among the conversation's turns.
+    pub gold_program: Option<&'e str>,
+    /// Answers that came before: what they are of, and their value as printed.
+    pub earlier: &'e [Earlier],
+    /// The numbers of the page.
+    pub places: Option<&'e Places>,
+}
+
+/// An answer that came before.
+#[derive(Clone, Debug)]
+pub(super) struct Earlier {
+    /// Whose: `turn 2`, `the question before`, `the row before`.
+    pub whose: String,
+    /// The answer.
+    pub own: Option<f64>,
+    /// Its gold, at 5 decimals.
+    pub gold: Option<f64>,
+}
+
+/// The causes, the first one the cause, the others what fits besides.
+pub(super) fn explain(evidence: &Evidence<'_>) -> Vec<Found> {
+    let found = slips(evidence);
+    match suspect(&evidence.row.item.key) {
+        Some(suspect) => with_suspect(suspect, found),
+        None => found,
+    }
+}
+
+/// A gold that is not to be trusted is the cause where the answer differs in
+/// what gold is wrong in. A lost sign or cut digits excuse nothing else; what
+/// is wrong in another way has no value to compare with at all.
+fn with_suspect(suspect: &Suspect, slips: Vec<Found>) -> Vec<Found> {
+    let slip = |cause| slips.iter().any(|found| found.cause == cause);
+    let cause = match suspect.rule.as_str() {
+        "ill_posed" => Cause::IllPosed,
+        "sign" if !slip(Cause::Sign) => return slips,
+        "truncated" if !slip(Cause::Truncation) => return slips,
+        _ => Cause::SuspectGold,
+    };
+    let mut found = vec![Found::new(cause, suspect.reason.clone())];
+    found.extend(slips.into_iter().filter(|found| found.cause != cause));
+    found
+}
+
+fn slips(evidence: &Evidence<'_>) -> Vec<Found> {
+    let item = &evidence.row.item;
+    if let Some(found) = no_answer(item) {
+        return vec![found];
+    }
+    let gold = gold(item);
+    let Some(target) = Target::of(item) else {
+        return vec![word(item, &gold)];
+    };
+    if matches!(gold, Quantity::YesNo(_)) {
+        return vec![Found::new(Cause::YesNo, "a number for yes or no")];
+    }
+    if let Some(found) = accepted(evidence, &target) {
+        return vec![found];
+    }
+    let mut found = Vec::new();
+    found.extend(against_its_program(evidence, &target));
+    found.extend(stale(evidence, &target));
+    found.extend(carried_over(evidence, &target));
+    found.extend(diagnosed(evidence));
+    // A program of the answer's own says how a slip came about; gold's alone
+    // would only guess at it.
+    if found.is_empty() || item.program.is_some() {
+        found.extend(by_program(evidence, &target));
+    }
+    if found.is_empty() {
+        found.push(last_resort(evidence, &gold, &target));
+    }
+    let mut seen = Vec::new();
+    found.retain(|found| {
+        let new = !seen.contains(&found.cause);
+        seen.push(found.cause);
+        new
+    });
+    found
+}
+
+fn no_answer(item: &Item) -> Option<Found> {
+    let cause = match item.outcome {
+        Outcome::Answered => return None,
+        Outcome::ContentFilter | Outcome::Refusal => Cause::Filtered,
+        Outcome::ParseFailure => Cause::ParseFailure,
+        _ => Cause::NoAnswer,
+    };
+    Some(Found::new(cause, item.outcome.name().replace('_', " ")))
+}
+
+fn gold(item: &Item) -> Quantity {
+    match (&item.gold.answer, &item.gold.exe_ans, &item.ground_truth) {
+        (Some(printed), _, _) => Quantity::parse(printed),
+        (None, Some(value), _) => Quantity::of(value),
+        (None, None, truth) => Quantity::parse(truth.as_deref().unwrap_or_default()),
+    }
+}
+
+/// The answer is no number.
+fn word(item: &Item, gold: &Quantity) -> Found {
+    let printed = if item.answer.is_empty() {
+        &item.prediction
+    } else {
+        &item.answer
+    };
+    let answer = match &item.value {
+        Some(value) => Quantity::of(value),
+        None => Quantity::parse(printed),
+    };
+    match (gold, answer) {
+        (Quantity::YesNo(true), Quantity::YesNo(_)) => Found::new(Cause::YesNo, "no for yes"),
+        (Quantity::YesNo(false), Quantity::YesNo(_)) => Found::new(Cause::YesNo, "yes for no"),
+        (_, Quantity::YesNo(_)) => Found::new(Cause::YesNo, "yes or no for a number"),
+        (_, Quantity::Word(word)) if says_nothing_found(&word) => {
+            Found::new(Cause::MissingEvidence, "says that it cannot be told")
+        }
+        (Quantity::YesNo(_), _) => Found::new(Cause::YesNo, "words for yes or no"),
+        _ => Found::new(
+            Cause::ParseFailure,
+            "no number that can be read for certain",
+        ),
+    }
+}
+
+fn says_nothing_found(word: &str) -> bool {
+    const SAYINGS: [&str; 9] = [
+        "n/a",
+        "not ",
+        "cannot",
+        "can't",
+        "unknown",
+        "insufficient",
+        "unavailable",
+        "unable",
+        "missing",
+    ];
+    let word = word.to_lowercase();
+    SAYINGS.iter().any(|saying| word.contains(saying))
+}
+
+/// Financial equivalence accepts it, so the rule in use is stricter.
+fn accepted(evidence: &Evidence<'_>, target: &Target) -> Option<Found> {
+    let verdict = evidence.row.scores.financial_equivalence.as_ref()?;
+    let exact = exact_gold(evidence);
+    Some(match verdict.reason? {
+        FeReason::PercentDecimal => Found::new(
+            Cause::PercentDecimal,
+            "a share for a percentage, or the reverse",
+        ),
+        FeReason::Truncation | FeReason::Rounding | FeReason::Near => match exact {
+            Some(exact) if target.hit(exact) => Found::new(
+                Cause::Truncation,
+                "its digits are those of gold's program; gold as filed is cut or rounded",
+            ),
+            Some(exact) if target.is_about(exact, 0.02) => Found::new(
+                Cause::Arithmetic,
+                format!("{} for {}", target.value, plain(exact)),
+            ),
+            _ => Found::new(Cause::Truncation, "cut or rounded"),
+        },
+        FeReason::Exact | FeReason::YesNo => {
+            Found::new(Cause::Truncation, "the same, written differently")
+        }
+    })
+}
+
+/// The answer is what gold's own program comes to, and gold as printed is not.
+fn against_its_program(evidence: &Evidence<'_>, target: &Target) -> Option<Found> {
+    let gold = &evidence.row.item.gold;
+    let exact = gold.exe_ans.as_ref().and_then(Value::number)?;
+    let contradicted = gold.answer.is_some() && target.is_sharp(0.01) && target.hit(exact);
+    contradicted.then(|| {
+        let detail = format!("gold's own program comes to {}, as answered", plain(exact));
+        Found::new(Cause::SuspectGold, detail)
+    })
+}
+
+/// What gold's program comes to, all digits of it.
+fn exact_gold(evidence: &Evidence<'_>) -> Option<f64> {
+    let item = &evidence.row.item;
+    let program = evidence
+        .gold_program
+        .and_then(|program| Formula::read(program, item.table()))
+        .and_then(|formula| formula.value());
+    program.or_else(|| item.gold.exe_ans.as_ref().and_then(Value::number))
+}
+
+fn stale(evidence: &Evidence<'_>, target: &Target) -> Option<Found> {
+    if target.value.abs() <= 0.0 {
+        return None;
+    }
+    let earlier = evidence.earlier.iter().rev().find(|earlier| {
+        let values = [earlier.own, earlier.gold];
+        values.into_iter().flatten().any(|value| target.is(value))
+    })?;
+    let detail = format!("the answer to {}", earlier.whose);
+    Some(Found::new(Cause::StaleTurn, detail))
+}
+
+/// Gold's program over what was answered to the earlier turns instead of
+/// over their golds.
+fn carried_over(evidence: &Evidence<'_>, target: &Target) -> Option<Found> {
+    let item = &evidence.row.item;
+    item.turn()?;
+    let wrong: Vec<(f64, f64)> = evidence
+        .earlier
+        .iter()
+        .filter_map(|earlier| Some((earlier.gold?, earlier.own?)))
+        .filter(|(gold, own)| (gold - own).abs() > 1e-4 * gold.abs())
+        .collect();
+    let formula = Formula::read(evidence.gold_program?, item.table())?;
+    let (Expression::Node(op, a, b), false) = (&formula.root, wrong.is_empty()) else {
+        return None;
+    };
+    let values = formula.values();
+    let sides = [a.carried(&values, &wrong)?, b.carried(&values, &wrong)?];
+    let leaf = |at| Box::new(Expression::Leaf(at));
+    let value = Expression::Node(*op, leaf(0), leaf(1)).value(&sides)?;
+    let carried = target.is_sharp(0.05) && target.hit(value);
+    carried.then(|| {
+        Found::new(
+            Cause::CarriedOver,
+            "right, had the earlier turns been right",
+        )
+    })
+}
+
+/// What FE says would have made it right.
+fn diagnosed(evidence: &Evidence<'_>) -> Vec<Found> {
+    let verdict = evidence.row.scores.financial_equivalence.as_ref();
+    let diagnostics = verdict.map_or(&[][..], |verdict| &verdict.diagnostics);
+    let mut found: Vec<Found> = diagnostics
+        .iter()
+        .map(|diagnostic| match diagnostic {
+            Diagnostic::Sign => Found::new(Cause::Sign, "the other sign"),
+            Diagnostic::Scale => Found::new(Cause::Scale, "off by a power of a thousand"),
+            Diagnostic::ScaleAndSign => Found::new(
+                Cause::ScaleAndSign,
+                "off by a power of a thousand, and the other sign",
+            ),
+            Diagnostic::AbsVsRel => Found::new(
+                Cause::AbsoluteForRelative,
+                "the difference for the relative change, or the reverse",
+            ),
+            Diagnostic::Complement => Found::new(Cause::Complement, "1 - x: what is left over"),
+            Diagnostic::Inverse => {
+                Found::new(Cause::SwappedOperands, "1 / x: the quotient upside down")
+            }
+            Diagnostic::GrowthFactor => Found::new(Cause::Steps, "1 + x for x, or the reverse"),
+        })
+        .collect();
+    let item = &evidence.row.item;
+    if let (true, Quantity::Number(gold), Some(target)) =
+        (found.is_empty(), gold(item), Target::of(item))
+    {
+        found.extend(beyond_fe(&gold, &target));
+    }
+    found
+}
+
+/// Slips that FE does not name because they are only that without its limits.
+fn beyond_fe(gold: &Written, target: &Target) -> Option<Found> {
+    let is_hundred = [100.0, 0.01].iter().any(|by| target.is(gold.value * by));
+    if target.is_sharp(0.05) && is_hundred {
+        let detail = "off by 100, without a cue that percents are meant";
+        return Some(Found::new(Cause::PercentDecimal, detail));
+    }
+    // A digit or two, the rest cut off: more than the 3 % that FE forgives.
+    let cut = |x: f64| (x / gold.unit * (1.0 + 1e-12)).trunc() - (gold.value / gold.unit).round();
+    let is_cut = cut(target.value).abs() < 0.5 && gold.value.abs() >= gold.unit;
+    is_cut.then(|| {
+        Found::new(
+            Cause::Truncation,
+            "gold is the answer with its decimals cut",
+        )
+    })
+}
+
+/// By the programs: the answer's own beside gold's, then gold's alone.
+fn by_program(evidence: &Evidence<'_>, target: &Target) -> Option<Found> {
+    let item = &evidence.row.item;
+    let formula = evidence
+        .gold_program
+        .and_then(|program| Formula::read(program, item.table()));
+    let mine = item
+        .program
+        .as_deref()
+        .and_then(|program| Formula::read(program, item.table()));
+    let found_gold = gold(item);
+    if let (Some(mine), Quantity::Number(gold)) = (&mine, &found_gold)
+        && let Some(value) = mine.value()
+        && !target.hit(value)
+    {
+        let as_gold =
+            |x: f64| (x - gold.value).abs() <= 0.5 * gold.unit.max(1e-9 * gold.value.abs());
+        if [1.0, 100.0, 0.01].iter().any(|by| as_gold(value * by)) {
+            let detail = format!("its own program comes to {}", plain(value));
+            return Some(Found::new(Cause::Arithmetic, detail));
+        }
+    }
+    let formula = match (formula, &found_gold) {
+        (Some(formula), _) => formula,
+        // A gold that stands on the page as it is: a look-up.
+        (None, Quantity::Number(gold)) => {
+            let places = evidence.places?;
+            let on_page = places
+                .find(gold.value)
+                .first()
+                .is_some_and(|place| place.cell.is_some());
+            on_page.then(|| Formula::number(gold.value, &gold.value.to_string()))?
+        }
+        _ => return None,
+    };
+    if let Some(mine) = &mine
+        && let Some(found) = difference(&formula, mine, evidence.places)
+    {
+        return Some(found);
+    }
+    search(&formula, evidence.places, target)
+        .or_else(|| mine.map(|mine| self::evidence(&formula, &mine, evidence.places)))
+}
+
+fn last_resort(evidence: &Evidence<'_>, gold: &Quantity, target: &Target) -> Found {
+    if target.value.abs() <= 0.0 {
+        return Found::new(
+            Cause::MissingEvidence,
+            "0 for a number: nothing was found or computed",
+        );
+    }
+    let exact = exact_gold(evidence).or(match gold {
+        Quantity::Number(gold) => Some(gold.value),
+        _ => None,
+    });
+    if let Some(exact) = exact
+        && target.is_about(exact, 0.02)
+    {
+        return Found::new(
+            Cause::Arithmetic,
+            format!("{} for {}", target.value, plain(exact)),
+        );
+    }
+    Found::new(
+        Cause::Unexplained,
+        "no single change of what is at hand comes to it",
+    )
+}
+
+/// At most five decimals.
+fn plain(x: f64) -> String {
+    crate::number::round5(x).to_string()
+}

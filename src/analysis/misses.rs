@@ -1,0 +1,292 @@
+//! Every miss of a run with its cause, and the counts.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::dataset::QuestionKey;
+use crate::number::Value;
+use crate::score::{Context, Item, Quantity, Rule, ScoredRow, financial_equivalence, suspect};
+
+use super::answers::{Answered, Answers};
+use super::cause::{Cause, Found};
+use super::compare::{rule_name, shown};
+use super::explain::{Earlier, Evidence, explain};
+use super::places::Places;
+use super::target::Target;
+
+/// The misses of a run by one rule.
+#[derive(Clone, Debug, Serialize)]
+pub struct Analysis {
+    /// Where the answers were read from.
+    pub path: PathBuf,
+    /// The records that were at hand; without them pages are missing.
+    pub dataset: Option<String>,
+    /// The rule that says what a miss is.
+    #[serde(serialize_with = "rule_name")]
+    pub rule: Rule,
+    /// Questions that the rule can judge.
+    pub questions: usize,
+    /// Questions that it cannot: they have no gold.
+    pub without_gold: usize,
+    /// The causes, the most frequent first.
+    pub causes: Vec<CauseCount>,
+    /// The misses, in the order of the answers.
+    pub misses: Vec<Miss>,
+    /// What could not be looked for, and in how many misses.
+    pub not_looked_for: Vec<Blind>,
+}
+
+/// How often a cause was found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CauseCount {
+    /// The cause.
+    pub cause: Cause,
+    /// Misses with it.
+    pub count: usize,
+    /// Their share of all misses, from 0 to 1.
+    pub share: f64,
+}
+
+/// A wrong answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Miss {
+    /// Which question.
+    #[serde(flatten)]
+    pub key: QuestionKey,
+    /// Which repetition.
+    pub epoch: String,
+    /// Its text.
+    pub question: String,
+    /// What is right, as written.
+    pub gold: String,
+    /// What was answered, or how asking ended.
+    pub answer: String,
+    /// The cause.
+    pub cause: Cause,
+    /// What was seen.
+    pub detail: String,
+    /// What else fits; of a suspect gold, what the answer differs in.
+    pub also: Vec<Found>,
+    /// The answer's program.
+    pub program: Option<String>,
+    /// Gold's program.
+    pub gold_program: Option<String>,
+    /// Why gold is suspect, by the checked-in list.
+    pub suspect: Option<String>,
+}
+
+/// Causes that could not be looked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Blind {
+    /// What is missing: `page`, `gold_program`, `program`.
+    pub missing: &'static str,
+    /// Misses without it.
+    pub misses: usize,
+    /// What it would have told.
+    pub causes: Vec<Cause>,
+}
+
+/// Finds the cause of every miss.
+#[must_use]
+pub fn analyze(answers: &Answers, rule: Rule) -> Analysis {
+    let mut search = Searcher::new(answers);
+    let judged = |row: &&Answered| rule.mark(&row.row).is_some();
+    let questions = answers.rows.iter().filter(judged).count();
+    let mut misses = Vec::new();
+    let mut blind: BTreeMap<&'static str, usize> = BTreeMap::new();
+    for answered in &answers.rows {
+        if rule.mark(&answered.row) != Some(false) {
+            continue;
+        }
+        let miss = search.miss(answered);
+        let item = &answered.row.item;
+        for (missing, is) in [
+            ("page", item.document.is_none()),
+            ("gold_program", miss.gold_program.is_none()),
+            ("program", item.program.is_none()),
+        ] {
+            *blind.entry(missing).or_default() += usize::from(is);
+        }
+        misses.push(miss);
+    }
+    Analysis {
+        path: answers.path.clone(),
+        dataset: answers.dataset.clone(),
+        rule,
+        questions,
+        without_gold: answers.rows.len() - questions,
+        causes: counted(&misses),
+        misses,
+        not_looked_for: blind.into_iter().filter_map(told_by).collect(),
+    }
+}
+
+fn told_by((missing, misses): (&'static str, usize)) -> Option<Blind> {
+    let causes: &[Cause] = match missing {
+        "page" => &[Cause::WrongRow, Cause::WrongColumn, Cause::DashAsNumber],
+        "gold_program" => &[
+            Cause::AbsoluteForRelative,
+            Cause::Operator,
+            Cause::SwappedOperands,
+            Cause::WrongBase,
+            Cause::Steps,
+        ],
+        _ => &[Cause::Arithmetic, Cause::MissingEvidence],
+    };
+    (misses > 0).then(|| Blind {
+        missing,
+        misses,
+        causes: causes.to_vec(),
+    })
+}
+
+fn counted(misses: &[Miss]) -> Vec<CauseCount> {
+    #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
+    let share = |count: usize| count as f64 / misses.len().max(1) as f64;
+    let mut counts: Vec<CauseCount> = Cause::ALL
+        .into_iter()
+        .map(|cause| {
+            let count = misses.iter().filter(|miss| miss.cause == cause).count();
+            CauseCount {
+                cause,
+                count,
+                share: share(count),
+            }
+        })
+        .filter(|count| count.count > 0)
+        .collect();
+    // Stable, so that equal counts stay in the order of the list.
+    counts.sort_by_key(|count| std::cmp::Reverse(count.count));
+    counts
+}
+
+/// What explaining needs beside the row: the other rows, and the pages, each
+/// read once.
+pub(super) struct Searcher<'a> {
+    answers: &'a Answers,
+    by_record: HashMap<(&'a str, &'a str), Vec<usize>>,
+    places: HashMap<&'a str, Arc<Places>>,
+}
+
+impl<'a> Searcher<'a> {
+    pub fn new(answers: &'a Answers) -> Self {
+        let mut by_record: HashMap<_, Vec<usize>> = HashMap::new();
+        for (at, answered) in answers.rows.iter().enumerate() {
+            let id = answered.row.item.key.id.as_str();
+            by_record
+                .entry((id, answered.epoch.as_str()))
+                .or_default()
+                .push(at);
+        }
+        Self {
+            answers,
+            by_record,
+            places: HashMap::new(),
+        }
+    }
+
+    pub fn miss(&mut self, answered: &'a Answered) -> Miss {
+        let row = &answered.row;
+        let item = &row.item;
+        let gold_program = self.gold_program(item);
+        let earlier = self.earlier(answered);
+        let places = item.document.as_ref().map(|page| {
+            let places = self.places.entry(item.key.id.as_str());
+            Arc::clone(places.or_insert_with(|| Arc::new(Places::of(page))))
+        });
+        let found = explain(&Evidence {
+            row,
+            gold_program: gold_program.as_deref(),
+            earlier: &earlier,
+            places: places.as_deref(),
+        });
+        let mut found = found.into_iter();
+        let first = found
+            .next()
+            .unwrap_or_else(|| Found::new(Cause::Unexplained, ""));
+        Miss {
+            key: item.key.clone(),
+            epoch: answered.epoch.clone(),
+            question: item.question.clone(),
+            gold: item.ground_truth.clone().unwrap_or_default(),
+            answer: shown(row),
+            cause: first.cause,
+            detail: first.detail,
+            also: found.collect(),
+            program: item.program.clone(),
+            gold_program,
+            suspect: suspect(&item.key).map(|suspect| suspect.rule.clone()),
+        }
+    }
+
+    /// Gold's program. The stand-alone questions of a Double record are filed
+    /// without one, but their conversation ends in it: the last turn that
+    /// comes to the question's answer by a step or more.
+    fn gold_program(&self, item: &Item) -> Option<String> {
+        if item.gold.program.is_some() {
+            return item.gold.program.clone();
+        }
+        let printed = Quantity::parse(item.gold.answer.as_deref()?);
+        let turns = self.answers.turns.get(&item.key.id)?;
+        let comes_to_it = turns.iter().rev().filter_map(|turn| {
+            let program = turn.program.as_deref()?;
+            let context = Context {
+                question: &item.question,
+                gold_program: Some(program),
+                table: item.table(),
+            };
+            let value = Quantity::of(turn.exe_ans.as_ref()?);
+            let same = financial_equivalence(&printed, &value, &context).accepted;
+            (same && program.contains('(')).then(|| program.to_owned())
+        });
+        comes_to_it.into_iter().next()
+    }
+
+    /// What was answered before and what would have been right there: earlier
+    /// turns, the record's first question, the row before.
+    fn earlier(&self, answered: &Answered) -> Vec<Earlier> {
+        let item = &answered.row.item;
+        let mut earlier = Vec::new();
+        let key = (item.key.id.as_str(), answered.epoch.as_str());
+        let others = self.by_record.get(&key).map_or(&[][..], Vec::as_slice);
+        let mut note = |whose: String, row: &ScoredRow| {
+            let own = Target::of(&row.item).map(|target| target.value);
+            let gold = row.item.gold.exe_ans.as_ref().and_then(Value::number);
+            earlier.push(Earlier { whose, own, gold });
+        };
+        // The row before is another question; only an answer of several
+        // digits is no coincidence.
+        let own = others.iter().copied().find(|at| {
+            let row = self.answers.rows.get(*at);
+            row.is_some_and(|row| row.row.item.key == item.key)
+        });
+        let before = own.and_then(|at| at.checked_sub(1));
+        if let Some(before) = before.and_then(|at| self.answers.rows.get(at))
+            && before.row.item.key.id != item.key.id
+            && before.row.item.prediction == item.prediction
+            && digits(&item.prediction) >= 4
+        {
+            note("the row before".to_owned(), &before.row);
+        }
+        for other in others.iter().filter_map(|at| self.answers.rows.get(*at)) {
+            let theirs = &other.row.item;
+            match (theirs.turn(), item.turn()) {
+                (Some(theirs), Some(own)) if theirs < own => {
+                    note(format!("turn {theirs}"), &other.row);
+                }
+                (None, None) if theirs.key.part < item.key.part => {
+                    note("the record's question before".to_owned(), &other.row);
+                }
+                _ => {}
+            }
+        }
+        earlier
+    }
+}
+
+fn digits(text: &str) -> usize {
+    text.bytes().filter(u8::is_ascii_digit).count()
+}

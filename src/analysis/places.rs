@@ -1,0 +1,113 @@
+//! Where on a page a number stands.
+
+use std::sync::Arc;
+
+use crate::dataset::Document;
+use crate::number::readings;
+use crate::table::{CellKind, Style, Table};
+
+/// A number of the page.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Place {
+    /// As a program reads it: 0.17 for `17%`.
+    pub value: f64,
+    /// Evidence id: `r3c2` or `t5`.
+    pub id: String,
+    /// Row and column, for a cell.
+    pub cell: Option<(usize, usize)>,
+    /// A dash that was filed as 2014 or 2013.
+    pub dash: bool,
+}
+
+/// The numbers of a page.
+#[derive(Debug)]
+pub(super) struct Places {
+    places: Vec<Place>,
+}
+
+impl Places {
+    /// Reads a page: cells that are numbers, years and labels aside, then the
+    /// numbers in its sentences.
+    pub fn of(document: &Arc<Document>) -> Self {
+        let table = Table::from_document(document, Style::Repaired);
+        let mut places = Vec::new();
+        for (row, cells) in table.cells().iter().enumerate() {
+            for (column, cell) in cells.iter().enumerate() {
+                let dash = cell.kind == CellKind::Dash && cell.is_lost_dash();
+                let value = if dash {
+                    crate::number::read(&cell.raw).map(|found| found.value)
+                } else {
+                    cell.fraction().filter(|_| !cell.is_year())
+                };
+                if let (Some(value), true) = (value, row > 0 && column > 0) {
+                    places.push(Place {
+                        value,
+                        id: format!("r{row}c{column}"),
+                        cell: Some((row, column)),
+                        dash,
+                    });
+                }
+            }
+        }
+        for (at, sentence) in document.sentences().enumerate() {
+            for found in readings(sentence) {
+                places.push(Place {
+                    value: found.fraction(),
+                    id: format!("t{}", at + 1),
+                    cell: None,
+                    dash: false,
+                });
+            }
+        }
+        Self { places }
+    }
+
+    /// Every number of the page.
+    pub fn all(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// Where this number stands, cells first; sign aside, for programs take the
+    /// magnitude of many negative cells, and so is the percent sign.
+    pub fn find(&self, value: f64) -> Vec<&Place> {
+        let same = |place: &&Place| {
+            [1.0, 100.0, 0.01]
+                .iter()
+                .any(|by| near(place.value.abs() * by, value.abs()))
+        };
+        let mut found: Vec<&Place> = self.places.iter().filter(same).collect();
+        // What is written just so comes before what differs by the percent sign.
+        found.sort_by_key(|place| !near(place.value.abs(), value.abs()));
+        found
+    }
+
+    /// Numbers in the same row as a cell, that cell aside.
+    pub fn row(&self, of: (usize, usize)) -> impl Iterator<Item = &Place> {
+        self.cells().filter_map(move |(place, (row, column))| {
+            (row == of.0 && column != of.1).then_some(place)
+        })
+    }
+
+    /// Numbers in the same column as a cell, that cell aside.
+    pub fn column(&self, of: (usize, usize)) -> impl Iterator<Item = &Place> {
+        self.cells().filter_map(move |(place, (row, column))| {
+            (row != of.0 && column == of.1).then_some(place)
+        })
+    }
+
+    /// The number in a cell.
+    pub fn at(&self, cell: (usize, usize)) -> Option<&Place> {
+        self.places.iter().find(|place| place.cell == Some(cell))
+    }
+
+    fn cells(&self) -> impl Iterator<Item = (&Place, (usize, usize))> {
+        self.places
+            .iter()
+            .filter_map(|place| Some((place, place.cell?)))
+    }
+}
+
+/// Equal up to the noise of binary fractions.
+pub(super) fn near(a: f64, b: f64) -> bool {
+    (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
+}

@@ -1,0 +1,224 @@
+//! The answer's program beside gold's: which numbers and operations differ.
+
+use super::cause::{Cause, Found};
+use super::expression::{Expression, Formula, Leaf};
+use super::places::{Places, near};
+
+/// What a program differs in from gold's. `None` if they are too unlike to
+/// say by their shapes.
+pub(super) fn difference(gold: &Formula, mine: &Formula, places: Option<&Places>) -> Option<Found> {
+    if gold.root.same_shape(&mine.root) {
+        let pairs: Vec<(&Leaf, &Leaf)> = gold.leaves.iter().zip(&mine.leaves).collect();
+        let differing: Vec<_> = pairs.iter().filter(|(g, m)| !same(g, m)).copied().collect();
+        if differing.is_empty() {
+            return None;
+        }
+        if let Some(found) = other_base(gold, mine, &differing) {
+            return Some(found);
+        }
+        if same_leaves(gold, mine) {
+            let detail = "the same numbers in other places";
+            return Some(Found::new(Cause::SwappedOperands, detail));
+        }
+        return other_numbers(&differing, places);
+    }
+    if let Some(found) = part_of(gold, mine) {
+        return Some(found);
+    }
+    let (gold_ops, my_ops) = (gold.root.operations(), mine.root.operations());
+    if same_leaves(gold, mine) {
+        let sorted = |ops: &[crate::program::Op]| {
+            let mut names: Vec<_> = ops.iter().map(|op| op.name()).collect();
+            names.sort_unstable();
+            names
+        };
+        return Some(if sorted(&gold_ops) == sorted(&my_ops) {
+            Found::new(
+                Cause::SwappedOperands,
+                "the same numbers and operations in another order",
+            )
+        } else {
+            Found::new(Cause::Operator, operations(gold, mine))
+        });
+    }
+    None
+}
+
+/// The numbers of two programs that are too unlike to be compared by shape:
+/// those that only one of them uses.
+pub(super) fn evidence(gold: &Formula, mine: &Formula, places: Option<&Places>) -> Found {
+    let only = |of: &Formula, not: &Formula| -> Vec<Leaf> {
+        let missing =
+            |leaf: &&Leaf| !leaf.constant && !not.leaves.iter().any(|other| same(leaf, other));
+        of.leaves.iter().filter(missing).cloned().collect()
+    };
+    let (missed, taken) = (only(gold, mine), only(mine, gold));
+    if taken.is_empty() {
+        return Found::new(Cause::Operator, operations(gold, mine));
+    }
+    let pairs: Vec<(&Leaf, &Leaf)> = missed.iter().zip(&taken).collect();
+    let found = if pairs.is_empty() {
+        None
+    } else {
+        other_numbers(&pairs, places)
+    };
+    found.unwrap_or_else(|| Found::new(Cause::Operator, operations(gold, mine)))
+}
+
+fn operations(gold: &Formula, mine: &Formula) -> String {
+    let names = |formula: &Formula| {
+        let ops = formula.root.operations();
+        let names: Vec<_> = ops.iter().rev().map(|op| op.name()).collect();
+        if names.is_empty() {
+            "a look-up".to_owned()
+        } else {
+            names.join(", ")
+        }
+    };
+    format!("{} for {}", names(mine), names(gold))
+}
+
+fn same(a: &Leaf, b: &Leaf) -> bool {
+    a.text == b.text || near(a.value, b.value)
+}
+
+/// Whether both use the same numbers, however often.
+fn same_leaves(a: &Formula, b: &Formula) -> bool {
+    let sorted = |formula: &Formula| {
+        let mut values = formula.values();
+        values.sort_by(f64::total_cmp);
+        values.dedup_by(|a, b| near(*a, *b));
+        values
+    };
+    let (a, b) = (sorted(a), sorted(b));
+    a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| near(*a, *b))
+}
+
+/// One is a step of the other.
+fn part_of(gold: &Formula, mine: &Formula) -> Option<Found> {
+    let within = |whole: &Formula, part: &Formula| {
+        let parts = whole.root.parts();
+        parts
+            .into_iter()
+            .skip(1)
+            .any(|found| equal(found, whole, &part.root, part))
+    };
+    let above = |whole: &Formula, part: &Formula| {
+        let quotient = whole.quotient();
+        quotient.is_some_and(|(above, _)| equal(above, whole, &part.root, part))
+    };
+    if above(gold, mine) {
+        let detail = "the amount, not divided by the base";
+        return Some(Found::new(Cause::AbsoluteForRelative, detail));
+    }
+    if above(mine, gold) {
+        let detail = "divided by a base where the amount was asked for";
+        return Some(Found::new(Cause::AbsoluteForRelative, detail));
+    }
+    if within(gold, mine) {
+        return Some(Found::new(Cause::Steps, "stops before the last step"));
+    }
+    within(mine, gold).then(|| Found::new(Cause::Steps, "goes on after the last step"))
+}
+
+fn equal(a: &Expression, of_a: &Formula, b: &Expression, of_b: &Formula) -> bool {
+    match (a, b) {
+        (Expression::Leaf(a), Expression::Leaf(b)) => match (of_a.leaf(*a), of_b.leaf(*b)) {
+            (Some(a), Some(b)) => same(a, b),
+            _ => false,
+        },
+        (Expression::Node(x, a, b), Expression::Node(y, c, d)) => {
+            x == y && equal(a, of_a, c, of_b) && equal(b, of_a, d, of_b)
+        }
+        _ => false,
+    }
+}
+
+/// A relative change that differs in its base alone.
+fn other_base(gold: &Formula, mine: &Formula, differing: &[(&Leaf, &Leaf)]) -> Option<Found> {
+    let (above, below) = gold.quotient()?;
+    let (_, mine_below) = mine.quotient()?;
+    let (Expression::Node(crate::program::Op::Subtract, ..), Expression::Leaf(at)) = (above, below)
+    else {
+        return None;
+    };
+    let Expression::Leaf(mine_at) = mine_below else {
+        return None;
+    };
+    let (base, other) = (gold.leaf(*at)?, mine.leaf(*mine_at)?);
+    let alone = differing.len() == 1 && !same(base, other);
+    alone.then(|| {
+        let detail = format!("divided by {} instead of {}", other.text, base.text);
+        Found::new(Cause::WrongBase, detail)
+    })
+}
+
+/// Other numbers in the same places: where do they stand?
+fn other_numbers(pairs: &[(&Leaf, &Leaf)], places: Option<&Places>) -> Option<Found> {
+    let found: Vec<Found> = pairs
+        .iter()
+        .map(|(gold, mine)| other_number(gold, mine, places))
+        .collect();
+    // Of several, the one that says most.
+    [
+        Cause::DashAsNumber,
+        Cause::MissingEvidence,
+        Cause::WrongRow,
+        Cause::WrongColumn,
+        Cause::WrongCell,
+        Cause::Operator,
+    ]
+    .into_iter()
+    .find_map(|cause| found.iter().find(|found| found.cause == cause).cloned())
+}
+
+fn other_number(gold: &Leaf, mine: &Leaf, places: Option<&Places>) -> Found {
+    let detail = |place: &str, own: &str| {
+        let at = |id: &str| {
+            if id.is_empty() {
+                String::new()
+            } else {
+                format!(" ({id})")
+            }
+        };
+        format!("{}{} for {}{}", mine.text, at(place), gold.text, at(own))
+    };
+    if gold.constant && mine.constant {
+        return Found::new(Cause::Operator, detail("", ""));
+    }
+    if gold.text.starts_with("table_") || mine.text.starts_with("table_") {
+        let row = |leaf: &Leaf| leaf.text.split_once('(').map(|(_, row)| row.to_owned());
+        let cause = if row(gold) == row(mine) {
+            Cause::Operator
+        } else {
+            Cause::WrongRow
+        };
+        return Found::new(cause, detail("", ""));
+    }
+    let Some(places) = places else {
+        return Found::new(Cause::WrongCell, detail("", ""));
+    };
+    let (own, taken) = (places.find(gold.value), places.find(mine.value));
+    let Some(first) = taken.first() else {
+        let detail = format!("{} is not on the page; gold takes {}", mine.text, gold.text);
+        return Found::new(Cause::MissingEvidence, detail);
+    };
+    if let Some(dash) = taken.iter().find(|place| place.dash) {
+        return Found::new(Cause::DashAsNumber, detail(&dash.id, ""));
+    }
+    for own in &own {
+        for place in &taken {
+            if let (Some(a), Some(b)) = (own.cell, place.cell)
+                && a.0 == b.0
+                && a.1 != b.1
+            {
+                return Found::new(Cause::WrongColumn, detail(&place.id, &own.id));
+            }
+        }
+    }
+    let own = own
+        .first()
+        .map(|place| place.id.as_str())
+        .unwrap_or_default();
+    Found::new(Cause::WrongRow, detail(&first.id, own))
+}

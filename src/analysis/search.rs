@@ -1,0 +1,446 @@
+//! What one would have to change in gold's program for it to come to the
+//! answer: a part of it, an operand, an operation, a cell. The first change
+//! that fits is the cause, those tried first that people make most.
+
+use crate::program::Op;
+
+use super::cause::{Cause, Found};
+use super::expression::{Expression, Formula};
+use super::places::{Place, Places, near};
+use super::target::Target;
+
+const OPERATIONS: [(Op, &str); 4] = [
+    (Op::Add, "+"),
+    (Op::Subtract, "-"),
+    (Op::Multiply, "×"),
+    (Op::Divide, "/"),
+];
+
+/// Searches; `None` if the answer has too few digits or nothing fits. A number
+/// of one or two digits is hit by chance where many changes are tried.
+pub(super) fn search(formula: &Formula, places: Option<&Places>, target: &Target) -> Option<Found> {
+    let search = Search {
+        formula,
+        places,
+        target,
+        values: formula.values(),
+    };
+    let few = || search.part().or_else(|| search.swap());
+    let many = || {
+        search
+            .base()
+            .or_else(|| search.operation())
+            .or_else(|| search.cells())
+            .or_else(|| search.dash_and_another())
+            .or_else(|| search.other_operation_on_the_row())
+    };
+    let found = target.is_sharp(0.05).then(few).flatten();
+    found.or_else(|| target.is_sharp(0.01).then(many).flatten())
+}
+
+struct Search<'s> {
+    formula: &'s Formula,
+    places: Option<&'s Places>,
+    target: &'s Target,
+    values: Vec<f64>,
+}
+
+/// A piece of evidence: the leaves it stands for, and where it is on the page.
+struct Slot<'s> {
+    leaves: Vec<usize>,
+    value: f64,
+    text: &'s str,
+    place: Option<&'s Place>,
+}
+
+impl<'s> Search<'s> {
+    fn root(&self) -> &'s Expression {
+        &self.formula.root
+    }
+
+    fn hits(&self, values: &[f64]) -> bool {
+        self.root()
+            .value(values)
+            .is_some_and(|x| self.target.hit(x))
+    }
+
+    fn slots(&self) -> Vec<Slot<'s>> {
+        let slots = self.formula.slots().into_iter().filter_map(|leaves| {
+            let leaf = self.formula.leaf(*leaves.first()?)?;
+            Some(Slot {
+                place: self
+                    .places
+                    .and_then(|places| places.find(leaf.value).first().copied()),
+                leaves,
+                value: leaf.value,
+                text: &leaf.text,
+            })
+        });
+        slots.collect()
+    }
+
+    /// The values with these slots set.
+    fn with(&self, changes: &[(&Slot<'_>, f64)]) -> Vec<f64> {
+        let mut values = self.values.clone();
+        for (slot, value) in changes {
+            for leaf in &slot.leaves {
+                if let Some(at) = values.get_mut(*leaf) {
+                    *at = *value;
+                }
+            }
+        }
+        values
+    }
+
+    /// A step of gold's, or one of its numbers; and the reverse.
+    fn part(&self) -> Option<Found> {
+        let root = self.root();
+        let above = self.formula.quotient().map(|(above, _)| above);
+        for part in root.parts().into_iter().skip(1) {
+            let leaf = match part {
+                Expression::Leaf(at) => self.formula.leaf(*at),
+                Expression::Node(..) => None,
+            };
+            let value = part.value(&self.values);
+            let constant = leaf.is_some_and(|leaf| leaf.constant);
+            if constant || !value.is_some_and(|x| self.target.is(x)) {
+                continue;
+            }
+            return Some(if above.is_some_and(|above| std::ptr::eq(above, part)) {
+                Found::new(
+                    Cause::AbsoluteForRelative,
+                    "the amount, not divided by the base",
+                )
+            } else if let Some(leaf) = leaf {
+                let detail = format!("answers with the operand {}", leaf.text);
+                Found::new(Cause::Steps, detail)
+            } else {
+                Found::new(Cause::Steps, "stops before the last step")
+            });
+        }
+        let Expression::Node(Op::Subtract, a, b) = root else {
+            return None;
+        };
+        let (a, b) = (a.value(&self.values)?, b.value(&self.values)?);
+        self.target.hit((a - b) / b).then(|| {
+            Found::new(
+                Cause::AbsoluteForRelative,
+                "the relative change for the difference",
+            )
+        })
+    }
+
+    /// Two numbers exchanged, or the two sides of one operation.
+    fn swap(&self) -> Option<Found> {
+        let slots = self.slots();
+        for (at, one) in slots.iter().enumerate() {
+            for other in slots.iter().skip(at + 1) {
+                if self.hits(&self.with(&[(one, other.value), (other, one.value)])) {
+                    let detail = format!("{} and {} exchanged", one.text, other.text);
+                    return Some(Found::new(Cause::SwappedOperands, detail));
+                }
+            }
+        }
+        let Expression::Node(op @ (Op::Subtract | Op::Divide), a, b) = self.root() else {
+            return None;
+        };
+        let reversed = Expression::Node(*op, b.clone(), a.clone());
+        let hit = reversed
+            .value(&self.values)
+            .is_some_and(|x| self.target.hit(x));
+        hit.then(|| {
+            Found::new(
+                Cause::SwappedOperands,
+                "the last operation the other way round",
+            )
+        })
+    }
+
+    /// The same change or part over another of the program's numbers, or, for
+    /// a relative change, over another number of the base's row or column.
+    fn base(&self) -> Option<Found> {
+        let (above, below) = self.formula.quotient()?;
+        let (above, old) = (above.value(&self.values)?, below.value(&self.values)?);
+        for leaf in self.formula.leaves.iter().filter(|leaf| !leaf.constant) {
+            if !near(leaf.value, old) && self.target.hit(above / leaf.value) {
+                let detail = format!("divided by {} instead of {old}", leaf.text);
+                return Some(Found::new(Cause::WrongBase, detail));
+            }
+        }
+        let (Expression::Node(Op::Subtract, ..), Expression::Leaf(at)) =
+            (self.formula.quotient()?.0, below)
+        else {
+            return None;
+        };
+        let places = self.places?;
+        let base = self.formula.leaf(*at)?;
+        let cell = places.find(base.value).first()?.cell?;
+        let found = places
+            .row(cell)
+            .chain(places.column(cell))
+            .find(|place| self.target.hit(above / place.value))?;
+        let detail = format!(
+            "divided by {} ({}) instead of {}",
+            found.value, found.id, base.text
+        );
+        Some(Found::new(Cause::WrongBase, detail))
+    }
+
+    /// One operation replaced; a constant replaced; the usual operations on
+    /// two of the program's numbers.
+    fn operation(&self) -> Option<Found> {
+        for (nth, is) in self.root().operations().into_iter().enumerate() {
+            for (op, sign) in OPERATIONS {
+                let other = self.root().with_operation(nth, op);
+                if op != is
+                    && other
+                        .value(&self.values)
+                        .is_some_and(|x| self.target.hit(x))
+                {
+                    let detail = format!("{sign} for {}", is.name());
+                    return Some(Found::new(Cause::Operator, detail));
+                }
+            }
+        }
+        for (at, leaf) in self.formula.leaves.iter().enumerate() {
+            for count in 1..=10 {
+                let mut values = self.values.clone();
+                if let (true, Some(value)) = (leaf.constant, values.get_mut(at)) {
+                    *value = f64::from(count);
+                    if self
+                        .root()
+                        .value(&values)
+                        .is_some_and(|x| self.target.is(x))
+                    {
+                        let detail = format!("the constant {count} for {}", leaf.text);
+                        return Some(Found::new(Cause::Operator, detail));
+                    }
+                }
+            }
+        }
+        let slots = self.slots();
+        for (at, one) in slots.iter().enumerate() {
+            for other in slots.iter().skip(at + 1) {
+                if let Some(form) = self.form(one.value, other.value) {
+                    let form = form.replace("{a}", one.text).replace("{b}", other.text);
+                    return Some(Found::new(Cause::Operator, form));
+                }
+            }
+        }
+        None
+    }
+
+    /// How two numbers make the answer by a usual operation, the sign aside.
+    fn form(&self, a: f64, b: f64) -> Option<&'static str> {
+        let forms = [
+            (a + b, "{a} + {b}"),
+            (a - b, "{a} - {b}"),
+            (b - a, "{b} - {a}"),
+            (a / b, "{a} / {b}"),
+            (b / a, "{b} / {a}"),
+            ((a - b) / b, "({a} - {b}) / {b}"),
+            ((b - a) / a, "({b} - {a}) / {a}"),
+            ((a + b) / 2.0, "({a} + {b}) / 2"),
+        ];
+        let hit = |x: f64| x.is_finite() && (self.target.hit(x) || self.target.hit(-x));
+        forms
+            .into_iter()
+            .find_map(|(x, form)| hit(x).then_some(form))
+    }
+
+    /// Evidence taken from elsewhere.
+    fn cells(&self) -> Option<Found> {
+        let places = self.places?;
+        let slots = self.slots();
+        for slot in &slots {
+            if let Some(cell) = slot.cell() {
+                let found = self.one(slot, places.row(cell), Cause::WrongColumn);
+                if found.is_some() {
+                    return found;
+                }
+            }
+        }
+        if let Some(found) = self.together(places, &slots) {
+            return Some(found);
+        }
+        for slot in &slots {
+            if let Some(cell) = slot.cell() {
+                let found = self.one(slot, places.column(cell), Cause::WrongRow);
+                if found.is_some() {
+                    return found;
+                }
+            }
+        }
+        // Anywhere on the page there are many numbers, so the digits must be more.
+        if !self.target.is_sharp(0.002) {
+            return None;
+        }
+        slots
+            .iter()
+            .find_map(|slot| self.one(slot, places.all().iter(), Cause::WrongRow))
+    }
+
+    /// One slot from another place.
+    fn one<'p>(
+        &self,
+        slot: &Slot<'_>,
+        mut from: impl Iterator<Item = &'p Place>,
+        cause: Cause,
+    ) -> Option<Found> {
+        from.find_map(|place| {
+            let hit = slot
+                .readings(place)
+                .into_iter()
+                .any(|value| self.hits(&self.with(&[(slot, value)])));
+            hit.then(|| slot.taken(place, cause))
+        })
+    }
+
+    /// All evidence of a row from another row, of a column from another
+    /// column, of two columns of a row from two others.
+    fn together(&self, places: &Places, slots: &[Slot<'_>]) -> Option<Found> {
+        let located: Vec<(&Slot<'_>, (usize, usize))> = slots
+            .iter()
+            .filter_map(|slot| Some((slot, slot.cell()?)))
+            .collect();
+        let (first, (row, column)) = *located.first()?;
+        if located.len() != slots.len() || located.len() < 2 {
+            return None;
+        }
+        let moved = |to: &dyn Fn((usize, usize)) -> Option<(usize, usize)>| {
+            let changes: Option<Vec<_>> = located
+                .iter()
+                .map(|(slot, cell)| {
+                    let place = places.at(to(*cell)?)?;
+                    Some((*slot, slot.readings(place).first().copied()?))
+                })
+                .collect();
+            changes.is_some_and(|changes| self.hits(&self.with(&changes)))
+        };
+        let one_row = located.iter().all(|(_, cell)| cell.0 == row);
+        let one_column = located.iter().all(|(_, cell)| cell.1 == column);
+        for place in places.column((row, column)) {
+            let (to, _) = place.cell?;
+            if one_row && moved(&|(_, column)| Some((to, column))) {
+                return Some(first.taken(place, Cause::WrongRow));
+            }
+        }
+        for place in places.row((row, column)) {
+            let (_, to) = place.cell?;
+            if one_column && moved(&|(row, _)| Some((row, to))) {
+                return Some(first.taken(place, Cause::WrongColumn));
+            }
+        }
+        let [(one, a), (other, b)] = located.as_slice() else {
+            return None;
+        };
+        for x in places.row(*a).chain(places.at(*a)).filter(|_| one_row) {
+            for y in places.row(*b).chain(places.at(*b)) {
+                let values = (
+                    one.readings(x).first().copied()?,
+                    other.readings(y).first().copied()?,
+                );
+                if x.cell != y.cell && self.hits(&self.with(&[(one, values.0), (other, values.1)]))
+                {
+                    let detail = format!(
+                        "{} and {} for {} and {}",
+                        x.id,
+                        y.id,
+                        one.name(),
+                        other.name()
+                    );
+                    return Some(Found::new(Cause::WrongColumn, detail));
+                }
+            }
+        }
+        None
+    }
+
+    /// A dash for one number and another cell for a second.
+    fn dash_and_another(&self) -> Option<Found> {
+        let places = self.places?;
+        let slots = self.slots();
+        for slot in &slots {
+            let cell = slot.cell();
+            let dashes = cell.into_iter().flat_map(|cell| {
+                let beside = places.row(cell).chain(places.column(cell));
+                beside.filter(|place| place.dash)
+            });
+            for dash in dashes {
+                for other in slots.iter().filter(|other| other.leaves != slot.leaves) {
+                    for place in other
+                        .cell()
+                        .into_iter()
+                        .flat_map(|cell| places.row(cell).chain(places.column(cell)))
+                    {
+                        let changes = [(slot, dash.value), (other, place.value)];
+                        if self.hits(&self.with(&changes)) {
+                            return Some(slot.taken(dash, Cause::DashAsNumber));
+                        }
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// A usual operation on one of gold's cells and another of its row.
+    fn other_operation_on_the_row(&self) -> Option<Found> {
+        let places = self.places?;
+        if !self.target.is_sharp(0.0035) {
+            return None;
+        }
+        self.slots().into_iter().find_map(|slot| {
+            places.row(slot.cell()?).find_map(|place| {
+                let form = self.form(slot.value.abs(), place.value.abs())?;
+                let form = form
+                    .replace("{a}", slot.text)
+                    .replace("{b}", &place.value.to_string());
+                Some(Found::new(
+                    Cause::Operator,
+                    format!("{form} ({} beside it)", place.id),
+                ))
+            })
+        })
+    }
+}
+
+impl Slot<'_> {
+    fn cell(&self) -> Option<(usize, usize)> {
+        self.place?.cell
+    }
+
+    fn name(&self) -> String {
+        match self.place {
+            Some(place) => format!("{} ({})", self.text, place.id),
+            None => self.text.to_owned(),
+        }
+    }
+
+    /// A place's number as the program would have taken it: with the sign and
+    /// the factor of 100 that its own number was taken with.
+    fn readings(&self, place: &Place) -> Vec<f64> {
+        let own = self.place.map_or(self.value, |own| own.value);
+        let factor = if own.abs() <= 0.0 {
+            1.0
+        } else {
+            self.value / own
+        };
+        let mut readings = vec![place.value * factor];
+        if place.value < 0.0 {
+            readings.push(place.value.abs() * factor.abs());
+            readings.push(place.value * factor.abs());
+        }
+        readings
+    }
+
+    fn taken(&self, place: &Place, cause: Cause) -> Found {
+        let cause = if place.dash {
+            Cause::DashAsNumber
+        } else {
+            cause
+        };
+        let detail = format!("{} ({}) for {}", place.value, place.id, self.name());
+        Found::new(cause, detail)
+    }
+}

@@ -1,0 +1,63 @@
+//! The number that an answer is, and what counts as the same number.
+
+use crate::number::Value;
+use crate::score::{Item, Quantity};
+
+/// The number that an answer is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Target {
+    /// As printed: 14.1 for `14.1%`.
+    pub value: f64,
+    /// What is still the same number: half a unit of the last digit, at least
+    /// 1 in 10,000 for steps that were rounded on the way.
+    tolerance: f64,
+}
+
+impl Target {
+    /// The answer's number; `None` if it is none.
+    pub fn of(item: &Item) -> Option<Self> {
+        if let Some(Value::Number(value)) = &item.value {
+            let tolerance = 1e-6 * value.abs();
+            return value.is_finite().then_some(Self {
+                value: *value,
+                tolerance,
+            });
+        }
+        let printed = if item.answer.is_empty() {
+            &item.prediction
+        } else {
+            &item.answer
+        };
+        match Quantity::parse(printed) {
+            Quantity::Number(written) => Some(Self {
+                value: written.value,
+                tolerance: (0.5 * written.unit * (1.0 + 1e-9)).max(1e-4 * written.value.abs()),
+            }),
+            _ => None,
+        }
+    }
+
+    /// Whether it has digits enough to be told from a chance hit, when about
+    /// this share of all numbers would hit.
+    pub fn is_sharp(&self, share: f64) -> bool {
+        self.value.abs() > 0.0 && self.tolerance <= share * self.value.abs()
+    }
+
+    /// Whether `x` is the answer, as a share or as a percentage.
+    pub fn hit(&self, x: f64) -> bool {
+        [1.0, 100.0, 0.01].iter().any(|by| self.is(x * by))
+    }
+
+    /// Whether `x` is the answer as it stands.
+    pub fn is(&self, x: f64) -> bool {
+        (x - self.value).abs() <= self.tolerance
+    }
+
+    /// Whether `x` misses the answer by no more than this share of it, as a
+    /// share or as a percentage.
+    pub fn is_about(&self, x: f64, share: f64) -> bool {
+        [1.0, 100.0, 0.01]
+            .iter()
+            .any(|by| (x * by - self.value).abs() <= share * self.value.abs())
+    }
+}

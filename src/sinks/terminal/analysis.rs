@@ -1,0 +1,151 @@
+//! Misses by cause, as tables.
+
+use crate::analysis::{Analysis, Cause, Miss};
+
+use super::table::{align, rule_title, table, wrap};
+
+/// The analysis as tables for a terminal of 80 columns and more, with this
+/// many examples of each cause.
+#[must_use]
+pub fn analysis_tables(analysis: &Analysis, examples: usize) -> String {
+    let rule = rule_title(analysis.rule);
+    let by = match &analysis.dataset {
+        Some(dataset) => format!("with the records of {dataset}"),
+        None => "without records".to_owned(),
+    };
+    let mut parts = vec![wrap(&format!(
+        "{}: {} misses of {} questions by {rule}, {by}",
+        analysis.path.display(),
+        analysis.misses.len(),
+        analysis.questions
+    ))];
+    if analysis.without_gold > 0 {
+        parts.push(format!(
+            "{} questions have no gold for this rule and are left out.",
+            analysis.without_gold
+        ));
+    }
+    if !analysis.misses.is_empty() {
+        parts.push(causes(analysis));
+    }
+    for count in &analysis.causes {
+        parts.extend(shown(analysis, count.cause, examples));
+    }
+    parts.extend(blind(analysis));
+    parts.join("\n")
+}
+
+fn causes(analysis: &Analysis) -> String {
+    let mut table = table(&["cause", "misses", "% of misses", "fits besides"]);
+    for count in &analysis.causes {
+        let mut also: Vec<(Cause, usize)> = Vec::new();
+        let misses = analysis
+            .misses
+            .iter()
+            .filter(|miss| miss.cause == count.cause);
+        for found in misses.flat_map(|miss| &miss.also) {
+            match also.iter_mut().find(|(cause, _)| *cause == found.cause) {
+                Some((_, times)) => *times += 1,
+                None => also.push((found.cause, 1)),
+            }
+        }
+        let also: Vec<String> = also
+            .iter()
+            .map(|(cause, times)| format!("{} {times}", title(*cause)))
+            .collect();
+        table.add_row([
+            title(count.cause),
+            count.count.to_string(),
+            format!("{:.1}", 100.0 * count.share),
+            also.join(", "),
+        ]);
+    }
+    align(&mut table, &[1, 2]);
+    table.to_string()
+}
+
+pub(super) fn title(cause: Cause) -> String {
+    cause.name().replace('_', " ")
+}
+
+fn shown(analysis: &Analysis, cause: Cause, examples: usize) -> Option<String> {
+    let misses: Vec<&Miss> = analysis
+        .misses
+        .iter()
+        .filter(|miss| miss.cause == cause)
+        .collect();
+    if examples == 0 {
+        return None;
+    }
+    let mut lines = vec![format!("\n{} ({})", title(cause), misses.len())];
+    for miss in misses.iter().take(examples) {
+        let epoch = match miss.epoch.as_str() {
+            "0" => String::new(),
+            epoch => format!(", epoch {epoch}"),
+        };
+        lines.push(wrap(&format!(
+            "  {} ({}{epoch})",
+            miss.key.id, miss.key.part
+        )));
+        let detail = if miss.detail.is_empty() {
+            String::new()
+        } else {
+            format!(" · {}", miss.detail)
+        };
+        lines.push(indented(&format!(
+            "gold {} · answer {}{detail}",
+            short(&miss.gold),
+            short(&miss.answer)
+        )));
+    }
+    Some(lines.join("\n"))
+}
+
+/// Broken at spaces and set in by four columns.
+fn indented(text: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= 80 => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(format!("    {word}")),
+        }
+    }
+    lines.join("\n")
+}
+
+/// An answer may be a page of text.
+fn short(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(40) {
+        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
+        None => line,
+    }
+}
+
+fn blind(analysis: &Analysis) -> Vec<String> {
+    let lines = analysis.not_looked_for.iter().map(|blind| {
+        let causes: Vec<String> = blind.causes.iter().map(|cause| title(*cause)).collect();
+        let hint = match analysis.dataset {
+            None => " (--data-path gives it)",
+            Some(_) => "",
+        };
+        let missing = match blind.missing {
+            "page" => format!("no page{hint}"),
+            "gold_program" => format!("no gold program{hint}"),
+            _ => "no program of the answer".to_owned(),
+        };
+        wrap(&format!(
+            "Of {} misses there is {missing}: {} could not be looked for, or only by the numbers.",
+            blind.misses,
+            causes.join(", ")
+        ))
+    });
+    let mut lines: Vec<String> = lines.collect();
+    if let Some(first) = lines.first_mut() {
+        first.insert(0, '\n');
+    }
+    lines
+}

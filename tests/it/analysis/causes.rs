@@ -1,0 +1,252 @@
+//! Wrong answers made by hand, each in one way, and the causes found.
+
+use convfinqa::analysis::{Answers, Cause, Miss, analyze};
+use convfinqa::dataset::sample;
+use convfinqa::score::Rule;
+use rstest::rstest;
+
+use super::{convfinqa, csv, stdout};
+
+const CHANGE: &str = "Single_NOVX/2019/page_41.pdf-1";
+const LEASES: &str = "Double_ORLN/2017/page_12.pdf";
+const SPENDING: &str = "Double_NOVX/2019/page_41.pdf";
+const PLANS: &str = "Single_CNQY/2010/page_112.pdf-1";
+
+/// The misses of rows `id,part,prediction,program,outcome` on the sample.
+fn misses(rows: &[&str], rule: Rule) -> Vec<Miss> {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "id,part,prediction,program,outcome\n".to_owned() + &rows.join("\n");
+    let file = csv(folder.path(), "answers.csv", &text);
+    let answers = Answers::open(&file, Some(&sample().unwrap())).unwrap();
+    analyze(&answers, rule).misses
+}
+
+fn only(row: &str, rule: Rule) -> Miss {
+    let mut misses = misses(&[row], rule);
+    assert_eq!(misses.len(), 1, "{row}: {misses:#?}");
+    misses.remove(0)
+}
+
+#[rstest]
+#[case::sign(CHANGE, "qa", "3.7%", Cause::Sign)]
+#[case::scale(SPENDING, "qa_0", "3.354", Cause::Scale)]
+#[case::scale_and_sign(SPENDING, "qa_0", "-3354000", Cause::ScaleAndSign)]
+#[case::absolute(CHANGE, "qa", "-2410", Cause::AbsoluteForRelative)]
+#[case::relative(SPENDING, "qa_0", "16.97%", Cause::AbsoluteForRelative)]
+#[case::complement(LEASES, "qa_0", "79.8%", Cause::Complement)]
+#[case::swapped(CHANGE, "qa", "3.869%", Cause::SwappedOperands)]
+#[case::base(CHANGE, "qa", "-3.869%", Cause::WrongBase)]
+#[case::column(CHANGE, "qa", "16.126%", Cause::WrongColumn)]
+#[case::row(CHANGE, "qa", "7.535%", Cause::WrongRow)]
+#[case::operator(LEASES, "qa_0", "56060", Cause::Operator)]
+#[case::count(LEASES, "qa_1", "15.65", Cause::Operator)]
+#[case::steps(LEASES, "qa_1", "31.3", Cause::Steps)]
+#[case::operand(SPENDING, "qa_0", "23118", Cause::Steps)]
+#[case::dash(PLANS, "qa", "0.0833%", Cause::DashAsNumber)]
+#[case::zero(SPENDING, "qa_0", "0", Cause::MissingEvidence)]
+#[case::words(SPENDING, "qa_0", "not disclosed", Cause::MissingEvidence)]
+#[case::no_number(SPENDING, "qa_0", "see the table", Cause::ParseFailure)]
+#[case::yes(SPENDING, "qa_0", "yes", Cause::YesNo)]
+#[case::anything(CHANGE, "qa", "81234.567", Cause::Unexplained)]
+fn of_a_printed_answer(
+    #[case] id: &str,
+    #[case] part: &str,
+    #[case] prediction: &str,
+    #[case] cause: Cause,
+) {
+    let row = format!("{id},{part},{prediction},,");
+    let miss = only(&row, Rule::FinancialEquivalence);
+    assert_eq!(miss.cause, cause, "{miss:#?}");
+}
+
+#[rstest]
+#[case::sign("qa", "\"subtract(64700, 62290), divide(#0, 64700)\"", Cause::Sign)]
+#[case::swapped(
+    "qa",
+    "\"subtract(64700, 62290), divide(#0, 62290)\"",
+    Cause::SwappedOperands
+)]
+#[case::base(
+    "qa",
+    "\"subtract(62290, 64700), divide(#0, 53640)\"",
+    Cause::WrongBase
+)]
+#[case::column(
+    "qa",
+    "\"subtract(53640, 64700), divide(#0, 64700)\"",
+    Cause::WrongColumn
+)]
+#[case::row("qa", "\"subtract(48310, 44925), divide(#0, 44925)\"", Cause::WrongRow)]
+#[case::operator("qa", "\"add(62290, 64700), divide(#0, 64700)\"", Cause::Operator)]
+#[case::absolute("qa", "\"subtract(62290, 64700)\"", Cause::AbsoluteForRelative)]
+#[case::invented("2", "\"subtract(99999, 64700)\"", Cause::MissingEvidence)]
+#[case::steps("2", "\"subtract(62290, 64700), add(#0, 5083)\"", Cause::Steps)]
+fn of_a_program(#[case] part: &str, #[case] program: &str, #[case] cause: Cause) {
+    let program_text = program.trim_matches('"');
+    let value = convfinqa::program::Program::parse(program_text).unwrap();
+    let value = value.execute(&[]).unwrap();
+    let row = format!("{CHANGE},{part},{value},{program},");
+    let miss = only(&row, Rule::FinancialEquivalence);
+    assert_eq!(miss.cause, cause, "{miss:#?}");
+}
+
+#[test]
+fn a_right_program_with_a_wrong_figure_is_arithmetic() {
+    let row = format!("{CHANGE},2,-2510,\"subtract(62290, 64700)\",");
+    let miss = only(&row, Rule::FinancialEquivalence);
+    assert_eq!(miss.cause, Cause::Arithmetic, "{miss:#?}");
+}
+
+#[rstest]
+#[case("content_filter", Cause::Filtered)]
+#[case("refusal", Cause::Filtered)]
+#[case("parse_failure", Cause::ParseFailure)]
+#[case("abstained", Cause::NoAnswer)]
+#[case("provider_error", Cause::NoAnswer)]
+fn of_an_outcome(#[case] outcome: &str, #[case] cause: Cause) {
+    let miss = only(
+        &format!("{CHANGE},qa,,,{outcome}"),
+        Rule::FinancialEquivalence,
+    );
+    assert_eq!(miss.cause, cause);
+}
+
+/// What a stricter rule rejects and financial equivalence accepts.
+#[test]
+fn of_stricter_rules() {
+    let miss = only(&format!("{CHANGE},qa,-0.037,,"), Rule::NumericalMatch);
+    assert_eq!(miss.cause, Cause::PercentDecimal, "{miss:#?}");
+    let miss = only(&format!("{CHANGE},qa,-3.72%,,"), Rule::ExactMatch);
+    assert_eq!(miss.cause, Cause::Truncation, "{miss:#?}");
+    let miss = only(&format!("{SPENDING},qa_0,3360,,"), Rule::NumericalMatch);
+    assert_eq!(miss.cause, Cause::Arithmetic, "{miss:#?}");
+}
+
+#[test]
+fn an_earlier_answer_repeated_and_an_earlier_error_carried_over() {
+    let turn = |turn: usize, answer: &str| format!("{CHANGE},{turn},{answer},,");
+    let rows = [
+        turn(0, "62290"),
+        turn(1, "53640"),
+        turn(2, "8650"),
+        turn(3, "8650"),
+    ];
+    let rows: Vec<&str> = rows.iter().map(String::as_str).collect();
+    let causes: Vec<Cause> = misses(&rows, Rule::FinancialEquivalence)
+        .iter()
+        .map(|miss| miss.cause)
+        .collect();
+    assert_eq!(
+        causes,
+        [Cause::WrongColumn, Cause::CarriedOver, Cause::StaleTurn]
+    );
+}
+
+fn without_records(text: &str) -> Vec<Miss> {
+    let folder = tempfile::tempdir().unwrap();
+    let answers = Answers::open(&csv(folder.path(), "a.csv", text), None).unwrap();
+    analyze(&answers, Rule::FinancialEquivalence).misses
+}
+
+#[test]
+fn without_records_by_what_the_file_holds() {
+    let header = "id,part,ground_truth,prediction,program,gold_program,exe_ans\n";
+    let misses = without_records(&format!(
+        "{header}P,qa,2,4,\"subtract(7, 3)\",\"subtract(5, 3)\",2\n\
+         Q,qa,no,241,,\"greater(1, 2)\",no\n\
+         R,qa,19.40%,-19.35,,\"subtract(25, 31), divide(#0, 31)\",-0.19355\n\
+         S,qa,57%,13.24,,,\nT,qa,31%,13.24,,,\n\
+         Double_ADBE/2018/page_66.pdf,qa_1,16.7%,3,,,\n"
+    ));
+    let causes: Vec<Cause> = misses.iter().map(|miss| miss.cause).collect();
+    assert_eq!(
+        causes,
+        [
+            Cause::WrongCell,
+            Cause::YesNo,
+            // Its own program says so.
+            Cause::SuspectGold,
+            Cause::Unexplained,
+            Cause::StaleTurn,
+            Cause::IllPosed,
+        ]
+    );
+}
+
+#[test]
+fn a_suspect_sign_excuses_only_the_sign() {
+    let misses = without_records(
+        "id,part,ground_truth,prediction\nSingle_IQV/2018/page_59.pdf-2,qa,19.40%,-19.35\n",
+    );
+    assert_eq!(misses[0].cause, Cause::SuspectGold);
+    assert_eq!(misses[0].also[0].cause, Cause::Sign);
+    let misses = without_records(
+        "id,part,ground_truth,prediction\nSingle_IQV/2018/page_59.pdf-2,qa,19.40%,77.7\n",
+    );
+    assert_eq!(misses[0].cause, Cause::Unexplained);
+}
+
+/// Tables, CSV and JSON of the command.
+#[test]
+fn the_command_shows_writes_and_prints() {
+    let folder = tempfile::tempdir().unwrap();
+    let text =
+        format!("id,part,prediction\n{CHANGE},qa,3.7%\n{LEASES},qa_0,79.8%\n{LEASES},qa_1,10.43\n");
+    let file = csv(folder.path(), "answers.csv", &text);
+    let file = file.to_str().unwrap();
+    let written = folder.path().join("misses.csv");
+    let shown = convfinqa(&[
+        "analyze",
+        file,
+        "--data-path",
+        "sample",
+        "--csv",
+        written.to_str().unwrap(),
+    ]);
+    assert!(shown.status.success(), "{shown:?}");
+    let text = stdout(&shown);
+    assert!(text.contains("2 misses of 3 questions"), "{text}");
+    let own_lines = text.lines().filter(|line| !line.contains(file));
+    assert!(
+        own_lines.into_iter().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+    let mut rows = ::csv::Reader::from_path(&written).unwrap();
+    let causes: Vec<String> = rows
+        .records()
+        .map(|row| row.unwrap().get(3).unwrap().to_owned())
+        .collect();
+    assert_eq!(causes, ["sign", "complement"]);
+
+    let shown = convfinqa(&["analyze", file, "--json", "--data-path", "sample"]);
+    let json: serde_json::Value = serde_json::from_str(&stdout(&shown)).unwrap();
+    assert_eq!(json["causes"][0]["share"], 0.5);
+    assert_eq!(json["misses"][1]["cause"], "complement");
+    assert_eq!(json["not_looked_for"][0]["missing"], "program");
+
+    // Nothing can be judged without gold, and nothing is called a miss.
+    let shown = convfinqa(&["analyze", file, "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&stdout(&shown)).unwrap();
+    assert_eq!(
+        (&json["questions"], &json["without_gold"]),
+        (&0.into(), &3.into())
+    );
+}
+
+#[test]
+fn without_an_output_there_is_one_clear_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = assert_cmd::Command::cargo_bin("convfinqa").unwrap();
+    let refused = command
+        .arg("analyze")
+        .env_clear()
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    assert_eq!(refused.status.code(), Some(3));
+    let error = String::from_utf8(refused.stderr).unwrap();
+    assert!(
+        error.contains("output/output.csv") && error.lines().count() == 1,
+        "{error}"
+    );
+}
