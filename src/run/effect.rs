@@ -2,15 +2,17 @@
 //! comparing each question's first draft with its answer. The first drafts
 //! also give the critic-off score of the same run, for free.
 
+use rust_decimal::Decimal;
 use serde::Serialize;
 
 use crate::agents::Answer;
 use crate::score::Scores;
+use crate::score::statistics::Rate;
 
 use super::row::Row;
 
 /// Counts over the questions that have gold, by financial equivalence.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CriticEffect {
     /// Questions sent back at least once.
     pub sent_back: usize,
@@ -26,6 +28,20 @@ pub struct CriticEffect {
     pub first_draft_hits: usize,
     /// Questions with gold and a first draft.
     pub first_draft_n: usize,
+    /// The critic-off score with its interval, clustered by page.
+    pub first_drafts: Option<Rate>,
+    /// US dollars for everything but the first drafts: verdicts and revisions.
+    /// `None` if a price is unknown.
+    pub cost_usd: Option<Decimal>,
+    /// The same for each answer fixed and not broken elsewhere; `None` if the
+    /// critic broke as many as it fixed, or more.
+    pub cost_per_net_fix_usd: Option<Decimal>,
+    #[serde(skip)]
+    drafts: Vec<(String, bool)>,
+    #[serde(skip)]
+    spent: Decimal,
+    #[serde(skip)]
+    unpriced: usize,
 }
 
 impl CriticEffect {
@@ -34,12 +50,17 @@ impl CriticEffect {
         let Some(first) = row.settled.rounds.first() else {
             return;
         };
+        match row.cost.zip(row.draft_cost) {
+            Some((all, draft)) => self.spent += all - draft,
+            None => self.unpriced += 1,
+        }
         let revised = row.settled.rounds.len() > 1;
         self.sent_back += usize::from(revised);
         let (Some(before), Some(after)) = (row.right_with(&first.answer), right(&row.scores))
         else {
             return;
         };
+        self.drafts.push((row.filename.clone(), before));
         self.first_draft_n += 1;
         self.first_draft_hits += usize::from(before);
         match (revised, before, after) {
@@ -48,6 +69,20 @@ impl CriticEffect {
             (true, true, false) => self.broken += 1,
             (true, _, _) => self.unchanged += 1,
         }
+    }
+
+    /// The figures over all rows that were counted.
+    #[must_use]
+    pub fn finish(mut self) -> Self {
+        let marks = self.drafts.iter();
+        self.first_drafts = Rate::of(marks.map(|(page, right)| (page.as_str(), *right)));
+        self.cost_usd = (self.unpriced == 0).then_some(self.spent);
+        let net = self.fixed.checked_sub(self.broken).filter(|net| *net > 0);
+        self.cost_per_net_fix_usd = self
+            .cost_usd
+            .zip(net)
+            .map(|(cost, net)| cost / Decimal::from(net));
+        self
     }
 }
 
@@ -67,5 +102,35 @@ impl Row {
         other.settled.answer = Some(answer.clone());
         other.settled.outcome = crate::dataset::Outcome::Answered;
         right(&crate::score::score(&other.as_scored().item))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cost_of_a_net_fix_needs_a_net_and_a_price() {
+        let effect = |fixed, broken, unpriced| CriticEffect {
+            fixed,
+            broken,
+            unpriced,
+            spent: Decimal::from(6),
+            drafts: vec![("p".to_owned(), true), ("q".to_owned(), false)],
+            ..CriticEffect::default()
+        };
+        let done = effect(5, 2, 0).finish();
+        assert_eq!(done.cost_per_net_fix_usd, Some(Decimal::from(2)));
+        assert_eq!(
+            done.first_drafts.map(|rate| (rate.hits, rate.n)),
+            Some((1, 2))
+        );
+        assert_eq!(effect(2, 2, 0).finish().cost_per_net_fix_usd, None);
+        assert_eq!(effect(2, 5, 0).finish().cost_per_net_fix_usd, None);
+        let unknown = effect(5, 2, 1).finish();
+        assert_eq!(
+            (unknown.cost_usd, unknown.cost_per_net_fix_usd),
+            (None, None)
+        );
     }
 }

@@ -41,6 +41,9 @@ pub struct Row {
     /// What the calls cost in US dollars; `None` if a price is unknown.
     #[serde(default)]
     pub cost: Option<Decimal>,
+    /// What the first draft alone cost; `None` if a price is unknown.
+    #[serde(default)]
+    pub draft_cost: Option<Decimal>,
 }
 
 impl Row {

@@ -262,8 +262,17 @@ impl Worker {
             .await?;
         let latency = recalled + started.elapsed().as_secs_f64();
         let cost = (self.price)(&settled.calls);
+        let drafting = settled.calls.iter().filter(|call| call.round == 1);
+        let drafting = drafting.filter(|call| call.node.starts_with("analyst"));
+        let draft_cost = (self.price)(&drafting.cloned().collect::<Vec<_>>());
         let answer = settled.answer.clone();
-        let row = Arc::new(row(planned, self.mode, settled, latency, cost));
+        let row = Arc::new(row(
+            planned,
+            self.mode,
+            settled,
+            latency,
+            [cost, draft_cost],
+        ));
         if !self.writer.answer(Arc::clone(&row)).await {
             // The journal is broken; its own error is what the user is told.
             self.stop.drain.cancel();
@@ -285,7 +294,7 @@ fn row(
     mode: Mode,
     settled: Settled,
     latency: f64,
-    cost: Option<Decimal>,
+    [cost, draft_cost]: [Option<Decimal>; 2],
 ) -> Row {
     let Planned {
         index,
@@ -306,6 +315,7 @@ fn row(
         scores: Scores::default(),
         latency,
         cost,
+        draft_cost,
     }
     .scored(&case.question.document)
 }

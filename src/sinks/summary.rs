@@ -94,7 +94,7 @@ pub fn summarise(journal: &Journal) -> Result<Summary, SinkError> {
         complete: rows.len() == run.total,
         run,
         scores: Scorecard::of(&rows),
-        critic,
+        critic: critic.finish(),
         spent,
     })
 }

@@ -200,10 +200,25 @@ fn critic_lines(summary: &Summary) -> String {
     if critic.sent_back == 0 {
         return String::new();
     }
-    let without = 100.0 * critic.first_draft_hits as f64 / critic.first_draft_n.max(1) as f64;
+    let without = critic.first_drafts.map_or_else(String::new, |rate| {
+        format!(
+            "; first drafts alone {:.1} % FE [{:.1}, {:.1}] of {}",
+            100.0 * rate.rate,
+            100.0 * rate.low,
+            100.0 * rate.high,
+            rate.n
+        )
+    });
+    let cost = match (critic.cost_usd, critic.cost_per_net_fix_usd) {
+        (Some(cost), Some(each)) if !cost.is_zero() => {
+            format!("; after them ${cost:.4}, ${each:.4} a net fix")
+        }
+        (Some(cost), None) if !cost.is_zero() => format!("; after them ${cost:.4}, no net fix"),
+        _ => String::new(),
+    };
     wrap(&format!(
-        "Critic: sent back {}, fixed {}, broke {}, unchanged {}; first drafts alone {without:.1} % FE",
-        critic.sent_back, critic.fixed, critic.broken, critic.unchanged
+        "Critic: sent back {}, fixed {}, broke {}, unchanged {}, not needed {}{without}{cost}",
+        critic.sent_back, critic.fixed, critic.broken, critic.unchanged, critic.unneeded
     ))
 }
 

@@ -164,6 +164,12 @@ fn a_run_is_compared_by_folder_and_by_its_csv() {
     assert!(ran.status.success(), "{ran:?}");
     let run = std::fs::read_dir(folder.path().join("runs")).unwrap();
     let run = run.into_iter().next().unwrap().unwrap().path();
+    let summary = std::fs::read(run.join("summary.json")).unwrap();
+    let summary: serde_json::Value = serde_json::from_slice(&summary).unwrap();
+    let critic = &summary["critic"];
+    assert_eq!(critic["first_drafts"]["n"], critic["first_draft_n"]);
+    assert_eq!(critic["first_drafts"]["hits"], critic["first_draft_hits"]);
+    assert_eq!(critic["cost_usd"], "0");
     let run = run.to_str().unwrap();
     let compared = convfinqa(&["compare", output, run, "--json"]);
     assert!(compared.status.success(), "{compared:?}");
