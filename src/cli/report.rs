@@ -3,9 +3,11 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::analysis::{Answers, analyze};
 use crate::dataset::Dataset;
 use crate::run::Journal;
-use crate::sinks::report::{Causes, Pages, Report, records_of};
+use crate::score::Rule;
+use crate::sinks::report::{Causes, Explained, Pages, Report, records_of};
 use crate::sinks::{self, RunFolder, Summary};
 
 use super::Exit;
@@ -45,6 +47,26 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// Why answers are wrong, as `analyze` finds it. A run without answers has no
+/// causes, which is no reason to go without its report.
+fn causes(journal: &Journal, dataset: Option<&Dataset>) -> Causes {
+    let folder = journal.path().parent().unwrap_or(Path::new("."));
+    let Ok(answers) = Answers::open(folder, dataset) else {
+        return Causes::new();
+    };
+    let misses = analyze(&answers, Rule::FinancialEquivalence).misses;
+    misses
+        .into_iter()
+        .filter_map(|miss| {
+            let explained = Explained {
+                cause: miss.cause.name().to_owned(),
+                detail: miss.detail,
+            };
+            Some(((miss.key, miss.epoch.parse().ok()?), explained))
+        })
+        .collect()
+}
+
 /// Writes the report of a run; without records it says why pages are missing.
 ///
 /// # Errors
@@ -63,7 +85,7 @@ pub fn write(
         journal,
         summary,
         pages: &pages,
-        causes: &Causes::new(),
+        causes: &causes(journal, records.ok()),
     };
     Ok(report.write(path)?)
 }

@@ -152,6 +152,12 @@ fn a_run_leaves_a_report_and_the_command_makes_the_same_again() {
     assert!(pages < rows && html.matches("id=\"q").count() >= rows);
     let question = element(&html, "q0");
     assert_eq!(question["page"], 0);
+    let wrong = (0..rows).map(|at| element(&html, &format!("q{at}")));
+    let wrong: Vec<Value> = wrong
+        .filter(|q| q["scores"]["financial_equivalence"]["accepted"] == false)
+        .collect();
+    assert!(!wrong.is_empty());
+    assert!(wrong.iter().all(|q| q["cause"]["cause"].is_string()));
     let steps = question["gold_program"]["steps"].as_array().unwrap();
     assert!(
         steps.iter().all(|step| step["result"].is_string()),
