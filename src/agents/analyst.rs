@@ -14,6 +14,7 @@ use super::answer::{Answer, AnswerFrom, CriticVerdict, Round};
 use super::exchange::{Exchange, Failure};
 use super::offline::OfflineAnalyst;
 use super::settings::Sampling;
+use super::vote::Ballot;
 use super::wiring::Route;
 
 /// What an analyst gives: an analysis and the reply it was read from.
@@ -47,7 +48,9 @@ impl Node<Exchange, Route, Failure> for AnalystNode {
         Box::pin(async move {
             let number = exchange.next_round();
             let drafted = match &self.kind {
-                AnalystKind::Llm(analyst) => analyst.draft(exchange).await.map(Some),
+                AnalystKind::Llm(analyst) => {
+                    analyst.draft(exchange, self.answer_from).await.map(Some)
+                }
                 AnalystKind::Offline(analyst) => Ok(analyst.draft(exchange)),
             };
             let draft = match drafted {
@@ -88,10 +91,43 @@ pub(super) struct LlmAnalyst {
 }
 
 impl LlmAnalyst {
-    async fn draft(&self, exchange: &mut Exchange) -> Result<Draft, Failure> {
+    /// The first draft is the commonest of the samples; a revision answers to
+    /// criticism and is drawn once.
+    async fn draft(
+        &self,
+        exchange: &mut Exchange,
+        answer_from: AnswerFrom,
+    ) -> Result<Draft, Failure> {
+        let samples = if exchange.rounds.is_empty() {
+            self.sampling.samples.max(1)
+        } else {
+            1
+        };
+        let mut ballot = Ballot::default();
+        for number in 1..=samples {
+            match self.sample(exchange, number).await {
+                Ok(draft) => {
+                    let answer = Answer::settle(&draft.analysis, &exchange.question, answer_from);
+                    ballot.cast(answer.value.as_ref(), draft);
+                }
+                Err(failure) if failure.cancelled || failure.fatal => return Err(failure),
+                Err(failure) => ballot.spoil(failure),
+            }
+        }
+        ballot.winner()
+    }
+
+    /// One draft, the `number`th from 1. The node's name tells the samples
+    /// apart, so that a resumed run recalls each with its own reply.
+    async fn sample(&self, exchange: &mut Exchange, number: u32) -> Result<Draft, Failure> {
         let round = exchange.next_round();
+        let node = |name: &str| match number {
+            1 => name.to_owned(),
+            number => format!("{name}#{number}"),
+        };
+        let sampling = self.sampling.nth(number);
         let mut messages = self.dialogue(exchange)?;
-        let request = self.request("analyst", messages.clone());
+        let request = request_of(&sampling, &node("analyst"), messages.clone());
         let reply = exchange.call(&*self.model, round, &request).await?;
         let failure = match parse::analysis(&reply) {
             Ok(parsed) => return Ok(draft(parsed, reply, false)),
@@ -104,7 +140,7 @@ impl LlmAnalyst {
                 .reask(&failure.to_string())
                 .map_err(prompt_failure)?,
         ));
-        let request = self.request("analyst_reask", messages);
+        let request = request_of(&sampling, &node("analyst_reask"), messages);
         let reply = exchange.call(&*self.model, round, &request).await?;
         match parse::analysis(&reply) {
             Ok(parsed) => Ok(draft(parsed, reply, true)),
@@ -128,11 +164,10 @@ impl LlmAnalyst {
         }
         Ok(messages)
     }
+}
 
-    fn request(&self, node: &str, messages: Vec<Message>) -> ChatRequest {
-        self.sampling
-            .request(node, messages, "analysis", parse::analysis_schema())
-    }
+fn request_of(sampling: &Sampling, node: &str, messages: Vec<Message>) -> ChatRequest {
+    sampling.request(node, messages, "analysis", parse::analysis_schema())
 }
 
 fn draft(parsed: Parsed<Analysis>, reply: String, reasked: bool) -> Draft {

@@ -236,7 +236,7 @@ pub struct Settled {
     pub stop: StopReason,
     /// The best candidate; absent unless answered.
     pub answer: Option<Answer>,
-    /// The round the answer is from.
+    /// The round the answer is from; absent without an answer.
     pub chosen_round: Option<u32>,
     /// One line on what went wrong, if something did.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -47,6 +47,31 @@ pub(super) fn settle(exchange: Exchange) -> Settled {
     }
 }
 
+/// Withholds an answer of less confidence than `least`. A second thought has
+/// no confidence of its own: it is trusted as far as the first was.
+pub(super) fn abstain(settled: Settled, least: f64) -> Settled {
+    let Some(answer) = &settled.answer else {
+        return settled;
+    };
+    let first = settled.rounds.first();
+    let confidence = answer
+        .confidence
+        .or_else(|| first.and_then(|round| round.answer.confidence))
+        .unwrap_or_default();
+    if confidence >= least {
+        return settled;
+    }
+    Settled {
+        outcome: Outcome::Abstained,
+        answer: None,
+        chosen_round: None,
+        error: Some(format!(
+            "confidence {confidence:.2} is below --min-confidence {least}"
+        )),
+        ..settled
+    }
+}
+
 /// An accepted round wins; else the one with the fewest deterministic
 /// findings; among equals the latest, for it has answered the most criticism.
 /// A revision that adds a finding is thereby dropped.

@@ -9,6 +9,7 @@ mod exchange;
 mod offline;
 mod settings;
 pub mod verify;
+mod vote;
 mod wiring;
 
 pub use answer::{

@@ -31,9 +31,22 @@ pub struct Sampling {
     pub max_output_tokens: Option<u32>,
     /// Seed, where the provider has one.
     pub seed: Option<u64>,
+    /// First drafts drawn, of which the commonest value is taken; 0 and 1 draw one.
+    pub samples: u32,
 }
 
 impl Sampling {
+    /// What the `number`th sample (from 1) is asked with: a seed of its own,
+    /// or a provider that honours seeds would give the same draft again.
+    pub(super) fn nth(&self, number: u32) -> Self {
+        Self {
+            seed: self
+                .seed
+                .map(|seed| seed.wrapping_add(u64::from(number.saturating_sub(1)))),
+            ..self.clone()
+        }
+    }
+
     /// A request for JSON of the given schema.
     pub(super) fn request(
         &self,

@@ -11,6 +11,7 @@ use crate::graph::{Compiled, Graph, GraphError, RunError, RunOptions, StepEvent}
 
 use super::analyst::{AnalystKind, AnalystNode, LlmAnalyst};
 use super::answer::{Round, Settled};
+use super::best::abstain;
 use super::critic::{CriticNode, LlmCritic};
 use super::exchange::{CallMemory, Exchange, Failure};
 use super::offline::OfflineAnalyst;
@@ -58,6 +59,8 @@ pub enum Interruption {
 pub struct Pair {
     graph: Compiled<Exchange, Route, Failure>,
     step_limit: usize,
+    /// Below this confidence an answer is withheld; 0 never.
+    min_confidence: f64,
 }
 
 impl Pair {
@@ -80,6 +83,11 @@ impl Pair {
         Ok(Self {
             graph,
             step_limit: rounds.saturating_mul(2).saturating_add(1),
+            min_confidence: match options.backend {
+                Backend::Offline => options.min_confidence,
+                // A chat model's own word on its confidence is not calibrated.
+                Backend::Llm { .. } => 0.0,
+            },
         })
     }
 
@@ -113,7 +121,7 @@ impl Pair {
             hook: Some(&hook),
         };
         match self.graph.run(&mut exchange, options).await {
-            Ok(_) => Ok(exchange.settle()),
+            Ok(_) => Ok(abstain(exchange.settle(), self.min_confidence)),
             Err(RunError::Cancelled { .. }) => Err(Interruption::Cancelled),
             Err(RunError::Node { source, .. }) if source.cancelled => Err(Interruption::Cancelled),
             Err(RunError::Node { source, .. }) if source.fatal => {

@@ -133,6 +133,10 @@ pub struct RunArgs {
     /// Where results go [default: output]
     #[arg(long, short = 'o', value_name = "DIR", help_heading = "Output")]
     pub output: Option<PathBuf>,
+    /// Also write the programs in the form of the leaderboard
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[serde(skip)]
+    pub export_predictions: Option<PathBuf>,
     /// Go on with an unfinished run: the last one, or the one named
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last", help_heading = "Output")]
     #[serde(skip)]

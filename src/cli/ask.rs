@@ -57,6 +57,9 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
         for note in &own.notes {
             eprintln!("note: {note}");
         }
+        if let Some(advice) = provider::advice(&settings) {
+            eprintln!("{advice}");
+        }
     }
     let observer: Observer = Arc::new(move |_node, event| {
         if let (CallEvent::Retry(notice), false) = (event, quiet) {

@@ -127,6 +127,23 @@ fn chat_model(
     Ok(OpenAiModel::new(resolved)?.with_observer(Arc::clone(observer)))
 }
 
+/// What should be known about these settings before anything is asked.
+pub fn advice(settings: &Settings) -> Option<&'static str> {
+    let samples = settings.samples > 1;
+    match (settings.is_offline(), settings.temperature) {
+        (true, _) if samples => {
+            Some("note: the embedded pair always answers alike; --samples changes nothing")
+        }
+        (false, None | Some(0.0)) if samples => Some(
+            "note: --samples draws the same question again; give a --temperature above 0, or the samples may all be one",
+        ),
+        (false, _) if settings.min_confidence > 0.0 => {
+            Some("note: --min-confidence holds for the embedded pair only")
+        }
+        _ => None,
+    }
+}
+
 /// Provider, address and model: part of a run's identity.
 fn describe(settings: &models::Settings) -> String {
     format!(
@@ -151,6 +168,7 @@ fn pair_options(settings: &Settings, backend: Backend, prompts: Prompts) -> Pair
             temperature: settings.temperature,
             max_output_tokens: settings.max_tokens,
             seed: settings.seed,
+            samples: settings.samples,
         },
     }
 }

@@ -59,6 +59,9 @@ async fn main_job(args: &RunArgs, settings: Settings, offline: bool) -> anyhow::
         }
     });
     let answering = provider::answering(&settings, observer)?;
+    if let Some(advice) = provider::advice(&settings) {
+        progress.say(advice);
+    }
     let dataset = provider::records(&settings, answering.is_remote(), |line| progress.say(line))?;
     let plan = Plan::new(&dataset, settings.mode, settings.history, settings.epochs)?;
     let identity = identity(&settings, &answering, &dataset, &plan)?;
@@ -93,6 +96,9 @@ async fn main_job(args: &RunArgs, settings: Settings, offline: bool) -> anyhow::
     let journal = Journal::open(&folder.journal())?;
     let summary = write_results(&folder, &journal)?;
     super::report::write(&folder.report(), &journal, &summary, Ok(&dataset))?;
+    if let Some(path) = &args.export_predictions {
+        sinks::write_leaderboard(path, &journal)?;
+    }
     report(args, &folder, &summary)?;
     if args.gate.junit.is_some() {
         let mut rows = Vec::with_capacity(summary.scores.questions);

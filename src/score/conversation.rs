@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use crate::dataset::Kind;
+use crate::dataset::{Kind, QuestionKey};
 
 use super::card::Rule;
 use super::row::{Effort, ScoredRow};
@@ -68,14 +68,18 @@ impl ConversationCard {
     /// The card by a rule; `None` if no row is a turn with gold for it.
     #[must_use]
     pub fn of(rule: Rule, rows: &[ScoredRow]) -> Option<Self> {
-        let mut conversations: BTreeMap<&str, Vec<Turn<'_>>> = BTreeMap::new();
+        let mut conversations: BTreeMap<(&str, usize), Vec<Turn<'_>>> = BTreeMap::new();
+        let mut passes: BTreeMap<&QuestionKey, usize> = BTreeMap::new();
         for row in rows {
             if let (Some(number), Some(right)) = (row.item.turn(), rule.mark(row)) {
                 let turn = Turn { row, number, right };
+                // A turn seen again belongs to another pass (`--epochs`).
+                let pass = passes.entry(&row.item.key).or_default();
                 conversations
-                    .entry(&row.item.key.id)
+                    .entry((&row.item.key.id, *pass))
                     .or_default()
                     .push(turn);
+                *pass += 1;
             }
         }
         if conversations.is_empty() {

@@ -13,6 +13,7 @@
 mod card;
 mod conversation;
 mod diagnostic;
+mod epochs;
 mod equivalence;
 mod error;
 pub mod files;
@@ -26,6 +27,7 @@ mod suspects;
 pub use card::{Count, Layer, Rates, Rule, Scorecard, WithoutSuspects};
 pub use conversation::{ConversationCard, Slice};
 pub use diagnostic::Diagnostic;
+pub use epochs::EpochCard;
 pub use equivalence::{Context, FeReason, Verdict, financial_equivalence};
 pub use error::ScoreError;
 pub use floor::{Floor, floor};

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::dataset::Outcome;
 use crate::run::{CriticEffect, Journal, Row, RunMeta};
-use crate::score::Scorecard;
+use crate::score::{EpochCard, Rule, Scorecard};
 
 use super::folder::{SinkError, write_atomic};
 
@@ -24,6 +24,9 @@ pub struct Summary {
     /// The scores, every rule by its name.
     #[serde(flatten)]
     pub scores: Scorecard,
+    /// The passes compared, by numeric match and FE, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub epochs: Vec<EpochCard>,
     /// What the critic did.
     pub critic: CriticEffect,
     /// Rounds, calls, tokens and money.
@@ -94,6 +97,10 @@ pub fn summarise(journal: &Journal) -> Result<Summary, SinkError> {
         complete: rows.len() == run.total,
         run,
         scores: Scorecard::of(&rows),
+        epochs: [Rule::NumericalMatch, Rule::FinancialEquivalence]
+            .into_iter()
+            .filter_map(|rule| EpochCard::of(rule, &rows))
+            .collect(),
         critic: critic.finish(),
         spent,
     })

@@ -21,6 +21,7 @@ mod graph;
 mod models;
 mod offline;
 mod parse;
+mod passes;
 mod program;
 mod prompt;
 mod report;

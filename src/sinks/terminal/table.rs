@@ -13,6 +13,7 @@ const NARROWEST: u16 = 80;
 #[must_use]
 pub fn summary_tables(summary: &Summary) -> String {
     let mut parts = vec![scorecard_tables(&summary.scores)];
+    parts.push(epoch_lines(summary));
     parts.push(critic_lines(summary));
     parts.push(spent_table(summary));
     if summary.run.invented {
@@ -193,6 +194,28 @@ fn latency_line(scores: &Scorecard) -> Option<String> {
         latency.p99,
         latency.n
     )))
+}
+
+fn epoch_lines(summary: &Summary) -> String {
+    let percent = |rate: &Rate| format!("{:.1} %", 100.0 * rate.rate);
+    let lines = summary.epochs.iter().map(|card| {
+        let name = if card.rule == Rule::NumericalMatch.name() {
+            "NM"
+        } else {
+            "FE"
+        };
+        wrap(&format!(
+            "{} passes by {name}: mean {}, right in any (pass@{}) {}, in all (pass^{}) {} (n {})",
+            card.k,
+            percent(&card.mean),
+            card.k,
+            percent(&card.pass_at_k),
+            card.k,
+            percent(&card.pass_hat_k),
+            card.n
+        ))
+    });
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn critic_lines(summary: &Summary) -> String {

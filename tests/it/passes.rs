@@ -1,0 +1,302 @@
+//! Options of a run that draw more than one answer or withhold one, the
+//! leaderboard's file, and the wall around the gold of the current turn.
+
+use std::path::Path;
+
+use assert_cmd::Command;
+use serde_json::{Value as Json, json};
+use tempfile::TempDir;
+
+use crate::support::fault_server::{FaultServer, Reply, Request};
+
+/// Gold that stands nowhere on the page: where it turns up, it was leaked.
+/// A turn's own number makes each unmistakable.
+fn records() -> Json {
+    json!([{
+        "id": "Single_ZED/2001/page_1.pdf-1",
+        "filename": "ZED/2001/page_1.pdf",
+        "pre_text": ["zed is an invented company ."],
+        "post_text": [],
+        "table": [["", "2001", "2000"], ["sales", "40", "30"], ["costs", "20", "10"]],
+        "qa": {"question": "what is the growth of sales?", "answer": "987654.25",
+            "program": "add(987654.25, const_0)", "exe_ans": 987654.25},
+        "annotation": {
+            "dialogue_break": ["what were sales in 2001?", "and in 2000?", "what is the sum?"],
+            "turn_program": ["add(771001.5, const_0)", "add(771002.5, const_0)", "add(771003.5, const_0)"],
+            "exe_ans_list": [771001.5, 771002.5, 771003.5],
+            "qa_split": [0, 0, 0]
+        }
+    }])
+}
+
+const MARKERS: [&str; 3] = ["771001.5", "771002.5", "771003.5"];
+const ANSWER_MARKER: &str = "987654.25";
+
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("data.json"), records().to_string()).unwrap();
+    folder
+}
+
+/// Runs the program over the records; gives its exit code and stderr.
+fn run(folder: &Path, args: &[&str]) -> (i32, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_convfinqa"));
+    for (name, _) in std::env::vars() {
+        if ["CONVFINQA_", "OPENAI_", "AZURE_"]
+            .iter()
+            .any(|start| name.starts_with(start))
+        {
+            command.env_remove(name);
+        }
+    }
+    command
+        .current_dir(folder)
+        .args(["--data-path", "data.json"]);
+    let output = command.args(args).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code().unwrap(), told)
+}
+
+fn summary(folder: &Path) -> Json {
+    let run = std::fs::read_dir(folder.join("output/runs"))
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap();
+    let text = std::fs::read_to_string(run.path().join("summary.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+fn analysis(program: &str) -> Reply {
+    let analysis = json!({"steps": ["read"], "answer": "", "program": program,
+        "evidence": [], "unit": {"kind": "number"}});
+    Reply::chat(&analysis.to_string())
+}
+
+/// What an analyst answers to the question at the end of its prompt.
+fn by_question(request: &Request) -> Reply {
+    let user = request.user();
+    analysis(if user.contains("Question: and in 2000?") {
+        "30"
+    } else if user.contains("Question: what is the sum?") {
+        "add(40, 30)"
+    } else {
+        "40"
+    })
+}
+
+#[test]
+fn no_request_holds_the_gold_of_the_current_turn() {
+    let server = FaultServer::start(|request| {
+        // A critic that never approves draws every kind of request.
+        match request.body.get("response_format") {
+            Some(_) => by_question(request),
+            None => Reply::chat(
+                r#"{"findings": [{"where": "program", "problem": "no", "fix": "look again"}]}"#,
+            ),
+        }
+    });
+    let folder = folder();
+    let url = server.base_url();
+    let args = [
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "--mode",
+        "conversations",
+        "--history",
+        "gold",
+    ];
+    let (code, told) = run(folder.path(), &args);
+    assert_eq!(code, 0, "{told}");
+    let questions = [
+        "what were sales in 2001?",
+        "and in 2000?",
+        "what is the sum?",
+    ];
+    let mut seen = [0; 3];
+    for request in server.requests() {
+        let text = String::from_utf8(request.raw.clone()).unwrap();
+        // The last of the questions that it holds is the one that is asked.
+        let turn = questions
+            .iter()
+            .rposition(|question| text.contains(question))
+            .unwrap();
+        seen[turn] += 1;
+        for (number, marker) in MARKERS.iter().enumerate() {
+            // Earlier turns are told with their gold, which shows that the
+            // search finds what is there; this turn's and later ones' are not.
+            assert_eq!(
+                text.contains(marker),
+                number < turn,
+                "turn {turn}, gold of turn {number}"
+            );
+        }
+        assert!(!text.contains(ANSWER_MARKER), "turn {turn}");
+    }
+    assert!(seen.iter().all(|requests| *requests >= 2), "{seen:?}");
+}
+
+#[test]
+fn no_request_of_a_question_holds_any_gold() {
+    let server = FaultServer::start(by_question);
+    let folder = folder();
+    let url = server.base_url();
+    let (code, told) = run(folder.path(), &["--model", "m", "--base-url", &url]);
+    assert_eq!(code, 0, "{told}");
+    assert!(server.count() >= 2);
+    for request in server.requests() {
+        let text = String::from_utf8(request.raw).unwrap();
+        for marker in MARKERS.iter().chain([&ANSWER_MARKER]) {
+            assert!(!text.contains(marker), "{marker}");
+        }
+    }
+}
+
+#[test]
+fn the_commonest_of_the_samples_is_answered_and_every_call_is_counted() {
+    // The seed tells the samples apart, as a provider that honours it would.
+    let server = FaultServer::start(|request| match request.body["seed"].as_u64() {
+        Some(7) => analysis("40"),
+        _ => analysis("add(20, 10)"),
+    });
+    let folder = folder();
+    let url = server.base_url();
+    let args = [
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "--critic",
+        "off",
+        "--samples",
+        "3",
+        "--seed",
+        "7",
+        "--export-predictions",
+        "programs.json",
+    ];
+    let (code, told) = run(folder.path(), &args);
+    assert_eq!(code, 0, "{told}");
+    assert!(told.contains("--temperature above 0"), "{told}");
+    assert_eq!(server.count(), 3);
+    let summary = summary(folder.path());
+    for node in ["analyst", "analyst#2", "analyst#3"] {
+        assert_eq!(summary["spent"]["nodes"][node]["calls"], 1, "{node}");
+    }
+    let text = std::fs::read_to_string(folder.path().join("programs.json")).unwrap();
+    let expected = json!([{"id": "Single_ZED/2001/page_1.pdf-1",
+        "predicted": ["add(", "20", "10", ")", "EOF"]}]);
+    assert_eq!(serde_json::from_str::<Json>(&text).unwrap(), expected);
+}
+
+#[test]
+fn turns_are_exported_under_ids_of_their_own() {
+    let folder = folder();
+    let args = [
+        "--mode",
+        "conversations",
+        "--export-predictions",
+        "programs.json",
+        "--epochs",
+        "2",
+    ];
+    let (code, told) = run(folder.path(), &args);
+    assert_eq!(code, 0, "{told}");
+    let text = std::fs::read_to_string(folder.path().join("programs.json")).unwrap();
+    let predictions: Json = serde_json::from_str(&text).unwrap();
+    let ids: Vec<_> = predictions
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| &p["id"])
+        .collect();
+    assert_eq!(
+        ids,
+        [0, 1, 2]
+            .map(|turn| json!(format!("Single_ZED/2001/page_1.pdf-1_{turn}")))
+            .each_ref()
+    );
+    assert_eq!(predictions[0]["predicted"], json!(["40", "EOF"]));
+}
+
+#[test]
+fn passes_are_compared_only_where_there_are_several() {
+    // Right in the first pass only: the second asks the same again.
+    let server = FaultServer::start(|request| {
+        analysis(if request.repeat == 0 {
+            "987654.25"
+        } else {
+            "40"
+        })
+    });
+    let url = server.base_url();
+    let folder_two = folder();
+    let args = [
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "--critic",
+        "off",
+        "-j",
+        "1",
+    ];
+    let (code, told) = run(folder_two.path(), &[&args[..], &["--epochs", "2"]].concat());
+    assert_eq!(code, 0, "{told}");
+    let two = summary(folder_two.path());
+    for card in two["epochs"].as_array().unwrap() {
+        assert_eq!((&card["k"], &card["n"]), (&json!(2), &json!(1)));
+        assert_eq!(card["mean"]["rate"], 0.5, "{card}");
+        assert_eq!(card["pass_at_k"]["rate"], 1.0, "{card}");
+        assert_eq!(card["pass_hat_k"]["rate"], 0.0, "{card}");
+    }
+    assert_eq!(two["epochs"].as_array().unwrap().len(), 2);
+    let folder_one = folder();
+    assert_eq!(run(folder_one.path(), &args).0, 0);
+    assert!(summary(folder_one.path()).get("epochs").is_none());
+}
+
+#[test]
+fn below_the_least_confidence_the_embedded_pair_abstains() {
+    let folder = folder();
+    let args = ["--mode", "conversations", "--min-confidence", "1"];
+    let (code, told) = run(folder.path(), &args);
+    assert_eq!(code, 4, "{told}");
+    let summary = summary(folder.path());
+    let abstained = json!([{"name": "abstained", "count": 3}]);
+    assert_eq!(summary["outcomes"], abstained);
+    assert_eq!(summary["execution_accuracy_hits"], 0);
+}
+
+#[test]
+fn a_resumed_run_recalls_each_sample_by_itself() {
+    // Without a seed the samples' requests are the same on the wire.
+    let server = FaultServer::start(|request| match request.index {
+        0 => analysis("40"),
+        2 => Reply::error(401, "invalid_api_key", "the key has run out"),
+        _ => analysis("add(20, 10)"),
+    });
+    let folder = folder();
+    let url = server.base_url();
+    let args = [
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "--critic",
+        "off",
+        "--samples",
+        "3",
+    ];
+    let (code, told) = run(folder.path(), &args);
+    assert_eq!((code, server.count()), (5, 3), "{told}");
+    let (code, told) = run(folder.path(), &[&args[..], &["--resume"]].concat());
+    assert_eq!((code, server.count()), (0, 4), "{told}");
+    let csv = std::fs::read_to_string(folder.path().join("output/output.csv")).unwrap();
+    assert!(csv.contains("30"), "two of three samples come to 30: {csv}");
+    let nodes = &summary(folder.path())["spent"]["nodes"];
+    assert_eq!(nodes["analyst"]["calls"], 1);
+    assert_eq!(nodes["analyst#2"]["calls"], 1);
+}
