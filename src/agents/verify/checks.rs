@@ -11,8 +11,8 @@ use super::{Answer, Finding, FindingKind};
 
 /// A share above this is suspect: a part is rarely half as much again as its whole.
 const LARGEST_SHARE: f64 = 1.5;
-/// A percent change above this (as a fraction: 1,000 %) is suspect.
-const LARGEST_CHANGE: f64 = 10.0;
+/// A percent above this (as a fraction: 1,000 %) is suspect.
+const LARGEST_PERCENT: f64 = 10.0;
 
 fn finding(kind: FindingKind, place: &str, problem: String, fix: &str) -> Finding {
     Finding {
@@ -193,35 +193,56 @@ fn only_year(argument: &Argument, places: &Places) -> Option<i32> {
 }
 
 /// The executed value and what the analyst stated must agree, up to rounding
-/// and the percent sign.
+/// and the percent sign. Small models compute badly and write good programs, so
+/// a difference within an order of magnitude is a slip.
 pub(super) fn mismatch(answer: &Answer) -> Option<Finding> {
     let executed = answer.value.as_ref()?;
     if answer.stated.is_empty() || answer.stated == answer.printed {
         return None;
     }
-    let agrees = match (executed, executed.yes_no()) {
+    let kind = match (executed, executed.yes_no()) {
         (_, Some(truth)) => {
             let stated = Value::Text(answer.stated.trim().trim_end_matches('.').to_owned());
-            stated.yes_no().is_none_or(|word| word == truth)
+            let differs = stated.yes_no().is_some_and(|word| word != truth);
+            differs.then_some(FindingKind::AnswerMismatch)
         }
-        (Value::Number(x), None) => number::read(&answer.stated).is_none_or(|reading| {
-            [1.0, 100.0, 0.01].iter().any(|factor| {
-                close(reading.value.abs(), (x * factor).abs(), reading.decimals)
-                    || close(reading.scaled().abs(), (x * factor).abs(), 0)
-            })
-        }),
-        _ => true,
+        (Value::Number(x), None) => {
+            number::read(&answer.stated).and_then(|reading| numbers_differ(&reading, *x))
+        }
+        _ => None,
+    }?;
+    Some(finding(
+        kind,
+        "answer",
+        format!(
+            "it says {}, but the program yields {}.",
+            answer.stated, answer.printed
+        ),
+        "check which of the two is meant and make them agree.",
+    ))
+}
+
+/// How a stated number differs from the executed one, taken as it is, as a
+/// percent, or with its scale word; signs aside, which conventions decide.
+fn numbers_differ(stated: &number::Reading, executed: f64) -> Option<FindingKind> {
+    let readings = [(stated.value, stated.decimals), (stated.scaled(), 0)];
+    let factors = [1.0, 100.0, 0.01];
+    let pairs = || {
+        readings.iter().flat_map(move |(value, decimals)| {
+            factors.map(|factor| (value.abs(), (executed * factor).abs(), *decimals))
+        })
     };
-    (!agrees).then(|| {
-        finding(
-            FindingKind::AnswerMismatch,
-            "answer",
-            format!(
-                "it says {}, but the program yields {}.",
-                answer.stated, answer.printed
-            ),
-            "check which of the two is meant and make them agree.",
-        )
+    if pairs().any(|(said, yields, decimals)| close(said, yields, decimals)) {
+        return None;
+    }
+    // As a percent sign says, the two are compared on one scale.
+    let said = stated.fraction().abs();
+    let yields = executed.abs();
+    let same_order = said * 10.0 > yields && yields * 10.0 > said;
+    Some(if same_order {
+        FindingKind::ArithmeticSlip
+    } else {
+        FindingKind::AnswerMismatch
     })
 }
 
@@ -265,7 +286,7 @@ pub(super) fn yes_no(answer: &Answer, asked: &Asked) -> Option<Finding> {
     }
 }
 
-/// A share above 1.5 or a percent change above 1,000 % is more often a swapped
+/// A share above 1.5 or a percent above 1,000 % is more often a swapped
 /// division than a fact.
 pub(super) fn magnitude(answer: &Answer, asked: &Asked) -> Option<Finding> {
     let value = answer.value.as_ref()?.number()?.abs();
@@ -283,12 +304,45 @@ pub(super) fn magnitude(answer: &Answer, asked: &Asked) -> Option<Finding> {
             "divide the part by the whole, not the whole by the part.",
         ));
     }
-    (percent && asked.change && fraction > LARGEST_CHANGE).then(|| {
+    (percent && fraction > LARGEST_PERCENT).then(|| {
         finding(
             FindingKind::Magnitude,
             "answer",
-            format!("a change of {} is beyond 1,000 %.", answer.printed),
+            format!("{} is beyond 1,000 %.", answer.printed),
             "check the base, and that both numbers are in one unit.",
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::number::read;
+
+    fn differ(stated: &str, executed: f64) -> Option<FindingKind> {
+        numbers_differ(&read(stated).unwrap(), executed)
+    }
+
+    #[test]
+    fn rounding_percent_and_scale_agree() {
+        for (stated, executed) in [
+            ("14.1%", 0.14136),
+            ("0.14", 0.14136),
+            ("14.1", 0.14136),
+            ("$1.2 billion", 1.2),
+            ("-5", 5.0),
+        ] {
+            assert_eq!(differ(stated, executed), None, "{stated} {executed}");
+        }
+    }
+
+    #[test]
+    fn a_slip_is_within_an_order_of_magnitude() {
+        assert_eq!(differ("20%", 0.14136), Some(FindingKind::ArithmeticSlip));
+        assert_eq!(differ("9%", 0.01269), Some(FindingKind::ArithmeticSlip));
+        assert_eq!(differ("41%", 4.91), Some(FindingKind::AnswerMismatch));
+        assert_eq!(differ("3", 36.0), Some(FindingKind::AnswerMismatch));
+        assert!(!FindingKind::ArithmeticSlip.sends_back());
+        assert!(FindingKind::AnswerMismatch.sends_back());
+    }
 }

@@ -31,7 +31,10 @@ pub enum FindingKind {
     UnsupportedLiteral,
     /// A literal is a dash that lost its escape (`2014` for —).
     DashLiteral,
-    /// The stated answer is not what the program yields.
+    /// The stated answer is not what the program yields, but of its order.
+    ArithmeticSlip,
+    /// The stated answer is an order of magnitude or a sign away from what the
+    /// program yields: one of the two is not what was meant.
     AnswerMismatch,
     /// A year of the question is not among the evidence's.
     PeriodMissing,
@@ -46,13 +49,12 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// Whether the finding sends an answer back. A stated answer that is not what
-    /// the program yields does not: the program decides the value, so the slip of
-    /// arithmetic is mended already, and another round would only cost. The LLM
-    /// critic sees it all the same.
+    /// Whether the finding sends an answer back. A slip of arithmetic does not:
+    /// the program decides the value, so the slip is mended already, and another
+    /// round would only cost. The LLM critic sees it all the same.
     #[must_use]
     pub fn sends_back(self) -> bool {
-        self != Self::AnswerMismatch
+        self != Self::ArithmeticSlip
     }
 }
 
