@@ -92,10 +92,12 @@ async fn main_job(args: &RunArgs, settings: Settings, offline: bool) -> anyhow::
         progress.on(&event);
     }
     let finish = run.await.context("the run's task failed")?;
-    // Whatever ended the run, what it has is written out before anything else.
+    // Whatever ended the run, what it has is written out before anything else;
+    // what ended it is what the user is told first.
     let journal = Journal::open(&folder.journal())?;
-    let summary = write_results(&folder, &journal)?;
-    super::report::write(&folder.report(), &journal, &summary, Ok(&dataset))?;
+    let written = write_results(&folder, &journal, &dataset);
+    let finish = finish?;
+    let summary = written?;
     if let Some(path) = &args.export_predictions {
         sinks::write_leaderboard(path, &journal)?;
     }
@@ -105,7 +107,7 @@ async fn main_job(args: &RunArgs, settings: Settings, offline: bool) -> anyhow::
         journal.for_each_row(|row| rows.push(row.as_scored()))?;
         args.gate.write(&summary.run.id, &rows)?;
     }
-    match finish? {
+    match finish {
         Finish::Complete => {
             args.gate.hold(&summary.scores.rates)?;
             if summary.unanswered() > 0 {
@@ -212,12 +214,17 @@ fn resume(output: &Path, run: &str, identity: &Identity) -> anyhow::Result<(RunF
 }
 
 /// Everything a run leaves behind, made from its journal.
-fn write_results(folder: &RunFolder, journal: &Journal) -> anyhow::Result<Summary> {
+fn write_results(
+    folder: &RunFolder,
+    journal: &Journal,
+    dataset: &Dataset,
+) -> anyhow::Result<Summary> {
     let summary = sinks::summarise(journal)?;
     sinks::write_csv(&folder.file("output.csv"), journal)?;
     sinks::write_csv(&folder.last_csv(), journal)?;
     sinks::write_transcripts(&folder.file("transcripts.jsonl"), journal)?;
     sinks::write_summary(&folder.file("summary.json"), &summary)?;
+    super::report::write(&folder.report(), journal, &summary, Ok(dataset))?;
     Ok(summary)
 }
 

@@ -146,7 +146,7 @@ fn files_stay_under_500_lines() {
                 file,
             )
         })
-        .filter(|(lines, _)| *lines > 700)
+        .filter(|(lines, _)| *lines > 500)
         .collect();
     assert!(long.is_empty(), "split: {long:?}");
 }

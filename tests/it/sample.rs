@@ -12,7 +12,7 @@ use serde_json::Value;
 const SAMPLE: &str = include_str!("../../data/sample.json");
 
 /// Questions written to be beyond word matching: id and part.
-const HARD: &[(&str, &str)] = &[
+pub const HARD: &[(&str, &str)] = &[
     ("Double_NOVX/2019/page_41.pdf", "qa_1"),
     ("Double_QELM/2012/page_88.pdf", "qa_1"),
     ("Single_BRVL/2010/page_55.pdf-3", "qa"),

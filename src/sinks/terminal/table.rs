@@ -33,13 +33,9 @@ pub fn scorecard_tables(scores: &Scorecard) -> String {
     let mut table = table(&["rule", "right", "of", "%", "95 % interval", "beside it"]);
     for (rule, rate) in scores.rates.iter() {
         let beside = match rule {
-            Rule::NumericalMatch => scores.numerical_match_floor.map(|floor| {
-                format!(
-                    "floor {:.1} % (always {})",
-                    100.0 * floor.rate,
-                    number(floor.answer)
-                )
-            }),
+            Rule::NumericalMatch => scores
+                .numerical_match_floor
+                .map(|floor| format!("floor {:.1} %", 100.0 * floor.rate)),
             _ => None,
         };
         table.add_row(rate_row(
@@ -51,7 +47,7 @@ pub fn scorecard_tables(scores: &Scorecard) -> String {
     if let Some(without) = &scores.without_suspects {
         for (rule, rate) in without.rates.iter() {
             if matches!(rule, Rule::NumericalMatch | Rule::FinancialEquivalence) {
-                let beside = format!("without {} suspect golds", without.suspects);
+                let beside = format!("less {} suspects", without.suspects);
                 table.add_row(rate_row(rule_title(rule), &rate, beside));
             }
         }
@@ -89,11 +85,11 @@ pub(super) fn align(table: &mut Table, right: &[usize]) {
 pub fn rule_title(rule: Rule) -> &'static str {
     match rule {
         Rule::ExactMatch => "exact match",
-        Rule::NumericalMatch => "numeric match ±0.5",
+        Rule::NumericalMatch => "numeric match (NM)",
         Rule::ExecutionAccuracy => "execution accuracy",
-        Rule::ProgramExecution => "its program executed",
+        Rule::ProgramExecution => "program executed",
         Rule::ProgramAccuracy => "program accuracy",
-        Rule::FinancialEquivalence => "financial equivalence",
+        Rule::FinancialEquivalence => "financial equiv. (FE)",
     }
 }
 
@@ -266,12 +262,6 @@ fn spent_table(summary: &Summary) -> String {
         |cost| format!("${cost:.4}"),
     );
     format!("{table}\nRounds {} · cost {cost}", spent.rounds)
-}
-
-/// A constant without needless decimals.
-fn number(x: f64) -> String {
-    let text = format!("{x:.2}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// Breaks a line at spaces so that it fits the narrowest terminal.

@@ -8,7 +8,7 @@ fn the_sample_is_answered_scored_and_written_without_key_or_network() {
     let ran = place.run(&[]);
     ran.succeeds();
     assert!(
-        ran.stdout.contains("numeric match") && ran.stdout.contains("output/output.csv"),
+        ran.stdout.contains("numeric match (NM)") && ran.stdout.contains("output/output.csv"),
         "{}",
         ran.stdout
     );
@@ -41,12 +41,12 @@ fn the_sample_is_answered_scored_and_written_without_key_or_network() {
     ] {
         assert!(folder.join(file).is_file(), "{file}");
     }
-    // Hard questions are among them, and stay listed as misses.
-    let missed = rows
-        .iter()
-        .filter(|row| row["financial_equivalence"] == "False")
-        .count();
-    assert!(missed >= 6, "{missed}");
+    // The questions listed as beyond the offline pair are, most of them.
+    let missed = |row: &&std::collections::HashMap<String, String>| {
+        let key = (row["id"].as_str(), row["part"].as_str());
+        row["financial_equivalence"] == "False" && crate::sample::HARD.contains(&key)
+    };
+    assert!(rows.iter().filter(missed).count() >= 6);
 }
 
 #[test]

@@ -153,6 +153,45 @@ fn a_run_killed_at_20_points_comes_to_the_rows_of_one_that_was_not() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn an_interrupt_finishes_what_is_in_flight_and_leaves_a_resumable_run() {
+    let place = Workplace::new();
+    let server = server();
+    let url = server.base_url();
+    let mut command = place.command();
+    command
+        .args(ARGUMENTS)
+        .args(["--base-url", &url])
+        .stderr(std::process::Stdio::null());
+    let mut child = command.stdout(std::process::Stdio::null()).spawn().unwrap();
+    while server.count() < 12 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let interrupt = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(interrupt.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let asked = server.count();
+    let journal = Journal::open(&place.run_folder().join("journal.sqlite")).unwrap();
+    assert!(
+        journal.open_calls().unwrap().is_empty(),
+        "what was in flight is finished"
+    );
+    let partial = place.rows("output/output.csv").len();
+    assert!(partial > 0, "what there is, is written");
+    Ran::of(
+        place
+            .command()
+            .args(ARGUMENTS)
+            .args(["--base-url", &url, "--resume"]),
+    )
+    .succeeds();
+    assert!(place.rows("output/output.csv").len() > partial);
+    assert!(server.count() > asked);
+}
+
 #[test]
 fn a_changed_model_prompt_or_selection_is_refused_on_resume() {
     let place = Workplace::new();
