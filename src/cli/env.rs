@@ -1,8 +1,9 @@
 //! `convfinqa env`: the FinQA environment's server and the check of its data.
 
+use std::ffi::OsString;
 use std::io::Write;
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,7 +27,7 @@ pub enum Command {
     Check {
         /// The data directory [default: the built-in sample]
         #[arg(value_name = "DIR", env = "FINQA_DATA_PATH")]
-        data: Option<PathBuf>,
+        data: Option<OsString>,
     },
 }
 
@@ -35,7 +36,7 @@ pub enum Command {
 pub struct ServeArgs {
     /// The data directory, in the reference's layout [default: the built-in sample]
     #[arg(long, value_name = "DIR", env = "FINQA_DATA_PATH")]
-    data: Option<PathBuf>,
+    data: Option<OsString>,
     /// Speak MCP over standard input and output instead of listening
     #[arg(long, conflicts_with_all = ["host", "port"])]
     stdio: bool,
@@ -119,15 +120,16 @@ pub fn execute(command: Command) -> anyhow::Result<Exit> {
     }
 }
 
-fn catalog(data: Option<PathBuf>) -> anyhow::Result<Catalog> {
-    // An empty variable is none.
-    match data.filter(|path| !path.as_os_str().is_empty()) {
-        Some(path) => Ok(Catalog::load(&path)?),
+fn catalog(data: Option<OsString>) -> anyhow::Result<Catalog> {
+    // An empty variable is none, as compose.yaml passes it on; clap would refuse
+    // an empty path, so it is read as a plain string.
+    match data.filter(|path| !path.is_empty()) {
+        Some(path) => Ok(Catalog::load(Path::new(&path))?),
         None => Ok(Catalog::builtin()?),
     }
 }
 
-fn check(data: Option<PathBuf>) -> anyhow::Result<Exit> {
+fn check(data: Option<OsString>) -> anyhow::Result<Exit> {
     let catalog = catalog(data)?;
     let report = catalog.check();
     let mut out = std::io::stdout().lock();

@@ -202,6 +202,19 @@ fn the_reading_end_of_a_pipe_may_go_away() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
+/// compose.yaml passes unset variables on as empty ones.
+#[test]
+fn an_empty_finqa_data_path_means_the_built_in_data() {
+    let place = Workplace::new();
+    Ran::of(
+        place
+            .command()
+            .args(["env", "check"])
+            .env("FINQA_DATA_PATH", ""),
+    )
+    .succeeds();
+}
+
 /// The command line's reference page is the program's own help.
 /// `CONVFINQA_UPDATE=1 cargo nextest run reference_page` writes it anew.
 #[test]
