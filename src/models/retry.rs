@@ -3,7 +3,7 @@
 //! `backoff` is named here and nowhere else, so that replacing it stays a change
 //! of one file. Three of its habits are kept away: its `retry_after` bypasses
 //! every budget, its `From<E>` would make any error transient, and it has no
-//! limit of attempts. So the server's hint goes through [`RetryBudget`], errors
+//! limit of attempts. So the server's hint goes through `RetryBudget`, errors
 //! are mapped by hand, and the budget counts.
 
 use std::future::Future;
