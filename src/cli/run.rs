@@ -221,7 +221,7 @@ fn write_results(
 ) -> anyhow::Result<Summary> {
     let summary = sinks::summarise(journal)?;
     sinks::write_csv(&folder.file("output.csv"), journal)?;
-    sinks::write_csv(&folder.last_csv(), journal)?;
+    sinks::copy(&folder.file("output.csv"), &folder.last_csv())?;
     sinks::write_transcripts(&folder.file("transcripts.jsonl"), journal)?;
     sinks::write_summary(&folder.file("summary.json"), &summary)?;
     super::report::write(&folder.report(), journal, &summary, Ok(dataset))?;

@@ -228,6 +228,22 @@ pub(crate) fn write_atomic(
     Ok(())
 }
 
+/// Copies a result to a second place, whole or not at all.
+///
+/// # Errors
+/// [`SinkError::Write`] naming the file that cannot be read or written.
+pub fn copy(from: &Path, to: &Path) -> Result<(), SinkError> {
+    let error = |path: &Path, source| SinkError::Write {
+        path: path.to_owned(),
+        source,
+    };
+    let mut source = std::fs::File::open(from).map_err(|failed| error(from, failed))?;
+    write_atomic(to, |file| {
+        std::io::copy(&mut source, file).map_err(|failed| error(to, failed))?;
+        Ok(())
+    })
+}
+
 /// Temporary files are private; results are not.
 #[cfg(unix)]
 fn readable_by_others(path: &Path) -> std::io::Result<()> {

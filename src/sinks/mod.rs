@@ -15,7 +15,7 @@ pub mod terminal;
 
 pub use answer::AnswerView;
 pub use csv::{COLUMNS, write_csv};
-pub use folder::{RunFolder, SinkError, latest_unfinished};
+pub use folder::{RunFolder, SinkError, copy, latest_unfinished};
 pub use jsonl::write_transcripts;
 pub use junit::write_junit;
 pub use leaderboard::write_leaderboard;
