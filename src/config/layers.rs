@@ -128,8 +128,8 @@ impl Layers {
     }
 }
 
-/// The keys of [`Settings`]; a test holds them equal.
-const KEYS: &[&str] = &[
+/// The keys of [`Settings`], in the order of their page; a test holds them equal.
+pub const KEYS: &[&str] = &[
     "model",
     "provider",
     "base_url",

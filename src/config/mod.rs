@@ -8,5 +8,5 @@
 mod layers;
 mod settings;
 
-pub use layers::{ConfigError, Layers};
+pub use layers::{ConfigError, KEYS, Layers};
 pub use settings::{Settings, TableStyle};

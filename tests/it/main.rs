@@ -20,6 +20,7 @@ mod env_server;
 mod graph;
 mod models;
 mod offline;
+mod pages;
 mod parse;
 mod passes;
 mod program;

@@ -1,0 +1,150 @@
+//! Tests of the pages: what is generated is up to date, and links lead somewhere.
+//!
+//! `CONVFINQA_UPDATE=1 cargo nextest run reference_page` writes the generated
+//! pages anew.
+
+use std::path::Path;
+
+use convfinqa::config::{KEYS, Settings};
+
+use crate::support::cli::Workplace;
+
+/// The page as filed is the page as generated; with `CONVFINQA_UPDATE` it is
+/// filed first.
+fn holds(page: &str, path: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    if std::env::var_os("CONVFINQA_UPDATE").is_some() {
+        std::fs::write(&file, page).unwrap();
+    }
+    let filed = std::fs::read_to_string(&file).unwrap_or_default();
+    assert!(
+        filed == page,
+        "{path} is out of date: run this test with CONVFINQA_UPDATE=1"
+    );
+}
+
+#[test]
+fn the_reference_page_is_the_programs_help() {
+    holds(&reference_page(), "docs/cli.md");
+}
+
+#[test]
+fn the_configuration_reference_page_has_every_setting() {
+    holds(&configuration_page(), "docs/configuration.md");
+}
+
+fn reference_page() -> String {
+    fn describe(command: &mut clap::Command, path: &str, page: &mut String) {
+        let help = command.render_long_help().to_string();
+        let lines: Vec<_> = help.lines().map(str::trim_end).collect();
+        page.push_str(&format!(
+            "\n## {path}\n\n```text\n{}\n```\n",
+            lines.join("\n").trim()
+        ));
+        let names: Vec<_> = command
+            .get_subcommands()
+            .map(|sub| sub.get_name().to_owned())
+            .collect();
+        for name in names.iter().filter(|name| *name != "help") {
+            let sub = command.find_subcommand_mut(name).unwrap();
+            describe(sub, &format!("{path} {name}"), page);
+        }
+    }
+    let mut page = "# Command line\n\nGenerated from the program; a test holds it.\n".to_owned();
+    let mut command = convfinqa::cli::command().term_width(90);
+    command.build();
+    describe(&mut command, "convfinqa", &mut page);
+    page
+}
+
+/// The table of settings in place of the mark in the page's hand-written text.
+fn configuration_page() -> String {
+    let mut command = convfinqa::cli::command();
+    command.build();
+    let run = command.find_subcommand("run").unwrap();
+    let defaults = toml::Table::try_from(Settings::default()).unwrap();
+    let mut table = "| key | flag | default | what |\n|---|---|---|---|\n".to_owned();
+    for key in KEYS {
+        let flag = key.replace('_', "-");
+        let argument = run
+            .get_arguments()
+            .find(|argument| {
+                let long = argument.get_long().unwrap_or_default();
+                long == flag || long == format!("no-{flag}")
+            })
+            .unwrap_or_else(|| panic!("the setting {key} has no flag"));
+        let help = argument.get_help().unwrap().to_string();
+        let (what, said) = match help.split_once(" [default: ") {
+            Some((what, said)) => (what, said.trim_end_matches(']')),
+            None => (help.as_str(), ""),
+        };
+        let default = match defaults.get(*key) {
+            _ if !said.is_empty() => said.to_owned(),
+            Some(value) => format!("`{}`", value.to_string().trim_matches('"')),
+            None => "–".to_owned(),
+        };
+        let values: Vec<_> = argument
+            .get_possible_values()
+            .iter()
+            .map(|value| format!("`{}`", value.get_name()))
+            .collect();
+        let values = match values.as_slice() {
+            [] => String::new(),
+            [flag, _] if flag == "`true`" => String::new(),
+            values => format!(" ({})", values.join(", ")),
+        };
+        table.push_str(&format!(
+            "| `{key}` | `--{}` | {default} | {what}{values} |\n",
+            argument.get_long().unwrap()
+        ));
+    }
+    let text = include_str!("configuration.md");
+    assert!(text.contains(TABLE), "the text has no place for the table");
+    text.replace(TABLE, table.trim_end())
+}
+
+const TABLE: &str = "<!-- settings -->";
+
+/// A relative link of a page leads to a file, and a command that a page shows
+/// starts with one that exists.
+#[test]
+fn links_of_the_pages_lead_to_files() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut pages: Vec<_> = std::fs::read_dir(root.join("docs"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .collect();
+    for name in ["README.md", "CONTRIBUTING.md", "output/README.md"] {
+        pages.push(root.join(name));
+    }
+    let link = regex::Regex::new(r"\]\(([^)\s]+)\)").unwrap();
+    let mut seen = 0;
+    for page in pages {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for target in link.captures_iter(&text).map(|found| found[1].to_owned()) {
+            if target.starts_with("http") || target.starts_with('#') {
+                continue;
+            }
+            seen += 1;
+            let file = target.split('#').next().unwrap();
+            let file = page.parent().unwrap().join(file);
+            assert!(file.exists(), "{}: {target} leads nowhere", page.display());
+        }
+    }
+    assert!(seen > 10, "only {seen} links seen");
+}
+
+#[test]
+fn the_readmes_picture_is_the_graph_that_runs() {
+    let readme = include_str!("../../README.md");
+    let drawn = Workplace::new().run(&["graph", "--format", "mermaid"]);
+    let picture = readme
+        .split("```mermaid\n")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
+    assert_eq!(picture, drawn.stdout);
+}
