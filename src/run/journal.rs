@@ -51,6 +51,15 @@ pub enum JournalError {
         /// Its format.
         found: i64,
     },
+    /// The new file cannot be put in its place.
+    #[error("{path}: {source}")]
+    Rename {
+        /// The journal.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
     /// There is no run in the file.
     #[error("{path}: not a run's journal (it has no metadata)")]
     Empty {
@@ -137,14 +146,20 @@ impl Journal {
     /// # Errors
     /// [`JournalError::Sqlite`] if the file cannot be made or written.
     pub fn create(path: &Path, meta: &RunMeta) -> Result<Self, JournalError> {
-        let journal = Self::open_with(
-            path,
-            OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
-        )?;
-        let json =
-            serde_json::to_string(meta).map_err(|source| journal.entry_error("meta", source))?;
-        journal
-            .connection
+        // Made beside it and renamed: a run that is killed here has no journal,
+        // never one that says nothing.
+        let unborn = path.with_extension("sqlite.new");
+        let sqlite = |source| JournalError::Sqlite {
+            path: path.to_owned(),
+            source,
+        };
+        let json = serde_json::to_string(meta).map_err(|source| JournalError::Entry {
+            path: path.to_owned(),
+            entry: "meta".to_owned(),
+            source,
+        })?;
+        let connection = Connection::open(&unborn).map_err(sqlite)?;
+        connection
             .execute_batch(
                 "BEGIN;
                  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
@@ -153,11 +168,16 @@ impl Journal {
                  CREATE TABLE answers (question INTEGER PRIMARY KEY, id TEXT NOT NULL, part TEXT NOT NULL,
                                        epoch INTEGER NOT NULL, outcome TEXT NOT NULL, json TEXT NOT NULL) STRICT;",
             )
-            .and_then(|()| journal.connection.pragma_update(None, "user_version", FORMAT))
-            .and_then(|()| journal.connection.execute("INSERT INTO meta VALUES ('run', ?1)", params![json]))
-            .and_then(|_| journal.connection.execute_batch("COMMIT"))
-            .map_err(|source| journal.sqlite_error(source))?;
-        Ok(journal)
+            .and_then(|()| connection.pragma_update(None, "user_version", FORMAT))
+            .and_then(|()| connection.execute("INSERT INTO meta VALUES ('run', ?1)", params![json]))
+            .and_then(|_| connection.execute_batch("COMMIT"))
+            .and_then(|()| connection.close().map_err(|(_, source)| source))
+            .map_err(sqlite)?;
+        fs_err::rename(&unborn, path).map_err(|source| JournalError::Rename {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::open(path)
     }
 
     /// Opens the journal of an earlier run.

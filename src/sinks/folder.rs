@@ -178,19 +178,20 @@ impl RunFolder {
 pub fn latest_unfinished(output: &Path) -> Result<Option<PathBuf>, SinkError> {
     for folder in folders(&output.join("runs")).into_iter().rev() {
         let journal = folder.join("journal.sqlite");
-        if journal.is_file() && Journal::open(&journal)?.status()? == Status::Unfinished {
+        if Journal::open(&journal)?.status()? == Status::Unfinished {
             return Ok(Some(folder));
         }
     }
     Ok(None)
 }
 
-/// Run folders, oldest first: their names are UUIDs that sort by time.
+/// Run folders, oldest first: their names are UUIDs that sort by time. One
+/// without a journal is of a run that was ended before it began.
 fn folders(runs: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(runs).into_iter().flatten().flatten();
     let mut folders: Vec<_> = entries
         .map(|entry| entry.path())
-        .filter(|path| path.is_dir())
+        .filter(|path| path.join("journal.sqlite").is_file())
         .collect();
     folders.sort();
     folders

@@ -57,6 +57,7 @@ impl Workplace {
         let mut runs: Vec<_> = std::fs::read_dir(self.path("output/runs"))
             .unwrap()
             .map(|entry| entry.unwrap().path())
+            .filter(|folder| folder.join("journal.sqlite").is_file())
             .collect();
         assert_eq!(runs.len(), 1, "{runs:?}");
         runs.remove(0)
