@@ -1,39 +1,24 @@
-//! `convfinqa env`: the FinQA environment's server and the check of its data.
+//! `convfinqa env serve`: the environment's server, over HTTP or standard input.
 
 use std::ffi::OsString;
-use std::io::Write;
 use std::net::IpAddr;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use tokio_util::sync::CancellationToken;
 
-use crate::env::data::Catalog;
 use crate::env::episode::Rules;
 use crate::env::reward::Mode;
 use crate::env::server::{self, ServerOptions};
 use crate::env::tools::{ToolLimits, Tools};
 
-use super::{Exit, Failure, signals};
+use super::super::{Exit, Failure, signals};
+use super::catalog;
 
-/// The subcommands.
-#[derive(clap::Subcommand, Debug)]
-pub enum Command {
-    /// Serve episodes to OpenEnv clients, tools to MCP clients, a page to people
-    Serve(Box<ServeArgs>),
-    /// Read every table and question of a data directory, list what is wrong
-    Check {
-        /// The data directory [default: the built-in sample]
-        #[arg(value_name = "DIR", env = "FINQA_DATA_PATH")]
-        data: Option<OsString>,
-    },
-}
-
-/// Arguments of `env serve`.
+/// What is served, to whom, and within which limits.
 #[derive(clap::Args, Debug)]
-pub struct ServeArgs {
+pub struct Args {
     /// The data directory, in the reference's layout [default: the built-in sample]
     #[arg(long, value_name = "DIR", env = "FINQA_DATA_PATH")]
     data: Option<OsString>,
@@ -109,50 +94,12 @@ pub struct ServeArgs {
     no_web: bool,
 }
 
-/// Runs a subcommand.
+/// Serves until a signal comes.
 ///
 /// # Errors
 /// Data that cannot be read, an address that cannot be taken.
-pub fn execute(command: Command) -> anyhow::Result<Exit> {
-    match command {
-        Command::Serve(args) => serve(*args),
-        Command::Check { data } => check(data),
-    }
-}
-
-fn catalog(data: Option<OsString>) -> anyhow::Result<Catalog> {
-    // An empty variable is none, as compose.yaml passes it on; clap would refuse
-    // an empty path, so it is read as a plain string.
-    match data.filter(|path| !path.is_empty()) {
-        Some(path) => Ok(Catalog::load(Path::new(&path))?),
-        None => Ok(Catalog::builtin()?),
-    }
-}
-
-fn check(data: Option<OsString>) -> anyhow::Result<Exit> {
-    let catalog = catalog(data)?;
-    let report = catalog.check();
-    let mut out = std::io::stdout().lock();
-    writeln!(
-        out,
-        "{}: {} companies, {} tables, {} questions",
-        catalog.source(),
-        report.companies,
-        report.tables,
-        report.questions
-    )?;
-    for problem in &report.problems {
-        writeln!(out, "{problem}")?;
-    }
-    Ok(if report.problems.is_empty() {
-        Exit::Done
-    } else {
-        Exit::Data
-    })
-}
-
-fn serve(args: ServeArgs) -> anyhow::Result<Exit> {
-    let catalog = catalog(args.data.clone())?;
+pub fn execute(args: Args) -> anyhow::Result<Exit> {
+    let catalog = catalog(args.data.as_deref())?;
     let (source, questions) = (catalog.source().to_owned(), catalog.questions().len());
     let tools = Arc::new(Tools::new(Arc::new(catalog), ToolLimits::default()));
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -183,7 +130,7 @@ fn serve(args: ServeArgs) -> anyhow::Result<Exit> {
     })
 }
 
-fn options(args: ServeArgs) -> anyhow::Result<ServerOptions> {
+fn options(args: Args) -> anyhow::Result<ServerOptions> {
     if args.max_sessions == 0 || args.message_limit < 1024 {
         let said = "--max-sessions must be at least 1 and --message-limit at least 1024";
         return Err(Failure::new(Exit::Usage, said).into());

@@ -1,0 +1,41 @@
+//! `convfinqa env`: the FinQA environment; one file per subcommand.
+
+mod check;
+mod serve;
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use crate::env::data::Catalog;
+
+use super::Exit;
+
+/// The subcommands.
+#[derive(clap::Subcommand, Debug)]
+pub enum Command {
+    /// Serve episodes to OpenEnv clients, tools to MCP clients, a page to people
+    Serve(Box<serve::Args>),
+    /// Read every table and question of a data directory, list what is wrong
+    Check(check::Args),
+}
+
+/// Runs a subcommand.
+///
+/// # Errors
+/// What the subcommand says.
+pub fn execute(command: Command) -> anyhow::Result<Exit> {
+    match command {
+        Command::Serve(args) => serve::execute(*args),
+        Command::Check(args) => check::execute(&args),
+    }
+}
+
+/// The data of a directory, or those made from the built-in sample.
+fn catalog(data: Option<&OsStr>) -> anyhow::Result<Catalog> {
+    // An empty variable is none, as compose.yaml passes it on; clap would refuse
+    // an empty path, so it is read as a plain string.
+    match data.filter(|path| !path.is_empty()) {
+        Some(path) => Ok(Catalog::load(Path::new(path))?),
+        None => Ok(Catalog::builtin()?),
+    }
+}
