@@ -23,7 +23,7 @@ use super::reply::{self, Refused};
 use super::socket::{self, Protocol};
 use super::validate::{self, Action};
 use super::wire::{OnHttp, Reply, Seen};
-use super::{guard, mcp, play, rpc};
+use super::{connections, guard, mcp, play, rpc};
 
 /// The environment's name in the routes of later cores.
 pub(super) const ENVIRONMENT: &str = "finqa_env";
@@ -78,6 +78,10 @@ pub(super) fn router(app: Arc<App>) -> Router {
             .route("/web", get(|| async { page(PLAY) }));
     }
     router
+        .route_layer(middleware::from_fn_with_state(
+            Arc::clone(&app),
+            connections::read_body,
+        ))
         .fallback(|| async { reply::detail(StatusCode::NOT_FOUND, "Not Found") })
         .method_not_allowed_fallback(|| async {
             reply::detail(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed")

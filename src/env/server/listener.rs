@@ -1,7 +1,7 @@
 //! Connections as the server takes them: so many at once, without delay for
-//! small packets, and dropped when their peer has been silent for too long. A
-//! WebSocket's peer answers pings and so is never silent; a client that stalls
-//! in the middle of a request, or keeps an unused connection, is.
+//! small packets, and dropped when nothing has moved for too long. A WebSocket's
+//! peer answers pings and so is never silent; a client that stalls in the middle
+//! of a request, takes no bytes of an answer, or keeps an unused connection, is.
 
 use std::future::Future;
 use std::io;
@@ -88,21 +88,32 @@ pub(super) struct Connection {
     _place: Option<OwnedSemaphorePermit>,
 }
 
+impl Connection {
+    /// What moved, or the end of a connection on which nothing has moved for too long.
+    fn or_silent<T>(
+        &mut self,
+        moved: Poll<io::Result<T>>,
+        context: &mut Context<'_>,
+    ) -> Poll<io::Result<T>> {
+        if moved.is_ready() {
+            self.deadline.as_mut().reset(Instant::now() + self.silence);
+            return moved;
+        }
+        match self.deadline.as_mut().poll(context) {
+            Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => Poll::Pending,
+        }
+    }
+}
+
 impl AsyncRead for Connection {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let this = &mut *self;
-        if let Poll::Ready(read) = Pin::new(&mut this.stream).poll_read(context, buffer) {
-            this.deadline.as_mut().reset(Instant::now() + this.silence);
-            return Poll::Ready(read);
-        }
-        match this.deadline.as_mut().poll(context) {
-            Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
-            Poll::Pending => Poll::Pending,
-        }
+        let moved = Pin::new(&mut self.stream).poll_read(context, buffer);
+        self.or_silent(moved, context)
     }
 }
 
@@ -112,7 +123,8 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        let moved = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.or_silent(moved, context)
     }
 
     fn poll_write_vectored(
@@ -120,7 +132,8 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+        let moved = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
+        self.or_silent(moved, context)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -12,6 +12,7 @@
 //! ```
 
 mod app;
+mod connections;
 mod error;
 mod guard;
 mod http;

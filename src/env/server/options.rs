@@ -26,6 +26,9 @@ pub struct ServerOptions {
     /// Requests a second that one session may make, after a burst of as many.
     /// A faster client is slowed, not refused. `None` for no limit.
     pub rate_limit: Option<u32>,
+    /// How long a client may take to send a request's head, and again for its
+    /// body; a connection that stays unused for as long is closed.
+    pub request_time: Duration,
     /// How often a silent WebSocket is pinged; a peer that has said nothing
     /// for two such intervals is taken for gone.
     pub ping_interval: Duration,
@@ -56,6 +59,7 @@ impl Default for ServerOptions {
             idle_timeout: Some(Duration::from_secs(30 * 60)),
             message_limit: 4 * 1024 * 1024,
             rate_limit: Some(10_000),
+            request_time: Duration::from_secs(20),
             ping_interval: Duration::from_secs(20),
             step_timeout: Duration::from_secs(30),
             workers: 0,

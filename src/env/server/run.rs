@@ -12,9 +12,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::app::App;
 use super::error::ServerError;
-use super::http;
 use super::listener::Bounded;
 use super::options::ServerOptions;
+use super::{connections, http};
 use crate::env::episode::Rules;
 use crate::env::tools::Tools;
 
@@ -32,7 +32,7 @@ pub async fn bind(options: &ServerOptions) -> Result<TcpListener, ServerError> {
 /// Serves until `shutdown` is cancelled and what was in progress has ended.
 ///
 /// # Errors
-/// [`ServerError::Listener`] where the listener fails for good.
+/// None today: what goes wrong with one connection ends that one alone.
 pub async fn serve(
     listener: TcpListener,
     tools: Arc<Tools>,
@@ -48,19 +48,9 @@ pub async fn serve(
     let connections = app.options.max_sessions.saturating_add(512);
     let silence = app.options.ping_interval * 3 + Duration::from_secs(15);
     let listener = Bounded::new(listener, connections, silence);
-    let server = axum::serve(listener, http::router(Arc::clone(&app)))
-        .with_graceful_shutdown(shutdown.clone().cancelled_owned());
-    let ended = {
-        let mut server = std::pin::pin!(std::future::IntoFuture::into_future(server));
-        tokio::select! {
-            ended = &mut server => ended,
-            () = shutdown.cancelled() => {
-                // A client that keeps half a request open must not hold the end up.
-                tokio::time::timeout(drain, server).await.unwrap_or(Ok(()))
-            }
-        }
-    };
-    shutdown.cancel();
+    let router = http::router(Arc::clone(&app));
+    let request_time = app.options.request_time;
+    connections::serve(listener, router, request_time, drain, shutdown).await;
     app.tracker.close();
     if tokio::time::timeout(drain, app.tracker.wait())
         .await
@@ -69,7 +59,7 @@ pub async fn serve(
         tracing::warn!("sockets still open after the drain time were dropped");
     }
     reaper.abort();
-    ended.map_err(ServerError::Listener)
+    Ok(())
 }
 
 /// Drops idle sessions, at the interval at which the reference looks.
@@ -115,7 +105,7 @@ impl RunningServer {
         self.shutdown.cancel();
         match self.task.await {
             Ok(ended) => ended,
-            Err(_) => Ok(()),
+            Err(crashed) => Err(ServerError::Listener(std::io::Error::other(crashed))),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! once. An idle socket costs its buffers and one timer.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use futures::future::BoxFuture;
@@ -43,6 +43,8 @@ enum End {
 /// How long a peer may take to accept one message or to finish the closing handshake.
 const SEND_LIMIT: Duration = Duration::from_secs(60);
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
+/// Pings that a peer may leave without any sign of life.
+const MOST_UNANSWERED: u32 = 2;
 
 /// Runs a socket to its end. `session_id` names a session to attach to.
 pub(super) async fn run(
@@ -94,11 +96,11 @@ fn refusal(protocol: Protocol, text: &str) -> String {
 
 async fn converse(socket: &mut WebSocket, app: &Arc<App>, protocol: Protocol, seat: &Seat) -> End {
     let mut waiting: Option<Message> = None;
-    let mut heard = Instant::now();
+    let mut unanswered = 0;
     loop {
         let message = match waiting.take() {
             Some(message) => message,
-            None => match listen(socket, app, &mut heard).await {
+            None => match listen(socket, app, &mut unanswered).await {
                 Ok(message) => message,
                 Err(end) => return end.explain(socket, protocol).await,
             },
@@ -165,18 +167,18 @@ impl Fault {
     }
 }
 
-/// Waits for the next message; pings a silent peer, and gives it up after two intervals.
+/// Waits for the next message; pings a silent peer, and gives it up after two without an answer.
 async fn listen(
     socket: &mut WebSocket,
     app: &Arc<App>,
-    heard: &mut Instant,
+    unanswered: &mut u32,
 ) -> Result<Message, Fault> {
     let interval = app.options.ping_interval;
     loop {
         tokio::select! {
             biased;
             message = socket.recv() => {
-                *heard = Instant::now();
+                *unanswered = 0;
                 return match message {
                     Some(Ok(message)) => Ok(message),
                     Some(Err(error)) => Err(Fault::of(&error)),
@@ -185,9 +187,12 @@ async fn listen(
             }
             () = app.shutdown.cancelled() => return Err(Fault::Shutdown),
             () = tokio::time::sleep(interval) => {
-                if heard.elapsed() > interval * 2 + interval / 2 {
+                // Pings are counted and not time: a server that was held up itself
+                // must not take its peers for silent.
+                if *unanswered >= MOST_UNANSWERED {
                     return Err(Fault::Gone);
                 }
+                *unanswered += 1;
                 if socket.send(Message::Ping(bytes::Bytes::new())).await.is_err() {
                     return Err(Fault::Gone);
                 }

@@ -1,0 +1,194 @@
+//! Clients that send a byte now and then, or take none: they keep no connection,
+//! and nobody else waits for them.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+use super::{get, options, post, start};
+use convfinqa::env::server::{RunningServer, ServerOptions};
+
+/// A server that waits for requests no longer than a slow test machine needs.
+async fn impatient() -> RunningServer {
+    start(ServerOptions {
+        request_time: Duration::from_millis(300),
+        ..options()
+    })
+    .await
+}
+
+/// Sends `head` and then a byte of `rest`, over and over, until the server has
+/// had enough; gives what it said.
+async fn trickle(server: &RunningServer, head: &str, rest: u8) -> String {
+    let stream = TcpStream::connect(server.address())
+        .await
+        .expect("connected");
+    let (mut from, mut to) = stream.into_split();
+    to.write_all(head.as_bytes()).await.expect("sent");
+    let sending = tokio::spawn(async move {
+        while to.write_all(&[rest]).await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    let mut said = Vec::new();
+    // A reset is an end too: the server does not read what is left.
+    let _ = from.read_to_end(&mut said).await;
+    sending.abort();
+    String::from_utf8_lossy(&said).into_owned()
+}
+
+#[tokio::test]
+async fn a_head_that_trickles_in_is_cut_off() {
+    let server = impatient().await;
+    let head = "GET /health HTTP/1.1\r\nhost: localhost\r\nx-slow: ";
+    let said = trickle(&server, head, b'x').await;
+    assert!(!said.contains("healthy"), "{said}");
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn a_body_that_trickles_in_is_answered_with_408() {
+    let server = impatient().await;
+    for path in ["/reset", "/step", "/mcp", "/mcp/stream"] {
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+             accept: application/json, text/event-stream\r\ncontent-length: 100000\r\n\r\n{{"
+        );
+        let said = trickle(&server, &head, b' ').await;
+        assert!(said.starts_with("HTTP/1.1 408"), "{path}: {said}");
+        assert!(said.ends_with(r#"{"detail":"The request's body did not come in time"}"#));
+    }
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn a_chunked_body_that_trickles_in_is_cut_off_too() {
+    let server = impatient().await;
+    let stream = TcpStream::connect(server.address())
+        .await
+        .expect("connected");
+    let (mut from, mut to) = stream.into_split();
+    to.write_all(
+        b"POST /reset HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+          transfer-encoding: chunked\r\n\r\n",
+    )
+    .await
+    .expect("sent");
+    let sending = tokio::spawn(async move {
+        while to.write_all(b"1\r\n \r\n").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    let mut said = Vec::new();
+    let _ = from.read_to_end(&mut said).await;
+    sending.abort();
+    assert!(
+        said.starts_with(b"HTTP/1.1 408"),
+        "{}",
+        String::from_utf8_lossy(&said)
+    );
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn a_connection_that_asks_nothing_is_closed() {
+    let server = impatient().await;
+    let mut silent = TcpStream::connect(server.address())
+        .await
+        .expect("connected");
+    let mut said = Vec::new();
+    silent
+        .read_to_end(&mut said)
+        .await
+        .expect("closed in order");
+    assert!(said.is_empty());
+    // So is one that asked once and then stays.
+    let mut once = TcpStream::connect(server.address())
+        .await
+        .expect("connected");
+    once.write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n")
+        .await
+        .expect("sent");
+    once.read_to_end(&mut said).await.expect("closed in order");
+    assert!(said.ends_with(br#"{"status":"healthy"}"#));
+    server.stop().await.expect("a clean end");
+}
+
+/// The bound is on connections: slow ones may fill it, but not for ever.
+#[tokio::test]
+async fn a_thousand_slow_clients_are_outlasted() {
+    let server = start(ServerOptions {
+        request_time: Duration::from_millis(300),
+        max_sessions: 1,
+        ..options()
+    })
+    .await;
+    let mut slow = Vec::new();
+    for _ in 0..600 {
+        let mut stream = TcpStream::connect(server.address())
+            .await
+            .expect("connected");
+        stream.write_all(b"GET /hea").await.expect("sent");
+        slow.push(stream);
+    }
+    assert_eq!(get(&server, "/health").await.0, 200);
+    server.stop().await.expect("a clean end");
+}
+
+/// A body in pieces is no slow one.
+#[tokio::test]
+async fn a_body_in_pieces_is_read() {
+    let server = start(options()).await;
+    let mut stream = TcpStream::connect(server.address())
+        .await
+        .expect("connected");
+    let body = r#"{"seed": 7}"#;
+    let head = format!(
+        "POST /reset HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+         connection: close\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    for byte in head.bytes().chain(body.bytes()) {
+        stream.write_all(&[byte]).await.expect("sent");
+        tokio::task::yield_now().await;
+    }
+    let mut said = String::new();
+    stream.read_to_string(&mut said).await.expect("read");
+    assert!(said.starts_with("HTTP/1.1 200"), "{said}");
+    let (_, whole) = post(&server, "/reset", body).await;
+    assert!(said.ends_with(&whole.to_string()), "{said}");
+    server.stop().await.expect("a clean end");
+}
+
+/// A client that asks for answers and never reads one: its connection ends, and
+/// a shutdown does not wait for it.
+#[tokio::test]
+async fn a_client_that_takes_no_bytes_holds_nothing_up() {
+    let server = start(ServerOptions {
+        drain: Duration::from_millis(200),
+        ..options()
+    })
+    .await;
+    let deaf = TcpStream::connect(server.address())
+        .await
+        .expect("connected");
+    let request = b"GET /openapi.json HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    // Until neither side's buffers take any more.
+    loop {
+        deaf.writable().await.expect("open");
+        match deaf.try_write(request) {
+            Ok(_) => tokio::task::yield_now().await,
+            Err(_) => break,
+        }
+        if tokio::time::timeout(Duration::from_millis(500), deaf.writable())
+            .await
+            .is_err()
+        {
+            break;
+        }
+    }
+    assert_eq!(get(&server, "/health").await.0, 200);
+    server.stop().await.expect("a clean end");
+    drop(deaf);
+}
