@@ -6,7 +6,7 @@ use crate::analysis::AnalysisError;
 use crate::config::ConfigError;
 use crate::dataset::download::DownloadError;
 use crate::dataset::{DatasetError, OwnError};
-use crate::env::data::EnvError;
+use crate::env::data::{EnvError, HubError};
 use crate::env::server::ServerError;
 use crate::models::{ErrorKind, ModelError, SettingsError};
 use crate::prompt::PromptError;
@@ -103,10 +103,26 @@ pub fn classify(error: &anyhow::Error) -> Exit {
                 Exit::Data
             };
         }
+        if let Some(error) = cause.downcast_ref::<HubError>() {
+            return if error.is_network() {
+                Exit::Provider
+            } else if error.is_usage() {
+                Exit::Usage
+            } else {
+                Exit::Data
+            };
+        }
+        if let Some(error) = cause.downcast_ref::<EnvError>() {
+            return if error.is_usage() {
+                Exit::Usage
+            } else {
+                Exit::Data
+            };
+        }
         if cause.is::<ServerError>() {
             return Exit::Usage;
         }
-        if cause.is::<AnalysisError>() || cause.is::<EnvError>() || cause.is::<OwnError>() {
+        if cause.is::<AnalysisError>() || cause.is::<OwnError>() {
             return Exit::Data;
         }
         if cause.is::<PlanError>() || cause.is::<ScoreError>() {

@@ -59,7 +59,7 @@ enum Command {
     /// The dataset: download, check, show, statistics.
     #[command(subcommand)]
     Data(data::Command),
-    /// The FinQA environment: serve it, check its data.
+    /// The FinQA environment: serve it, make and check its data.
     #[command(subcommand)]
     Env(env::Command),
     /// Draw the agents' state machine.

@@ -7,6 +7,8 @@
 
 use std::time::Duration;
 
+use reqwest::redirect::Policy;
+
 use super::settings::SettingsError;
 
 /// Installs the process's crypto provider (ring); safe to call often.
@@ -27,12 +29,30 @@ pub fn install_crypto() {
 /// [`SettingsError::Client`] when neither the machine's certificates nor the
 /// built-in ones give a client.
 pub fn client(connect_timeout: Duration, direct: bool) -> Result<reqwest::Client, SettingsError> {
+    build(connect_timeout, direct, Policy::none)
+}
+
+/// Builds a client for public files whose bytes are verified: it follows
+/// redirects, because a hub keeps large files at other hosts.
+///
+/// # Errors
+/// As [`client`].
+pub fn download_client(connect_timeout: Duration) -> Result<reqwest::Client, SettingsError> {
+    const REDIRECTS: usize = 5;
+    build(connect_timeout, false, || Policy::limited(REDIRECTS))
+}
+
+fn build(
+    connect_timeout: Duration,
+    direct: bool,
+    redirects: fn() -> Policy,
+) -> Result<reqwest::Client, SettingsError> {
     install_crypto();
     let builder = || {
         let builder = reqwest::Client::builder()
             .user_agent(concat!("convfinqa/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(connect_timeout)
-            .redirect(reqwest::redirect::Policy::none())
+            .redirect(redirects())
             // One retry loop, and it is not reqwest's: it would hide requests from the count.
             .retry(reqwest::retry::never())
             .tcp_keepalive(Duration::from_secs(30));

@@ -23,7 +23,7 @@ mod wire;
 
 pub use capabilities::{Capabilities, Correction};
 pub use error::{ErrorKind, ModelError};
-pub use http::{client as http_client, install_crypto};
+pub use http::{client as http_client, download_client, install_crypto};
 pub use openai::{CallEvent, Observer, OpenAiModel};
 pub use price::{Cost, Price, PriceError, PriceList};
 pub use retry::{RetryNotice, RetryOptions};

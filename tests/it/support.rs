@@ -5,3 +5,4 @@
 pub mod agents;
 pub mod cli;
 pub mod fault_server;
+pub mod file_server;

@@ -1,6 +1,8 @@
 //! `convfinqa env`: the FinQA environment; one file per subcommand.
 
+mod build;
 mod check;
+mod download;
 mod serve;
 
 use std::ffi::OsStr;
@@ -17,6 +19,10 @@ pub enum Command {
     Serve(Box<serve::Args>),
     /// Read every table and question of a data directory, list what is wrong
     Check(check::Args),
+    /// Build a data directory from ConvFinQA records: their stand-alone questions
+    Build(build::Args),
+    /// Fetch the published benchmark and verify every file; it is for evaluation only
+    Download(download::Args),
 }
 
 /// Runs a subcommand.
@@ -27,6 +33,8 @@ pub fn execute(command: Command) -> anyhow::Result<Exit> {
     match command {
         Command::Serve(args) => serve::execute(*args),
         Command::Check(args) => check::execute(&args),
+        Command::Build(args) => build::execute(&args),
+        Command::Download(args) => download::execute(args),
     }
 }
 

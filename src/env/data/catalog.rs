@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::build::Note;
 use super::frame::RawFrame;
 use super::questions::{self, EnvQuestion};
 use super::typed::{self, Column};
@@ -13,6 +14,8 @@ use super::{EnvError, info};
 
 /// Where the questions stand in a data directory.
 pub(super) const QUESTIONS: &str = "benchmark_questions/finqa.csv";
+/// The folder of the questions.
+pub(super) const QUESTIONS_FOLDER: &str = "benchmark_questions";
 /// Where the companies' folders stand.
 pub(super) const COMPANIES: &str = "input_companies";
 /// The metadata of all tables, beside the companies' folders.
@@ -109,7 +112,8 @@ impl Catalog {
                     .push((name.to_owned(), table.replace(".json", ""), parsed));
             }
         }
-        Self::from_files(path.display().to_string(), false, path, files)
+        let invented = Note::read(path)?.is_some_and(|note| note.invented);
+        Self::from_files(path.display().to_string(), invented, path, files)
     }
 
     /// Builds the catalog from files already read; `path` is for error texts.
@@ -252,6 +256,22 @@ impl Catalog {
             problems,
         }
     }
+}
+
+/// The table files of a data directory, `company/file`, sorted.
+pub(super) fn tables_in(folder: &Path) -> Result<Vec<String>, EnvError> {
+    let mut found = Vec::new();
+    for company in entries(&folder.join(COMPANIES))? {
+        if company.is_dir() {
+            for file in entries(&company)? {
+                let inside = file.strip_prefix(folder.join(COMPANIES)).unwrap_or(&file);
+                if inside.extension().is_some_and(|e| e == "json") {
+                    found.push(inside.display().to_string());
+                }
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// The frame in an entry's `table` text.

@@ -6,14 +6,21 @@
 //! client comes from outside. The files are published under Apache-2.0 with the
 //! request not to train on them: [`NOTICE`] is for whoever starts a download.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::StreamExt as _;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
-use crate::dataset::download::{DownloadError, DownloadOptions, Published, fetch, verify};
+use super::EnvError;
+use super::build::Note;
+use super::catalog::COMPANIES;
+use crate::dataset::download::{
+    DownloadError, DownloadEvent, DownloadOptions, Published, fetch, verify,
+};
 
 /// What to tell people before anything is fetched.
 pub const NOTICE: &str = "SnorkelFinance (snorkelai/finqa-data), Apache-2.0; \
@@ -65,6 +72,15 @@ pub enum HubEvent {
         /// Their size in bytes.
         bytes: u64,
     },
+    /// A try failed and another will be made.
+    Retrying {
+        /// The path in the data directory, or the listing's address.
+        path: String,
+        /// What the try met.
+        reason: String,
+        /// How long is waited before the next.
+        pause: Duration,
+    },
     /// A file is there and verified.
     Done {
         /// Its path in the data directory.
@@ -72,6 +88,15 @@ pub enum HubEvent {
         /// Files done so far.
         files: usize,
     },
+}
+
+/// What a download left in the folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fetched {
+    /// The commit that the revision stands for.
+    pub commit: String,
+    /// Tables in the folder that are not of this commit, `company/file`, sorted.
+    pub unlisted: Vec<String>,
 }
 
 /// Why the benchmark could not be had.
@@ -102,6 +127,15 @@ pub enum HubError {
         /// The path.
         path: String,
     },
+    /// The folder is one that `env build` made.
+    #[error("{path} holds an environment of `env build`: choose another folder")]
+    Built {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// What is in the folder cannot be looked at.
+    #[error(transparent)]
+    Folder(#[from] EnvError),
     /// A file cannot be fetched, verified or written.
     #[error(transparent)]
     File(#[from] DownloadError),
@@ -116,6 +150,12 @@ impl HubError {
             Self::File(error) => error.is_network(),
             _ => false,
         }
+    }
+
+    /// Whether the folder that was named is to blame (exit code 2).
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(self, Self::Built { .. })
     }
 }
 
@@ -138,13 +178,23 @@ struct Entry {
 #[derive(Clone, Debug, Deserialize)]
 struct Large {
     oid: String,
+    size: Option<u64>,
+}
+
+impl Entry {
+    /// Its size; the listing's own is that of the pointer where the file is large.
+    fn bytes(&self) -> u64 {
+        let large = self.lfs.as_ref().and_then(|large| large.size);
+        large.unwrap_or(self.size)
+    }
 }
 
 /// Fetches what is missing of the benchmark into `folder`, which becomes a data
-/// directory; gives the commit it is of.
+/// directory.
 ///
 /// Run it again after a failure: whole files are kept, a broken one is gone on
-/// with. Give a client without a total timeout.
+/// with. Give a client without a total timeout, and one that follows redirects,
+/// for a hub keeps large files elsewhere.
 ///
 /// # Errors
 /// See [`HubError`].
@@ -153,21 +203,30 @@ pub async fn download(
     folder: &Path,
     options: &HubOptions,
     progress: &mut (dyn FnMut(HubEvent) + Send),
-) -> Result<String, HubError> {
+) -> Result<Fetched, HubError> {
+    if Note::read(folder)?.is_some() {
+        let path = folder.to_owned();
+        return Err(HubError::Built { path });
+    }
+    // Files that are fetched at the same time tell of it one at a time.
+    let progress = Mutex::new(progress);
+    let tell = |event| (progress.lock().unwrap_or_else(PoisonError::into_inner))(event);
     let (hub, dataset) = (options.hub.trim_end_matches('/'), &options.dataset);
     let url = format!("{hub}/api/datasets/{dataset}/revision/{}", options.revision);
-    let commit = ask::<Revision>(client, &url, options).await?.0.sha;
-    let files = wanted(list(client, hub, &commit, options).await?, options, &commit)?;
-    progress(HubEvent::Listed {
+    let commit = ask::<Revision>(client, &url, options, &tell).await?.0.sha;
+    let listed = list(client, hub, &commit, options, &tell).await?;
+    let files = wanted(listed, options, &commit)?;
+    tell(HubEvent::Listed {
         commit: commit.clone(),
         files: files.len(),
-        bytes: files.iter().map(|f| f.size).sum(),
+        bytes: files.iter().map(Entry::bytes).sum(),
     });
+    let names: HashSet<String> = files.iter().map(|file| file.path.clone()).collect();
     let base = format!("{hub}/datasets/{dataset}/resolve/{commit}");
     let fetches = files.into_iter().map(|entry| {
-        let base = &base;
+        let (base, tell) = (&base, &tell);
         async move {
-            one(client, folder, base, &entry, options).await?;
+            one(client, folder, base, &entry, options, tell).await?;
             Ok::<_, HubError>(entry.path)
         }
     });
@@ -175,9 +234,11 @@ pub async fn download(
     let mut files = 0;
     while let Some(path) = running.next().await {
         files += 1;
-        progress(HubEvent::Done { path: path?, files });
+        tell(HubEvent::Done { path: path?, files });
     }
-    Ok(commit)
+    let mut unlisted = super::catalog::tables_in(folder)?;
+    unlisted.retain(|table| !names.contains(&format!("{COMPANIES}/{table}")));
+    Ok(Fetched { commit, unlisted })
 }
 
 /// All pages of the listing.
@@ -186,21 +247,28 @@ async fn list(
     hub: &str,
     commit: &str,
     options: &HubOptions,
+    tell: &(dyn Fn(HubEvent) + Sync),
 ) -> Result<Vec<Entry>, HubError> {
     const MOST_PAGES: usize = 1_000;
     let dataset = &options.dataset;
-    let mut url = format!("{hub}/api/datasets/{dataset}/tree/{commit}?recursive=true");
+    let tree = format!("/api/datasets/{dataset}/tree/{commit}");
+    let mut url = format!("{hub}{tree}?recursive=true");
     let mut entries = Vec::new();
     for _ in 0..MOST_PAGES {
-        let (page, next) = ask::<Vec<Entry>>(client, &url, options).await?;
+        let (page, next) = ask::<Vec<Entry>>(client, &url, options, tell).await?;
         entries.extend(page);
-        match next {
-            // A listing that leads elsewhere is not this hub's.
-            Some(next) if next.starts_with(hub) => url = next,
-            Some(_) | None => break,
-        }
+        let Some(next) = next else {
+            return Ok(entries);
+        };
+        // A mirror passes the hub's own links on: the page is asked of the mirror.
+        let Some((_, query)) = next.split_once(&tree) else {
+            let reason = format!("its next page is said to be {next}, which is another listing");
+            return Err(HubError::Listing { url, reason });
+        };
+        url = format!("{hub}{tree}{query}");
     }
-    Ok(entries)
+    let reason = format!("the listing does not end after {MOST_PAGES} pages");
+    Err(HubError::Listing { url, reason })
 }
 
 /// The answer and the address of its next page.
@@ -208,6 +276,7 @@ async fn ask<T: serde::de::DeserializeOwned>(
     client: &reqwest::Client,
     url: &str,
     options: &HubOptions,
+    tell: &(dyn Fn(HubEvent) + Sync),
 ) -> Result<(T, Option<String>), HubError> {
     let mut pause = options.first_pause;
     let mut tries = 0;
@@ -216,10 +285,15 @@ async fn ask<T: serde::de::DeserializeOwned>(
         match ask_once(client, url, options.read_timeout).await {
             Ok(answer) => return Ok(answer),
             Err((reason, worth_a_retry)) => {
+                let url = url.to_owned();
                 if !worth_a_retry || tries >= options.attempts.max(1) {
-                    let url = url.to_owned();
                     return Err(HubError::Listing { url, reason });
                 }
+                tell(HubEvent::Retrying {
+                    path: url,
+                    reason,
+                    pause,
+                });
             }
         }
         tokio::time::sleep(pause).await;
@@ -233,10 +307,11 @@ async fn ask_once<T: serde::de::DeserializeOwned>(
     timeout: Duration,
 ) -> Result<(T, Option<String>), (String, bool)> {
     let request = client.get(url).timeout(timeout);
-    let response = request
-        .send()
-        .await
-        .map_err(|e| (e.without_url().to_string(), true))?;
+    let response = request.send().await.map_err(|e| {
+        // An address that is none stays none.
+        let worth_a_retry = !e.is_builder();
+        (e.without_url().to_string(), worth_a_retry)
+    })?;
     let status = response.status();
     if !status.is_success() {
         let passing = status.is_server_error() || status.as_u16() == 429;
@@ -298,6 +373,7 @@ async fn one(
     base: &str,
     entry: &Entry,
     options: &HubOptions,
+    tell: &(dyn Fn(HubEvent) + Sync),
 ) -> Result<(), HubError> {
     let path = folder.join(&entry.path);
     let published = Published {
@@ -320,7 +396,16 @@ async fn one(
         read_timeout: options.read_timeout,
         ..DownloadOptions::default()
     };
-    fetch(client, &path, &single, &mut |_| {}).await?;
+    fetch(client, &path, &single, &mut |event| {
+        if let DownloadEvent::Retrying { reason, pause } = event {
+            tell(HubEvent::Retrying {
+                path: entry.path.clone(),
+                reason,
+                pause,
+            });
+        }
+    })
+    .await?;
     if let Err(wrong) = verified(&path, &published, entry) {
         std::fs::remove_file(&path).map_err(|e| unwritten(&path, e))?;
         return Err(wrong.into());

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnvError {
-    /// A file or folder of the layout cannot be read or written.
+    /// A file or folder of the layout cannot be read.
     #[error("{path}: {source}")]
     Io {
         /// The file or folder.
@@ -38,7 +38,46 @@ pub enum EnvError {
         /// The data directory.
         path: PathBuf,
     },
+    /// The note that a build left does not say what it should.
+    #[error("{path}: not the note of a built environment: {reason}")]
+    Note {
+        /// The note.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The folder that was to be built into holds something else.
+    #[error(
+        "{path} holds other files, such as {found}: name a new folder, an empty one, or one of an earlier `env build`"
+    )]
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+        /// One of its entries.
+        found: String,
+    },
+    /// A built file cannot be written.
+    #[error("cannot write {path}: free some space or name another folder")]
+    Write {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
     /// The dataset that was to be built from cannot be read.
     #[error(transparent)]
     Dataset(#[from] crate::dataset::DatasetError),
+}
+
+impl EnvError {
+    /// Whether what was asked for is to blame (exit code 2) rather than data (3).
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Foreign { .. } | Self::Write { .. } => true,
+            Self::Dataset(error) => error.is_usage(),
+            _ => false,
+        }
+    }
 }

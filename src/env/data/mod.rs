@@ -15,7 +15,7 @@ mod typed;
 
 pub use build::{BuildOptions, BuildReport, build, question_key};
 pub use catalog::{Catalog, CheckReport, Company, Table};
-pub use download::{HubError, HubEvent, HubOptions, NOTICE, download};
+pub use download::{Fetched, HubError, HubEvent, HubOptions, NOTICE, download};
 pub use error::EnvError;
 pub use frame::{Cell, RawFrame};
 pub use questions::EnvQuestion;

@@ -1,112 +1,21 @@
 //! The download against a server on this machine that cuts, lies and stalls.
 
-use std::collections::VecDeque;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use convfinqa::dataset::download::{
     DownloadError, DownloadEvent, DownloadOptions, Published, download,
 };
-use sha1::{Digest, Sha1};
 use tempfile::TempDir;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 
-/// What the server does with one request; after the last it serves.
-#[derive(Clone, Debug)]
-enum Act {
-    Serve,
-    /// The whole length is announced, this many bytes come.
-    Cut(usize),
-    /// The range is ignored.
-    Whole,
-    /// As `Whole`, cut after this many bytes.
-    WholeCut(usize),
-    /// Another range than was asked for.
-    Astray,
-    Status(&'static str),
-    Silent,
-}
+use crate::support::file_server::{Act, FileServer, blob};
 
-struct Server {
-    url: String,
-    /// The `Range` headers of the requests so far, blank where there was none.
-    ranges: Arc<Mutex<Vec<String>>>,
-}
-
-async fn serve(body: Vec<u8>, acts: &[Act]) -> Server {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    let ranges = Arc::new(Mutex::new(Vec::new()));
-    let seen = Arc::clone(&ranges);
-    let mut acts: VecDeque<Act> = acts.to_vec().into();
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            let act = acts.pop_front().unwrap_or(Act::Serve);
-            answer(stream, &body, act, &seen).await;
-        }
-    });
-    Server { url, ranges }
-}
-
-async fn answer(mut stream: TcpStream, body: &[u8], act: Act, seen: &Mutex<Vec<String>>) {
-    let mut request = Vec::new();
-    while !request.ends_with(b"\r\n\r\n") {
-        match stream.read_u8().await {
-            Ok(byte) => request.push(byte),
-            Err(_) => return,
-        }
-    }
-    let request = String::from_utf8(request).unwrap().to_lowercase();
-    let range = request
-        .lines()
-        .find_map(|line| line.strip_prefix("range: "))
-        .unwrap_or_default();
-    seen.lock().unwrap().push(range.to_owned());
-    let asked: usize = range
-        .strip_prefix("bytes=")
-        .and_then(|range| range.strip_suffix('-'))
-        .map_or(0, |start| start.parse().unwrap());
-    let (start, limit) = match act {
-        Act::Serve => (asked, usize::MAX),
-        Act::Cut(limit) => (asked, limit),
-        Act::Whole => (0, usize::MAX),
-        Act::WholeCut(limit) => (0, limit),
-        Act::Astray => (asked / 2, usize::MAX),
-        Act::Status(status) => {
-            let head =
-                format!("HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-            let _ = stream.write_all(head.as_bytes()).await;
-            return;
-        }
-        Act::Silent => {
-            // Until the client gives up.
-            let _ = stream.read_u8().await;
-            return;
-        }
-    };
-    let head = if start >= body.len() && !range.is_empty() {
-        "HTTP/1.1 416 Range Not Satisfiable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-            .to_owned()
-    } else if range.is_empty() || matches!(act, Act::Whole | Act::WholeCut(_)) {
-        format!(
-            "HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-            body.len()
-        )
-    } else {
-        format!(
-            "HTTP/1.1 206 Partial Content\r\nContent-Range: bytes {start}-{}/{}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-            body.len() - 1,
-            body.len(),
-            body.len() - start
-        )
-    };
-    let rest = &body[start.min(body.len())..];
-    let _ = stream.write_all(head.as_bytes()).await;
-    let _ = stream.write_all(&rest[..limit.min(rest.len())]).await;
-    let _ = stream.shutdown().await;
+/// The archive, alone on a server.
+async fn serve(body: Vec<u8>, acts: &[Act]) -> FileServer {
+    let acts = acts.iter().cloned().map(|act| ("/data.zip", act));
+    FileServer::start(vec![("/data.zip".to_owned(), body)], acts).await
 }
 
 fn client() -> reqwest::Client {
@@ -118,17 +27,6 @@ fn client() -> reqwest::Client {
         .retry(reqwest::retry::never())
         .build()
         .unwrap()
-}
-
-fn blob(bytes: &[u8]) -> String {
-    let mut hasher = Sha1::new();
-    hasher.update(format!("blob {}\0", bytes.len()));
-    hasher.update(bytes);
-    hasher
-        .finalize()
-        .iter()
-        .map(|b| format!("{b:02x}"))
-        .collect()
 }
 
 /// An archive of invented files, too varied to shrink to nothing.
@@ -204,7 +102,7 @@ impl Case {
         self.run_at(serve(self.body.clone(), acts).await).await
     }
 
-    async fn run_at(&self, server: Server) -> Done {
+    async fn run_at(&self, server: FileServer) -> Done {
         let options = DownloadOptions {
             base_url: server.url.clone(),
             ..self.options.clone()
@@ -214,7 +112,7 @@ impl Case {
             events.push(event);
         })
         .await;
-        let ranges = server.ranges.lock().unwrap().clone();
+        let ranges = server.ranges_of("/data.zip");
         Done {
             result,
             events,
@@ -437,8 +335,7 @@ async fn a_dead_host_and_a_bad_address_are_named() {
         (dead, "after 3 tries"),
         ("nonsense".to_owned(), "no address"),
     ] {
-        let ranges = Arc::default();
-        let done = case.run_at(Server { url, ranges }).await;
+        let done = case.run_at(FileServer::at(url)).await;
         let text = line(done);
         assert!(text.contains(expected), "{text}");
     }

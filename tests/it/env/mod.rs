@@ -1,5 +1,6 @@
 //! Tests of `env`: data, tools, reward and episodes.
 
+mod build;
 mod data;
 mod download;
 mod episode;

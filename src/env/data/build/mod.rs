@@ -3,10 +3,11 @@
 //! The company is the ticker of the report page; a page is two tables, the one
 //! filed and its sentences. Questions without gold are left out.
 
+mod folder;
 mod page;
 mod truth;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
@@ -14,6 +15,8 @@ use serde_json::{Map, Value, json};
 use super::EnvError;
 use super::catalog::{COMPANIES, Catalog, Files, METADATA, QUESTIONS};
 use crate::dataset::{Case, Dataset, QuestionKey};
+use folder::Folder;
+pub(super) use folder::Note;
 use page::Page;
 
 /// What to put into the environment.
@@ -49,28 +52,29 @@ pub fn question_key(id: &str) -> Option<QuestionKey> {
     })
 }
 
-/// Writes the environment of a dataset to `out`, which is made if need be.
+/// Writes the environment of a dataset to `out`, which is made if need be; what
+/// an earlier build put there is replaced.
 ///
 /// # Errors
-/// If nothing can be asked, or a file cannot be written.
+/// If nothing can be asked, the folder holds other files, or one cannot be written.
 pub fn build(
     dataset: &Dataset,
     out: &Path,
     options: BuildOptions,
 ) -> Result<BuildReport, EnvError> {
     let (files, report) = files(dataset, out, options)?;
-    write(&out.join(QUESTIONS), &files.questions)?;
+    let folder = Folder::claim(out, &Note::of(dataset, options))?;
+    folder.write(QUESTIONS, &files.questions)?;
     let metadata = Value::Object(files.metadata).to_string();
-    write(&out.join(METADATA), metadata.as_bytes())?;
+    folder.write(METADATA, metadata.as_bytes())?;
     for (company, name, table) in &files.tables {
         if let Ok(table) = table {
-            let path = out
-                .join(COMPANIES)
-                .join(company)
-                .join(format!("{name}.json"));
-            write(&path, table.to_string().as_bytes())?;
+            let path = Path::new(COMPANIES).join(company);
+            let path = path.join(format!("{name}.json"));
+            folder.write(path, table.to_string().as_bytes())?;
         }
     }
+    folder.finish()?;
     Ok(report)
 }
 
@@ -220,37 +224,38 @@ fn stands_in_cells(case: &Case) -> bool {
         })
 }
 
-/// Names of pages: two records of one page share its tables, two different
-/// tables never share a name.
+/// Names of pages: records of one page share its tables, two different pages
+/// never share a name.
 #[derive(Default)]
 struct Names {
-    taken: HashMap<String, Vec<Map<String, Value>>>,
+    /// By the name that a page would have alone: its pages and their names.
+    pages: HashMap<String, Vec<(Page, String)>>,
+    /// Lower case, for a file system may not tell cases apart.
+    taken: HashSet<String>,
 }
 
 impl Names {
+    /// The page's name, and whether its tables are yet to be written.
     fn of(&mut self, page: &Page) -> (String, bool) {
-        let pages = self.taken.entry(page.name.clone()).or_default();
-        let known = pages.iter().position(|table| *table == page.table);
-        let at = known.unwrap_or_else(|| {
-            pages.push(page.table.clone());
-            pages.len() - 1
-        });
-        let name = if at == 0 {
-            page.name.clone()
-        } else {
-            format!("{}_{}", page.name, at + 1)
-        };
-        (name, known.is_none())
+        let mut alike = self.pages.get(&page.name).into_iter().flatten();
+        if let Some((_, name)) = alike.find(|(known, _)| known == page) {
+            return (name.clone(), false);
+        }
+        let mut name = page.name.clone();
+        let mut n = 2;
+        while self.is_taken(&name) || self.is_taken(&page::sentences_of(&name)) {
+            name = format!("{}_{n}", page.name);
+            n += 1;
+        }
+        for name in [&name, &page::sentences_of(&name)] {
+            self.taken.insert(name.to_lowercase());
+        }
+        let alike = self.pages.entry(page.name.clone()).or_default();
+        alike.push((page.clone(), name.clone()));
+        (name, true)
     }
-}
 
-fn write(path: &Path, bytes: &[u8]) -> Result<(), EnvError> {
-    let failed = |source| EnvError::Io {
-        path: path.to_owned(),
-        source,
-    };
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(failed)?;
+    fn is_taken(&self, name: &str) -> bool {
+        self.taken.contains(&name.to_lowercase())
     }
-    std::fs::write(path, bytes).map_err(failed)
 }

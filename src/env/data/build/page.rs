@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::dataset::Document;
 
 /// A page, ready to be written.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Page {
     /// The ticker.
     pub(super) company: String,
@@ -53,12 +53,17 @@ impl Page {
                 format!("table of page {page}"),
             ),
             (
-                format!("{name}_text"),
+                sentences_of(name),
                 self.sentences.clone(),
                 format!("sentences of page {page}, those before the table first"),
             ),
         ]
     }
+}
+
+/// The name of the table that holds a page's sentences.
+pub(super) fn sentences_of(name: &str) -> String {
+    format!("{name}_text")
 }
 
 /// Row 0 gives the headings; ragged rows are filled up.

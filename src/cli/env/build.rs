@@ -1,0 +1,71 @@
+//! `convfinqa env build`: a data directory from `ConvFinQA` records.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use crate::dataset::{self, Source};
+use crate::env::data::{BuildOptions, build};
+
+use super::super::Exit;
+
+/// What is built, and where.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// A file of records with gold, or `sample`
+    #[arg(long, value_name = "FILE")]
+    from: String,
+    /// The folder it goes to: a new one, an empty one, or one of an earlier build,
+    /// which is replaced
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Only questions whose operands all stand in cells of the table
+    #[arg(long)]
+    tables_only: bool,
+}
+
+/// Builds it and prints what is in it and what was left out.
+///
+/// # Errors
+/// Records that cannot be read, a folder that holds other files or cannot be written.
+pub fn execute(args: &Args) -> anyhow::Result<Exit> {
+    let source = match args.from.as_str() {
+        "sample" => Source::Sample,
+        path => Source::Path(path.into()),
+    };
+    let dataset = dataset::load(&source)?;
+    let options = BuildOptions {
+        tables_only: args.tables_only,
+    };
+    let built = build(&dataset, &args.out, options)?;
+    let mut out = std::io::stdout().lock();
+    writeln!(
+        out,
+        "{}: {} questions about {} companies, {} tables: {} pages with their sentences",
+        args.out.display(),
+        built.questions,
+        built.companies,
+        built.tables,
+        built.tables / 2,
+    )?;
+    for (count, reason) in [
+        (built.without_gold, "stand-alone questions without gold"),
+        (
+            built.not_in_cells,
+            "questions whose operands do not all stand in cells (--tables-only)",
+        ),
+        (
+            dataset.turn_count(),
+            "turns of conversations, which cannot be asked alone",
+        ),
+    ] {
+        if count > 0 {
+            writeln!(out, "left out: {count} {reason}")?;
+        }
+    }
+    writeln!(
+        out,
+        "serve it: convfinqa env serve --data {}",
+        args.out.display()
+    )?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,108 @@
+//! `convfinqa env download`: the published benchmark, fetched and verified.
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::env::data::{Catalog, HubEvent, HubOptions, NOTICE, download};
+use crate::models;
+
+use super::super::Exit;
+
+/// What is fetched, from where, to where.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// The folder it goes to; what is there and right is not fetched again
+    #[arg(long, value_name = "DIR", default_value = "data/finqa")]
+    to: PathBuf,
+    /// Branch, tag or commit of the published dataset
+    #[arg(long, value_name = "REVISION", default_value = "main")]
+    revision: String,
+    /// Address of the hub, or of a mirror [default: the public hub]
+    #[arg(long, value_name = "URL", env = "HF_ENDPOINT")]
+    hub: Option<String>,
+}
+
+/// Fetches it and prints what is there now.
+///
+/// # Errors
+/// A hub that cannot be reached or lies, a folder that cannot be written.
+pub fn execute(args: Args) -> anyhow::Result<Exit> {
+    let defaults = HubOptions::default();
+    let options = HubOptions {
+        hub: args
+            .hub
+            .filter(|hub| !hub.is_empty())
+            .unwrap_or(defaults.hub),
+        revision: args.revision,
+        ..HubOptions::default()
+    };
+    let client = models::download_client(Duration::from_secs(10))?;
+    eprintln!("{NOTICE}");
+    let bar = ProgressBar::with_draw_target(
+        None,
+        if std::io::stderr().is_terminal() {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        },
+    );
+    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} files {eta}") {
+        bar.set_style(style);
+    }
+    let mut tell = |event: HubEvent| {
+        let line = match event {
+            HubEvent::Listed {
+                commit,
+                files,
+                bytes,
+            } => {
+                bar.set_length(files as u64);
+                format!("commit {commit}: {files} files, {bytes} bytes")
+            }
+            HubEvent::Done { .. } => {
+                bar.inc(1);
+                return;
+            }
+            HubEvent::Retrying {
+                path,
+                reason,
+                pause,
+            } => format!("{path}: {reason}; again in {:.0} s", pause.as_secs_f64()),
+        };
+        bar.suspend(|| eprintln!("{line}"));
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    let fetched = runtime.block_on(download(&client, &args.to, &options, &mut tell))?;
+    bar.finish_and_clear();
+    let report = Catalog::load(&args.to)?.check();
+    let mut out = std::io::stdout().lock();
+    let to = args.to.display();
+    writeln!(
+        out,
+        "{to}: {} questions about {} companies, {} tables; commit {}, every file verified",
+        report.questions, report.companies, report.tables, fetched.commit
+    )?;
+    if !fetched.unlisted.is_empty() {
+        writeln!(
+            out,
+            "{} tables in it are not of this commit, such as {}: remove the folder and fetch it again to be rid of them",
+            fetched.unlisted.len(),
+            fetched.unlisted.first().map_or("", String::as_str)
+        )?;
+    }
+    if !report.problems.is_empty() {
+        writeln!(
+            out,
+            "{} things in it are odd: convfinqa env check {to}",
+            report.problems.len()
+        )?;
+    }
+    Ok(Exit::Done)
+}

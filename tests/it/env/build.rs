@@ -1,0 +1,355 @@
+//! `convfinqa env build`: what it makes, what it leaves out, what it refuses.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use convfinqa::dataset::{Dataset, Source, from_str, load};
+use convfinqa::env::data::{BuildOptions, Catalog, build, question_key};
+use convfinqa::env::reward::{Mode, compute_reward};
+use convfinqa::env::tools::{ToolLimits, Tools};
+use convfinqa::number::Value as Executed;
+use serde_json::{Value, json};
+
+use crate::support::cli::Workplace;
+
+/// A record of an invented company; `qa` is its stand-alone question.
+fn record(id: &str, page: &str, qa: Value) -> Value {
+    json!({
+        "id": id,
+        "filename": page,
+        "pre_text": ["zed is an invented company .", "it sold 40 units ."],
+        "post_text": ["that is all ."],
+        "table": [["", "2001", "2001"], ["sales", "$ 10.5", "12"], ["costs", "4", ""]],
+        "qa": qa,
+        "annotation": {
+            "dialogue_break": ["what were sales?"],
+            "turn_program": ["10.5"],
+            "exe_ans_list": [10.5],
+            "qa_split": [0]
+        }
+    })
+}
+
+fn in_cells() -> Value {
+    json!({"question": "what is left?", "answer": "6.5", "program": "subtract(10.5, 4)", "exe_ans": 6.5})
+}
+
+fn in_text() -> Value {
+    json!({"question": "sales of a unit?", "answer": "0.26", "program": "divide(10.5, 40)", "exe_ans": 0.2625})
+}
+
+fn records() -> Value {
+    json!([
+        record(
+            "Single_ZED/2001/page_1.pdf-1",
+            "ZED/2001/page_1.pdf",
+            in_cells()
+        ),
+        record(
+            "Single_ZED/2001/page_1.pdf-2",
+            "ZED/2001/page_1.pdf",
+            in_text()
+        ),
+        record(
+            "Single_YAK/2001/page_9.pdf-1",
+            "YAK/2001/page_9.pdf",
+            json!({"question": "nobody knows?"})
+        ),
+    ])
+}
+
+fn dataset(records: &Value) -> Dataset {
+    from_str("test.json", &records.to_string()).unwrap()
+}
+
+fn files_in(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files_in(&path));
+        } else {
+            found.push(path.display().to_string());
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn build_says_what_it_made_and_what_it_left_out() {
+    let place = Workplace::new();
+    place.write("records.json", &records().to_string());
+    let built = place.run(&["env", "build", "--from", "records.json", "--out", "made"]);
+    built.succeeds();
+    assert_eq!(
+        built.stdout,
+        "made: 2 questions about 1 companies, 2 tables: 1 pages with their sentences\n\
+         left out: 1 stand-alone questions without gold\n\
+         left out: 3 turns of conversations, which cannot be asked alone\n\
+         serve it: convfinqa env serve --data made\n"
+    );
+    let checked = place.run(&["env", "check", "made"]);
+    checked.succeeds();
+    assert_eq!(checked.stdout, "made: 1 companies, 2 tables, 2 questions\n");
+
+    let fewer = place.run(&[
+        "env",
+        "build",
+        "--from",
+        "records.json",
+        "--out",
+        "made",
+        "--tables-only",
+    ]);
+    fewer.succeeds();
+    let left = "left out: 1 questions whose operands do not all stand in cells (--tables-only)";
+    assert!(fewer.stdout.contains(left), "{}", fewer.stdout);
+    assert!(fewer.stdout.starts_with("made: 1 questions"));
+}
+
+#[test]
+fn a_page_becomes_a_table_and_its_sentences() {
+    let folder = tempfile::tempdir().unwrap();
+    build(&dataset(&records()), folder.path(), BuildOptions::default()).unwrap();
+    let catalog = Catalog::load(folder.path()).unwrap();
+    let tools = Tools::new(Arc::new(catalog), ToolLimits::default());
+    assert_eq!(
+        tools.get_descriptions("ZED"),
+        r#"["ZED_2001_page_1", "ZED_2001_page_1_text"]"#
+    );
+    let info: Value =
+        serde_json::from_str(&tools.get_table_info("ZED", "ZED_2001_page_1")).unwrap();
+    assert_eq!(info["column_names"], json!(["item", "2001", "2001_2"]));
+    assert_eq!(
+        info["unique_vals_per_col"]["item"],
+        json!(["sales", "costs"])
+    );
+    let ask = |table: &str, query: &str| tools.sql_query("ZED", table, query);
+    assert_eq!(
+        ask(
+            "ZED_2001_page_1",
+            "select \"2001\" a, \"2001_2\" b from data where item = 'sales'"
+        ),
+        r#"[{"a":"$ 10.5","b":"12"}]"#
+    );
+    assert_eq!(
+        ask(
+            "ZED_2001_page_1_text",
+            "select row, sentence from data where sentence like '%40 units%'"
+        ),
+        r#"[{"row":2,"sentence":"it sold 40 units ."}]"#
+    );
+    let keys: Vec<_> = tools
+        .catalog()
+        .questions()
+        .iter()
+        .map(|question| question_key(&question.id).unwrap().to_string())
+        .collect();
+    assert_eq!(
+        keys,
+        [
+            "Single_ZED/2001/page_1.pdf-1 (qa)",
+            "Single_ZED/2001/page_1.pdf-2 (qa)"
+        ]
+    );
+    assert!(
+        tools.catalog().questions()[0]
+            .question
+            .contains("`ZED_2001_page_1`")
+    );
+}
+
+/// Two pages of one name, and a page whose own name is the other's second.
+#[test]
+fn no_two_pages_share_a_name() {
+    let mut all = records();
+    let other = |page: &str, cell: &str| {
+        let id = format!("Single_{page}-{cell}");
+        let mut other = record(&id, page, in_cells());
+        other["table"][1][1] = cell.into();
+        other
+    };
+    let list = all.as_array_mut().unwrap();
+    list.push(other("ZED/2001/page_1.pdf", "77"));
+    list.push(other("ZED/2001/page_1_2.pdf", "88"));
+    let mut text = record(
+        "Single_ZED/2001/page_1.pdf-5",
+        "ZED/2001/page_1.pdf",
+        in_cells(),
+    );
+    text["post_text"] = json!(["another edition ."]);
+    list.push(text);
+    let folder = tempfile::tempdir().unwrap();
+    build(&dataset(&all), folder.path(), BuildOptions::default()).unwrap();
+    let catalog = Catalog::load(folder.path()).unwrap();
+    let report = catalog.check();
+    assert_eq!(report.problems, Vec::<String>::new());
+    assert_eq!((report.tables, report.questions), (8, 5));
+    let tools = Tools::new(Arc::new(catalog), ToolLimits::default());
+    for question in tools.catalog().questions() {
+        let page = question.question.split('`').nth(3).unwrap();
+        let cell = tools.sql_query(
+            "ZED",
+            page,
+            "select \"2001\" a from data where item = 'sales'",
+        );
+        let id = &question.id;
+        let expected = match id.rsplit_once('-').unwrap().1 {
+            "77#qa" => "77",
+            "88#qa" => "88",
+            _ => "$ 10.5",
+        };
+        assert!(cell.contains(expected), "{id}: {page}: {cell}");
+    }
+}
+
+#[test]
+fn a_folder_with_other_files_is_refused_and_left_alone() {
+    let place = Workplace::new();
+    std::fs::create_dir(place.path("mine")).unwrap();
+    place.write("mine/thesis.txt", "years of work");
+    let refused = place.run(&["env", "build", "--from", "sample", "--out", "mine"]);
+    refused.fails(
+        2,
+        &["mine holds other files, such as thesis.txt", "an empty one"],
+    );
+    assert_eq!(files_in(&place.path("mine")).len(), 1);
+    assert_eq!(place.read("mine/thesis.txt"), "years of work");
+}
+
+#[test]
+fn a_build_replaces_an_earlier_one_whole() {
+    let place = Workplace::new();
+    place.write("records.json", &records().to_string());
+    place
+        .run(&["env", "build", "--from", "records.json", "--out", "made"])
+        .succeeds();
+    assert!(place.path("made/input_companies/ZED").exists());
+    place
+        .run(&["env", "build", "--from", "sample", "--out", "made"])
+        .succeeds();
+    assert!(!place.path("made/input_companies/ZED").exists());
+    assert!(!place.path("made/.building").exists());
+    let catalog = Catalog::load(&place.path("made")).unwrap();
+    assert_eq!(catalog.check().problems, Vec::<String>::new());
+    assert!(catalog.invented(), "the sample stays the invented one");
+    let before = files_in(&place.path("made"));
+    place
+        .run(&["env", "build", "--from", "sample", "--out", "made"])
+        .succeeds();
+    assert_eq!(files_in(&place.path("made")), before);
+}
+
+#[test]
+fn what_a_broken_build_left_is_no_environment_and_is_built_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let all = dataset(&records());
+    build(&all, folder.path(), BuildOptions::default()).unwrap();
+    // As after a crash between two renames.
+    std::fs::remove_dir_all(folder.path().join("benchmark_questions")).unwrap();
+    std::fs::create_dir_all(folder.path().join(".building/benchmark_questions")).unwrap();
+    let error = Catalog::load(folder.path()).unwrap_err().to_string();
+    assert!(error.contains("finqa.csv"), "{error}");
+    build(&all, folder.path(), BuildOptions::default()).unwrap();
+    assert_eq!(Catalog::load(folder.path()).unwrap().questions().len(), 2);
+    assert!(!folder.path().join(".building").exists());
+}
+
+#[test]
+fn a_note_of_a_newer_version_or_none_at_all_is_named() {
+    let place = Workplace::new();
+    place
+        .run(&["env", "build", "--from", "sample", "--out", "made"])
+        .succeeds();
+    let note = place.read("made/convfinqa-env.json");
+    place.write(
+        "made/convfinqa-env.json",
+        &note.replace("\"version\":1", "\"version\":2"),
+    );
+    for command in [
+        vec!["check", "made"],
+        vec!["build", "--from", "sample", "--out", "made"],
+    ] {
+        let ran = place.run(&[vec!["env"], command].concat());
+        ran.fails(3, &["convfinqa-env.json", "version 2", "update it"]);
+    }
+    place.write("made/convfinqa-env.json", "{");
+    place
+        .run(&["env", "check", "made"])
+        .fails(3, &["convfinqa-env.json: not the note"]);
+}
+
+#[test]
+fn bad_input_to_build_is_one_line() {
+    let place = Workplace::new();
+    let ran = place.run(&["env", "build", "--from", "no.json", "--out", "made"]);
+    ran.fails(3, &["no data file at no.json"]);
+    place.write("none.json", &json!([records()[2]]).to_string());
+    let ran = place.run(&["env", "build", "--from", "none.json", "--out", "made"]);
+    ran.fails(3, &["no questions"]);
+    assert!(!place.path("made").exists(), "nothing is made of nothing");
+    place.write("file", "");
+    let ran = place.run(&["env", "build", "--from", "sample", "--out", "file/made"]);
+    ran.fails(2, &["cannot write file/made", "name another folder"]);
+    let ran = place.run(&["env", "build", "--from", "sample"]);
+    assert_eq!(ran.code, Some(2));
+}
+
+/// Every truth can be earned: by itself, and by what the gold program yields or,
+/// where the typed answer disagrees with that, by what was typed.
+#[test]
+fn gold_answers_of_real_records_earn_one() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/convfinqa");
+    for (name, asked, in_cells) in [
+        ("train_first100.json", 124, 71),
+        ("train_first25_unabridged.json", 33, 26),
+    ] {
+        let path = root.join(name);
+        if !path.exists() {
+            println!("skipped: {} is not there", path.display());
+            continue;
+        }
+        let records = load(&Source::Path(path)).unwrap();
+        let of =
+            |tables_only| Catalog::from_dataset(&records, BuildOptions { tables_only }).unwrap();
+        let catalog = of(false);
+        assert_eq!(catalog.check().problems, Vec::<String>::new());
+        assert_eq!(catalog.questions().len(), asked);
+        assert_eq!(of(true).questions().len(), in_cells);
+        let (mut typed, mut executed) = (0, 0);
+        for question in catalog.questions() {
+            let key = question_key(&question.id).unwrap();
+            let record = records.record(&key.id).unwrap();
+            let case = record
+                .questions
+                .iter()
+                .find(|c| c.question.key == key)
+                .unwrap();
+            let earns = |answer: &str| {
+                [Mode::Strict, Mode::Reference].into_iter().all(|mode| {
+                    compute_reward(answer, &question.answer, 0.01, 1.0, mode) == Ok(1.0)
+                })
+            };
+            assert!(earns(&question.answer), "{key}: {}", question.answer);
+            let as_typed = earns(case.gold.answer.as_deref().unwrap_or_default());
+            let as_executed = match &case.gold.exe_ans {
+                // A program may yield a percentage or its hundredth.
+                Some(Executed::Number(x)) => earns(&x.to_string()) || earns(&format!("{x}%")),
+                Some(Executed::Text(word)) => earns(word),
+                None => false,
+            };
+            typed += usize::from(as_typed);
+            executed += usize::from(as_executed);
+            let (answer, value) = (&case.gold.answer, &case.gold.exe_ans);
+            assert!(
+                as_typed || as_executed,
+                "{key}: neither {answer:?} nor {value:?} earns {}",
+                question.answer
+            );
+        }
+        println!(
+            "{name}: {asked} truths, {typed} earned by the typed answer, {executed} by the executed one"
+        );
+    }
+}
