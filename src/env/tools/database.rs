@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Error, Statement, ToSql};
+use rusqlite::{Connection, Error, ErrorCode, Statement, ToSql};
 
 use super::functions;
 use super::limits::{CallClock, ToolLimits};
@@ -36,6 +36,8 @@ pub(super) enum QueryError {
     Statement(String),
     /// The reference words it without naming the statement.
     Result(String),
+    /// All queries together needed more memory than they may.
+    Memory,
 }
 
 /// A table that is ready to be queried.
@@ -51,8 +53,9 @@ impl Database {
         table: &Table,
         columns: &[Column],
         limits: &ToolLimits,
-    ) -> Result<Self, String> {
-        Self::prepare(table, columns, limits).map_err(|e| message(&e))
+    ) -> Result<Self, QueryError> {
+        Self::prepare(table, columns, limits)
+            .map_err(|e| failure(&e, &|text| QueryError::Result(text)))
     }
 
     fn prepare(table: &Table, columns: &[Column], limits: &ToolLimits) -> rusqlite::Result<Self> {
@@ -64,7 +67,13 @@ impl Database {
         let value_bytes = limits.value_bytes.max(row);
         let clock = CallClock::new(value_bytes);
         functions::register(&connection, &clock)?;
-        connection.execute_batch("PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;")?;
+        // Sorting and grouping would otherwise write files, as large as the disk
+        // allows; in memory they need a bound, which is one for the process.
+        connection.execute_batch(&format!(
+            "PRAGMA temp_store = MEMORY; PRAGMA hard_heap_limit = {}; \
+             PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;",
+            limits.heap_bytes
+        ))?;
         for (limit, value) in [
             (Limit::SQLITE_LIMIT_LENGTH, as_c_int(value_bytes)),
             (
@@ -94,7 +103,7 @@ impl Database {
             }
             QueryError::Statement(text)
         };
-        let failed = |e: &Error| late(message(e));
+        let failed = |e: &Error| failure(e, &late);
         let mut statement = self
             .connection
             .prepare_cached(sql)
@@ -133,13 +142,20 @@ impl Database {
     }
 }
 
+fn failure(error: &Error, late: &impl Fn(String) -> QueryError) -> QueryError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::OutOfMemory) => QueryError::Memory,
+        _ => late(message(error)),
+    }
+}
+
 fn collect(
     statement: &mut Statement<'_>,
     names: &[String],
     limits: &ToolLimits,
     late: &impl Fn(String) -> QueryError,
 ) -> Result<Vec<Vec<Field>>, QueryError> {
-    let failed = |e: &Error| late(message(e));
+    let failed = |e: &Error| failure(e, late);
     let per_row: usize = names.iter().map(|n| n.len() + 4).sum::<usize>() + 3;
     let mut rows = Vec::new();
     let mut bytes = 0_usize;

@@ -17,6 +17,9 @@ pub struct ToolLimits {
     pub value_bytes: usize,
     /// Real time a query may run before it is interrupted.
     pub query_time: Duration,
+    /// Memory that all queries of the process may hold together, idle databases
+    /// included. The first limit that is set holds: it can only be lowered.
+    pub heap_bytes: usize,
     /// Prepared in-memory databases kept for reuse, over all tables.
     pub idle_databases: usize,
 }
@@ -29,6 +32,7 @@ impl Default for ToolLimits {
             result_bytes: 2_000_000,
             value_bytes: 65_536,
             query_time: Duration::from_millis(250),
+            heap_bytes: 512 << 20,
             idle_databases: 256,
         }
     }

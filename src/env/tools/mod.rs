@@ -14,11 +14,11 @@ mod records;
 mod spec;
 mod tokens;
 
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::{Map, Value};
 
-use super::data::Catalog;
+use super::data::{Catalog, Column, Table};
 use super::python;
 use database::{Database, QueryError};
 use pool::Pool;
@@ -33,6 +33,9 @@ pub struct Tools {
     catalog: Arc<Catalog>,
     limits: ToolLimits,
     pool: Arc<Pool>,
+    /// Shared by queries that run side by side, held alone by one that did not
+    /// find the memory it needs beside the others.
+    crowd: Arc<RwLock<()>>,
 }
 
 impl Tools {
@@ -44,6 +47,7 @@ impl Tools {
             catalog,
             limits,
             pool,
+            crowd: Arc::default(),
         }
     }
 
@@ -132,23 +136,44 @@ impl Tools {
         let Some(statement) = statement else {
             return failed("You can only execute one statement at a time.");
         };
-        let database = self
-            .pool
-            .take(found.number)
-            .map_or_else(|| Database::open(found, columns, &self.limits), Ok);
-        let database = match database {
-            Ok(database) => database,
-            Err(reason) => return format!("Error executing query: {reason}"),
+        let result = {
+            let _crowd = self.crowd.read().unwrap_or_else(PoisonError::into_inner);
+            self.run(found, columns, statement)
         };
-        let result = database.query(statement, &self.limits);
-        if !database.is_spent() {
-            self.pool.put(found.number, database);
-        }
+        // Whoever took the memory, those who took little must not pay for it:
+        // the query runs again, alone.
+        let result = match result {
+            Err(QueryError::Memory) => {
+                let _alone = self.crowd.write().unwrap_or_else(PoisonError::into_inner);
+                self.run(found, columns, statement)
+            }
+            other => other,
+        };
         match result {
             Ok(text) => text,
             Err(QueryError::Statement(text)) => failed(&text),
             Err(QueryError::Result(text)) => format!("Error executing query: {text}"),
+            Err(QueryError::Memory) => failed("it needs more memory than a query may have"),
         }
+    }
+
+    /// Runs a statement on an idle database of the table, or on a new one.
+    fn run(
+        &self,
+        table: &Table,
+        columns: &[Column],
+        statement: &str,
+    ) -> Result<String, QueryError> {
+        let database = match self.pool.take(table.number) {
+            Some(database) => database,
+            None => Database::open(table, columns, &self.limits)?,
+        };
+        let result = database.query(statement, &self.limits);
+        let is_spent = database.is_spent() || matches!(result, Err(QueryError::Memory));
+        if !is_spent {
+            self.pool.put(table.number, database);
+        }
+        result
     }
 
     /// Echoes an answer. Grading is the episode's.

@@ -178,6 +178,38 @@ fn b_memory_is_bounded() {
     );
 }
 
+/// (b) Memory that sorting, grouping and recursion take: bounded for all queries
+/// together, and a query that takes little is answered beside those that take it all.
+#[test]
+fn b_the_innocent_do_not_pay_for_a_query_that_takes_the_memory() {
+    const HOG: &str = "with recursive t(x, y) as (select 1, printf('%.*c', 60000, 'x') union \
+        select x + 1, y from t) select count(*) from t where 1";
+    let tools = Tools::new(
+        fixture(),
+        ToolLimits {
+            query_time: Duration::from_secs(60),
+            heap_bytes: 48 << 20,
+            ..ToolLimits::default()
+        },
+    );
+    std::thread::scope(|scope| {
+        let hogs: Vec<_> = (0..4)
+            .map(|_| scope.spawn(|| tools.sql_query("acme", INCOME, HOG)))
+            .collect();
+        for _ in 0..50 {
+            let n = tools.sql_query("acme", INCOME, "select count(*) n from data where 1");
+            assert_eq!(n, r#"[{"n":8}]"#);
+        }
+        for hog in hogs {
+            let answer = hog.join().unwrap();
+            assert!(
+                answer.ends_with("it needs more memory than a query may have"),
+                "{answer}"
+            );
+        }
+    });
+}
+
 /// (c) A time limit that interrupts, also within a single long instruction.
 #[test]
 fn c_endless_queries_are_interrupted() {

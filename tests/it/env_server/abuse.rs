@@ -97,6 +97,66 @@ async fn a_name_is_never_a_path(#[case] company: &str, #[case] table: &str) {
     server.stop().await.expect("a clean end");
 }
 
+/// The reference's threads are forty, and an endless query keeps one for ever.
+#[tokio::test]
+async fn endless_queries_of_many_sessions_hold_nobody_up() {
+    let server = start(options()).await;
+    let (company, table) = place();
+    let asked = |query: &str| json!({"company_name": company, "table_name": table, "query": query});
+    let mut endless = Vec::new();
+    for _ in 0..64 {
+        let mut socket = Socket::open(&server, "/ws").await;
+        let action = json!({"tool_name": "sql_query", "arguments": asked(ENDLESS)});
+        socket
+            .send(&json!({"type": "step", "data": action}).to_string())
+            .await;
+        endless.push(socket);
+    }
+    let mut other = Socket::open(&server, "/ws").await;
+    for _ in 0..5 {
+        let seen = other
+            .step("sql_query", asked("SELECT 1 AS a WHERE 1 IN (1)"))
+            .await;
+        assert_eq!(seen["observation"]["result"]["data"], r#"[{"a":1}]"#);
+    }
+    for mut socket in endless {
+        let answer = socket.next().await.expect("an answer").to_string();
+        assert!(
+            answer.contains("interrupted: the limit is 250 ms"),
+            "{answer}"
+        );
+    }
+    drop(other);
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn clients_that_vanish_in_a_step_free_their_slots() {
+    let server = start(ServerOptions {
+        max_sessions: 8,
+        ..options()
+    })
+    .await;
+    let (company, table) = place();
+    let asked = json!({"company_name": company, "table_name": table, "query": ENDLESS});
+    let step = json!({"type": "step", "data": {"tool_name": "sql_query", "arguments": asked}});
+    for _ in 0..4 {
+        let mut opened = Vec::new();
+        while opened.len() < 8 {
+            let mut socket = Socket::open(&server, "/ws").await;
+            // Refused as long as those that vanished are not known to be gone.
+            let answer = socket.ask(json!({"type": "reset"})).await;
+            if answer["type"] == "observation" {
+                opened.push(socket);
+            }
+        }
+        for socket in &mut opened {
+            socket.send(&step.to_string()).await;
+        }
+    }
+    server.stop().await.expect("a clean end");
+}
+
 #[tokio::test]
 async fn a_call_over_its_time_says_so() {
     let server = start(options()).await;

@@ -2,7 +2,10 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+
+use convfinqa::env::data::Catalog;
+use serde_json::json;
 
 fn convfinqa() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_convfinqa"));
@@ -17,34 +20,125 @@ fn convfinqa() -> Command {
     command
 }
 
+/// `env serve` on a free port, as a process of its own.
+struct Served {
+    process: Child,
+    address: String,
+}
+
+impl Served {
+    fn start() -> Self {
+        let mut process = convfinqa()
+            .args(["env", "serve", "--port", "0"])
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the server starts");
+        let mut line = String::new();
+        let mut told = BufReader::new(process.stderr.take().expect("its messages"));
+        told.read_line(&mut line).expect("a line");
+        let address = line
+            .split("http://")
+            .nth(1)
+            .and_then(|rest| rest.split(';').next())
+            .unwrap_or_else(|| panic!("no address in {line:?}"))
+            .to_owned();
+        Self { process, address }
+    }
+
+    /// Sends a request as it stands; gives the whole answer.
+    fn ask(&self, request: &str) -> String {
+        let mut stream = TcpStream::connect(&self.address).expect("connected");
+        stream.write_all(request.as_bytes()).expect("sent");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("read");
+        answer
+    }
+
+    /// A stateless query of the built-in data's first table.
+    fn query(&self, query: &str) -> String {
+        let catalog = Catalog::builtin().expect("the built-in data");
+        let (company, found) = catalog.companies().first_key_value().expect("a company");
+        let table = found.tables.keys().next().expect("a table");
+        let asked = json!({"company_name": company, "table_name": table, "query": query});
+        let body = json!({"action": {"tool_name": "sql_query", "arguments": asked}}).to_string();
+        self.ask(&format!(
+            "POST /step HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+             connection: close\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        ))
+    }
+
+    /// Ends it in order, which must succeed.
+    fn stop(mut self) {
+        let ended = Command::new("kill")
+            .args(["-TERM", &self.process.id().to_string()])
+            .status()
+            .expect("kill runs");
+        assert!(ended.success());
+        assert!(
+            self.process.wait().expect("it ends").success(),
+            "a clean end"
+        );
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
 #[test]
 fn serve_answers_health_without_any_data_and_ends_at_a_signal() {
-    let mut server = convfinqa()
-        .args(["env", "serve", "--port", "0"])
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the server starts");
-    let mut line = String::new();
-    let mut told = BufReader::new(server.stderr.take().expect("its messages"));
-    told.read_line(&mut line).expect("a line");
-    let address = line
-        .split("http://")
-        .nth(1)
-        .and_then(|rest| rest.split(';').next())
-        .unwrap_or_else(|| panic!("no address in {line:?}"));
-    let mut stream = TcpStream::connect(address).expect("connected");
-    stream
-        .write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
-        .expect("sent");
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("read");
+    let server = Served::start();
+    let answer = server.ask("GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
     assert!(answer.ends_with(r#"{"status":"healthy"}"#), "{answer}");
-    let ended = Command::new("kill")
-        .args(["-TERM", &server.id().to_string()])
-        .status()
-        .expect("kill runs");
-    assert!(ended.success());
-    assert!(server.wait().expect("it ends").success(), "a clean end");
+    server.stop();
+}
+
+/// Sorting, grouping and recursion spilled to files in the temporary folder, as
+/// much as a query could write in its time.
+#[cfg(target_os = "linux")]
+#[test]
+fn no_query_writes_to_the_disk() {
+    let server = Served::start();
+    let written = || -> u64 {
+        let io = std::fs::read_to_string(format!("/proc/{}/io", server.process.id()));
+        let io = io.expect("what it wrote");
+        let line = io.lines().find_map(|line| line.strip_prefix("wchar: "));
+        line.expect("a count").parse().expect("a number")
+    };
+    let before = written();
+    for query in [
+        "with recursive t(x, y) as (select 1, printf('%.*c', 60000, 'x') union all select x + 1, y from t) select x from t where 1 order by y || x",
+        "with recursive t(x, y) as (select 1, printf('%.*c', 60000, 'x') union select x + 1, y from t) select count(*) from t where 1",
+        "with recursive t(x, y) as materialized (select 1, printf('%.*c', 60000, 'x') union all select x + 1, y from t) select count(*) from t where y in (select y from t)",
+        "with recursive t(x) as (select 1 union all select x + 1 from t) select max(x) from t where 1 group by x || printf('%.*c', 50000, 'x')",
+        "with recursive t(x) as (select 1 union all select x + 1 from t) select count(distinct x || printf('%.*c', 50000, 'x')) from t where 1",
+    ] {
+        let answer = server.query(query);
+        assert!(
+            answer.contains("interrupted: the limit is 250 ms"),
+            "{answer}"
+        );
+    }
+    let written = written() - before;
+    assert!(written < 1_000_000, "{written} bytes");
+    server.stop();
+}
+
+/// The reference is healthy without its data and fails at the first request.
+#[test]
+fn a_server_without_its_data_does_not_start() {
+    let output = convfinqa()
+        .args(["env", "serve", "--port", "0", "--data", "no/such/folder"])
+        .output()
+        .expect("it runs");
+    assert_eq!(output.status.code(), Some(3));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.starts_with("error: no/such/folder/"), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
 }
 
 #[test]
