@@ -10,7 +10,7 @@ use super::build::Note;
 use super::frame::RawFrame;
 use super::questions::{self, EnvQuestion};
 use super::typed::{self, Column};
-use super::{EnvError, info};
+use super::{EnvError, info, parallel};
 
 /// Where the questions stand in a data directory.
 pub(super) const QUESTIONS: &str = "benchmark_questions/finqa.csv";
@@ -93,6 +93,7 @@ impl Catalog {
             let path = metadata;
             EnvError::Metadata { path, source }
         })?;
+        let mut found = Vec::new();
         for company in entries(&path.join(COMPANIES))? {
             if !company.is_dir() {
                 continue;
@@ -103,14 +104,16 @@ impl Catalog {
             files.companies.push(name.to_owned());
             for file in entries(&company)? {
                 let table = file.file_name().and_then(|n| n.to_str());
-                let Some(table) = table.filter(|t| t.ends_with(".json")) else {
-                    continue;
-                };
-                let parsed = serde_json::from_slice(&read(&file)?).map_err(|e| e.to_string());
-                files
-                    .tables
-                    .push((name.to_owned(), table.replace(".json", ""), parsed));
+                if let Some(table) = table.filter(|t| t.ends_with(".json")) {
+                    found.push((name.to_owned(), table.replace(".json", ""), file));
+                }
             }
+        }
+        let parsed = parallel::map(&found, |(_, _, file)| -> Result<_, EnvError> {
+            Ok(serde_json::from_slice(&read(file)?).map_err(|e| e.to_string()))
+        });
+        for ((company, table, _), parsed) in found.into_iter().zip(parsed) {
+            files.tables.push((company, table, parsed?));
         }
         let invented = Note::read(path)?.is_some_and(|note| note.invented);
         Self::from_files(path.display().to_string(), invented, path, files)
@@ -137,10 +140,12 @@ impl Catalog {
         for name in files.companies {
             companies.entry(name).or_default();
         }
-        for (number, (company, name, value)) in files.tables.into_iter().enumerate() {
-            let columns = value
-                .and_then(|value| RawFrame::from_json(&value))
-                .and_then(|frame| typed::columns(&frame));
+        let typed = parallel::map(&files.tables, |(_, _, value)| {
+            let frame = RawFrame::from_json(value.as_ref().map_err(Clone::clone)?)?;
+            typed::columns(&frame)
+        });
+        let tables = files.tables.into_iter().zip(typed);
+        for (number, ((company, name, _), columns)) in tables.enumerate() {
             if let Err(reason) = &columns {
                 problems.push(format!("{COMPANIES}/{company}/{name}.json: {reason}"));
             }
@@ -156,13 +161,23 @@ impl Catalog {
                 .insert(name, table);
         }
         let mut info = HashMap::with_capacity(files.metadata.len());
-        for (key, entry) in &files.metadata {
-            let frame = described_frame(entry).unwrap_or_else(|reason| {
+        let entries: Vec<(String, Value)> = files.metadata.into_iter().collect();
+        let described = parallel::map(&entries, |(_, entry)| {
+            let (frame, fault) = match described_frame(entry) {
+                Ok(frame) => (frame, None),
+                Err(reason) => (RawFrame::default(), Some(reason)),
+            };
+            let text = entry
+                .as_object()
+                .map(|entry| info::table_info(entry, &frame));
+            (text, fault)
+        });
+        for ((key, _), (text, fault)) in entries.into_iter().zip(described) {
+            if let Some(reason) = fault {
                 problems.push(format!("{METADATA}: {key}: {reason}"));
-                RawFrame::default()
-            });
-            if let Value::Object(entry) = entry {
-                info.insert(key.clone(), info::table_info(entry, &frame));
+            }
+            if let Some(text) = text {
+                info.insert(key, text);
             }
         }
         Ok(Self {

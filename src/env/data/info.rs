@@ -22,8 +22,11 @@ pub(super) fn table_info(entry: &Map<String, Value>, frame: &RawFrame) -> String
         .filter(|(i, (_, cells))| *i == 0 || !all_numeric(cells))
         .map(|(_, (name, cells))| (name.clone(), Value::Array(unique(cells))))
         .collect();
-    let mut entry = entry.clone();
-    entry.shift_remove("table");
+    let mut entry: Map<String, Value> = entry
+        .iter()
+        .filter(|(key, _)| *key != "table")
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
     entry.insert("column_dtypes".to_owned(), Value::Object(dtypes));
     entry.insert("unique_vals_per_col".to_owned(), Value::Object(values));
     let mut out = String::new();

@@ -10,6 +10,7 @@ mod error;
 mod frame;
 mod info;
 mod moment;
+mod parallel;
 mod questions;
 mod typed;
 

@@ -54,18 +54,32 @@ impl Served {
         answer
     }
 
+    fn post(&self, path: &str, body: &str) -> String {
+        self.ask(&format!(
+            "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+             connection: close\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        ))
+    }
+
+    /// A number that the system keeps of the process.
+    #[cfg(target_os = "linux")]
+    fn number(&self, file: &str, name: &str) -> u64 {
+        let text = std::fs::read_to_string(format!("/proc/{}/{file}", self.process.id()));
+        let text = text.expect("what the system keeps");
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        let number = line.and_then(|line| line.split_whitespace().next());
+        number.expect("a number").parse().expect("a number")
+    }
+
     /// A stateless query of the built-in data's first table.
     fn query(&self, query: &str) -> String {
         let catalog = Catalog::builtin().expect("the built-in data");
         let (company, found) = catalog.companies().first_key_value().expect("a company");
         let table = found.tables.keys().next().expect("a table");
         let asked = json!({"company_name": company, "table_name": table, "query": query});
-        let body = json!({"action": {"tool_name": "sql_query", "arguments": asked}}).to_string();
-        self.ask(&format!(
-            "POST /step HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
-             connection: close\r\ncontent-length: {}\r\n\r\n{body}",
-            body.len()
-        ))
+        let body = json!({"action": {"tool_name": "sql_query", "arguments": asked}});
+        self.post("/step", &body.to_string())
     }
 
     /// Ends it in order, which must succeed.
@@ -103,13 +117,7 @@ fn serve_answers_health_without_any_data_and_ends_at_a_signal() {
 #[test]
 fn no_query_writes_to_the_disk() {
     let server = Served::start();
-    let written = || -> u64 {
-        let io = std::fs::read_to_string(format!("/proc/{}/io", server.process.id()));
-        let io = io.expect("what it wrote");
-        let line = io.lines().find_map(|line| line.strip_prefix("wchar: "));
-        line.expect("a count").parse().expect("a number")
-    };
-    let before = written();
+    let before = server.number("io", "wchar:");
     for query in [
         "with recursive t(x, y) as (select 1, printf('%.*c', 60000, 'x') union all select x + 1, y from t) select x from t where 1 order by y || x",
         "with recursive t(x, y) as (select 1, printf('%.*c', 60000, 'x') union select x + 1, y from t) select count(*) from t where 1",
@@ -123,8 +131,44 @@ fn no_query_writes_to_the_disk() {
             "{answer}"
         );
     }
-    let written = written() - before;
+    let written = server.number("io", "wchar:") - before;
     assert!(written < 1_000_000, "{written} bytes");
+    server.stop();
+}
+
+/// (i) Every environment that was ever made cost the reference 33 KB for good:
+/// 3,000 of them would be 100 MB.
+#[cfg(target_os = "linux")]
+#[test]
+fn sessions_leave_no_memory_behind() {
+    let server = Served::start();
+    let visit = || {
+        let answer = server.post("/reset", "{}");
+        assert!(answer.contains("\"question\""), "{answer}");
+        let create = r#"{"jsonrpc": "2.0", "method": "openenv/session/create"}"#;
+        let answer = server.post("/mcp", create);
+        let id = answer
+            .split("\"session_id\":\"")
+            .nth(1)
+            .and_then(|id| id.get(..36));
+        let close = json!({"jsonrpc": "2.0", "method": "openenv/session/close",
+                           "params": {"session_id": id.expect("an id")}});
+        let answer = server.post("/mcp", &close.to_string());
+        assert!(answer.contains("\"closed\":true"), "{answer}");
+        let mut socket = TcpStream::connect(&server.address).expect("connected");
+        let handshake = "GET /ws HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\n\
+            upgrade: websocket\r\nsec-websocket-version: 13\r\n\
+            sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+        socket.write_all(handshake.as_bytes()).expect("sent");
+        let mut head = [0; 12];
+        socket.read_exact(&mut head).expect("read");
+        assert_eq!(&head, b"HTTP/1.1 101");
+    };
+    (0..200).for_each(|_| visit());
+    let before = server.number("status", "VmRSS:");
+    (0..1000).for_each(|_| visit());
+    let kept = server.number("status", "VmRSS:").saturating_sub(before);
+    assert!(kept < 16 * 1024, "{kept} KB");
     server.stop();
 }
 

@@ -1,0 +1,49 @@
+//! The same work on many things, on as many threads as the machine has use for.
+
+use std::num::NonZeroUsize;
+
+/// Below this many things a thread costs more than it saves.
+const WORTH_A_THREAD: usize = 32;
+/// A start-up is no reason to take a whole machine.
+const MOST_THREADS: usize = 8;
+
+/// What `work` makes of each thing, in the order of the things.
+pub(super) fn map<T: Sync, R: Send>(things: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let threads = processors
+        .min(MOST_THREADS)
+        .min(things.len() / WORTH_A_THREAD)
+        .max(1);
+    let mut shares = things.chunks(things.len().div_ceil(threads).max(1));
+    let own = shares.next().unwrap_or_default();
+    std::thread::scope(|scope| {
+        let others: Vec<_> = shares
+            .map(|share| (share, scope.spawn(|| share.iter().map(&work).collect())))
+            .collect();
+        let mut made: Vec<R> = own.iter().map(&work).collect();
+        for (share, other) in others {
+            match other.join() {
+                Ok(more) => made.extend::<Vec<R>>(more),
+                // It panicked: so will this, where the caller sees it.
+                Err(_) => made.extend(share.iter().map(&work)),
+            }
+        }
+        made
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_is_kept_whatever_the_number() {
+        for n in [0, 1, 31, 64, 65, 1000] {
+            let things: Vec<usize> = (0..n).collect();
+            assert_eq!(
+                map(&things, |x| x * 2),
+                (0..n).map(|x| x * 2).collect::<Vec<_>>()
+            );
+        }
+    }
+}
