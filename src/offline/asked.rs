@@ -34,7 +34,12 @@ impl Asked {
 
     /// Byte offset of a phrase (whole words) in `phrase`.
     pub fn find(&self, words: &str) -> Option<usize> {
-        self.phrase.find(&format!(" {words} "))
+        let blank = |i: usize| self.phrase.as_bytes().get(i) == Some(&b' ');
+        self.phrase
+            .match_indices(words)
+            .map(|(i, _)| i)
+            .find(|i| *i > 0 && blank(i - 1) && blank(i + words.len()))
+            .map(|i| i - 1)
     }
 
     /// Whether the question begins with one of these.

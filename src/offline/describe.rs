@@ -125,7 +125,7 @@ fn operations(expr: &Expr, out: &mut Vec<String>) {
 pub(crate) fn evidence(facts: &Facts, expr: &Expr, history: &[Option<&str>]) -> Vec<EvidenceRef> {
     let mut out: Vec<EvidenceRef> = Vec::new();
     for leaf in expr.leaves() {
-        if leaf.literal.starts_with("const_") {
+        if leaf.is_constant() {
             continue;
         }
         let of_page = leaf

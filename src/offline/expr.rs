@@ -57,6 +57,13 @@ pub(crate) struct Leaf {
     pub fact: Option<usize>,
 }
 
+impl Leaf {
+    /// Whether it is a constant such as `const_100`.
+    pub fn is_constant(&self) -> bool {
+        self.literal.starts_with("const_")
+    }
+}
+
 /// An expression; its program has one step for each operation.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Expr {
@@ -133,6 +140,11 @@ impl Expr {
     /// The number, if it is one.
     pub fn number(&self) -> Option<f64> {
         self.value()?.number()
+    }
+
+    /// Whether it is nothing but a constant.
+    pub fn is_constant(&self) -> bool {
+        matches!(self, Self::Leaf(leaf) if leaf.is_constant())
     }
 
     /// The literals, left to right, constants included.

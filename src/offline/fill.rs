@@ -4,7 +4,7 @@ use super::expr::{Expr, Leaf, Op};
 use super::facts::{Fact, Facts};
 use super::plan::{Pairing, Pattern, Plan};
 use super::scale;
-use super::slots::{Query, features, rank};
+use super::slots::{self, Query, features, rank};
 use super::weights::{FEATURES, PAIRS};
 
 /// A plan with its slots filled.
@@ -16,6 +16,10 @@ pub(crate) struct Filled {
     pub expr: Expr,
     /// Mean slot score, with what the pairing adds.
     pub score: f64,
+    /// Score of the slot that fits worst; 0 without an open slot.
+    pub lowest: f64,
+    /// How it differs from what the plan says: an index into `choice::VARIANTS`.
+    pub variant: usize,
 }
 
 /// How many facts are tried in a slot.
@@ -24,7 +28,7 @@ const TRIED: usize = 8;
 /// The best fillings of a plan, best first.
 pub(crate) fn fill(facts: &Facts, plan: &Plan, index: usize, keep: usize) -> Vec<Filled> {
     #[allow(clippy::cast_precision_loss, reason = "a plan has a handful of slots")]
-    let slots = plan.slots.len().max(1) as f64;
+    let count = plan.slots.len().max(1) as f64;
     choices(facts, plan, TRIED)
         .into_iter()
         .take(keep)
@@ -36,10 +40,15 @@ pub(crate) fn fill(facts: &Facts, plan: &Plan, index: usize, keep: usize) -> Vec
                 _ => expr,
             };
             expr.value()?;
+            let fits = chosen.iter().zip(&plan.slots).filter_map(|(fact, query)| {
+                Some(slots::score(facts, facts.all.get(*fact)?, *fact, query))
+            });
             Some(Filled {
                 plan: index,
                 expr,
-                score: score / slots,
+                score: score / count,
+                lowest: fits.reduce(f64::min).unwrap_or_default(),
+                variant: 0,
             })
         })
         .collect()
@@ -190,7 +199,7 @@ fn mixes(plan: &Plan) -> bool {
 }
 
 /// Whether the row is called by what leaves: its minus sign only says so again.
-fn is_outflow(facts: &Facts, fact: &Fact) -> bool {
+pub(crate) fn is_outflow(facts: &Facts, fact: &Fact) -> bool {
     let Some((row, _)) = fact.cell() else {
         return false;
     };

@@ -8,6 +8,7 @@
 mod arithmetic;
 mod asked;
 mod cell;
+mod choice;
 mod confidence;
 mod describe;
 mod expr;
@@ -25,7 +26,10 @@ mod state;
 mod templates;
 mod text;
 mod training;
+mod variants;
 mod weights;
 
 pub use solve::{Alternative, EvidenceRef, Guess, Indexed, Solver};
-pub use training::{Example, example, feature_weights, signal_names};
+pub use training::{
+    Candidate, Example, candidates, choice_names, example, feature_weights, signal_names,
+};

@@ -6,6 +6,7 @@ use crate::dataset::{Document, Question};
 use crate::number::{Unit, Value};
 
 use super::asked::Asked;
+use super::choice::{self, Scene};
 use super::confidence;
 use super::describe;
 use super::expr::Expr;
@@ -14,6 +15,7 @@ use super::fill::{Filled, fill};
 use super::plan::Plan;
 use super::state::State;
 use super::templates::{self, Context};
+use super::variants::variants;
 use super::weights::WEIGHTS;
 
 /// A page, read once for all its questions; cheap to clone.
@@ -84,6 +86,7 @@ pub struct Guess {
 #[derive(Clone, Debug)]
 pub struct Solver {
     weights: Vec<f64>,
+    choice: Vec<f64>,
 }
 
 impl Default for Solver {
@@ -101,15 +104,18 @@ impl Solver {
     pub fn new() -> Self {
         Self {
             weights: WEIGHTS.iter().map(|(_, w)| *w).collect(),
+            choice: choice::built_in(),
         }
     }
 
-    /// A solver with weights of one's own, in the order of
-    /// [`feature_weights`](super::feature_weights): for training.
+    /// A solver with weights of one's own, for training: those of the slot scorer
+    /// in the order of [`feature_weights`](super::feature_weights), those of the
+    /// choice in the order of [`choice_names`](super::choice_names).
     #[must_use]
-    pub fn with_weights(weights: &[f64]) -> Self {
+    pub fn with_weights(slots: &[f64], choice: &[f64]) -> Self {
         Self {
-            weights: weights.to_vec(),
+            weights: slots.to_vec(),
+            choice: choice.to_vec(),
         }
     }
 
@@ -127,8 +133,9 @@ impl Solver {
         let facts = &*page.facts;
         let asked = Asked::read(&question.text);
         let state = State::read(facts, &question.history);
-        let plans = plans(facts, &asked, &state);
-        let ranked = rank(facts, &plans);
+        let (plans, follow_ups) = plans(facts, &asked, &state);
+        let scene = Scene::new(facts, &asked, &state, follow_ups);
+        let ranked = self.rank(&scene, &plans);
         let signals = confidence::signals(facts, &asked, &state, &plans, &ranked);
         let history: Vec<Option<&str>> = question
             .history
@@ -158,27 +165,39 @@ impl Solver {
             alternatives,
         })
     }
+
+    /// All candidates with their scores, best first.
+    fn rank(&self, scene: &Scene<'_>, plans: &[Plan]) -> Vec<(f64, Filled)> {
+        let mut ranked: Vec<(f64, Filled)> = candidates(scene, plans)
+            .into_iter()
+            .map(|(features, filled)| (choice::score(&features, &self.choice), filled))
+            .collect();
+        ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+        ranked
+    }
 }
 
-/// All fillings of all plans with their scores, best first, each program once.
-fn rank(facts: &Facts, plans: &[Plan]) -> Vec<(f64, Filled)> {
-    let mut ranked: Vec<(f64, Filled)> = Vec::new();
+/// How many fillings of a plan are candidates.
+const FILLINGS: usize = 8;
+
+/// All fillings of all plans and their variants with the features by which they
+/// are chosen, each program once: the first plan's.
+pub(crate) fn candidates(scene: &Scene<'_>, plans: &[Plan]) -> Vec<(Vec<(usize, f64)>, Filled)> {
+    let mut out: Vec<(Vec<(usize, f64)>, Filled)> = Vec::new();
     for (i, plan) in plans.iter().enumerate() {
-        let keep = if i == 0 { 5 } else { 3 };
-        for one in fill(facts, plan, i, keep) {
-            ranked.push((10.0 * plan.prior + 0.2 * one.score, one));
+        let filled = fill(scene.facts, plan, i, FILLINGS);
+        let best = filled.first().map_or(0.0, |f| f.score);
+        let all = filled.into_iter().flat_map(|one| {
+            let others = variants(scene.facts, &one);
+            std::iter::once(one).chain(others)
+        });
+        for one in all {
+            if !out.iter().any(|(_, seen)| seen.expr == one.expr) {
+                out.push((scene.features(plan, &one, best), one));
+            }
         }
     }
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let mut seen: Vec<Expr> = Vec::new();
-    ranked.retain(|(_, filled)| {
-        let new = !seen.contains(&filled.expr);
-        if new {
-            seen.push(filled.expr.clone());
-        }
-        new
-    });
-    ranked
+    out
 }
 
 fn describe(
@@ -203,8 +222,9 @@ fn describe(
     })
 }
 
-/// The plans for a question in its state, best first.
-pub(crate) fn plans(facts: &Facts, asked: &Asked, state: &State) -> Vec<Plan> {
+/// The plans for a question in its state, best first, and how many of them are
+/// a follow-up's.
+pub(crate) fn plans(facts: &Facts, asked: &Asked, state: &State) -> (Vec<Plan>, usize) {
     let context = Context {
         words: state.last().map(|t| t.words.clone()).unwrap_or_default(),
         years: state.last().map(|t| t.years.clone()).unwrap_or_default(),
@@ -222,6 +242,7 @@ pub(crate) fn plans(facts: &Facts, asked: &Asked, state: &State) -> Vec<Plan> {
     } else if let Some(first) = alone.first_mut() {
         first.prior = first.prior.max(0.9);
     }
+    let follow_ups = out.len();
     out.extend(alone);
-    out
+    (out, follow_ups)
 }

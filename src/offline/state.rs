@@ -30,7 +30,7 @@ impl Turn {
         match &self.expr {
             Expr::Leaf(_) => true,
             Expr::Step(Op::Multiply, a, b) => {
-                matches!((&**a, &**b), (Expr::Leaf(_), Expr::Leaf(c)) if c.literal.starts_with("const_"))
+                matches!((&**a, &**b), (Expr::Leaf(_), Expr::Leaf(c)) if c.is_constant())
             }
             Expr::Step(..) => false,
         }
@@ -153,7 +153,7 @@ pub(crate) fn is_bare(asked: &Asked) -> bool {
 /// Finds the facts behind an expression's literals.
 fn locate(facts: &Facts, expr: &mut Expr, query: &Query, found: &mut Vec<usize>) {
     match expr {
-        Expr::Leaf(leaf) if leaf.literal.starts_with("const_") => {}
+        Expr::Leaf(leaf) if leaf.is_constant() => {}
         Expr::Leaf(leaf) => {
             let same = |literal: &str| {
                 literal == leaf.literal

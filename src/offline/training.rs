@@ -6,11 +6,12 @@
 use crate::dataset::Question;
 
 use super::asked::Asked;
+use super::choice::{self, Scene};
 use super::expr::Expr;
 use super::fill::{choices, joint_features};
 use super::plan::Pattern;
 
-use super::solve::{Indexed, plans};
+use super::solve::{self, Indexed, plans};
 use super::state::State;
 use super::weights::{CONFIDENCE, WEIGHTS};
 
@@ -33,6 +34,41 @@ pub fn signal_names() -> Vec<&'static str> {
     CONFIDENCE.iter().map(|(name, _)| *name).collect()
 }
 
+/// Name and built-in weight of every feature of the choice, in order.
+#[must_use]
+pub fn choice_names() -> Vec<(String, f64)> {
+    choice::names()
+        .into_iter()
+        .zip(choice::built_in())
+        .collect()
+}
+
+/// A program among which the choice is made.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// In the dataset's language.
+    pub program: String,
+    /// Its features that are not zero: place in [`choice_names`] and value.
+    pub features: Vec<(usize, f64)>,
+}
+
+/// All programs the rules consider for a question.
+#[must_use]
+pub fn candidates(page: &Indexed, question: &Question) -> Vec<Candidate> {
+    let facts = &*page.facts;
+    let asked = Asked::read(&question.text);
+    let state = State::read(facts, &question.history);
+    let (plans, follow_ups) = plans(facts, &asked, &state);
+    let scene = Scene::new(facts, &asked, &state, follow_ups);
+    solve::candidates(&scene, &plans)
+        .into_iter()
+        .map(|(features, filled)| Candidate {
+            program: filled.expr.program(),
+            features,
+        })
+        .collect()
+}
+
 /// How many facts are tried in a slot.
 const TRIED: usize = 25;
 
@@ -45,7 +81,7 @@ pub fn example(page: &Indexed, question: &Question, program: &str) -> Option<Exa
     let gold = Expr::parse(program)?;
     let asked = Asked::read(&question.text);
     let state = State::read(facts, &question.history);
-    for plan in plans(facts, &asked, &state) {
+    for plan in plans(facts, &asked, &state).0 {
         let mut literals = vec![None; plan.slots.len()];
         if plan.slots.is_empty() || !unify(&plan.pattern, &gold, &mut literals) {
             continue;
@@ -77,16 +113,14 @@ pub fn example(page: &Indexed, question: &Question, program: &str) -> Option<Exa
 /// Whether the program has the pattern's operations; the literals of its slots.
 fn unify(pattern: &Pattern, expr: &Expr, slots: &mut [Option<String>]) -> bool {
     match (pattern, expr) {
-        (Pattern::Slot(i), Expr::Leaf(leaf)) if !leaf.literal.starts_with("const_") => {
-            match slots.get_mut(*i) {
-                Some(Some(known)) => *known == leaf.literal,
-                Some(open) => {
-                    *open = Some(leaf.literal.clone());
-                    true
-                }
-                None => false,
+        (Pattern::Slot(i), Expr::Leaf(leaf)) if !leaf.is_constant() => match slots.get_mut(*i) {
+            Some(Some(known)) => *known == leaf.literal,
+            Some(open) => {
+                *open = Some(leaf.literal.clone());
+                true
             }
-        }
+            None => false,
+        },
         (Pattern::Fixed(fixed), _) => fixed
             .number()
             .zip(expr.number())

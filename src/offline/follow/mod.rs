@@ -75,7 +75,7 @@ pub(crate) fn plans(facts: &Facts, asked: &Asked, state: &State, context: &Conte
 }
 
 /// Whether the last turns named every word of substance already.
-fn names_the_same(facts: &Facts, asked: &Asked, state: &State) -> bool {
+pub(crate) fn names_the_same(facts: &Facts, asked: &Asked, state: &State) -> bool {
     let content: Vec<_> = asked
         .tokens
         .iter()

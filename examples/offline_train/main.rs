@@ -1,0 +1,153 @@
+//! Trains the embedded analyst's weights:
+//!
+//! ```text
+//! cargo run --release --example offline_train -- FILE... [--l2 X] [--choice-l2 X] [--split N]
+//! ```
+//!
+//! The slot scorer and the choice among candidates are conditional logits with an
+//! L2 penalty, the confidence a logistic regression. It prints their accuracy
+//! cross-validated by report page (pages of the first N records of each file
+//! apart from the others), then the weights trained on everything, ready for
+//! `src/offline/weights.rs` and `src/offline/choice/weights.rs`.
+
+mod choice;
+mod confidence;
+mod items;
+mod slots;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use convfinqa::dataset::{Source, load};
+use convfinqa::offline::{Solver, choice_names, feature_weights};
+
+use items::{FOLDS, Item, converse, items};
+
+struct Options {
+    files: Vec<PathBuf>,
+    l2: f64,
+    choice_l2: f64,
+    split: usize,
+}
+
+fn options() -> Result<Options, Box<dyn std::error::Error>> {
+    let mut out = Options {
+        files: Vec::new(),
+        l2: 0.001,
+        choice_l2: 0.003,
+        split: usize::MAX,
+    };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || {
+            arguments
+                .next()
+                .ok_or(format!("{argument}: a value is missing"))
+        };
+        match argument.as_str() {
+            "--l2" => out.l2 = value()?.parse()?,
+            "--choice-l2" => out.choice_l2 = value()?.parse()?,
+            "--split" => out.split = value()?.parse()?,
+            file => out.files.push(PathBuf::from(file)),
+        }
+    }
+    Ok(out)
+}
+
+/// Right and asked, by what was asked.
+#[derive(Default)]
+struct Tally(BTreeMap<String, (usize, usize)>);
+
+impl Tally {
+    fn add(&mut self, key: &str, right: bool) {
+        let (n, all) = self.0.entry(key.to_owned()).or_default();
+        *n += usize::from(right);
+        *all += 1;
+    }
+
+    fn print(&self) {
+        for (key, (n, all)) in &self.0 {
+            println!("{key:44} {:5.1} % of {all}", rate(*n, *all));
+        }
+    }
+}
+
+fn rate(a: usize, b: usize) -> f64 {
+    100.0 * a as f64 / b.max(1) as f64
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let options = options()?;
+    let mut all = Vec::new();
+    for file in &options.files {
+        all.extend(items(&load(&Source::Path(file.clone()))?, options.split));
+    }
+    let start: Vec<f64> = feature_weights().iter().map(|(_, w)| *w).collect();
+    let choice: Vec<f64> = choice_names().into_iter().map(|(_, w)| w).collect();
+    let mut judged: Vec<Vec<(Vec<f64>, bool)>> = Vec::new();
+    let mut tally = Tally::default();
+    for fold in 0..FOLDS {
+        let (test, rest): (Vec<&Item>, Vec<&Item>) = all.iter().partition(|i| i.fold == fold);
+        let slots = slots::fit(&rest, &start, options.l2);
+        let solver = Solver::with_weights(&slots, &choice::fit(&rest, &slots, options.choice_l2));
+        for example in slots::examples(&solver, &test) {
+            tally.add("choices of facts", slots::right(&example, &slots));
+        }
+        let asked = |item: &&&Item| item.gold.is_some();
+        for item in test.iter().filter(asked) {
+            let page = solver.index(&item.question.document);
+            let value = solver
+                .answer(&page, &item.question)
+                .and_then(|g| item.value(&g.program));
+            let right = value.is_some_and(|v| item.right(&v));
+            let kind = if item.stand_alone {
+                "stand-alone questions"
+            } else {
+                "turns over gold history"
+            };
+            tally.add(kind, right);
+            tally.add(&format!("{kind}, {}", half(item)), right);
+        }
+        let turns: Vec<&Item> = test.into_iter().filter(|i| !i.stand_alone).collect();
+        let own = converse(&solver, &turns);
+        for answered in own.iter().filter(|a| a.item.gold.is_some()) {
+            tally.add("turns over own history", answered.right);
+            let key = format!("turns over own history, {}", half(answered.item));
+            tally.add(&key, answered.right);
+        }
+        let signals = own.into_iter().filter(|a| !a.signals.is_empty());
+        judged.push(signals.map(|a| (a.signals, a.right)).collect());
+    }
+    println!("cross-validated by page:");
+    tally.print();
+    confidence::report(&judged);
+    let everything: Vec<&Item> = all.iter().collect();
+    let slots = slots::fit(&everything, &start, options.l2);
+    let solver = Solver::with_weights(&slots, &choice);
+    let examples = slots::examples(&solver, &everything);
+    let right = examples.iter().filter(|e| slots::right(e, &slots)).count();
+    println!(
+        "choices of facts, trained on all: {:.1} %",
+        rate(right, examples.len())
+    );
+    println!("src/offline/weights.rs:");
+    for ((name, _), weight) in feature_weights().iter().zip(&slots) {
+        println!("    ({name:?}, {weight:.2}),");
+    }
+    println!("src/offline/choice/weights.rs:");
+    let weights = choice::fit(&everything, &slots, options.choice_l2);
+    for ((name, _), weight) in choice_names().iter().zip(weights) {
+        if weight.abs() > 0.0 {
+            println!("    ({name:?}, {weight:.2}),");
+        }
+    }
+    Ok(())
+}
+
+fn half(item: &Item) -> &'static str {
+    if item.seen {
+        "first pages"
+    } else {
+        "the other pages"
+    }
+}

@@ -1,0 +1,81 @@
+//! The slot scorer: a conditional logit over joint choices of facts.
+
+use convfinqa::offline::{Example, Solver, choice_names, example};
+
+use crate::items::Item;
+
+pub fn examples(solver: &Solver, items: &[&Item]) -> Vec<Example> {
+    items
+        .iter()
+        .filter_map(|item| {
+            let page = solver.index(&item.question.document);
+            example(&page, &item.question, item.program.as_deref()?)
+        })
+        .collect()
+}
+
+/// Gradient descent on the mean log-loss plus `l2 * |w - w0|^2 / 2`.
+fn train(examples: &[Example], start: &[f64], l2: f64) -> Vec<f64> {
+    let mut weights = start.to_vec();
+    let mut velocity = vec![0.0; weights.len()];
+    let n = examples.len().max(1) as f64;
+    for _ in 0..400 {
+        let mut gradient: Vec<f64> = weights
+            .iter()
+            .zip(start)
+            .map(|(w, s)| l2 * (w - s))
+            .collect();
+        for example in examples {
+            let scores: Vec<f64> = example
+                .choices
+                .iter()
+                .map(|(f, _)| dot(f, &weights))
+                .collect();
+            let top = scores.iter().copied().fold(f64::MIN, f64::max);
+            let weight: Vec<f64> = scores.iter().map(|s| (s - top).exp()).collect();
+            let all: f64 = weight.iter().sum();
+            let right: f64 = weight
+                .iter()
+                .zip(&example.choices)
+                .filter(|(_, (_, used))| *used)
+                .map(|(w, _)| w)
+                .sum::<f64>()
+                .max(1e-12);
+            for (w, (features, used)) in weight.iter().zip(&example.choices) {
+                let push = (w / all - if *used { w / right } else { 0.0 }) / n;
+                if push.abs() > 1e-9 {
+                    for (g, f) in gradient.iter_mut().zip(features) {
+                        *g += push * f;
+                    }
+                }
+            }
+        }
+        for ((w, v), g) in weights.iter_mut().zip(&mut velocity).zip(&gradient) {
+            *v = 0.9 * *v - 0.3 * g;
+            *w += *v;
+        }
+    }
+    weights
+}
+
+pub fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+/// Two rounds: the second sees the choices that the first's weights put in reach.
+pub fn fit(items: &[&Item], start: &[f64], l2: f64) -> Vec<f64> {
+    let zero = vec![0.0; start.len()];
+    let choice: Vec<f64> = choice_names().into_iter().map(|(_, w)| w).collect();
+    let solver = |slots: &[f64]| Solver::with_weights(slots, &choice);
+    let first = train(&examples(&solver(start), items), &zero, l2);
+    train(&examples(&solver(&first), items), &zero, l2)
+}
+
+/// Whether the weights choose right.
+pub fn right(example: &Example, weights: &[f64]) -> bool {
+    example
+        .choices
+        .iter()
+        .max_by(|a, b| dot(&a.0, weights).total_cmp(&dot(&b.0, weights)))
+        .is_some_and(|(_, used)| *used)
+}

@@ -1,0 +1,96 @@
+//! A filled plan told another way: the same facts in another order, on another
+//! base, or with the other reading of a doubled minus sign.
+//!
+//! Reports and questions leave all three open; `choice` picks.
+
+use super::expr::{Expr, Leaf, Op};
+use super::facts::Facts;
+use super::fill::Filled;
+
+/// The variants, told apart by an index into `choice::VARIANTS`.
+pub(crate) fn variants(facts: &Facts, filled: &Filled) -> Vec<Filled> {
+    let step = |op: Op, a: &Expr, b: &Expr| Expr::step(op, a.clone(), b.clone());
+    let mut found: Vec<(usize, Expr)> = Vec::new();
+    match filled.expr.top() {
+        Some((Op::Subtract, a, b)) => found.push((1, step(Op::Subtract, b, a))),
+        Some((Op::Divide, change, base)) => match change.top() {
+            Some((Op::Subtract, a, b)) if b == base => {
+                found.push((2, step(Op::Divide, change, a)));
+                let swapped = step(Op::Subtract, b, a);
+                found.push((3, step(Op::Divide, &swapped, a)));
+            }
+            Some((Op::Subtract, ..)) => {}
+            _ if !base.is_constant() => found.push((4, step(Op::Divide, base, change))),
+            _ => {}
+        },
+        _ => {}
+    }
+    let flipped = flipped(facts, &filled.expr);
+    if flipped != filled.expr {
+        found.push((5, flipped));
+    }
+    found
+        .into_iter()
+        .filter(|(_, expr)| expr.value().is_some())
+        .map(|(variant, expr)| Filled {
+            variant,
+            expr,
+            ..filled.clone()
+        })
+        .collect()
+}
+
+/// An expression whose negative cells are read with the other sign.
+fn flipped(facts: &Facts, expr: &Expr) -> Expr {
+    match expr {
+        Expr::Leaf(leaf) => {
+            let fact = leaf.fact.and_then(|i| facts.all.get(i));
+            if !fact.is_some_and(|f| f.cell().is_some() && f.literal.starts_with('-')) {
+                return expr.clone();
+            }
+            Expr::Leaf(Leaf {
+                literal: match leaf.literal.strip_prefix('-') {
+                    Some(magnitude) => magnitude.to_owned(),
+                    None => format!("-{}", leaf.literal),
+                },
+                value: -leaf.value,
+                fact: leaf.fact,
+            })
+        }
+        Expr::Step(op, a, b) => Expr::step(*op, flipped(facts, a), flipped(facts, b)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(program: &str) -> Vec<String> {
+        let filled = Filled {
+            plan: 0,
+            expr: Expr::parse(program).unwrap(),
+            score: 0.0,
+            lowest: 0.0,
+            variant: 0,
+        };
+        variants(&Facts::default(), &filled)
+            .into_iter()
+            .map(|v| v.expr.program())
+            .collect()
+    }
+
+    #[test]
+    fn a_change_is_told_the_other_way_round_and_on_the_other_base() {
+        assert_eq!(told("subtract(5, 3)"), ["subtract(3, 5)"]);
+        assert_eq!(
+            told("subtract(5, 3), divide(#0, 3)"),
+            [
+                "subtract(5, 3), divide(#0, 5)",
+                "subtract(3, 5), divide(#0, 5)"
+            ]
+        );
+        assert_eq!(told("divide(5, 3)"), ["divide(3, 5)"]);
+        assert_eq!(told("divide(5, const_3)"), Vec::<String>::new());
+        assert_eq!(told("subtract(0, 3)"), ["subtract(3, 0)"]);
+    }
+}
