@@ -1,7 +1,7 @@
 //! What the slot scorer learns from: for a question and a program known to be
 //! right, the features of every fact and which of them the program used.
 //!
-//! Used by `examples/offline_train.rs` only; answering never comes here.
+//! Used by `examples/offline_train` only; answering never comes here.
 
 use crate::dataset::Question;
 

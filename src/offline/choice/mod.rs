@@ -3,7 +3,7 @@
 //! the earlier turns have told already.
 //!
 //! `slots` ranks facts for a slot; this ranks whole programs. Its weights are in
-//! `weights`, fitted by `examples/offline_train.rs`.
+//! `weights`, fitted by `examples/offline_train`.
 
 mod cues;
 mod shape;
