@@ -97,6 +97,10 @@ impl Default for Solver {
 
 /// How many alternatives a guess keeps.
 const ALTERNATIVES: usize = 8;
+/// How far an alternative's score may lie behind the best: scores are logarithms
+/// of odds, so this leaves out what is less than a seventh as likely. A check's
+/// doubt does not make up for more.
+const BEHIND: f64 = 2.0;
 
 impl Solver {
     /// A solver with the built-in weights.
@@ -142,8 +146,10 @@ impl Solver {
             .iter()
             .map(|h| h.program.as_deref())
             .collect();
+        let least = ranked.first().map_or(0.0, |(score, _)| score - BEHIND);
         let mut all = ranked
             .iter()
+            .take_while(|(score, _)| *score >= least)
             .take(ALTERNATIVES + 1)
             .filter_map(|(score, filled)| {
                 let plan = plans.get(filled.plan)?;
