@@ -397,6 +397,20 @@ async fn the_command_says_licence_and_purpose_and_what_is_there() {
     );
 }
 
+/// A hub keeps large files at other hosts, and sends the reader there.
+#[tokio::test]
+async fn a_file_that_is_kept_elsewhere_is_fetched_there() {
+    let elsewhere = FileServer::start(vec![("/large".to_owned(), bytes(METADATA))], []).await;
+    let moved: &'static str = format!("302 Found\r\nLocation: {}/large", elsewhere.url).leak();
+    let (hub, place) = (
+        faulty(&[(METADATA, Act::Status(moved))]).await,
+        Workplace::new(),
+    );
+    run(&place, &hub.url, &[]).await.succeeds();
+    assert_eq!(elsewhere.requests(), 1);
+    assert!(place.path("data/finqa").join(METADATA).exists());
+}
+
 #[tokio::test]
 async fn what_goes_wrong_is_one_line_and_its_exit_code() {
     let place = Workplace::new();

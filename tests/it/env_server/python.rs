@@ -4,8 +4,12 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
-use convfinqa::env::server::RunningServer;
+use convfinqa::env::data::Catalog;
+use convfinqa::env::episode::Rules;
+use convfinqa::env::server::{RunningServer, spawn_in_process};
+use convfinqa::env::tools::{ToolLimits, Tools};
 use rstest::rstest;
 
 use super::{options, start};
@@ -104,6 +108,61 @@ async fn a_grpo_rollout_earns_what_its_policy_deserves(#[case] venv: &str) {
         assert!(out.contains("mean reward 0.50"), "{out}");
     }
     server.stop().await.expect("a clean end");
+}
+
+/// A Python server of the same tools, on a port that was free a moment ago.
+struct Framework(std::process::Child, String);
+
+impl Framework {
+    async fn start(python: &Path, data: &Path) -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = listener.local_addr().expect("an address").port();
+        drop(listener);
+        let child = Command::new(python)
+            .arg("openenv_server.py")
+            .arg(data)
+            .args(["--port", &port.to_string()])
+            .current_dir(root().join("tests/python"))
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .spawn()
+            .expect("the server starts");
+        let mut framework = Self(child, format!("http://127.0.0.1:{port}"));
+        while tokio::net::TcpStream::connect(("127.0.0.1", port))
+            .await
+            .is_err()
+        {
+            let ended = framework.0.try_wait().expect("a process");
+            assert!(ended.is_none(), "the Python server ended: {ended:?}");
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        }
+        framework
+    }
+}
+
+impl Drop for Framework {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// What the load generator drives for want of the reference, and what a query
+/// must answer: rows as pandas writes them.
+#[tokio::test(flavor = "multi_thread")]
+async fn queries_answer_as_pandas_does_behind_openenvs_own_framework() {
+    let Some(python) = program("openenv-0.2.3", "python") else {
+        return;
+    };
+    let data = root().join("tests/fixtures/finqa-env/data");
+    let theirs = Framework::start(&python, &data).await;
+    let catalog = Catalog::load(&data).expect("the fixture");
+    let tools = Tools::new(Arc::new(catalog), ToolLimits::default());
+    let ours = spawn_in_process(Arc::new(tools), Rules::default(), options())
+        .await
+        .expect("a free port");
+    let out = run(&python, &["same_rows.py", &ours.url(), &theirs.1]).await;
+    assert!(out.contains("ok: 48 queries"), "{out}");
+    ours.stop().await.expect("a clean end");
 }
 
 #[tokio::test(flavor = "multi_thread")]
