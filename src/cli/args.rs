@@ -8,17 +8,52 @@ use serde::Serialize;
 
 use super::gate::GateArgs;
 
-/// Who answers and how: the arguments that every command with agents shares.
+/// Which model is asked, and how: the arguments of every command that asks one.
 /// What is serialised is a layer of settings: keys are those of
 /// `convfinqa.toml`.
 #[derive(Args, Clone, Debug, Default, Serialize)]
-pub struct PairArgs {
+pub struct ModelArgs {
     /// `offline` (the embedded pair, the default) or a chat model; on Azure the deployment
     #[arg(long, short = 'm', value_name = "MODEL")]
     pub model: Option<String>,
     /// Sampling temperature, 0 to 1
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     pub temperature: Option<f64>,
+    /// Seed of sampling where the provider has one, and of shuffling
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u64>,
+
+    /// Which API [default: Azure if its variables are set and OPENAI_API_KEY is not, else OpenAI]
+    #[arg(long, value_name = "API", value_parser = ["openai", "azure"], help_heading = "Provider")]
+    pub provider: Option<String>,
+    /// Base URL of any compatible server; on loopback no key is needed
+    #[arg(long, value_name = "URL", help_heading = "Provider")]
+    pub base_url: Option<String>,
+    /// Limit on output tokens of one reply
+    #[arg(long, value_name = "N", help_heading = "Provider")]
+    pub max_tokens: Option<u32>,
+    /// Seconds for one HTTP request [default: 120]
+    #[arg(long, value_name = "S", help_heading = "Provider")]
+    pub timeout: Option<u64>,
+    /// HTTP requests for one call, at most [default: 6]
+    #[arg(long, value_name = "N", help_heading = "Provider")]
+    pub attempts: Option<u32>,
+
+    /// Settings file [default: convfinqa.toml, if it is there]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[serde(skip)]
+    pub config: Option<PathBuf>,
+}
+
+/// Who answers and how: the arguments that every command with agents shares.
+/// What is serialised is a layer of settings: keys are those of
+/// `convfinqa.toml`.
+#[derive(Args, Clone, Debug, Default, Serialize)]
+pub struct PairArgs {
+    /// Which model.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub model: ModelArgs,
 
     /// Who criticises: an LLM beside the checks, the checks alone, nobody
     #[arg(long, value_name = "WHO", value_parser = ["llm", "rules", "off"], help_heading = "Agents")]
@@ -46,36 +81,12 @@ pub struct PairArgs {
     /// Analyses drawn per question, of which the commonest value is taken [default: 1]
     #[arg(long, value_name = "K", help_heading = "Agents")]
     pub samples: Option<u32>,
-    /// Seed of sampling where the provider has one, and of shuffling
-    #[arg(long, value_name = "SEED", help_heading = "Agents")]
-    pub seed: Option<u64>,
     /// How the table is shown: as filed, or repaired
     #[arg(long, value_name = "STYLE", value_parser = ["reference", "repaired"], help_heading = "Agents")]
     pub table_style: Option<String>,
     /// A folder whose .j2 files replace the built-in templates
     #[arg(long, value_name = "DIR", help_heading = "Agents")]
     pub prompts: Option<PathBuf>,
-
-    /// Which API [default: Azure if its variables are set and OPENAI_API_KEY is not, else OpenAI]
-    #[arg(long, value_name = "API", value_parser = ["openai", "azure"], help_heading = "Provider")]
-    pub provider: Option<String>,
-    /// Base URL of any compatible server; on loopback no key is needed
-    #[arg(long, value_name = "URL", help_heading = "Provider")]
-    pub base_url: Option<String>,
-    /// Limit on output tokens of one reply
-    #[arg(long, value_name = "N", help_heading = "Provider")]
-    pub max_tokens: Option<u32>,
-    /// Seconds for one HTTP request [default: 120]
-    #[arg(long, value_name = "S", help_heading = "Provider")]
-    pub timeout: Option<u64>,
-    /// HTTP requests for one call, at most [default: 6]
-    #[arg(long, value_name = "N", help_heading = "Provider")]
-    pub attempts: Option<u32>,
-
-    /// Settings file [default: convfinqa.toml, if it is there]
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    #[serde(skip)]
-    pub config: Option<PathBuf>,
 }
 
 /// The arguments of the main job. What is serialised is a layer of settings:

@@ -50,7 +50,7 @@ pub struct Args {
 /// # Errors
 /// One line for the user; [`super::exit::classify`] knows its exit code.
 pub fn execute(args: &Args) -> anyhow::Result<Exit> {
-    let settings = settings::load(&args.pair, args.pair.config.as_deref())?;
+    let settings = settings::load(&args.pair, args.pair.model.config.as_deref())?;
     let (own, question) = document(args)?;
     let quiet = args.quiet;
     if !quiet {

@@ -7,6 +7,7 @@ use crate::config::ConfigError;
 use crate::dataset::download::DownloadError;
 use crate::dataset::{DatasetError, OwnError};
 use crate::env::data::{EnvError, HubError};
+use crate::env::play::PlayError;
 use crate::env::server::ServerError;
 use crate::models::{ErrorKind, ModelError, SettingsError};
 use crate::prompt::PromptError;
@@ -121,6 +122,15 @@ pub fn classify(error: &anyhow::Error) -> Exit {
         }
         if cause.is::<ServerError>() {
             return Exit::Usage;
+        }
+        if let Some(error) = cause.downcast_ref::<PlayError>() {
+            return match error {
+                PlayError::Model(error) if error.kind == ErrorKind::Settings => Exit::Usage,
+                PlayError::Model(_) => Exit::Provider,
+                _ if error.is_unreachable() => Exit::Provider,
+                _ if error.is_data() => Exit::Data,
+                _ => Exit::Usage,
+            };
         }
         if cause.is::<AnalysisError>() || cause.is::<OwnError>() {
             return Exit::Data;

@@ -56,12 +56,12 @@ pub fn answering(settings: &Settings, observer: Observer) -> anyhow::Result<Answ
         }
         (Backend::Offline, None, "offline".to_owned(), String::new())
     } else {
-        let analyst = chat_model(settings, &settings.model, &observer)?;
+        let analyst = chat_model(settings, &settings.model, &variable, &observer)?;
         let (endpoint, name) = (analyst.settings().endpoint(), describe(analyst.settings()));
         let analyst: Arc<dyn ChatModel> = Arc::new(analyst);
         let (critic, critic_name) = match &settings.critic_model {
             Some(model) => {
-                let critic = chat_model(settings, model, &observer)?;
+                let critic = chat_model(settings, model, &variable, &observer)?;
                 let name = describe(critic.settings());
                 (Arc::new(critic) as Arc<dyn ChatModel>, name)
             }
@@ -111,9 +111,38 @@ impl Answering {
     }
 }
 
+/// One model, by itself.
+pub struct Single {
+    /// The model.
+    pub model: Arc<dyn ChatModel>,
+    /// Where its calls go.
+    pub endpoint: Endpoint,
+    /// Provider, address and model.
+    pub name: String,
+}
+
+/// The model that the settings name, with `variables` in the place of the
+/// environment; `observer` hears of retries.
+///
+/// # Errors
+/// A key or address that cannot work, in one line.
+pub fn single(
+    settings: &Settings,
+    variables: &dyn Fn(&str) -> Option<String>,
+    observer: &Observer,
+) -> anyhow::Result<Single> {
+    let model = chat_model(settings, &settings.model, variables, observer)?;
+    Ok(Single {
+        endpoint: model.settings().endpoint(),
+        name: describe(model.settings()),
+        model: Arc::new(model),
+    })
+}
+
 fn chat_model(
     settings: &Settings,
     model: &str,
+    variables: &dyn Fn(&str) -> Option<String>,
     observer: &Observer,
 ) -> anyhow::Result<OpenAiModel> {
     let flags = models::Flags {
@@ -121,7 +150,7 @@ fn chat_model(
         base_url: settings.base_url.clone(),
         model: model.to_owned(),
     };
-    let mut resolved = models::Settings::resolve(&variable, &flags)?;
+    let mut resolved = models::Settings::resolve(variables, &flags)?;
     resolved.timeouts.attempt = Duration::from_secs(settings.timeout);
     resolved.retry.max_attempts = settings.attempts;
     Ok(OpenAiModel::new(resolved)?.with_observer(Arc::clone(observer)))

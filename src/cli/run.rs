@@ -27,7 +27,7 @@ const EVENT_QUEUE: usize = 1024;
 /// # Errors
 /// One line for the user; [`super::exit::classify`] knows its exit code.
 pub fn execute(args: &RunArgs) -> anyhow::Result<Exit> {
-    let settings = settings::load(args, args.pair.config.as_deref())?;
+    let settings = settings::load(args, args.pair.model.config.as_deref())?;
     let offline = settings.is_offline();
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime.enable_all();

@@ -16,6 +16,19 @@ use super::{Exit, Failure, provider};
 /// # Errors
 /// One line that names the layer and the setting.
 pub fn load(flags: &impl Serialize, named: Option<&Path>) -> anyhow::Result<Settings> {
+    load_by(flags, named, &provider::variable)
+}
+
+/// The same, with `variable` in the place of the environment; it is asked once
+/// `.env` has been read.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_by(
+    flags: &impl Serialize,
+    named: Option<&Path>,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> anyhow::Result<Settings> {
     // A `.env` that is not there is no error; one that cannot be read is.
     match dotenvy::dotenv() {
         Ok(_) => {}
@@ -28,7 +41,7 @@ pub fn load(flags: &impl Serialize, named: Option<&Path>) -> anyhow::Result<Sett
             named.unwrap_or(Path::new("convfinqa.toml")),
             named.is_some(),
         )?
-        .environment(&provider::variable)?
+        .environment(variable)?
         .table(flags, "command line")?;
     Ok(layers.settings()?)
 }

@@ -7,6 +7,7 @@
 
 use std::time::Duration;
 
+use reqwest::ClientBuilder;
 use reqwest::redirect::Policy;
 
 use super::settings::SettingsError;
@@ -29,7 +30,19 @@ pub fn install_crypto() {
 /// [`SettingsError::Client`] when neither the machine's certificates nor the
 /// built-in ones give a client.
 pub fn client(connect_timeout: Duration, direct: bool) -> Result<reqwest::Client, SettingsError> {
-    build(connect_timeout, direct, Policy::none)
+    build(connect_timeout, direct, |builder| builder)
+}
+
+/// The same client for connections that are upgraded to a WebSocket, which
+/// HTTP/2 does not do this way.
+///
+/// # Errors
+/// As [`client`].
+pub fn upgrade_client(
+    connect_timeout: Duration,
+    direct: bool,
+) -> Result<reqwest::Client, SettingsError> {
+    build(connect_timeout, direct, ClientBuilder::http1_only)
 }
 
 /// Builds a client for public files whose bytes are verified: it follows
@@ -39,24 +52,26 @@ pub fn client(connect_timeout: Duration, direct: bool) -> Result<reqwest::Client
 /// As [`client`].
 pub fn download_client(connect_timeout: Duration) -> Result<reqwest::Client, SettingsError> {
     const REDIRECTS: usize = 5;
-    build(connect_timeout, false, || Policy::limited(REDIRECTS))
+    build(connect_timeout, false, |builder| {
+        builder.redirect(Policy::limited(REDIRECTS))
+    })
 }
 
 fn build(
     connect_timeout: Duration,
     direct: bool,
-    redirects: fn() -> Policy,
+    change: fn(ClientBuilder) -> ClientBuilder,
 ) -> Result<reqwest::Client, SettingsError> {
     install_crypto();
     let builder = || {
-        let builder = reqwest::Client::builder()
+        let builder = ClientBuilder::new()
             .user_agent(concat!("convfinqa/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(connect_timeout)
-            .redirect(redirects())
+            .redirect(Policy::none())
             // One retry loop, and it is not reqwest's: it would hide requests from the count.
             .retry(reqwest::retry::never())
             .tcp_keepalive(Duration::from_secs(30));
-        if direct { builder.no_proxy() } else { builder }
+        change(if direct { builder.no_proxy() } else { builder })
     };
     builder()
         .build()

@@ -7,6 +7,7 @@
 
 mod address;
 pub mod capabilities;
+mod chat_json;
 mod classify;
 pub mod error;
 mod hint;
@@ -22,8 +23,9 @@ pub mod usage;
 mod wire;
 
 pub use capabilities::{Capabilities, Correction};
+pub use chat_json::{messages_json, tools_json};
 pub use error::{ErrorKind, ModelError};
-pub use http::{client as http_client, download_client, install_crypto};
+pub use http::{client as http_client, download_client, install_crypto, upgrade_client};
 pub use openai::{CallEvent, Observer, OpenAiModel};
 pub use price::{Cost, Price, PriceError, PriceList};
 pub use retry::{RetryNotice, RetryOptions};

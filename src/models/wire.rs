@@ -90,7 +90,7 @@ pub(super) struct Body<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct BodyMessage<'a> {
+pub(super) struct BodyMessage<'a> {
     role: &'static str,
     content: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -166,7 +166,7 @@ impl<'a> Body<'a> {
 }
 
 impl<'a> BodyMessage<'a> {
-    fn new(message: &'a Message, system: SystemRole) -> Self {
+    pub fn new(message: &'a Message, system: SystemRole) -> Self {
         Self {
             role: match (message.role, system) {
                 (Role::System, SystemRole::System) => "system",

@@ -54,6 +54,32 @@ pub const COLUMNS: &[&str] = &[
 /// [`SinkError`] if the journal cannot be read or the file not be written; a
 /// file that was there is then as it was.
 pub fn write_csv(path: &Path, journal: &Journal) -> Result<(), SinkError> {
+    write(path, |put| {
+        let mut failed = None;
+        journal.for_each_row(|row| {
+            if failed.is_none() {
+                failed = put(&row).err();
+            }
+        })?;
+        failed.map_or(Ok(()), Err)
+    })
+}
+
+/// Writes rows that no journal holds.
+///
+/// # Errors
+/// As [`write_csv`].
+pub fn write_rows(path: &Path, rows: &[Row]) -> Result<(), SinkError> {
+    write(path, |put| rows.iter().try_for_each(put))
+}
+
+/// Puts a row into the file.
+type Put<'p> = &'p mut dyn FnMut(&Row) -> Result<(), SinkError>;
+
+fn write(
+    path: &Path,
+    fill: impl FnOnce(Put<'_>) -> Result<(), SinkError>,
+) -> Result<(), SinkError> {
     let error = |source| SinkError::Csv {
         path: path.to_owned(),
         source,
@@ -61,13 +87,7 @@ pub fn write_csv(path: &Path, journal: &Journal) -> Result<(), SinkError> {
     write_atomic(path, |file| {
         let mut writer = ::csv::Writer::from_writer(file);
         writer.write_record(COLUMNS).map_err(error)?;
-        let mut failed = None;
-        journal.for_each_row(|row| {
-            if failed.is_none() {
-                failed = writer.write_record(cells(&row)).err();
-            }
-        })?;
-        failed.map_or(Ok(()), |source| Err(error(source)))?;
+        fill(&mut |row| writer.write_record(cells(row)).map_err(error))?;
         writer.flush().map_err(|source| SinkError::Write {
             path: path.to_owned(),
             source,

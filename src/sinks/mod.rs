@@ -14,7 +14,7 @@ mod summary;
 pub mod terminal;
 
 pub use answer::AnswerView;
-pub use csv::{COLUMNS, write_csv};
+pub use csv::{COLUMNS, write_csv, write_rows};
 pub use folder::{RunFolder, SinkError, copy, latest_unfinished};
 pub use jsonl::write_transcripts;
 pub use junit::write_junit;

@@ -24,8 +24,12 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("score", &["dataset"]),
     ("config", &["agents", "run"]),
     ("run", &["dataset", "agents", "models", "score", "config"]),
-    // The tables of what `analysis` finds are drawn beside those of a run.
-    ("sinks", &["run", "score", "dataset", "agents", "analysis"]),
+    // The tables of what `analysis` finds and of the episodes that `env` plays
+    // are drawn beside those of a run.
+    (
+        "sinks",
+        &["run", "score", "dataset", "agents", "analysis", "env"],
+    ),
     ("analysis", &["dataset", "score", "run"]),
     ("env", &["dataset", "models", "offline", "parse", "score"]),
 ];

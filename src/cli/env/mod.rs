@@ -3,6 +3,7 @@
 mod build;
 mod check;
 mod download;
+mod play;
 mod serve;
 
 use std::ffi::OsStr;
@@ -23,6 +24,8 @@ pub enum Command {
     Build(build::Args),
     /// Fetch the published benchmark and verify every file; it is for evaluation only
     Download(download::Args),
+    /// Let an agent play episodes, here or on a running server, and sum up its rewards
+    Play(Box<play::Args>),
 }
 
 /// Runs a subcommand.
@@ -35,6 +38,7 @@ pub fn execute(command: Command) -> anyhow::Result<Exit> {
         Command::Check(args) => check::execute(&args),
         Command::Build(args) => build::execute(&args),
         Command::Download(args) => download::execute(args),
+        Command::Play(args) => play::execute(&args),
     }
 }
 

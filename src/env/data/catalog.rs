@@ -202,6 +202,34 @@ impl Catalog {
         self.invented
     }
 
+    /// blake3 over the questions and what is said of the tables, hex: whether
+    /// two episodes were played on the same data.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        let mut put = |text: &str| {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        };
+        for question in &self.questions {
+            for text in [
+                &question.id,
+                &question.question,
+                &question.company,
+                &question.answer,
+            ] {
+                put(text);
+            }
+        }
+        let mut info: Vec<_> = self.info.iter().collect();
+        info.sort();
+        for (table, text) in info {
+            put(table);
+            put(text);
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
     /// The companies by name, sorted.
     #[must_use]
     pub fn companies(&self) -> &BTreeMap<String, Company> {

@@ -19,5 +19,5 @@ pub use catalog::{Catalog, CheckReport, Company, Table};
 pub use download::{Fetched, HubError, HubEvent, HubOptions, NOTICE, download};
 pub use error::EnvError;
 pub use frame::{Cell, RawFrame};
-pub use questions::EnvQuestion;
+pub use questions::{EnvQuestion, bare_question};
 pub use typed::{Column, ColumnType};

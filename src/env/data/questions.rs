@@ -17,8 +17,25 @@ pub struct EnvQuestion {
     pub answer: String,
     /// `question_type` column; empty where there is none.
     pub question_type: String,
-    /// `explanation` column; empty where there is none.
+    /// `explanation` column; empty where there is none. In an environment built
+    /// from `ConvFinQA` the gold program.
     pub explanation: String,
+    /// `typed_answer` column: gold as the dataset types it, where the
+    /// environment was built from `ConvFinQA`; else empty.
+    pub typed_answer: String,
+    /// `exe_ans` column: what the gold program comes to, likewise.
+    pub exe_ans: String,
+}
+
+/// The question of a `user_query` without the words before it: `For company
+/// ..., here is the question:`, as the benchmark and [`build`](super::build)
+/// write them.
+#[must_use]
+pub fn bare_question(user_query: &str) -> &str {
+    let (_, question) = user_query
+        .split_once("here is the question:")
+        .unwrap_or(("", user_query));
+    question.trim()
 }
 
 impl EnvQuestion {
@@ -30,6 +47,8 @@ impl EnvQuestion {
         answer: String::new(),
         question_type: String::new(),
         explanation: String::new(),
+        typed_answer: String::new(),
+        exe_ans: String::new(),
     };
 }
 
@@ -58,6 +77,7 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(Vec<EnvQuestion>, Vec<S
     };
     let (asked, company, answer) = (needed("user_query")?, needed("company")?, needed("answer")?);
     let (id, kind, explanation) = (column("id"), column("question_type"), column("explanation"));
+    let (typed_answer, exe_ans) = (column("typed_answer"), column("exe_ans"));
     let (mut questions, mut problems) = (Vec::new(), Vec::new());
     for (i, record) in reader.records().enumerate() {
         let record = record.map_err(|e| damaged(e.to_string()))?;
@@ -70,6 +90,8 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(Vec<EnvQuestion>, Vec<S
             answer: cell(Some(answer)),
             question_type: cell(kind),
             explanation: cell(explanation),
+            typed_answer: cell(typed_answer),
+            exe_ans: cell(exe_ans),
         };
         let missing = [
             ("user_query", &question.question),

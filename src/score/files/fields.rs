@@ -50,7 +50,9 @@ impl Field {
 
 /// The file name inside a record id: `Single_JKHY/2009/page_28.pdf-3` is on
 /// `JKHY/2009/page_28.pdf`.
-pub(super) fn filename_of(id: &str) -> &str {
+/// A whole id that names no file stays as it is.
+#[must_use]
+pub fn filename_of(id: &str) -> &str {
     let page = id
         .strip_prefix("Single_")
         .or_else(|| id.strip_prefix("Double_"))

@@ -10,5 +10,6 @@ mod fields;
 mod pair;
 mod read;
 
+pub use fields::filename_of;
 pub use pair::rescore;
 pub use read::{PredictionRow, read_predictions};

@@ -3,12 +3,14 @@
 mod analysis;
 mod answer;
 mod comparison;
+mod episodes;
 mod progress;
 mod table;
 
 pub use analysis::analysis_tables;
 pub use answer::answer_text;
 pub use comparison::comparison_tables;
+pub use episodes::{EpisodeProgress, episode_tables};
 pub(super) use progress::verdict_text;
 pub use progress::{Progress, ProgressOptions};
 pub use table::{rule_title, scorecard_tables, summary_tables};

@@ -116,6 +116,9 @@ fn files(
         "answer",
         "question_type",
         "explanation",
+        // Of ours, for those who score an agent as the main job is scored.
+        "typed_answer",
+        "exe_ans",
     ];
     let unwritten = |e: csv::Error| EnvError::Questions {
         path: out.join(QUESTIONS),
@@ -160,6 +163,8 @@ fn files(
                 question.text
             );
             let program = case.gold.program.as_deref().unwrap_or("");
+            let typed = case.gold.answer.as_deref().unwrap_or("");
+            let executed = case.gold.exe_ans.as_ref().map(ToString::to_string);
             let row = [
                 &id,
                 &query,
@@ -168,6 +173,8 @@ fn files(
                 &truth.boxed,
                 truth.kind,
                 program,
+                typed,
+                executed.as_deref().unwrap_or(""),
             ];
             csv.write_record(row).map_err(unwritten)?;
             report.questions += 1;

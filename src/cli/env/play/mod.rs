@@ -1,0 +1,449 @@
+//! `convfinqa env play`: an agent plays episodes.
+
+mod rows;
+
+use std::ffi::OsString;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use rust_decimal::Decimal;
+use serde::Serialize;
+use tokio::sync::mpsc;
+
+use crate::config::Settings;
+use crate::env::data::Catalog;
+use crate::env::episode::Rules;
+use crate::env::play::{
+    Address, AgentOptions, Baseline, Finish, Identity, Log, PlayError, PlayEvent, PlayOptions,
+    PlaySummary, Played, Player, PriceOf, Target, instructions_hash, latest,
+};
+use crate::env::tools::{ToolLimits, Tools};
+use crate::models::{CallEvent, ChatModel, Endpoint, Feature, Observer, PriceList, Support};
+use crate::run::Stop;
+use crate::sinks::terminal::{EpisodeProgress, ProgressOptions, episode_tables};
+
+use super::super::args::ModelArgs;
+use super::super::{Exit, Failure, provider, settings, signals};
+
+/// Episodes by default with a model that may cost money.
+const PAID_DEFAULT_EPISODES: usize = 100;
+
+/// Events that may wait for the display before episodes wait for it.
+const EVENT_QUEUE: usize = 1024;
+
+/// Arguments of `env play`. What is serialised is a layer of settings.
+#[derive(clap::Args, Debug, Serialize)]
+#[command(
+    after_help = "Below the flags it also reads MODEL, API_BASE_URL and API_KEY, as OpenEnv's \
+inference scripts do. Without --out each play gets a file of its own; with it, a file that is \
+there is gone on with: questions that have an episode are not played again."
+)]
+pub struct Args {
+    /// Which model.
+    #[command(flatten)]
+    #[serde(flatten)]
+    model: ModelArgs,
+    /// Questions to play, each once [default: all; 100 where the model is not on loopback]
+    #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[serde(skip)]
+    episodes: Option<u64>,
+    /// Print each episode as it ends, and retries
+    #[arg(long, short = 'v')]
+    #[serde(skip)]
+    verbose: bool,
+
+    /// A running server, e.g. http://127.0.0.1:8000 [default: an environment in this process]
+    #[arg(
+        long,
+        value_name = "URL",
+        conflicts_with = "data",
+        help_heading = "Environment"
+    )]
+    #[serde(skip)]
+    url: Option<String>,
+    /// Bearer token of that server
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        env = "FINQA_TOKEN",
+        hide_env_values = true,
+        help_heading = "Environment"
+    )]
+    #[serde(skip)]
+    token: Option<String>,
+    /// Data directory of the environment in this process, or `sample` [default: FINQA_DATA_PATH, else the built-in sample]
+    #[arg(long, value_name = "DIR", help_heading = "Environment")]
+    #[serde(skip)]
+    data: Option<OsString>,
+    /// Tool calls after which an episode is given up
+    #[arg(long, value_name = "N", env = "FINQA_MAX_STEPS", default_value_t = 20,
+          value_parser = clap::value_parser!(u32).range(1..), help_heading = "Environment")]
+    #[serde(skip)]
+    max_steps: u32,
+
+    /// Sessions in play at a time [default: 8, offline the number of cores]
+    #[arg(long, short = 'j', value_name = "N", help_heading = "Provider")]
+    concurrency: Option<usize>,
+
+    /// The episodes, a line of JSON each [default: output/play/<id>.jsonl]
+    #[arg(long, short = 'o', value_name = "FILE", help_heading = "Output")]
+    #[serde(skip)]
+    out: Option<PathBuf>,
+    /// Print the summary as JSON to stdout, everything else to stderr
+    #[arg(long, help_heading = "Output")]
+    #[serde(skip)]
+    json: bool,
+    /// Print nothing but errors and what was asked for
+    #[arg(long, short = 'q', help_heading = "Output")]
+    #[serde(skip)]
+    quiet: bool,
+}
+
+/// Plays the episodes.
+///
+/// # Errors
+/// One line for the user; [`super::super::exit::classify`] knows its exit code.
+pub fn execute(args: &Args) -> anyhow::Result<Exit> {
+    let variables = Variables::new(&args.model);
+    let variable = |name: &str| variables.get(name);
+    let settings = settings::load_by(args, args.model.config.as_deref(), &variable)?;
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?
+        .block_on(play(args, &settings, &variable))
+}
+
+/// The environment's variables, with those of `OpenEnv`'s inference scripts in
+/// the places of ours.
+struct Variables {
+    base_url_flag: bool,
+}
+
+impl Variables {
+    fn new(flags: &ModelArgs) -> Self {
+        Self {
+            base_url_flag: flags.base_url.is_some(),
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<String> {
+        let own = provider::variable(name);
+        let other = |name: &str| provider::variable(name);
+        // A key is for the server that it stands beside.
+        let by_api_base_url = !self.base_url_flag
+            && other("CONVFINQA_BASE_URL").is_none()
+            && other("API_BASE_URL").is_some();
+        match name {
+            "CONVFINQA_MODEL" => own.or_else(|| other("MODEL")),
+            "CONVFINQA_BASE_URL" => own.or_else(|| other("API_BASE_URL")),
+            "OPENAI_API_KEY" | "AZURE_OPENAI_API_KEY" if by_api_base_url => {
+                other("API_KEY").or(own)
+            }
+            "OPENAI_API_KEY" => own.or_else(|| {
+                let azure = other("AZURE_OPENAI_API_KEY").is_some();
+                (!azure).then(|| other("API_KEY")).flatten()
+            }),
+            _ => own,
+        }
+    }
+}
+
+/// Who plays.
+struct Contender {
+    model: Arc<dyn ChatModel>,
+    /// Where calls go; nowhere offline.
+    endpoint: Option<Endpoint>,
+    name: String,
+}
+
+impl Contender {
+    fn is_remote(&self) -> bool {
+        self.endpoint
+            .is_some_and(|endpoint| endpoint != Endpoint::Loopback)
+    }
+
+    fn price(&self) -> PriceOf {
+        let endpoint = self.endpoint;
+        Arc::new(move |reply| match endpoint {
+            None => Some(Decimal::ZERO),
+            Some(endpoint) => PriceList::embedded().cost(endpoint, reply),
+        })
+    }
+}
+
+fn contender(
+    settings: &Settings,
+    variable: &dyn Fn(&str) -> Option<String>,
+    observer: &Observer,
+) -> anyhow::Result<Contender> {
+    if settings.is_offline() {
+        return Ok(Contender {
+            model: Arc::new(Baseline::new()),
+            endpoint: None,
+            name: "offline".to_owned(),
+        });
+    }
+    let single = provider::single(settings, variable, observer)?;
+    if single.model.supports(Feature::Tools) == Support::No {
+        return Err(PlayError::NoTools {
+            model: settings.model.clone(),
+            said: " (data/models.json)".to_owned(),
+        }
+        .into());
+    }
+    Ok(Contender {
+        model: single.model,
+        endpoint: Some(single.endpoint),
+        name: single.name,
+    })
+}
+
+/// Where episodes are played, its name for the record, and its data if they are here.
+fn target(args: &Args, remote_model: bool) -> anyhow::Result<(Target, String)> {
+    if let Some(url) = &args.url {
+        let token = args.token.clone().filter(|token| !token.is_empty());
+        let address = Address::new(url, token.map(Into::into))?;
+        let shown = address.shown();
+        return Ok((Target::Server(address), shown));
+    }
+    let data = args
+        .data
+        .clone()
+        .or_else(|| provider::variable("FINQA_DATA_PATH").map(OsString::from));
+    let catalog = match data {
+        Some(path) if path == "sample" => Catalog::builtin()?,
+        Some(path) => Catalog::load(Path::new(&path))?,
+        None if remote_model => {
+            return Err(Failure::new(
+                Exit::Data,
+                "no data: a model that costs money is never played on the built-in sample by accident; \
+                 name a directory or `sample` with --data, or a server with --url",
+            )
+            .into());
+        }
+        None => Catalog::builtin()?,
+    };
+    let hash = catalog.hash();
+    let tools = Arc::new(Tools::new(Arc::new(catalog), ToolLimits::default()));
+    let rules = Rules {
+        max_steps: u64::from(args.max_steps),
+        ..Rules::default()
+    };
+    Ok((Target::InProcess { tools, rules }, hash))
+}
+
+fn identity(
+    args: &Args,
+    settings: &Settings,
+    model: &Contender,
+    environment: String,
+    seed: u64,
+) -> Identity {
+    let temperature = settings.temperature.map(|t| format!("temperature {t}"));
+    let limit = settings.max_tokens.map(|n| format!("max_tokens {n}"));
+    let prompt = instructions_hash();
+    let prompt = prompt.get(..16).unwrap_or_default();
+    let parts = [temperature, limit, Some(format!("prompt {prompt}"))];
+    let offline = model.endpoint.is_none();
+    Identity {
+        model: model.name.clone(),
+        environment,
+        seed,
+        max_steps: args.max_steps,
+        settings: if offline {
+            String::new()
+        } else {
+            parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+        },
+    }
+}
+
+async fn play(
+    args: &Args,
+    settings: &Settings,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> anyhow::Result<Exit> {
+    let (events, mut received) = mpsc::channel(EVENT_QUEUE);
+    let (retries, verbose) = (events.clone(), args.verbose);
+    let observer: Observer = Arc::new(move |_node, event| {
+        if let (CallEvent::Retry(notice), true) = (event, verbose) {
+            let seconds = notice.delay.as_secs_f64();
+            let text = format!(
+                "  request {} failed ({}: {}); again in {seconds:.1} s",
+                notice.attempt, notice.reason, notice.message
+            );
+            // A slow display loses a notice, never a retry.
+            let _ = retries.try_send(PlayEvent::Note(text));
+        }
+    });
+    let model = contender(settings, variable, &observer)?;
+    drop(observer);
+    let (target, environment) = target(args, model.is_remote())?;
+    let seed = settings.seed.unwrap_or_default();
+    let player = Arc::new(identity(args, settings, &model, environment, seed));
+    let out = args.out.clone().unwrap_or_else(|| {
+        let name = format!("{}.jsonl", uuid::Uuid::now_v7());
+        settings.output.join("play").join(name)
+    });
+    let (log, before) = Log::open(&out, &player)?;
+    let mut lines: Vec<Arc<Played>> = before.into_iter().map(Arc::new).collect();
+    let episodes = episodes(args, &model, &target);
+    let progress = begin(args, settings, &model, &target, &lines, episodes);
+
+    let catalog = match &target {
+        Target::InProcess { tools, .. } => Some(Arc::clone(tools.catalog())),
+        Target::Server(_) => None,
+    };
+    let options = PlayOptions {
+        episodes,
+        concurrency: settings
+            .concurrency
+            .unwrap_or_else(|| default_concurrency(&model)),
+        seed,
+        agent: AgentOptions {
+            max_steps: args.max_steps,
+            temperature: settings.temperature,
+            max_output_tokens: settings.max_tokens,
+            sampling_seed: settings.seed,
+            // The baseline reads results whole or not at all, and pays for none.
+            ..if model.endpoint.is_none() {
+                AgentOptions::unbounded()
+            } else {
+                AgentOptions::default()
+            }
+        },
+    };
+    let stop = Stop::default();
+    let quiet = args.quiet;
+    signals::listen(stop.clone(), move |line| {
+        if !quiet {
+            eprintln!("{line}");
+        }
+    });
+    let player_of = Player::new(
+        target,
+        Arc::clone(&model.model),
+        model.price(),
+        Arc::clone(&player),
+        options,
+        (log, &lines),
+        (stop.drain.clone(), stop.abort.clone()),
+        events,
+    );
+    drop(model);
+    let run = tokio::spawn(player_of.run());
+    let mut progress = progress;
+    while let Some(event) = received.recv().await {
+        progress.on(&event);
+    }
+    progress.finish();
+    let (finish, played) = run.await.context("the player's task failed")?;
+    lines.extend(played);
+    let complete = matches!(finish, Finish::Complete);
+    let summary = PlaySummary::of(player, complete, &lines);
+    let csv = rows::write(
+        &out.with_extension("csv"),
+        &latest(&lines),
+        catalog.as_deref(),
+    )?;
+    report(args, &summary, &out, csv.as_deref())?;
+    match finish {
+        Finish::Complete if summary.failed > 0 => Ok(Exit::Unanswered),
+        Finish::Complete => Ok(Exit::Done),
+        Finish::Interrupted => Ok(Exit::Interrupted),
+        Finish::Fatal(error) => Err(error.into()),
+    }
+}
+
+/// Side by side: offline the cores are the limit, else the provider's patience.
+fn default_concurrency(model: &Contender) -> usize {
+    if model.endpoint.is_none() {
+        std::thread::available_parallelism().map_or(1, usize::from)
+    } else {
+        8
+    }
+}
+
+/// How many questions are to be played; `None` for all, where nobody knows how many.
+fn episodes(args: &Args, model: &Contender, target: &Target) -> Option<usize> {
+    let asked = args
+        .episodes
+        .map(|n| usize::try_from(n).unwrap_or(usize::MAX));
+    let there = target.questions();
+    match asked.or(model.is_remote().then_some(PAID_DEFAULT_EPISODES)) {
+        Some(n) => Some(there.map_or(n, |there| there.min(n))),
+        None => there,
+    }
+}
+
+/// Says who plays where, and makes the display.
+fn begin(
+    args: &Args,
+    settings: &Settings,
+    model: &Contender,
+    target: &Target,
+    before: &[Arc<Played>],
+    episodes: Option<usize>,
+) -> EpisodeProgress {
+    let done = PlaySummary::done(before);
+    let left = episodes.map(|episodes| episodes.saturating_sub(done));
+    let options = ProgressOptions {
+        verbose: args.verbose,
+        quiet: args.quiet,
+        terminal: std::io::stderr().is_terminal(),
+    };
+    let progress = EpisodeProgress::new(options, left);
+    let place = match target {
+        Target::InProcess { tools, .. } => tools.catalog().source().to_owned(),
+        Target::Server(address) => address.shown(),
+    };
+    let count = left.map_or_else(
+        || "all episodes".to_owned(),
+        |left| format!("{left} episodes"),
+    );
+    progress.say(&format!("{} plays {count} of {place}", settings.model));
+    if done > 0 {
+        progress.say(&format!("going on: {done} are played already"));
+    }
+    if args.episodes.is_none() && model.is_remote() {
+        progress.say(&format!(
+            "at most {PAID_DEFAULT_EPISODES} episodes, for this model is not on loopback; --episodes N for more"
+        ));
+    }
+    progress
+}
+
+/// The summary, and where it was written.
+#[derive(Serialize)]
+struct Report<'r> {
+    #[serde(flatten)]
+    summary: &'r PlaySummary,
+    /// The episodes' file.
+    out: &'r Path,
+    /// The answers as the main job writes them; `null` where the environment was not built from `ConvFinQA`.
+    csv: Option<&'r Path>,
+}
+
+fn report(
+    args: &Args,
+    summary: &PlaySummary,
+    out: &Path,
+    csv: Option<&Path>,
+) -> anyhow::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    if args.json {
+        let report = Report { summary, out, csv };
+        serde_json::to_writer_pretty(&mut stdout, &report)?;
+        writeln!(stdout)?;
+    } else if !args.quiet && summary.episodes > 0 {
+        writeln!(stdout, "{}", episode_tables(summary))?;
+        writeln!(stdout, "Episodes: {}", out.display())?;
+        if let Some(csv) = csv {
+            writeln!(stdout, "Rows:     {}", csv.display())?;
+        }
+    }
+    Ok(())
+}

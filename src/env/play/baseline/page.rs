@@ -1,0 +1,236 @@
+//! From what the tools told of a company's tables to the pages that the
+//! solver reads.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use crate::dataset::Document;
+
+/// Tables that are read where the question names none.
+const GUESSED: usize = 3;
+
+/// The tables worth a look: those that the question names, with their
+/// sentences; else those whose names share most words with it.
+pub(super) fn chosen(question: &str, names: &[String]) -> Vec<String> {
+    let words: HashSet<&str> = question
+        .split(|c: char| !(c.is_alphanumeric() || "_-.".contains(c)))
+        .collect();
+    let named: Vec<String> = names
+        .iter()
+        .filter(|name| {
+            let page = name.strip_suffix("_text").unwrap_or(name);
+            words.contains(name.as_str()) || words.contains(page)
+        })
+        .cloned()
+        .collect();
+    if !named.is_empty() {
+        return named;
+    }
+    let asked = stems(question);
+    let shared = |name: &String| stems(name).intersection(&asked).count();
+    let mut ranked: Vec<&String> = names.iter().collect();
+    ranked.sort_by_key(|name| std::cmp::Reverse(shared(name)));
+    ranked.into_iter().take(GUESSED).cloned().collect()
+}
+
+/// The words of a name such as `us_gaap_IncomeStatement`, or of a sentence,
+/// shortened so that forms of one word are alike.
+fn stems(text: &str) -> HashSet<String> {
+    let mut spaced = String::with_capacity(text.len() + 8);
+    let mut was_lower = false;
+    for c in text.chars() {
+        if c.is_uppercase() && was_lower {
+            spaced.push(' ');
+        }
+        was_lower = c.is_lowercase();
+        spaced.push(if c.is_alphanumeric() { c } else { ' ' });
+    }
+    spaced
+        .to_lowercase()
+        .split_whitespace()
+        .filter(|word| word.len() > 2)
+        .map(|word| word.chars().take(6).collect())
+        .collect()
+}
+
+/// What `get_table_info` says of a table.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Shape {
+    pub name: String,
+    columns: Vec<String>,
+}
+
+impl Shape {
+    /// Reads it; `None` if the tool answered with an error.
+    pub fn read(name: &str, info: &str) -> Option<Self> {
+        // The reference writes a missing value as bare NaN.
+        let info: Value = serde_json::from_str(info)
+            .or_else(|_| serde_json::from_str(&info.replace("NaN", "null")))
+            .ok()?;
+        let columns: Vec<String> = info
+            .get("column_names")?
+            .as_array()?
+            .iter()
+            .filter_map(|name| name.as_str().map(str::to_owned))
+            .collect();
+        (!columns.is_empty()).then(|| Self {
+            name: name.to_owned(),
+            columns,
+        })
+    }
+
+    /// The query for all its rows. Backticks, because `SQLite` takes an unknown
+    /// name in double quotes for a text.
+    pub fn query(&self) -> String {
+        let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
+        let columns: Vec<String> = self.columns.iter().map(|name| quoted(name)).collect();
+        let first = columns.first().map_or("", String::as_str);
+        format!(
+            "SELECT {} FROM {} WHERE {first} IS NOT NULL",
+            columns.join(", "),
+            quoted(&self.name)
+        )
+    }
+
+    /// The rows of a result; `None` if the tool answered with an error.
+    pub fn rows(&self, result: &str) -> Option<Read> {
+        let records: Vec<serde_json::Map<String, Value>> = serde_json::from_str(result).ok()?;
+        let rows = records
+            .iter()
+            .map(|record| record.values().map(cell).collect())
+            .collect();
+        Some(Read {
+            columns: self.columns.clone(),
+            rows,
+        })
+    }
+}
+
+/// A cell as it was filed, as far as the database has kept it.
+fn cell(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        // A column with a missing cell holds its whole numbers as 5.0.
+        Value::Number(number) => match number.as_f64() {
+            Some(x) if number.is_f64() => x.to_string(),
+            _ => number.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+/// A table that was read whole.
+#[derive(Debug)]
+pub(super) struct Read {
+    columns: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Read {
+    /// Whether its rows are sentences: the column that holds them.
+    fn sentences(&self) -> Option<usize> {
+        self.columns.iter().position(|name| name == "sentence")
+    }
+
+    /// The table with its headings as row 0, as filed: the environment calls an
+    /// empty first heading `item` and numbers headings that stand twice.
+    fn table(&self) -> Vec<Vec<String>> {
+        let heading = |(at, name): (usize, &String)| {
+            let base = name
+                .rsplit_once('_')
+                .filter(|(_, n)| n.parse::<u32>().is_ok());
+            match base {
+                _ if at == 0 && name == "item" => String::new(),
+                Some((base, _)) if self.columns.iter().any(|other| other == base) => {
+                    base.to_owned()
+                }
+                _ => name.clone(),
+            }
+        };
+        let header = self.columns.iter().enumerate().map(heading).collect();
+        std::iter::once(header)
+            .chain(self.rows.iter().cloned())
+            .collect()
+    }
+}
+
+/// A page for each table, all with the sentences that were read.
+pub(super) fn documents(read: &[Read]) -> Vec<Document> {
+    let sentences: Vec<String> = read
+        .iter()
+        .filter_map(|table| Some((table, table.sentences()?)))
+        .flat_map(|(table, at)| {
+            table
+                .rows
+                .iter()
+                .filter_map(move |row| row.get(at).cloned())
+        })
+        .collect();
+    let page = |table: Vec<Vec<String>>| Document {
+        pre_text: sentences.clone(),
+        table,
+        ..Document::default()
+    };
+    let tables: Vec<&Read> = read.iter().filter(|t| t.sentences().is_none()).collect();
+    if tables.is_empty() && !sentences.is_empty() {
+        return vec![page(Vec::new())];
+    }
+    tables.into_iter().map(|t| page(t.table())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    #[test]
+    fn a_page_that_is_named_is_read_with_its_sentences() {
+        let all = names(&["A_2009_page_28", "A_2009_page_28_text", "A_2009_page_2"]);
+        let question = "For company `A`, report page `A_2009_page_28`, here is the question:\nx?";
+        assert_eq!(
+            chosen(question, &all),
+            ["A_2009_page_28", "A_2009_page_28_text"]
+        );
+    }
+
+    #[test]
+    fn else_names_that_share_words_come_first() {
+        let all = names(&[
+            "us_gaap_BalanceSheet",
+            "us_gaap_EffectiveTaxRate",
+            "us_gaap_Debt",
+            "us_gaap_Leases",
+        ]);
+        let tables = chosen("What was the effective tax rate?", &all);
+        assert_eq!(tables[0], "us_gaap_EffectiveTaxRate");
+        assert_eq!(tables.len(), GUESSED);
+        assert!(chosen("x", &[]).is_empty());
+    }
+
+    #[test]
+    fn a_table_comes_back_as_it_was_filed() {
+        let info = r#"{"description": "d","column_names": ["item","2009","2009_2","a`b"]}"#;
+        let shape = Shape::read("t-1", info).unwrap();
+        assert_eq!(
+            shape.query(),
+            "SELECT `item`, `2009`, `2009_2`, `a``b` FROM `t-1` WHERE `item` IS NOT NULL"
+        );
+        let read = shape
+            .rows(r#"[{"item":"revenue","2009":5.0,"2009_2":7,"a`b":null}]"#)
+            .unwrap();
+        assert_eq!(
+            read.table(),
+            [
+                vec!["", "2009", "2009", "a`b"],
+                vec!["revenue", "5", "7", ""]
+            ]
+        );
+        assert!(Shape::read("t", "Error: Table 't' not found").is_none());
+        assert!(shape.rows("Error executing query: no").is_none());
+    }
+}

@@ -1,0 +1,457 @@
+//! A session behind a WebSocket, in the messages of `OpenEnv`'s `/ws`.
+//!
+//! Only what every generation of servers answers is asked: `reset`, `step` and
+//! `state` (the only place where core 0.2.3 shows the question). A task of its
+//! own reads the socket, so that pings are answered while a model thinks.
+
+use std::time::Duration;
+
+use futures::{SinkExt, StreamExt};
+use reqwest::Url;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::handshake::client::generate_key;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::Role;
+
+use super::PlayError;
+use super::session::{Asked, Stepped};
+use crate::models;
+
+/// How long a connection and one answer may take, as in the public client.
+const CONNECT: Duration = Duration::from_secs(10);
+const ANSWER: Duration = Duration::from_secs(60);
+
+/// Where a server is, and the token it wants.
+#[derive(Clone, Debug)]
+pub struct Address {
+    /// `http://…/ws`, without anything secret.
+    url: Url,
+    token: Option<SecretString>,
+}
+
+impl Address {
+    /// Reads an address: `http://host:8000`, `https://host/path`, `ws://…`;
+    /// `/ws` is added where it is missing.
+    ///
+    /// # Errors
+    /// [`PlayError::Address`].
+    pub fn new(text: &str, token: Option<SecretString>) -> Result<Self, PlayError> {
+        let wrong = |reason: &str| PlayError::Address {
+            url: text.to_owned(),
+            reason: reason.to_owned(),
+        };
+        let spelled = match text.trim().split_once("://") {
+            Some(("ws", rest)) => format!("http://{rest}"),
+            Some(("wss", rest)) => format!("https://{rest}"),
+            Some(("http" | "https", _)) => text.trim().to_owned(),
+            Some(_) => return Err(wrong("it begins with none of http, https, ws, wss")),
+            None => return Err(wrong("it does not begin with http://")),
+        };
+        let mut url = Url::parse(&spelled).map_err(|error| wrong(&error.to_string()))?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(PlayError::Address {
+                url: url.host_str().unwrap_or_default().to_owned(),
+                reason: "it holds a user name; give the server's token with --token".to_owned(),
+            });
+        }
+        let path = url.path().trim_end_matches('/').to_owned();
+        if !path.ends_with("/ws") {
+            url.set_path(&format!("{path}/ws"));
+        }
+        url.set_fragment(None);
+        Ok(Self { url, token })
+    }
+
+    /// The address as shown to people; it holds no secret.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let mut url = self.url.clone();
+        url.set_query(None);
+        let text = url.as_str().trim_end_matches("/ws").to_owned();
+        text.trim_end_matches('/').to_owned()
+    }
+
+    fn is_loopback(&self) -> bool {
+        self.url.host_str().is_some_and(|host| {
+            let bare = host.trim_start_matches('[').trim_end_matches(']');
+            host == "localhost"
+                || bare
+                    .parse::<std::net::IpAddr>()
+                    .is_ok_and(|ip| ip.is_loopback())
+        })
+    }
+}
+
+/// One socket, which is one session.
+pub(super) struct Remote {
+    url: String,
+    to: mpsc::Sender<String>,
+    from: mpsc::Receiver<Result<String, String>>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Remote {
+    /// Connects, and sees that the server speaks the protocol and has room.
+    pub async fn open(address: &Address) -> Result<Self, PlayError> {
+        let url = address.shown();
+        let socket = tokio::time::timeout(CONNECT * 2, connect(address))
+            .await
+            .map_err(|_| PlayError::Unreachable {
+                url: url.clone(),
+                reason: "no answer in time".to_owned(),
+            })??;
+        let (to, outgoing) = mpsc::channel(4);
+        let (incoming, from) = mpsc::channel(64);
+        let task = tokio::spawn(converse(socket, outgoing, incoming));
+        let mut remote = Self {
+            url,
+            to,
+            from,
+            task,
+        };
+        remote.state().await?;
+        Ok(remote)
+    }
+
+    pub async fn reset(&mut self, seed: Option<u64>) -> Result<Asked, PlayError> {
+        let data = seed.map_or_else(|| json!({}), |seed| json!({ "seed": seed }));
+        self.ask(json!({"type": "reset", "data": data})).await?;
+        // The reset reply of core 0.2.3 does not hold the question; the state does.
+        let state = self.state().await?;
+        let text = |key: &str| state.get(key).and_then(Value::as_str).map(str::to_owned);
+        let (Some(question), Some(company)) = (text("current_question"), text("current_company"))
+        else {
+            return Err(self.protocol("its `state` holds no current_question and current_company"));
+        };
+        if question.trim().is_empty() {
+            return Err(self.protocol("its `state` is without a question after a reset"));
+        }
+        Ok(Asked {
+            id: text("question_id").unwrap_or_default(),
+            question,
+            company,
+        })
+    }
+
+    pub async fn step(
+        &mut self,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<Stepped, PlayError> {
+        let action = json!({"type": "call_tool", "tool_name": tool, "arguments": arguments});
+        let data = match self.ask(json!({"type": "step", "data": action})).await {
+            Ok(data) => data,
+            // The session lives on: what was wrong is for the one who called.
+            Err(PlayError::Answer { code, message, .. })
+                if ["EXECUTION_ERROR", "VALIDATION_ERROR", "INVALID_JSON"]
+                    .contains(&code.as_str()) =>
+            {
+                return Ok(Stepped::refused(&code, message));
+            }
+            Err(error) => return Err(error),
+        };
+        self.read_step(&data)
+    }
+
+    pub async fn ground_truth(&mut self) -> Result<String, PlayError> {
+        let state = self.state().await?;
+        let truth = state.get("ground_truth").and_then(Value::as_str);
+        Ok(truth.unwrap_or_default().to_owned())
+    }
+
+    async fn state(&mut self) -> Result<Map<String, Value>, PlayError> {
+        match self.ask(json!({"type": "state"})).await? {
+            Value::Object(state) => Ok(state),
+            _ => Err(self.protocol("its `state` is no object")),
+        }
+    }
+
+    fn read_step(&self, data: &Value) -> Result<Stepped, PlayError> {
+        let seen = data
+            .get("observation")
+            .and_then(Value::as_object)
+            .ok_or_else(|| self.protocol("a step was answered without an observation"))?;
+        let done = data
+            .get("done")
+            .and_then(Value::as_bool)
+            .ok_or_else(|| self.protocol("a step was answered without `done`"))?;
+        let reward = match data.get("reward") {
+            None | Some(Value::Null) => None,
+            Some(reward) => Some(
+                reward
+                    .as_f64()
+                    .ok_or_else(|| self.protocol("a reward is no number"))?,
+            ),
+        };
+        let error = seen.get("error").filter(|error| !error.is_null());
+        let error = error.map(|error| {
+            let text = |key: &str| error.get(key).and_then(Value::as_str);
+            let message = text("message").map_or_else(|| error.to_string(), str::to_owned);
+            (text("error_type").unwrap_or_default().to_owned(), message)
+        });
+        let result = seen.get("result").filter(|result| !result.is_null());
+        let metadata = [data.get("metadata"), seen.get("metadata")];
+        let ground_truth = metadata
+            .into_iter()
+            .flatten()
+            .find_map(|metadata| metadata.get("ground_truth")?.as_str());
+        Ok(Stepped {
+            text: result.map(text_of),
+            error,
+            reward,
+            done,
+            ground_truth: ground_truth.map(str::to_owned),
+        })
+    }
+
+    /// Sends a message; gives the `data` of its answer.
+    async fn ask(&mut self, message: Value) -> Result<Value, PlayError> {
+        let asked = message
+            .get("type")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned();
+        // A socket that is closing may still hold the reason.
+        let _ = self.to.send(message.to_string()).await;
+        let received = tokio::time::timeout(ANSWER, self.from.recv()).await;
+        let lost = |reason: String| PlayError::Lost {
+            url: self.url.clone(),
+            reason,
+        };
+        let text = match received {
+            Ok(Some(Ok(text))) => text,
+            Ok(Some(Err(reason))) => return Err(lost(reason)),
+            Ok(None) => return Err(lost("the server closed it".to_owned())),
+            Err(_) => {
+                let seconds = ANSWER.as_secs();
+                return Err(lost(format!("no answer to `{asked}` in {seconds} s")));
+            }
+        };
+        let mut answer: Value =
+            serde_json::from_str(&text).map_err(|_| self.protocol("it sent what is no JSON"))?;
+        let kind = answer
+            .get("type")
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+            .to_owned();
+        let data = answer.get_mut("data").map(Value::take);
+        let data = data.ok_or_else(|| self.protocol("an answer is without `data`"))?;
+        if kind == "error" {
+            return Err(self.error_of(&data));
+        }
+        let wanted = if asked == "state" {
+            "state"
+        } else {
+            "observation"
+        };
+        if kind == wanted {
+            Ok(data)
+        } else {
+            Err(self.protocol(&format!("`{asked}` was answered with `{kind}`")))
+        }
+    }
+
+    fn error_of(&self, data: &Value) -> PlayError {
+        let text = |key: &str| {
+            let text = data.get(key).and_then(Value::as_str);
+            text.unwrap_or_default().to_owned()
+        };
+        let (url, code, message) = (self.url.clone(), text("code"), text("message"));
+        if code == "CAPACITY_REACHED" {
+            PlayError::Full { url, message }
+        } else {
+            PlayError::Answer { url, code, message }
+        }
+    }
+
+    fn protocol(&self, reason: &str) -> PlayError {
+        PlayError::Protocol {
+            url: self.url.clone(),
+            reason: reason.to_owned(),
+        }
+    }
+}
+
+/// A tool's text, wherever this generation of servers puts it.
+fn text_of(result: &Value) -> String {
+    [
+        "/data",
+        "/content/0/text",
+        "/structured_content/result",
+        "/structuredContent/result",
+    ]
+    .into_iter()
+    .find_map(|path| result.pointer(path)?.as_str())
+    .map_or_else(
+        || {
+            result
+                .as_str()
+                .map_or_else(|| result.to_string(), str::to_owned)
+        },
+        str::to_owned,
+    )
+}
+
+type Socket = WebSocketStream<reqwest::Upgraded>;
+
+async fn connect(address: &Address) -> Result<Socket, PlayError> {
+    let shown = address.shown();
+    let unreachable = |reason: String| PlayError::Unreachable {
+        url: shown.clone(),
+        reason,
+    };
+    let client = models::upgrade_client(CONNECT, address.is_loopback())
+        .map_err(|error| unreachable(error.to_string()))?;
+    let key = generate_key();
+    let mut request = client
+        .get(address.url.clone())
+        .header("connection", "Upgrade")
+        .header("upgrade", "websocket")
+        .header("sec-websocket-version", "13")
+        .header("sec-websocket-key", &key);
+    if let Some(token) = &address.token {
+        request = request.bearer_auth(token.expose_secret());
+    }
+    let answer = request
+        .send()
+        .await
+        .map_err(|error| unreachable(innermost(&error.without_url())))?;
+    let status = answer.status().as_u16();
+    if status != 101 {
+        return Err(PlayError::Refused {
+            url: shown,
+            status,
+            hint: match status {
+                401 | 403 => "; it may want a token: --token, or FINQA_TOKEN",
+                404 | 405 | 426 => "; is it an OpenEnv server, and its address whole?",
+                _ => "",
+            },
+        });
+    }
+    let accepted = answer.headers().get("sec-websocket-accept");
+    if accepted
+        .is_none_or(|accepted| accepted.as_bytes() != derive_accept_key(key.as_bytes()).as_bytes())
+    {
+        return Err(PlayError::Protocol {
+            url: shown,
+            reason: "its WebSocket handshake is wrong".to_owned(),
+        });
+    }
+    let stream = answer
+        .upgrade()
+        .await
+        .map_err(|error| unreachable(innermost(&error.without_url())))?;
+    Ok(WebSocketStream::from_raw_socket(stream, Role::Client, None).await)
+}
+
+/// The last of an error's causes, which names what really happened.
+fn innermost(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(next) = cause.source() {
+        cause = next;
+    }
+    cause.to_string()
+}
+
+/// Sends what is to be sent and hands on what arrives, until either side ends.
+async fn converse(
+    mut socket: Socket,
+    mut outgoing: mpsc::Receiver<String>,
+    incoming: mpsc::Sender<Result<String, String>>,
+) {
+    loop {
+        let end = tokio::select! {
+            text = outgoing.recv() => match text {
+                None => return,
+                Some(text) => socket.send(Message::text(text)).await.err().map(|e| e.to_string()),
+            },
+            message = socket.next() => match message {
+                None | Some(Ok(Message::Close(_))) => Some("the server closed it".to_owned()),
+                Some(Err(error)) => Some(error.to_string()),
+                Some(Ok(Message::Text(text))) => {
+                    if incoming.send(Ok(text.as_str().to_owned())).await.is_err() {
+                        return;
+                    }
+                    None
+                }
+                // Pings are answered by the socket itself.
+                Some(Ok(_)) => None,
+            },
+        };
+        if let Some(reason) = end {
+            // What the server said before it closed is read before this.
+            while let Some(Ok(message)) = socket.next().await {
+                if let Message::Text(text) = message {
+                    let _ = incoming.send(Ok(text.as_str().to_owned())).await;
+                }
+            }
+            let _ = incoming.send(Err(reason)).await;
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_may_be_written_in_several_ways() {
+        let url = |text: &str| Address::new(text, None).map(|address| address.url.to_string());
+        for text in [
+            "http://127.0.0.1:8000",
+            "http://127.0.0.1:8000/",
+            "ws://127.0.0.1:8000/ws",
+            " http://127.0.0.1:8000/ws/ ",
+        ] {
+            assert_eq!(
+                url(text).unwrap().trim_end_matches('/'),
+                "http://127.0.0.1:8000/ws"
+            );
+        }
+        assert_eq!(
+            url("https://host.example/env").unwrap(),
+            "https://host.example/env/ws"
+        );
+        assert_eq!(
+            Address::new("wss://host.example/ws?key=1", None)
+                .unwrap()
+                .shown(),
+            "https://host.example"
+        );
+        for text in [
+            "127.0.0.1:8000",
+            "ftp://host",
+            "http://",
+            "",
+            "http://user:word@host",
+        ] {
+            let error = url(text).unwrap_err();
+            assert!(matches!(error, PlayError::Address { .. }), "{text}");
+            assert!(!error.to_string().contains("word"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_tools_text_is_found_in_every_generation() {
+        for result in [
+            json!({"data": "x", "content": []}),
+            json!({"content": [{"type": "text", "text": "x"}]}),
+            json!({"structured_content": {"result": "x"}}),
+            json!("x"),
+        ] {
+            assert_eq!(text_of(&result), "x");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Conversations and tools in the JSON of chat completions, for files that
+//! others read: trainers take the `messages` and `tools` of this form.
+
+use serde_json::{Value, json};
+
+use super::types::{Message, ToolSpec};
+use super::wire::{BodyMessage, SystemRole};
+
+/// The messages as a chat-completions request lists them; a tool call's
+/// arguments stand as the text that the model wrote.
+#[must_use]
+pub fn messages_json(messages: &[Message]) -> Vec<Value> {
+    messages
+        .iter()
+        .map(|message| json!(BodyMessage::new(message, SystemRole::System)))
+        .collect()
+}
+
+/// The tools as a chat-completions request lists them.
+#[must_use]
+pub fn tools_json(tools: &[ToolSpec]) -> Vec<Value> {
+    tools
+        .iter()
+        .map(|tool| json!({"type": "function", "function": tool}))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::ToolCall;
+
+    #[test]
+    fn a_conversation_is_written_as_it_is_sent() {
+        let mut called = Message::assistant("");
+        called.tool_calls.push(ToolCall {
+            id: "c1".into(),
+            name: "look".into(),
+            arguments: "{\"at\":1}".into(),
+        });
+        let written = messages_json(&[Message::system("s"), called, Message::tool("c1", "seen")]);
+        assert_eq!(
+            json!(written),
+            json!([
+                {"role": "system", "content": "s"},
+                {"role": "assistant", "content": null, "tool_calls": [{"id": "c1",
+                    "type": "function", "function": {"name": "look", "arguments": "{\"at\":1}"}}]},
+                {"role": "tool", "content": "seen", "tool_call_id": "c1"},
+            ])
+        );
+    }
+}
