@@ -16,6 +16,7 @@ mod ask;
 mod cli;
 mod dataset;
 mod env;
+mod env_play;
 mod env_server;
 mod graph;
 mod models;

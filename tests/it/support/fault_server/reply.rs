@@ -54,6 +54,22 @@ impl Reply {
         Self::json(200, &completion(content, "stop"))
     }
 
+    /// An answer that calls these tools, each with its arguments as text.
+    pub fn tool_calls(calls: &[(&str, String)]) -> Self {
+        let mut body = completion("", "tool_calls");
+        let calls: Vec<Value> = calls
+            .iter()
+            .enumerate()
+            .map(|(at, (name, arguments))| {
+                json!({"id": format!("call_{at}"), "type": "function",
+                    "function": {"name": name, "arguments": arguments}})
+            })
+            .collect();
+        body["choices"][0]["message"]["content"] = Value::Null;
+        body["choices"][0]["message"]["tool_calls"] = Value::Array(calls);
+        Self::json(200, &body)
+    }
+
     /// An error as OpenAI writes it.
     pub fn error(status: u16, code: &str, message: &str) -> Self {
         let error = json!({"error": {

@@ -1,0 +1,389 @@
+//! The agent, by models that behave and models that do not.
+
+use serde_json::{Value, json};
+
+use super::{
+    FIXTURE, Serving, asked, call, episodes, fixture, knowing, knows, play, results, submit, truths,
+};
+use crate::support::cli::Workplace;
+use crate::support::fault_server::{FaultServer, Reply, Request};
+use convfinqa::env::server::ServerOptions;
+
+/// Plays some questions of the fixture by a model on this server.
+fn play_by(
+    place: &Workplace,
+    model: &FaultServer,
+    more: &[&str],
+) -> (crate::support::cli::Ran, Value) {
+    let url = model.base_url();
+    let fixed = [
+        "--model",
+        "scripted",
+        "--base-url",
+        &url,
+        "--data",
+        FIXTURE,
+        "--out",
+        "a.jsonl",
+    ];
+    play(place, &[&fixed, more].concat())
+}
+
+/// The only episode of a play of one question by `script`.
+fn one(script: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> (Value, FaultServer) {
+    let place = Workplace::new();
+    let model = FaultServer::start(script);
+    let (ran, _) = play_by(&place, &model, &["--episodes", "1"]);
+    ran.succeeds();
+    let mut lines = episodes(&place.path("a.jsonl"));
+    assert_eq!(lines.len(), 1);
+    (lines.remove(0), model)
+}
+
+#[test]
+fn a_model_that_answers_right_is_rewarded_and_never_sees_the_truth() {
+    let place = Workplace::new();
+    let model = knowing(truths(&fixture()));
+    let (ran, summary) = play_by(&place, &model, &[]);
+    ran.succeeds();
+    assert_eq!(summary["reward"]["mean"], 1.0);
+    assert_eq!(summary["episodes"], 12);
+    assert_eq!(summary["mean_steps"], 2.0);
+    assert_eq!(summary["spent"]["calls"], 24);
+    assert_eq!(summary["spent"]["requests"], 24);
+    assert_eq!(summary["spent"]["input_tokens"], 2400);
+    assert_eq!(
+        summary["spent"]["cost_usd"],
+        Value::Null,
+        "no price is listed"
+    );
+    for request in model.requests() {
+        let text = String::from_utf8(request.raw.clone()).unwrap();
+        assert!(
+            !text.contains("boxed") && !text.contains("ground_truth"),
+            "{text}"
+        );
+        let tools = request.body["tools"].as_array().unwrap();
+        let names: Vec<&Value> = tools.iter().map(|t| &t["function"]["name"]).collect();
+        assert_eq!(
+            names,
+            [
+                "get_descriptions",
+                "get_table_info",
+                "sql_query",
+                "submit_answer"
+            ]
+        );
+        assert!(
+            tools
+                .iter()
+                .all(|t| t["function"]["parameters"]["required"].is_array())
+        );
+    }
+    for line in episodes(&place.path("a.jsonl")) {
+        assert!(line["ground_truth"].as_str().unwrap().contains("boxed"));
+        let messages = Value::Array(line["messages"].as_array().unwrap()[..4].to_vec());
+        assert!(!messages.to_string().contains("boxed"));
+    }
+}
+
+#[test]
+fn on_a_server_the_model_never_sees_the_truth_either() {
+    let place = Workplace::new();
+    let server = Serving::start(fixture(), ServerOptions::default());
+    let model = knowing(truths(&fixture()));
+    let url = model.base_url();
+    let (ran, summary) = play(
+        &place,
+        &[
+            "--model",
+            "scripted",
+            "--base-url",
+            &url,
+            "--url",
+            &server.url,
+            "-j",
+            "3",
+        ],
+    );
+    ran.succeeds();
+    assert_eq!(summary["reward"]["mean"], 1.0);
+    assert_eq!(summary["episodes"], 12);
+    for request in model.requests() {
+        assert!(!String::from_utf8_lossy(&request.raw).contains("boxed"));
+    }
+}
+
+#[test]
+fn calls_that_reach_no_tool_are_counted_and_told_to_the_model() {
+    let (line, model) = one(|request| {
+        let (_, company) = asked(request);
+        match results(request).len() {
+            0 => Reply::tool_calls(&[
+                ("get_descriptions", "[1, 2]".into()),
+                ("get_descriptions", "{\"company_name\": ".into()),
+                call("delete_everything", json!({})),
+                call("get_table_info", json!({"company_name": company})),
+                call("get_descriptions", json!({"company_name": company})),
+                call("submit_answer", json!({"answer": 5})),
+            ]),
+            _ => submit("42"),
+        }
+    });
+    assert_eq!(line["invalid_calls"], 5);
+    assert_eq!(line["step_count"], 7);
+    assert_eq!(line["outcome"], "submitted");
+    let told = results(&model.requests()[1]);
+    assert_eq!(told.len(), 6);
+    assert!(told[0].contains("no JSON object"), "{}", told[0]);
+    assert!(told[1].contains("no JSON:"), "{}", told[1]);
+    assert!(
+        told[2].contains("Unknown tool: 'delete_everything'"),
+        "{}",
+        told[2]
+    );
+    assert!(told[3].contains("Missing required argument"), "{}", told[3]);
+    assert!(told[4].starts_with('['), "{}", told[4]);
+    assert!(told[5].contains("`answer`"), "{}", told[5]);
+    // Each result quotes its call, in the order of the calls.
+    let messages = model.requests()[1].body["messages"]
+        .as_array()
+        .unwrap()
+        .clone();
+    let ids: Vec<&Value> = messages
+        .iter()
+        .filter(|m| m["role"] == "tool")
+        .map(|m| &m["tool_call_id"])
+        .collect();
+    assert_eq!(
+        ids,
+        ["call_0", "call_1", "call_2", "call_3", "call_4", "call_5"]
+    );
+}
+
+#[test]
+fn what_is_called_after_the_submission_is_not_run() {
+    let (line, _) = one(|request| {
+        let (_, company) = asked(request);
+        Reply::tool_calls(&[
+            call("submit_answer", json!({"answer": "42"})),
+            call("get_descriptions", json!({"company_name": company})),
+            call("submit_answer", json!({"answer": "43"})),
+        ])
+    });
+    assert_eq!(
+        (&line["step_count"], &line["answer"]),
+        (&json!(1), &json!("42"))
+    );
+    let messages = line["messages"].as_array().unwrap();
+    assert_eq!(messages.len(), 6, "every call has a result");
+    assert!(messages[5]["content"].as_str().unwrap().contains("Not run"));
+}
+
+#[test]
+fn a_text_is_answered_by_one_reminder_and_then_taken_as_the_answer() {
+    let (line, model) = one(
+        |request| match request.body["messages"].as_array().unwrap().len() {
+            2 => Reply::chat("I think it grew."),
+            _ => Reply::chat(" 12.5% "),
+        },
+    );
+    assert_eq!(line["outcome"], "submitted");
+    assert_eq!(line["answer"], "12.5%");
+    assert_eq!(line["answer_from_text"], true);
+    assert_eq!(line["text_replies"], 2);
+    assert_eq!(line["step_count"], 1);
+    assert_eq!(model.count(), 2);
+    assert!(model.requests()[1].user().contains("called no tool"));
+
+    let (line, model) = one(|_| Reply::chat(""));
+    assert_eq!(line["outcome"], "no_answer");
+    assert_eq!(
+        (&line["reward"], &line["answer"]),
+        (&json!(0.0), &Value::Null)
+    );
+    assert_eq!(model.count(), 2);
+}
+
+#[test]
+fn an_episode_ends_at_the_step_limit_with_nothing() {
+    let place = Workplace::new();
+    let model = FaultServer::start(|request| {
+        let (_, company) = asked(request);
+        Reply::tool_calls(&[call("get_descriptions", json!({"company_name": company}))])
+    });
+    let (ran, summary) = play_by(&place, &model, &["--episodes", "2", "--max-steps", "3"]);
+    ran.succeeds();
+    assert_eq!(summary["outcomes"], json!({"step_limit": 2}));
+    assert_eq!(summary["without_submission"], 2);
+    assert_eq!(summary["reward"]["mean"], 0.0);
+    assert_eq!(model.count(), 6);
+    let line = &episodes(&place.path("a.jsonl"))[0];
+    assert_eq!(line["step_count"], 3);
+    assert_eq!(line["steps"][2]["done"], true);
+}
+
+#[test]
+fn a_flood_of_text_does_not_fill_the_context() {
+    let (line, model) = one(|request| {
+        let (_, company) = asked(request);
+        let query = "SELECT hex(zeroblob(20000)) AS x FROM data WHERE 1 IN (1) LIMIT 1";
+        match results(request).len() {
+            0 => Reply::tool_calls(&[call("get_descriptions", json!({"company_name": company}))]),
+            1 => {
+                let tables: Vec<String> = serde_json::from_str(&results(request)[0]).unwrap();
+                Reply::tool_calls(&[call(
+                    "sql_query",
+                    json!({"company_name": company, "table_name": tables[0], "query": query}),
+                )])
+            }
+            _ => submit("42"),
+        }
+    });
+    let shown = &results(&model.requests()[2])[1];
+    assert!(
+        shown.len() < 16_200 && shown.contains("cut here"),
+        "{}",
+        shown.len()
+    );
+    assert!(line["messages"].to_string().contains("cut here"));
+}
+
+#[test]
+fn a_busy_provider_is_asked_again() {
+    let place = Workplace::new();
+    let truths = truths(&fixture());
+    let model = FaultServer::start(move |request| {
+        if request.repeat == 0 {
+            return Reply::error(429, "rate_limit_exceeded", "slow down")
+                .header("retry-after-ms", "5");
+        }
+        knows(&truths, request)
+    });
+    let (ran, summary) = play_by(&place, &model, &["--episodes", "3", "-v"]);
+    ran.succeeds();
+    assert_eq!(summary["reward"]["mean"], 1.0);
+    assert_eq!(summary["spent"]["calls"], 6);
+    assert_eq!(summary["spent"]["requests"], 12);
+    assert!(ran.stderr.contains("again in"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_model_without_tools_is_one_clear_line() {
+    let place = Workplace::new();
+    let model = FaultServer::start(|_| {
+        Reply::error(
+            400,
+            "invalid_request_error",
+            "registry/tiny does not support tools",
+        )
+    });
+    let (ran, _) = play_by(&place, &model, &[]);
+    ran.fails(
+        2,
+        &[
+            "scripted takes no tool calls",
+            "does not support tools",
+            "--model offline",
+        ],
+    );
+    let url = model.base_url();
+    let (ran, _) = play(&place, &["--model", "o1-mini", "--base-url", &url]);
+    ran.fails(2, &["o1-mini takes no tool calls", "models.json"]);
+}
+
+#[test]
+fn a_filter_counts_as_wrong_and_a_provider_that_fails_does_not() {
+    let truths = truths(&fixture());
+    let place = Workplace::new();
+    let model = FaultServer::start(move |request| {
+        let (question, _) = asked(request);
+        if question.contains("gross margin ratio") {
+            Reply::content_filter()
+        } else if question.contains("operating margin") {
+            Reply::error(500, "server_error", "no luck today")
+        } else {
+            knows(&truths, request)
+        }
+    });
+    let (ran, summary) = play_by(&place, &model, &["--attempts", "1"]);
+    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+    let count = |name: &str| summary["outcomes"][name].as_u64().unwrap_or_default();
+    assert!(
+        count("content_filter") >= 1 && count("failed") >= 1,
+        "{summary}"
+    );
+    assert_eq!(summary["failed"], count("failed"));
+    let n = summary["reward"]["n"].as_u64().unwrap();
+    assert_eq!(n + count("failed"), 12, "failed ones are in no mean");
+    let failed = episodes(&place.path("a.jsonl"))
+        .into_iter()
+        .find(|line| line["outcome"] == "failed")
+        .unwrap();
+    assert_eq!(failed["reward"], Value::Null);
+    assert!(failed["error"].as_str().unwrap().contains("no luck today"));
+}
+
+#[test]
+fn a_wrong_key_ends_the_play_at_once() {
+    let place = Workplace::new();
+    let model = FaultServer::start(|_| Reply::error(401, "invalid_api_key", "Incorrect API key"));
+    let (ran, _) = play_by(&place, &model, &["-j", "1"]);
+    ran.fails(5, &["refused the key"]);
+    assert_eq!(model.count(), 1);
+}
+
+#[test]
+fn the_variables_of_inference_scripts_are_read_below_the_flags() {
+    let place = Workplace::new();
+    let model = knowing(truths(&fixture()));
+    let run = |more: &[(&str, &str)], arguments: &[&str]| {
+        let mut command = place.command();
+        command.args(["env", "play", "--json", "-n", "1", "--data", FIXTURE]);
+        command.args(arguments).envs(more.iter().copied());
+        crate::support::cli::Ran::of(&mut command)
+    };
+    let url = model.base_url();
+    let variables = [
+        ("API_BASE_URL", url.as_str()),
+        ("API_KEY", "from-api-key"),
+        ("MODEL", "named"),
+    ];
+    run(
+        &[&variables[..], &[("OPENAI_API_KEY", "another")]].concat(),
+        &[],
+    )
+    .succeeds();
+    let request = model.requests().pop().unwrap();
+    assert_eq!(request.body["model"], "named");
+    assert_eq!(request.key(), Some("from-api-key"));
+    // A flag goes before them, and our own variables too.
+    run(&variables, &["--model", "other"]).succeeds();
+    assert_eq!(model.requests().pop().unwrap().body["model"], "other");
+    run(
+        &[&variables[..], &[("CONVFINQA_MODEL", "ours")]].concat(),
+        &[],
+    )
+    .succeeds();
+    assert_eq!(model.requests().pop().unwrap().body["model"], "ours");
+    // A server named by a flag gets its own key.
+    let flagged = ["--base-url", url.as_str()];
+    let elsewhere = [
+        ("API_BASE_URL", "http://127.0.0.1:9"),
+        ("API_KEY", "theirs"),
+        ("MODEL", "m"),
+        ("OPENAI_API_KEY", "ours"),
+    ];
+    run(&elsewhere, &flagged).succeeds();
+    assert_eq!(model.requests().pop().unwrap().key(), Some("ours"));
+}
+
+#[test]
+fn a_model_that_may_cost_money_is_not_played_on_the_sample_by_accident() {
+    let place = Workplace::new();
+    let mut command = place.command();
+    command
+        .args(["env", "play", "--model", "gpt-4o"])
+        .env("OPENAI_API_KEY", "sk-x");
+    crate::support::cli::Ran::of(&mut command).fails(3, &["no data", "--data", "--url"]);
+}

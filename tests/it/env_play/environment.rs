@@ -1,0 +1,310 @@
+//! Environments that are not there, want a token, are full, speak otherwise,
+//! or die in the middle.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use convfinqa::env::server::ServerOptions;
+use futures::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::Message;
+
+use super::{Serving, episodes, fixture, play};
+use crate::support::cli::Workplace;
+
+/// A server whose answers are scripted: `answer` gets the number of the
+/// connection, that of the message on it, and the message; `None` closes.
+struct Double {
+    address: SocketAddr,
+    connections: Arc<AtomicUsize>,
+}
+
+impl Double {
+    fn start(
+        answer: impl Fn(usize, usize, &Value) -> Option<String> + Send + Sync + 'static,
+    ) -> Self {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let address = listener.local_addr().unwrap();
+        let connections = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&connections);
+        // It ends with the test's process.
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
+            runtime.block_on(async {
+                let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+                let answer = Arc::new(answer);
+                loop {
+                    let (stream, _) = listener.accept().await.unwrap();
+                    let connection = counted.fetch_add(1, Ordering::SeqCst);
+                    let answer = Arc::clone(&answer);
+                    tokio::spawn(async move {
+                        let Ok(mut socket) = tokio_tungstenite::accept_async(stream).await else {
+                            return;
+                        };
+                        let mut number = 0;
+                        while let Some(Ok(message)) = socket.next().await {
+                            let Message::Text(text) = message else {
+                                continue;
+                            };
+                            let message = serde_json::from_str(&text).unwrap();
+                            match answer(connection, number, &message) {
+                                Some(text) => socket.send(Message::text(text)).await.unwrap(),
+                                None => break,
+                            }
+                            number += 1;
+                        }
+                    });
+                }
+            });
+        });
+        Self {
+            address,
+            connections,
+        }
+    }
+
+    fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+}
+
+/// The answers of core 0.2.3, over questions `0..count`: nothing but reward and
+/// done at a reset and a submission, the question and its truth in `state`, each
+/// connection in an order of its own, whatever the seed.
+fn old_core(count: usize) -> impl Fn(usize, usize, &Value) -> Option<String> {
+    let dealt = std::sync::Mutex::new(std::collections::HashMap::<usize, usize>::new());
+    move |connection, _, message| {
+        let mut dealt = dealt.lock().unwrap();
+        let at = dealt.entry(connection).or_default();
+        let empty = |reward: Value, done: bool| json!({"type": "observation", "data": {"observation": {}, "reward": reward, "done": done}});
+        let answer = match message["type"].as_str().unwrap() {
+            "reset" => {
+                *at += 1;
+                empty(json!(0.0), false)
+            }
+            "state" if *at == 0 => {
+                json!({"type": "state", "data": {"episode_id": null, "step_count": 0,
+                "current_question": "", "current_company": "", "ground_truth": "", "question_id": ""}})
+            }
+            "state" => {
+                let which = (*at * (1 + 2 * connection)) % count;
+                json!({"type": "state", "data": {"episode_id": "x", "step_count": 0,
+                    "current_question": format!("For company `acme`, here is the question:\nWhat is {which}?"),
+                    "current_company": "acme", "ground_truth": format!("\\boxed{{{which}}}"),
+                    "question_id": which.to_string()}})
+            }
+            _ if message["data"]["tool_name"] == "submit_answer" => empty(json!(1.0), true),
+            _ => json!({"type": "observation", "data": {"observation": {
+                "tool_name": message["data"]["tool_name"], "result": {
+                    "content": [{"type": "text", "text": "[]"}],
+                    "structured_content": {"result": "[]"}, "data": "[]", "is_error": false},
+                "error": null}, "reward": null, "done": false}}),
+        };
+        Some(answer.to_string())
+    }
+}
+
+#[test]
+fn an_old_core_that_shows_the_question_in_its_state_alone_is_played_each_question_once() {
+    let place = Workplace::new();
+    let server = Double::start(old_core(7));
+    let (ran, summary) = play(
+        &place,
+        &["--url", &server.url(), "-j", "3", "--out", "a.jsonl"],
+    );
+    ran.succeeds();
+    assert_eq!(summary["episodes"], 7);
+    assert_eq!(summary["reward"]["mean"], 1.0);
+    let lines = episodes(&place.path("a.jsonl"));
+    let ids: BTreeSet<&str> = lines
+        .iter()
+        .map(|l| l["question_id"].as_str().unwrap())
+        .collect();
+    assert_eq!((ids.len(), lines.len()), (7, 7));
+    for line in &lines {
+        let id = line["question_id"].as_str().unwrap();
+        assert_eq!(line["ground_truth"], format!("\\boxed{{{id}}}"));
+    }
+}
+
+#[test]
+fn a_server_that_is_not_there_is_one_clear_line() {
+    let place = Workplace::new();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", free.local_addr().unwrap());
+    drop(free);
+    let (ran, _) = play(&place, &["--url", &url]);
+    ran.fails(5, &[&url, "cannot be reached", "refused"]);
+    let (ran, _) = play(&place, &["--url", "127.0.0.1:8000"]);
+    ran.fails(2, &["127.0.0.1:8000", "http://"]);
+}
+
+#[test]
+fn a_server_that_wants_a_token_gets_it() {
+    let place = Workplace::new();
+    let options = ServerOptions {
+        bearer_token: Some("secret-word".to_owned().into()),
+        ..ServerOptions::default()
+    };
+    let server = Serving::start(fixture(), options);
+    let (ran, _) = play(&place, &["--url", &server.url]);
+    ran.fails(5, &["status 401", "--token"]);
+    play(
+        &place,
+        &[
+            "--url",
+            &server.url,
+            "--token",
+            "secret-word",
+            "--out",
+            "a.jsonl",
+        ],
+    )
+    .0
+    .succeeds();
+    assert!(!place.read("a.jsonl").contains("secret-word"));
+    let mut command = place.command();
+    command.args(["env", "play", "-n", "1", "--url", &server.url]);
+    command.env("FINQA_TOKEN", "secret-word");
+    crate::support::cli::Ran::of(&mut command).succeeds();
+}
+
+#[test]
+fn a_server_with_few_sessions_is_played_in_those_there_are() {
+    let place = Workplace::new();
+    let options = ServerOptions {
+        max_sessions: 1,
+        ..ServerOptions::default()
+    };
+    let server = Serving::start(fixture(), options);
+    let (ran, summary) = play(&place, &["--url", &server.url, "-j", "4"]);
+    ran.succeeds();
+    assert_eq!(summary["episodes"], 12);
+}
+
+#[test]
+fn a_full_server_is_one_clear_line() {
+    let place = Workplace::new();
+    let full = json!({"type": "error", "data": {"code": "CAPACITY_REACHED", "active_sessions": 1,
+        "max_sessions": 1, "message": "Server at capacity: 1/1 sessions active. Cannot accept new connections."}});
+    let server = Double::start(move |_, _, _| Some(full.to_string()));
+    let (ran, _) = play(&place, &["--url", &server.url(), "-j", "2"]);
+    ran.fails(5, &["Server at capacity: 1/1"]);
+    assert!(
+        server.connections.load(Ordering::SeqCst) > 2,
+        "it is asked again"
+    );
+}
+
+#[test]
+fn what_is_no_openenv_server_is_one_clear_line() {
+    let place = Workplace::new();
+    for (answer, said) in [
+        ("hello", "no JSON"),
+        ("{\"type\": \"state\"}", "without `data`"),
+        ("{\"type\": \"state\", \"data\": []}", "no object"),
+        (
+            "{\"type\": \"observation\", \"data\": {}}",
+            "answered with `observation`",
+        ),
+        ("[1]", "without `data`"),
+    ] {
+        let server = Double::start(move |_, _, _| Some(answer.to_owned()));
+        let (ran, _) = play(&place, &["--url", &server.url()]);
+        ran.fails(3, &["not an answer of an OpenEnv FinQA server", said]);
+    }
+    // A web server of another kind.
+    let other = crate::support::fault_server::FaultServer::start(|_| {
+        crate::support::fault_server::Reply::plain(200, "hi")
+    });
+    let (ran, _) = play(&place, &["--url", &other.azure_endpoint()]);
+    ran.fails(5, &["refused the WebSocket with status 200"]);
+}
+
+#[test]
+fn a_step_that_is_answered_wrongly_fails_its_episode() {
+    let place = Workplace::new();
+    let old = old_core(3);
+    let server = Double::start(move |connection, number, message| {
+        if message["type"] == "step" && connection == 0 {
+            return Some(json!({"type": "observation", "data": {"observation": {}, "reward": "much", "done": true}}).to_string());
+        }
+        old(connection, number, message)
+    });
+    let (ran, summary) = play(
+        &place,
+        &["--url", &server.url(), "-j", "1", "--out", "a.jsonl"],
+    );
+    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+    assert_eq!(summary["failed"], 1);
+    assert_eq!(summary["reward"]["n"], 2);
+}
+
+#[test]
+fn an_episode_whose_server_goes_away_is_failed_and_not_worth_nothing() {
+    let place = Workplace::new();
+    let old = old_core(4);
+    let server = Double::start(move |connection, number, message| {
+        let dies = connection == 0 && message["data"]["tool_name"] == "get_descriptions";
+        (!dies).then(|| old(connection, number, message)).flatten()
+    });
+    let (ran, summary) = play(
+        &place,
+        &["--url", &server.url(), "-j", "1", "--out", "a.jsonl"],
+    );
+    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+    assert_eq!(
+        (&summary["failed"], &summary["episodes"]),
+        (&json!(1), &json!(4))
+    );
+    assert_eq!(
+        summary["reward"]["mean"], 1.0,
+        "three were played to their end"
+    );
+    let failed = &episodes(&place.path("a.jsonl"))[0];
+    assert_eq!(
+        (&failed["outcome"], &failed["reward"]),
+        (&json!("failed"), &Value::Null)
+    );
+    assert!(
+        failed["error"].as_str().unwrap().contains("broke"),
+        "{failed}"
+    );
+
+    // The same command plays what failed, and nothing else.
+    let healthy = server.connections.load(Ordering::SeqCst);
+    let (ran, summary) = play(
+        &place,
+        &["--url", &server.url(), "-j", "1", "--out", "a.jsonl"],
+    );
+    ran.succeeds();
+    assert_eq!(server.connections.load(Ordering::SeqCst), healthy + 1);
+    assert_eq!(
+        (&summary["failed"], &summary["reward"]["n"]),
+        (&json!(0), &json!(4))
+    );
+    assert_eq!(episodes(&place.path("a.jsonl")).len(), 5);
+}
+
+#[test]
+fn a_server_that_always_goes_away_ends_the_play() {
+    let place = Workplace::new();
+    let old = old_core(50);
+    let server = Double::start(move |connection, number, message| {
+        (message["type"] != "step")
+            .then(|| old(connection, number, message))
+            .flatten()
+    });
+    let (ran, _) = play(
+        &place,
+        &["--url", &server.url(), "-j", "1", "--out", "a.jsonl"],
+    );
+    ran.fails(5, &["broke"]);
+    assert_eq!(episodes(&place.path("a.jsonl")).len(), 3);
+}

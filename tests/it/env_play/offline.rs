@@ -1,0 +1,127 @@
+//! The baseline, which plays without a network.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use convfinqa::env::data::Catalog;
+use convfinqa::env::server::ServerOptions;
+use serde_json::Value;
+
+use super::{FIXTURE, Serving, episodes, fixture, play};
+use crate::support::cli::Workplace;
+
+fn by_question(episodes: &[Value]) -> BTreeMap<String, (String, String)> {
+    let row = |line: &Value| {
+        (
+            line["question_id"].as_str().unwrap().to_owned(),
+            (line["answer"].to_string(), line["reward"].to_string()),
+        )
+    };
+    episodes.iter().map(row).collect()
+}
+
+#[test]
+fn the_baseline_plays_the_built_in_data_by_the_four_tools() {
+    let place = Workplace::new();
+    let (ran, summary) = play(&place, &["--out", "a.jsonl"]);
+    ran.succeeds();
+    let catalog = Catalog::builtin().unwrap();
+    let questions = catalog.questions().len();
+    assert_eq!(summary["episodes"], questions);
+    assert_eq!(summary["reward"]["n"], questions);
+    assert_eq!(summary["failed"], 0);
+    assert_eq!(summary["invalid_calls"], 0);
+    assert_eq!(summary["complete"], true);
+    let mean = summary["reward"]["mean"].as_f64().unwrap();
+    let low = summary["reward"]["low"].as_f64().unwrap();
+    assert!(mean > 0.2 && low < mean, "{}", summary["reward"]);
+
+    let lines = episodes(&place.path("a.jsonl"));
+    assert_eq!(lines.len(), questions);
+    let rewards: f64 = lines.iter().map(|l| l["reward"].as_f64().unwrap()).sum();
+    assert!((rewards / questions as f64 - mean).abs() < 1e-9);
+    for line in &lines {
+        let steps = line["steps"].as_array().unwrap();
+        let tools: Vec<&str> = steps.iter().map(|s| s["tool"].as_str().unwrap()).collect();
+        assert_eq!(tools.first(), Some(&"get_descriptions"));
+        assert_eq!(tools.last(), Some(&"submit_answer"));
+        assert!(tools.contains(&"get_table_info") && tools.contains(&"sql_query"));
+        let last = steps.last().unwrap();
+        assert_eq!(
+            (&last["done"], &last["reward"]),
+            (&Value::Bool(true), &line["reward"])
+        );
+        let roles: Vec<&str> = line["messages"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|m| m["role"].as_str().unwrap())
+            .collect();
+        assert_eq!(roles[..3], ["system", "user", "assistant"]);
+        let results = roles.iter().filter(|role| **role == "tool").count();
+        assert_eq!(results, steps.len(), "each call has its result");
+        assert_eq!(line["tools"].as_array().unwrap().len(), 4);
+    }
+    assert_eq!(place.rows("a.csv").len(), questions);
+}
+
+#[test]
+fn the_baseline_plays_the_same_on_a_server() {
+    let here = Workplace::new();
+    play(&here, &["--data", FIXTURE, "--out", "a.jsonl"])
+        .0
+        .succeeds();
+    let server = Serving::start(fixture(), ServerOptions::default());
+    let there = Workplace::new();
+    let (ran, _) = play(
+        &there,
+        &["--url", &server.url, "--out", "a.jsonl", "-j", "4"],
+    );
+    ran.succeeds();
+    assert_eq!(
+        by_question(&episodes(&here.path("a.jsonl"))),
+        by_question(&episodes(&there.path("a.jsonl")))
+    );
+}
+
+#[test]
+fn some_episodes_are_the_first_of_the_seeds_order_wherever_they_are_played() {
+    let server = Serving::start(fixture(), ServerOptions::default());
+    let played = |arguments: &[&str]| -> BTreeSet<String> {
+        let place = Workplace::new();
+        let all = [&["--episodes", "5", "--out", "a.jsonl"], arguments].concat();
+        play(&place, &all).0.succeeds();
+        by_question(&episodes(&place.path("a.jsonl")))
+            .into_keys()
+            .collect()
+    };
+    let first = played(&["--data", FIXTURE, "--seed", "7", "-j", "1"]);
+    assert_eq!(first.len(), 5);
+    assert_eq!(
+        first,
+        played(&["--data", FIXTURE, "--seed", "7", "-j", "3"])
+    );
+    assert_eq!(
+        first,
+        played(&["--url", &server.url, "--seed", "7", "-j", "3"])
+    );
+    assert_ne!(
+        first,
+        played(&["--data", FIXTURE, "--seed", "8", "-j", "1"])
+    );
+}
+
+#[test]
+fn the_table_fits_80_columns_and_names_the_files() {
+    let place = Workplace::new();
+    let ran = place.run(&["env", "play", "--data", FIXTURE]);
+    ran.succeeds();
+    assert!(ran.stdout.contains("95 % interval") && ran.stdout.contains("output/play/"));
+    for line in ran
+        .stdout
+        .lines()
+        .filter(|line| !line.contains("output/play/"))
+    {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    assert!(ran.stderr.contains("plays 12 episodes"), "{}", ran.stderr);
+}
