@@ -65,6 +65,17 @@ impl Environment {
     #[must_use]
     pub fn new(catalog: Arc<Catalog>, rules: Rules, seed: u64) -> Self {
         let order = Order::new(catalog.questions().len(), seed);
+        Self::in_order(catalog, rules, order)
+    }
+
+    /// A session that deals the questions as they stand in their file.
+    #[must_use]
+    pub fn in_file_order(catalog: Arc<Catalog>, rules: Rules) -> Self {
+        let order = Order::of_file(catalog.questions().len());
+        Self::in_order(catalog, rules, order)
+    }
+
+    fn in_order(catalog: Arc<Catalog>, rules: Rules, order: Order) -> Self {
         Self {
             catalog,
             rules,

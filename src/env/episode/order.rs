@@ -5,7 +5,8 @@
 /// thousand sessions over a large benchmark cost a few words each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
-    seed: u64,
+    /// `None` for the order of the file.
+    seed: Option<u64>,
     round: u64,
     position: u64,
     count: u64,
@@ -20,7 +21,16 @@ impl Order {
     #[must_use]
     pub fn new(count: usize, seed: u64) -> Self {
         Self {
-            seed,
+            seed: Some(seed),
+            ..Self::of_file(count)
+        }
+    }
+
+    /// `count` questions as they stand in their file.
+    #[must_use]
+    pub fn of_file(count: usize) -> Self {
+        Self {
+            seed: None,
             round: 0,
             position: 0,
             count: count as u64,
@@ -44,10 +54,13 @@ impl Order {
     /// A bijection of `0..count`: a Feistel network over the next even number of
     /// bits, walked until it lands inside (fewer than four steps on average).
     fn permute(&self, position: u64) -> u64 {
+        let Some(seed) = self.seed else {
+            return position;
+        };
         let bits = 64 - self.count.saturating_sub(1).leading_zeros();
         let half = bits.div_ceil(2).max(1);
         let mask = (1_u64 << half) - 1;
-        let key = mix(self.seed ^ mix(self.round));
+        let key = mix(seed ^ mix(self.round));
         let mut x = position;
         loop {
             let (mut left, mut right) = (x >> half, x & mask);
@@ -86,6 +99,9 @@ mod tests {
             }
         }
         assert_eq!(Order::new(0, 7).deal(), None);
+        let mut filed = Order::of_file(3);
+        let dealt: Vec<usize> = (0..5).map(|_| filed.deal().unwrap()).collect();
+        assert_eq!(dealt, [0, 1, 2, 0, 1]);
     }
 
     #[test]

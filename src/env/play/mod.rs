@@ -10,6 +10,7 @@
 mod agent;
 mod baseline;
 mod error;
+mod game;
 mod log;
 mod player;
 mod record;

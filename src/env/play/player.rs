@@ -45,8 +45,8 @@ pub struct PlayOptions {
     pub episodes: Option<usize>,
     /// Sessions side by side; at least 1.
     pub concurrency: usize,
-    /// The order of questions.
-    pub seed: u64,
+    /// The order of questions; see [`Target::seed`].
+    pub seed: Option<u64>,
     /// How the agent plays.
     pub agent: AgentOptions,
 }
@@ -71,7 +71,7 @@ pub enum Finish {
     Fatal(PlayError),
 }
 
-/// Plays episodes.
+/// A model that plays in a place.
 pub struct Player {
     target: Target,
     options: PlayOptions,
@@ -80,6 +80,11 @@ pub struct Player {
     drain: CancellationToken,
     /// Episodes in play are given up once cancelled.
     abort: CancellationToken,
+}
+
+/// A player at it.
+struct Play {
+    player: Player,
     board: Mutex<Board>,
     events: mpsc::Sender<PlayEvent>,
 }
@@ -118,35 +123,51 @@ enum Next {
 }
 
 impl Player {
-    /// A player of `model` in `target`. `before` are the episodes that the log
-    /// held when it was opened; cancelling `drain` begins no further episode,
-    /// cancelling `abort` gives up those in play.
+    /// A player of `model` in `target`; `identity` stands in each episode.
     #[must_use]
-    #[expect(clippy::too_many_arguments, reason = "each is a part of its own")]
     pub fn new(
         target: Target,
         model: Arc<dyn ChatModel>,
         price: PriceOf,
-        player: Arc<Identity>,
+        identity: Arc<Identity>,
         options: PlayOptions,
-        (log, before): (Log, &[Arc<Played>]),
-        (drain, abort): (CancellationToken, CancellationToken),
-        events: mpsc::Sender<PlayEvent>,
     ) -> Self {
-        let done = before
-            .iter()
-            .filter(|played| played.outcome != Ending::Failed);
-        let taken: HashSet<Asked> = done.map(|played| Asked::of(played)).collect();
-        let left = options
-            .episodes
-            .map(|episodes| episodes.saturating_sub(taken.len()));
-        let agent = Agent::new(model, options.agent.clone(), price, player);
+        let agent = Agent::new(model, options.agent.clone(), price, identity);
         Self {
             target,
             options,
             agent,
+            drain: CancellationToken::new(),
+            abort: CancellationToken::new(),
+        }
+    }
+
+    /// Begins no further episode once `drain` is cancelled, and gives up those
+    /// in play once `abort` is.
+    #[must_use]
+    pub fn stopped_by(self, drain: CancellationToken, abort: CancellationToken) -> Self {
+        Self {
             drain,
             abort,
+            ..self
+        }
+    }
+
+    /// Plays until the end; gives the episodes of this process, in the order in
+    /// which they ended. `before` are those that the log held when it was opened.
+    pub async fn run(
+        self,
+        log: Log,
+        before: &[Arc<Played>],
+        events: mpsc::Sender<PlayEvent>,
+    ) -> (Finish, Vec<Arc<Played>>) {
+        let ended = before.iter().filter(|e| e.outcome != Ending::Failed);
+        let taken: HashSet<Asked> = ended.map(|played| Asked::of(played)).collect();
+        let episodes = self.options.episodes;
+        let left = episodes.map(|episodes| episodes.saturating_sub(taken.len()));
+        let sessions = self.options.concurrency.max(1);
+        let play = Arc::new(Play {
+            player: self,
             board: Mutex::new(Board {
                 taken,
                 left,
@@ -156,34 +177,28 @@ impl Player {
                 fatal: None,
             }),
             events,
-        }
-    }
-
-    /// Plays until the end; gives the episodes of this process, in the order in
-    /// which they ended.
-    pub async fn run(self) -> (Finish, Vec<Arc<Played>>) {
-        let most = self.board().left.unwrap_or(usize::MAX);
-        let sessions = self.options.concurrency.max(1).min(most);
-        let player = Arc::new(self);
-        let workers = (0..sessions).map(|_| {
-            let player = Arc::clone(&player);
+        });
+        let workers = (0..sessions.min(left.unwrap_or(usize::MAX))).map(|_| {
+            let play = Arc::clone(&play);
             // A task each: the baseline thinks on the thread that it is polled on.
-            tokio::spawn(async move { player.work().await })
+            tokio::spawn(async move { play.work().await })
         });
         let bug = join_all(workers).await.into_iter().find_map(Result::err);
-        let mut board = player.board();
+        let mut board = play.board();
         let finish = match (board.fatal.take(), bug) {
             (Some(error), _) => Finish::Fatal(error),
             (None, Some(bug)) => Finish::Fatal(PlayError::Lost {
                 url: "in this process".to_owned(),
                 reason: bug.to_string(),
             }),
-            (None, None) if player.drain.is_cancelled() => Finish::Interrupted,
+            (None, None) if play.player.drain.is_cancelled() => Finish::Interrupted,
             (None, None) => Finish::Complete,
         };
         (finish, std::mem::take(&mut board.played))
     }
+}
 
+impl Play {
     fn board(&self) -> MutexGuard<'_, Board> {
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -191,7 +206,7 @@ impl Player {
     /// Nothing further can succeed: the first reason is the one that is told.
     fn fatal(&self, error: PlayError) {
         self.board().fatal.get_or_insert(error);
-        self.drain.cancel();
+        self.player.drain.cancel();
     }
 
     async fn note(&self, text: String) {
@@ -201,7 +216,7 @@ impl Player {
     /// One session after the other until there is nothing to do.
     async fn work(&self) {
         let mut broken = 0;
-        while !self.drain.is_cancelled() && self.board().left != Some(0) {
+        while !self.player.drain.is_cancelled() && self.board().left != Some(0) {
             let Some(session) = self.open().await else {
                 return;
             };
@@ -227,13 +242,13 @@ impl Player {
         self.board().open += 1;
         let mut waits = FULL_WAITS.into_iter();
         loop {
-            match self.target.open(self.options.seed).await {
+            match self.player.target.open().await {
                 Ok(session) => return Some(session),
                 Err(full @ PlayError::Full { .. }) => {
                     // The others go on with the sessions that there are.
                     let others = self.board().open > 1;
                     match waits.next() {
-                        Some(millis) if !self.drain.is_cancelled() => {
+                        Some(millis) if !self.player.drain.is_cancelled() => {
                             tokio::time::sleep(Duration::from_millis(millis)).await;
                         }
                         _ if others => {
@@ -268,7 +283,11 @@ impl Player {
                     return Err(error);
                 }
             };
-            let (episode, trouble) = self.agent.play(&mut seat.session, asked, &self.abort).await;
+            let (episode, trouble) = self
+                .player
+                .agent
+                .play(&mut seat.session, asked, &self.player.abort)
+                .await;
             let worth_keeping = trouble.is_none() || !episode.played.calls.is_empty();
             if worth_keeping && !self.keep(&episode).await {
                 return Ok(());
@@ -305,10 +324,15 @@ impl Player {
     async fn next(&self, seat: &mut Seat) -> Result<Next, PlayError> {
         let mut refusals = 0;
         loop {
-            if self.drain.is_cancelled() || self.board().left == Some(0) {
+            if self.player.drain.is_cancelled() || self.board().left == Some(0) {
                 return Ok(Next::Stop);
             }
-            let seed = std::mem::take(&mut seat.fresh).then_some(self.options.seed);
+            let fresh = std::mem::take(&mut seat.fresh);
+            let seed = self
+                .player
+                .target
+                .seed(self.player.options.seed)
+                .filter(|_| fresh);
             let asked = match seat.session.reset(seed).await {
                 Ok(asked) => asked,
                 Err(PlayError::Answer { code, message, .. })

@@ -20,8 +20,8 @@ pub struct Identity {
     pub model: String,
     /// blake3 of the questions and their tables' names, or the server's address.
     pub environment: String,
-    /// The seed of the order of questions.
-    pub seed: u64,
+    /// The seed of the order of questions; `null` for the order of the file.
+    pub seed: Option<u64>,
     /// Tool calls after which an episode is given up.
     pub max_steps: u32,
     /// What else changes what the model says: temperature, token limit, prompt.
@@ -32,11 +32,12 @@ impl Identity {
     /// The first part in which `now` differs, with both values.
     #[must_use]
     pub fn difference(&self, now: &Self) -> Option<(&'static str, String, String)> {
+        let seed = |seed: Option<u64>| seed.map_or_else(|| "none".to_owned(), |s| s.to_string());
         let parts = |of: &Self| {
             [
                 ("model", of.model.clone()),
                 ("environment", of.environment.clone()),
-                ("seed", of.seed.to_string()),
+                ("seed", seed(of.seed)),
                 ("step limit (--max-steps)", of.max_steps.to_string()),
                 ("settings", of.settings.clone()),
             ]

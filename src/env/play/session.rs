@@ -35,11 +35,21 @@ impl Target {
         }
     }
 
-    /// Opens a session; `seed` orders its questions where the server heeds it.
-    pub(super) async fn open(&self, seed: u64) -> Result<Session, PlayError> {
+    /// The seed of the order of questions: without one, the order is that of the
+    /// file here, and on a server one that is the same every time.
+    #[must_use]
+    pub fn seed(&self, asked: Option<u64>) -> Option<u64> {
+        match self {
+            Self::InProcess { .. } => asked,
+            Self::Server(_) => Some(asked.unwrap_or_default()),
+        }
+    }
+
+    /// Opens a session.
+    pub(super) async fn open(&self) -> Result<Session, PlayError> {
         Ok(match self {
             Self::InProcess { tools, rules } => Session::InProcess {
-                environment: Environment::new(Arc::clone(tools.catalog()), *rules, seed),
+                environment: Environment::in_file_order(Arc::clone(tools.catalog()), *rules),
                 tools: Arc::clone(tools),
             },
             Self::Server(address) => Session::Server(Remote::open(address).await?),

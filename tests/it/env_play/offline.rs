@@ -108,6 +108,9 @@ fn some_episodes_are_the_first_of_the_seeds_order_wherever_they_are_played() {
         first,
         played(&["--data", FIXTURE, "--seed", "8", "-j", "1"])
     );
+    // Without a seed, the first of the file.
+    let filed: BTreeSet<String> = (1..=5).map(|id| id.to_string()).collect();
+    assert_eq!(filed, played(&["--data", FIXTURE, "-j", "3"]));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `convfinqa env play`: an agent plays episodes.
 
+mod contender;
 mod rows;
 
 use std::ffi::OsString;
@@ -8,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use rust_decimal::Decimal;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
@@ -16,16 +16,17 @@ use crate::config::Settings;
 use crate::env::data::Catalog;
 use crate::env::episode::Rules;
 use crate::env::play::{
-    Address, AgentOptions, Baseline, Finish, Identity, Log, PlayError, PlayEvent, PlayOptions,
-    PlaySummary, Played, Player, PriceOf, Target, instructions_hash, latest,
+    Address, AgentOptions, Finish, Identity, Log, PlayEvent, PlayOptions, PlaySummary, Played,
+    Player, Target, instructions_hash, latest,
 };
 use crate::env::tools::{ToolLimits, Tools};
-use crate::models::{CallEvent, ChatModel, Endpoint, Feature, Observer, PriceList, Support};
+use crate::models::{CallEvent, Observer};
 use crate::run::Stop;
 use crate::sinks::terminal::{EpisodeProgress, ProgressOptions, episode_tables};
 
-use super::super::args::ModelArgs;
-use super::super::{Exit, Failure, provider, settings, signals};
+use crate::cli::args::ModelArgs;
+use crate::cli::{Exit, Failure, provider, settings, signals};
+use contender::{Contender, Variables, contender};
 
 /// Episodes by default with a model that may cost money.
 const PAID_DEFAULT_EPISODES: usize = 100;
@@ -104,7 +105,7 @@ pub struct Args {
 /// Plays the episodes.
 ///
 /// # Errors
-/// One line for the user; [`super::super::exit::classify`] knows its exit code.
+/// One line for the user; [`crate::cli::exit::classify`] knows its exit code.
 pub fn execute(args: &Args) -> anyhow::Result<Exit> {
     let variables = Variables::new(&args.model);
     let variable = |name: &str| variables.get(name);
@@ -114,91 +115,6 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
         .build()
         .context("cannot start the runtime")?
         .block_on(play(args, &settings, &variable))
-}
-
-/// The environment's variables, with those of `OpenEnv`'s inference scripts in
-/// the places of ours.
-struct Variables {
-    base_url_flag: bool,
-}
-
-impl Variables {
-    fn new(flags: &ModelArgs) -> Self {
-        Self {
-            base_url_flag: flags.base_url.is_some(),
-        }
-    }
-
-    fn get(&self, name: &str) -> Option<String> {
-        let own = provider::variable(name);
-        let other = |name: &str| provider::variable(name);
-        // A key is for the server that it stands beside.
-        let by_api_base_url = !self.base_url_flag
-            && other("CONVFINQA_BASE_URL").is_none()
-            && other("API_BASE_URL").is_some();
-        match name {
-            "CONVFINQA_MODEL" => own.or_else(|| other("MODEL")),
-            "CONVFINQA_BASE_URL" => own.or_else(|| other("API_BASE_URL")),
-            "OPENAI_API_KEY" | "AZURE_OPENAI_API_KEY" if by_api_base_url => {
-                other("API_KEY").or(own)
-            }
-            "OPENAI_API_KEY" => own.or_else(|| {
-                let azure = other("AZURE_OPENAI_API_KEY").is_some();
-                (!azure).then(|| other("API_KEY")).flatten()
-            }),
-            _ => own,
-        }
-    }
-}
-
-/// Who plays.
-struct Contender {
-    model: Arc<dyn ChatModel>,
-    /// Where calls go; nowhere offline.
-    endpoint: Option<Endpoint>,
-    name: String,
-}
-
-impl Contender {
-    fn is_remote(&self) -> bool {
-        self.endpoint
-            .is_some_and(|endpoint| endpoint != Endpoint::Loopback)
-    }
-
-    fn price(&self) -> PriceOf {
-        let endpoint = self.endpoint;
-        Arc::new(move |reply| match endpoint {
-            None => Some(Decimal::ZERO),
-            Some(endpoint) => PriceList::embedded().cost(endpoint, reply),
-        })
-    }
-}
-
-fn contender(
-    settings: &Settings,
-    variable: &dyn Fn(&str) -> Option<String>,
-    observer: &Observer,
-) -> anyhow::Result<Contender> {
-    if settings.is_offline() {
-        return Ok(Contender {
-            model: Arc::new(Baseline::new()),
-            endpoint: None,
-            name: "offline".to_owned(),
-        });
-    }
-    let single = provider::single(settings, variable, observer)?;
-    if single.model.supports(Feature::Tools) == Support::No {
-        return Err(PlayError::NoTools {
-            model: settings.model.clone(),
-            said: " (data/models.json)".to_owned(),
-        }
-        .into());
-    }
-    Ok(Contender {
-        model: single.model,
-        endpoint: Some(single.endpoint),
-        name: single.name,
-    })
 }
 
 /// Where episodes are played, its name for the record, and its data if they are here.
@@ -240,7 +156,7 @@ fn identity(
     settings: &Settings,
     model: &Contender,
     environment: String,
-    seed: u64,
+    seed: Option<u64>,
 ) -> Identity {
     let temperature = settings.temperature.map(|t| format!("temperature {t}"));
     let limit = settings.max_tokens.map(|n| format!("max_tokens {n}"));
@@ -282,7 +198,7 @@ async fn play(
     let model = contender(settings, variable, &observer)?;
     drop(observer);
     let (target, environment) = target(args, model.is_remote())?;
-    let seed = settings.seed.unwrap_or_default();
+    let seed = target.seed(settings.seed);
     let player = Arc::new(identity(args, settings, &model, environment, seed));
     let out = args.out.clone().unwrap_or_else(|| {
         let name = format!("{}.jsonl", uuid::Uuid::now_v7());
@@ -323,18 +239,17 @@ async fn play(
             eprintln!("{line}");
         }
     });
-    let player_of = Player::new(
+    let running = Player::new(
         target,
         Arc::clone(&model.model),
         model.price(),
         Arc::clone(&player),
         options,
-        (log, &lines),
-        (stop.drain.clone(), stop.abort.clone()),
-        events,
-    );
+    )
+    .stopped_by(stop.drain.clone(), stop.abort.clone());
     drop(model);
-    let run = tokio::spawn(player_of.run());
+    let before = lines.clone();
+    let run = tokio::spawn(async move { running.run(log, &before, events).await });
     let mut progress = progress;
     while let Some(event) = received.recv().await {
         progress.on(&event);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::agents::{Answer, AnswerFrom, Call, Settled, StopReason};
+use crate::agents::{Answer, AnswerFrom, Call, Settled, StopReason, printed_value};
 use crate::dataset::{Document, Gold, Kind, Question};
 use crate::env::data::{Catalog, EnvQuestion, bare_question, question_key};
 use crate::env::play::{Ending, Played};
@@ -62,10 +62,7 @@ fn row(at: usize, played: &Played, known: Option<&(usize, &EnvQuestion)>) -> Opt
     };
     let gold = match known {
         Some((_, question)) => gold(question),
-        None => Gold {
-            answer: played.ground_truth.as_deref().map(unboxed),
-            ..Gold::default()
-        },
+        None => graded(played.ground_truth.as_deref()),
     };
     let row = Row {
         index: known.map_or(at, |(at, _)| *at),
@@ -147,10 +144,7 @@ fn gold(question: &EnvQuestion) -> Gold {
     let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     if question.typed_answer.is_empty() && question.exe_ans.is_empty() {
         // Built before the environment kept gold as it was typed.
-        return Gold {
-            answer: text(&unboxed(&question.answer)),
-            ..Gold::default()
-        };
+        return graded(Some(&question.answer));
     }
     Gold {
         answer: text(&question.typed_answer),
@@ -160,6 +154,15 @@ fn gold(question: &EnvQuestion) -> Gold {
             None => Value::Text(text),
         }),
         split: None,
+    }
+}
+
+/// The gold that a truth tells of: mostly the executed value (`env build`), and
+/// never the answer as it was typed, for that was rounded.
+fn graded(truth: Option<&str>) -> Gold {
+    Gold {
+        exe_ans: truth.and_then(|truth| printed_value(&unboxed(truth))),
+        ..Gold::default()
     }
 }
 
