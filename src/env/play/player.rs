@@ -227,6 +227,7 @@ impl Play {
                 repeats: 0,
             };
             let ended = self.sit(&mut seat, &mut broken).await;
+            seat.session.close().await;
             self.board().open -= 1;
             match ended {
                 Ok(()) => return,

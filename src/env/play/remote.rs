@@ -25,6 +25,8 @@ use crate::models;
 /// How long a connection and one answer may take, as in the public client.
 const CONNECT: Duration = Duration::from_secs(10);
 const ANSWER: Duration = Duration::from_secs(60);
+/// How long a server may take to end a session that is told to end.
+const GOODBYE: Duration = Duration::from_secs(1);
 
 /// Where a server is, and the token it wants.
 #[derive(Clone, Debug)]
@@ -162,6 +164,16 @@ impl Remote {
             Err(error) => return Err(error),
         };
         self.read_step(&data)
+    }
+
+    /// Ends the session in order, so that the server's slot is free and nothing
+    /// is in its log.
+    pub async fn close(mut self) {
+        let end = async {
+            let _ = self.to.send(json!({"type": "close"}).to_string()).await;
+            while let Some(Ok(_)) = self.from.recv().await {}
+        };
+        let _ = tokio::time::timeout(GOODBYE, end).await;
     }
 
     pub async fn ground_truth(&mut self) -> Result<String, PlayError> {

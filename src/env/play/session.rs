@@ -140,6 +140,13 @@ impl Session {
         }
     }
 
+    /// Ends the session in order.
+    pub async fn close(self) {
+        if let Self::Server(remote) = self {
+            remote.close().await;
+        }
+    }
+
     /// The truth of an episode that is over, where the server tells it.
     pub async fn ground_truth(&mut self) -> Result<Option<String>, PlayError> {
         let truth = match self {
