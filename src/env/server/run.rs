@@ -46,7 +46,8 @@ pub async fn serve(
     // Beside the sessions there is room for plain requests, so that a full
     // server still answers `/health`.
     let connections = app.options.max_sessions.saturating_add(512);
-    let silence = app.options.ping_interval * 3 + Duration::from_secs(15);
+    // Longer than a WebSocket's peer may leave pings unanswered, and than a request may take.
+    let silence = app.options.ping_interval * 4 + app.options.request_time;
     let listener = Bounded::new(listener, connections, silence);
     let router = http::router(Arc::clone(&app));
     let request_time = app.options.request_time;
