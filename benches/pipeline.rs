@@ -259,6 +259,7 @@ async fn run(mode: &str, data: Dataset, folder: &Path) {
         id: "bench".to_owned(),
         started: String::new(),
         version: String::new(),
+        commit: None,
         identity: Identity::default(),
         data: String::new(),
         invented: true,

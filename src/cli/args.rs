@@ -144,6 +144,12 @@ pub struct RunArgs {
     /// Where results go [default: output]
     #[arg(long, short = 'o', value_name = "DIR", help_heading = "Output")]
     pub output: Option<PathBuf>,
+    /// Track the run on this MLflow server, or `off` [default: auto, where MLFLOW_TRACKING_URI says]
+    #[arg(long, value_name = "URI", help_heading = "Output")]
+    pub mlflow: Option<String>,
+    /// The MLflow experiment [default: MLFLOW_EXPERIMENT_NAME, else financial_qa]
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    pub experiment: Option<String>,
     /// Also write the programs in the form of the leaderboard
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     #[serde(skip)]

@@ -14,6 +14,7 @@ use crate::prompt::PromptError;
 use crate::run::{JournalError, PlanError, RunError};
 use crate::score::ScoreError;
 use crate::sinks::SinkError;
+use crate::sinks::mlflow::MlflowError;
 
 /// How the program ended; the numbers are public (README).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -140,6 +141,13 @@ pub fn classify(error: &anyhow::Error) -> Exit {
         }
         if let Some(error) = cause.downcast_ref::<ModelError>() {
             return if error.kind == ErrorKind::Settings {
+                Exit::Usage
+            } else {
+                Exit::Provider
+            };
+        }
+        if let Some(error) = cause.downcast_ref::<MlflowError>() {
+            return if error.is_local() {
                 Exit::Usage
             } else {
                 Exit::Provider

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::agents::{AnswerFrom, Backend, CriticMode, Pair, PairOptions, Sampling};
 use crate::prompt::{Prompts, Rendering};
+use crate::sinks::mlflow::Drawings;
 
 use super::Exit;
 
@@ -19,6 +20,7 @@ pub struct Args {
 enum Format {
     Mermaid,
     Dot,
+    Svg,
 }
 
 /// Prints the drawing.
@@ -26,6 +28,21 @@ enum Format {
 /// # Errors
 /// Only if the wiring itself were wrong.
 pub fn execute(args: &Args) -> anyhow::Result<Exit> {
+    let drawings = drawings()?;
+    let drawing = match args.format {
+        Format::Mermaid => drawings.mermaid,
+        Format::Dot => drawings.dot,
+        Format::Svg => drawings.svg,
+    };
+    println!("{}", drawing.trim_end());
+    Ok(Exit::Done)
+}
+
+/// The graph in every language, from the object that runs.
+///
+/// # Errors
+/// Only if the wiring itself were wrong.
+pub(super) fn drawings() -> anyhow::Result<Drawings> {
     let pair = Pair::new(&PairOptions {
         backend: Backend::Offline,
         critic: CriticMode::Rules,
@@ -37,10 +54,10 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
         rendering: Rendering::default(),
         sampling: Sampling::default(),
     })?;
-    let drawing = match args.format {
-        Format::Mermaid => pair.graph().mermaid(),
-        Format::Dot => pair.graph().dot(),
-    };
-    println!("{}", drawing.trim_end());
-    Ok(Exit::Done)
+    let graph = pair.graph();
+    Ok(Drawings {
+        mermaid: graph.mermaid(),
+        dot: graph.dot(),
+        svg: graph.svg(),
+    })
 }

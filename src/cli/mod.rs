@@ -16,6 +16,8 @@ mod run;
 mod score;
 mod settings;
 mod signals;
+mod track;
+mod tracking;
 
 use std::process::ExitCode;
 
@@ -62,6 +64,9 @@ enum Command {
     /// The FinQA environment: serve it, make and check its data.
     #[command(subcommand)]
     Env(env::Command),
+    /// Tracking: deliver to MLflow what it missed.
+    #[command(subcommand)]
+    Track(track::Command),
     /// Draw the agents' state machine.
     Graph(graph::Args),
     /// Print a completion script for a shell.
@@ -105,6 +110,7 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
         Some(Command::Report(args)) => report::execute(&args),
         Some(Command::Data(command)) => data::execute(command),
         Some(Command::Env(command)) => env::execute(command),
+        Some(Command::Track(command)) => track::execute(command),
         Some(Command::Graph(args)) => graph::execute(&args),
         Some(Command::Completions { shell }) => {
             clap_complete::generate(shell, &mut command(), "convfinqa", &mut std::io::stdout());

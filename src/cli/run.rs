@@ -12,11 +12,13 @@ use crate::config::Settings;
 use crate::dataset::Dataset;
 use crate::models::{CallEvent, Observer};
 use crate::run::{Event, Finish, Identity, Journal, Plan, RunMeta, Scheduler, Stop};
+use crate::sinks::mlflow::{Ending, Sent, Sidecar};
 use crate::sinks::terminal::{Progress, ProgressOptions, summary_tables};
 use crate::sinks::{self, RunFolder, Summary};
 
 use super::args::RunArgs;
 use super::provider::{self, Answering};
+use super::tracking::{self, Tracking};
 use super::{Exit, Failure, settings, signals};
 
 /// Events that may wait for the display before questions wait for it.
@@ -59,6 +61,7 @@ async fn main_job(args: &RunArgs, settings: Settings, offline: bool) -> anyhow::
         }
     });
     let answering = provider::answering(&settings, observer)?;
+    let tracking = tracking::tracking(&settings)?;
     if let Some(advice) = provider::advice(&settings) {
         progress.say(advice);
     }
@@ -67,10 +70,23 @@ async fn main_job(args: &RunArgs, settings: Settings, offline: bool) -> anyhow::
     let identity = identity(&settings, &answering, &dataset, &plan)?;
     let (folder, journal) = match &args.resume {
         Some(run) => resume(&settings.output, run, &identity)?,
-        None => begin(&settings, identity, &dataset, &plan)?,
+        None => begin(&settings, identity, &answering, &dataset, &plan)?,
+    };
+    let (said, mut heard) = mpsc::unbounded_channel();
+    let sidecar = match tracking {
+        Tracking::Off => None,
+        Tracking::Unusable(line) => {
+            progress.say(&line);
+            None
+        }
+        Tracking::On(server) => {
+            let say = Box::new(move |line| drop(said.send(line)));
+            Some(Sidecar::start(server, folder.path(), plan.total(), say))
+        }
     };
 
     let stop = Stop::default();
+    let give_up = stop.abort.clone();
     let quiet = args.quiet;
     signals::listen(stop.clone(), move |line| {
         if !quiet {
@@ -88,20 +104,41 @@ async fn main_job(args: &RunArgs, settings: Settings, offline: bool) -> anyhow::
     };
     drop(answering);
     let run = tokio::spawn(scheduler.run(journal, events));
-    while let Some(event) = received.recv().await {
-        progress.on(&event);
+    loop {
+        tokio::select! {
+            event = received.recv() => match event {
+                Some(event) => {
+                    if let Some(sidecar) = &sidecar {
+                        sidecar.on(&event);
+                    }
+                    progress.on(&event);
+                }
+                None => break,
+            },
+            Some(line) = heard.recv() => progress.say(&line),
+        }
     }
     let finish = run.await.context("the run's task failed")?;
     // Whatever ended the run, what it has is written out before anything else;
     // what ended it is what the user is told first.
     let journal = Journal::open(&folder.journal())?;
-    let written = write_results(&folder, &journal, &dataset);
+    let written = write_results(&folder, &journal, Ok(&dataset)).and_then(|summary| {
+        sinks::copy(&folder.file("output.csv"), &folder.last_csv())?;
+        Ok(summary)
+    });
     let finish = finish?;
     let summary = written?;
+    let sent = match sidecar {
+        Some(sidecar) => Some(sidecar.finish(ending(&finish, &summary)?, give_up).await),
+        None => None,
+    };
     if let Some(path) = &args.export_predictions {
         sinks::write_leaderboard(path, &journal)?;
     }
     report(args, &folder, &summary)?;
+    if let Some(sent) = sent {
+        tell(args, &summary, sent.as_ref());
+    }
     if args.gate.junit.is_some() {
         let mut rows = Vec::with_capacity(summary.scores.questions);
         journal.for_each_row(|row| rows.push(row.as_scored()))?;
@@ -118,6 +155,37 @@ async fn main_job(args: &RunArgs, settings: Settings, offline: bool) -> anyhow::
         }
         Finish::Interrupted => Ok(Exit::Interrupted),
         Finish::Fatal(message) => Err(Failure::new(Exit::Provider, message).into()),
+    }
+}
+
+/// What a tracking server is told at the end.
+///
+/// # Errors
+/// Only if the wiring of the agents were wrong.
+pub(super) fn ending(finish: &Finish, summary: &Summary) -> anyhow::Result<Ending> {
+    Ok(Ending {
+        finish: finish.clone(),
+        summary: summary.clone(),
+        drawings: super::graph::drawings()?,
+    })
+}
+
+/// Says where the run is seen, or what is missing there. This is beside the
+/// results and never on stdout with `--json`.
+fn tell(args: &RunArgs, summary: &Summary, sent: Option<&Sent>) {
+    if let Some(Sent::All(delivered)) = sent
+        && !args.quiet
+    {
+        let line = tracking::arrived(delivered);
+        if args.json {
+            eprintln!("{line}");
+        } else {
+            // A reader that went away misses nothing of the run.
+            let _ = writeln!(std::io::stdout(), "{line}");
+        }
+    }
+    for line in tracking::missing(sent, &summary.run.id) {
+        eprintln!("{line}");
     }
 }
 
@@ -159,6 +227,8 @@ fn identity(
         "timeout",
         "attempts",
         "output",
+        "mlflow",
+        "experiment",
     ] {
         table.remove(key);
     }
@@ -175,6 +245,7 @@ fn identity(
 fn begin(
     settings: &Settings,
     identity: Identity,
+    answering: &Answering,
     dataset: &Dataset,
     plan: &Plan,
 ) -> anyhow::Result<(RunFolder, Journal)> {
@@ -184,6 +255,7 @@ fn begin(
         id,
         started: jiff::Timestamp::now().to_string(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: tracking::commit(),
         identity,
         data: dataset.source.clone(),
         invented: dataset.invented,
@@ -191,6 +263,10 @@ fn begin(
         settings: toml::Table::try_from(settings)?,
     };
     let journal = Journal::create(&folder.journal(), &meta)?;
+    if !settings.is_offline() {
+        let texts = answering.pair.prompts.texts(&answering.pair.rendering)?;
+        journal.keep_prompts(&texts)?;
+    }
     sinks::write_config(&folder.file("config.toml"), &meta)?;
     Ok((folder, journal))
 }
@@ -214,17 +290,16 @@ fn resume(output: &Path, run: &str, identity: &Identity) -> anyhow::Result<(RunF
 }
 
 /// Everything a run leaves behind, made from its journal.
-fn write_results(
+pub(super) fn write_results(
     folder: &RunFolder,
     journal: &Journal,
-    dataset: &Dataset,
+    records: Result<&Dataset, &str>,
 ) -> anyhow::Result<Summary> {
     let summary = sinks::summarise(journal)?;
     sinks::write_csv(&folder.file("output.csv"), journal)?;
-    sinks::copy(&folder.file("output.csv"), &folder.last_csv())?;
     sinks::write_transcripts(&folder.file("transcripts.jsonl"), journal)?;
     sinks::write_summary(&folder.file("summary.json"), &summary)?;
-    super::report::write(&folder.report(), journal, &summary, Ok(dataset))?;
+    super::report::write(&folder.report(), journal, &summary, records)?;
     Ok(summary)
 }
 

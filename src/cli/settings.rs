@@ -29,12 +29,7 @@ pub fn load_by(
     named: Option<&Path>,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<Settings> {
-    // A `.env` that is not there is no error; one that cannot be read is.
-    match dotenvy::dotenv() {
-        Ok(_) => {}
-        Err(error) if error.not_found() => {}
-        Err(error) => return Err(Failure::new(Exit::Usage, format!(".env: {error}")).into()),
-    }
+    environment()?;
     let flags = toml::Table::try_from(flags).context("command line")?;
     let layers = Layers::default()
         .file(
@@ -44,4 +39,16 @@ pub fn load_by(
         .environment(variable)?
         .table(flags, "command line")?;
     Ok(layers.settings()?)
+}
+
+/// Takes the variables of `.env` in beside those of the environment.
+///
+/// # Errors
+/// A `.env` that cannot be read; one that is not there is no error.
+pub fn environment() -> anyhow::Result<()> {
+    match dotenvy::dotenv() {
+        Ok(_) => Ok(()),
+        Err(error) if error.not_found() => Ok(()),
+        Err(error) => Err(Failure::new(Exit::Usage, format!(".env: {error}")).into()),
+    }
 }

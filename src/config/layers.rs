@@ -158,6 +158,8 @@ pub const KEYS: &[&str] = &[
     "epochs",
     "samples",
     "output",
+    "mlflow",
+    "experiment",
 ];
 
 /// Numbers and booleans as such, a list split at commas, all else as text.
@@ -171,6 +173,8 @@ fn value_of(key: &str, text: &str) -> Value {
         "data_path",
         "output",
         "prompts",
+        "mlflow",
+        "experiment",
     ];
     if key == "ids" {
         return Value::Array(
@@ -219,6 +223,7 @@ mod tests {
             filter: Some("x".into()),
             prompts: Some("x".into()),
             concurrency: Some(1),
+            experiment: Some("x".into()),
             ..Settings::default()
         };
         let table = Table::try_from(all).unwrap();

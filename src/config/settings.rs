@@ -91,6 +91,12 @@ pub struct Settings {
     pub samples: u32,
     /// Where results go.
     pub output: PathBuf,
+    /// Where runs are tracked: an MLflow server's address, `off`, or `auto`
+    /// (where `MLFLOW_TRACKING_URI` says, if it is set).
+    pub mlflow: String,
+    /// The MLflow experiment.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<String>,
 }
 
 impl Default for Settings {
@@ -124,6 +130,8 @@ impl Default for Settings {
             epochs: 1,
             samples: 1,
             output: PathBuf::from("output"),
+            mlflow: "auto".to_owned(),
+            experiment: None,
         }
     }
 }
@@ -163,6 +171,22 @@ impl Settings {
         ];
         if let Some((name, _)) = least_one.iter().find(|(_, value)| *value == 0) {
             return Err(format!("{name} is 0; it must be at least 1"));
+        }
+        // This setting is written into every run's config.toml.
+        let host = self.mlflow.split_once("://").map_or("", |(_, host)| host);
+        if host
+            .split('/')
+            .next()
+            .is_some_and(|host| host.contains('@'))
+        {
+            return Err(
+                "mlflow holds a user or password; put them into MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD"
+                    .to_owned(),
+            );
+        }
+        let experiment = self.experiment.as_deref();
+        if experiment.is_some_and(|name| name.trim().is_empty() || name.chars().count() > 500) {
+            return Err("experiment is empty or longer than MLflow's 500 characters".to_owned());
         }
         if self.model.trim().is_empty() {
             return Err(

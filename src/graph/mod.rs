@@ -48,6 +48,7 @@ mod build;
 mod draw;
 mod error;
 mod run;
+mod svg;
 
 pub use build::{Compiled, Graph};
 pub use error::{GraphError, RunError};

@@ -11,7 +11,7 @@ mod chat_json;
 mod classify;
 pub mod error;
 mod hint;
-mod http;
+pub mod http;
 pub mod openai;
 pub mod price;
 mod resolve;

@@ -123,6 +123,20 @@ impl Prompts {
         hasher.finalize().to_hex().to_string()
     }
 
+    /// Everything that the models are told whatever the question is, by file
+    /// name: the templates, and the two system prompts as they are sent.
+    ///
+    /// # Errors
+    /// If a template of `--prompts` fails.
+    pub fn texts(&self, rendering: &Rendering) -> Result<BTreeMap<String, String>, PromptError> {
+        let mut texts = self.sources.clone();
+        for agent in ["analyst", "critic"] {
+            let sent = self.system(&format!("{agent}_system.j2"), rendering)?;
+            texts.insert(format!("{agent}_system.txt"), sent);
+        }
+        Ok(texts)
+    }
+
     /// What the analyst is asked.
     ///
     /// # Errors

@@ -4,7 +4,7 @@
 //! run that is killed at any point goes on from there. Everything else that a
 //! run leaves behind can be made again from this file without a model call.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
@@ -112,6 +112,9 @@ pub struct RunMeta {
     pub started: String,
     /// This program's version.
     pub version: String,
+    /// The commit that it was built from, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
     /// What must not change on resume.
     pub identity: Identity,
     /// Where the data come from, for people.
@@ -233,17 +236,61 @@ impl Journal {
     /// # Errors
     /// [`JournalError`] if the entry is missing or unreadable.
     pub fn meta(&self) -> Result<RunMeta, JournalError> {
-        let json: Option<String> = self
-            .connection
-            .query_row("SELECT value FROM meta WHERE key = 'run'", [], |row| {
-                row.get(0)
-            })
-            .optional()
-            .map_err(|source| self.sqlite_error(source))?;
-        let json = json.ok_or_else(|| JournalError::Empty {
+        let json = self.entry("run")?.ok_or_else(|| JournalError::Empty {
             path: self.path.clone(),
         })?;
         serde_json::from_str(&json).map_err(|source| self.entry_error("meta", source))
+    }
+
+    /// Puts down the texts that the models are asked with, by their file names.
+    ///
+    /// # Errors
+    /// [`JournalError`] if they cannot be written.
+    pub fn keep_prompts(&self, prompts: &BTreeMap<String, String>) -> Result<(), JournalError> {
+        let json =
+            serde_json::to_string(prompts).map_err(|source| self.entry_error("prompts", source))?;
+        self.connection
+            .execute("INSERT INTO meta VALUES ('prompts', ?1)", params![json])
+            .map_err(|source| self.sqlite_error(source))?;
+        Ok(())
+    }
+
+    /// The texts that the models are asked with, by their file names; none in
+    /// journals of earlier versions.
+    ///
+    /// # Errors
+    /// [`JournalError`] if the entry is unreadable.
+    pub fn prompts(&self) -> Result<BTreeMap<String, String>, JournalError> {
+        let json = self.entry("prompts")?;
+        json.map_or_else(
+            || Ok(BTreeMap::new()),
+            |json| {
+                serde_json::from_str(&json).map_err(|source| self.entry_error("prompts", source))
+            },
+        )
+    }
+
+    fn entry(&self, key: &str) -> Result<Option<String>, JournalError> {
+        self.connection
+            .query_row(
+                "SELECT value FROM meta WHERE key = ?1",
+                params![key],
+                |row| row.get(0),
+            )
+            .optional()
+            .map_err(|source| self.sqlite_error(source))
+    }
+
+    /// Questions that have an outcome.
+    ///
+    /// # Errors
+    /// [`JournalError`] if the journal cannot be read.
+    pub fn answered(&self) -> Result<usize, JournalError> {
+        let answered: i64 = self
+            .connection
+            .query_row("SELECT count(*) FROM answers", [], |row| row.get(0))
+            .map_err(|source| self.sqlite_error(source))?;
+        Ok(usize::try_from(answered).unwrap_or_default())
     }
 
     /// Whether every question has an outcome.
@@ -251,12 +298,7 @@ impl Journal {
     /// # Errors
     /// [`JournalError`] if the journal cannot be read.
     pub fn status(&self) -> Result<Status, JournalError> {
-        let total = self.meta()?.total;
-        let answered: i64 = self
-            .connection
-            .query_row("SELECT count(*) FROM answers", [], |row| row.get(0))
-            .map_err(|source| self.sqlite_error(source))?;
-        let complete = usize::try_from(answered).is_ok_and(|answered| answered >= total);
+        let complete = self.answered()? >= self.meta()?.total;
         Ok(if complete {
             Status::Complete
         } else {

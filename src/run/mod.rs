@@ -15,5 +15,5 @@ pub use effect::CriticEffect;
 pub use event::{Event, Finish};
 pub use journal::{Identity, Journal, JournalError, RunMeta, Status};
 pub use plan::{HistoryMode, Mode, Plan, PlanError, Planned};
-pub use row::Row;
+pub use row::{Row, Stamp};
 pub use scheduler::{Price, RunError, Scheduler, Stop};

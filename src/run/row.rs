@@ -44,6 +44,39 @@ pub struct Row {
     /// What the first draft alone cost; `None` if a price is unknown.
     #[serde(default)]
     pub draft_cost: Option<Decimal>,
+    /// When it was put down, and as the how-manieth; absent in journals of
+    /// earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stamp: Option<Stamp>,
+}
+
+/// A row's place in the order of answering, which is not the plan's: what
+/// develops over a run can be told again from its journal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stamp {
+    /// From 1, without gaps over all processes of a run.
+    pub ordinal: u64,
+    /// Milliseconds since 1970 UTC; never before that of an earlier row.
+    pub at: i64,
+}
+
+impl Stamp {
+    /// The stamp of the next row, put down `now`.
+    #[must_use]
+    pub(super) fn next(self, now: i64) -> Self {
+        Self {
+            ordinal: self.ordinal + 1,
+            at: now.max(self.at),
+        }
+    }
+
+    /// The last stamp among rows; those without one came before all others.
+    pub(super) fn last<'r>(rows: impl Iterator<Item = &'r Row>) -> Self {
+        rows.fold(Self::default(), |last, row| Self {
+            ordinal: last.ordinal + 1,
+            at: last.at.max(row.stamp.map_or(0, |stamp| stamp.at)),
+        })
+    }
 }
 
 impl Row {

@@ -18,7 +18,7 @@ use crate::score::Scores;
 use super::event::{Event, Finish};
 use super::journal::{Journal, JournalError, RunMeta};
 use super::plan::{HistoryMode, Mode, Plan, Planned, gold_history};
-use super::row::Row;
+use super::row::{Row, Stamp};
 use super::writer::{self, Writer};
 
 /// How a run is stopped from outside.
@@ -92,9 +92,10 @@ impl Scheduler {
         let mut rows = Vec::new();
         journal.for_each_row(|row| rows.push(Arc::new(row)))?;
         let calls = journal.open_calls()?;
+        let last = Stamp::last(rows.iter().map(AsRef::as_ref));
         let answers = self.replay(rows, meta, &events).await;
         let mut earlier = Earlier { answers, calls };
-        let (writer, thread) = writer::spawn(journal);
+        let (writer, thread) = writer::spawn(journal, last);
         let worker = Arc::new(Worker {
             pair: self.pair,
             price: self.price,
@@ -266,18 +267,12 @@ impl Worker {
         let drafting = drafting.filter(|call| call.node.starts_with("analyst"));
         let draft_cost = (self.price)(&drafting.cloned().collect::<Vec<_>>());
         let answer = settled.answer.clone();
-        let row = Arc::new(row(
-            planned,
-            self.mode,
-            settled,
-            latency,
-            [cost, draft_cost],
-        ));
-        if !self.writer.answer(Arc::clone(&row)).await {
+        let row = row(planned, self.mode, settled, latency, [cost, draft_cost]);
+        let Some(row) = self.writer.answer(row).await else {
             // The journal is broken; its own error is what the user is told.
             self.stop.drain.cancel();
             return Err(Interruption::Cancelled);
-        }
+        };
         let _ = self
             .events
             .send(Event::Answered {
@@ -316,6 +311,7 @@ fn row(
         latency,
         cost,
         draft_cost,
+        stamp: None,
     }
     .scored(&case.question.document)
 }

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use crate::agents::Call;
 
 use super::journal::{Entry, Journal, JournalError};
-use super::row::Row;
+use super::row::{Row, Stamp};
 
 /// Entries in one transaction, at most: bounds what a crash in mid-write takes.
 const BATCH: usize = 256;
@@ -22,8 +22,8 @@ enum Message {
         call: Box<Call>,
     },
     Answer {
-        row: Arc<Row>,
-        durable: oneshot::Sender<()>,
+        row: Box<Row>,
+        durable: oneshot::Sender<Arc<Row>>,
     },
 }
 
@@ -48,31 +48,41 @@ impl WriterThread {
     }
 }
 
-/// Starts the thread. It ends when every [`Writer`] is dropped.
-pub(super) fn spawn(mut journal: Journal) -> (Writer, WriterThread) {
+/// Starts the thread, which goes on after the stamp `last`. It ends when every
+/// [`Writer`] is dropped.
+pub(super) fn spawn(mut journal: Journal, last: Stamp) -> (Writer, WriterThread) {
     let (messages, received) = mpsc::channel();
-    let thread = std::thread::spawn(move || write_all(&mut journal, &received));
+    let thread = std::thread::spawn(move || write_all(&mut journal, &received, last));
     (Writer { messages }, WriterThread { thread })
 }
 
-fn write_all(journal: &mut Journal, received: &Receiver<Message>) -> Result<(), JournalError> {
+fn write_all(
+    journal: &mut Journal,
+    received: &Receiver<Message>,
+    mut last: Stamp,
+) -> Result<(), JournalError> {
     while let Ok(first) = received.recv() {
         let mut entries = Vec::new();
         let mut waiting = Vec::new();
         for message in std::iter::once(first).chain(received.try_iter().take(BATCH - 1)) {
             match message {
                 Message::Call { question, call } => entries.push(Entry::Call { question, call }),
-                Message::Answer { row, durable } => {
-                    entries.push(Entry::Answer(row));
-                    waiting.push(durable);
+                Message::Answer { mut row, durable } => {
+                    // Here and not where it was answered: only one place knows
+                    // the order in which rows become durable.
+                    last = last.next(jiff::Timestamp::now().as_millisecond());
+                    row.stamp = Some(last);
+                    let row = Arc::new(*row);
+                    entries.push(Entry::Answer(Arc::clone(&row)));
+                    waiting.push((durable, row));
                 }
             }
         }
         // On an error the senders are dropped with the receiver, and every
         // waiting question learns that nothing is durable any more.
         journal.append(&entries)?;
-        for durable in waiting {
-            let _ = durable.send(());
+        for (durable, row) in waiting {
+            let _ = durable.send(row);
         }
     }
     Ok(())
@@ -87,10 +97,13 @@ impl Writer {
         });
     }
 
-    /// Puts an answer down and waits until it is durable; `false` if writing
-    /// has stopped, the reason of which [`WriterThread::join`] gives.
-    pub(super) async fn answer(&self, row: Arc<Row>) -> bool {
+    /// Puts an answer down, waits until it is durable and gives it back with
+    /// its stamp; `None` if writing has stopped, the reason of which
+    /// [`WriterThread::join`] gives.
+    pub(super) async fn answer(&self, row: Row) -> Option<Arc<Row>> {
         let (durable, written) = oneshot::channel();
-        self.messages.send(Message::Answer { row, durable }).is_ok() && written.await.is_ok()
+        let row = Box::new(row);
+        self.messages.send(Message::Answer { row, durable }).ok()?;
+        written.await.ok()
     }
 }

@@ -140,6 +140,19 @@ impl RunFolder {
         })
     }
 
+    /// The folders of every run that has a journal, oldest first.
+    #[must_use]
+    pub fn all(output: &Path) -> Vec<Self> {
+        let folders = folders(&output.join("runs")).into_iter();
+        folders
+            .map(|folder| Self {
+                output: output.to_owned(),
+                folder,
+            })
+            .filter(|run| run.journal().is_file())
+            .collect()
+    }
+
     /// The run's own folder.
     #[must_use]
     pub fn path(&self) -> &Path {

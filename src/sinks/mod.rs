@@ -9,6 +9,7 @@ mod jsonl;
 mod junit;
 mod leaderboard;
 mod misses;
+pub mod mlflow;
 pub mod report;
 mod summary;
 pub mod terminal;

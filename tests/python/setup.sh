@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Makes the two virtual environments in which the real OpenEnv clients and the
-# official MCP SDK are tested against the server. Safe to run again: an
-# environment that already holds the pinned versions is left as it is.
+# Makes the virtual environments in which the real OpenEnv clients and the
+# official MCP SDK are tested against our server, and our tracking against a
+# real MLflow server. Safe to run again: an environment that already holds the
+# pinned versions is left as it is.
 #
 #   tests/python/setup.sh
 #
@@ -17,19 +18,25 @@ python=${PYTHON:-python3}
   exit 1
 }
 
-for name in openenv-0.2.3 openenv-0.10.0; do
-  pins="$here/$name.txt"
-  venv="$root/.venv/$name"
+# install NAME IMPORTS [OPTION OF PIP…]
+install() {
+  local name=$1 imports=$2 pins="$here/$1.txt" venv="$root/.venv/$1"
+  shift 2
   if [ -f "$venv/pins.txt" ] && cmp -s "$pins" "$venv/pins.txt"; then
     echo "$name: ready"
-    continue
+    return
   fi
   echo "$name: installing (about a minute)"
   rm -f "$venv/pins.txt"
   "$python" -m venv "$venv"
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$pins"
-  "$venv/bin/python" -c 'import openenv.core, mcp'
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$@" --requirement "$pins"
+  "$venv/bin/python" -c "import $imports"
   # Last, so that a broken install is not taken for a finished one.
   cp "$pins" "$venv/pins.txt"
   echo "$name: ready"
-done
+}
+
+install openenv-0.2.3 'openenv.core, mcp'
+install openenv-0.10.0 'openenv.core, mcp'
+# Half the size: what only its machine-learning clients need is left out.
+install mlflow 'mlflow.server.fastapi_app' --no-deps

@@ -1,0 +1,178 @@
+//! `convfinqa track sync`: delivers to MLflow what it has not got yet.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+
+use crate::run::{Finish, Journal, Status};
+use crate::sinks::RunFolder;
+use crate::sinks::mlflow::{self, Delivered, Delivery, MlflowError, Record};
+use crate::sinks::report::records_of;
+
+use super::provider::variable;
+use super::{Exit, Failure, exit, run, tracking};
+
+/// Commands of `track`.
+#[derive(Debug, clap::Subcommand)]
+pub enum Command {
+    /// Deliver runs, or what is missing of them; safe to do again.
+    Sync(SyncArgs),
+}
+
+/// Arguments of `track sync`.
+#[derive(clap::Args, Debug)]
+pub struct SyncArgs {
+    /// The runs: folders, ids or their starts, or `last` [default: all that have not arrived whole]
+    #[arg(value_name = "RUN")]
+    runs: Vec<String>,
+    /// Where the runs are
+    #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
+    output: PathBuf,
+    /// The server [default: the run's own, else where MLFLOW_TRACKING_URI says]
+    #[arg(long, value_name = "URI")]
+    mlflow: Option<String>,
+    /// The experiment [default: the run's own]
+    #[arg(long, value_name = "NAME")]
+    experiment: Option<String>,
+    /// Log the runs anew, though they were delivered or deleted there
+    #[arg(long)]
+    new: bool,
+}
+
+/// Runs a command of `track`.
+///
+/// # Errors
+/// As [`sync`].
+pub fn execute(command: Command) -> anyhow::Result<Exit> {
+    match command {
+        Command::Sync(args) => {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .context("cannot start the runtime")?;
+            runtime.block_on(sync(&args))
+        }
+    }
+}
+
+/// Delivers the runs one after the other and says what came of each.
+///
+/// # Errors
+/// A run that is not there, a server that is not known or cannot be reached;
+/// the last error of those runs that could not be delivered.
+async fn sync(args: &SyncArgs) -> anyhow::Result<Exit> {
+    super::settings::environment()?;
+    let folders = if args.runs.is_empty() {
+        undelivered(args)?
+    } else {
+        let found = args
+            .runs
+            .iter()
+            .map(|run| RunFolder::locate(&args.output, run));
+        found.collect::<Result<Vec<_>, _>>()?
+    };
+    if folders.is_empty() {
+        println!(
+            "every run in {} has arrived",
+            args.output.join("runs").display()
+        );
+    }
+    let mut failed: Option<anyhow::Error> = None;
+    for folder in &folders {
+        let name = folder
+            .path()
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy();
+        match deliver(args, folder).await {
+            Ok(delivered) => {
+                println!("{name}: {}", delivered.page);
+                for line in tracking::shortfalls(&delivered) {
+                    eprintln!("{name}: {line}");
+                }
+            }
+            Err(error) => {
+                let everywhere = error
+                    .downcast_ref::<MlflowError>()
+                    .is_some_and(tracking::is_everywhere);
+                if everywhere || folders.len() == 1 {
+                    return Err(error);
+                }
+                eprintln!("{name}: {}", exit::one_line(&error));
+                failed = Some(error);
+            }
+        }
+    }
+    match failed {
+        None => Ok(Exit::Done),
+        Some(error) => Err(error),
+    }
+}
+
+/// Runs that have not arrived whole. Those that were not to be tracked are
+/// sent only when they are named.
+fn undelivered(args: &SyncArgs) -> anyhow::Result<Vec<RunFolder>> {
+    let mut folders = Vec::new();
+    for folder in RunFolder::all(&args.output) {
+        let journal = Journal::open(&folder.journal())?;
+        let meta = journal.meta()?;
+        if meta.settings.get("mlflow").and_then(toml::Value::as_str) == Some("off") {
+            continue;
+        }
+        let arrived = match Record::read(folder.path())? {
+            Some(record) => {
+                let elsewhere = |ours: &str, asked: &Option<String>| {
+                    asked
+                        .as_deref()
+                        .is_some_and(|asked| asked.trim_end_matches('/') != ours)
+                };
+                record.complete_at == Some(journal.answered()?)
+                    && record.has_all_traces(folder.path())
+                    && !elsewhere(&record.uri, &args.mlflow)
+                    && !elsewhere(&record.experiment, &args.experiment)
+            }
+            None => false,
+        };
+        if !arrived || args.new {
+            folders.push(folder);
+        }
+    }
+    Ok(folders)
+}
+
+async fn deliver(args: &SyncArgs, folder: &RunFolder) -> anyhow::Result<Delivered> {
+    let journal = Journal::open(&folder.journal())?;
+    let meta = journal.meta()?;
+    let record = Record::read(folder.path())?;
+    let set = |key: &str| meta.settings.get(key).and_then(toml::Value::as_str);
+    let own = set("mlflow").filter(|uri| !["auto", "off", ""].contains(uri));
+    let uri = args
+        .mlflow
+        .clone()
+        .or_else(|| record.as_ref().map(|record| record.uri.clone()))
+        .or_else(|| own.map(str::to_owned))
+        .or_else(|| variable("MLFLOW_TRACKING_URI"))
+        .ok_or_else(|| {
+            Failure::new(
+                Exit::Usage,
+                "no MLflow server is known; name it with --mlflow or MLFLOW_TRACKING_URI",
+            )
+        })?;
+    let experiment = args
+        .experiment
+        .clone()
+        .or_else(|| record.map(|record| record.experiment))
+        .unwrap_or_else(|| tracking::experiment(set("experiment")));
+    let server = tracking::server(&uri, &experiment)?;
+    // Held from here on: a run that still goes on is not touched.
+    let mut delivery = Delivery::open(server, folder.path(), args.new)?;
+    let records = records_of(&meta);
+    let records = records.as_ref().map_err(String::as_str);
+    let summary = run::write_results(folder, &journal, records)?;
+    let finish = match journal.status()? {
+        Status::Complete => Finish::Complete,
+        Status::Unfinished => Finish::Interrupted,
+    };
+    let ending = run::ending(&finish, &summary)?;
+    Ok(mlflow::finish(&mut delivery, &ending).await?)
+}

@@ -1,0 +1,150 @@
+//! From settings and variables to a tracking server, and back to what the user
+//! is told of it.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::config::Settings;
+use crate::models;
+use crate::sinks::mlflow::{Credentials, Delivered, MlflowError, Patience, Sent, Server, Target};
+
+use super::provider::variable;
+
+/// The experiment of runs for which none is named.
+pub const EXPERIMENT: &str = "financial_qa";
+
+/// Where a run is tracked.
+pub enum Tracking {
+    /// Nowhere.
+    Off,
+    /// Nowhere, although a variable says where: what is wrong with it.
+    Unusable(String),
+    /// On a server.
+    On(Server),
+}
+
+/// Where these settings track a run.
+///
+/// # Errors
+/// An address that was given with `--mlflow` and is none of a server. What
+/// `MLFLOW_TRACKING_URI` says may be meant for other programs, and hinders no run.
+pub fn tracking(settings: &Settings) -> anyhow::Result<Tracking> {
+    let experiment = experiment(settings.experiment.as_deref());
+    match settings.mlflow.trim() {
+        "off" => Ok(Tracking::Off),
+        "auto" | "" => match variable("MLFLOW_TRACKING_URI") {
+            None => Ok(Tracking::Off),
+            Some(uri) => Ok(server(&uri, &experiment).map_or_else(
+                |error| {
+                    Tracking::Unusable(format!(
+                        "MLflow: MLFLOW_TRACKING_URI: {error}; this run is not tracked"
+                    ))
+                },
+                Tracking::On,
+            )),
+        },
+        uri => Ok(Tracking::On(server(uri, &experiment)?)),
+    }
+}
+
+/// The experiment, where it is not a run's own.
+pub fn experiment(named: Option<&str>) -> String {
+    named
+        .map(str::to_owned)
+        .or_else(|| variable("MLFLOW_EXPERIMENT_NAME"))
+        .unwrap_or_else(|| EXPERIMENT.to_owned())
+}
+
+/// A server at an address, asked as the variables say.
+///
+/// # Errors
+/// An address or credentials that cannot be used.
+pub fn server(uri: &str, experiment: &str) -> anyhow::Result<Server> {
+    let basic = variable("MLFLOW_TRACKING_USERNAME").zip(variable("MLFLOW_TRACKING_PASSWORD"));
+    let credentials = match (basic, variable("MLFLOW_TRACKING_TOKEN")) {
+        (Some((user, password)), _) => Credentials::Basic {
+            user: user.into(),
+            password: password.into(),
+        },
+        (None, Some(token)) => Credentials::Token(token.into()),
+        (None, None) => Credentials::None,
+    };
+    let target = Target::new(uri, experiment, credentials)?;
+    let http = models::http::client(Duration::from_secs(5), target.is_loopback())?;
+    Ok(Server::new(http, target, Patience::default()))
+}
+
+/// The line that says where a run is seen.
+pub fn arrived(delivered: &Delivered) -> String {
+    format!("MLflow: {}", delivered.page)
+}
+
+/// What the user is told of a run's side-car, if something is missing.
+pub fn missing(sent: Option<&Sent>, run: &str) -> Vec<String> {
+    let sync = format!("`convfinqa track sync {run}`");
+    match sent {
+        Some(Sent::All(delivered)) => shortfalls(delivered),
+        Some(Sent::Missing { error, .. }) if !error.passes() => {
+            vec![format!("MLflow: {error}; then run {sync}")]
+        }
+        Some(Sent::Missing { said: true, .. }) => {
+            vec![format!(
+                "MLflow: not all of this run was delivered; run {sync} when the server is back"
+            )]
+        }
+        Some(Sent::Missing { error, .. }) => {
+            vec![format!(
+                "MLflow: {error}; not all of this run was delivered: run {sync}"
+            )]
+        }
+        None => vec![format!(
+            "MLflow: not all of this run was delivered; run {sync}"
+        )],
+    }
+}
+
+/// What a server could not take, a line each.
+pub fn shortfalls(delivered: &Delivered) -> Vec<String> {
+    let lines = delivered.shortfalls.iter();
+    lines
+        .map(|line| format!("MLflow: not delivered: {line}"))
+        .collect()
+}
+
+/// Whether a failed delivery ends `track sync` for the runs that follow too.
+pub fn is_everywhere(error: &MlflowError) -> bool {
+    matches!(
+        error,
+        MlflowError::Unreachable { .. } | MlflowError::Refused { .. }
+    )
+}
+
+/// The commit that this program was built from: told when it was compiled, or
+/// that of the work tree that its file lies in.
+pub fn commit() -> Option<String> {
+    if let Some(commit) = option_env!("CONVFINQA_COMMIT") {
+        return Some(commit.to_owned());
+    }
+    let program = std::env::current_exe().ok()?;
+    // target/release/convfinqa, or target/debug/deps/…
+    let tree = program
+        .ancestors()
+        .skip_while(|folder| folder.file_name().is_none_or(|name| name != "target"))
+        .nth(1)?;
+    tree.join("Cargo.toml").is_file().then(|| head(tree))?
+}
+
+fn head(tree: &Path) -> Option<String> {
+    let output = Command::new("git")
+        .args(["rev-parse", "HEAD"])
+        .current_dir(tree)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output()
+        .ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let commit = text.trim();
+    let hex = commit.len() >= 40 && commit.chars().all(|c| c.is_ascii_hexdigit());
+    (output.status.success() && hex).then(|| commit.to_owned())
+}

@@ -1,0 +1,193 @@
+//! What a run is told by: parameters, tags and the data it was asked over,
+//! made from the journal alone.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::run::{Finish, RunMeta};
+use crate::sinks::Summary;
+
+use super::wire::Entry;
+
+/// Characters in a parameter's value on a server of version 2.9 or newer.
+pub(super) const PARAM_LIMIT: usize = 6000;
+/// On older ones.
+pub(super) const PARAM_LIMIT_OLD: usize = 500;
+/// The tag by which a run is found again.
+pub(super) const RUN_TAG: &str = "convfinqa.run";
+/// Characters in a tag's value that every server takes.
+const TAG_LIMIT: usize = 4000;
+
+/// Parameters in whole, by name: the reference's, then every setting.
+pub(super) fn params(
+    meta: &RunMeta,
+    prompts: &BTreeMap<String, String>,
+) -> BTreeMap<String, String> {
+    let mut params: BTreeMap<String, String> = meta
+        .settings
+        .iter()
+        .map(|(key, value)| (key.clone(), plain(value)))
+        .collect();
+    params.entry("model".to_owned()).or_default();
+    params
+        .entry("temperature".to_owned())
+        .or_insert_with(|| "default".to_owned());
+    params.insert("data_path".to_owned(), meta.data.clone());
+    params.insert("critic_model".to_owned(), meta.identity.critic.clone());
+    params.insert("questions_planned".to_owned(), meta.total.to_string());
+    for agent in ["analyst", "critic"] {
+        let text = prompts.get(&format!("{agent}_system.txt")).cloned();
+        params.insert(
+            format!("{agent}_prompt"),
+            text.unwrap_or_else(|| "none: the embedded pair".to_owned()),
+        );
+    }
+    params
+}
+
+/// Parameters as a server takes them, no value longer than `limit` characters,
+/// and the names of those that had to be cut.
+pub(super) fn fitted(params: &BTreeMap<String, String>, limit: usize) -> (Vec<Entry>, Vec<&str>) {
+    let mut cut = Vec::new();
+    let entries = params
+        .iter()
+        .map(|(key, value)| {
+            let shown = shortened(value, limit);
+            if shown.len() < value.len() {
+                cut.push(key.as_str());
+            }
+            Entry::new(key, shown)
+        })
+        .collect();
+    (entries, cut)
+}
+
+/// Where a parameter's whole text lies among the files.
+pub(super) fn whole_text(param: &str) -> String {
+    format!("params/{param}.txt")
+}
+
+/// A text cut to the limit, with what it was and where the whole is.
+fn shortened(text: &str, limit: usize) -> String {
+    let length = text.chars().count();
+    if length <= limit {
+        return text.to_owned();
+    }
+    let hash = blake3::hash(text.as_bytes()).to_hex();
+    let mark = format!(
+        " … [{length} characters, blake3 {}; whole in params/]",
+        hash.get(..16).unwrap_or_default()
+    );
+    let keep = limit.saturating_sub(mark.chars().count());
+    text.chars().take(keep).chain(mark.chars()).collect()
+}
+
+/// Tags that a run has from its beginning.
+pub(super) fn tags(meta: &RunMeta) -> Vec<Entry> {
+    let identity = &meta.identity;
+    let mut tags = vec![
+        Entry::new(RUN_TAG, &meta.id),
+        Entry::new("convfinqa.version", &meta.version),
+        Entry::new("convfinqa.data_hash", &identity.data),
+        Entry::new("convfinqa.prompt_hash", &identity.prompts),
+        Entry::new("convfinqa.plan_hash", &identity.plan),
+        Entry::new("convfinqa.invented_data", meta.invented.to_string()),
+        Entry::new("mlflow.runName", name(meta)),
+        Entry::new("mlflow.source.name", "convfinqa"),
+        Entry::new("mlflow.source.type", "LOCAL"),
+    ];
+    if let Some(commit) = &meta.commit {
+        tags.push(Entry::new("mlflow.source.git.commit", commit));
+    }
+    tags
+}
+
+/// Tags that say how a run came out.
+pub(super) fn outcome_tags(meta: &RunMeta, summary: &Summary, table: &str) -> Vec<Entry> {
+    let logged = json!([{"path": table, "type": "table"}]);
+    vec![
+        Entry::new("convfinqa.complete", summary.complete.to_string()),
+        Entry::new("mlflow.loggedArtifacts", logged.to_string()),
+        Entry::new("mlflow.note.content", note(meta, summary)),
+    ]
+}
+
+/// A run's name in MLflow's lists: its model and the end of its id.
+pub(super) fn name(meta: &RunMeta) -> String {
+    let model = meta.settings.get("model").map_or_else(String::new, plain);
+    let end = meta.id.rsplit('-').next().unwrap_or_default();
+    shortened(&format!("{model} {end}"), 250)
+}
+
+/// The run's description: the rates with their intervals.
+fn note(meta: &RunMeta, summary: &Summary) -> String {
+    let mut text = format!(
+        "{} questions of `{}`{}\n\n| rule | rate | 95 % interval | n |\n|---|---|---|---|\n",
+        summary.scores.questions,
+        meta.data.replace(['`', '\n'], " "),
+        if meta.invented { ", invented data" } else { "" },
+    );
+    for (rule, rate) in summary.scores.rates.iter() {
+        text.push_str(&format!(
+            "| {} | {:.1} % | {:.1} to {:.1} | {} |\n",
+            rule.name().replace('_', " "),
+            100.0 * rate.rate,
+            100.0 * rate.low,
+            100.0 * rate.high,
+            rate.n
+        ));
+    }
+    shortened(&text, TAG_LIMIT)
+}
+
+/// The data as MLflow's `Dataset used`.
+pub(super) fn dataset(meta: &RunMeta) -> Value {
+    let source = json!({"uri": meta.data}).to_string();
+    let profile = json!({"questions": meta.total, "blake3": meta.identity.data}).to_string();
+    let file = meta.data.rsplit(['/', '\\']).next().unwrap_or_default();
+    json!([{
+        "tags": [{"key": "mlflow.data.context", "value": "eval"}],
+        "dataset": {
+            "name": shortened(file, 250),
+            // MLflow takes 36 characters at most.
+            "digest": meta.identity.data.get(..32).unwrap_or(&meta.identity.data),
+            "source_type": "local",
+            "source": source,
+            "profile": profile,
+        },
+    }])
+}
+
+/// MLflow's word for how a run ended.
+pub(super) fn status(finish: &Finish) -> &'static str {
+    match finish {
+        Finish::Complete => "FINISHED",
+        Finish::Interrupted => "KILLED",
+        Finish::Fatal(_) => "FAILED",
+    }
+}
+
+fn plain(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_at_the_limit_and_says_what_it_was() {
+        let short = "x".repeat(PARAM_LIMIT);
+        assert_eq!(shortened(&short, PARAM_LIMIT), short);
+        let long = "é".repeat(PARAM_LIMIT + 1);
+        let cut = shortened(&long, PARAM_LIMIT);
+        assert_eq!(cut.chars().count(), PARAM_LIMIT);
+        assert!(cut.contains("6001 characters, blake3 "), "{cut}");
+        let other = shortened(&format!("{long}x"), PARAM_LIMIT);
+        assert_ne!(cut, other, "two texts that begin alike stay two");
+    }
+}

@@ -1,0 +1,447 @@
+//! One run on its way to one server: what is there already is found out, what
+//! is missing is sent. Every step can be broken off and done again.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::run::{Finish, Journal, RunMeta};
+use crate::sinks::Summary;
+
+use super::artifact::{Artifact, Content, encoded_path, proxy_path};
+use super::content;
+use super::error::MlflowError;
+use super::graph::Drawings;
+use super::points::{Point, Sample, Series, started, totals};
+use super::record::{Hold, Record};
+use super::server::Server;
+use super::table::{TABLE, table};
+use super::traces::Spans;
+use super::wire::{
+    Batch, CreatedExperiment, Entry, ExperimentReply, Metric, Run, RunReply, RunsReply,
+};
+
+/// Metrics in one call: MLflow's limit.
+const BATCH: usize = 1000;
+
+/// Files of the run's folder that the server gets.
+const FILES: &[&str] = &[
+    "output.csv",
+    "transcripts.jsonl",
+    "summary.json",
+    "report.html",
+    "config.toml",
+];
+
+/// What a run has come to, besides its journal.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// How it ended.
+    pub finish: Finish,
+    /// What it comes to.
+    pub summary: Summary,
+    /// The graph that ran.
+    pub drawings: Drawings,
+}
+
+/// A run that has arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivered {
+    /// Where a person sees it.
+    pub page: String,
+    /// What the server could not take, in one line each.
+    pub shortfalls: Vec<String>,
+}
+
+/// A run on its way to a server.
+#[derive(Debug)]
+pub struct Delivery {
+    server: Server,
+    folder: PathBuf,
+    meta: RunMeta,
+    prompts: BTreeMap<String, String>,
+    record: Record,
+    /// The newest step of each metric on the server; unknown until asked, and
+    /// again after a call whose end is not known.
+    latest: Option<HashMap<String, i64>>,
+    _hold: Hold,
+}
+
+impl Delivery {
+    /// Takes hold of the run in `folder`. With `anew`, what was delivered
+    /// before is left alone and forgotten.
+    ///
+    /// # Errors
+    /// [`MlflowError`] if another process has it, or its journal or record
+    /// cannot be read.
+    pub fn open(server: Server, folder: &Path, anew: bool) -> Result<Self, MlflowError> {
+        let hold = Hold::take(folder)?;
+        let journal = Journal::open(&folder.join("journal.sqlite"))?;
+        let target = server.target();
+        let (uri, experiment) = (&target.uri, &target.experiment);
+        let record = Record::read(folder)?
+            .filter(|record| !anew && record.uri == *uri && record.experiment == *experiment)
+            .unwrap_or_else(|| Record::new(uri, experiment));
+        Ok(Self {
+            meta: journal.meta()?,
+            prompts: journal.prompts()?,
+            folder: folder.to_owned(),
+            server,
+            record,
+            latest: None,
+            _hold: hold,
+        })
+    }
+
+    /// What this run is.
+    #[must_use]
+    pub fn meta(&self) -> &RunMeta {
+        &self.meta
+    }
+
+    /// The server.
+    #[must_use]
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// Sends points while the run goes on, and spans that lie there.
+    ///
+    /// # Errors
+    /// [`MlflowError`]; nothing is lost by it.
+    pub async fn go_on(&mut self, points: &[Point]) -> Result<(), MlflowError> {
+        self.attach(true).await?;
+        self.points(points).await?;
+        self.spans().await
+    }
+
+    /// Sends all that is missing of a run that has ended, or is no longer run.
+    ///
+    /// # Errors
+    /// [`MlflowError`]; what was sent before it stays sent.
+    pub async fn finish(&mut self, ending: &Ending) -> Result<Delivered, MlflowError> {
+        self.record.shortfalls.clear();
+        self.attach(false).await?;
+        let journal = Journal::open(&self.folder.join("journal.sqlite"))?;
+        let mut series = Series::new(&self.meta);
+        let mut points = Vec::new();
+        journal.for_each_row(|row| points.extend(series.add(Sample::from(&row))))?;
+        points.extend(series.last());
+        points.extend(totals(&ending.summary, series.place()));
+        self.points(&points).await?;
+        self.tags(&content::outcome_tags(&self.meta, &ending.summary, TABLE))
+            .await?;
+        let (answered, at) = series.place();
+        self.status(content::status(&ending.finish), Some(at))
+            .await?;
+        self.spans().await?;
+        self.files(&journal, &ending.drawings).await?;
+        self.record.complete_at = usize::try_from(answered).ok();
+        self.record.write(&self.folder)?;
+        let target = self.server.target();
+        Ok(Delivered {
+            page: target.page(&self.record.experiment_id, &self.record.run_id),
+            shortfalls: self.record.shortfalls.clone(),
+        })
+    }
+
+    /// What the server has is no longer known: a call was broken off.
+    pub fn forget(&mut self) {
+        self.latest = None;
+    }
+
+    /// Finds or makes the experiment and the run, and describes the run.
+    async fn attach(&mut self, running: bool) -> Result<(), MlflowError> {
+        if self.latest.is_some() {
+            return Ok(());
+        }
+        if self.record.experiment_id.is_empty() {
+            self.record.experiment_id = self.experiment().await?;
+        }
+        let mut run = self.find_or_create().await?;
+        self.record.run_id.clone_from(&run.info.run_id);
+        self.record.artifact_uri.clone_from(&run.info.artifact_uri);
+        self.record.write(&self.folder)?;
+        if !self.record.described {
+            if run.data.params.is_empty() {
+                self.describe().await?;
+            }
+            self.record.described = true;
+            self.record.write(&self.folder)?;
+        }
+        if running && run.info.status != "RUNNING" {
+            self.status("RUNNING", None).await?;
+        }
+        let metrics = run.data.metrics.drain(..);
+        self.latest = Some(metrics.map(|metric| (metric.key, metric.step)).collect());
+        Ok(())
+    }
+
+    async fn find_or_create(&self) -> Result<Run, MlflowError> {
+        let id = &self.record.run_id;
+        if !id.is_empty() {
+            return self.known_run(id).await;
+        }
+        // An earlier call may have made it and its answer been lost.
+        let search = json!({
+            "experiment_ids": [self.record.experiment_id],
+            "filter": format!("tags.`{}` = '{}'", content::RUN_TAG, self.meta.id),
+            "run_view_type": "ACTIVE_ONLY",
+            "max_results": 1,
+        });
+        let found: RunsReply = self.server.post("runs/search", &search).await?;
+        if let Some(run) = found.runs.into_iter().next() {
+            return Ok(run);
+        }
+        let create = json!({
+            "experiment_id": self.record.experiment_id,
+            "start_time": started(&self.meta),
+            "run_name": content::name(&self.meta),
+            "tags": content::tags(&self.meta),
+        });
+        let made: RunReply = self.server.post("runs/create", &create).await?;
+        Ok(made.run)
+    }
+
+    async fn known_run(&self, id: &str) -> Result<Run, MlflowError> {
+        let deleted = || MlflowError::RunDeleted {
+            uri: self.server.target().uri.clone(),
+            run: id.to_owned(),
+        };
+        let reply: Result<RunReply, _> = self.server.get("runs/get", &[("run_id", id)]).await;
+        let run = match reply {
+            Ok(reply) => reply.run,
+            Err(error) if error.is("RESOURCE_DOES_NOT_EXIST") => return Err(deleted()),
+            Err(error) => return Err(error),
+        };
+        if run.info.lifecycle_stage == "deleted" {
+            // With its experiment, or alone: what is to be restored differs.
+            self.experiment().await?;
+            return Err(deleted());
+        }
+        Ok(run)
+    }
+
+    async fn experiment(&self) -> Result<String, MlflowError> {
+        let name = &self.server.target().experiment;
+        for _ in 0..2 {
+            let query = [("experiment_name", name.as_str())];
+            let found: Result<ExperimentReply, _> =
+                self.server.get("experiments/get-by-name", &query).await;
+            match found {
+                Ok(found) if found.experiment.lifecycle_stage == "deleted" => {
+                    return Err(MlflowError::ExperimentDeleted {
+                        uri: self.server.target().uri.clone(),
+                        name: name.clone(),
+                        id: found.experiment.experiment_id,
+                    });
+                }
+                Ok(found) => return Ok(found.experiment.experiment_id),
+                Err(error) if error.is("RESOURCE_DOES_NOT_EXIST") => {}
+                Err(error) => return Err(error),
+            }
+            let body = json!({ "name": name });
+            let made: Result<CreatedExperiment, _> =
+                self.server.post("experiments/create", &body).await;
+            match made {
+                Ok(made) => return Ok(made.experiment_id),
+                // Somebody else made it in between.
+                Err(error) if error.is("RESOURCE_ALREADY_EXISTS") => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(MlflowError::NotMlflow {
+            uri: self.server.target().uri.clone(),
+            status: 404,
+            call: "experiments/get-by-name".to_owned(),
+            found: "an experiment that it says exists".to_owned(),
+        })
+    }
+
+    /// Parameters and the data set. A parameter that is too long for an older
+    /// server is cut shorter.
+    async fn describe(&self) -> Result<(), MlflowError> {
+        let params = content::params(&self.meta, &self.prompts);
+        let mut result = Ok(Value::Null);
+        for limit in [content::PARAM_LIMIT, content::PARAM_LIMIT_OLD] {
+            let (params, _) = content::fitted(&params, limit);
+            let batch = Batch {
+                run_id: &self.record.run_id,
+                params: &params,
+                ..Batch::default()
+            };
+            result = self.server.post("runs/log-batch", &batch).await;
+            match &result {
+                Err(error) if error.is("INVALID_PARAMETER_VALUE") => {}
+                _ => break,
+            }
+        }
+        result?;
+        let inputs = json!({
+            "run_id": self.record.run_id,
+            "datasets": content::dataset(&self.meta),
+        });
+        match self.server.post::<Value>("runs/log-inputs", &inputs).await {
+            // Servers before 2.4 know no data sets.
+            Err(
+                MlflowError::NotMlflow { status: 404, .. } | MlflowError::Api { status: 404, .. },
+            ) => Ok(()),
+            result => result.map(|_| ()),
+        }
+    }
+
+    /// Sends the points that the server has not: the steps of a metric arrive
+    /// in order, so what is not newer than the newest is there.
+    async fn points(&mut self, points: &[Point]) -> Result<(), MlflowError> {
+        let Some(mut latest) = self.latest.take() else {
+            return Ok(());
+        };
+        let missing: Vec<&Point> = points
+            .iter()
+            .filter(|point| latest.get(&point.key).is_none_or(|step| *step < point.step))
+            .collect();
+        for chunk in missing.chunks(BATCH) {
+            let metrics = chunk.iter().map(|point| Metric {
+                key: &point.key,
+                value: point.value,
+                timestamp: point.at,
+                step: point.step,
+            });
+            let batch = Batch {
+                run_id: &self.record.run_id,
+                metrics: metrics.collect(),
+                ..Batch::default()
+            };
+            self.server.post::<Value>("runs/log-batch", &batch).await?;
+            for point in chunk {
+                latest.insert(point.key.clone(), point.step);
+            }
+        }
+        self.latest = Some(latest);
+        Ok(())
+    }
+
+    async fn tags(&self, tags: &[Entry]) -> Result<(), MlflowError> {
+        let batch = Batch {
+            run_id: &self.record.run_id,
+            tags,
+            ..Batch::default()
+        };
+        self.server.post::<Value>("runs/log-batch", &batch).await?;
+        Ok(())
+    }
+
+    async fn status(&self, status: &str, ended: Option<i64>) -> Result<(), MlflowError> {
+        let mut update = json!({"run_id": self.record.run_id, "status": status});
+        if let (Some(at), Some(fields)) = (ended, update.as_object_mut()) {
+            fields.insert("end_time".to_owned(), json!(at));
+        }
+        self.server.post::<Value>("runs/update", &update).await?;
+        Ok(())
+    }
+
+    /// Sends the spans that have come since the last time.
+    async fn spans(&mut self) -> Result<(), MlflowError> {
+        let mut unread = 0;
+        loop {
+            let spans = Spans::read(&self.folder, self.record.traces)?;
+            unread += spans.unread;
+            if spans.next == self.record.traces {
+                break;
+            }
+            if !spans.body.is_empty() {
+                let (experiment, run) = (&self.record.experiment_id, &self.record.run_id);
+                match self.server.put_spans(experiment, run, spans.body).await {
+                    Ok(()) => {}
+                    Err(error) if error.passes() => return Err(error),
+                    // What it refuses once it refuses always; the run's other
+                    // parts are not held up by it.
+                    Err(error) => self.fall_short(format!("traces: {error}")),
+                }
+            }
+            self.record.traces = spans.next;
+            self.record.write(&self.folder)?;
+        }
+        if unread > 0 {
+            self.fall_short(format!(
+                "traces: {unread} lines of traces.jsonl are no export request and were left out"
+            ));
+        }
+        Ok(())
+    }
+
+    async fn files(&mut self, journal: &Journal, drawings: &Drawings) -> Result<(), MlflowError> {
+        let Some(root) = proxy_path(&self.record.uri, &self.record.artifact_uri) else {
+            self.fall_short(format!(
+                "files: this server does not pass them on to {}; start it with --serve-artifacts and --artifacts-destination, and use a new experiment",
+                self.record.artifact_uri
+            ));
+            return Ok(());
+        };
+        let artifacts = self.artifacts(journal, drawings)?;
+        let mut result = Ok(());
+        let mut refused: Vec<(String, MlflowError)> = Vec::new();
+        for artifact in artifacts {
+            let hash = artifact.hash()?;
+            if self.record.artifacts.get(&artifact.path) == Some(&hash) {
+                continue;
+            }
+            let address = format!("{root}/{}", encoded_path(&artifact.path));
+            let put = match artifact.content {
+                Content::File(file) => self.server.put_file(&address, &file).await,
+                Content::Text(text) => self.server.put_text(&address, text).await,
+            };
+            match put {
+                Ok(()) => {
+                    self.record.artifacts.insert(artifact.path, hash);
+                }
+                Err(error) if error.passes() => {
+                    result = Err(error);
+                    break;
+                }
+                Err(error) => refused.push((artifact.path, error)),
+            }
+        }
+        if let Some((_, error)) = refused.first() {
+            let names: Vec<_> = refused.iter().map(|(path, _)| path.as_str()).collect();
+            self.fall_short(format!("{}: {error}", names.join(", ")));
+        }
+        self.record.write(&self.folder)?;
+        result
+    }
+
+    fn artifacts(
+        &self,
+        journal: &Journal,
+        drawings: &Drawings,
+    ) -> Result<Vec<Artifact>, MlflowError> {
+        let mut artifacts = vec![
+            Artifact::text(TABLE, table(journal)?),
+            Artifact::text("graph/graph.svg", &drawings.svg),
+            Artifact::text("graph/graph.mmd", &drawings.mermaid),
+            Artifact::text("graph/graph.dot", &drawings.dot),
+        ];
+        let files = FILES
+            .iter()
+            .filter_map(|name| Artifact::file(&self.folder, name));
+        artifacts.extend(files);
+        for (name, text) in &self.prompts {
+            artifacts.push(Artifact::text(format!("prompts/{name}"), text));
+        }
+        let params = content::params(&self.meta, &self.prompts);
+        // By the shorter limit, so that nothing is without its whole text.
+        let (_, cut) = content::fitted(&params, content::PARAM_LIMIT_OLD);
+        for name in cut {
+            let text = params.get(name).map_or("", String::as_str);
+            artifacts.push(Artifact::text(content::whole_text(name), text));
+        }
+        Ok(artifacts)
+    }
+
+    fn fall_short(&mut self, line: String) {
+        if !self.record.shortfalls.contains(&line) {
+            self.record.shortfalls.push(line);
+        }
+    }
+}

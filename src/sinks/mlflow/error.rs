@@ -1,0 +1,158 @@
+//! What can go wrong between a run and its tracking server.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::run::JournalError;
+use crate::sinks::SinkError;
+
+/// A run, or part of it, that a tracking server did not get.
+#[derive(Debug, Error)]
+pub enum MlflowError {
+    /// The address is none of a tracking server.
+    #[error("{uri}: {reason}")]
+    Address {
+        /// As given, without user and password.
+        uri: String,
+        /// What is wrong with it, and what to do.
+        reason: &'static str,
+    },
+    /// A user, password or token that fits no header.
+    #[error("{variable} holds a character that no HTTP header can carry; set it anew")]
+    Credentials {
+        /// The variable.
+        variable: &'static str,
+    },
+    /// Nobody answers, or not in time.
+    #[error("{uri} cannot be reached ({reason})")]
+    Unreachable {
+        /// The server.
+        uri: String,
+        /// Why, in a few words.
+        reason: String,
+    },
+    /// 401 or 403.
+    #[error(
+        "{uri} refuses ({status}{said}); set MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD"
+    )]
+    Refused {
+        /// The server.
+        uri: String,
+        /// The HTTP status.
+        status: u16,
+        /// `: ` and what the server said, if it said something.
+        said: String,
+    },
+    /// The server knows MLflow's API and says no.
+    #[error("{uri} answers {status} to {call}: {message}")]
+    Api {
+        /// The server.
+        uri: String,
+        /// The HTTP status.
+        status: u16,
+        /// Which call.
+        call: String,
+        /// MLflow's name of the error, such as `RESOURCE_DOES_NOT_EXIST`.
+        code: String,
+        /// Its message in one line.
+        message: String,
+    },
+    /// What answers is no MLflow server.
+    #[error("{uri} answers {status} to {call} with {found}, not as an MLflow server does")]
+    NotMlflow {
+        /// The server.
+        uri: String,
+        /// The HTTP status.
+        status: u16,
+        /// Which call.
+        call: String,
+        /// What came instead.
+        found: String,
+    },
+    /// The experiment was deleted; restoring it is its owners' choice.
+    #[error(
+        "experiment {name} was deleted on {uri}; restore it there (`mlflow experiments restore --experiment-id {id}`) or name another with --experiment"
+    )]
+    ExperimentDeleted {
+        /// The server.
+        uri: String,
+        /// The experiment.
+        name: String,
+        /// Its id.
+        id: String,
+    },
+    /// The run was deleted on the server.
+    #[error(
+        "MLflow run {run} was deleted on {uri}; restore it there, or log it anew with `convfinqa track sync --new`"
+    )]
+    RunDeleted {
+        /// The server.
+        uri: String,
+        /// MLflow's id of the run.
+        run: String,
+    },
+    /// Another process delivers the same run.
+    #[error("{folder}: another convfinqa is running or delivering this run; nothing was sent")]
+    Busy {
+        /// The run's folder.
+        folder: PathBuf,
+    },
+    /// The record of what was delivered cannot be read.
+    #[error("{path}: {reason}; remove the file, and the server is asked what it has")]
+    Record {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A file of the run cannot be read.
+    #[error("{path}: {source}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The record cannot be written.
+    #[error(transparent)]
+    Sink(#[from] SinkError),
+    /// The journal cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
+
+impl MlflowError {
+    /// Whether it may be better at the next try, with nobody doing anything.
+    #[must_use]
+    pub fn passes(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } => true,
+            Self::Api { status, .. } | Self::NotMlflow { status, .. } => {
+                *status >= 500 || *status == 429
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether it lies at this machine and not at the server.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        matches!(
+            self,
+            Self::Address { .. }
+                | Self::Credentials { .. }
+                | Self::Busy { .. }
+                | Self::Record { .. }
+                | Self::File { .. }
+                | Self::Sink(_)
+                | Self::Journal(_)
+        )
+    }
+
+    /// Whether MLflow calls the error so.
+    pub(super) fn is(&self, name: &str) -> bool {
+        matches!(self, Self::Api { code, .. } if code == name)
+    }
+}

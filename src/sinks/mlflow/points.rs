@@ -1,0 +1,376 @@
+//! Metrics: how a run develops, step by answered question, and what it comes
+//! to. Both are functions of the journal's rows in the order of their stamps,
+//! so that they come out alike whenever they are made.
+
+use std::collections::BTreeMap;
+
+use rust_decimal::Decimal;
+use rust_decimal::prelude::ToPrimitive;
+
+use crate::run::{Row, RunMeta, Stamp};
+use crate::score::statistics::Rate;
+use crate::sinks::Summary;
+
+/// One value of a metric.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// The metric's name.
+    pub key: String,
+    /// Finite: what is not is no point.
+    pub value: f64,
+    /// Milliseconds since 1970 UTC.
+    pub at: i64,
+    /// Questions answered so far.
+    pub step: i64,
+}
+
+/// What of a row its run's development is made from.
+#[derive(Clone, Debug, Default)]
+pub struct Sample {
+    stamp: Option<Stamp>,
+    marks: [Option<bool>; RULES.len()],
+    latency: f64,
+    cost: Option<Decimal>,
+    calls: usize,
+    tokens: (u64, u64),
+}
+
+/// Rules that judge a question at once; those of programs need the whole run.
+const RULES: [&str; 4] = [
+    "exact_match",
+    "numerical_match",
+    "execution_accuracy",
+    "financial_equivalence",
+];
+
+impl From<&Row> for Sample {
+    fn from(row: &Row) -> Self {
+        let scores = &row.scores;
+        let equivalent = scores.financial_equivalence.as_ref();
+        Self {
+            stamp: row.stamp,
+            marks: [
+                scores.exact_match,
+                scores.numerical_match,
+                scores.execution_accuracy,
+                equivalent.map(|verdict| verdict.accepted),
+            ],
+            latency: row.latency,
+            cost: row.cost,
+            calls: row.settled.calls.len(),
+            tokens: row.settled.tokens(),
+        }
+    }
+}
+
+/// A run as it develops: takes samples in any order, gives points in the order
+/// of answering.
+#[derive(Clone, Debug, Default)]
+pub struct Series {
+    /// Samples whose predecessors are not there yet, by their step.
+    waiting: BTreeMap<u64, Sample>,
+    /// Where rows of an earlier version, which have no stamp, are put in time.
+    begun: i64,
+    step: u64,
+    at: i64,
+    hits: [(u64, u64); RULES.len()],
+    seconds: f64,
+    cost: Decimal,
+    unpriced: u64,
+    calls: usize,
+    tokens: (u64, u64),
+    /// The step that has points already.
+    told: u64,
+}
+
+impl Series {
+    /// A run of which nothing is known yet.
+    #[must_use]
+    pub fn new(meta: &RunMeta) -> Self {
+        let begun = started(meta);
+        Self {
+            begun,
+            at: begun,
+            ..Self::default()
+        }
+    }
+
+    /// Takes a row's sample; the points that it makes possible.
+    pub fn add(&mut self, sample: Sample) -> Vec<Point> {
+        // Rows without a stamp come first and in order.
+        let ordinal = sample.stamp.map_or(self.step + 1, |stamp| stamp.ordinal);
+        self.waiting.insert(ordinal, sample);
+        let mut points = Vec::new();
+        while let Some(sample) = self.waiting.remove(&(self.step + 1)) {
+            self.take(&sample);
+            if self.step.is_multiple_of(stride(self.step)) {
+                points.extend(self.points());
+            }
+        }
+        points
+    }
+
+    /// The points of the last step, if it has none yet.
+    pub fn last(&mut self) -> Vec<Point> {
+        if self.told == self.step {
+            return Vec::new();
+        }
+        self.points()
+    }
+
+    /// Questions answered so far, and when the last of them was.
+    #[must_use]
+    pub fn place(&self) -> (i64, i64) {
+        (i64::try_from(self.step).unwrap_or(i64::MAX), self.at)
+    }
+
+    fn take(&mut self, sample: &Sample) {
+        self.step += 1;
+        self.at = self
+            .at
+            .max(sample.stamp.map_or(self.begun, |stamp| stamp.at));
+        for ((hits, n), mark) in self.hits.iter_mut().zip(sample.marks) {
+            *hits += u64::from(mark == Some(true));
+            *n += u64::from(mark.is_some());
+        }
+        self.seconds += sample.latency;
+        match sample.cost {
+            Some(cost) => self.cost += cost,
+            None => self.unpriced += 1,
+        }
+        self.calls += sample.calls;
+        self.tokens.0 += sample.tokens.0;
+        self.tokens.1 += sample.tokens.1;
+    }
+
+    fn points(&mut self) -> Vec<Point> {
+        self.told = self.step;
+        let place = self.place();
+        let mut points = Points::at(place);
+        for (name, (hits, n)) in RULES.iter().zip(self.hits) {
+            if n > 0 {
+                points.add(name, number(hits) / number(n));
+            }
+        }
+        points.add("mean_latency", self.seconds / number(self.step));
+        // The embedded pair makes no calls, and spends neither.
+        if self.calls > 0 {
+            points.add("input_tokens", number(self.tokens.0));
+            points.add("output_tokens", number(self.tokens.1));
+            if self.unpriced == 0 {
+                points.add_money("cost_usd", Some(self.cost));
+            }
+        }
+        points.0
+    }
+}
+
+/// Which steps have points: each of the first thousand, then every tenth, from
+/// 10,000 on every hundredth. It depends on the step alone, so that a run that
+/// goes on keeps to it.
+fn stride(step: u64) -> u64 {
+    10_u64.pow(step.max(1).ilog10().saturating_sub(2))
+}
+
+/// What a run comes to, at its last step. What [`Series`] tells is not told again.
+#[must_use]
+pub fn totals(summary: &Summary, place: (i64, i64)) -> Vec<Point> {
+    let mut points = Points::at(place);
+    for (rule, rate) in summary.scores.rates.iter() {
+        let name = rule.name();
+        if !RULES.contains(&name) {
+            points.add(name, rate.rate);
+        }
+        points.interval(name, &rate);
+        points.add(&format!("{name}_n"), count(rate.n));
+    }
+    if let Some(floor) = summary.scores.numerical_match_floor {
+        points.add("numerical_match_floor", floor.rate);
+    }
+    if let Some(latency) = summary.scores.latency {
+        for (name, seconds) in [
+            ("min_latency", latency.min),
+            ("max_latency", latency.max),
+            ("p25", latency.p25),
+            ("p50", latency.p50),
+            ("p75", latency.p75),
+            ("p95", latency.p95),
+            ("p99", latency.p99),
+        ] {
+            points.add(name, seconds);
+        }
+    }
+    let critic = &summary.critic;
+    for (name, number) in [
+        ("questions", summary.scores.questions),
+        ("unanswered", summary.unanswered()),
+        ("rounds", summary.spent.rounds),
+        ("model_calls", summary.spent.calls),
+        ("critic_sent_back", critic.sent_back),
+        ("critic_fixed", critic.fixed),
+        ("critic_broken", critic.broken),
+        ("critic_unchanged", critic.unchanged),
+    ] {
+        points.add(name, count(number));
+    }
+    points.add("requests", number(summary.spent.requests));
+    if let Some(drafts) = &critic.first_drafts {
+        points.add("first_draft_financial_equivalence", drafts.rate);
+        points.interval("first_draft_financial_equivalence", drafts);
+    }
+    if summary.spent.calls > 0 {
+        points.add_money("critic_cost_usd", critic.cost_usd);
+    }
+    points.0
+}
+
+/// When a run began, in milliseconds since 1970 UTC.
+pub(super) fn started(meta: &RunMeta) -> i64 {
+    let time = meta.started.parse::<jiff::Timestamp>();
+    time.map_or(0, jiff::Timestamp::as_millisecond)
+}
+
+/// Points of one step.
+struct Points(Vec<Point>, (i64, i64));
+
+impl Points {
+    fn at(place: (i64, i64)) -> Self {
+        Self(Vec::new(), place)
+    }
+
+    fn add(&mut self, key: &str, value: f64) {
+        let (step, at) = self.1;
+        // A server may take NaN for null, for 0 or for an error: none is true.
+        if value.is_finite() {
+            self.0.push(Point {
+                key: key.to_owned(),
+                value,
+                at,
+                step,
+            });
+        }
+    }
+
+    fn add_money(&mut self, key: &str, dollars: Option<Decimal>) {
+        if let Some(value) = dollars.and_then(|dollars| dollars.to_f64()) {
+            self.add(key, value);
+        }
+    }
+
+    fn interval(&mut self, name: &str, rate: &Rate) {
+        self.add(&format!("{name}_low"), rate.low);
+        self.add(&format!("{name}_high"), rate.high);
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of questions and tokens")]
+fn number(count: u64) -> f64 {
+    count as f64
+}
+
+fn count(count: usize) -> f64 {
+    number(count as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(ordinal: u64, right: bool, latency: f64) -> Sample {
+        Sample {
+            stamp: Some(Stamp {
+                ordinal,
+                at: 1000 + i64::try_from(ordinal).unwrap(),
+            }),
+            marks: [Some(right), None, None, None],
+            latency,
+            ..Sample::default()
+        }
+    }
+
+    fn all(series: &mut Series, samples: impl IntoIterator<Item = Sample>) -> Vec<Point> {
+        let mut points: Vec<_> = samples.into_iter().flat_map(|s| series.add(s)).collect();
+        points.extend(series.last());
+        points
+    }
+
+    #[test]
+    fn the_order_of_arrival_changes_nothing() {
+        let samples = || (1..=40).map(|n| sample(n, n % 3 == 0, 0.1 * n as f64));
+        let straight = all(&mut Series::default(), samples());
+        let mut crossed: Vec<_> = samples().collect();
+        crossed.reverse();
+        assert_eq!(all(&mut Series::default(), crossed), straight);
+        assert_eq!(straight.len(), 80);
+        let third = straight
+            .iter()
+            .find(|point| point.key == "exact_match" && point.step == 3)
+            .unwrap();
+        assert_eq!((third.value, third.at), (1.0 / 3.0, 1003));
+    }
+
+    #[test]
+    fn a_run_that_goes_on_tells_the_same_as_one_that_went_through() {
+        let through = all(
+            &mut Series::default(),
+            (1..=30).map(|n| sample(n, true, 1.0)),
+        );
+        let mut first = Series::default();
+        let mut told = all(&mut first, (1..=12).map(|n| sample(n, true, 1.0)));
+        // The second process hears the earlier rows again.
+        let again = all(
+            &mut Series::default(),
+            (1..=30).map(|n| sample(n, true, 1.0)),
+        );
+        told.extend(again.into_iter().filter(|point| point.step > 12));
+        assert_eq!(told, through);
+    }
+
+    #[test]
+    fn what_is_not_a_number_is_no_point() {
+        let points = all(
+            &mut Series::default(),
+            [sample(1, true, f64::NAN), sample(2, true, f64::INFINITY)],
+        );
+        assert!(points.iter().all(|point| point.key == "exact_match"));
+        assert_eq!(points.len(), 2);
+    }
+
+    #[test]
+    fn steps_are_thinned_and_the_last_one_is_told() {
+        assert_eq!(
+            [1, 999, 1000, 9_999, 10_000, 100_000].map(stride),
+            [1, 1, 10, 10, 100, 1000]
+        );
+        let points = all(
+            &mut Series::default(),
+            (1..=2005).map(|n| sample(n, true, 1.0)),
+        );
+        let steps: Vec<_> = points
+            .iter()
+            .filter(|point| point.key == "exact_match")
+            .map(|point| point.step)
+            .collect();
+        assert_eq!(steps.len(), 999 + 101 + 1);
+        assert_eq!(steps.last(), Some(&2005));
+    }
+
+    #[test]
+    fn rows_of_an_earlier_version_stand_before_all_others() {
+        let old = |latency| Sample {
+            stamp: None,
+            ..sample(0, true, latency)
+        };
+        let mut series = Series {
+            begun: 500,
+            ..Series::default()
+        };
+        let points = all(&mut series, [old(1.0), old(3.0), sample(3, true, 5.0)]);
+        let latencies: Vec<_> = points
+            .iter()
+            .filter(|point| point.key == "mean_latency")
+            .map(|point| (point.step, point.at, point.value))
+            .collect();
+        assert_eq!(latencies, [(1, 500, 1.0), (2, 500, 2.0), (3, 1003, 3.0)]);
+    }
+}

@@ -1,0 +1,156 @@
+//! `mlflow.json` in a run's folder: where the run is told, and what of it is
+//! known to have arrived. It saves questions to the server and decides nothing:
+//! without it everything is found out or sent again.
+
+use std::collections::BTreeMap;
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::sinks::SinkError;
+use crate::sinks::folder::write_atomic;
+
+use super::error::MlflowError;
+
+/// The version of the file's layout; a newer one is refused.
+const FORMAT: u32 = 1;
+
+/// Where a run is told and what has arrived.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Record {
+    format: u32,
+    /// The server, without user and password.
+    pub uri: String,
+    /// The experiment's name.
+    pub experiment: String,
+    /// Its id on the server.
+    pub experiment_id: String,
+    /// MLflow's id of the run.
+    pub run_id: String,
+    /// Where MLflow keeps the run's files.
+    #[serde(default)]
+    pub artifact_uri: String,
+    /// Whether parameters and first tags have arrived.
+    #[serde(default)]
+    pub described: bool,
+    /// Files that have arrived: path on the server → blake3 of the content.
+    #[serde(default)]
+    pub artifacts: BTreeMap<String, String>,
+    /// Bytes of `traces.jsonl` that have arrived.
+    #[serde(default)]
+    pub traces: u64,
+    /// What the server cannot take, in one line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub shortfalls: Vec<String>,
+    /// Answers that the run had when all of it had arrived.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complete_at: Option<usize>,
+}
+
+impl Record {
+    /// The record in a run's folder, if there is one.
+    ///
+    /// # Errors
+    /// [`MlflowError::Record`] if it cannot be read or is from a newer program.
+    pub fn read(folder: &Path) -> Result<Option<Self>, MlflowError> {
+        let path = path(folder);
+        let error = |reason| MlflowError::Record {
+            path: path.clone(),
+            reason,
+        };
+        let bytes = match std::fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(source) if source.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => {
+                return Err(MlflowError::File { path, source });
+            }
+        };
+        #[derive(Deserialize)]
+        struct Version {
+            format: u32,
+        }
+        let version: Version = serde_json::from_slice(&bytes)
+            .map_err(|source| error(format!("not a record of a delivery ({source})")))?;
+        if version.format > FORMAT {
+            return Err(error(format!(
+                "format {} is newer than this program's {FORMAT}",
+                version.format
+            )));
+        }
+        serde_json::from_slice(&bytes)
+            .map(Some)
+            .map_err(|source| error(format!("not a record of a delivery ({source})")))
+    }
+
+    /// Whether every span that lies in the run's folder has arrived.
+    #[must_use]
+    pub fn has_all_traces(&self, folder: &Path) -> bool {
+        let spans = std::fs::metadata(folder.join(super::traces::FILE));
+        spans.map_or(0, |file| file.len()) <= self.traces
+    }
+
+    /// A record of nothing delivered to a server.
+    pub(super) fn new(uri: &str, experiment: &str) -> Self {
+        Self {
+            format: FORMAT,
+            uri: uri.to_owned(),
+            experiment: experiment.to_owned(),
+            ..Self::default()
+        }
+    }
+
+    /// Writes it, whole or not at all.
+    pub(super) fn write(&self, folder: &Path) -> Result<(), MlflowError> {
+        let path = path(folder);
+        Ok(write_atomic(&path, |file| {
+            serde_json::to_writer_pretty(&mut *file, self)
+                .map_err(std::io::Error::from)
+                .and_then(|()| file.write_all(b"\n"))
+                .map_err(|source| SinkError::Write {
+                    path: path.clone(),
+                    source,
+                })
+        })?)
+    }
+}
+
+fn path(folder: &Path) -> PathBuf {
+    folder.join("mlflow.json")
+}
+
+/// Held while a run is delivered, so that two processes do not make two MLflow
+/// runs of it. The system lets go of it when the process ends, however it ends.
+#[derive(Debug)]
+pub(super) struct Hold {
+    _file: File,
+}
+
+impl Hold {
+    /// Takes hold of a run.
+    ///
+    /// # Errors
+    /// [`MlflowError::Busy`] if another process has it.
+    pub fn take(folder: &Path) -> Result<Self, MlflowError> {
+        let path = folder.join("mlflow.lock");
+        let error = |source| MlflowError::File {
+            path: path.clone(),
+            source,
+        };
+        let file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(error)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { _file: file }),
+            Err(TryLockError::WouldBlock) => Err(MlflowError::Busy {
+                folder: folder.to_owned(),
+            }),
+            // A file system without locks: the server's own uniqueness is left.
+            Err(TryLockError::Error(_)) => Ok(Self { _file: file }),
+        }
+    }
+}

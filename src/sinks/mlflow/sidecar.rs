@@ -1,0 +1,241 @@
+//! The side-car: a thread that tells a server of a run while it goes on. The
+//! run only ever leaves a note for it, and at its end waits a bounded time.
+
+use std::path::Path;
+use std::time::Duration;
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::run::Event;
+
+use super::delivery::{Delivered, Delivery, Ending};
+use super::error::MlflowError;
+use super::points::{Point, Sample, Series};
+use super::server::Server;
+
+/// The longest pause between two tries of a server that does not answer.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// Between two tries at the end of a run.
+const SHORT_PAUSE: Duration = Duration::from_millis(500);
+
+/// Says a line to the user while the run goes on.
+pub type Say = Box<dyn Fn(String) + Send>;
+
+/// What came of telling a server.
+#[derive(Debug)]
+pub enum Sent {
+    /// All of it has arrived.
+    All(Delivered),
+    /// Something is missing: why, and whether the user was told so already.
+    Missing {
+        /// Why.
+        error: MlflowError,
+        /// Whether it was said while the run went on.
+        said: bool,
+    },
+}
+
+/// A running side-car.
+#[derive(Debug)]
+pub struct Sidecar {
+    samples: mpsc::Sender<Sample>,
+    ending: oneshot::Sender<(Ending, CancellationToken)>,
+    sent: oneshot::Receiver<Sent>,
+}
+
+impl Sidecar {
+    /// Starts telling `server` of the run in `folder`, which has `total`
+    /// questions. `say` is called once at most.
+    #[must_use]
+    pub fn start(server: Server, folder: &Path, total: usize, say: Say) -> Self {
+        // Each question is answered once: with room for all, none can block.
+        let (samples, received) = mpsc::channel(total.max(1));
+        let (ending, ended) = oneshot::channel();
+        let (report, sent) = oneshot::channel();
+        let folder = folder.to_owned();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build();
+            let result = match runtime {
+                Ok(runtime) => runtime.block_on(tell(server, &folder, received, ended, say)),
+                Err(source) => Some(Sent::Missing {
+                    error: MlflowError::File {
+                        path: folder,
+                        source,
+                    },
+                    said: false,
+                }),
+            };
+            if let Some(result) = result {
+                let _ = report.send(result);
+            }
+        });
+        Self {
+            samples,
+            ending,
+            sent,
+        }
+    }
+
+    /// Leaves a note of an event; never waits.
+    pub fn on(&self, event: &Event) {
+        if let Event::Answered { row, .. } = event {
+            // Were there no room, the end of the run would tell it.
+            let _ = self.samples.try_send(Sample::from(row.as_ref()));
+        }
+    }
+
+    /// Sends the rest, for no longer than the server's patience allows or until
+    /// `give_up`; `None` if the side-car itself has died.
+    pub async fn finish(self, ending: Ending, give_up: CancellationToken) -> Option<Sent> {
+        let _ = self.ending.send((ending, give_up));
+        self.sent.await.ok()
+    }
+}
+
+type Ended = oneshot::Receiver<(Ending, CancellationToken)>;
+
+/// The thread's work; `None` if the run went away without an ending.
+async fn tell(
+    server: Server,
+    folder: &Path,
+    samples: mpsc::Receiver<Sample>,
+    ended: Ended,
+    say: Say,
+) -> Option<Sent> {
+    let mut teller = match Delivery::open(server, folder, false) {
+        Ok(delivery) => Teller {
+            series: Series::new(delivery.meta()),
+            delivery,
+            pending: Vec::new(),
+            trouble: None,
+            say,
+        },
+        Err(error) => {
+            say(format!("MLflow: {error}"));
+            let _ = ended.await.ok()?;
+            return Some(Sent::Missing { error, said: true });
+        }
+    };
+    let (ending, give_up) = teller.live(samples, ended).await?;
+    Some(teller.end(&ending, &give_up).await)
+}
+
+struct Teller {
+    delivery: Delivery,
+    series: Series,
+    /// Points that the server is not known to have.
+    pending: Vec<Point>,
+    /// Why the last try failed; the user knows of it.
+    trouble: Option<MlflowError>,
+    say: Say,
+}
+
+impl Teller {
+    async fn live(
+        &mut self,
+        mut samples: mpsc::Receiver<Sample>,
+        mut ended: Ended,
+    ) -> Option<(Ending, CancellationToken)> {
+        let pause = self.delivery.server().patience().pause;
+        let mut wait = pause;
+        let mut next = Instant::now();
+        let mut open = true;
+        loop {
+            let hopeless = self.trouble.as_ref().is_some_and(|error| !error.passes());
+            tokio::select! {
+                biased;
+                ending = &mut ended => return ending.ok(),
+                sample = samples.recv(), if open => match sample {
+                    Some(sample) => self.pending.extend(self.series.add(sample)),
+                    None => open = false,
+                },
+                () = tokio::time::sleep_until(next), if !hopeless => {
+                    let told = tokio::select! {
+                        biased;
+                        ending = &mut ended => {
+                            self.delivery.forget();
+                            return ending.ok();
+                        }
+                        told = self.delivery.go_on(&self.pending) => told,
+                    };
+                    wait = match told {
+                        Ok(()) => {
+                            self.pending.clear();
+                            self.trouble = None;
+                            pause
+                        }
+                        Err(error) => {
+                            self.delivery.forget();
+                            self.complain(error);
+                            (wait * 2).min(LONGEST_PAUSE)
+                        }
+                    };
+                    next = Instant::now() + wait;
+                }
+            }
+        }
+    }
+
+    /// Says the first trouble and keeps the last.
+    fn complain(&mut self, error: MlflowError) {
+        if self.trouble.is_none() {
+            let line = format!(
+                "MLflow: {error}; the run goes on, and what is missing is sent when it can be"
+            );
+            let say = std::mem::replace(&mut self.say, Box::new(|_| ()));
+            say(line);
+        }
+        self.trouble = Some(error);
+    }
+
+    async fn end(mut self, ending: &Ending, give_up: &CancellationToken) -> Sent {
+        let patience = self.delivery.server().patience();
+        let said = self.trouble.is_some();
+        let missing = |error| Sent::Missing { error, said };
+        if let Some(error) = self.trouble.take() {
+            if !error.passes() {
+                return missing(error);
+            }
+            if let Err(error) = self.delivery.server().sign_of_life().await {
+                return missing(error);
+            }
+        }
+        let unreachable = MlflowError::Unreachable {
+            uri: self.delivery.server().target().uri.clone(),
+            reason: "the rest did not arrive in time".to_owned(),
+        };
+        tokio::select! {
+            biased;
+            () = give_up.cancelled() => missing(unreachable),
+            result = tokio::time::timeout(patience.end, finish(&mut self.delivery, ending)) => {
+                match result {
+                    Ok(Ok(delivered)) => Sent::All(delivered),
+                    Ok(Err(error)) => missing(error),
+                    Err(_) => missing(unreachable),
+                }
+            }
+        }
+    }
+}
+
+/// Finishes a delivery, trying again where that may help.
+///
+/// # Errors
+/// The last try's.
+pub async fn finish(delivery: &mut Delivery, ending: &Ending) -> Result<Delivered, MlflowError> {
+    const TRIES: u32 = 3;
+    for attempt in 1.. {
+        match delivery.finish(ending).await {
+            Err(error) if error.passes() && attempt < TRIES => {
+                delivery.forget();
+                tokio::time::sleep(SHORT_PAUSE * attempt).await;
+            }
+            result => return result,
+        }
+    }
+    delivery.finish(ending).await
+}

@@ -1,0 +1,89 @@
+//! The evaluation table: one row a question, in the form of MLflow's
+//! `log_table`, which its pages show side by side for several runs.
+
+use serde_json::{Value, json};
+
+use crate::agents::CriticVerdict;
+use crate::run::{Journal, Row};
+use crate::sinks::SinkError;
+
+/// Its name among the files, which the tag `mlflow.loggedArtifacts` repeats.
+pub(super) const TABLE: &str = "eval_results_table.json";
+
+const COLUMNS: &[&str] = &[
+    "id",
+    "part",
+    "epoch",
+    "question",
+    "ground_truth",
+    "prediction",
+    "financial_equivalence",
+    "fe_reason",
+    "numerical_match",
+    "exact_match",
+    "execution_accuracy",
+    "program",
+    "gold_program",
+    "outcome",
+    "stop",
+    "rounds",
+    "first_draft",
+    "critic",
+    "latency",
+    "input_tokens",
+    "output_tokens",
+    "cost_usd",
+    "filename",
+];
+
+/// The table as JSON in pandas' `split` form.
+///
+/// # Errors
+/// [`SinkError`] if the journal cannot be read.
+pub(super) fn table(journal: &Journal) -> Result<String, SinkError> {
+    let mut data = Vec::new();
+    journal.for_each_row(|row| data.push(cells(&row)))?;
+    Ok(json!({"columns": COLUMNS, "data": data}).to_string())
+}
+
+fn cells(row: &Row) -> Vec<Value> {
+    let settled = &row.settled;
+    let scores = &row.scores;
+    let equivalence = scores.financial_equivalence.as_ref();
+    let answer = settled.answer.as_ref();
+    let (input, output) = settled.tokens();
+    vec![
+        json!(row.key.id),
+        json!(row.key.part),
+        json!(row.epoch),
+        json!(row.question),
+        json!(row.ground_truth()),
+        json!(row.prediction()),
+        json!(equivalence.map(|found| found.accepted)),
+        json!(equivalence.and_then(|found| found.reason)),
+        json!(scores.numerical_match),
+        json!(scores.exact_match),
+        json!(scores.execution_accuracy),
+        json!(answer.and_then(|answer| answer.program.as_ref())),
+        json!(row.gold.program),
+        json!(settled.outcome.name()),
+        json!(settled.stop),
+        json!(settled.rounds.len()),
+        json!(settled.rounds.first().map(|round| &round.answer.printed)),
+        json!(settled.rounds.last().map(|round| verdict(&round.verdict))),
+        json!(row.latency),
+        json!(input),
+        json!(output),
+        json!(row.cost.map(|cost| cost.to_string())),
+        json!(row.filename),
+    ]
+}
+
+fn verdict(verdict: &CriticVerdict) -> &'static str {
+    match verdict {
+        CriticVerdict::Ok => "ok",
+        CriticVerdict::Revise { .. } => "revise",
+        CriticVerdict::Unparsable { .. } => "unparsable",
+        CriticVerdict::Skipped => "skipped",
+    }
+}

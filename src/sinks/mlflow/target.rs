@@ -1,0 +1,195 @@
+//! Where runs are tracked, and as whom.
+
+use reqwest::RequestBuilder;
+use reqwest::header::HeaderValue;
+use secrecy::{ExposeSecret, SecretString};
+
+use super::error::MlflowError;
+
+/// As whom the server is asked; never shown, never written.
+#[derive(Clone, Debug, Default)]
+pub enum Credentials {
+    /// As anybody.
+    #[default]
+    None,
+    /// `MLFLOW_TRACKING_TOKEN`.
+    Token(SecretString),
+    /// `MLFLOW_TRACKING_USERNAME` and `MLFLOW_TRACKING_PASSWORD`.
+    Basic {
+        /// The user.
+        user: SecretString,
+        /// The password.
+        password: SecretString,
+    },
+}
+
+/// A tracking server and an experiment on it.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// `http://host:port`, with a path if the server has one; no user, no
+    /// password, no slash at the end.
+    pub uri: String,
+    /// The experiment's name.
+    pub experiment: String,
+    /// As whom.
+    pub credentials: Credentials,
+}
+
+impl Target {
+    /// Reads the address of a tracking server. A user and password in it are
+    /// taken for the credentials, unless there are others.
+    ///
+    /// # Errors
+    /// [`MlflowError::Address`] if it is none of an HTTP server,
+    /// [`MlflowError::Credentials`] if they fit no header.
+    pub fn new(uri: &str, experiment: &str, credentials: Credentials) -> Result<Self, MlflowError> {
+        let uri = uri.trim();
+        let error = |reason| MlflowError::Address {
+            uri: without_userinfo(uri),
+            reason,
+        };
+        let mut url = reqwest::Url::parse(uri).map_err(|_| {
+            error("not the address of an MLflow server; it is like http://127.0.0.1:5000")
+        })?;
+        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+            return Err(error(
+                "runs are tracked by an MLflow server over http or https only; start one with `mlflow server`",
+            ));
+        }
+        let credentials = match (credentials, url.username(), url.password()) {
+            (Credentials::None, user, password) if !user.is_empty() || password.is_some() => {
+                Credentials::Basic {
+                    user: decoded(user).into(),
+                    password: decoded(password.unwrap_or_default()).into(),
+                }
+            }
+            (given, _, _) => given,
+        };
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+        url.set_query(None);
+        url.set_fragment(None);
+        if let Credentials::Token(token) = &credentials
+            && HeaderValue::from_str(token.expose_secret().trim()).is_err()
+        {
+            return Err(MlflowError::Credentials {
+                variable: "MLFLOW_TRACKING_TOKEN",
+            });
+        }
+        Ok(Self {
+            uri: url.as_str().trim_end_matches('/').to_owned(),
+            experiment: experiment.trim().to_owned(),
+            credentials,
+        })
+    }
+
+    /// Whether the server is on this machine, so that no proxy is asked.
+    #[must_use]
+    pub fn is_loopback(&self) -> bool {
+        let host = reqwest::Url::parse(&self.uri).ok();
+        let host = host.as_ref().and_then(|url| url.host_str()).unwrap_or("");
+        let bare = host.trim_start_matches('[').trim_end_matches(']');
+        bare == "localhost"
+            || bare
+                .parse::<std::net::IpAddr>()
+                .is_ok_and(|ip| ip.is_loopback())
+    }
+
+    /// Where a person sees a run.
+    #[must_use]
+    pub fn page(&self, experiment_id: &str, run_id: &str) -> String {
+        format!("{}/#/experiments/{experiment_id}/runs/{run_id}", self.uri)
+    }
+
+    pub(super) fn authorize(&self, request: RequestBuilder) -> RequestBuilder {
+        match &self.credentials {
+            Credentials::None => request,
+            Credentials::Token(token) => request.bearer_auth(token.expose_secret().trim()),
+            Credentials::Basic { user, password } => {
+                request.basic_auth(user.expose_secret(), Some(password.expose_secret()))
+            }
+        }
+    }
+}
+
+/// An address as it may be shown, whatever it is.
+fn without_userinfo(uri: &str) -> String {
+    match (uri.find("://"), uri.rfind('@')) {
+        (Some(scheme), Some(at)) if at > scheme => {
+            let start = uri.get(..scheme + 3).unwrap_or_default();
+            format!("{start}{}", uri.get(at + 1..).unwrap_or_default())
+        }
+        _ => uri.to_owned(),
+    }
+}
+
+/// Percent-encoded text as it was before.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let hex = after
+            .get(..2)
+            .and_then(|pair| std::str::from_utf8(pair).ok());
+        match hex.and_then(|pair| u8::from_str_radix(pair, 16).ok()) {
+            Some(byte) if *first == b'%' => {
+                bytes.push(byte);
+                rest = after.get(2..).unwrap_or_default();
+            }
+            _ => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_password_in_the_address_is_used_and_not_kept() {
+        let target = Target::new("http://me:s%40crt@h:5000/x/", "e", Credentials::None).unwrap();
+        assert_eq!(target.uri, "http://h:5000/x");
+        let Credentials::Basic { user, password } = &target.credentials else {
+            panic!("no credentials");
+        };
+        assert_eq!(user.expose_secret(), "me");
+        assert_eq!(password.expose_secret(), "s@crt");
+        assert!(!format!("{target:?}").contains("crt"));
+    }
+
+    #[test]
+    fn what_is_no_server_is_said_without_its_password() {
+        for uri in [
+            "ftp://me:s3cr@h",
+            "databricks",
+            "sqlite:///x.db",
+            "",
+            "/tmp",
+        ] {
+            let error = Target::new(uri, "e", Credentials::None).unwrap_err();
+            assert!(matches!(error, MlflowError::Address { .. }), "{error}");
+            assert!(!error.to_string().contains("s3cr"), "{error}");
+        }
+        let token = Credentials::Token("a\nb".to_owned().into());
+        let error = Target::new("http://h", "e", token).unwrap_err();
+        assert!(error.to_string().contains("MLFLOW_TRACKING_TOKEN"));
+    }
+
+    #[test]
+    fn loopback_is_known() {
+        for (uri, loopback) in [
+            ("http://127.0.0.1:5000", true),
+            ("http://localhost", true),
+            ("http://[::1]:5000", true),
+            ("http://mlflow:5000", false),
+            ("https://10.0.0.1", false),
+        ] {
+            let target = Target::new(uri, "e", Credentials::None).unwrap();
+            assert_eq!(target.is_loopback(), loopback, "{uri}");
+        }
+    }
+}
