@@ -85,22 +85,16 @@ pub fn missing(sent: Option<&Sent>, run: &str) -> Vec<String> {
     let sync = format!("`convfinqa track sync {run}`");
     match sent {
         Some(Sent::All(delivered)) => shortfalls(delivered),
-        Some(Sent::Missing { error, .. }) if !error.passes() => {
-            vec![format!("MLflow: {error}; then run {sync}")]
-        }
-        Some(Sent::Missing { said: true, .. }) => {
+        Some(Sent::Missing { error, said: false }) => {
             vec![format!(
-                "MLflow: not all of this run was delivered; run {sync} when the server is back"
+                "MLflow: {error}; not all of this run was delivered, {sync} sends the rest"
             )]
         }
-        Some(Sent::Missing { error, .. }) => {
+        Some(Sent::Missing { .. }) | None => {
             vec![format!(
-                "MLflow: {error}; not all of this run was delivered: run {sync}"
+                "MLflow: not all of this run was delivered; {sync} sends the rest when that is mended"
             )]
         }
-        None => vec![format!(
-            "MLflow: not all of this run was delivered; run {sync}"
-        )],
     }
 }
 

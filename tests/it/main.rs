@@ -19,6 +19,7 @@ mod env;
 mod env_play;
 mod env_server;
 mod graph;
+mod mlflow;
 mod models;
 mod offline;
 mod pages;

@@ -36,11 +36,17 @@ pub(super) fn params(
     params.insert("data_path".to_owned(), meta.data.clone());
     params.insert("critic_model".to_owned(), meta.identity.critic.clone());
     params.insert("questions_planned".to_owned(), meta.total.to_string());
+    let offline = params.get("model").is_some_and(|model| model == "offline");
     for agent in ["analyst", "critic"] {
         let text = prompts.get(&format!("{agent}_system.txt")).cloned();
+        let none = if offline {
+            "none: the embedded pair"
+        } else {
+            "not in the journal"
+        };
         params.insert(
             format!("{agent}_prompt"),
-            text.unwrap_or_else(|| "none: the embedded pair".to_owned()),
+            text.unwrap_or_else(|| none.to_owned()),
         );
     }
     params

@@ -111,6 +111,7 @@ async fn tell(
             series: Series::new(delivery.meta()),
             delivery,
             pending: Vec::new(),
+            alive: false,
             trouble: None,
             say,
         },
@@ -129,6 +130,8 @@ struct Teller {
     series: Series,
     /// Points that the server is not known to have.
     pending: Vec<Point>,
+    /// Whether the last try has come to a good end.
+    alive: bool,
     /// Why the last try failed; the user knows of it.
     trouble: Option<MlflowError>,
     say: Say,
@@ -165,6 +168,7 @@ impl Teller {
                     wait = match told {
                         Ok(()) => {
                             self.pending.clear();
+                            self.alive = true;
                             self.trouble = None;
                             pause
                         }
@@ -189,6 +193,7 @@ impl Teller {
             let say = std::mem::replace(&mut self.say, Box::new(|_| ()));
             say(line);
         }
+        self.alive = false;
         self.trouble = Some(error);
     }
 
@@ -196,13 +201,15 @@ impl Teller {
         let patience = self.delivery.server().patience();
         let said = self.trouble.is_some();
         let missing = |error| Sent::Missing { error, said };
-        if let Some(error) = self.trouble.take() {
-            if !error.passes() {
-                return missing(error);
-            }
-            if let Err(error) = self.delivery.server().sign_of_life().await {
-                return missing(error);
-            }
+        if let Some(error) = self.trouble.take()
+            && !error.passes()
+        {
+            return missing(error);
+        }
+        if !self.alive
+            && let Err(error) = self.delivery.server().sign_of_life().await
+        {
+            return missing(error);
         }
         let unreachable = MlflowError::Unreachable {
             uri: self.delivery.server().target().uri.clone(),

@@ -82,6 +82,7 @@ fn row(at: usize, played: &Played, known: Option<&(usize, &EnvQuestion)>) -> Opt
         latency: played.seconds,
         cost: played.spent.cost_usd,
         draft_cost: None,
+        stamp: None,
     };
     Some(row.scored(&document))
 }

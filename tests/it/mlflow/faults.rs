@@ -1,0 +1,237 @@
+//! A server that answers wrongly, late or never: the run is the same run.
+
+use rstest::rstest;
+use serde_json::{Value, json};
+
+use super::fake::Fake;
+use crate::support::cli::{Ran, Workplace};
+use crate::support::fault_server::{FaultServer, Reply, Request};
+
+fn tracked(place: &Workplace, uri: &str) -> Ran {
+    tracked_with(place, uri, &[])
+}
+
+fn tracked_with(place: &Workplace, uri: &str, arguments: &[&str]) -> Ran {
+    let mut command = place.command();
+    command.args(["--data-path", "sample", "--n", "5"]).args(arguments);
+    Ran::of(command.env("MLFLOW_TRACKING_URI", uri))
+}
+
+fn sync(place: &Workplace, uri: &str) -> Ran {
+    let mut command = place.command();
+    command.args(["track", "sync"]);
+    Ran::of(command.env("MLFLOW_TRACKING_URI", uri))
+}
+
+fn mlflow_error(status: u16, code: &str, message: &str) -> Reply {
+    Reply::json(status, &json!({"error_code": code, "message": message}))
+}
+
+#[rstest]
+#[case::not_found(|| Reply::plain(404, "nope"), "answers 404")]
+#[case::broken(|| mlflow_error(500, "INTERNAL_ERROR", "database or disk is full"), "disk is full")]
+#[case::a_web_page(|| Reply::new(200, "text/html", "<!doctype html><p>hello"), "a web page")]
+#[case::nothing(|| Reply::plain(200, ""), "an empty body")]
+#[case::half(|| Reply::plain(200, "{\"experiment\": {").cut_off(), "cannot be reached")]
+#[case::closed(Reply::reset, "cannot be reached")]
+#[case::silent(Reply::hang, "no answer in time")]
+#[case::elsewhere(|| Reply::plain(301, "").header("location", "https://there/"), "a redirect to https://there/")]
+#[case::refused(|| Reply::plain(403, "Invalid Host header"), "Invalid Host header")]
+#[case::not_logged_in(|| Reply::plain(401, ""), "MLFLOW_TRACKING_TOKEN")]
+#[case::deleted(
+    || Reply::json(200, &json!({"experiment": {"experiment_id": "7", "lifecycle_stage": "deleted"}})),
+    "financial_qa was deleted"
+)]
+fn a_run_is_the_same_and_says_once_why_it_is_not_tracked(
+    #[case] reply: fn() -> Reply,
+    #[case] reason: &str,
+) {
+    let server = FaultServer::start(move |_| reply());
+    let place = Workplace::new();
+    let ran = tracked(&place, &server.azure_endpoint());
+    ran.succeeds();
+    assert!(place.rows("output/output.csv").len() >= 5);
+    assert_eq!(ran.stderr.matches(reason).count(), 1, "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("`convfinqa track sync "),
+        "{}",
+        ran.stderr
+    );
+    sync(&place, &server.azure_endpoint()).fails(5, &[reason]);
+}
+
+#[test]
+fn nobody_there_is_no_harm() {
+    let place = Workplace::new();
+    let ran = tracked(&place, "http://127.0.0.1:1");
+    assert!(
+        ran.succeeds().stderr.contains("nothing listens there"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn what_the_variable_says_may_be_for_others_and_what_the_flag_says_is_for_us() {
+    let place = Workplace::new();
+    let ran = tracked(&place, "databricks");
+    assert!(
+        ran.succeeds().stderr.contains("this run is not tracked"),
+        "{}",
+        ran.stderr
+    );
+    place
+        .run(&["--data-path", "sample", "--mlflow", "sqlite:///x.db"])
+        .fails(2, &["sqlite:///x.db", "mlflow server"]);
+    place
+        .run(&["--data-path", "sample", "--mlflow", "http://me:s3cr@h:1"])
+        .fails(2, &["MLFLOW_TRACKING_PASSWORD"]);
+    place
+        .run(&["track", "sync", "last"])
+        .fails(2, &["--mlflow", "MLFLOW_TRACKING_URI"]);
+}
+
+#[test]
+fn off_is_off() {
+    let server = FaultServer::start(|_| Reply::plain(500, ""));
+    let place = Workplace::new();
+    let ran = tracked_with(&place, &server.azure_endpoint(), &["--mlflow", "off"]);
+    assert!(!ran.succeeds().stderr.contains("MLflow"), "{}", ran.stderr);
+    let told = sync(&place, &server.azure_endpoint());
+    assert!(
+        told.succeeds().stdout.contains("every run"),
+        "{}",
+        told.stdout
+    );
+    assert_eq!(server.count(), 0);
+}
+
+#[test]
+fn an_answer_that_was_lost_makes_no_second_run_and_no_second_point() {
+    // Every call is done and its first answer lost.
+    let lost = |request: &Request| (request.repeat == 0).then(Reply::reset);
+    let server = Fake::start(lost);
+    let place = Workplace::new();
+    tracked(&place, &server.uri()).succeeds();
+    for _ in 0..12 {
+        if sync(&place, &server.uri()).code == Some(0) {
+            break;
+        }
+    }
+    let told = server.told();
+    assert_eq!((told.runs, told.status.as_str()), (1, "FINISHED"));
+    let mut points = told.points.clone();
+    points.sort();
+    points.dedup();
+    assert_eq!(points.len(), told.points.len(), "a point came twice");
+    let steps = points
+        .iter()
+        .filter(|(key, _)| key == "exact_match")
+        .count();
+    assert_eq!(steps, place.rows("output/output.csv").len());
+    assert!(told.files.contains_key("output.csv"));
+}
+
+#[test]
+fn an_older_server_gets_shorter_parameters() {
+    let server = Fake::start(|request| {
+        let params = request.body["params"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        let long = |param: &Value| param["value"].as_str().unwrap().chars().count() > 500;
+        params.iter().any(long).then(|| {
+            mlflow_error(
+                400,
+                "INVALID_PARAMETER_VALUE",
+                "Param value had length 6000, which exceeded length limit of 500",
+            )
+        })
+    });
+    let place = Workplace::new();
+    let filter = format!("({}|.)", "x".repeat(7000));
+    let ran = tracked_with(&place, &server.uri(), &["--filter", &filter]);
+    assert!(ran.succeeds().stdout.contains("MLflow: "), "{}", ran.stderr);
+    let told = server.told();
+    assert_eq!(told.params["filter"].chars().count(), 500);
+    assert!(told.params["filter"].contains("7004 characters, blake3 "));
+    assert_eq!(told.files["params/filter.txt"], 7004);
+}
+
+#[test]
+fn files_that_are_not_passed_on_are_said_and_the_rest_arrives() {
+    let server = Fake::start(|request| {
+        let elsewhere = request.path.ends_with("runs/create");
+        elsewhere.then(|| {
+            Reply::json(
+                200,
+                &json!({"run": {"info": {
+                "run_id": "r1", "experiment_id": "7", "status": "RUNNING",
+                "lifecycle_stage": "active", "artifact_uri": "s3://bucket/7/r1"}}}),
+            )
+        })
+    });
+    let place = Workplace::new();
+    let ran = tracked(&place, &server.uri());
+    ran.succeeds();
+    let line =
+        "MLflow: not delivered: files: this server does not pass them on to s3://bucket/7/r1";
+    assert_eq!(ran.stderr.matches(line).count(), 1, "{}", ran.stderr);
+    let told = server.told();
+    assert_eq!(told.status, "FINISHED");
+    assert!(told.files.is_empty() && !told.points.is_empty());
+}
+
+#[rstest]
+#[case("MLFLOW_TRACKING_TOKEN", "tok-3n", "Bearer tok-3n")]
+#[case("MLFLOW_TRACKING_PASSWORD", "p4ss-w", "Basic bWU6cDRzcy13")]
+fn a_secret_is_sent_and_kept_nowhere(
+    #[case] variable: &str,
+    #[case] secret: &str,
+    #[case] header: &str,
+) {
+    let server = Fake::start(|_| None);
+    let place = Workplace::new();
+    let uri = server.uri().replace("http://", "http://in:address@");
+    let mut command = place.command();
+    command
+        .args(["--data-path", "sample", "--n", "3"])
+        .env("MLFLOW_TRACKING_URI", &uri)
+        .env("MLFLOW_TRACKING_USERNAME", "me")
+        .env(variable, secret);
+    let ran = Ran::of(&mut command);
+    ran.succeeds();
+    for request in server.requests() {
+        assert_eq!(
+            request.header("authorization"),
+            Some(header),
+            "{}",
+            request.path
+        );
+    }
+    for entry in std::fs::read_dir(place.run_folder()).unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        let text = String::from_utf8_lossy(&bytes);
+        for kept in [secret, "in:address", "address@"] {
+            assert!(!text.contains(kept), "{kept} in {}", path.display());
+        }
+    }
+    assert!(!ran.stdout.contains(secret) && !ran.stderr.contains(secret));
+    assert!(!ran.stdout.contains("address@"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_record_that_cannot_be_read_says_what_to_do() {
+    let server = Fake::start(|_| None);
+    let place = Workplace::new();
+    tracked(&place, &server.uri()).succeeds();
+    let path = place.run_folder().join("mlflow.json");
+    std::fs::write(&path, "").unwrap();
+    sync(&place, &server.uri()).fails(2, &["mlflow.json", "remove the file"]);
+    std::fs::write(&path, "{\"format\": 99}").unwrap();
+    sync(&place, &server.uri()).fails(2, &["newer than this program's 1"]);
+    std::fs::remove_file(&path).unwrap();
+    sync(&place, &server.uri()).succeeds();
+    assert_eq!(server.told().runs, 1);
+}

@@ -1,0 +1,271 @@
+//! Against a real server: what a run looks like there, and that a server that
+//! dies in mid-run has the same in the end as one that did not.
+
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::server::{Mlflow, python};
+use crate::support::agents::scripted;
+use crate::support::cli::{Ran, Workplace};
+use crate::support::fault_server::FaultServer;
+
+const ARGUMENTS: &[&str] = &["--model", "scripted", "--data-path", "sample", "-j", "2"];
+
+/// A chat model that takes its time.
+fn model(milliseconds: u64) -> FaultServer {
+    FaultServer::start(move |request| scripted(request).after(Duration::from_millis(milliseconds)))
+}
+
+fn command(place: &Workplace, model: &FaultServer, mlflow: &Mlflow) -> std::process::Command {
+    let mut command = place.command();
+    command
+        .args(ARGUMENTS)
+        .args(["--base-url", &model.base_url()])
+        .env("MLFLOW_TRACKING_URI", mlflow.uri());
+    command
+}
+
+fn sync(place: &Workplace, mlflow: &Mlflow, arguments: &[&str]) -> Ran {
+    let mut command = place.command();
+    command
+        .args(["track", "sync"])
+        .args(arguments)
+        .env("MLFLOW_TRACKING_URI", mlflow.uri());
+    Ran::of(&mut command)
+}
+
+fn record(place: &Workplace) -> Value {
+    let text = std::fs::read(place.run_folder().join("mlflow.json")).unwrap();
+    serde_json::from_slice(&text).unwrap()
+}
+
+fn run_id(place: &Workplace) -> String {
+    record(place)["run_id"].as_str().unwrap().to_owned()
+}
+
+/// Waits until the run has live points on the server.
+fn wait_for_points(mlflow: &Mlflow, child: &mut Child) {
+    loop {
+        let runs = mlflow.runs("financial_qa");
+        let metrics = runs.first().map(|run| run["data"]["metrics"].clone());
+        if metrics.is_some_and(|metrics| metrics.as_array().is_some_and(|all| !all.is_empty())) {
+            return;
+        }
+        assert!(
+            child.try_wait().unwrap().is_none(),
+            "the run was over before it was seen"
+        );
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// The same run delivered whole, at once, by somebody who had nothing of it.
+fn delivered_at_once(place: &Workplace, mlflow: &Mlflow) -> super::server::Content {
+    let arguments = ["last", "--experiment", "undisturbed", "--new"];
+    sync(place, mlflow, &arguments).succeeds();
+    mlflow.content(&run_id(place))
+}
+
+#[test]
+fn a_run_is_on_the_server_as_it_is_in_its_folder() {
+    let Some(python) = python() else { return };
+    let mlflow = Mlflow::start(python);
+    let (place, model) = (Workplace::new(), model(1));
+    let filter = format!("({}|.)", "x".repeat(7000));
+    let ran = Ran::of(command(&place, &model, &mlflow).args(["--filter", &filter]));
+    ran.succeeds();
+    let id = run_id(&place);
+    let page = format!("MLflow: {}/#/experiments/1/runs/{id}", mlflow.uri());
+    assert!(ran.stdout.contains(&page), "{}", ran.stdout);
+
+    let content = mlflow.content(&id);
+    assert_eq!(content.status, "FINISHED");
+    assert_eq!(content.params["model"], "scripted");
+    assert_eq!(content.params["temperature"], "default");
+    assert!(content.params["analyst_prompt"].contains("PROGRAM"));
+    assert!(content.params["critic_prompt"].contains("ALL_OK"));
+    assert_eq!(content.params["filter"].chars().count(), 6000);
+    let whole = String::from_utf8(content.files["params/filter.txt"].clone()).unwrap();
+    assert_eq!(whole, filter);
+    assert_eq!(
+        content.tags["mlflow.runName"].split(' ').next(),
+        Some("scripted")
+    );
+    assert_eq!(content.tags["mlflow.source.name"], "convfinqa");
+    assert_eq!(content.tags["convfinqa.data_hash"].len(), 64);
+    assert_eq!(
+        content.inputs[0]["dataset"]["digest"]
+            .as_str()
+            .unwrap()
+            .len(),
+        32
+    );
+
+    let rows = place.rows("output/output.csv");
+    let summary: Value = serde_json::from_slice(&content.files["summary.json"]).unwrap();
+    for name in [
+        "exact_match",
+        "numerical_match",
+        "mean_latency",
+        "min_latency",
+        "max_latency",
+        "p25",
+        "p50",
+        "p75",
+        "p95",
+        "p99",
+        "financial_equivalence",
+        "financial_equivalence_low",
+        "execution_accuracy",
+        "input_tokens",
+        "output_tokens",
+        "critic_fixed",
+        "critic_broken",
+    ] {
+        let (step, _, value) = content.histories[name].last().unwrap();
+        assert_eq!(usize::try_from(*step).unwrap(), rows.len(), "{name}");
+        let ours = summary.get(name).or_else(|| summary["latency"].get(name));
+        if let Some(ours) = ours.and_then(Value::as_f64) {
+            let theirs: f64 = value.parse().unwrap();
+            assert!((ours - theirs).abs() < 1e-12, "{name}: {ours} {theirs}");
+        }
+    }
+    assert_eq!(content.histories["exact_match"].len(), rows.len());
+
+    let folder = place.run_folder();
+    for name in [
+        "output.csv",
+        "transcripts.jsonl",
+        "report.html",
+        "config.toml",
+    ] {
+        assert_eq!(
+            content.files[name],
+            std::fs::read(folder.join(name)).unwrap(),
+            "{name}"
+        );
+    }
+    let picture = String::from_utf8(content.files["graph/graph.svg"].clone()).unwrap();
+    assert!(picture.contains(">analyst</text>") && picture.contains(">revise</text>"));
+    let logged: Value = serde_json::from_str(&content.tags["mlflow.loggedArtifacts"]).unwrap();
+    assert_eq!(
+        logged,
+        json!([{"path": "eval_results_table.json", "type": "table"}])
+    );
+    let table: Value = serde_json::from_slice(&content.files["eval_results_table.json"]).unwrap();
+    assert_eq!(table["data"].as_array().unwrap().len(), rows.len());
+    assert_eq!(
+        table["data"][0].as_array().unwrap().len(),
+        table["columns"].as_array().unwrap().len()
+    );
+
+    // Again, and by somebody who has lost the record: nothing changes.
+    sync(&place, &mlflow, &["last"]).succeeds();
+    assert_eq!(mlflow.content(&id), content);
+    std::fs::remove_file(folder.join("mlflow.json")).unwrap();
+    sync(&place, &mlflow, &[]).succeeds();
+    assert_eq!(run_id(&place), id, "found by its tag");
+    assert_eq!(mlflow.content(&id), content);
+    let all = sync(&place, &mlflow, &[]);
+    assert!(
+        all.succeeds().stdout.contains("every run"),
+        "{}",
+        all.stdout
+    );
+
+    // Deleted there: one line that says what to do; done, it is there anew.
+    mlflow.post("runs/delete", &json!({"run_id": id}));
+    sync(&place, &mlflow, &["last"]).fails(5, &[&id, "was deleted", "track sync --new"]);
+    sync(&place, &mlflow, &["last", "--new"]).succeeds();
+    assert_ne!(run_id(&place), id);
+    assert_eq!(mlflow.content(&run_id(&place)), content);
+    mlflow.post("experiments/delete", &json!({"experiment_id": "1"}));
+    sync(&place, &mlflow, &["last"]).fails(5, &["financial_qa was deleted", "--experiment"]);
+}
+
+#[test]
+fn a_server_killed_in_mid_run_has_the_same_after_a_sync() {
+    let Some(python) = python() else { return };
+    let mut mlflow = Mlflow::start(python);
+    let (place, model) = (Workplace::new(), model(250));
+    let mut child = command(&place, &model, &mlflow)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    wait_for_points(&mlflow, &mut child);
+    mlflow.down();
+    let output = child.wait_with_output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert_eq!(told.matches("cannot be reached").count(), 1, "{told}");
+    assert_eq!(told.matches("convfinqa track sync").count(), 1, "{told}");
+    let id = run_id(&place);
+    sync(&place, &mlflow, &[]).fails(5, &["cannot be reached"]);
+
+    mlflow.up();
+    let interrupted = mlflow.content(&id);
+    assert_eq!(interrupted.status, "RUNNING");
+    sync(&place, &mlflow, &[]).succeeds();
+    assert_eq!(run_id(&place), id, "the same MLflow run");
+    let synced = mlflow.content(&id);
+    assert_eq!(synced.status, "FINISHED");
+    let (before, after) = (
+        &interrupted.histories["exact_match"],
+        &synced.histories["exact_match"],
+    );
+    assert!(
+        before.len() < after.len(),
+        "{} {}",
+        before.len(),
+        after.len()
+    );
+    assert!(after.starts_with(before));
+    assert_eq!(synced, delivered_at_once(&place, &mlflow));
+    assert_eq!(mlflow.runs("financial_qa").len(), 1);
+}
+
+#[test]
+fn a_run_killed_and_resumed_continues_its_mlflow_run() {
+    let Some(python) = python() else { return };
+    let mlflow = Mlflow::start(python);
+    let (place, model) = (Workplace::new(), model(250));
+    let mut child = command(&place, &model, &mlflow)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    wait_for_points(&mlflow, &mut child);
+    // While it goes on it is its own business.
+    sync(&place, &mlflow, &["last"]).fails(2, &["another convfinqa"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let id = run_id(&place);
+    // A dead run can be looked at as far as it came.
+    sync(&place, &mlflow, &[]).succeeds();
+    assert_eq!(mlflow.content(&id).status, "KILLED");
+    let killed = mlflow.content(&id).histories["exact_match"].clone();
+
+    Ran::of(command(&place, &model, &mlflow).arg("--resume")).succeeds();
+    assert_eq!(run_id(&place), id, "the same MLflow run");
+    let resumed = mlflow.content(&id);
+    assert_eq!(resumed.status, "FINISHED");
+    assert!(resumed.histories["exact_match"].starts_with(&killed));
+    let mut whole = delivered_at_once(&place, &mlflow);
+    // What the run came to when it was dead stands there too, at its step.
+    for (name, points) in &resumed.histories {
+        let at_the_kill = points
+            .iter()
+            .filter(|point| point.0 == killed.last().unwrap().0);
+        let ours = whole.histories.get_mut(name).unwrap();
+        for point in at_the_kill {
+            if !ours.contains(point) {
+                ours.insert(0, point.clone());
+            }
+        }
+    }
+    assert_eq!(resumed, whole);
+    assert_eq!(mlflow.runs("financial_qa").len(), 1);
+}
