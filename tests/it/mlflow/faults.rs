@@ -13,7 +13,9 @@ fn tracked(place: &Workplace, uri: &str) -> Ran {
 
 fn tracked_with(place: &Workplace, uri: &str, arguments: &[&str]) -> Ran {
     let mut command = place.command();
-    command.args(["--data-path", "sample", "--n", "5"]).args(arguments);
+    command
+        .args(["--data-path", "sample", "--n", "5"])
+        .args(arguments);
     Ran::of(command.env("MLFLOW_TRACKING_URI", uri))
 }
 

@@ -79,7 +79,7 @@ impl Mlflow {
             let log = std::fs::read_to_string(self.store.path().join("log")).unwrap();
             let ended = self.process.as_mut().unwrap().try_wait().unwrap();
             assert!(ended.is_none(), "mlflow server has ended: {log}");
-            let patient = begun.elapsed() < Duration::from_secs(200);
+            let patient = begun.elapsed() < Duration::from_secs(400);
             assert!(patient, "mlflow server does not answer: {log}");
             std::thread::sleep(Duration::from_millis(200));
         }
