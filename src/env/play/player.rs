@@ -289,8 +289,10 @@ impl Play {
                 .agent
                 .play(&mut seat.session, asked, &self.player.abort)
                 .await;
-            let worth_keeping = trouble.is_none() || !episode.played.calls.is_empty();
-            if worth_keeping && !self.keep(&episode).await {
+            // What no model has answered was not paid for, and says nothing.
+            let calls = &episode.played.calls;
+            let answered = calls.iter().any(|call| !call.model.is_empty());
+            if (trouble.is_none() || answered) && !self.keep(&episode).await {
                 return Ok(());
             }
             match trouble {

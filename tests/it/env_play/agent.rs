@@ -331,6 +331,7 @@ fn a_wrong_key_ends_the_play_at_once() {
     let (ran, _) = play_by(&place, &model, &["-j", "1"]);
     ran.fails(5, &["refused the key"]);
     assert_eq!(model.count(), 1);
+    assert_eq!(place.read("a.jsonl"), "", "nothing was answered");
 }
 
 #[test]

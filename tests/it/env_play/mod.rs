@@ -5,6 +5,7 @@ mod agent;
 mod compare;
 mod environment;
 mod offline;
+mod openenv;
 mod resume;
 
 use std::collections::HashMap;

@@ -6,7 +6,7 @@ mod cli;
 mod http;
 mod mcp;
 mod patience;
-mod python;
+pub(crate) mod python;
 mod sessions;
 mod socket;
 

@@ -20,7 +20,7 @@ fn root() -> &'static Path {
 
 /// A program of a virtual environment, or `None` with the reason printed.
 /// `CONVFINQA_REQUIRE_PYTHON` makes a missing one a failure.
-fn program(venv: &str, name: &str) -> Option<PathBuf> {
+pub(crate) fn program(venv: &str, name: &str) -> Option<PathBuf> {
     let path = root().join(".venv").join(venv).join("bin").join(name);
     if path.exists() {
         return Some(path);
