@@ -194,3 +194,26 @@ fn no_source_or_template_names_a_record_of_the_dataset() {
         );
     }
 }
+
+/// The environment's page names a test for each weak point of the reference.
+#[test]
+fn tests_that_the_documentation_names_exist() {
+    let row = regex::Regex::new(r"(?m)^\|.*\| `([a-z0-9_]{12,})` \|$").unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let tests: String = rust_files(&root.join("tests"))
+        .iter()
+        .map(|file| std::fs::read_to_string(file).unwrap())
+        .collect();
+    let page = std::fs::read_to_string(root.join("docs/finqa-environment.md")).unwrap();
+    let named: Vec<_> = row
+        .captures_iter(&page)
+        .map(|found| found[1].to_owned())
+        .collect();
+    assert!(named.len() > 20, "{named:?}");
+    for name in named {
+        assert!(
+            tests.contains(&format!("fn {name}(")),
+            "there is no test {name}"
+        );
+    }
+}
