@@ -94,12 +94,24 @@ impl Asked {
 
     /// A relative change is asked for, in so many words.
     pub fn relative_change(&self) -> bool {
-        self.says(&[
-            "growth rate",
-            "rate of growth",
-            "rate of change",
-            "growth percent",
-        ]) || (self.percent() && self.change())
+        if self.says(&["percent points", "percentage points", "points"]) {
+            return false;
+        }
+        let compared = self.starts(&[
+            "by what percent",
+            "by how much percent",
+            "what percent more",
+            "what percent less",
+        ]);
+        self.says(&["how fast"]) && self.change()
+            || compared
+            || self.says(&[
+                "growth rate",
+                "rate of growth",
+                "rate of change",
+                "growth percent",
+            ])
+            || (self.percent() && self.change())
             || self.says(&["roi", "return on investment", "rate of return"])
     }
 
@@ -120,6 +132,35 @@ impl Asked {
             "divided by",
             "relative to",
         ])
+    }
+
+    /// How many years or months a span is said to have, in years: "the next 36
+    /// months", "the last three years".
+    pub fn periods_named(&self) -> Option<usize> {
+        let ended = std::iter::once("");
+        let words: Vec<&str> = self.phrase.split_whitespace().chain(ended).collect();
+        words.windows(3).find_map(|window| {
+            let [count, between, unit] = window else {
+                return None;
+            };
+            let unit = if matches!(*between, "years" | "months" | "year" | "quarters") {
+                between
+            } else if matches!(*between, "fiscal" | "consecutive" | "calendar") {
+                unit
+            } else {
+                return None;
+            };
+            let spelled = ["two", "three", "four", "five", "six", "seven", "eight"];
+            let n = match spelled.iter().position(|word| word == count) {
+                Some(i) => i + 2,
+                None => count.parse().ok()?,
+            };
+            match *unit {
+                "months" => (n % 12 == 0 && n > 12).then_some(n / 12),
+                "years" | "year" | "quarters" => (2..=10).contains(&n).then_some(n),
+                _ => None,
+            }
+        })
     }
 
     /// It points to the two values or the span just talked about.
@@ -226,11 +267,17 @@ fn years(tokens: &[Token], phrase: &str) -> Vec<u16> {
     if let (Some(first), Some(last), 2) = (out.first().copied(), out.last().copied(), out.len()) {
         let range = [first, last];
         let written = format!("{first}-{last}");
+        let averaged = [" average ", " total ", " sum ", " combined "]
+            .iter()
+            .any(|word| phrase.contains(word))
+            && !phrase.contains(" change ")
+            && !phrase.contains(" percent ")
+            && !phrase.contains(" difference ");
         let spans = phrase.contains(&written)
-            || (phrase.contains(" average ")
-                || phrase.contains(" total ")
-                || phrase.contains(" sum "))
-                && phrase.contains(&format!(" {first} to {last} "))
+            || averaged && phrase.contains(&format!(" {first} to {last} "))
+            || averaged
+                && phrase.contains(&format!(" {first} and {last} "))
+                && phrase.contains(" between ")
             || phrase.contains(&format!(" {first} through {last} "));
         if spans {
             let (low, high) = (range[0].min(range[1]), range[0].max(range[1]));
@@ -238,4 +285,44 @@ fn years(tokens: &[Token], phrase: &str) -> Vec<u16> {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_average_between_two_years_counts_those_in_between() {
+        let years = |text: &str| Asked::read(text).years;
+        assert_eq!(
+            years("what was the average rent between 2010 and 2012?"),
+            [2010, 2011, 2012]
+        );
+        assert_eq!(
+            years("what was the change in rent between 2010 and 2012?"),
+            [2010, 2012]
+        );
+        assert_eq!(
+            years("what was the total rent in 2010 and 2012?"),
+            [2010, 2012]
+        );
+    }
+
+    #[test]
+    fn a_span_is_named_in_years_or_in_months() {
+        let named = |text: &str| Asked::read(text).periods_named();
+        assert_eq!(named("what is due in the next 36 months?"), Some(3));
+        assert_eq!(named("the average of the last three fiscal years"), Some(3));
+        assert_eq!(named("what is due in the next 12 months?"), None);
+        assert_eq!(named("what was the rent in 2010?"), None);
+    }
+
+    #[test]
+    fn percentage_points_are_a_plain_difference() {
+        let relative = |text: &str| Asked::read(text).relative_change();
+        assert!(relative("by what percentage did rent grow?"));
+        assert!(!relative(
+            "by how many percentage points did the occupancy grow?"
+        ));
+    }
 }

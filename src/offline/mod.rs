@@ -23,6 +23,7 @@ mod scale;
 mod slots;
 mod solve;
 mod state;
+mod synonyms;
 mod templates;
 mod text;
 mod training;

@@ -60,7 +60,11 @@ pub(crate) fn align(facts: &Facts, expr: Expr) -> Expr {
 
 /// A value in the scale the question names.
 pub(crate) fn to_asked(facts: &Facts, expr: Expr, query: &Query) -> Expr {
-    let Some((from, to)) = of_expr(facts, &expr).zip(query.scale) else {
+    to_scale(facts, expr, query.scale)
+}
+
+fn to_scale(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr {
+    let Some((from, to)) = of_expr(facts, &expr).zip(asked) else {
         return expr;
     };
     match (times(from, to), times(to, from)) {
@@ -68,6 +72,21 @@ pub(crate) fn to_asked(facts: &Facts, expr: Expr, query: &Query) -> Expr {
         (_, Some(n)) => Expr::step(Op::Divide, expr, Expr::constant(n)),
         _ => expr,
     }
+}
+
+/// A sum, a difference or a product in the scale the question names; a product of
+/// a count and a price is in units.
+pub(crate) fn result_to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr {
+    let Some(to) = asked else { return expr };
+    if matches!(expr.top(), Some((Op::Multiply, ..))) {
+        let units = match to {
+            Scale::Thousand => 1000,
+            Scale::Million => 1_000_000,
+            Scale::Billion => 1_000_000_000,
+        };
+        return Expr::step(Op::Divide, expr, Expr::constant(units));
+    }
+    to_scale(facts, expr, Some(to))
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! A linear model over named features; its weights are in `weights`.
 
 use super::facts::{Fact, Facts, Place};
+use super::synonyms::synonyms;
 use super::text::{Kind, Token, is_stop, is_weak};
 use super::weights::FEATURES;
 use crate::number::Scale;
@@ -36,6 +37,8 @@ pub(crate) struct Query {
     pub named_numbers: Vec<String>,
     /// The first year or opening balance is asked for.
     pub opening: bool,
+    /// The rule knows the fact: an index into the fact store.
+    pub only: Option<usize>,
 }
 
 impl Query {
@@ -44,6 +47,9 @@ impl Query {
         (self.words, self.unknown) = weighted(facts, tokens);
     }
 }
+
+/// How much a word of the same meaning counts.
+const SYNONYM: f64 = 0.6;
 
 /// Content words with weights; and the weight of those the document lacks.
 pub(crate) fn weighted(facts: &Facts, tokens: &[Token]) -> (Vec<(u32, f64)>, f64) {
@@ -57,7 +63,21 @@ pub(crate) fn weighted(facts: &Facts, tokens: &[Token]) -> (Vec<(u32, f64)>, f64
         match facts.vocabulary.find(&token.text) {
             Some(word) if words.iter().any(|(w, _)| *w == word) => {}
             Some(word) => words.push((word, weak * facts.weight(word))),
-            None => unknown += weak,
+            None => {
+                let known = synonyms(&token.text)
+                    .iter()
+                    .filter_map(|other| facts.vocabulary.get(other));
+                let mut told = false;
+                for word in known {
+                    told = true;
+                    if !words.iter().any(|(w, _)| *w == word) {
+                        words.push((word, SYNONYM * weak * facts.weight(word)));
+                    }
+                }
+                if !told {
+                    unknown += weak;
+                }
+            }
         }
     }
     (words, unknown)
@@ -251,7 +271,7 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
 }
 
 /// Whether a row tells a balance at the end of the period.
-fn is_closing(facts: &Facts, fact: &Fact) -> bool {
+pub(crate) fn is_closing(facts: &Facts, fact: &Fact) -> bool {
     let has = |words: &[Option<u32>]| words.iter().flatten().any(|w| fact.label.contains(w));
     fact.cell().is_some()
         && has(&facts.balance_words)
@@ -301,7 +321,7 @@ fn series(facts: &Facts, a: &Fact, b: &Fact) -> bool {
 }
 
 /// Whether a row or sentence tells a balance at the beginning of the period.
-fn is_opening(facts: &Facts, fact: &Fact) -> bool {
+pub(crate) fn is_opening(facts: &Facts, fact: &Fact) -> bool {
     let opening = |word: &Option<u32>| word.is_some_and(|w| fact.label.contains(&w));
     fact.cell().is_some() && facts.opening_words.iter().any(opening)
 }
@@ -317,6 +337,13 @@ pub(crate) fn score(facts: &Facts, fact: &Fact, index: usize, query: &Query) -> 
 
 /// The best facts for a query, best first.
 pub(crate) fn rank(facts: &Facts, query: &Query, keep: usize) -> Vec<(usize, f64)> {
+    if let Some(i) = query.only {
+        let fact = facts.all.get(i);
+        return fact
+            .map(|f| (i, score(facts, f, i, query)))
+            .into_iter()
+            .collect();
+    }
     let mut scored: Vec<(usize, f64)> = facts
         .all
         .iter()

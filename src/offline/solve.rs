@@ -190,11 +190,12 @@ const FILLINGS: usize = 8;
 /// are chosen, each program once: the first plan's.
 pub(crate) fn candidates(scene: &Scene<'_>, plans: &[Plan]) -> Vec<(Vec<(usize, f64)>, Filled)> {
     let mut out: Vec<(Vec<(usize, f64)>, Filled)> = Vec::new();
+    let scale = templates::asked_scale(scene.asked);
     for (i, plan) in plans.iter().enumerate() {
         let filled = fill(scene.facts, plan, i, FILLINGS);
         let best = filled.first().map_or(0.0, |f| f.score);
         let all = filled.into_iter().flat_map(|one| {
-            let others = variants(scene.facts, &one);
+            let others = variants(scene.facts, &one, scale);
             std::iter::once(one).chain(others)
         });
         for one in all {

@@ -140,7 +140,15 @@ fn push_core(core: &str, out: &mut Vec<Token>) {
         });
         return;
     }
+    if let Some(quarter) = quarter(core) {
+        word(quarter, out);
+        word("quarter", out);
+        return;
+    }
     if let Some(year) = date_year(core) {
+        if let Some(name) = month_of(core) {
+            word(name, out);
+        }
         out.push(Token {
             text: year.to_string(),
             kind: Kind::Year(year),
@@ -202,6 +210,24 @@ fn word(raw: &str, out: &mut Vec<Token>) {
     }
 }
 
+/// The ordinal of `q1` or `3q`.
+fn quarter(core: &str) -> Option<&'static str> {
+    let digit = core.strip_prefix('q').or_else(|| core.strip_suffix('q'))?;
+    match digit {
+        "1" => Some("first"),
+        "2" => Some("second"),
+        "3" => Some("third"),
+        "4" => Some("fourth"),
+        _ => None,
+    }
+}
+
+/// The month of a date written in numbers.
+fn month_of(core: &str) -> Option<&'static str> {
+    let month = core.split('/').next()?.parse::<usize>().ok()?;
+    MONTHS.get(month.checked_sub(1)?).copied()
+}
+
 /// The year of `12/31/09`, `12/29/2018` or `12/14`.
 fn date_year(core: &str) -> Option<u16> {
     let mut parts = core.split('/');
@@ -243,6 +269,18 @@ pub(crate) fn stem(raw: &str) -> String {
         "bought" | "purchased" | "purchase" | "purchases" => "purchase",
         "spent" => "spend",
         "held" => "hold",
+        "qtr" | "qtrs" => "quarter",
+        "1st" => "first",
+        "2nd" => "second",
+        "3rd" => "third",
+        "4th" => "fourth",
+        "jan" => "january",
+        "feb" => "february",
+        "aug" => "august",
+        "sept" | "sep" => "september",
+        "oct" => "october",
+        "nov" => "november",
+        "dec" => "december",
         "began" | "begin" | "beginning" => "begin",
         "ended" | "ending" | "ends" | "end" => "end",
         "operating" => "operating",
@@ -412,6 +450,13 @@ mod tests {
             [2009, 2018, 2011, 2013]
         );
         assert_eq!(years("2,011 shares"), Vec::<u16>::new());
+    }
+
+    #[test]
+    fn dates_and_quarters_are_words_however_they_are_written() {
+        assert_eq!(words("12/31/10"), ["december", "2010"]);
+        assert_eq!(words("q4"), words("4th qtr"));
+        assert_eq!(words("q4"), words("fourth quarter"));
     }
 
     #[test]

@@ -6,9 +6,11 @@
 use super::expr::{Expr, Leaf, Op};
 use super::facts::Facts;
 use super::fill::Filled;
+use super::scale;
+use crate::number::Scale;
 
 /// The variants, told apart by an index into `choice::VARIANTS`.
-pub(crate) fn variants(facts: &Facts, filled: &Filled) -> Vec<Filled> {
+pub(crate) fn variants(facts: &Facts, filled: &Filled, scale: Option<Scale>) -> Vec<Filled> {
     let step = |op: Op, a: &Expr, b: &Expr| Expr::step(op, a.clone(), b.clone());
     let mut found: Vec<(usize, Expr)> = Vec::new();
     match filled.expr.top() {
@@ -29,6 +31,16 @@ pub(crate) fn variants(facts: &Facts, filled: &Filled) -> Vec<Filled> {
     if flipped != filled.expr {
         found.push((5, flipped));
     }
+    if !matches!(
+        filled.expr.top(),
+        None | Some((Op::Multiply | Op::Divide, _, Expr::Leaf(_)))
+    ) || is_product(&filled.expr)
+    {
+        let asked = scale::result_to_asked(facts, filled.expr.clone(), scale);
+        if asked != filled.expr {
+            found.push((6, asked));
+        }
+    }
     found
         .into_iter()
         .filter(|(_, expr)| expr.value().is_some())
@@ -38,6 +50,11 @@ pub(crate) fn variants(facts: &Facts, filled: &Filled) -> Vec<Filled> {
             ..filled.clone()
         })
         .collect()
+}
+
+/// Whether it is a product of two amounts.
+fn is_product(expr: &Expr) -> bool {
+    matches!(expr.top(), Some((Op::Multiply, a, b)) if !a.is_constant() && !b.is_constant())
 }
 
 /// An expression whose negative cells are read with the other sign.
@@ -73,7 +90,7 @@ mod tests {
             lowest: 0.0,
             variant: 0,
         };
-        variants(&Facts::default(), &filled)
+        variants(&Facts::default(), &filled, None)
             .into_iter()
             .map(|v| v.expr.program())
             .collect()

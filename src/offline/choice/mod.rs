@@ -26,17 +26,18 @@ use traits::TRAITS;
 use weights::WEIGHTS;
 
 /// How a candidate differs from what its plan says.
-pub(crate) const VARIANTS: [&str; 6] = [
+pub(crate) const VARIANTS: [&str; 7] = [
     "as planned",
     "difference swapped",
     "change on the other base",
     "change swapped",
     "ratio swapped",
     "other sign",
+    "in the scale asked for",
 ];
 
 /// Names of the rules; their plans are told apart by them.
-const RULES: [&str; 18] = [
+const RULES: [&str; 24] = [
     "look-up",
     "relative change",
     "difference",
@@ -54,6 +55,12 @@ const RULES: [&str; 18] = [
     "difference of changes",
     "roll-forward",
     "margin",
+    "count times price",
+    "difference over",
+    "both",
+    "series sum",
+    "series average",
+    "series range",
     "another",
 ];
 

@@ -3,8 +3,11 @@
 //! Each returns a plan or nothing; `plans` keeps their order. References to
 //! earlier turns are `follow`'s.
 
+mod amounts;
+mod balance;
 mod parts;
 mod returns;
+mod series;
 
 pub(crate) use returns::{index_return, starts_at_hundred};
 
@@ -62,7 +65,7 @@ pub(crate) fn query(facts: &Facts, asked: &Asked, text: &str, context: &Context)
     query
 }
 
-fn asked_scale(asked: &Asked) -> Option<Scale> {
+pub(crate) fn asked_scale(asked: &Asked) -> Option<Scale> {
     if asked.says(&["in millions", "in million"]) {
         Some(Scale::Million)
     } else if asked.says(&["in thousands", "in thousand"]) {
@@ -89,6 +92,8 @@ pub(crate) fn plans(facts: &Facts, asked: &Asked, context: &Context) -> Vec<Plan
     ]);
     out.extend(super::arithmetic::constant(facts, asked, context));
     out.extend(parts::comparison(facts, asked, context));
+    out.extend(parts::direction(facts, asked, context));
+    out.extend(amounts::difference_over(facts, asked, context));
     out.extend(index_return(facts, asked, context));
     if set_against {
         out.extend(parts::ratio(facts, asked, context));
@@ -109,6 +114,11 @@ pub(crate) fn plans(facts: &Facts, asked: &Asked, context: &Context) -> Vec<Plan
         0.4,
     ));
     out.extend(parts::any_share(facts, asked, context));
+    out.extend(parts::both(facts, asked, context));
+    out.extend(amounts::margin(facts, asked, context));
+    out.extend(amounts::count_times_price(facts, asked, context));
+    out.extend(balance::roll_forward(facts, asked, context));
+    out.extend(series::series(facts, asked, context));
     out
 }
 

@@ -88,7 +88,7 @@ pub(crate) fn sum(facts: &Facts, asked: &Asked, context: &Context) -> Option<Pla
 }
 
 /// `add(s0, s1), add(#0, s2) …`
-fn added(n: usize) -> Option<Pattern> {
+pub(super) fn added(n: usize) -> Option<Pattern> {
     (1..n).fold((n >= 2).then_some(Pattern::Slot(0)), |sum, i| {
         Some(Pattern::step(Op::Add, sum?, Pattern::Slot(i)))
     })
@@ -157,6 +157,9 @@ pub(crate) fn comparison(facts: &Facts, asked: &Asked, context: &Context) -> Opt
                 "higher than",
                 "larger than",
                 "exceed",
+                "outperform",
+                "surpass",
+                "beat",
                 "than",
                 "or",
             ],
@@ -194,6 +197,66 @@ pub(crate) fn comparison(facts: &Facts, asked: &Asked, context: &Context) -> Opt
         pairing: Pairing::Parts,
         prior: 0.8,
         kind: UnitKind::YesNo,
+    })
+}
+
+/// "Did sales grow from 2011 to 2012?": the later against the earlier year.
+pub(crate) fn direction(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+    let up = asked.says(&[
+        "increase",
+        "grow",
+        "improve",
+        "rise",
+        "gain",
+        "increased",
+        "grown",
+        "improved",
+        "risen",
+    ]);
+    let down = asked.says(&[
+        "decrease",
+        "decline",
+        "fall",
+        "drop",
+        "shrink",
+        "decreased",
+        "declined",
+        "fallen",
+        "dropped",
+        "worsen",
+    ]);
+    if up == down || !asked.starts(&["did", "has", "have", "so did", "and did"]) {
+        return None;
+    }
+    let (late, early) = super::periods(facts, asked, context)?;
+    let (a, b) = if up { (late, early) } else { (early, late) };
+    Some(Plan {
+        name: "comparison",
+        pattern: Pattern::step(Op::Greater, Pattern::Slot(0), Pattern::Slot(1)),
+        slots: vec![a, b],
+        pairing: Pairing::Periods,
+        prior: 0.8,
+        kind: UnitKind::YesNo,
+    })
+}
+
+/// "The total of A and B": two things that the question joins by `and`.
+pub(crate) fn both(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+    let joined = asked.sum() || asked.says(&["total", "both", "altogether", "aggregate"]);
+    if !joined || asked.percent() || asked.share() {
+        return None;
+    }
+    let (a, b) = split(&asked.phrase, "and")?;
+    if !(span(&a).names() && span(&b).names()) {
+        return None;
+    }
+    Some(Plan {
+        name: "both",
+        pattern: added(2)?,
+        slots: parts_of(facts, asked, &a, &b, context),
+        pairing: Pairing::Parts,
+        prior: 0.2,
+        kind: UnitKind::Number,
     })
 }
 
