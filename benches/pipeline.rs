@@ -21,18 +21,28 @@ use std::time::{Duration, Instant};
 use convfinqa::agents::{AnswerFrom, Backend, CriticMode, Pair, PairOptions, Sampling};
 use convfinqa::dataset::{self, Dataset, Source};
 use convfinqa::models::{
-    ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ModelError, Support,
+    self, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ModelError, Support,
 };
 use convfinqa::offline::Solver;
 use convfinqa::program::Program;
 use convfinqa::prompt::{Prompts, Rendering};
 use convfinqa::run::{HistoryMode, Identity, Journal, Mode, Plan, RunMeta, Scheduler, Stop};
 use convfinqa::score::{Item, score};
+use convfinqa::telemetry::{self, LogFormat, LogOptions, Telemetry};
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 const RECORDS: usize = 3_000;
 const REPETITIONS: usize = 5;
+
+/// Whole runs, and how each is called.
+const WHOLE: &[(&str, &str)] = &[
+    ("whole-offline", "whole run, offline pair"),
+    ("whole-offline-traced", "the same, traces to a file"),
+    ("whole-model", "whole run, model in this process"),
+    ("whole-model-traced", "the same, traces to a file"),
+    ("whole-model-content", "the same, with prompts and replies"),
+];
 
 fn main() {
     let arguments: Vec<String> = std::env::args()
@@ -41,7 +51,7 @@ fn main() {
         .collect();
     match arguments.as_slice() {
         // A whole run, in a process of its own.
-        [mode, file] if mode == "whole-offline" || mode == "whole-model" => {
+        [mode, file] if WHOLE.iter().any(|(known, _)| known == mode) => {
             whole_run(mode, Path::new(file))
         }
         [] => measure(None),
@@ -117,13 +127,13 @@ fn measure(file: Option<&Path>) {
             }
         },
     );
-    for mode in ["whole-offline", "whole-model"] {
+    for (mode, name) in WHOLE {
         let mut seconds = Vec::new();
         let mut cpu = Vec::new();
         let mut peak = 0.0_f64;
         for _ in 0..3 {
             let output = Command::new(std::env::current_exe().unwrap())
-                .args([mode, many.to_str().unwrap()])
+                .args([*mode, many.to_str().unwrap()])
                 .stderr(Stdio::inherit())
                 .output()
                 .unwrap();
@@ -139,12 +149,7 @@ fn measure(file: Option<&Path>) {
         seconds.sort_by(f64::total_cmp);
         cpu.sort_by(f64::total_cmp);
         println!(
-            "{:34} {:>9.0} questions/s · {:.3} ms CPU a question ({:.3}–{:.3}) · peak {peak:.0} MB (n {})",
-            if mode == "whole-offline" {
-                "whole run, offline pair"
-            } else {
-                "whole run, model in this process"
-            },
+            "{name:34} {:>9.0} questions/s · {:.3} ms CPU a question ({:.3}–{:.3}) · peak {peak:.0} MB (n {})",
             cases.len() as f64 / seconds[1],
             cpu[1],
             cpu[0],
@@ -223,15 +228,40 @@ fn whole_run(mode: &str, file: &Path) {
         .enable_all()
         .build()
         .unwrap();
-    runtime.block_on(run(mode, data, folder.path()));
+    runtime.block_on(async {
+        let traces = traces(mode, folder.path());
+        run(mode, data, folder.path()).await;
+        traces.finish().await;
+    });
     let (wall, cpu) = (started.elapsed().as_secs_f64(), cpu_seconds() - before);
     println!("{wall} {cpu} {}", peak_megabytes());
+}
+
+/// Traces to a file, if the mode asks for them.
+fn traces(mode: &str, folder: &Path) -> Telemetry {
+    let content = mode.ends_with("-content");
+    let telemetry = telemetry::install(telemetry::Options {
+        service_name: None,
+        file: content || mode.ends_with("-traced"),
+        collector: None,
+        content,
+        log: LogOptions {
+            format: LogFormat::Off,
+            level: "off".to_owned(),
+            sink: Arc::new(|_| {}),
+        },
+        secrets: vec!["a-key-that-is-in-no-prompt".into()],
+        notice: Arc::new(|line| eprintln!("{line}")),
+    })
+    .unwrap();
+    telemetry.write_to(&folder.join("traces.jsonl")).unwrap();
+    telemetry
 }
 
 async fn run(mode: &str, data: Dataset, folder: &Path) {
     let plan = Plan::new(&data, Mode::Questions, HistoryMode::Own, 1).unwrap();
     drop(data);
-    let (backend, critic) = if mode == "whole-offline" {
+    let (backend, critic) = if mode.starts_with("whole-offline") {
         (Backend::Offline, CriticMode::Rules)
     } else {
         let model: Arc<dyn ChatModel> = Arc::new(AtOnce);
@@ -304,8 +334,10 @@ impl ChatModel for AtOnce {
                 "answer": "12", "unit": "number", "label": "sum", "confidence": 0.9}"#
                 .to_owned()
         };
+        // As a provider does.
+        let span = models::trace::chat("at-once", request);
         Box::pin(async move {
-            Ok(ChatReply {
+            let reply = ChatReply {
                 content,
                 tool_calls: Vec::new(),
                 finish: FinishReason::Stop,
@@ -315,7 +347,9 @@ impl ChatModel for AtOnce {
                 request_id: None,
                 attempts: 1,
                 latency: Duration::ZERO,
-            })
+            };
+            models::trace::replied(&span, &reply);
+            Ok(reply)
         })
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use tracing::{Instrument, Span};
 
 use crate::dataset::Outcome;
 use crate::graph::Node;
@@ -14,6 +15,7 @@ use super::answer::{Answer, AnswerFrom, CriticVerdict, Round};
 use super::exchange::{Exchange, Failure};
 use super::offline::OfflineAnalyst;
 use super::settings::Sampling;
+use super::trace;
 use super::vote::Ballot;
 use super::wiring::Route;
 
@@ -47,38 +49,55 @@ impl Node<Exchange, Route, Failure> for AnalystNode {
     fn run<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<Route, Failure>> {
         Box::pin(async move {
             let number = exchange.next_round();
-            let drafted = match &self.kind {
-                AnalystKind::Llm(analyst) => {
-                    analyst.draft(exchange, self.answer_from).await.map(Some)
-                }
-                AnalystKind::Offline(analyst) => Ok(analyst.draft(exchange)),
-            };
-            let draft = match drafted {
-                Ok(Some(draft)) => draft,
-                Ok(None) => {
-                    exchange.stop = Some(super::StopReason::NoNewAnswer);
-                    return Ok(Route::Stop);
-                }
-                Err(failure) if failure.cancelled || failure.fatal => return Err(failure),
-                Err(failure) => {
-                    exchange.stop = Some(super::StopReason::Failed);
-                    exchange.failure = Some(failure);
-                    return Ok(Route::Stop);
+            exchange.round = trace::round(number);
+            let span = trace::agent(&exchange.round, "analyst");
+            let taken = self.answer(exchange, number).instrument(span.clone()).await;
+            let said = match taken {
+                Ok(Route::Submit) => exchange.rounds.last().map(|round| round.reply.as_str()),
+                // The round ends here.
+                _ => {
+                    exchange.round = Span::none();
+                    None
                 }
             };
-            let answer = Answer::settle(&draft.analysis, &exchange.question, self.answer_from);
-            exchange.rounds.push(Round {
-                number,
-                reply: draft.reply,
-                answer,
-                leniencies: draft.leniencies,
-                reasked: draft.reasked,
-                findings: Vec::new(),
-                critic_reply: None,
-                verdict: CriticVerdict::Skipped,
-            });
-            Ok(Route::Submit)
+            trace::done(&span, &taken, said);
+            taken
         })
+    }
+}
+
+impl AnalystNode {
+    /// Adds a round with an answer, if there is one.
+    async fn answer(&self, exchange: &mut Exchange, number: u32) -> Result<Route, Failure> {
+        let drafted = match &self.kind {
+            AnalystKind::Llm(analyst) => analyst.draft(exchange, self.answer_from).await.map(Some),
+            AnalystKind::Offline(analyst) => Ok(analyst.draft(exchange)),
+        };
+        let draft = match drafted {
+            Ok(Some(draft)) => draft,
+            Ok(None) => {
+                exchange.stop = Some(super::StopReason::NoNewAnswer);
+                return Ok(Route::Stop);
+            }
+            Err(failure) if failure.cancelled || failure.fatal => return Err(failure),
+            Err(failure) => {
+                exchange.stop = Some(super::StopReason::Failed);
+                exchange.failure = Some(failure);
+                return Ok(Route::Stop);
+            }
+        };
+        let answer = Answer::settle(&draft.analysis, &exchange.question, self.answer_from);
+        exchange.rounds.push(Round {
+            number,
+            reply: draft.reply,
+            answer,
+            leniencies: draft.leniencies,
+            reasked: draft.reasked,
+            findings: Vec::new(),
+            critic_reply: None,
+            verdict: CriticVerdict::Skipped,
+        });
+        Ok(Route::Submit)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use tracing::{Instrument, Span};
 
 use crate::graph::Node;
 use crate::models::{ChatModel, Message};
@@ -14,6 +15,7 @@ use super::analyst::prompt_failure;
 use super::answer::{CriticVerdict, Round};
 use super::exchange::{Exchange, Failure};
 use super::settings::{CriticMode, Sampling};
+use super::trace;
 use super::verify;
 use super::wiring::Route;
 
@@ -32,39 +34,53 @@ impl Node<Exchange, Route, Failure> for CriticNode {
 
     fn run<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<Route, Failure>> {
         Box::pin(async move {
-            let findings = match (
-                exchange.rounds.last(),
-                self.verify && self.mode != CriticMode::Off,
-            ) {
-                (Some(round), true) => verify::check(&exchange.question, &round.answer),
-                _ => Vec::new(),
-            };
-            if let Some(round) = exchange.rounds.last_mut() {
-                round.findings = findings;
+            let span = trace::agent(&exchange.round, "critic");
+            let taken = self.judge(exchange).instrument(span.clone()).await;
+            let round = exchange.rounds.last();
+            let said = round.and_then(|round| round.critic_reply.as_deref());
+            trace::done(&span, &taken, said);
+            if let Some(round) = round {
+                trace::judged(&exchange.round, round);
             }
-            let (verdict, reply) = match (self.mode, &self.llm) {
-                (CriticMode::Off, _) => (CriticVerdict::Skipped, None),
-                (CriticMode::Llm, Some(critic)) => match critic.judge(exchange).await {
-                    Ok((verdict, reply)) => (verdict, Some(reply)),
-                    Err(failure) if failure.cancelled || failure.fatal => return Err(failure),
-                    Err(failure) => {
-                        // The answer stands; the note says that nobody judged it.
-                        exchange.failure = Some(failure);
-                        (CriticVerdict::Skipped, None)
-                    }
-                },
-                _ => (rules_verdict(exchange.rounds.last()), None),
-            };
-            if let Some(round) = exchange.rounds.last_mut() {
-                round.verdict = verdict;
-                round.critic_reply = reply;
-            }
-            Ok(self.decide(exchange))
+            exchange.round = Span::none();
+            taken
         })
     }
 }
 
 impl CriticNode {
+    /// Gives the last round its findings and its verdict.
+    async fn judge(&self, exchange: &mut Exchange) -> Result<Route, Failure> {
+        let findings = match (
+            exchange.rounds.last(),
+            self.verify && self.mode != CriticMode::Off,
+        ) {
+            (Some(round), true) => verify::check(&exchange.question, &round.answer),
+            _ => Vec::new(),
+        };
+        if let Some(round) = exchange.rounds.last_mut() {
+            round.findings = findings;
+        }
+        let (verdict, reply) = match (self.mode, &self.llm) {
+            (CriticMode::Off, _) => (CriticVerdict::Skipped, None),
+            (CriticMode::Llm, Some(critic)) => match critic.judge(exchange).await {
+                Ok((verdict, reply)) => (verdict, Some(reply)),
+                Err(failure) if failure.cancelled || failure.fatal => return Err(failure),
+                Err(failure) => {
+                    // The answer stands; the note says that nobody judged it.
+                    exchange.failure = Some(failure);
+                    (CriticVerdict::Skipped, None)
+                }
+            },
+            _ => (rules_verdict(exchange.rounds.last()), None),
+        };
+        if let Some(round) = exchange.rounds.last_mut() {
+            round.verdict = verdict;
+            round.critic_reply = reply;
+        }
+        Ok(self.decide(exchange))
+    }
+
     fn decide(&self, exchange: &mut Exchange) -> Route {
         let Some(round) = exchange.rounds.last() else {
             return Route::Accept;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
+use tracing::Span;
 
 use crate::dataset::{Outcome, Question};
 use crate::models::{
@@ -104,6 +105,8 @@ pub struct Exchange {
     pub memory: CallMemory,
     /// Ends calls in flight.
     pub cancel: CancellationToken,
+    /// The round that is being written, in the question's trace.
+    pub(super) round: Span,
 }
 
 impl Exchange {
@@ -118,6 +121,7 @@ impl Exchange {
             stop: None,
             memory,
             cancel,
+            round: Span::none(),
         }
     }
 
@@ -156,6 +160,7 @@ impl Exchange {
                 },
                 content,
             );
+            super::trace::recalled(model, request, &call);
             self.calls.push(call);
             return result;
         }

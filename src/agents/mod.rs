@@ -8,6 +8,7 @@ mod critic;
 mod exchange;
 mod offline;
 mod settings;
+pub mod trace;
 pub mod verify;
 mod vote;
 mod wiring;

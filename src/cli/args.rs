@@ -87,6 +87,26 @@ pub struct PairArgs {
     /// A folder whose .j2 files replace the built-in templates
     #[arg(long, value_name = "DIR", help_heading = "Agents")]
     pub prompts: Option<PathBuf>,
+
+    /// Logs, and what of a question traces hold.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub log: LogArgs,
+    /// Record questions, prompts and replies in traces too
+    #[arg(long, help_heading = "Logs and traces")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub trace_content: bool,
+}
+
+/// Log lines on stderr: the arguments of every command that has some.
+#[derive(Args, Clone, Debug, Default, Serialize)]
+pub struct LogArgs {
+    /// Log lines on stderr; with `json` nothing else is there, and no progress bar [default: off]
+    #[arg(long, value_name = "FORM", value_parser = ["text", "json", "off"], help_heading = "Logs and traces")]
+    pub log: Option<String>,
+    /// Which log lines: error to trace, or `target=level,…` [default: RUST_LOG, else info]
+    #[arg(long, value_name = "LEVEL", help_heading = "Logs and traces")]
+    pub log_level: Option<String>,
 }
 
 /// The arguments of the main job. What is serialised is a layer of settings:
@@ -150,6 +170,9 @@ pub struct RunArgs {
     /// The MLflow experiment [default: MLFLOW_EXPERIMENT_NAME, else financial_qa]
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub experiment: Option<String>,
+    /// Write traces.jsonl beside the journal [default: auto, when traces are also sent somewhere]
+    #[arg(long, value_name = "WHEN", value_parser = ["auto", "on", "off"], help_heading = "Logs and traces")]
+    pub traces: Option<String>,
     /// Also write the programs in the form of the leaderboard
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     #[serde(skip)]

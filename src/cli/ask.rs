@@ -7,16 +7,17 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use tokio::sync::mpsc;
+use tracing::Instrument;
 
-use crate::agents::{CallMemory, Interruption, Pair, own_history};
+use crate::agents::{CallMemory, Interruption, Pair, own_history, trace};
 use crate::dataset::{self, Document, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey};
 use crate::models::{CallEvent, Observer};
 use crate::run::Stop;
 use crate::sinks::AnswerView;
-use crate::sinks::terminal::answer_text;
+use crate::sinks::terminal::{ProgressOptions, Voice, answer_text};
 
 use super::args::PairArgs;
-use super::{Exit, Failure, provider, settings, signals};
+use super::{Exit, Failure, provider, settings, signals, telemetry};
 
 /// Arguments of `ask`.
 #[derive(clap::Args, Debug)]
@@ -53,21 +54,33 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
     let settings = settings::load(&args.pair, args.pair.model.config.as_deref())?;
     let (own, question) = document(args)?;
     let quiet = args.quiet;
-    if !quiet {
-        for note in &own.notes {
-            eprintln!("note: {note}");
-        }
-        if let Some(advice) = provider::advice(&settings) {
-            eprintln!("{advice}");
-        }
+    let voice = Voice::new(ProgressOptions {
+        quiet,
+        logged: telemetry::is_logged(settings.log),
+        ..ProgressOptions::default()
+    });
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    let traces = {
+        let _within = runtime.enter();
+        telemetry::start(&settings, telemetry::Place::Nowhere, &voice)?
+    };
+    for note in &own.notes {
+        voice.say(&format!("note: {note}"));
     }
+    if let Some(advice) = provider::advice(&settings) {
+        voice.say(advice);
+    }
+    let told = voice.clone();
     let observer: Observer = Arc::new(move |_node, event| {
-        if let (CallEvent::Retry(notice), false) = (event, quiet) {
-            eprintln!(
+        if let CallEvent::Retry(notice) = event {
+            told.say(&format!(
                 "trying again in {:.1} s: {}",
                 notice.delay.as_secs_f64(),
                 notice.message
-            );
+            ));
         }
     });
     let answering = provider::answering(&settings, observer)?;
@@ -77,16 +90,14 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
         json: args.json,
         stop: Stop::default(),
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .context("cannot start the runtime")?;
     let exit = runtime.block_on(async {
         signals::listen(session.stop.clone(), |_| {});
-        match question {
+        let exit = match question {
             Some(question) => session.once(question).await,
             None => session.questions(quiet).await,
-        }
+        };
+        traces.finish().await;
+        exit
     });
     // A read of stdin that nobody waits for any more must not hold up the end.
     runtime.shutdown_background();
@@ -193,21 +204,31 @@ impl Session {
             history: history.clone(),
         });
         let memory = CallMemory::default();
-        let asking = self.pair.ask(
-            Arc::clone(&question),
-            memory,
-            self.stop.abort.clone(),
-            &|_| {},
-        );
+        let span = trace::question(&question, None);
+        let asking = self
+            .pair
+            .ask(
+                Arc::clone(&question),
+                memory,
+                self.stop.abort.clone(),
+                &|_| {},
+            )
+            .instrument(span.clone());
         let settled = tokio::select! {
             // There is nothing to drain: the first Ctrl-C gives the question up.
             () = self.stop.drain.cancelled() => return Ok(None),
             settled = asking => settled,
         };
         let settled = match settled {
-            Ok(settled) => settled,
-            Err(Interruption::Cancelled) => return Ok(None),
-            Err(Interruption::Fatal(message)) => {
+            Ok(settled) => {
+                trace::settled(&span, &settled);
+                settled
+            }
+            Err(why) => {
+                trace::interrupted(&span, &why);
+                let Interruption::Fatal(message) = why else {
+                    return Ok(None);
+                };
                 return Err(Failure::new(Exit::Provider, message).into());
             }
         };

@@ -15,6 +15,7 @@ use crate::run::{JournalError, PlanError, RunError};
 use crate::score::ScoreError;
 use crate::sinks::SinkError;
 use crate::sinks::mlflow::MlflowError;
+use crate::telemetry::TelemetryError;
 
 /// How the program ended; the numbers are public (README).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,7 +122,7 @@ pub fn classify(error: &anyhow::Error) -> Exit {
                 Exit::Data
             };
         }
-        if cause.is::<ServerError>() {
+        if cause.is::<ServerError>() || cause.is::<TelemetryError>() {
             return Exit::Usage;
         }
         if let Some(error) = cause.downcast_ref::<PlayError>() {

@@ -16,6 +16,7 @@ mod run;
 mod score;
 mod settings;
 mod signals;
+mod telemetry;
 mod track;
 mod tracking;
 
@@ -87,8 +88,9 @@ pub fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {}", exit::one_line(&error));
-            exit::classify(&error).into()
+            let exit = exit::classify(&error);
+            eprintln!("{}", telemetry::error_line(&exit::one_line(&error), exit));
+            exit.into()
         }
     }
 }

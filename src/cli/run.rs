@@ -15,11 +15,12 @@ use crate::run::{Event, Finish, Identity, Journal, Plan, RunMeta, Scheduler, Sto
 use crate::sinks::mlflow::{Ending, Sent, Sidecar};
 use crate::sinks::terminal::{Progress, ProgressOptions, summary_tables};
 use crate::sinks::{self, RunFolder, Summary};
+use crate::telemetry::Telemetry;
 
 use super::args::RunArgs;
 use super::provider::{self, Answering};
 use super::tracking::{self, Tracking};
-use super::{Exit, Failure, settings, signals};
+use super::{Exit, Failure, settings, signals, telemetry};
 
 /// Events that may wait for the display before questions wait for it.
 const EVENT_QUEUE: usize = 1024;
@@ -30,22 +31,40 @@ const EVENT_QUEUE: usize = 1024;
 /// One line for the user; [`super::exit::classify`] knows its exit code.
 pub fn execute(args: &RunArgs) -> anyhow::Result<Exit> {
     let settings = settings::load(args, args.pair.model.config.as_deref())?;
-    let offline = settings.is_offline();
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime.enable_all();
     runtime
         .build()
         .context("cannot start the runtime")?
-        .block_on(main_job(args, settings, offline))
+        .block_on(main_job(args, settings))
 }
 
-async fn main_job(args: &RunArgs, settings: Settings, offline: bool) -> anyhow::Result<Exit> {
+async fn main_job(args: &RunArgs, settings: Settings) -> anyhow::Result<Exit> {
     let options = ProgressOptions {
         verbose: args.verbose,
         quiet: args.quiet,
         terminal: std::io::stderr().is_terminal(),
+        logged: telemetry::is_logged(settings.log),
     };
-    let mut progress = Progress::new(options);
+    let progress = Progress::new(options);
+    let tracking = tracking::tracking(&settings)?;
+    let place = telemetry::Place::Run {
+        tracked: matches!(tracking, Tracking::On(_)),
+    };
+    let traces = telemetry::start(&settings, place, &progress.voice())?;
+    let ended = traced_job(args, settings, tracking, progress, &traces).await;
+    // Whatever the end, what was recorded is delivered.
+    traces.finish().await;
+    ended
+}
+
+async fn traced_job(
+    args: &RunArgs,
+    settings: Settings,
+    tracking: Tracking,
+    mut progress: Progress,
+    traces: &Telemetry,
+) -> anyhow::Result<Exit> {
     let (events, mut received) = mpsc::channel(EVENT_QUEUE);
     let retries = events.clone();
     let observer: Observer = Arc::new(move |_node, event| {
@@ -61,7 +80,6 @@ async fn main_job(args: &RunArgs, settings: Settings, offline: bool) -> anyhow::
         }
     });
     let answering = provider::answering(&settings, observer)?;
-    let tracking = tracking::tracking(&settings)?;
     if let Some(advice) = provider::advice(&settings) {
         progress.say(advice);
     }
@@ -84,21 +102,18 @@ async fn main_job(args: &RunArgs, settings: Settings, offline: bool) -> anyhow::
             Some(Sidecar::start(server, folder.path(), plan.total(), say))
         }
     };
+    traces.write_to(&folder.file("traces.jsonl"))?;
 
     let stop = Stop::default();
     let give_up = stop.abort.clone();
-    let quiet = args.quiet;
-    signals::listen(stop.clone(), move |line| {
-        if !quiet {
-            eprintln!("{line}");
-        }
-    });
+    let voice = progress.voice();
+    signals::listen(stop.clone(), move |line| voice.say(line));
     let scheduler = Scheduler {
         plan,
         pair: Arc::new(Pair::new(&answering.pair)?),
         concurrency: settings
             .concurrency
-            .unwrap_or_else(|| default_concurrency(offline)),
+            .unwrap_or_else(|| default_concurrency(settings.is_offline())),
         price: answering.price(),
         stop,
     };
@@ -119,6 +134,7 @@ async fn main_job(args: &RunArgs, settings: Settings, offline: bool) -> anyhow::
         }
     }
     let finish = run.await.context("the run's task failed")?;
+    traces.flush();
     // Whatever ended the run, what it has is written out before anything else;
     // what ended it is what the user is told first.
     let journal = Journal::open(&folder.journal())?;
@@ -229,6 +245,10 @@ fn identity(
         "output",
         "mlflow",
         "experiment",
+        "traces",
+        "trace_content",
+        "log",
+        "log_level",
     ] {
         table.remove(key);
     }

@@ -160,6 +160,10 @@ pub const KEYS: &[&str] = &[
     "output",
     "mlflow",
     "experiment",
+    "traces",
+    "trace_content",
+    "log",
+    "log_level",
 ];
 
 /// Numbers and booleans as such, a list split at commas, all else as text.
@@ -175,6 +179,7 @@ fn value_of(key: &str, text: &str) -> Value {
         "prompts",
         "mlflow",
         "experiment",
+        "log_level",
     ];
     if key == "ids" {
         return Value::Array(
@@ -224,6 +229,7 @@ mod tests {
             prompts: Some("x".into()),
             concurrency: Some(1),
             experiment: Some("x".into()),
+            log_level: Some("debug".into()),
             ..Settings::default()
         };
         let table = Table::try_from(all).unwrap();

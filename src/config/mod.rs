@@ -9,4 +9,4 @@ mod layers;
 mod settings;
 
 pub use layers::{ConfigError, KEYS, Layers};
-pub use settings::{Settings, TableStyle};
+pub use settings::{Settings, TableStyle, Traces};

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agents::{AnswerFrom, CriticMode};
 use crate::run::{HistoryMode, Mode};
+use crate::telemetry::LogFormat;
 
 /// How the table is shown to a model (`--table-style`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -16,6 +17,20 @@ pub enum TableStyle {
     /// Headers repaired, dashes and doubled negatives cleared, rows and columns named.
     #[default]
     Repaired,
+}
+
+/// Whether a run writes `traces.jsonl` (`--traces`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Traces {
+    /// When traces go somewhere: a collector is named, MLflow is on, or
+    /// content is asked for.
+    #[default]
+    Auto,
+    /// Always.
+    On,
+    /// Never; a collector that is named still gets them.
+    Off,
 }
 
 /// Everything that decides a run, in the form of `convfinqa.toml`.
@@ -97,6 +112,15 @@ pub struct Settings {
     /// The MLflow experiment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub experiment: Option<String>,
+    /// Whether a run writes `traces.jsonl`: `auto`, `on` or `off`.
+    pub traces: Traces,
+    /// Whether traces hold questions, prompts and replies.
+    pub trace_content: bool,
+    /// Log lines on stderr: `off`, `text` or `json`.
+    pub log: LogFormat,
+    /// Which: `error` to `trace`, or `target=level,…`; absent: `RUST_LOG`, else `info`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_level: Option<String>,
 }
 
 impl Default for Settings {
@@ -132,6 +156,10 @@ impl Default for Settings {
             output: PathBuf::from("output"),
             mlflow: "auto".to_owned(),
             experiment: None,
+            traces: Traces::default(),
+            trace_content: false,
+            log: LogFormat::default(),
+            log_level: None,
         }
     }
 }

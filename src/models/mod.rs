@@ -17,6 +17,7 @@ pub mod price;
 mod resolve;
 pub mod retry;
 pub mod settings;
+pub mod trace;
 mod transport;
 pub mod types;
 pub mod usage;

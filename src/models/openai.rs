@@ -17,6 +17,9 @@ use futures::future::BoxFuture;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+use tracing::{Instrument, Span};
+
+use crate::telemetry::{attributes as names, set};
 
 use super::address::Address;
 use super::capabilities::{Capabilities, Correction, corrected};
@@ -25,6 +28,7 @@ use super::error::{ErrorKind, ModelError};
 use super::http;
 use super::retry::{Failed, RetryNotice, retry};
 use super::settings::{Endpoint, Settings, SettingsError};
+use super::trace;
 use super::transport::{Attempt, Exchange, Transport};
 use super::types::{ChatModel, ChatReply, ChatRequest, Feature, Format, Support};
 use super::wire::{Answer, Body, Dialect, read_answer};
@@ -121,6 +125,9 @@ impl OpenAiModel {
                 .await
             {
                 Ok((answer, exchange)) => {
+                    if let Some(id) = answer.id {
+                        set(&Span::current(), names::RESPONSE_ID, id);
+                    }
                     return Ok(ChatReply {
                         content: answer.content,
                         tool_calls: answer.tool_calls,
@@ -161,10 +168,10 @@ impl OpenAiModel {
             cancel,
             &|| transport.sent(),
             &|notice| {
-                tracing::debug!(
+                tracing::warn!(
                     node = request.node,
                     attempt = notice.attempt,
-                    delay = ?notice.delay,
+                    delay_seconds = notice.delay.as_secs_f64(),
                     reason = notice.reason.as_str(),
                     "retry"
                 );
@@ -268,7 +275,7 @@ impl OpenAiModel {
             let mut shared = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
             shared.adopt(spoken, better);
         }
-        tracing::debug!(
+        tracing::info!(
             node = request.node,
             parameter = correction.parameter,
             change = correction.change,
@@ -325,6 +332,13 @@ impl ChatModel for OpenAiModel {
         request: &'a ChatRequest,
         cancel: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
-        self.call(request, cancel).boxed()
+        async move {
+            let span = trace::chat(&self.settings.model, request);
+            trace::server(&span, &self.settings);
+            let outcome = self.call(request, cancel).instrument(span.clone()).await;
+            trace::ended(&span, &self.settings, &outcome);
+            outcome
+        }
+        .boxed()
     }
 }

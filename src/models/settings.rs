@@ -115,6 +115,14 @@ pub enum Endpoint {
     Loopback,
 }
 
+impl Endpoint {
+    /// Whose machine an address is.
+    #[must_use]
+    pub fn of(address: &str) -> Self {
+        Url::parse(address).map_or(Self::Compatible, |url| endpoint_of(&url))
+    }
+}
+
 /// How long is waited for what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
@@ -178,7 +186,7 @@ impl Settings {
     /// Whose machine the server is.
     #[must_use]
     pub fn endpoint(&self) -> Endpoint {
-        Url::parse(&self.base_url).map_or(Endpoint::Compatible, |url| endpoint_of(&url))
+        Endpoint::of(&self.base_url)
     }
 
     /// The key, or the empty string.

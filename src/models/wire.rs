@@ -239,6 +239,7 @@ pub(super) struct Answer {
     pub refusal: Option<String>,
     pub usage: Option<Usage>,
     pub model: Option<String>,
+    pub id: Option<String>,
 }
 
 /// Reads the first choice of a chat completion.
@@ -277,6 +278,7 @@ pub(super) fn read_answer(body: &Value) -> Result<Answer, &'static str> {
         refusal: text(message.get("refusal")).filter(|words| !words.is_empty()),
         usage: body.get("usage").and_then(read_usage),
         model: text(body.get("model")).filter(|name| !name.is_empty()),
+        id: text(body.get("id")).filter(|id| !id.is_empty()),
     })
 }
 

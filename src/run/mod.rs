@@ -9,6 +9,7 @@ pub mod journal;
 mod plan;
 mod row;
 mod scheduler;
+mod trace;
 mod writer;
 
 pub use effect::CriticEffect;

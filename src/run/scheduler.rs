@@ -10,8 +10,9 @@ use thiserror::Error;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
-use crate::agents::{Answer, Call, CallMemory, Interruption, Pair, Settled, own_history};
+use crate::agents::{self, Answer, Call, CallMemory, Interruption, Pair, Settled, own_history};
 use crate::dataset::{HistoryEntry, Question};
 use crate::score::Scores;
 
@@ -19,6 +20,7 @@ use super::event::{Event, Finish};
 use super::journal::{Journal, JournalError, RunMeta};
 use super::plan::{HistoryMode, Mode, Plan, Planned, gold_history};
 use super::row::{Row, Stamp};
+use super::trace::{self, RunTrace};
 use super::writer::{self, Writer};
 
 /// How a run is stopped from outside.
@@ -64,6 +66,7 @@ struct Worker {
     stop: Stop,
     mode: Mode,
     history: HistoryMode,
+    trace: Arc<RunTrace>,
 }
 
 /// Own answers by place in the plan; `None` where a question has none.
@@ -93,6 +96,7 @@ impl Scheduler {
         journal.for_each_row(|row| rows.push(Arc::new(row)))?;
         let calls = journal.open_calls()?;
         let last = Stamp::last(rows.iter().map(AsRef::as_ref));
+        let trace = Arc::new(RunTrace::start(&meta, self.plan.mode));
         let answers = self.replay(rows, meta, &events).await;
         let mut earlier = Earlier { answers, calls };
         let (writer, thread) = writer::spawn(journal, last);
@@ -104,6 +108,7 @@ impl Scheduler {
             stop: self.stop.clone(),
             mode: self.plan.mode,
             history: self.plan.history,
+            trace: Arc::clone(&trace),
         });
         let slots = Arc::new(Semaphore::new(self.concurrency.max(1)));
         let mut tasks: JoinSet<Option<String>> = JoinSet::new();
@@ -137,6 +142,7 @@ impl Scheduler {
             None if self.stop.drain.is_cancelled() => Finish::Interrupted,
             None => Finish::Complete,
         };
+        trace.finish(&finish);
         let finished = Event::Finished {
             finish: finish.clone(),
             elapsed: started.elapsed(),
@@ -257,10 +263,13 @@ impl Worker {
             });
         };
         let started = Instant::now();
+        let span = self.trace.question(planned);
         let settled = self
             .pair
             .ask(question, memory, self.stop.abort.clone(), &tell)
-            .await?;
+            .instrument(span.clone())
+            .await
+            .inspect_err(|why| agents::trace::interrupted(&span, why))?;
         let latency = recalled + started.elapsed().as_secs_f64();
         let cost = (self.price)(&settled.calls);
         let drafting = settled.calls.iter().filter(|call| call.round == 1);
@@ -268,6 +277,8 @@ impl Worker {
         let draft_cost = (self.price)(&drafting.cloned().collect::<Vec<_>>());
         let answer = settled.answer.clone();
         let row = row(planned, self.mode, settled, latency, [cost, draft_cost]);
+        trace::answered(&span, &row);
+        drop(span);
         let Some(row) = self.writer.answer(row).await else {
             // The journal is broken; its own error is what the user is told.
             self.stop.drain.cancel();

@@ -34,3 +34,4 @@ mod score;
 mod sinks;
 mod support;
 mod table;
+mod telemetry;

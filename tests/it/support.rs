@@ -6,3 +6,4 @@ pub mod agents;
 pub mod cli;
 pub mod fault_server;
 pub mod file_server;
+pub mod traces;

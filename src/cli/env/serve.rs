@@ -12,8 +12,10 @@ use crate::env::episode::Rules;
 use crate::env::reward::Mode;
 use crate::env::server::{self, ServerOptions};
 use crate::env::tools::{ToolLimits, Tools};
+use crate::sinks::terminal::{ProgressOptions, Voice};
 
-use super::super::{Exit, Failure, signals};
+use super::super::args::LogArgs;
+use super::super::{Exit, Failure, signals, telemetry};
 use super::catalog;
 
 /// What is served, to whom, and within which limits.
@@ -92,6 +94,8 @@ pub struct Args {
     /// Leave the page for people out
     #[arg(long, help_heading = "Limits")]
     no_web: bool,
+    #[command(flatten)]
+    log: LogArgs,
 }
 
 /// Serves until a signal comes.
@@ -107,6 +111,12 @@ pub fn execute(args: Args) -> anyhow::Result<Exit> {
         .build()
         .context("cannot start the runtime")?;
     let shutdown = CancellationToken::new();
+    let format = telemetry::log_format(&args.log)?;
+    let voice = Voice::new(ProgressOptions {
+        logged: telemetry::is_logged(format),
+        ..ProgressOptions::default()
+    });
+    telemetry::start_logs(&args.log, format, &voice)?;
     runtime.block_on(async {
         tokio::spawn(stop_at_signal(shutdown.clone()));
         if args.stdio {
@@ -124,7 +134,9 @@ pub fn execute(args: Args) -> anyhow::Result<Exit> {
         let options = options(args)?;
         let listener = server::bind(&options).await?;
         let address = listener.local_addr().context("cannot read the address")?;
-        eprintln!("serving {source} ({questions} questions) on http://{address}; Ctrl-C stops");
+        voice.say(&format!(
+            "serving {source} ({questions} questions) on http://{address}; Ctrl-C stops"
+        ));
         server::serve(listener, tools, rules, options, shutdown).await?;
         Ok(Exit::Done)
     })

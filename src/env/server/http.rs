@@ -23,7 +23,7 @@ use super::reply::{self, Refused};
 use super::socket::{self, Protocol};
 use super::validate::{self, Action};
 use super::wire::{OnHttp, Reply, Seen};
-use super::{connections, guard, mcp, play, rpc};
+use super::{connections, guard, log, mcp, play, rpc};
 
 /// The environment's name in the routes of later cores.
 pub(super) const ENVIRONMENT: &str = "finqa_env";
@@ -91,6 +91,7 @@ pub(super) fn router(app: Arc<App>) -> Router {
             Arc::clone(&app),
             guard::check,
         ))
+        .layer(middleware::from_fn(log::requests))
         .with_state(app)
 }
 

@@ -17,6 +17,7 @@ mod error;
 mod guard;
 mod http;
 mod listener;
+mod log;
 mod mcp;
 mod message;
 mod options;

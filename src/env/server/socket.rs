@@ -4,13 +4,14 @@
 //! once. An idle socket costs its buffers and one timer.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::app::App;
+use super::log::SocketLog;
 use super::message;
 use super::rpc::{self, RpcError};
 use super::sessions::Seat;
@@ -97,6 +98,7 @@ fn refusal(protocol: Protocol, text: &str) -> String {
 async fn converse(socket: &mut WebSocket, app: &Arc<App>, protocol: Protocol, seat: &Seat) -> End {
     let mut waiting: Option<Message> = None;
     let mut unanswered = 0;
+    let mut log = SocketLog::open(seat.session.id);
     loop {
         let message = match waiting.take() {
             Some(message) => message,
@@ -108,9 +110,13 @@ async fn converse(socket: &mut WebSocket, app: &Arc<App>, protocol: Protocol, se
         let next = match message {
             Message::Text(text) => {
                 seat.session.touch();
+                let started = Instant::now();
                 let work = answer(app, protocol, seat, text.as_str().to_owned());
                 match while_listening(socket, work, &mut waiting).await {
-                    Ok(next) => next,
+                    Ok(next) => {
+                        log.message(started);
+                        next
+                    }
                     Err(end) => return end.explain(socket, protocol).await,
                 }
             }

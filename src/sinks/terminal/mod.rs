@@ -12,5 +12,5 @@ pub use answer::answer_text;
 pub use comparison::comparison_tables;
 pub use episodes::{EpisodeProgress, episode_tables};
 pub(super) use progress::verdict_text;
-pub use progress::{Progress, ProgressOptions};
+pub use progress::{Progress, ProgressOptions, Voice};
 pub use table::{rule_title, scorecard_tables, summary_tables};

@@ -1,5 +1,6 @@
 //! Progress on stderr: a bar on a terminal, plain lines elsewhere.
 
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -17,6 +18,47 @@ pub struct ProgressOptions {
     pub quiet: bool,
     /// Whether stderr is a terminal.
     pub terminal: bool,
+    /// Stderr holds log lines and nothing else (`--log json`): no bar, and what
+    /// would be said is logged.
+    pub logged: bool,
+}
+
+/// Says lines on stderr without tearing a bar that may be there.
+#[derive(Clone, Debug)]
+pub struct Voice {
+    options: ProgressOptions,
+    bar: ProgressBar,
+}
+
+impl Voice {
+    /// A voice with a bar, which is seen on a terminal once it has a length.
+    #[must_use]
+    pub fn new(options: ProgressOptions) -> Self {
+        let target = if options.terminal && !options.quiet && !options.logged {
+            ProgressDrawTarget::stderr()
+        } else {
+            ProgressDrawTarget::hidden()
+        };
+        let bar = ProgressBar::with_draw_target(None, target);
+        Self { options, bar }
+    }
+
+    /// Says a line to the user, unless all is to be quiet.
+    pub fn say(&self, line: &str) {
+        if self.options.quiet {
+        } else if self.options.logged {
+            tracing::info!("{line}");
+        } else {
+            self.line(line);
+        }
+    }
+
+    /// Writes a line as it is. Nobody to read it is no reason to stop.
+    pub fn line(&self, line: &str) {
+        self.bar.suspend(|| {
+            let _ = writeln!(std::io::stderr().lock(), "{line}");
+        });
+    }
 }
 
 /// Seconds between two plain progress lines.
@@ -25,6 +67,7 @@ const PLAIN_INTERVAL: Duration = Duration::from_secs(5);
 /// Shows a run's events on stderr.
 pub struct Progress {
     options: ProgressOptions,
+    voice: Voice,
     bar: ProgressBar,
     total: usize,
     answered: usize,
@@ -40,12 +83,8 @@ impl Progress {
     /// A display that has seen nothing yet.
     #[must_use]
     pub fn new(options: ProgressOptions) -> Self {
-        let target = if options.terminal && !options.quiet {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        let bar = ProgressBar::with_draw_target(None, target);
+        let voice = Voice::new(options);
+        let bar = voice.bar.clone();
         // Without a total the template has nothing to show; `Started` brings it.
         if let Ok(style) = ProgressStyle::with_template("{bar:24.cyan/dim} {pos}/{len} {msg} {eta}")
         {
@@ -54,6 +93,7 @@ impl Progress {
         let now = Instant::now();
         Self {
             options,
+            voice,
             bar,
             total: 0,
             answered: 0,
@@ -99,12 +139,15 @@ impl Progress {
         }
     }
 
+    /// What says lines beside this display, from any thread.
+    #[must_use]
+    pub fn voice(&self) -> Voice {
+        self.voice.clone()
+    }
+
     /// Prints a line without tearing the bar.
     pub fn say(&self, line: &str) {
-        if self.options.quiet {
-            return;
-        }
-        self.bar.suspend(|| eprintln!("{line}"));
+        self.voice.say(line);
     }
 
     fn begin(&mut self, total: usize, answered: usize) {

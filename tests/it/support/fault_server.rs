@@ -107,13 +107,21 @@ pub struct FaultServer {
 impl FaultServer {
     /// A server on a free port of this machine that answers by `handler`.
     pub fn start(handler: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
+        Self::at(SocketAddr::from(([127, 0, 0, 1], 0)), handler)
+    }
+
+    /// A server at an address that an earlier one had, say.
+    pub fn at(
+        address: SocketAddr,
+        handler: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+    ) -> Self {
         let shared = Arc::new(Shared {
             handler: Box::new(handler),
             requests: Mutex::default(),
             repeats: Mutex::default(),
             in_flight: Mutex::default(),
         });
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let listener = std::net::TcpListener::bind(address).unwrap();
         listener.set_nonblocking(true).unwrap();
         let address = listener.local_addr().unwrap();
         let stop = CancellationToken::new();

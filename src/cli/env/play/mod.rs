@@ -309,6 +309,7 @@ fn begin(
         verbose: args.verbose,
         quiet: args.quiet,
         terminal: std::io::stderr().is_terminal(),
+        logged: false,
     };
     let progress = EpisodeProgress::new(options, left);
     let place = match target {

@@ -1,0 +1,171 @@
+//! The spans of a question, of its rounds, and of the two agents within them.
+//! A round is open from the analyst's first call to the critic's verdict.
+
+use serde_json::json;
+use tracing::{Span, info_span};
+
+use crate::dataset::{Outcome, Question, QuestionKey};
+use crate::models::{ChatModel, ChatRequest};
+use crate::telemetry::{
+    attributes as names, count, fail, messages, set, set_content, set_list, wants_content, word,
+};
+
+use super::answer::{CriticVerdict, Round, Settled};
+use super::exchange::{Call, Failure};
+use super::wiring::{Interruption, Route};
+
+/// What the two agents and their loop are called in traces.
+const WORKFLOW: &str = "analyst_critic";
+
+/// The span of one question, the root of a trace; `run` it is asked in, if any.
+#[must_use]
+pub fn question(question: &Question, run: Option<&str>) -> Span {
+    let QuestionKey { id, part } = &question.key;
+    let span = info_span!(
+        parent: None,
+        "question",
+        otel.name = format!("invoke_workflow {WORKFLOW}"),
+        { names::RUN_ID } = run,
+        { names::QUESTION_ID } = id,
+        { names::QUESTION_PART } = part,
+    );
+    if span.is_disabled() {
+        return span;
+    }
+    set(&span, names::OPERATION, "invoke_workflow");
+    set(&span, names::WORKFLOW, WORKFLOW);
+    set(&span, names::MLFLOW_SPAN_TYPE, r#""CHAIN""#);
+    set(&span, names::MLFLOW_TRACE_NAME, question.key.to_string());
+    set_content(&span, names::INPUT_MESSAGES, || {
+        messages("user", &question.text)
+    });
+    set_content(&span, names::MLFLOW_INPUTS, || {
+        json!({"question": question.text}).to_string()
+    });
+    span
+}
+
+/// The question has its outcome.
+pub fn settled(span: &Span, settled: &Settled) {
+    if span.is_disabled() {
+        return;
+    }
+    let outcome = settled.outcome.name();
+    set(span, names::OUTCOME, outcome);
+    set(span, names::MLFLOW_OUTCOME, outcome);
+    set(span, names::STOP, word(&settled.stop));
+    set(span, names::ROUNDS, count(settled.rounds.len()));
+    set(span, names::CALLS, count(settled.calls.len()));
+    if settled.outcome != Outcome::Answered {
+        fail(span, outcome, reason(settled));
+    }
+    if let Some(answer) = &settled.answer {
+        set_content(span, names::OUTPUT_MESSAGES, || {
+            messages("assistant", &answer.printed)
+        });
+        set_content(span, names::MLFLOW_OUTPUTS, || {
+            json!({"answer": answer.printed, "program": answer.program, "label": answer.label})
+                .to_string()
+        });
+    }
+}
+
+/// Why there is no answer, as far as it may be recorded: what a refusal or an
+/// unreadable reply says is content.
+#[must_use]
+pub fn reason(settled: &Settled) -> &str {
+    recordable(
+        settled.outcome,
+        settled.error.as_deref().unwrap_or_default(),
+    )
+}
+
+fn recordable(outcome: Outcome, message: &str) -> &str {
+    let quotes = matches!(outcome, Outcome::Refusal | Outcome::ParseFailure);
+    if quotes && !wants_content() {
+        ""
+    } else {
+        message
+    }
+}
+
+/// The question was left without an outcome, and is asked again on resume.
+pub fn interrupted(span: &Span, why: &Interruption) {
+    match why {
+        Interruption::Cancelled => fail(span, "cancelled", "cancelled"),
+        Interruption::Fatal(message) => fail(span, "fatal", message),
+    }
+}
+
+/// A round, within the question that is being asked.
+pub(super) fn round(number: u32) -> Span {
+    let span = info_span!(
+        "round",
+        otel.name = format!("round {number}"),
+        { names::ROUND } = i64::from(number)
+    );
+    set(&span, names::MLFLOW_SPAN_TYPE, r#""CHAIN""#);
+    span
+}
+
+/// An agent's turn within a round.
+pub(super) fn agent(round: &Span, name: &'static str) -> Span {
+    let span = info_span!(
+        parent: round,
+        "agent",
+        otel.name = format!("invoke_agent {name}"),
+        { names::AGENT } = name,
+    );
+    set(&span, names::OPERATION, "invoke_agent");
+    span
+}
+
+/// The agent is done: where it leads, or why it failed, and what it said.
+pub(super) fn done(span: &Span, taken: &Result<Route, Failure>, said: Option<&str>) {
+    match taken {
+        Ok(route) => set(span, names::ROUTE, route.to_string()),
+        Err(failure) if failure.cancelled => fail(span, "cancelled", "cancelled"),
+        Err(failure) => fail(
+            span,
+            failure.outcome.name(),
+            recordable(failure.outcome, &failure.message),
+        ),
+    }
+    if let Some(said) = said {
+        set_content(span, names::OUTPUT_MESSAGES, || messages("assistant", said));
+    }
+}
+
+/// The round has its verdict.
+pub(super) fn judged(span: &Span, round: &Round) {
+    if span.is_disabled() {
+        return;
+    }
+    set(span, names::VERDICT, verdict(&round.verdict));
+    let findings = round.findings.iter().map(|finding| finding.kind);
+    let findings: Vec<String> = findings.map(|kind| word(&kind)).collect();
+    if !findings.is_empty() {
+        set_list(span, names::FINDINGS, findings.iter().map(String::as_str));
+    }
+    set_content(span, names::OUTPUT_MESSAGES, || {
+        messages("assistant", &round.answer.printed)
+    });
+}
+
+/// A reply that need not be asked for again: a call without its own time.
+pub(super) fn recalled(model: &dyn ChatModel, request: &ChatRequest, call: &Call) {
+    if let Some(reply) = &call.reply {
+        let span = crate::models::trace::chat(model.name(), request);
+        set(&span, names::RECALLED, true);
+        crate::models::trace::replied(&span, reply);
+    }
+}
+
+fn verdict(verdict: &CriticVerdict) -> &'static str {
+    match verdict {
+        CriticVerdict::Ok => "ok",
+        CriticVerdict::Revise { .. } => "revise",
+        CriticVerdict::Unparsable { .. } => "unparsable",
+        CriticVerdict::Skipped => "skipped",
+    }
+}

@@ -1,0 +1,219 @@
+//! From settings and OpenTelemetry's standard variables to traces and logs.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use reqwest::Url;
+use secrecy::SecretString;
+
+use crate::config::{Settings, Traces};
+use crate::models::{Endpoint, http_client};
+use crate::sinks::terminal::Voice;
+use crate::telemetry::{self, LogFormat, LogOptions, Options, Otlp, Telemetry};
+
+use super::args::LogArgs;
+use super::provider::variable;
+use super::{Exit, Failure};
+
+/// For one request to a collector, where no variable says otherwise.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Where a collector listens that was asked for without an address.
+const LOCAL_COLLECTOR: &str = "http://localhost:4318";
+
+/// Variables whose values must not leave in a trace or a log line.
+const SECRETS: &[&str] = &[
+    "OPENAI_API_KEY",
+    "AZURE_OPENAI_API_KEY",
+    "MLFLOW_TRACKING_TOKEN",
+    "MLFLOW_TRACKING_PASSWORD",
+    "FINQA_TOKEN",
+];
+
+/// Whether stderr holds JSON and nothing else: the last line, an error, too.
+static LOGGED: AtomicBool = AtomicBool::new(false);
+
+/// The line of an error that ends the program, in the form that stderr has.
+pub fn error_line(message: &str, exit: Exit) -> String {
+    if !LOGGED.load(Ordering::Relaxed) {
+        return format!("error: {message}");
+    }
+    serde_json::json!({
+        "timestamp": format!("{:.6}", jiff::Timestamp::now()),
+        "level": "ERROR",
+        "target": "convfinqa",
+        "message": message,
+        "exit_code": exit.code(),
+    })
+    .to_string()
+}
+
+/// Whether stderr is to hold log lines and nothing else.
+pub fn is_logged(format: LogFormat) -> bool {
+    let logged = format == LogFormat::Json;
+    LOGGED.store(logged, Ordering::Relaxed);
+    logged
+}
+
+/// Where traces may be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Nowhere: the command has no run.
+    Nowhere,
+    /// Into a run's folder; `tracked` if something there waits for them.
+    Run {
+        /// Traces are delivered from the file (MLflow).
+        tracked: bool,
+    },
+}
+
+/// Starts what the settings and variables ask for. Within a runtime, for a
+/// collector's sake.
+///
+/// # Errors
+/// Settings or variables that cannot work, in one line.
+pub fn start(settings: &Settings, place: Place, voice: &Voice) -> anyhow::Result<Telemetry> {
+    let collector = collector()?;
+    let file = match (place, settings.traces) {
+        (Place::Nowhere, _) | (_, Traces::Off) => false,
+        (_, Traces::On) => true,
+        (Place::Run { tracked }, Traces::Auto) => {
+            tracked || collector.is_some() || settings.trace_content
+        }
+    };
+    install(settings.log, settings.log_level.clone(), voice, |log| {
+        Options {
+            service_name: variable("OTEL_SERVICE_NAME"),
+            file,
+            collector,
+            content: settings.trace_content,
+            log,
+            secrets: Vec::new(),
+            notice: Arc::new(|_| {}),
+        }
+    })
+}
+
+/// Starts logs alone, for a command without settings.
+///
+/// # Errors
+/// A level that is none, in one line.
+pub fn start_logs(args: &LogArgs, format: LogFormat, voice: &Voice) -> anyhow::Result<Telemetry> {
+    let level = args.log_level.clone();
+    let level = level.or_else(|| variable("CONVFINQA_LOG_LEVEL"));
+    install(format, level, voice, |log| Options {
+        service_name: None,
+        file: false,
+        collector: None,
+        content: false,
+        log,
+        secrets: Vec::new(),
+        notice: Arc::new(|_| {}),
+    })
+}
+
+/// The form of log lines that the command line or the environment names.
+///
+/// # Errors
+/// A variable that names none, in one line.
+pub fn log_format(args: &LogArgs) -> anyhow::Result<LogFormat> {
+    let named = args.log.clone().or_else(|| variable("CONVFINQA_LOG"));
+    match named.as_deref().map(str::trim) {
+        None | Some("off") => Ok(LogFormat::Off),
+        Some("text") => Ok(LogFormat::Text),
+        Some("json") => Ok(LogFormat::Json),
+        Some(other) => {
+            let said = format!("CONVFINQA_LOG is `{other}`; it may be text, json or off");
+            Err(Failure::new(Exit::Usage, said).into())
+        }
+    }
+}
+
+fn install(
+    format: LogFormat,
+    level: Option<String>,
+    voice: &Voice,
+    options: impl FnOnce(LogOptions) -> Options,
+) -> anyhow::Result<Telemetry> {
+    let (lines, notes) = (voice.clone(), voice.clone());
+    let options = options(LogOptions {
+        format,
+        level: level
+            .or_else(|| variable("RUST_LOG"))
+            .unwrap_or_else(|| "info".to_owned()),
+        sink: Arc::new(move |line| lines.line(line)),
+    });
+    let options = Options {
+        secrets: secrets(),
+        notice: Arc::new(move |line| notes.say(line)),
+        ..options
+    };
+    Ok(telemetry::install(options)?)
+}
+
+/// The collector that the standard variables name, if they do.
+fn collector() -> anyhow::Result<Option<Otlp>> {
+    let is = |name: &str, value: &str| {
+        variable(name).is_some_and(|set| set.trim().eq_ignore_ascii_case(value))
+    };
+    if is("OTEL_SDK_DISABLED", "true") || is("OTEL_TRACES_EXPORTER", "none") {
+        return Ok(None);
+    }
+    let named = [
+        "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+    ]
+    .into_iter()
+    .find_map(|name| Some((name, variable(name)?)));
+    let (name, address) = match named {
+        Some(named) => named,
+        None if is("OTEL_TRACES_EXPORTER", "otlp") => {
+            ("OTEL_TRACES_EXPORTER", LOCAL_COLLECTOR.to_owned())
+        }
+        None => return Ok(None),
+    };
+    let mut url = Url::parse(address.trim()).map_err(|error| {
+        Failure::new(
+            Exit::Usage,
+            format!("{name} is no address: {error}; it looks like {LOCAL_COLLECTOR}"),
+        )
+    })?;
+    let loopback = Endpoint::of(url.as_str()) == Endpoint::Loopback;
+    let milliseconds = [
+        "OTEL_EXPORTER_OTLP_TRACES_TIMEOUT",
+        "OTEL_EXPORTER_OTLP_TIMEOUT",
+    ]
+    .into_iter()
+    .find_map(|name| variable(name)?.trim().parse().ok());
+    let timeout = milliseconds.map_or(TIMEOUT, Duration::from_millis);
+    // What is shown holds no password.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    Ok(Some(Otlp {
+        endpoint: url.to_string(),
+        client: http_client(timeout, loopback)?,
+        runtime: tokio::runtime::Handle::try_current()?,
+        timeout,
+    }))
+}
+
+fn secrets() -> Vec<SecretString> {
+    let headers = [
+        "OTEL_EXPORTER_OTLP_HEADERS",
+        "OTEL_EXPORTER_OTLP_TRACES_HEADERS",
+    ]
+    .into_iter()
+    .filter_map(variable)
+    .flat_map(|headers| {
+        let values = headers.split(',').filter_map(|pair| pair.split_once('='));
+        values
+            .map(|(_, value)| value.trim().to_owned())
+            .collect::<Vec<_>>()
+    });
+    let keys = SECRETS.iter().filter_map(|name| variable(name));
+    keys.map(|key| key.trim().to_owned())
+        .chain(headers)
+        .map(SecretString::from)
+        .collect()
+}

@@ -1,0 +1,69 @@
+//! Log lines of the server: one for each request and each socket. Never a
+//! query, a header or a body: tokens stand there, and answers.
+
+use std::time::Instant;
+
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
+use tracing::level_filters::LevelFilter;
+use tracing::{debug, info, warn};
+use uuid::Uuid;
+
+/// Logs a request when it is answered: a failure of ours as a warning, and
+/// probes of `/health`, which come every few seconds, for the curious only.
+pub(super) async fn requests(request: Request, next: Next) -> Response {
+    // Without a log a request costs nothing more.
+    if LevelFilter::current() == LevelFilter::OFF {
+        return next.run(request).await;
+    }
+    let started = Instant::now();
+    let method = request.method().clone();
+    let path = request.uri().path().to_owned();
+    let response = next.run(request).await;
+    let (method, status) = (method.as_str(), response.status().as_u16());
+    let ms = started.elapsed().as_secs_f64() * 1e3;
+    if response.status().is_server_error() {
+        warn!(method, path, status, ms, "request");
+    } else if path == "/health" {
+        debug!(method, path, status, ms, "request");
+    } else {
+        info!(method, path, status, ms, "request");
+    }
+    response
+}
+
+/// A socket, from when it has its session; logged again when it is dropped.
+pub(super) struct SocketLog {
+    session: String,
+    started: Instant,
+    messages: u64,
+}
+
+impl SocketLog {
+    /// Who knows a session's id may use it: only its beginning is logged.
+    pub(super) fn open(session: Uuid) -> Self {
+        let session = session.simple().to_string().chars().take(8).collect();
+        info!(session, "socket opened");
+        Self {
+            session,
+            started: Instant::now(),
+            messages: 0,
+        }
+    }
+
+    /// A message was answered after so long.
+    pub(super) fn message(&mut self, started: Instant) {
+        self.messages += 1;
+        let ms = started.elapsed().as_secs_f64() * 1e3;
+        debug!(session = self.session, ms, "message");
+    }
+}
+
+impl Drop for SocketLog {
+    fn drop(&mut self) {
+        let seconds = self.started.elapsed().as_secs_f64();
+        let (session, messages) = (self.session.as_str(), self.messages);
+        info!(session, messages, seconds, "socket closed");
+    }
+}

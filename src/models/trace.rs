@@ -1,0 +1,157 @@
+//! The span of a model call, by OpenTelemetry's GenAI conventions. What
+//! answers calls makes one; wrappers that answer from what is kept may too.
+
+use rust_decimal::prelude::ToPrimitive;
+use serde_json::{Value, json};
+use tracing::{Span, info_span};
+
+use crate::telemetry::{attributes as names, count, fail, message, set, set_content, set_list};
+
+use super::error::{ErrorKind, ModelError};
+use super::price::PriceList;
+use super::settings::{Provider, Settings};
+use super::types::{ChatReply, ChatRequest, Format, Message, Role};
+
+/// A call of `model`, within whatever asks.
+#[must_use]
+pub fn chat(model: &str, request: &ChatRequest) -> Span {
+    let span = info_span!(
+        "chat",
+        otel.name = format!("chat {model}"),
+        otel.kind = "client"
+    );
+    if span.is_disabled() {
+        return span;
+    }
+    set(&span, names::OPERATION, "chat");
+    set(&span, names::REQUEST_MODEL, model.to_owned());
+    set(&span, names::NODE, request.node.clone());
+    let output = match request.format {
+        Format::Text => "text",
+        Format::JsonObject | Format::JsonSchema { .. } => "json",
+    };
+    set(&span, names::OUTPUT_TYPE, output);
+    if let Some(temperature) = request.temperature {
+        set(&span, names::REQUEST_TEMPERATURE, temperature);
+    }
+    if let Some(tokens) = request.max_output_tokens {
+        set(&span, names::REQUEST_MAX_TOKENS, i64::from(tokens));
+    }
+    if let Some(seed) = request.seed {
+        set(&span, names::REQUEST_SEED, count(seed));
+    }
+    set_content(&span, names::INPUT_MESSAGES, || {
+        let said: Vec<Value> = request.messages.iter().map(in_parts).collect();
+        Value::from(said).to_string()
+    });
+    span
+}
+
+/// Where the call goes.
+pub(super) fn server(span: &Span, settings: &Settings) {
+    if span.is_disabled() {
+        return;
+    }
+    let provider = match settings.provider {
+        Provider::OpenAi => "openai",
+        Provider::Azure => "azure.ai.openai",
+    };
+    set(span, names::PROVIDER, provider);
+    if let Ok(url) = reqwest::Url::parse(&settings.base_url) {
+        if let Some(host) = url.host_str() {
+            set(span, names::SERVER_ADDRESS, host.to_owned());
+        }
+        if let Some(port) = url.port_or_known_default() {
+            set(span, names::SERVER_PORT, i64::from(port));
+        }
+    }
+}
+
+/// The call was answered.
+pub fn replied(span: &Span, reply: &ChatReply) {
+    if span.is_disabled() {
+        return;
+    }
+    set(span, names::RESPONSE_MODEL, reply.model.clone());
+    set_list(span, names::FINISH_REASONS, [reply.finish.as_str()]);
+    set(span, names::ATTEMPTS, i64::from(reply.attempts));
+    if let Some(usage) = reply.usage {
+        set(span, names::INPUT_TOKENS, count(usage.input_tokens));
+        set(span, names::OUTPUT_TOKENS, count(usage.output_tokens));
+        let parts = [
+            (names::CACHED_TOKENS, usage.cached_input_tokens),
+            (names::REASONING_TOKENS, usage.reasoning_tokens),
+        ];
+        for (name, tokens) in parts.into_iter().filter(|(_, tokens)| *tokens > 0) {
+            set(span, name, count(tokens));
+        }
+    }
+    set_content(span, names::OUTPUT_MESSAGES, || {
+        let text = reply.refusal.as_deref().unwrap_or(&reply.content);
+        let mut said = in_parts(&Message {
+            tool_calls: reply.tool_calls.clone(),
+            ..Message::assistant(text)
+        });
+        if let Some(fields) = said.as_object_mut() {
+            fields.insert("finish_reason".to_owned(), reply.finish.as_str().into());
+        }
+        Value::from(vec![said]).to_string()
+    });
+}
+
+/// The call of a server has ended, one way or the other.
+pub(super) fn ended(span: &Span, settings: &Settings, outcome: &Result<ChatReply, ModelError>) {
+    if span.is_disabled() {
+        return;
+    }
+    match outcome {
+        Ok(reply) => {
+            replied(span, reply);
+            let cost = PriceList::embedded().cost(settings.endpoint(), reply);
+            if let Some(dollars) = cost.and_then(|cost| cost.to_f64()) {
+                set(span, names::COST, dollars);
+            }
+        }
+        Err(error) => {
+            set(span, names::ATTEMPTS, i64::from(error.attempts));
+            fail(span, error.kind.as_str(), &error.to_string());
+            if error.kind != ErrorKind::Cancelled {
+                tracing::warn!(
+                    parent: span,
+                    kind = error.kind.as_str(),
+                    status = error.status,
+                    reason = error.to_string(),
+                    "call failed"
+                );
+            }
+        }
+    }
+}
+
+/// A message in the form of the conventions, with its calls and results.
+fn in_parts(said: &Message) -> Value {
+    let role = match said.role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        Role::Tool => "tool",
+    };
+    if let Some(id) = &said.tool_call_id {
+        let result = json!({"type": "tool_call_response", "id": id, "response": said.content});
+        return json!({"role": role, "parts": [result]});
+    }
+    let mut whole = message(role, &said.content);
+    if said.tool_calls.is_empty() {
+        return whole;
+    }
+    let calls = said.tool_calls.iter().map(|call| {
+        json!({"type": "tool_call", "id": call.id, "name": call.name, "arguments": call.arguments})
+    });
+    if let Some(parts) = whole.get_mut("parts").and_then(Value::as_array_mut) {
+        if said.content.is_empty() {
+            parts.clear();
+        }
+        parts.extend(calls);
+    }
+    whole
+}

@@ -1,0 +1,97 @@
+//! The span of a run, and what a run adds to the spans of its questions. A
+//! question is a trace of its own, linked to the run's span, so that one
+//! exchange of the two agents is one trace in a viewer. Nothing of gold is
+//! recorded, and no score.
+
+use rust_decimal::prelude::ToPrimitive;
+use tracing::{Span, info, info_span, warn};
+
+use crate::agents;
+use crate::dataset::Outcome;
+use crate::telemetry::{attributes as names, count, fail, set};
+
+use super::event::Finish;
+use super::journal::RunMeta;
+use super::plan::{Mode, Planned};
+use super::row::Row;
+
+/// What every question's span says of its run.
+pub(super) struct RunTrace {
+    id: String,
+    span: Span,
+    conversations: bool,
+}
+
+impl RunTrace {
+    /// The span of this process's part of a run.
+    pub(super) fn start(meta: &RunMeta, mode: Mode) -> Self {
+        let span = info_span!(
+            parent: None,
+            "run",
+            { names::RUN_ID } = meta.id.as_str(),
+        );
+        set(&span, names::RUN_MODEL, meta.identity.model.clone());
+        set(&span, names::RUN_QUESTIONS, count(meta.total));
+        let (model, questions) = (meta.identity.model.as_str(), meta.total);
+        info!(parent: &span, model, questions, "run started");
+        Self {
+            id: meta.id.clone(),
+            span,
+            conversations: mode == Mode::Conversations,
+        }
+    }
+
+    /// The span of one question, the root of its trace.
+    pub(super) fn question(&self, planned: &Planned) -> Span {
+        let question = &planned.case.question;
+        let span = agents::trace::question(question, Some(&self.id));
+        if span.is_disabled() {
+            return span;
+        }
+        span.follows_from(&self.span);
+        if planned.epoch > 0 {
+            set(&span, names::EPOCH, i64::from(planned.epoch));
+        }
+        if self.conversations {
+            let conversation = format!("{}/{}", self.id, question.key.id);
+            set(&span, names::CONVERSATION, conversation);
+        }
+        span
+    }
+
+    /// The run is over.
+    pub(super) fn finish(&self, finish: &Finish) {
+        let word = match finish {
+            Finish::Complete => "complete",
+            Finish::Interrupted => "interrupted",
+            Finish::Fatal(_) => "fatal",
+        };
+        set(&self.span, names::RUN_FINISH, word);
+        if let Finish::Fatal(reason) = finish {
+            fail(&self.span, word, reason);
+            tracing::error!(parent: &self.span, reason, "run stopped");
+        } else {
+            info!(parent: &self.span, finish = word, "run finished");
+        }
+    }
+}
+
+/// A question has its outcome.
+pub(super) fn answered(span: &Span, row: &Row) {
+    if span.is_disabled() {
+        return;
+    }
+    agents::trace::settled(span, &row.settled);
+    let cost = row.cost.and_then(|cost| cost.to_f64());
+    if let Some(cost) = cost {
+        set(span, names::COST, cost);
+    }
+    let outcome = row.settled.outcome.name();
+    let (rounds, seconds) = (row.settled.rounds.len(), row.latency);
+    if row.settled.outcome == Outcome::Answered {
+        info!(parent: span, outcome, rounds, seconds, cost, "question answered");
+    } else {
+        let reason = agents::trace::reason(&row.settled);
+        warn!(parent: span, outcome, rounds, seconds, cost, reason, "question without an answer");
+    }
+}

@@ -1,0 +1,233 @@
+//! The file of traces: OTLP/JSON, one `ExportTraceServiceRequest` a line (the
+//! form of OpenTelemetry's file exporter), one whole trace a line.
+//!
+//! A trace is written when its root ends, in one piece: a reader never sees
+//! half of one, and a question that was in flight when the process died leaves
+//! none (it is asked again on resume, as a trace of its own).
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use opentelemetry::trace::{SpanId, TraceId};
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::transform::common::tonic::ResourceAttributesWithSchema;
+use opentelemetry_proto::transform::trace::tonic::group_spans_by_resource_and_scope;
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::SpanData;
+
+use super::error::TelemetryError;
+
+/// Spans that may wait for the disk; more are lost, and counted.
+const QUEUE: usize = 16_384;
+
+enum Message {
+    Span(Box<SpanData>),
+    /// Answered when everything before it is in the file.
+    Flush(SyncSender<()>),
+}
+
+/// Writes whole traces to a file, on a thread of its own.
+#[derive(Debug)]
+pub(super) struct FileTraces {
+    path: PathBuf,
+    sender: SyncSender<Message>,
+    state: Arc<State>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// Spans that found no room in the queue.
+    lost: AtomicU64,
+    /// Why writing has stopped, if it has.
+    broken: Mutex<Option<String>>,
+    stop: AtomicBool,
+}
+
+impl FileTraces {
+    /// Opens the file for appending; a line that an earlier process was cut
+    /// off in is removed, for it can never become whole.
+    /// `resource` says whose spans they are.
+    pub(super) fn open(path: &Path, resource: &Resource) -> Result<Self, TelemetryError> {
+        let file = append_whole_lines(path).map_err(|source| TelemetryError::File {
+            path: path.to_owned(),
+            source,
+        })?;
+        let (sender, received) = sync_channel(QUEUE);
+        let state = Arc::new(State::default());
+        let thread = std::thread::spawn({
+            let (state, resource) = (Arc::clone(&state), resource.into());
+            move || write_all(file, &resource, &received, &state)
+        });
+        Ok(Self {
+            path: path.to_owned(),
+            sender,
+            state,
+            thread: Mutex::new(Some(thread)),
+        })
+    }
+
+    /// Takes an ended span; never waits.
+    pub(super) fn span(&self, span: SpanData) {
+        if self.sender.try_send(Message::Span(Box::new(span))).is_err() {
+            self.state.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Waits until everything so far is in the file, at most `patience`.
+    pub(super) fn flush(&self, patience: Duration) -> bool {
+        let (done, written) = sync_channel(1);
+        self.sender.try_send(Message::Flush(done)).is_ok() && written.recv_timeout(patience).is_ok()
+    }
+
+    /// Writes what is there and ends the thread.
+    pub(super) fn close(&self, patience: Duration) {
+        self.state.stop.store(true, Ordering::Relaxed);
+        if self.flush(patience)
+            && let Some(thread) = self
+                .thread
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take()
+        {
+            let _ = thread.join();
+        }
+    }
+
+    /// What is missing from the file, in one line.
+    pub(super) fn trouble(&self) -> Option<String> {
+        let broken = self
+            .state
+            .broken
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let lost = self.state.lost.load(Ordering::Relaxed);
+        match (broken, lost) {
+            (Some(reason), _) => Some(format!(
+                "traces: {}: {reason}; the file is not whole, the run is",
+                self.path.display()
+            )),
+            (None, 0) => None,
+            (None, lost) => Some(format!(
+                "traces: {}: {lost} span(s) came faster than they could be written and are missing",
+                self.path.display()
+            )),
+        }
+    }
+}
+
+/// Opens for appending after the last whole line.
+fn append_whole_lines(path: &Path) -> std::io::Result<File> {
+    let mut file = File::options()
+        .create(true)
+        .read(true)
+        .append(true)
+        .open(path)?;
+    let mut end = file.metadata()?.len();
+    let mut block = [0; 4096];
+    while end > 0 {
+        let start = end.saturating_sub(block.len() as u64);
+        let length = usize::try_from(end - start).unwrap_or(block.len());
+        file.seek(SeekFrom::Start(start))?;
+        let read = block.get_mut(..length).unwrap_or_default();
+        file.read_exact(read)?;
+        if let Some(at) = read.iter().rposition(|byte| *byte == b'\n') {
+            end = start + at as u64 + 1;
+            break;
+        }
+        end = start;
+    }
+    if end < file.metadata()?.len() {
+        file.set_len(end)?;
+    }
+    Ok(file)
+}
+
+fn write_all(
+    mut file: File,
+    resource: &ResourceAttributesWithSchema,
+    received: &Receiver<Message>,
+    state: &State,
+) {
+    let mut open: HashMap<TraceId, Vec<SpanData>> = HashMap::new();
+    while let Ok(first) = received.recv() {
+        let mut lines = Vec::new();
+        let mut waiting = Vec::new();
+        for message in std::iter::once(first).chain(received.try_iter().take(QUEUE)) {
+            match message {
+                Message::Flush(done) => waiting.push(done),
+                Message::Span(span) => {
+                    let trace = span.span_context.trace_id();
+                    let root = span.parent_span_id == SpanId::INVALID;
+                    open.entry(trace).or_default().push(*span);
+                    if root && let Some(spans) = open.remove(&trace) {
+                        line(&mut lines, spans, resource);
+                    }
+                }
+            }
+        }
+        let mut broken = state.broken.lock().unwrap_or_else(PoisonError::into_inner);
+        // After a failure half a line may stand there: nothing may follow it.
+        if broken.is_none()
+            && let Err(error) = file.write_all(&lines)
+        {
+            *broken = Some(error.to_string());
+        }
+        drop(broken);
+        for done in waiting {
+            let _ = done.send(());
+        }
+        if state.stop.load(Ordering::Relaxed) {
+            return;
+        }
+    }
+}
+
+fn line(lines: &mut Vec<u8>, spans: Vec<SpanData>, resource: &ResourceAttributesWithSchema) {
+    let request = ExportTraceServiceRequest {
+        resource_spans: group_spans_by_resource_and_scope(spans, resource),
+    };
+    let whole = lines.len();
+    match serde_json::to_writer(&mut *lines, &request) {
+        Ok(()) => lines.push(b'\n'),
+        Err(_) => lines.truncate(whole),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_line_is_removed_before_more_is_appended() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("traces.jsonl");
+        let long = "x".repeat(10_000);
+        for (before, after) in [
+            (String::new(), String::new()),
+            ("{}\n".to_owned(), "{}\n".to_owned()),
+            ("{}\n{\"a".to_owned(), "{}\n".to_owned()),
+            (format!("{long}\n{long}"), format!("{long}\n")),
+            (long.clone(), String::new()),
+        ] {
+            std::fs::write(&path, before).unwrap();
+            append_whole_lines(&path)
+                .unwrap()
+                .write_all(b"[]\n")
+                .unwrap();
+            assert_eq!(
+                std::fs::read_to_string(&path).unwrap(),
+                format!("{after}[]\n")
+            );
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Putting it together: what is asked for is installed for the process, the
+//! rest costs nothing.
+
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use opentelemetry::KeyValue;
+use opentelemetry::trace::TracerProvider;
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::resource::EnvResourceDetector;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use secrecy::SecretString;
+use tracing::level_filters::LevelFilter;
+use tracing::{Level, Metadata};
+use tracing_subscriber::filter::FilterFn;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::{Layer, Registry};
+
+use super::error::TelemetryError;
+use super::file::FileTraces;
+use super::log::{Installed, LogLayer, LogOptions};
+use super::otlp::{self, Otlp};
+use super::pipeline::Pipeline;
+use super::record::Content;
+use super::redact::Redactor;
+use super::{LogFormat, Notice};
+
+/// How long the end of a run waits for a collector.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// This program's spans and events are told from its dependencies' by this.
+pub(super) const CRATE: &str = "convfinqa";
+
+/// What leaves the process, and where to.
+pub struct Options {
+    /// `service.name`, unless `OTEL_RESOURCE_ATTRIBUTES` names one.
+    pub service_name: Option<String>,
+    /// Whether traces go to a file, which [`Telemetry::write_to`] names.
+    pub file: bool,
+    /// The collector that spans are sent to.
+    pub collector: Option<Otlp>,
+    /// Whether questions, prompts and replies are recorded.
+    pub content: bool,
+    /// Log lines.
+    pub log: LogOptions,
+    /// What must not leave.
+    pub secrets: Vec<SecretString>,
+    /// Told of trouble, each once.
+    pub notice: Notice,
+}
+
+/// What is installed; [`Telemetry::finish`] it before the process ends.
+#[derive(Default)]
+pub struct Telemetry {
+    provider: Option<SdkTracerProvider>,
+    file: Option<(Arc<OnceLock<FileTraces>>, Resource)>,
+    notice: Option<Notice>,
+}
+
+/// Installs what the options ask for, for the whole process and until its end.
+/// Nothing asked for, nothing installed: spans stay disabled.
+///
+/// # Errors
+/// [`TelemetryError`] if the file cannot be written, the collector's variables
+/// cannot work, the log level is none, or something is installed already.
+pub fn install(options: Options) -> Result<Telemetry, TelemetryError> {
+    let traced = options.file || options.collector.is_some();
+    if !traced && options.log.format == LogFormat::Off {
+        return Ok(Telemetry::default());
+    }
+    let redactor = Arc::new(Redactor::new(options.secrets));
+    let installed = Installed::default();
+    let log = LogLayer::filtered(options.log, Arc::clone(&redactor), Arc::clone(&installed))?;
+    let notice = options.notice;
+    let mut telemetry = Telemetry::default();
+    if traced {
+        let file = Arc::new(OnceLock::new());
+        let resource = resource(options.service_name);
+        let collector = options
+            .collector
+            .map(|collector| otlp::processor(collector, Arc::clone(&notice)))
+            .transpose()?;
+        let pipeline = Pipeline {
+            redactor,
+            file: Arc::clone(&file),
+            collector,
+        };
+        let provider = SdkTracerProvider::builder()
+            .with_resource(resource.clone())
+            .with_span_processor(pipeline)
+            .build();
+        telemetry = Telemetry {
+            provider: Some(provider),
+            file: options.file.then_some((file, resource)),
+            notice: Some(notice),
+        };
+    }
+    let tracer = telemetry
+        .provider
+        .as_ref()
+        .map(|provider| provider.tracer(CRATE));
+    let ours =
+        FilterFn::new(is_ours as fn(&Metadata<'_>) -> bool).with_max_level_hint(LevelFilter::INFO);
+    let spans = tracer.map(|tracer| {
+        tracing_opentelemetry::layer()
+            .with_tracer(tracer)
+            .with_location(false)
+            .with_threads(false)
+            .with_target(false)
+            .with_tracked_inactivity(false)
+            .with_context_activation(false)
+            .with_filter(ours)
+    });
+    let content = (traced && options.content).then_some(Content);
+    let subscriber = Registry::default().with(content).with(spans).with(log);
+    tracing::subscriber::set_global_default(subscriber).map_err(|_| TelemetryError::Installed)?;
+    tracing::dispatcher::get_default(|subscriber| {
+        let _ = installed.set(subscriber.downgrade());
+    });
+    Ok(telemetry)
+}
+
+/// Our own spans; of events only what went wrong within them (retries, say).
+fn is_ours(metadata: &Metadata<'_>) -> bool {
+    let least = if metadata.is_span() {
+        Level::INFO
+    } else {
+        Level::WARN
+    };
+    metadata.target().starts_with(CRATE) && *metadata.level() <= least
+}
+
+/// Who we are: our defaults, over them `OTEL_RESOURCE_ATTRIBUTES`, over that
+/// `OTEL_SERVICE_NAME`, as the specification orders them.
+fn resource(service_name: Option<String>) -> Resource {
+    let resource = Resource::builder_empty()
+        .with_service_name(CRATE)
+        .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
+        .with_attribute(KeyValue::new("telemetry.sdk.language", "rust"))
+        .with_attribute(KeyValue::new("telemetry.sdk.name", "opentelemetry"))
+        .with_detector(Box::new(EnvResourceDetector::new()));
+    match service_name {
+        Some(name) => resource.with_service_name(name).build(),
+        None => resource.build(),
+    }
+}
+
+impl Telemetry {
+    /// Opens the file that whole traces are appended to, if there is to be one.
+    ///
+    /// # Errors
+    /// [`TelemetryError::File`] if it cannot be written.
+    pub fn write_to(&self, path: &Path) -> Result<(), TelemetryError> {
+        if let Some((file, resource)) = &self.file {
+            let _ = file.set(FileTraces::open(path, resource)?);
+        }
+        Ok(())
+    }
+
+    /// Waits until every trace that has ended is in the file, or a few seconds.
+    pub fn flush(&self) {
+        if let Some(file) = self.file.as_ref().and_then(|(file, _)| file.get()) {
+            file.flush(PATIENCE);
+        }
+    }
+
+    /// Delivers what is still here, for a few seconds at most. What was
+    /// recorded is in the file when this returns.
+    pub async fn finish(self) {
+        let Some(provider) = self.provider else {
+            return;
+        };
+        // Blocking, and the collector's requests need this runtime meanwhile.
+        let shutdown = tokio::task::spawn_blocking(move || {
+            let _ = provider.shutdown_with_timeout(PATIENCE);
+        });
+        let _ = tokio::time::timeout(PATIENCE * 2, shutdown).await;
+        let file = self.file.as_ref().and_then(|(file, _)| file.get());
+        let trouble = file.and_then(FileTraces::trouble);
+        if let (Some(notice), Some(trouble)) = (&self.notice, trouble) {
+            notice(&trouble);
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Reading the file of traces back, from where one left off: what delivers
+//! traces later (`convfinqa track sync`) goes through here.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Seek, SeekFrom};
+use std::path::Path;
+
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use prost::Message;
+
+/// One line: one whole trace.
+#[derive(Clone, Debug)]
+pub struct TraceLine {
+    /// What an OTLP receiver takes.
+    pub request: ExportTraceServiceRequest,
+    /// Where the next line begins, in bytes.
+    pub end: u64,
+}
+
+impl TraceLine {
+    /// The body of an OTLP/HTTP request (`application/x-protobuf`).
+    #[must_use]
+    pub fn to_protobuf(&self) -> Vec<u8> {
+        self.request.encode_to_vec()
+    }
+}
+
+/// What was read.
+#[derive(Clone, Debug, Default)]
+pub struct TraceLines {
+    /// Whole lines, in the order in which the traces ended.
+    pub lines: Vec<TraceLine>,
+    /// Where to go on, in bytes; a line still being written begins there.
+    pub next: u64,
+    /// Whole lines that are no traces, and were passed over.
+    pub unreadable: usize,
+}
+
+/// Reads at most `limit` traces from byte `from`. A file that is not there has
+/// none; a last line without its end is left for later.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn read_lines(path: &Path, from: u64, limit: usize) -> std::io::Result<TraceLines> {
+    let mut read = TraceLines {
+        next: from,
+        ..TraceLines::default()
+    };
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(read),
+        Err(error) => return Err(error),
+    };
+    file.seek(SeekFrom::Start(from))?;
+    let mut reader = BufReader::new(file);
+    let mut line = Vec::new();
+    while read.lines.len() < limit {
+        line.clear();
+        let length = reader.read_until(b'\n', &mut line)?;
+        if line.last() != Some(&b'\n') {
+            break;
+        }
+        read.next += length as u64;
+        match serde_json::from_slice(&line) {
+            Ok(request) => read.lines.push(TraceLine {
+                request,
+                end: read.next,
+            }),
+            Err(_) => read.unreadable += 1,
+        }
+    }
+    Ok(read)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reading_goes_on_where_it_stopped_and_leaves_a_cut_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("traces.jsonl");
+        let none = read_lines(&path, 0, 9).unwrap();
+        assert_eq!((none.lines.len(), none.next), (0, 0));
+
+        let trace = r#"{"resourceSpans":[]}"#;
+        std::fs::write(&path, format!("{trace}\nnonsense\n{trace}\n{{\"resour")).unwrap();
+        let first = read_lines(&path, 0, 1).unwrap();
+        assert_eq!(first.lines.len(), 1);
+        let rest = read_lines(&path, first.next, 9).unwrap();
+        assert_eq!((rest.lines.len(), rest.unreadable), (1, 1));
+        let whole = format!("{trace}\nnonsense\n{trace}\n");
+        assert_eq!(rest.next, whole.len() as u64);
+        assert_eq!(rest.lines[0].end, rest.next);
+    }
+}

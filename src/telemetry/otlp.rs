@@ -1,0 +1,202 @@
+//! Spans to a collector: OTLP/HTTP with protobuf, by OpenTelemetry's own
+//! exporter, which reads its endpoint, headers and limits from the standard
+//! variables. What is ours: the HTTP client, the runtime it runs on, and that
+//! trouble is said once instead of never.
+
+use std::error::Error;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use opentelemetry_http::{HttpClient, HttpError};
+use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::error::OTelSdkResult;
+use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, SpanData};
+
+use super::Notice;
+use super::error::TelemetryError;
+
+/// Between two deliveries: short, so that a trace is seen while the run goes on.
+const INTERVAL: Duration = Duration::from_secs(2);
+
+/// A collector and the way to it.
+#[derive(Clone)]
+pub struct Otlp {
+    /// As told to the user; the exporter reads the variables itself.
+    pub endpoint: String,
+    /// Sends the requests.
+    pub client: reqwest::Client,
+    /// Where they run: the exporter's own thread has no runtime.
+    pub runtime: tokio::runtime::Handle,
+    /// For one request.
+    pub timeout: Duration,
+}
+
+/// Sends batches on the runtime, whatever thread asks.
+#[derive(Debug)]
+struct OnRuntime {
+    client: reqwest::Client,
+    runtime: tokio::runtime::Handle,
+    timeout: Duration,
+    /// What the last failed request met; the exporter keeps it to itself.
+    trouble: Arc<Mutex<String>>,
+}
+
+impl OnRuntime {
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let request = reqwest::Request::try_from(request)?;
+        let sent = self.client.execute(request);
+        let sent = tokio::time::timeout(self.timeout, async {
+            let answer = sent.await?;
+            let mut response = Response::builder().status(answer.status());
+            if let Some(headers) = response.headers_mut() {
+                *headers = answer.headers().clone();
+            }
+            Ok::<_, reqwest::Error>((response, answer.bytes().await?))
+        });
+        let (response, body) = sent.await??;
+        Ok(response.body(body)?)
+    }
+
+    fn remember(&self, reason: String) {
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = reason;
+    }
+}
+
+impl Clone for OnRuntime {
+    fn clone(&self) -> Self {
+        Self {
+            client: self.client.clone(),
+            runtime: self.runtime.clone(),
+            timeout: self.timeout,
+            trouble: Arc::clone(&self.trouble),
+        }
+    }
+}
+
+impl HttpClient for OnRuntime {
+    fn send_bytes<'a, 'b>(
+        &'a self,
+        request: Request<Bytes>,
+    ) -> Pin<Box<dyn Future<Output = Result<Response<Bytes>, HttpError>> + Send + 'b>>
+    where
+        'a: 'b,
+        Self: 'b,
+    {
+        let this = self.clone();
+        let sending = self.runtime.spawn(async move { this.send(request).await });
+        Box::pin(async move {
+            match sending.await {
+                Ok(Ok(response)) => {
+                    if !response.status().is_success() {
+                        self.remember(format!("status {}", response.status().as_u16()));
+                    }
+                    Ok(response)
+                }
+                Ok(Err(error)) => {
+                    self.remember(root_cause(&*error));
+                    Err(error)
+                }
+                Err(error) => Err(error.into()),
+            }
+        })
+    }
+}
+
+/// The innermost reason: the outer ones repeat the address, which may hold a
+/// password.
+fn root_cause(error: &(dyn Error + 'static)) -> String {
+    let mut cause = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    if cause.is::<tokio::time::error::Elapsed>() {
+        return "no answer in time".to_owned();
+    }
+    cause.to_string()
+}
+
+/// The exporter, saying once what keeps it from delivering.
+struct Telling {
+    inner: SpanExporter,
+    endpoint: String,
+    trouble: Arc<Mutex<String>>,
+    said: AtomicBool,
+    notice: Notice,
+}
+
+impl std::fmt::Debug for Telling {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl opentelemetry_sdk::trace::SpanExporter for Telling {
+    async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
+        let result = self.inner.export(batch).await;
+        if let Err(error) = &result
+            && !self.said.swap(true, Ordering::Relaxed)
+        {
+            let known =
+                std::mem::take(&mut *self.trouble.lock().unwrap_or_else(PoisonError::into_inner));
+            let reason = if known.is_empty() {
+                error.to_string()
+            } else {
+                known
+            };
+            (self.notice)(&format!(
+                "traces: {} takes none ({reason}); the run goes on without",
+                self.endpoint
+            ));
+        }
+        result
+    }
+
+    fn shutdown_with_timeout(&self, timeout: Duration) -> OTelSdkResult {
+        self.inner.shutdown_with_timeout(timeout)
+    }
+
+    fn force_flush(&self) -> OTelSdkResult {
+        self.inner.force_flush()
+    }
+
+    fn set_resource(&mut self, resource: &Resource) {
+        self.inner.set_resource(resource);
+    }
+}
+
+/// The queue to the collector and the thread behind it.
+pub(super) fn processor(otlp: Otlp, notice: Notice) -> Result<BatchSpanProcessor, TelemetryError> {
+    let trouble = Arc::default();
+    let client = OnRuntime {
+        client: otlp.client,
+        runtime: otlp.runtime,
+        timeout: otlp.timeout,
+        trouble: Arc::clone(&trouble),
+    };
+    let inner = SpanExporter::builder()
+        .with_http()
+        .with_http_client(client)
+        .with_protocol(Protocol::HttpBinary)
+        .with_timeout(otlp.timeout)
+        .build()
+        .map_err(|error| TelemetryError::Exporter(error.to_string()))?;
+    let exporter = Telling {
+        inner,
+        endpoint: otlp.endpoint,
+        trouble,
+        said: AtomicBool::new(false),
+        notice,
+    };
+    let config = BatchConfigBuilder::default()
+        .with_scheduled_delay(INTERVAL)
+        .build();
+    Ok(BatchSpanProcessor::builder(exporter)
+        .with_batch_config(config)
+        .build())
+}

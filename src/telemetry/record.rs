@@ -1,0 +1,86 @@
+//! Recording on spans. Every function does nothing, cheaply, on a span that
+//! nobody listens to.
+
+use opentelemetry::trace::Status;
+use opentelemetry::{Array, StringValue, Value};
+use serde_json::json;
+use tracing::Span;
+use tracing_opentelemetry::OpenTelemetrySpanExt;
+use tracing_subscriber::Layer;
+
+use super::attributes;
+
+/// Sets an attribute. Once for each key: the SDK keeps both of two.
+pub fn set(span: &Span, key: &'static str, value: impl Into<Value>) {
+    if !span.is_disabled() {
+        span.set_attribute(key, value);
+    }
+}
+
+/// Sets an attribute that is a list of words.
+pub fn set_list<'a>(span: &Span, key: &'static str, words: impl IntoIterator<Item = &'a str>) {
+    if !span.is_disabled() {
+        let words = words
+            .into_iter()
+            .map(|word| StringValue::from(word.to_owned()));
+        span.set_attribute(key, Value::Array(Array::String(words.collect())));
+    }
+}
+
+/// A count as attributes hold it.
+#[must_use]
+pub fn count(n: impl TryInto<i64>) -> i64 {
+    n.try_into().unwrap_or(i64::MAX)
+}
+
+/// The word under which a plain variant is serialised.
+#[must_use]
+pub fn word(value: &impl serde::Serialize) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
+/// Marks a span as failed, with a stable word and what was said.
+pub fn fail(span: &Span, kind: &str, message: &str) {
+    if !span.is_disabled() {
+        span.set_attribute(attributes::ERROR_TYPE, kind.to_owned());
+        span.set_status(Status::error(message.to_owned()));
+    }
+}
+
+/// In the subscriber if content is wanted; found by its type.
+pub(super) struct Content;
+
+impl<S: tracing::Subscriber> Layer<S> for Content {}
+
+/// Whether questions, prompts and replies are to be recorded (`--trace-content`).
+#[must_use]
+pub fn wants_content() -> bool {
+    tracing::dispatcher::get_default(|subscriber| subscriber.downcast_ref::<Content>().is_some())
+}
+
+/// Sets an attribute that is content; `make` is called only if content is wanted.
+pub fn set_content(span: &Span, key: &'static str, make: impl FnOnce() -> String) {
+    if !span.is_disabled() && wants_content() {
+        span.set_attribute(key, make());
+    }
+}
+
+/// A message in the form of the GenAI conventions.
+#[must_use]
+pub fn message(role: &str, text: &str) -> serde_json::Value {
+    json!({"role": role, "parts": [{"type": "text", "content": text}]})
+}
+
+/// One message as the value of [`attributes::INPUT_MESSAGES`] or
+/// [`attributes::OUTPUT_MESSAGES`]; what an agent says has stopped by itself.
+#[must_use]
+pub fn messages(role: &str, text: &str) -> String {
+    let mut said = message(role, text);
+    if let (true, Some(fields)) = (role == "assistant", said.as_object_mut()) {
+        fields.insert("finish_reason".to_owned(), "stop".into());
+    }
+    json!([said]).to_string()
+}

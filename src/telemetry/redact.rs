@@ -1,0 +1,136 @@
+//! Keeps secrets out of what leaves the process: the keys and tokens that the
+//! caller names, and whatever looks like one. Applied to every exported string,
+//! last, so that no room has to think of it.
+
+use std::borrow::Cow;
+
+use opentelemetry::trace::Status;
+use opentelemetry::{Array, KeyValue, StringValue, Value};
+use opentelemetry_sdk::trace::SpanData;
+use regex::Regex;
+use secrecy::{ExposeSecret, SecretString};
+
+/// What stands in a secret's place.
+const HIDDEN: &str = "[redacted]";
+
+/// Shorter ones are too likely to be ordinary words.
+const SHORTEST: usize = 8;
+
+/// Removes secrets from text.
+#[derive(Default)]
+pub struct Redactor {
+    secrets: Vec<SecretString>,
+    shapes: Option<Regex>,
+}
+
+impl std::fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Redactor({} secrets)", self.secrets.len())
+    }
+}
+
+impl Redactor {
+    /// Removes these, and what has the shape of a key, a bearer token, or a
+    /// password in a URL.
+    #[must_use]
+    pub fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
+        // A token is long: "bearer securities" are no secret.
+        let shapes = r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\b[Bb]earer\s+[A-Za-z0-9._~+/-]{20,}=*|://[^/\s:@]*:[^/\s@]+@";
+        Self {
+            secrets: secrets
+                .into_iter()
+                .filter(|secret| secret.expose_secret().len() >= SHORTEST)
+                .collect(),
+            shapes: Regex::new(shapes).ok(),
+        }
+    }
+
+    /// The text without secrets.
+    #[must_use]
+    pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut clean = Cow::Borrowed(text);
+        for secret in &self.secrets {
+            if clean.contains(secret.expose_secret()) {
+                clean = Cow::Owned(clean.replace(secret.expose_secret(), HIDDEN));
+            }
+        }
+        match &self.shapes {
+            Some(shapes) if shapes.is_match(&clean) => Cow::Owned(
+                shapes
+                    .replace_all(&clean, |found: &regex::Captures<'_>| {
+                        match found.get(0).map(|text| text.as_str()) {
+                            Some(url) if url.starts_with("://") => format!("://{HIDDEN}@"),
+                            _ => HIDDEN.to_owned(),
+                        }
+                    })
+                    .into_owned(),
+            ),
+            _ => clean,
+        }
+    }
+
+    /// Cleans a span in place.
+    pub(super) fn span(&self, span: &mut SpanData) {
+        self.attributes(&mut span.attributes);
+        for event in &mut span.events.events {
+            self.attributes(&mut event.attributes);
+            if let Cow::Owned(clean) = self.text(&event.name) {
+                event.name = clean.into();
+            }
+        }
+        for link in &mut span.links.links {
+            self.attributes(&mut link.attributes);
+        }
+        if let Status::Error { description } = &mut span.status
+            && let Cow::Owned(clean) = self.text(description)
+        {
+            *description = clean.into();
+        }
+    }
+
+    fn attributes(&self, attributes: &mut [KeyValue]) {
+        for attribute in attributes {
+            match &mut attribute.value {
+                Value::String(text) => self.string(text),
+                Value::Array(Array::String(texts)) => {
+                    texts.iter_mut().for_each(|text| self.string(text));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn string(&self, text: &mut StringValue) {
+        if let Cow::Owned(clean) = self.text(text.as_str()) {
+            *text = clean.into();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case("key hunter2-hunter2!", "key [redacted]")]
+    #[case("sk-proj-abcdefghijklmnop1234", "[redacted]")]
+    #[case(
+        "Authorization: Bearer abcdefghijklmnopqrstuvwxyz==",
+        "Authorization: [redacted]"
+    )]
+    #[case("http://me:secret@host/v1", "http://[redacted]@host/v1")]
+    #[case(
+        "bearer securities of $ 10 million",
+        "bearer securities of $ 10 million"
+    )]
+    #[case("risk-adjusted-return-on-capital", "risk-adjusted-return-on-capital")]
+    #[case("http://127.0.0.1:4318/v1/traces", "http://127.0.0.1:4318/v1/traces")]
+    fn secrets_go_and_text_stays(#[case] text: &str, #[case] clean: &str) {
+        let redactor = Redactor::new([
+            SecretString::from("hunter2-hunter2!"),
+            SecretString::from("net"),
+        ]);
+        assert_eq!(redactor.text(text), clean);
+    }
+}

@@ -1,0 +1,150 @@
+//! A real OTLP receiver, and spans as a test wants to read them.
+
+use std::collections::BTreeMap;
+
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
+use opentelemetry_proto::tonic::trace::v1::Span as Sent;
+use prost::Message;
+use serde_json::{Value, json};
+
+use super::cli::Workplace;
+use super::fault_server::{FaultServer, Reply};
+
+/// A span with its place in the tree.
+#[derive(Clone, Debug)]
+pub struct Span {
+    pub trace: Vec<u8>,
+    pub id: Vec<u8>,
+    pub parent: Vec<u8>,
+    pub name: String,
+    pub kind: i32,
+    pub failed: bool,
+    pub said: String,
+    pub links: Vec<Vec<u8>>,
+    pub events: Vec<String>,
+    pub service: Value,
+    pub attributes: BTreeMap<String, Value>,
+}
+
+impl Span {
+    #[track_caller]
+    pub fn get(&self, name: &str) -> &Value {
+        self.attributes
+            .get(name)
+            .unwrap_or_else(|| panic!("no {name} in {self:?}"))
+    }
+
+    pub fn text(&self, name: &str) -> &str {
+        self.get(name).as_str().unwrap()
+    }
+
+    pub fn children<'a>(&self, among: &'a [Self]) -> Vec<&'a Self> {
+        among
+            .iter()
+            .filter(|span| span.trace == self.trace && span.parent == self.id)
+            .collect()
+    }
+
+    fn new(sent: Sent, service: &Value) -> Self {
+        let status = sent.status.unwrap_or_default();
+        Self {
+            trace: sent.trace_id,
+            id: sent.span_id,
+            parent: sent.parent_span_id,
+            name: sent.name,
+            kind: sent.kind,
+            failed: status.code == 2,
+            said: status.message,
+            links: sent.links.into_iter().map(|link| link.span_id).collect(),
+            events: sent.events.into_iter().map(|event| event.name).collect(),
+            service: service.clone(),
+            attributes: named(sent.attributes),
+        }
+    }
+}
+
+fn named(
+    attributes: Vec<opentelemetry_proto::tonic::common::v1::KeyValue>,
+) -> BTreeMap<String, Value> {
+    let mut known = BTreeMap::new();
+    for attribute in attributes {
+        let value = plain(attribute.value.unwrap().value.unwrap());
+        let before = known.insert(attribute.key.clone(), value);
+        assert!(before.is_none(), "{} twice", attribute.key);
+    }
+    known
+}
+
+fn plain(value: Any) -> Value {
+    match value {
+        Any::StringValue(text) => json!(text),
+        Any::BoolValue(yes) => json!(yes),
+        Any::IntValue(n) => json!(n),
+        Any::DoubleValue(x) => json!(x),
+        Any::ArrayValue(list) => list
+            .values
+            .into_iter()
+            .map(|item| plain(item.value.unwrap()))
+            .collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// The spans of a request.
+pub fn spans_of(request: ExportTraceServiceRequest) -> Vec<Span> {
+    let mut spans = Vec::new();
+    for group in request.resource_spans {
+        let service = json!(named(group.resource.unwrap().attributes));
+        for scope in group.scope_spans {
+            spans.extend(
+                scope
+                    .spans
+                    .into_iter()
+                    .map(|span| Span::new(span, &service)),
+            );
+        }
+    }
+    spans
+}
+
+/// A receiver that takes everything.
+pub fn collector() -> FaultServer {
+    FaultServer::start(|_| Reply::new(200, "application/x-protobuf", ""))
+}
+
+/// The address of a receiver, for `OTEL_EXPORTER_OTLP_ENDPOINT`.
+pub fn endpoint(collector: &FaultServer) -> String {
+    format!("http://{}", collector.address())
+}
+
+/// Every span that a receiver was sent.
+pub fn received(collector: &FaultServer) -> Vec<Span> {
+    collector
+        .requests()
+        .iter()
+        .flat_map(|request| {
+            assert_eq!(request.path, "/v1/traces");
+            assert_eq!(
+                request.header("content-type"),
+                Some("application/x-protobuf")
+            );
+            spans_of(ExportTraceServiceRequest::decode(&request.raw[..]).unwrap())
+        })
+        .collect()
+}
+
+/// Every span in a run's file, a list for each line.
+pub fn written(place: &Workplace) -> Vec<Vec<Span>> {
+    let path = place.run_folder().join("traces.jsonl");
+    let read = convfinqa::telemetry::read_lines(&path, 0, usize::MAX).unwrap();
+    assert_eq!(read.unreadable, 0);
+    let lines = read.lines.into_iter();
+    lines.map(|line| spans_of(line.request)).collect()
+}
+
+/// The roots of questions.
+pub fn questions(spans: &[Span]) -> Vec<&Span> {
+    let roots = spans.iter().filter(|span| span.parent.is_empty());
+    roots.filter(|span| span.name != "run").collect()
+}

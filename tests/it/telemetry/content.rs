@@ -1,0 +1,219 @@
+//! What must not leave: questions and replies unless asked for, gold and
+//! secrets never.
+
+use serde_json::{Value, json};
+
+use crate::support::agents::{is_critic, question_of, scripted};
+use crate::support::cli::{Ran, Workplace};
+use crate::support::fault_server::{FaultServer, Reply};
+use crate::support::traces::{Span, collector, endpoint, questions, received};
+
+const KEY: &str = "sesame-open-the-door";
+
+fn ask(place: &Workplace, model: &FaultServer, collector: &FaultServer, more: &[&str]) -> Ran {
+    Ran::of(
+        place
+            .command()
+            .env("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint(collector))
+            .env("OPENAI_API_KEY", KEY)
+            .args(["--model", "scripted", "--base-url", &model.base_url()])
+            .args(["--log", "json", "--log-level", "trace"])
+            .args(more),
+    )
+}
+
+/// Every byte that left: to the collector, into the file, and as log lines.
+fn exported(place: &Workplace, collector: &FaultServer, ran: &Ran) -> String {
+    let mut all = ran.stderr.clone();
+    for request in collector.requests() {
+        all.push_str(&String::from_utf8_lossy(&request.raw));
+    }
+    all + &std::fs::read_to_string(place.run_folder().join("traces.jsonl")).unwrap()
+}
+
+#[test]
+fn questions_and_replies_leave_only_on_request() {
+    let model = FaultServer::start(|request| {
+        if !is_critic(request) && question_of(request).contains("minimum lease") {
+            // An outcome whose message quotes the reply.
+            return Reply::chat("no number, only prattle");
+        }
+        scripted(request)
+    });
+    for content in [false, true] {
+        let (place, collector) = (Workplace::new(), collector());
+        let mut more = vec!["--data-path", "sample", "--n", "4"];
+        if content {
+            more.push("--trace-content");
+        }
+        let ran = ask(&place, &model, &collector, &more);
+        assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+        let all = exported(&place, &collector, &ran);
+        let rows = place.rows("output/output.csv");
+        for text in rows
+            .iter()
+            .flat_map(|row| [&row["question"], &row["prediction"]])
+            .filter(|text| text.len() > 3)
+        {
+            let is = all.contains(text.as_str());
+            assert_eq!(is, content, "{text:?}");
+        }
+        for text in ["invented company", "prattle", "ALL_OK", "read it off"] {
+            assert_eq!(all.contains(text), content, "{text:?}");
+        }
+        for name in [
+            "gen_ai.input.messages",
+            "gen_ai.output.messages",
+            "mlflow.spanInputs",
+        ] {
+            assert_eq!(all.contains(name), content, "{name}");
+        }
+        assert!(
+            !ran.stderr.contains("invented company"),
+            "no prompt in log lines"
+        );
+    }
+}
+
+#[test]
+fn content_has_the_form_of_the_conventions() {
+    let (place, collector) = (Workplace::new(), collector());
+    let model = FaultServer::start(scripted);
+    ask(
+        &place,
+        &model,
+        &collector,
+        &["--data-path", "sample", "--n", "1", "--trace-content"],
+    )
+    .succeeds();
+    let spans = received(&collector);
+    let row = &place.rows("output/output.csv")[0];
+    let parsed = |span: &Span, name| serde_json::from_str::<Value>(span.text(name)).unwrap();
+
+    let root = questions(&spans)[0];
+    let said = json!([{"role": "user", "parts": [{"type": "text", "content": row["question"]}]}]);
+    assert_eq!(parsed(root, "gen_ai.input.messages"), said);
+    assert_eq!(
+        parsed(root, "mlflow.spanInputs"),
+        json!({"question": row["question"]})
+    );
+    assert_eq!(
+        parsed(root, "mlflow.spanOutputs")["answer"],
+        json!(row["prediction"])
+    );
+
+    for call in spans.iter().filter(|span| span.name == "chat scripted") {
+        let sent = parsed(call, "gen_ai.input.messages");
+        assert_eq!(sent[0]["role"], "system");
+        assert_eq!(sent[1]["role"], "user");
+        let prompt = sent[1]["parts"][0]["content"].as_str().unwrap();
+        assert!(prompt.contains("invented company"), "the whole prompt");
+        let got = parsed(call, "gen_ai.output.messages");
+        assert_eq!(got[0]["role"], "assistant");
+        assert_eq!(got[0]["finish_reason"], "stop");
+        assert!(got[0]["parts"][0]["content"].is_string());
+    }
+}
+
+#[test]
+fn secrets_are_removed_from_traces_and_logs() {
+    let (place, collector) = (Workplace::new(), collector());
+    // A server that repeats the key it was sent, in a reply and in an error.
+    let model = FaultServer::start(|request| {
+        let key = request.key().unwrap().to_owned();
+        if is_critic(request) {
+            return Reply::chat(&format!("ALL_OK by {key} and sk-abcdefghijklmnopqrstuv"));
+        }
+        if request.repeat == 0 {
+            return Reply::error(503, "x", &format!("{key} is busy")).header("retry-after-ms", "1");
+        }
+        scripted(request)
+    });
+    let ran = ask(
+        &place,
+        &model,
+        &collector,
+        &["--data-path", "sample", "--n", "1", "--trace-content"],
+    );
+    ran.succeeds();
+    let all = exported(&place, &collector, &ran);
+    assert!(all.contains("ALL_OK by [redacted] and [redacted]"), "{all}");
+    assert!(!all.contains(KEY) && !all.contains("sk-abcdefgh"));
+}
+
+/// A record whose golds are numbers that stand nowhere else.
+fn marked(place: &Workplace) -> usize {
+    let sample = include_str!("../../../data/sample.json");
+    let records: Vec<Value> = serde_json::from_str(sample).unwrap();
+    let mut record = records[0].clone();
+    record["qa"]["answer"] = json!("918273999%");
+    record["qa"]["program"] = json!("add(918273998, const_1)");
+    record["qa"]["exe_ans"] = json!(918_273_999.0);
+    let turns = record["annotation"]["exe_ans_list"]
+        .as_array()
+        .unwrap()
+        .len();
+    for turn in 0..turns {
+        record["annotation"]["exe_ans_list"][turn] = json!(marker(turn));
+        record["annotation"]["turn_program"][turn] = json!(marker(turn).to_string());
+    }
+    place.write("marked.json", &json!([record]).to_string());
+    turns
+}
+
+fn marker(turn: usize) -> u64 {
+    918_273_100 + turn as u64
+}
+
+#[test]
+fn no_gold_is_exported() {
+    let model = FaultServer::start(scripted);
+    for mode in ["questions", "conversations"] {
+        let (place, collector) = (Workplace::new(), collector());
+        marked(&place);
+        let more = [
+            "--data-path",
+            "marked.json",
+            "--trace-content",
+            "--mode",
+            mode,
+        ];
+        let ran = ask(&place, &model, &collector, &more);
+        ran.succeeds();
+        assert!(place.read("output/output.csv").contains("918273"));
+        let all = exported(&place, &collector, &ran);
+        assert!(!all.contains("918273"), "gold left the process");
+    }
+}
+
+/// With the dataset's history an earlier turn's gold is part of the prompt;
+/// the current turn's never is.
+#[test]
+fn the_current_turns_gold_is_not_exported_with_gold_history() {
+    let (place, collector, model) = (Workplace::new(), collector(), FaultServer::start(scripted));
+    let turns = marked(&place);
+    let more = ["--data-path", "marked.json", "--trace-content"];
+    ask(
+        &place,
+        &model,
+        &collector,
+        &[&more[..], &["--mode", "conversations", "--history", "gold"]].concat(),
+    )
+    .succeeds();
+    let spans = received(&collector);
+    for turn in 0..turns {
+        let root = questions(&spans)
+            .into_iter()
+            .find(|root| root.text("convfinqa.question.part") == turn.to_string())
+            .unwrap();
+        let all: String = spans
+            .iter()
+            .filter(|span| span.trace == root.trace)
+            .map(|span| format!("{span:?}"))
+            .collect();
+        for other in 0..turns {
+            let is = all.contains(&marker(other).to_string());
+            assert_eq!(is, other < turn, "gold of turn {other} in turn {turn}");
+        }
+    }
+}

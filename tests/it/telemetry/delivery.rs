@@ -1,0 +1,203 @@
+//! Delivery: what a collector does never touches the run, and the file is
+//! whole whatever happens.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use crate::support::agents::scripted;
+use crate::support::cli::{Ran, Workplace};
+use crate::support::fault_server::{FaultServer, Reply};
+use crate::support::traces::{collector, endpoint, questions, received, written};
+
+fn offline(place: &Workplace, collector: &str, variables: &[(&str, &str)], more: &[&str]) -> Ran {
+    Ran::of(
+        place
+            .command()
+            .env("OTEL_EXPORTER_OTLP_ENDPOINT", collector)
+            .envs(variables.iter().copied())
+            .args(["--data-path", "sample", "--n", "8"])
+            .args(more),
+    )
+}
+
+#[test]
+fn a_collector_that_fails_is_told_once_and_costs_no_answer() {
+    // Nobody listens on a port that was just given back.
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let dead = format!("http://{}", free.local_addr().unwrap());
+    drop(free);
+    let broken = FaultServer::start(|_| Reply::plain(500, "on fire"));
+    let gone = FaultServer::start(|_| Reply::new(404, "text/html", "<html>what?</html>"));
+    let silent = FaultServer::start(|_| Reply::hang());
+    // Patient with all but the one that never answers.
+    let patient: &[(&str, &str)] = &[];
+    let hasty: &[(&str, &str)] = &[("OTEL_EXPORTER_OTLP_TIMEOUT", "300")];
+    for (address, reason, variables) in [
+        (dead, "refused", patient),
+        (endpoint(&broken), "status 500", patient),
+        (endpoint(&gone), "status 404", patient),
+        (endpoint(&silent), "no answer in time", hasty),
+    ] {
+        let place = Workplace::new();
+        let ran = offline(&place, &address, variables, &[]);
+        ran.succeeds();
+        let told: Vec<_> = ran
+            .stderr
+            .lines()
+            .filter(|line| line.starts_with("traces: "))
+            .collect();
+        assert_eq!(told.len(), 1, "{reason}: {}", ran.stderr);
+        assert!(
+            told[0].contains(&address) && told[0].contains(reason),
+            "{told:?}"
+        );
+        let rows = place.rows("output/output.csv").len();
+        assert_eq!(written(&place).len(), rows + 1, "the file has all");
+    }
+}
+
+#[test]
+fn what_is_written_and_sent_is_what_was_asked_for() {
+    let receiver = collector();
+    let address = endpoint(&receiver);
+    let file = |place: &Workplace| place.run_folder().join("traces.jsonl").exists();
+
+    let place = Workplace::new();
+    place.run(&["--data-path", "sample", "--n", "2"]).succeeds();
+    assert!(!file(&place), "by default there are no traces");
+
+    let place = Workplace::new();
+    place
+        .run(&["--data-path", "sample", "--n", "2", "--traces", "on"])
+        .succeeds();
+    assert!(file(&place));
+
+    let place = Workplace::new();
+    offline(&place, &address, &[], &["--traces", "off"]).succeeds();
+    assert!(!file(&place));
+    assert!(!received(&receiver).is_empty(), "sent all the same");
+
+    let sent = receiver.count();
+    for (name, value) in [
+        ("OTEL_SDK_DISABLED", "true"),
+        ("OTEL_TRACES_EXPORTER", "none"),
+    ] {
+        let place = Workplace::new();
+        offline(&place, &address, &[(name, value)], &[]).succeeds();
+        assert_eq!(receiver.count(), sent, "{name}");
+        assert!(!file(&place), "{name}");
+    }
+}
+
+#[test]
+fn the_standard_variables_are_obeyed() {
+    let (place, receiver) = (Workplace::new(), collector());
+    let traces = format!("{}/v1/traces", endpoint(&receiver));
+    offline(
+        &place,
+        "http://127.0.0.1:9/elsewhere",
+        &[
+            ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", &traces),
+            ("OTEL_EXPORTER_OTLP_HEADERS", "x-team=finance,x-key=a%20b"),
+            ("OTEL_SERVICE_NAME", "mine"),
+            ("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=ci"),
+        ],
+        &[],
+    )
+    .succeeds();
+    let request = &receiver.requests()[0];
+    assert_eq!(request.header("x-team"), Some("finance"));
+    assert_eq!(request.header("x-key"), Some("a b"));
+    let spans = received(&receiver);
+    assert_eq!(spans[0].service["service.name"], "mine");
+    assert_eq!(spans[0].service["deployment.environment.name"], "ci");
+}
+
+#[test]
+fn an_address_that_is_none_is_one_line() {
+    let place = Workplace::new();
+    offline(&place, "not an address", &[], &[])
+        .fails(2, &["OTEL_EXPORTER_OTLP_ENDPOINT", "no address"]);
+    assert!(!place.path("output").exists(), "nothing is begun");
+}
+
+#[test]
+fn a_question_about_ones_own_document_is_traced_too() {
+    let (place, receiver) = (Workplace::new(), collector());
+    place.write(
+        "report.md",
+        "| item | 2019 | 2018 |\n|---|---|---|\n| sales | 12 | 10 |\n",
+    );
+    Ran::of(
+        place
+            .command()
+            .env("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint(&receiver))
+            .args([
+                "ask",
+                "report.md",
+                "what was the change in sales from 2018 to 2019?",
+            ]),
+    )
+    .succeeds();
+    let spans = received(&receiver);
+    let roots = questions(&spans);
+    assert_eq!(roots.len(), 1);
+    assert_eq!(roots[0].get("convfinqa.outcome"), "answered");
+    assert!(!roots[0].attributes.contains_key("convfinqa.run.id"));
+}
+
+#[test]
+fn a_killed_run_leaves_whole_traces_and_goes_on_behind_a_cut_one() {
+    let place = Workplace::new();
+    let model = FaultServer::start(|request| scripted(request).after(Duration::from_millis(20)));
+    let url = model.base_url();
+    let arguments = [
+        "--model",
+        "scripted",
+        "--data-path",
+        "sample",
+        "--n",
+        "30",
+        "-j",
+        "4",
+        "--traces",
+        "on",
+        "--base-url",
+        &url,
+    ];
+    let mut child = place
+        .command()
+        .args(arguments)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    while model.count() < 40 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let before = written(&place);
+    assert!(!before.is_empty(), "traces are written as questions end");
+
+    let file = place.run_folder().join("traces.jsonl");
+    let mut text = std::fs::read_to_string(&file).unwrap();
+    text.push_str(r#"{"resourceSpans":[{"resource":{"attri"#);
+    std::fs::write(&file, text).unwrap();
+    assert_eq!(written(&place).len(), before.len(), "a cut line is left");
+
+    Ran::of(place.command().args(arguments).arg("--resume")).succeeds();
+    let lines = written(&place);
+    let mut traced = HashSet::new();
+    for line in &lines {
+        let roots: Vec<_> = line.iter().filter(|span| span.parent.is_empty()).collect();
+        assert_eq!(roots.len(), 1, "a line is one whole trace");
+        if roots[0].name != "run" {
+            let part = roots[0].text("convfinqa.question.part").to_owned();
+            traced.insert((roots[0].text("convfinqa.question.id").to_owned(), part));
+        }
+    }
+    // Of the four in flight a kill may take the trace and leave the row.
+    let rows = place.rows("output/output.csv").len();
+    assert!(traced.len() + 4 >= rows, "{} of {rows}", traced.len());
+}

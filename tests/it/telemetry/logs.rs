@@ -1,0 +1,208 @@
+//! Log lines: quiet by default, JSON that parses, the question in each line.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::support::agents::scripted;
+use crate::support::cli::{Ran, Workplace};
+use crate::support::fault_server::{FaultServer, Reply};
+
+/// Every line of stderr, each of which has to be a JSON object.
+#[track_caller]
+fn lines(ran: &Ran) -> Vec<Value> {
+    let parsed = ran.stderr.lines().map(|line| {
+        let value: Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}"));
+        assert!(
+            value["timestamp"].is_string() && value["level"].is_string(),
+            "{line}"
+        );
+        value
+    });
+    parsed.collect()
+}
+
+#[test]
+fn json_lines_name_the_question_and_nothing_else_is_on_stderr() {
+    let place = Workplace::new();
+    let model = FaultServer::start(|request| {
+        if request.repeat == 0 && request.index % 3 == 0 {
+            Reply::error(503, "x", "busy").header("retry-after-ms", "1")
+        } else {
+            scripted(request)
+        }
+    });
+    let ran = Ran::of(place.command().args([
+        "--model",
+        "scripted",
+        "--base-url",
+        &model.base_url(),
+        "--data-path",
+        "sample",
+        "--n",
+        "6",
+        "--verbose",
+        "--log",
+        "json",
+        "--log-level",
+        "debug",
+        "--traces",
+        "on",
+    ]));
+    ran.succeeds();
+    let lines = lines(&ran);
+    let said = |message: &str| -> Vec<_> {
+        lines
+            .iter()
+            .filter(|line| line["message"] == message)
+            .collect()
+    };
+    let rows = place.rows("output/output.csv");
+    let answered = said("question answered");
+    assert_eq!(answered.len(), rows.len());
+    for line in answered {
+        let row = rows
+            .iter()
+            .find(|row| {
+                line["convfinqa.question.id"] == row["id"]
+                    && line["convfinqa.question.part"] == row["part"]
+            })
+            .unwrap();
+        assert_eq!(line["rounds"].to_string(), row["rounds"], "{line}");
+        assert!(line["seconds"].as_f64() > Some(0.0));
+        assert_eq!(line["trace_id"].as_str().unwrap().len(), 32);
+    }
+    let runs: std::collections::HashSet<_> = lines
+        .iter()
+        .filter_map(|line| line["convfinqa.run.id"].as_str())
+        .collect();
+    assert_eq!(runs.len(), 1);
+    let retries = said("retry");
+    assert!(!retries.is_empty());
+    for retry in retries {
+        assert_eq!(retry["level"], "WARN");
+        assert!(retry["convfinqa.question.id"].is_string(), "{retry}");
+        assert!(retry["gen_ai.agent.name"].is_string(), "{retry}");
+    }
+    assert_eq!(said("run started").len(), 1);
+    assert_eq!(said("run finished").len(), 1);
+}
+
+#[test]
+fn an_error_is_a_json_line_too() {
+    let place = Workplace::new();
+    let ran = place.run(&["--data-path", "nowhere.json", "--log", "json"]);
+    assert_eq!(ran.code, Some(3));
+    let lines = lines(&ran);
+    let last = lines.last().unwrap();
+    assert_eq!(last["level"], "ERROR");
+    assert_eq!(last["exit_code"], 3);
+    assert!(last["message"].as_str().unwrap().contains("nowhere.json"));
+}
+
+#[test]
+fn without_log_there_are_no_lines_and_levels_choose_among_them() {
+    let place = Workplace::new();
+    let run = |more: &[&str]| {
+        let ran = place.run(&[&["--data-path", "sample", "--n", "2"], more].concat());
+        ran.succeeds();
+        ran.stderr
+    };
+    assert!(!run(&[]).contains("INFO"));
+    let text = run(&["--log", "text"]);
+    let answered: Vec<_> = text
+        .lines()
+        .filter(|line| line.contains("question answered"))
+        .collect();
+    assert_eq!(answered.len(), 3);
+    assert!(
+        answered[0].contains(" INFO convfinqa::run::trace: question answered convfinqa.run.id=")
+    );
+    assert!(!run(&["--log", "text", "--log-level", "warn"]).contains("INFO"));
+    assert!(!run(&["--log", "text", "--log-level", "off"]).contains("INFO"));
+    let quiet = run(&["--log", "text", "--quiet"]);
+    assert!(quiet.lines().all(|line| line.contains(" INFO ")), "{quiet}");
+
+    let by_variable = |name: &str, level: &str| {
+        let mut command = place.command();
+        command.env("CONVFINQA_LOG", "text").env(name, level);
+        Ran::of(command.args(["--data-path", "sample", "--n", "2"])).stderr
+    };
+    assert!(by_variable("RUST_LOG", "info").contains("INFO"));
+    assert!(!by_variable("RUST_LOG", "error").contains("INFO"));
+    assert!(!by_variable("CONVFINQA_LOG_LEVEL", "convfinqa=error").contains("INFO"));
+}
+
+#[test]
+fn a_level_or_form_that_is_none_is_one_line() {
+    let place = Workplace::new();
+    place
+        .run(&["--log", "text", "--log-level", "loud"])
+        .fails(2, &["log level `loud`"]);
+    let mut command = place.command();
+    command.env("CONVFINQA_LOG", "xml");
+    Ran::of(&mut command).fails(2, &["CONVFINQA_*", "log"]);
+    let mut command = place.command();
+    command.env("CONVFINQA_LOG", "xml");
+    Ran::of(command.args(["env", "serve", "--port", "0"])).fails(2, &["CONVFINQA_LOG", "xml"]);
+}
+
+#[test]
+fn the_environments_server_logs_requests_without_queries() {
+    let place = Workplace::new();
+    let mut server = place
+        .command()
+        .args([
+            "env",
+            "serve",
+            "--port",
+            "0",
+            "--log",
+            "json",
+            "--log-level",
+            "debug",
+        ])
+        .args(["--token", "let-me-in-please"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut told = BufReader::new(server.stderr.take().unwrap());
+    let mut next = || {
+        let mut line = String::new();
+        told.read_line(&mut line).unwrap();
+        serde_json::from_str::<Value>(&line).unwrap_or_else(|_| panic!("{line}"))
+    };
+    let serving = next();
+    let address = serving["message"]
+        .as_str()
+        .and_then(|text| text.split("http://").nth(1)?.split(';').next())
+        .unwrap()
+        .to_owned();
+    let get = |path: &str| {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        let head = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+    };
+    get("/health");
+    get("/metadata?access_token=let-me-in-please");
+    for (path, status, level) in [("/health", 200, "DEBUG"), ("/metadata", 401, "INFO")] {
+        let line = loop {
+            let line = next();
+            if line["message"] == "request" {
+                break line;
+            }
+        };
+        assert_eq!(line["path"], path);
+        assert_eq!(line["method"], "GET");
+        assert_eq!(line["status"], status);
+        assert_eq!(line["level"], level);
+        assert!(line["ms"].as_f64() >= Some(0.0));
+        assert!(!line.to_string().contains("let-me-in"));
+    }
+    server.kill().unwrap();
+    server.wait().unwrap();
+}

@@ -1,0 +1,256 @@
+//! What a trace holds: question, rounds, agents, calls.
+
+use serde_json::json;
+
+use crate::support::agents::{is_critic, is_sent_back, question_of, scripted};
+use crate::support::cli::{Ran, Workplace};
+use crate::support::fault_server::{FaultServer, Reply};
+use crate::support::traces::{Span, collector, endpoint, questions, received, written};
+
+fn ask(place: &Workplace, model: &FaultServer, collector: &FaultServer, more: &[&str]) -> Ran {
+    Ran::of(
+        place
+            .command()
+            .env("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint(collector))
+            // The scripted critic alone decides what is sent back.
+            .args([
+                "--model",
+                "scripted",
+                "--data-path",
+                "sample",
+                "--no-verify",
+            ])
+            .args(["--base-url", &model.base_url()])
+            .args(more),
+    )
+}
+
+#[test]
+fn a_question_is_one_trace_of_rounds_agents_and_calls() {
+    let (place, model, collector) = (Workplace::new(), FaultServer::start(scripted), collector());
+    ask(
+        &place,
+        &model,
+        &collector,
+        &[
+            "--n",
+            "6",
+            "--temperature",
+            "0.3",
+            "--max-tokens",
+            "900",
+            "--seed",
+            "5",
+        ],
+    )
+    .succeeds();
+    let spans = received(&collector);
+    let rows = place.rows("output/output.csv");
+    let roots = questions(&spans);
+    assert_eq!(roots.len(), rows.len());
+    let run = spans.iter().find(|span| span.name == "run").unwrap();
+    assert_eq!(run.get("convfinqa.run.finish"), "complete");
+    assert_eq!(run.get("convfinqa.run.questions"), rows.len());
+
+    for row in &rows {
+        let root = roots
+            .iter()
+            .find(|root| {
+                root.text("convfinqa.question.id") == row["id"]
+                    && root.text("convfinqa.question.part") == row["part"]
+            })
+            .unwrap();
+        assert_eq!(root.name, "invoke_workflow analyst_critic");
+        assert_eq!(root.get("gen_ai.operation.name"), "invoke_workflow");
+        assert_eq!(root.get("convfinqa.run.id"), run.get("convfinqa.run.id"));
+        assert_eq!(root.links, std::slice::from_ref(&run.id));
+        assert_ne!(root.trace, run.trace, "a trace of its own");
+        assert_eq!(root.get("convfinqa.outcome"), "answered");
+        assert_eq!(root.service["service.name"], "convfinqa");
+        assert!(!root.failed);
+
+        let rounds = root.children(&spans);
+        let sent_back = is_sent_back(&row["question"]);
+        assert_eq!(rounds.len(), if sent_back { 2 } else { 1 }, "{row:?}");
+        assert_eq!(root.get("convfinqa.rounds"), rounds.len());
+        assert_eq!(root.get("convfinqa.calls"), 2 * rounds.len());
+        for (number, round) in (1..).zip(&rounds) {
+            assert_eq!(round.name, format!("round {number}"));
+            assert_eq!(round.get("convfinqa.round"), number);
+            let last = usize::try_from(number).unwrap() == rounds.len();
+            assert_eq!(
+                round.get("convfinqa.verdict"),
+                if last { "ok" } else { "revise" }
+            );
+            check_agents(round, last, &spans);
+        }
+    }
+    let of_questions: usize = roots.iter().map(|root| count(root, &spans)).sum();
+    assert_eq!(of_questions + 1, spans.len(), "nothing but these");
+
+    let lines = written(&place);
+    let mut in_file: Vec<_> = lines.iter().flatten().map(|span| &span.id).collect();
+    let mut sent: Vec<_> = spans.iter().map(|span| &span.id).collect();
+    in_file.sort();
+    sent.sort();
+    assert_eq!(in_file, sent, "the file holds what the collector was sent");
+    for line in &lines {
+        let roots = line.iter().filter(|span| span.parent.is_empty()).count();
+        assert_eq!(roots, 1, "a line is one whole trace");
+    }
+}
+
+fn count(span: &Span, spans: &[Span]) -> usize {
+    let below = span.children(spans);
+    1 + below.iter().map(|child| count(child, spans)).sum::<usize>()
+}
+
+fn check_agents(round: &Span, last: bool, spans: &[Span]) {
+    let agents = round.children(spans);
+    let names: Vec<_> = agents.iter().map(|agent| agent.name.as_str()).collect();
+    assert_eq!(names, ["invoke_agent analyst", "invoke_agent critic"]);
+    let routes: Vec<_> = agents
+        .iter()
+        .map(|agent| agent.text("convfinqa.route"))
+        .collect();
+    assert_eq!(routes, ["submit", if last { "accept" } else { "revise" }]);
+    for agent in agents {
+        assert_eq!(agent.get("gen_ai.operation.name"), "invoke_agent");
+        let name = agent.text("gen_ai.agent.name");
+        let [call] = agent.children(spans)[..] else {
+            panic!("one call in {agent:?}");
+        };
+        assert_eq!(call.name, "chat scripted");
+        assert_eq!(call.kind, 3, "a client's span");
+        for (key, value) in [
+            ("gen_ai.operation.name", json!("chat")),
+            ("gen_ai.provider.name", json!("openai")),
+            ("gen_ai.request.model", json!("scripted")),
+            ("gen_ai.request.temperature", json!(0.3)),
+            ("gen_ai.request.max_tokens", json!(900)),
+            ("gen_ai.request.seed", json!(5)),
+            ("gen_ai.response.model", json!("served-model")),
+            ("gen_ai.response.id", json!("chatcmpl-1")),
+            ("gen_ai.response.finish_reasons", json!(["stop"])),
+            ("gen_ai.usage.input_tokens", json!(100)),
+            ("gen_ai.usage.cache_read.input_tokens", json!(40)),
+            ("server.address", json!("127.0.0.1")),
+            ("convfinqa.node", json!(name)),
+            ("convfinqa.attempts", json!(1)),
+        ] {
+            assert_eq!(call.get(key), &value, "{key}");
+        }
+        assert!(call.get("gen_ai.usage.output_tokens").as_i64() > Some(0));
+        assert!(call.text("gen_ai.output.type") == if name == "critic" { "text" } else { "json" });
+    }
+}
+
+#[test]
+fn a_failed_question_is_a_failed_trace_with_its_retries() {
+    let (place, collector) = (Workplace::new(), collector());
+    let model = FaultServer::start(|request| {
+        if request.repeat == 0 {
+            Reply::error(503, "overloaded", "come back later").header("retry-after-ms", "1")
+        } else {
+            Reply::content_filter()
+        }
+    });
+    let ran = ask(&place, &model, &collector, &["--n", "1"]);
+    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+    let spans = received(&collector);
+    let roots = questions(&spans);
+    assert!(roots[0].failed);
+    assert_eq!(roots[0].get("error.type"), "content_filter");
+    let call = spans
+        .iter()
+        .find(|span| span.name.starts_with("chat"))
+        .unwrap();
+    assert!(call.failed);
+    assert_eq!(call.get("error.type"), "content_filter");
+    assert_eq!(call.get("convfinqa.attempts"), 2);
+    assert_eq!(call.events, ["retry", "call failed"]);
+}
+
+#[test]
+fn turns_of_a_conversation_share_its_id() {
+    let (place, model, collector) = (Workplace::new(), FaultServer::start(scripted), collector());
+    ask(
+        &place,
+        &model,
+        &collector,
+        &["--n", "1", "--mode", "conversations"],
+    )
+    .succeeds();
+    let spans = received(&collector);
+    let turns = questions(&spans);
+    assert!(turns.len() > 2);
+    for turn in &turns {
+        let id = turn.text("gen_ai.conversation.id");
+        let (run, record) = id.split_once('/').unwrap();
+        assert_eq!(run, turn.text("convfinqa.run.id"));
+        assert_eq!(record, turn.text("convfinqa.question.id"));
+    }
+}
+
+/// A run stops between analyst and critic; the reply that was paid for is not
+/// asked for again, and is seen in the trace of the question when it is.
+#[test]
+fn a_resumed_run_traces_what_it_asks_anew_and_marks_what_it_recalls() {
+    let (place, collector) = (Workplace::new(), collector());
+    let refusing = FaultServer::start(|request| {
+        if is_critic(request) && question_of(request).contains("percentage change") {
+            Reply::error(401, "invalid_api_key", "no")
+        } else {
+            scripted(request)
+        }
+    });
+    // The same address for both processes: it is part of the run's identity.
+    let address = refusing.address();
+    let ran = ask(&place, &refusing, &collector, &["--n", "6", "-j", "1"]);
+    assert_eq!(ran.code, Some(5), "{}", ran.stderr);
+    let before = received(&collector);
+    let broken = questions(&before)
+        .into_iter()
+        .find(|root| root.failed)
+        .unwrap();
+    assert_eq!(broken.get("error.type"), "fatal");
+    let run = before.iter().find(|span| span.name == "run").unwrap();
+    assert_eq!(run.get("convfinqa.run.finish"), "fatal");
+
+    drop(refusing);
+    let healthy = FaultServer::at(address, scripted);
+    ask(
+        &place,
+        &healthy,
+        &collector,
+        &["--n", "6", "-j", "1", "--resume"],
+    )
+    .succeeds();
+    let after = received(&collector).split_off(before.len());
+    let key = |root: &Span| {
+        let part = root.text("convfinqa.question.part");
+        format!("{} {part}", root.text("convfinqa.question.id"))
+    };
+    let answered: Vec<_> = questions(&before)
+        .into_iter()
+        .filter(|root| !root.failed)
+        .map(key)
+        .collect();
+    let anew: Vec<_> = questions(&after).into_iter().map(key).collect();
+    assert!(anew.contains(&key(broken)));
+    assert!(
+        anew.iter().all(|key| !answered.contains(key)),
+        "{anew:?} {answered:?}"
+    );
+    assert_eq!(
+        anew.len() + answered.len(),
+        place.rows("output/output.csv").len()
+    );
+    let recalled: Vec<_> = after
+        .iter()
+        .filter(|span| span.attributes.contains_key("convfinqa.recalled"))
+        .collect();
+    assert_eq!(recalled.len(), 1);
+    assert_eq!(recalled[0].get("gen_ai.response.model"), "served-model");
+    assert_eq!(recalled[0].get("convfinqa.node"), "analyst");
+}
