@@ -135,8 +135,10 @@ fn draw_edge(out: &mut String, from: (f64, f64), to: (f64, f64), route: Option<&
         let (start, end) = (from.1 + side * half.1, to.1 + side * half.1);
         let bend = f64::max(start * side, end * side) * side + side * GAP.1;
         let middle = f64::midpoint(from.0, to.0);
-        let depth = f64::midpoint(f64::midpoint(start, end), bend) + side * 6.0;
-        let label = (middle, depth + if side > 0.0 { 12.0 } else { -6.0 });
+        // Halfway a curve has come three quarters of the way to its bend.
+        let level = f64::midpoint(start, end);
+        let depth = level + 0.75 * (bend - level);
+        let label = (middle, depth + if side > 0.0 { 16.0 } else { -7.0 });
         (
             format!(
                 "M{} {start} C{} {bend} {} {bend} {} {end}",

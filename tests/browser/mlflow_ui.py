@@ -12,14 +12,15 @@ import chromium
 
 PAGES = [
     # Name, path, what must be read on it.
-    ("overview", "runs/{run}", ["exact_match"]),
-    ("metrics", "runs/{run}/model-metrics", ["exact_match", "mean_latency"]),
-    ("artifacts", "runs/{run}/artifacts", ["output.csv", "report.html", "eval_results_table.json"]),
-    ("table", "runs/{run}/artifacts/eval_results_table.json", ["ground_truth"]),
-    ("graph", "runs/{run}/artifacts/graph/graph.svg", ["graph.svg"]),
-    ("traces", "runs/{run}/traces", []),
-    ("evaluation", "evaluation-runs?selectedRunUuid={run}", []),
+    ("overview", "", ["About this run", "financial_equivalence"]),
+    ("metrics", "/model-metrics", ["exact_match", "critic_fixed"]),
+    ("table", "/artifacts/eval_results_table.json", ["ground_truth", "report.html"]),
+    ("graph", "/artifacts/graph/graph.svg", ["graph.svg"]),
+    ("traces", "/traces", ["Trace ID"]),
 ]
+# It covers a third of the page.
+CLOSE_ASSISTANT = """[...document.querySelectorAll("button")]
+  .filter((button) => /close/i.test(button.ariaLabel || "")).forEach((button) => button.click())"""
 
 
 def main(server, experiment, run, folder):
@@ -29,10 +30,12 @@ def main(server, experiment, run, folder):
         for name, path, words in PAGES:
             # A new document each time: the pages keep state otherwise.
             tab.open("about:blank")
-            tab.open(f"{server}/#/experiments/{experiment}/{path.format(run=run)}")
+            tab.open(f"{server}/#/experiments/{experiment}/runs/{run}{path}")
             for word in words:
-                tab.wait(f"document.body.innerText.includes({word!r})", 60)
-            time.sleep(4)
+                tab.wait(f"document.body.innerText.includes({word!r})", 90)
+            tab.js(CLOSE_ASSISTANT)
+            # Charts and pictures come after the words.
+            time.sleep(5)
             tab.shot(folder, f"mlflow-{name}")
             print(f"ok: {name}")
 
