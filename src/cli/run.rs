@@ -13,7 +13,7 @@ use crate::dataset::Dataset;
 use crate::models::{CallEvent, Observer};
 use crate::run::{Event, Finish, Identity, Journal, Plan, RunMeta, Scheduler, Stop};
 use crate::sinks::mlflow::{Ending, Sent, Sidecar};
-use crate::sinks::terminal::{Progress, ProgressOptions, summary_tables};
+use crate::sinks::terminal::{Progress, ProgressOptions, Voice, summary_tables};
 use crate::sinks::{self, RunFolder, Summary};
 use crate::telemetry::Telemetry;
 
@@ -153,7 +153,7 @@ async fn traced_job(
     }
     report(args, &folder, &summary)?;
     if let Some(sent) = sent {
-        tell(args, &summary, sent.as_ref());
+        tell(args, &progress.voice(), &summary, sent.as_ref());
     }
     if args.gate.junit.is_some() {
         let mut rows = Vec::with_capacity(summary.scores.questions);
@@ -188,20 +188,20 @@ pub(super) fn ending(finish: &Finish, summary: &Summary) -> anyhow::Result<Endin
 
 /// Says where the run is seen, or what is missing there. This is beside the
 /// results and never on stdout with `--json`.
-fn tell(args: &RunArgs, summary: &Summary, sent: Option<&Sent>) {
+fn tell(args: &RunArgs, voice: &Voice, summary: &Summary, sent: Option<&Sent>) {
     if let Some(Sent::All(delivered)) = sent
         && !args.quiet
     {
         let line = tracking::arrived(delivered);
         if args.json {
-            eprintln!("{line}");
+            voice.say(&line);
         } else {
             // A reader that went away misses nothing of the run.
             let _ = writeln!(std::io::stdout(), "{line}");
         }
     }
     for line in tracking::missing(sent, &summary.run.id) {
-        eprintln!("{line}");
+        voice.warn(&line);
     }
 }
 

@@ -127,7 +127,7 @@ fn undelivered(args: &SyncArgs) -> anyhow::Result<Vec<RunFolder>> {
                         .is_some_and(|asked| asked.trim_end_matches('/') != ours)
                 };
                 record.complete_at == Some(journal.answered()?)
-                    && record.has_all_traces(folder.path())
+                    && record.has_all_traces(folder.path())?
                     && !elsewhere(&record.uri, &args.mlflow)
                     && !elsewhere(&record.experiment, &args.experiment)
             }

@@ -17,7 +17,7 @@ use super::points::{Point, Sample, Series, started, totals};
 use super::record::{Hold, Record};
 use super::server::Server;
 use super::table::{TABLE, table};
-use super::traces::Spans;
+use super::traces::Traces;
 use super::wire::{
     Batch, CreatedExperiment, Entry, ExperimentReply, Metric, Run, RunReply, RunsReply,
 };
@@ -113,7 +113,7 @@ impl Delivery {
     pub async fn go_on(&mut self, points: &[Point]) -> Result<(), MlflowError> {
         self.attach(true).await?;
         self.points(points).await?;
-        self.spans().await
+        self.traces().await
     }
 
     /// Sends all that is missing of a run that has ended, or is no longer run.
@@ -135,7 +135,7 @@ impl Delivery {
         let (answered, at) = series.place();
         self.status(content::status(&ending.finish), Some(at))
             .await?;
-        self.spans().await?;
+        self.traces().await?;
         self.files(&journal, &ending.drawings).await?;
         self.record.complete_at = usize::try_from(answered).ok();
         self.record.write(&self.folder)?;
@@ -341,34 +341,53 @@ impl Delivery {
         Ok(())
     }
 
-    /// Sends the spans that have come since the last time.
-    async fn spans(&mut self) -> Result<(), MlflowError> {
-        let mut unread = 0;
+    /// Sends the traces that have come since the last time. Those that the
+    /// server refuses hold up nothing else.
+    async fn traces(&mut self) -> Result<(), MlflowError> {
+        let (mut unread, mut refused) = (0, 0);
         loop {
-            let spans = Spans::read(&self.folder, self.record.traces)?;
-            unread += spans.unread;
-            if spans.next == self.record.traces {
+            let traces = Traces::read(&self.folder, self.record.traces)?;
+            unread += traces.unread;
+            if traces.next == self.record.traces {
                 break;
             }
-            if !spans.body.is_empty() {
-                let (experiment, run) = (&self.record.experiment_id, &self.record.run_id);
-                match self.server.put_spans(experiment, run, spans.body).await {
-                    Ok(()) => {}
-                    Err(error) if error.passes() => return Err(error),
-                    // What it refuses once it refuses always; the run's other
-                    // parts are not held up by it.
-                    Err(error) => self.fall_short(format!("traces: {error}")),
+            if !traces.bodies.is_empty()
+                && let Err(error) = self.put_spans(traces.together()).await
+            {
+                if error.passes() {
+                    return Err(error);
+                }
+                if !error.is_of_content() {
+                    // Too old a server, or not allowed: none would be taken,
+                    // and none is given up.
+                    self.fall_short(format!("traces: {error}"));
+                    break;
+                }
+                // All or nothing is taken of a request: find the bad ones.
+                for body in traces.bodies {
+                    match self.put_spans(body).await {
+                        Err(error) if error.passes() => return Err(error),
+                        Err(_) => refused += 1,
+                        Ok(()) => {}
+                    }
                 }
             }
-            self.record.traces = spans.next;
+            self.record.traces = traces.next;
             self.record.write(&self.folder)?;
         }
-        if unread > 0 {
-            self.fall_short(format!(
-                "traces: {unread} lines of traces.jsonl are no export request and were left out"
-            ));
+        for (count, why) in [(unread, "could not be read"), (refused, "were refused")] {
+            if count > 0 {
+                self.fall_short(format!("traces: {count} of traces.jsonl {why}"));
+            }
         }
         Ok(())
+    }
+
+    async fn put_spans(&self, spans: Vec<u8>) -> Result<(), MlflowError> {
+        let record = &self.record;
+        self.server
+            .put_spans(&record.experiment_id, &record.run_id, spans)
+            .await
     }
 
     async fn files(&mut self, journal: &Journal, drawings: &Drawings) -> Result<(), MlflowError> {

@@ -151,6 +151,16 @@ impl MlflowError {
         )
     }
 
+    /// Whether another content might have been taken.
+    pub(super) fn is_of_content(&self) -> bool {
+        match self {
+            Self::Api { status, .. } | Self::NotMlflow { status, .. } => {
+                matches!(status, 400 | 413 | 422)
+            }
+            _ => false,
+        }
+    }
+
     /// Whether MLflow calls the error so.
     pub(super) fn is(&self, name: &str) -> bool {
         matches!(self, Self::Api { code, .. } if code == name)

@@ -12,6 +12,7 @@ use crate::sinks::SinkError;
 use crate::sinks::folder::write_atomic;
 
 use super::error::MlflowError;
+use super::traces::Traces;
 
 /// The version of the file's layout; a newer one is refused.
 const FORMAT: u32 = 1;
@@ -84,11 +85,20 @@ impl Record {
             .map_err(|source| error(format!("not a record of a delivery ({source})")))
     }
 
-    /// Whether every span that lies in the run's folder has arrived.
-    #[must_use]
-    pub fn has_all_traces(&self, folder: &Path) -> bool {
-        let spans = std::fs::metadata(folder.join(super::traces::FILE));
-        spans.map_or(0, |file| file.len()) <= self.traces
+    /// Whether every trace that lies in the run's folder has arrived, or cannot.
+    ///
+    /// # Errors
+    /// [`MlflowError::File`] if they cannot be read.
+    pub fn has_all_traces(&self, folder: &Path) -> Result<bool, MlflowError> {
+        if self
+            .shortfalls
+            .iter()
+            .any(|line| line.starts_with("traces:"))
+        {
+            return Ok(true);
+        }
+        // A line that was cut off in the middle does not count.
+        Ok(Traces::read(folder, self.traces)?.next == self.traces)
     }
 
     /// A record of nothing delivered to a server.

@@ -53,6 +53,15 @@ impl Voice {
         }
     }
 
+    /// Says what must be known, even if all is to be quiet.
+    pub fn warn(&self, line: &str) {
+        if self.options.logged {
+            tracing::warn!("{line}");
+        } else {
+            self.line(line);
+        }
+    }
+
     /// Writes a line as it is. Nobody to read it is no reason to stop.
     pub fn line(&self, line: &str) {
         self.bar.suspend(|| {

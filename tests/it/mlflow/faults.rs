@@ -184,6 +184,86 @@ fn files_that_are_not_passed_on_are_said_and_the_rest_arrives() {
     assert!(told.files.is_empty() && !told.points.is_empty());
 }
 
+#[test]
+fn traces_that_a_server_cannot_take_hold_up_nothing_and_are_kept() {
+    // An older server knows no such path.
+    let server = Fake::start(|request| {
+        (request.path == "/v1/traces").then(|| Reply::json(404, &json!({"detail": "Not Found"})))
+    });
+    let place = Workplace::new();
+    let ran = tracked(&place, &server.uri());
+    let line = "MLflow: not delivered: traces: ";
+    assert_eq!(
+        ran.succeeds().stderr.matches(line).count(),
+        1,
+        "{}",
+        ran.stderr
+    );
+    assert!(server.told().files.contains_key("output.csv"));
+    let all = sync(&place, &server.uri());
+    assert!(
+        all.succeeds().stdout.contains("every run"),
+        "{}",
+        all.stdout
+    );
+}
+
+#[test]
+fn one_trace_that_is_refused_spoils_no_other() {
+    let bad = |request: &Request| {
+        let spans = request.path == "/v1/traces";
+        let text = String::from_utf8_lossy(&request.raw).into_owned();
+        (spans && text.contains("q-bad")).then(|| Reply::json(422, &json!({"detail": "cannot"})))
+    };
+    let server = Fake::start(bad);
+    let place = Workplace::new();
+    tracked_with(&place, &server.uri(), &["--traces", "off"]).succeeds();
+    let line = |id: &str, trace: char| {
+        let trace = trace.to_string();
+        json!({"resourceSpans": [{"scopeSpans": [{"spans": [{
+            "traceId": trace.repeat(32), "spanId": trace.repeat(16), "name": "q", "kind": 1,
+            "startTimeUnixNano": "1", "endTimeUnixNano": "2",
+            "attributes": [{"key": "convfinqa.question.id", "value": {"stringValue": id}}]}]}]}]})
+        .to_string()
+    };
+    let text = [
+        &line("q-one", 'a'),
+        "nonsense",
+        &line("q-bad", 'b'),
+        &line("q-two", 'c'),
+        "{\"cut",
+    ];
+    std::fs::write(place.run_folder().join("traces.jsonl"), text.join("\n")).unwrap();
+    let ran = sync(&place, &server.uri());
+    ran.succeeds();
+    assert!(
+        ran.stderr
+            .contains("traces: 1 of traces.jsonl could not be read"),
+        "{}",
+        ran.stderr
+    );
+    assert!(
+        ran.stderr
+            .contains("traces: 1 of traces.jsonl were refused"),
+        "{}",
+        ran.stderr
+    );
+    let spans: Vec<_> = server.requests();
+    let alone = |id: &str| {
+        spans.iter().any(|request| {
+            let text = String::from_utf8_lossy(&request.raw).into_owned();
+            request.path == "/v1/traces" && text.contains(id) && !text.contains("q-bad")
+        })
+    };
+    assert!(alone("q-one") && alone("q-two"));
+    let all = sync(&place, &server.uri());
+    assert!(
+        all.succeeds().stdout.contains("every run"),
+        "{}",
+        all.stdout
+    );
+}
+
 #[rstest]
 #[case("MLFLOW_TRACKING_TOKEN", "tok-3n", "Bearer tok-3n")]
 #[case("MLFLOW_TRACKING_PASSWORD", "p4ss-w", "Basic bWU6cDRzcy13")]

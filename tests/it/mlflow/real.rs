@@ -161,6 +161,17 @@ fn a_run_is_on_the_server_as_it_is_in_its_folder() {
         table["columns"].as_array().unwrap().len()
     );
 
+    // A trace a question, seen from the run.
+    let traces = mlflow.traces("1", &id);
+    assert_eq!(traces.len(), rows.len());
+    for trace in &traces {
+        assert_eq!(trace["state"], "OK", "{trace}");
+        assert!(
+            trace["trace_metadata"]["mlflow.trace.tokenUsage"].is_string(),
+            "{trace}"
+        );
+    }
+
     // Again, and by somebody who has lost the record: nothing changes.
     sync(&place, &mlflow, &["last"]).succeeds();
     assert_eq!(mlflow.content(&id), content);

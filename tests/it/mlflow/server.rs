@@ -130,6 +130,18 @@ impl Mlflow {
         runs["runs"].as_array().cloned().unwrap_or_default()
     }
 
+    /// The traces that are linked to a run.
+    pub fn traces(&self, experiment: &str, run: &str) -> Vec<Value> {
+        let place = json!({"type": "MLFLOW_EXPERIMENT", "mlflow_experiment": {"experiment_id": experiment}});
+        let search = json!({
+            "locations": [place],
+            "filter": format!("attributes.run_id = '{run}'"),
+            "max_results": 500,
+        });
+        let found = self.post("../../3.0/mlflow/traces/search", &search);
+        found["traces"].as_array().cloned().unwrap_or_default()
+    }
+
     /// All that there is of a run, comparable with another delivery of it.
     pub fn content(&self, run: &str) -> Content {
         let reply = self.get(&format!("runs/get?run_id={run}"));
