@@ -7,7 +7,7 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 
 use crate::dataset::{Case, Dataset, Gold, Record, Source, load, sample};
-use crate::run::{Journal, RunMeta};
+use crate::run::{Journal, Row, RunMeta};
 use crate::score::files::{read_predictions, rescore};
 use crate::score::{ScoredRow, score};
 
@@ -24,6 +24,19 @@ pub struct Answered {
     pub rounds: Option<usize>,
     /// US dollars, if known.
     pub cost: Option<Decimal>,
+}
+
+impl Answered {
+    /// The answer of a run's row.
+    #[must_use]
+    pub fn of(row: &Row) -> Self {
+        Self {
+            row: row.as_scored(),
+            epoch: row.epoch.to_string(),
+            rounds: Some(row.settled.rounds.len()),
+            cost: row.cost,
+        }
+    }
 }
 
 /// Where answers were read from.
@@ -119,14 +132,24 @@ impl Answers {
         let journal = Journal::open(journal)?;
         let meta = journal.meta()?;
         let mut rows = Vec::new();
-        journal.for_each_row(|row| {
-            rows.push(Answered {
-                row: row.as_scored(),
-                epoch: row.epoch.to_string(),
-                rounds: Some(row.settled.rounds.len()),
-                cost: row.cost,
-            });
-        })?;
+        journal.for_each_row(|row| rows.push(Answered::of(&row)))?;
+        match dataset {
+            Some(dataset) => Self::of_rows(path, &meta.id, rows, Some(dataset)),
+            None => Self::of_rows(path, &meta.id, rows, data_of(&meta).as_ref()),
+        }
+    }
+
+    /// The answers of a run whose rows are at hand. Gold and pages come from
+    /// `dataset`, or from the rows alone without one.
+    ///
+    /// # Errors
+    /// [`AnalysisError`] without rows, and for a row that `dataset` does not have.
+    pub fn of_rows(
+        path: &Path,
+        run: &str,
+        rows: Vec<Answered>,
+        dataset: Option<&Dataset>,
+    ) -> Result<Self, AnalysisError> {
         if rows.is_empty() {
             return Err(AnalysisError::NoAnswers {
                 path: path.to_owned(),
@@ -134,18 +157,13 @@ impl Answers {
         }
         let mut answers = Self {
             path: path.to_owned(),
-            origin: Origin::Run(meta.id.clone()),
+            origin: Origin::Run(run.to_owned()),
             dataset: None,
             rows,
             turns: HashMap::new(),
         };
-        match dataset {
-            Some(dataset) => answers.score_by(dataset)?,
-            None => {
-                if let Some(dataset) = data_of(&meta) {
-                    answers.score_by(&dataset)?;
-                }
-            }
+        if let Some(dataset) = dataset {
+            answers.score_by(dataset)?;
         }
         Ok(answers)
     }

@@ -3,12 +3,12 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::analysis::{Answers, analyze};
+use crate::analysis::{Answered, Answers, analyze};
 use crate::dataset::Dataset;
-use crate::run::Journal;
+use crate::run::{Journal, Row};
 use crate::score::Rule;
 use crate::sinks::report::{Causes, Explained, Pages, Report, records_of};
-use crate::sinks::{self, RunFolder, Summary};
+use crate::sinks::{RunFolder, Tally};
 
 use super::Exit;
 
@@ -34,24 +34,61 @@ pub struct Args {
 pub fn execute(args: &Args) -> anyhow::Result<Exit> {
     let folder = RunFolder::locate(&args.output, &args.run)?;
     let journal = Journal::open(&folder.journal())?;
-    let summary = sinks::summarise(&journal)?;
-    let records = records_of(&summary.run);
+    let meta = journal.meta()?;
+    let records = records_of(&meta);
+    let pages = match &records {
+        Ok(dataset) => Pages::of(dataset),
+        Err(reason) => Pages::missing(reason.clone()),
+    };
+    let mut gathered = Gathered::new(&pages);
+    journal.for_each_row(|row| gathered.add(&row))?;
+    let summary = gathered.tally.finish(meta);
     let path = args.to.clone().unwrap_or_else(|| folder.report());
-    write(
-        &path,
-        &journal,
-        &summary,
-        records.as_ref().map_err(String::as_str),
-    )?;
+    let causes = causes(
+        folder.path(),
+        &summary.run.id,
+        gathered.answers,
+        records.as_ref().ok(),
+    );
+    gathered.report.write(&path, &summary, &causes)?;
     writeln!(std::io::stdout(), "Report: {}", path.display())?;
     Ok(Exit::Done)
 }
 
+/// What summary and report are made from, gathered in one reading of a journal.
+pub(super) struct Gathered<'p> {
+    pub(super) tally: Tally,
+    pub(super) answers: Vec<Answered>,
+    pub(super) report: Report<'p>,
+}
+
+impl<'p> Gathered<'p> {
+    /// Nothing yet, over these pages.
+    pub(super) fn new(pages: &'p Pages) -> Self {
+        Self {
+            tally: Tally::default(),
+            answers: Vec::new(),
+            report: Report::new(pages),
+        }
+    }
+
+    /// Takes a row.
+    pub(super) fn add(&mut self, row: &Row) {
+        self.tally.add(row);
+        self.answers.push(Answered::of(row));
+        self.report.add(row);
+    }
+}
+
 /// Why answers are wrong, as `analyze` finds it. A run without answers has no
 /// causes, which is no reason to go without its report.
-fn causes(journal: &Journal, dataset: Option<&Dataset>) -> Causes {
-    let folder = journal.path().parent().unwrap_or(Path::new("."));
-    let Ok(answers) = Answers::open(folder, dataset) else {
+pub(super) fn causes(
+    folder: &Path,
+    run: &str,
+    answers: Vec<Answered>,
+    dataset: Option<&Dataset>,
+) -> Causes {
+    let Ok(answers) = Answers::of_rows(folder, run, answers, dataset) else {
         return Causes::new();
     };
     let misses = analyze(&answers, Rule::FinancialEquivalence).misses;
@@ -65,27 +102,4 @@ fn causes(journal: &Journal, dataset: Option<&Dataset>) -> Causes {
             Some(((miss.key, miss.epoch.parse().ok()?), explained))
         })
         .collect()
-}
-
-/// Writes the report of a run; without records it says why pages are missing.
-///
-/// # Errors
-/// As [`execute`].
-pub fn write(
-    path: &Path,
-    journal: &Journal,
-    summary: &Summary,
-    records: Result<&Dataset, &str>,
-) -> anyhow::Result<()> {
-    let pages = match records {
-        Ok(dataset) => Pages::of(dataset),
-        Err(reason) => Pages::missing(reason.to_owned()),
-    };
-    let report = Report {
-        journal,
-        summary,
-        pages: &pages,
-        causes: &causes(journal, records.ok()),
-    };
-    Ok(report.write(path)?)
 }

@@ -13,12 +13,14 @@ use crate::dataset::Dataset;
 use crate::models::{CallEvent, Observer};
 use crate::run::{Event, Finish, Identity, Journal, Plan, RunMeta, Scheduler, Stop};
 use crate::sinks::mlflow::{Ending, Sent, Sidecar};
+use crate::sinks::report::Pages;
 use crate::sinks::terminal::{Progress, ProgressOptions, Voice, summary_tables};
-use crate::sinks::{self, RunFolder, Summary};
+use crate::sinks::{self, CsvFile, RunFolder, Summary, Transcripts};
 use crate::telemetry::Telemetry;
 
 use super::args::RunArgs;
 use super::provider::{self, Answering};
+use super::report::Gathered;
 use super::tracking::{self, Tracking};
 use super::{Exit, Failure, settings, signals, telemetry};
 
@@ -309,17 +311,31 @@ fn resume(output: &Path, run: &str, identity: &Identity) -> anyhow::Result<(RunF
     Ok((folder, journal))
 }
 
-/// Everything a run leaves behind, made from its journal.
+/// Everything a run leaves behind, made in one reading of its journal.
 pub(super) fn write_results(
     folder: &RunFolder,
     journal: &Journal,
     records: Result<&Dataset, &str>,
 ) -> anyhow::Result<Summary> {
-    let summary = sinks::summarise(journal)?;
-    sinks::write_csv(&folder.file("output.csv"), journal)?;
-    sinks::write_transcripts(&folder.file("transcripts.jsonl"), journal)?;
+    let mut csv = CsvFile::create(&folder.file("output.csv"))?;
+    let mut transcripts = Transcripts::create(&folder.file("transcripts.jsonl"))?;
+    let pages = match records {
+        Ok(dataset) => Pages::of(dataset),
+        Err(reason) => Pages::missing(reason.to_owned()),
+    };
+    let mut gathered = Gathered::new(&pages);
+    journal.for_each_row(|row| {
+        csv.add(&row);
+        transcripts.add(&row);
+        gathered.add(&row);
+    })?;
+    csv.finish()?;
+    transcripts.finish()?;
+    let summary = gathered.tally.finish(journal.meta()?);
     sinks::write_summary(&folder.file("summary.json"), &summary)?;
-    super::report::write(&folder.report(), journal, &summary, records)?;
+    let (run, answers) = (&summary.run.id, gathered.answers);
+    let causes = super::report::causes(folder.path(), run, answers, records.ok());
+    gathered.report.write(&folder.report(), &summary, &causes)?;
     Ok(summary)
 }
 

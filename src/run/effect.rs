@@ -98,10 +98,8 @@ impl Row {
     /// `None` without gold.
     #[must_use]
     pub fn right_with(&self, answer: &Answer) -> Option<bool> {
-        let mut other = self.clone();
-        other.settled.answer = Some(answer.clone());
-        other.settled.outcome = crate::dataset::Outcome::Answered;
-        right(&crate::score::score(&other.as_scored().item))
+        let item = self.item_with(Some(answer), crate::dataset::Outcome::Answered);
+        right(&crate::score::score(&item))
     }
 }
 

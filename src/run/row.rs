@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-use crate::agents::Settled;
-use crate::dataset::{Document, Gold, Kind, QuestionKey};
+use crate::agents::{Answer, Settled};
+use crate::dataset::{Document, Gold, Kind, Outcome, QuestionKey};
 use crate::number::{Value, round5};
 use crate::score::{Item, ScoredRow, Scores, score};
 
@@ -102,7 +102,11 @@ impl Row {
 
     /// What is scored, without the page.
     fn item(&self) -> Item {
-        let answer = self.settled.answer.as_ref();
+        self.item_with(self.settled.answer.as_ref(), self.settled.outcome)
+    }
+
+    /// What would be scored, had asking ended with another answer.
+    pub(super) fn item_with(&self, answer: Option<&Answer>, outcome: Outcome) -> Item {
         Item {
             key: self.key.clone(),
             filename: self.filename.clone(),
@@ -110,14 +114,14 @@ impl Row {
             question: self.question.clone(),
             ground_truth: self.ground_truth(),
             gold: self.gold.clone(),
-            prediction: self.prediction(),
+            prediction: self.prediction_of(answer),
             answer: answer
                 .map(|answer| answer.printed.clone())
                 .unwrap_or_default(),
             value: answer.and_then(|answer| answer.value.clone()),
             program: answer.and_then(|answer| answer.program.clone()),
             document: None,
-            outcome: self.settled.outcome,
+            outcome,
             latency: Some(self.latency),
         }
     }
@@ -136,7 +140,11 @@ impl Row {
     /// the value rounded to 5 decimals of a turn; empty without an answer.
     #[must_use]
     pub fn prediction(&self) -> String {
-        let Some(answer) = &self.settled.answer else {
+        self.prediction_of(self.settled.answer.as_ref())
+    }
+
+    fn prediction_of(&self, answer: Option<&Answer>) -> String {
+        let Some(answer) = answer else {
             return String::new();
         };
         match (self.mode, &answer.value) {

@@ -1,14 +1,14 @@
 //! `output.csv`: the reference's seven columns first and in its order, then
 //! ours; safe to open in a spreadsheet, whole or not at all.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::agents::Settled;
 use crate::dataset::Outcome;
-use crate::run::{Journal, Row};
+use crate::run::Row;
 use crate::score::Scores;
 
-use super::folder::{SinkError, write_atomic};
+use super::folder::{SinkError, Staged};
 
 /// The columns, in order.
 pub const COLUMNS: &[&str] = &[
@@ -48,51 +48,65 @@ pub const COLUMNS: &[&str] = &[
     "error",
 ];
 
-/// Writes the CSV of a run from its journal, in the plan's order.
-///
-/// # Errors
-/// [`SinkError`] if the journal cannot be read or the file not be written; a
-/// file that was there is then as it was.
-pub fn write_csv(path: &Path, journal: &Journal) -> Result<(), SinkError> {
-    write(path, |put| {
-        let mut failed = None;
-        journal.for_each_row(|row| {
-            if failed.is_none() {
-                failed = put(&row).err();
-            }
+/// `output.csv` while it is being written, row by row in the plan's order.
+pub struct CsvFile {
+    path: PathBuf,
+    writer: ::csv::Writer<Staged>,
+    failed: Option<::csv::Error>,
+}
+
+impl CsvFile {
+    /// A file with nothing but its header.
+    ///
+    /// # Errors
+    /// [`SinkError`] naming the file.
+    pub fn create(path: &Path) -> Result<Self, SinkError> {
+        let mut writer = ::csv::Writer::from_writer(Staged::create(path)?);
+        let failed = writer.write_record(COLUMNS).err();
+        Ok(Self {
+            path: path.to_owned(),
+            writer,
+            failed,
+        })
+    }
+
+    /// Adds a row. What goes wrong is told by [`CsvFile::finish`].
+    pub fn add(&mut self, row: &Row) {
+        if self.failed.is_none() {
+            self.failed = self.writer.write_record(cells(row)).err();
+        }
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// [`SinkError`] if anything could not be written; a file that was there is
+    /// then as it was.
+    pub fn finish(self) -> Result<(), SinkError> {
+        let Self {
+            path,
+            writer,
+            failed,
+        } = self;
+        if let Some(source) = failed {
+            return Err(SinkError::Csv { path, source });
+        }
+        let file = writer.into_inner().map_err(|failed| SinkError::Write {
+            path,
+            source: failed.into_error(),
         })?;
-        failed.map_or(Ok(()), Err)
-    })
+        file.persist()
+    }
 }
 
 /// Writes rows that no journal holds.
 ///
 /// # Errors
-/// As [`write_csv`].
+/// [`SinkError`] if the file cannot be written; one that was there is then as it was.
 pub fn write_rows(path: &Path, rows: &[Row]) -> Result<(), SinkError> {
-    write(path, |put| rows.iter().try_for_each(put))
-}
-
-/// Puts a row into the file.
-type Put<'p> = &'p mut dyn FnMut(&Row) -> Result<(), SinkError>;
-
-fn write(
-    path: &Path,
-    fill: impl FnOnce(Put<'_>) -> Result<(), SinkError>,
-) -> Result<(), SinkError> {
-    let error = |source| SinkError::Csv {
-        path: path.to_owned(),
-        source,
-    };
-    write_atomic(path, |file| {
-        let mut writer = ::csv::Writer::from_writer(file);
-        writer.write_record(COLUMNS).map_err(error)?;
-        fill(&mut |row| writer.write_record(cells(row)).map_err(error))?;
-        writer.flush().map_err(|source| SinkError::Write {
-            path: path.to_owned(),
-            source,
-        })
-    })
+    let mut file = CsvFile::create(path)?;
+    rows.iter().for_each(|row| file.add(row));
+    file.finish()
 }
 
 fn cells(row: &Row) -> Vec<String> {

@@ -210,8 +210,69 @@ fn folders(runs: &Path) -> Vec<PathBuf> {
     folders
 }
 
-/// Writes a file through a temporary one beside it: a reader sees the old file
-/// or the new one, and a full disk leaves the old one as it was.
+/// A file that is being written beside its place: a reader sees the old file or
+/// the new one, and a full disk leaves the old one as it was.
+pub(crate) struct Staged {
+    path: PathBuf,
+    file: std::io::BufWriter<tempfile::NamedTempFile>,
+}
+
+impl Staged {
+    /// A file that nobody sees before [`Staged::persist`].
+    pub(crate) fn create(path: &Path) -> Result<Self, SinkError> {
+        let folder = path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty())
+            .unwrap_or(Path::new("."));
+        let file = tempfile::Builder::new()
+            .prefix(".writing-")
+            .tempfile_in(folder)
+            .map_err(|source| SinkError::Write {
+                path: path.to_owned(),
+                source,
+            })?;
+        Ok(Self {
+            path: path.to_owned(),
+            file: std::io::BufWriter::new(file),
+        })
+    }
+
+    /// Puts the file in its place.
+    pub(crate) fn persist(self) -> Result<(), SinkError> {
+        let Self { path, file } = self;
+        let error = |source| SinkError::Write {
+            path: path.clone(),
+            source,
+        };
+        let file = file
+            .into_inner()
+            .map_err(|failed| error(failed.into_error()))?;
+        readable_by_others(file.path()).map_err(error)?;
+        file.as_file().sync_all().map_err(error)?;
+        file.persist(&path).map_err(|failed| error(failed.error))?;
+        Ok(())
+    }
+
+    /// An error of writing it.
+    pub(crate) fn error(&self, source: std::io::Error) -> SinkError {
+        SinkError::Write {
+            path: self.path.clone(),
+            source,
+        }
+    }
+}
+
+impl Write for Staged {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Writes a file in one go, whole or not at all.
 ///
 /// # Errors
 /// [`SinkError`] naming the file.
@@ -219,27 +280,9 @@ pub(crate) fn write_atomic(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<(), SinkError>,
 ) -> Result<(), SinkError> {
-    let error = |source| SinkError::Write {
-        path: path.to_owned(),
-        source,
-    };
-    let folder = path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    let file = tempfile::Builder::new()
-        .prefix(".writing-")
-        .tempfile_in(folder)
-        .map_err(error)?;
-    let mut buffered = std::io::BufWriter::new(file);
-    write(&mut buffered)?;
-    let file = buffered
-        .into_inner()
-        .map_err(|failed| error(failed.into_error()))?;
-    readable_by_others(file.path()).map_err(error)?;
-    file.as_file().sync_all().map_err(error)?;
-    file.persist(path).map_err(|failed| error(failed.error))?;
-    Ok(())
+    let mut file = Staged::create(path)?;
+    write(&mut file)?;
+    file.persist()
 }
 
 /// Copies a result to a second place, whole or not at all.

@@ -1,13 +1,14 @@
 //! `transcripts.jsonl`: every question's whole exchange, one JSON object a line.
 
+use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
 
 use crate::agents::Call;
-use crate::run::{Journal, Row};
+use crate::run::Row;
 
-use super::folder::{SinkError, write_atomic};
+use super::folder::{SinkError, Staged};
 
 /// A line: the row and, beside it, its calls, which the row leaves to the journal.
 #[derive(Serialize)]
@@ -17,31 +18,48 @@ struct Line<'a> {
     calls: &'a [Call],
 }
 
-/// Writes the transcripts of a run from its journal.
-///
-/// # Errors
-/// [`SinkError`] if the journal cannot be read or the file not be written.
-pub fn write_transcripts(path: &Path, journal: &Journal) -> Result<(), SinkError> {
-    write_atomic(path, |file| {
-        let mut failed = None;
-        journal.for_each_row(|row| {
-            if failed.is_some() {
-                return;
-            }
-            let line = Line {
-                row: &row,
-                calls: &row.settled.calls,
-            };
-            let written = serde_json::to_writer(&mut *file, &line)
-                .map_err(std::io::Error::from)
-                .and_then(|()| file.write_all(b"\n"));
-            failed = written.err();
-        })?;
-        failed.map_or(Ok(()), |source| {
-            Err(SinkError::Write {
-                path: path.to_owned(),
-                source,
-            })
+/// `transcripts.jsonl` while it is being written, row by row in the plan's order.
+pub struct Transcripts {
+    file: Staged,
+    failed: Option<std::io::Error>,
+}
+
+impl Transcripts {
+    /// An empty file.
+    ///
+    /// # Errors
+    /// [`SinkError`] naming the file.
+    pub fn create(path: &Path) -> Result<Self, SinkError> {
+        Ok(Self {
+            file: Staged::create(path)?,
+            failed: None,
         })
-    })
+    }
+
+    /// Adds a row. What goes wrong is told by [`Transcripts::finish`].
+    pub fn add(&mut self, row: &Row) {
+        if self.failed.is_some() {
+            return;
+        }
+        let line = Line {
+            row,
+            calls: &row.settled.calls,
+        };
+        let written = serde_json::to_writer(&mut self.file, &line)
+            .map_err(std::io::Error::from)
+            .and_then(|()| self.file.write_all(b"\n"));
+        self.failed = written.err();
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// [`SinkError`] if anything could not be written; a file that was there is
+    /// then as it was.
+    pub fn finish(self) -> Result<(), SinkError> {
+        match self.failed {
+            Some(source) => Err(self.file.error(source)),
+            None => self.file.persist(),
+        }
+    }
 }

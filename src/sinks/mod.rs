@@ -15,10 +15,10 @@ mod summary;
 pub mod terminal;
 
 pub use answer::AnswerView;
-pub use csv::{COLUMNS, write_csv, write_rows};
+pub use csv::{COLUMNS, CsvFile, write_rows};
 pub use folder::{RunFolder, SinkError, copy, latest_unfinished};
-pub use jsonl::write_transcripts;
+pub use jsonl::Transcripts;
 pub use junit::write_junit;
 pub use leaderboard::write_leaderboard;
 pub use misses::write_misses;
-pub use summary::{Spent, Summary, summarise, write_config, write_summary};
+pub use summary::{Spent, Summary, Tally, summarise, write_config, write_summary};

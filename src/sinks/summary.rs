@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::dataset::Outcome;
 use crate::run::{CriticEffect, Journal, Row, RunMeta};
-use crate::score::{EpochCard, Rule, Scorecard};
+use crate::score::{EpochCard, Rule, Scorecard, ScoredRow};
 
 use super::folder::{SinkError, write_atomic};
 
@@ -75,35 +75,62 @@ impl Summary {
     }
 }
 
+/// Sums a run up, row by row.
+#[derive(Debug)]
+pub struct Tally {
+    rows: Vec<ScoredRow>,
+    critic: CriticEffect,
+    spent: Spent,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Self {
+            rows: Vec::new(),
+            critic: CriticEffect::default(),
+            spent: Spent {
+                cost_usd: Some(Decimal::ZERO),
+                ..Spent::default()
+            },
+        }
+    }
+}
+
+impl Tally {
+    /// Counts a row.
+    pub fn add(&mut self, row: &Row) {
+        self.critic.add(row);
+        self.spent.add(row);
+        self.rows.push(row.as_scored());
+    }
+
+    /// What the rows of this run come to.
+    #[must_use]
+    pub fn finish(self, run: RunMeta) -> Summary {
+        let rows = self.rows;
+        Summary {
+            format: 1,
+            complete: rows.len() == run.total,
+            run,
+            scores: Scorecard::of(&rows),
+            epochs: [Rule::NumericalMatch, Rule::FinancialEquivalence]
+                .into_iter()
+                .filter_map(|rule| EpochCard::of(rule, &rows))
+                .collect(),
+            critic: self.critic.finish(),
+            spent: self.spent,
+        }
+    }
+}
+
 /// Sums a journal up.
 ///
 /// # Errors
 /// [`SinkError`] if it cannot be read.
 pub fn summarise(journal: &Journal) -> Result<Summary, SinkError> {
-    let run = journal.meta()?;
-    let mut rows = Vec::new();
-    let mut critic = CriticEffect::default();
-    let mut spent = Spent {
-        cost_usd: Some(Decimal::ZERO),
-        ..Spent::default()
-    };
-    journal.for_each_row(|row| {
-        critic.add(&row);
-        spent.add(&row);
-        rows.push(row.as_scored());
-    })?;
-    Ok(Summary {
-        format: 1,
-        complete: rows.len() == run.total,
-        run,
-        scores: Scorecard::of(&rows),
-        epochs: [Rule::NumericalMatch, Rule::FinancialEquivalence]
-            .into_iter()
-            .filter_map(|rule| EpochCard::of(rule, &rows))
-            .collect(),
-        critic: critic.finish(),
-        spent,
-    })
+    let mut tally = Tally::default();
+    journal.for_each_row(|row| tally.add(&row))?;
+    Ok(tally.finish(journal.meta()?))
 }
 
 impl Spent {

@@ -65,7 +65,7 @@ class Page:
     def wait(self, expression, seconds=30):
         end = time.monotonic() + seconds
         while time.monotonic() < end:
-            if self.js(expression):
+            if self.js(f"Boolean({expression})"):
                 return
             time.sleep(0.02)
         raise AssertionError(f"never true: {expression}\n{self.js('document.body.innerText')[:2000]}")
@@ -75,8 +75,9 @@ class Page:
         self.wait(ready, 120)
 
     def key(self, key, modifiers=0):
-        code = {"key": key, "code": key, "windowsVirtualKeyCode": KEYS[key], "modifiers": modifiers}
-        text = {"text": "\r"} if key == "Enter" else {}
+        number = KEYS.get(key) or ord(key.upper())
+        code = {"key": key, "code": key, "windowsVirtualKeyCode": number, "modifiers": modifiers}
+        text = {"text": "\r"} if key == "Enter" else {"text": key} if len(key) == 1 else {}
         self.do("Input.dispatchKeyEvent", type="keyDown", **code, **text)
         self.do("Input.dispatchKeyEvent", type="keyUp", **code)
 

@@ -73,10 +73,10 @@ def filters_and_sorting(page, total):
     page.js("document.querySelector('[data-sort=index]').click()")
 
 
-def details(page, shots):
-    search(page, "")
+def details(page, shots, total):
     page.js("document.querySelector('.open-row').focus()")
     page.key("Enter")
+    page.wait("document.querySelector('.detail .page')")
     assert page.js("document.activeElement.getAttribute('aria-expanded')") == "true"
     assert page.js("document.getElementById(document.activeElement.getAttribute('aria-controls')).classList.contains('detail')")
     assert page.js("document.querySelectorAll('.detail .programs code').length") >= 2, "gold's program beside the predicted one"
@@ -84,13 +84,40 @@ def details(page, shots):
     assert page.js("document.querySelectorAll('.detail .round').length") >= 1
     page.js("document.querySelector('#list tr.row').scrollIntoView()")
     page.shot(shots, "detail")
-    page.key("Enter")
+    faults = page.contrast_faults()
+    assert faults == [], faults
+    page.js("document.querySelectorAll('.detail details').forEach((d) => { d.open = true; })")
+    page.wait("[...document.querySelectorAll('.detail .message details')].every((d) => d.querySelector('pre')?.textContent)")
+    # From question to question by keys and by buttons, and back to the list.
+    page.js("document.querySelector('.detail .tools button:nth-of-type(2)').click()")
+    page.wait("document.querySelectorAll('.detail').length === 1 && document.querySelector('.detail:not([aria-busy])')")
+    second = "document.querySelectorAll('#list tr.row')[1].querySelector('.open-row')"
+    assert page.js(f"document.activeElement === {second} && {second}.getAttribute('aria-expanded') === 'true'")
+    page.key("Escape")
     assert page.js("document.querySelectorAll('.detail').length") == 0
+    page.key("k")
+    assert page.js("document.activeElement === document.querySelector('.open-row')")
+    page.key("j")
+    assert page.js(f"document.activeElement === {second}")
+    page.key("/")
+    assert page.focused() == "search"
+    # A link to a question opens it.
+    page.js("location.hash = '#q3'")
+    page.wait("document.querySelector('#r3.open') && document.querySelector('#d3 .page')")
+    page.js("document.querySelector('#r3 .open-row').click(); location.hash = ''")
+    # The bar of the parts that answers fall into leads to them.
+    page.js("document.querySelector('.anatomy .pick').click()")
+    assert f"({total:,} in all)" in page.js(SHOWN), page.js(SHOWN)
+    page.js("document.getElementById('reset').click()")
 
 
 def hostile_texts(page):
     """Texts are shown to the letter, and nothing in them runs."""
-    opened = lambda n: page.js(f"(document.querySelector('#r{n} .open-row').click(), (document.querySelector('#d{n} .full') ?? document.querySelector('#r{n} .open-row span')).textContent)")
+    def opened(n):
+        page.js(f"document.querySelector('#r{n} .open-row').click()")
+        page.wait(f"document.querySelector('#d{n} .tools')")
+        return page.js(f"(document.querySelector('#d{n} .full') ?? document.querySelector('#r{n} .open-row span')).textContent")
+
     assert opened(0) == "</script><script>window.hacked = 1; alert(1)</script><img src=x onerror=window.hacked=1>"
     assert opened(1) == "\"quotes' &amp; <!-- <b>\u2028\u2029 </SCRIPT > {{ 7 * 7 }}"
     assert opened(2) == "\u202eمرحبا بالعالم abc"
@@ -98,6 +125,8 @@ def hostile_texts(page):
     assert len(opened(3)) == 1_000_000
     assert page.js("document.querySelector('#r3 .open-row').textContent.length") < 400, "the list shows its beginning"
     assert page.js("document.documentElement.scrollWidth <= innerWidth"), "it stays within the window"
+    # A reply is a text too.
+    assert page.js("document.querySelector('#d0 .message pre').textContent") == page.js("document.querySelector('#r0 .open-row').textContent")
     assert page.js("window.hacked === undefined && document.images.length === 0")
     page.js("document.querySelectorAll('.open-row[aria-expanded=true]').forEach((b) => b.click())")
 
@@ -119,6 +148,7 @@ def looks(page, shots):
             page.shot(shots, f"{theme}-phone-{number}{part and '-' + part}")
         if shots:
             page.js("document.querySelector('#list .open-row').click(); document.querySelector('#list tr.row').scrollIntoView({ behavior: 'instant' })")
+            page.wait("document.querySelector('.detail .tools')")
             page.shot(shots, f"{theme}-phone-detail")
             page.size(1280, 1000)
             page.js("document.querySelector('#list tr.row').scrollIntoView({ behavior: 'instant' })")
@@ -142,7 +172,7 @@ def main():
         started = time.monotonic()
         look(page, given)
         opened = time.monotonic() - started
-        total = page.js("JSON.parse(document.getElementById('index').textContent).rows.length")
+        total = page.js("read('index', 0).then((index) => index.rows.length)")
         assert given.rows in (None, total), total
         started = time.monotonic()
         filters_and_sorting(page, total)
@@ -150,7 +180,7 @@ def main():
         if given.hostile:
             hostile_texts(page)
         else:
-            details(page, given.shots)
+            details(page, given.shots, total)
         looks(page, given.shots)
         assert page.complaints == [], page.complaints
     print(f"ok: {total} questions; opened in {opened:.1f} s, filtered and sorted in {worked:.1f} s")

@@ -1,19 +1,22 @@
 //! One question's details, as the page's script shows them: programs step by
 //! step, where their figures stand on the page, the whole exchange.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::io;
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use crate::agents::verify::Places;
-use crate::agents::{Answer, Call, Round, StopReason};
-use crate::dataset::{Document, Gold, Outcome, Question};
+use crate::agents::{Answer, Call, Round, Settled, StopReason};
+use crate::dataset::{Document, Gold, Outcome, Question, QuestionKey};
 use crate::program::{Argument, Program};
 use crate::run::Row;
 use crate::score::Scores;
+use crate::sinks::terminal::verdict_text;
 
-use super::Explained;
+use super::elements::{Elements, Store};
+use super::pages::Pages;
 
 /// A figure that stands at more places than this says nothing by its places.
 const MOST_PLACES: usize = 8;
@@ -23,7 +26,7 @@ const MOST_PLACES: usize = 8;
 pub(super) struct Detail<'a> {
     question: &'a str,
     filename: &'a str,
-    /// Number of the page's element; absent if the page is not at hand.
+    /// The page's number; absent if the page is not at hand.
     page: Option<usize>,
     gold: &'a Gold,
     gold_program: Worked,
@@ -34,14 +37,24 @@ pub(super) struct Detail<'a> {
     chosen_round: Option<u32>,
     error: Option<&'a str>,
     scores: &'a Scores,
-    cause: Option<&'a Explained>,
-    rounds: &'a [Round],
+    rounds: Vec<Told<'a>>,
     calls: Vec<Sent<'a>>,
+}
+
+/// A round, and what became of it.
+#[derive(Serialize)]
+struct Told<'a> {
+    #[serde(flatten)]
+    round: &'a Round,
+    /// The verdict in a few words.
+    said: String,
+    /// For each finding of the checks, whether it sends the answer back.
+    objects: Vec<bool>,
 }
 
 /// A program worked through.
 #[derive(Debug, Default, Serialize)]
-struct Worked {
+pub(super) struct Worked {
     steps: Vec<Worked1>,
     /// Why it cannot be executed.
     error: Option<String>,
@@ -74,73 +87,132 @@ struct Sent<'a> {
     reply: Option<&'a str>,
 }
 
-/// A message in parts, each the number of a text's element.
+/// A message in parts, each the number of a text.
 #[derive(Serialize)]
 struct Shared {
     role: String,
     parts: Vec<usize>,
 }
 
-/// The row's details; `share` gives the number under which a text is kept.
-pub(super) fn detail<'a, E>(
-    row: &'a Row,
-    document: Option<&Arc<Document>>,
-    page: Option<usize>,
-    cause: Option<&'a Explained>,
-    mut share: impl FnMut(&str) -> Result<usize, E>,
-) -> Result<Detail<'a>, E> {
-    let settled = &row.settled;
-    let places = document.map(|document| places(row, document));
-    let table = document.map_or(&[][..], |document| &document.table);
-    let work = |text: Option<&str>| {
-        text.map(|text| Worked::of(text, table, places.as_ref()))
-            .unwrap_or_default()
-    };
-    let mut calls = Vec::with_capacity(settled.calls.len());
-    let mut known = Vec::new();
-    for call in &settled.calls {
-        let mut messages = Vec::new();
-        for message in &call.messages {
-            let same = (message.role, message.content.as_str());
-            if known.contains(&same) {
-                continue;
-            }
-            known.push(same);
-            let parts = message.content.split("\n\n").map(&mut share);
-            messages.push(Shared {
-                role: crate::sinks::csv::name(&message.role),
-                parts: parts.collect::<Result<_, _>>()?,
-            });
-        }
-        calls.push(Sent::of(call, messages, &settled.rounds));
-    }
-    Ok(Detail {
-        question: &row.question,
-        filename: &row.filename,
-        page,
-        gold: &row.gold,
-        gold_program: work(row.gold.program.as_deref()),
-        answer: settled.answer.as_ref(),
-        program: work(
-            settled
-                .answer
-                .as_ref()
-                .and_then(|answer| answer.program.as_deref()),
-        ),
-        outcome: settled.outcome,
-        stop: settled.stop,
-        chosen_round: settled.chosen_round,
-        error: settled.error.as_deref(),
-        scores: &row.scores,
-        cause,
-        rounds: &settled.rounds,
-        calls,
-    })
+/// The details of a run's questions, gathered row by row.
+pub(super) struct Details<'p> {
+    pages: &'p Pages,
+    elements: Elements,
+    /// Numbers of the pages that are kept already, by record.
+    kept: HashMap<String, usize>,
+    /// The figures of the page before: a record's questions follow each other.
+    places: Option<(String, Places)>,
 }
 
-fn places(row: &Row, document: &Arc<Document>) -> Places {
+impl<'p> Details<'p> {
+    pub(super) fn new(pages: &'p Pages) -> Self {
+        Self {
+            pages,
+            elements: Elements::new(),
+            kept: HashMap::new(),
+            places: None,
+        }
+    }
+
+    pub(super) fn finish(self) -> Elements {
+        self.elements
+    }
+
+    /// Keeps the row's details; their number is the row's place among those kept.
+    pub(super) fn add(&mut self, row: &Row) -> io::Result<()> {
+        let document = self.pages.get(&row.key.id);
+        let page = document.map(|found| self.page(found)).transpose()?;
+        let calls = self.calls(&row.settled)?;
+        let settled = &row.settled;
+        let places = places_of(&mut self.places, document);
+        let table = document.map_or(&[][..], |document| &document.table);
+        let work = |text: Option<&str>| {
+            text.map(|text| Worked::of(text, table, places))
+                .unwrap_or_default()
+        };
+        let detail = Detail {
+            question: &row.question,
+            filename: &row.filename,
+            page,
+            gold: &row.gold,
+            gold_program: work(row.gold.program.as_deref()),
+            answer: settled.answer.as_ref(),
+            program: work(
+                settled
+                    .answer
+                    .as_ref()
+                    .and_then(|answer| answer.program.as_deref()),
+            ),
+            outcome: settled.outcome,
+            stop: settled.stop,
+            chosen_round: settled.chosen_round,
+            error: settled.error.as_deref(),
+            scores: &row.scores,
+            rounds: settled.rounds.iter().map(Told::of).collect(),
+            calls,
+        };
+        self.elements.put(Store::Details, &detail).map(drop)
+    }
+
+    /// The number under which a page is kept. The id is a record's; records of
+    /// one page share the rest.
+    fn page(&mut self, document: &Document) -> io::Result<usize> {
+        if let Some(number) = self.kept.get(&document.id) {
+            return Ok(*number);
+        }
+        let page = (&document.pre_text, &document.table, &document.post_text);
+        let hash = blake3::hash(&serde_json::to_vec(&page)?);
+        let number = self.elements.share(Store::Pages, hash, &page)?;
+        self.kept.insert(document.id.clone(), number);
+        Ok(number)
+    }
+
+    /// The calls, each without the messages of those before it.
+    fn calls<'a>(&mut self, settled: &'a Settled) -> io::Result<Vec<Sent<'a>>> {
+        let mut calls = Vec::with_capacity(settled.calls.len());
+        let mut known = Vec::new();
+        for call in &settled.calls {
+            let mut messages = Vec::new();
+            for message in &call.messages {
+                let same = (message.role, message.content.as_str());
+                if known.contains(&same) {
+                    continue;
+                }
+                known.push(same);
+                let parts = message.content.split("\n\n").map(|text| {
+                    let hash = blake3::hash(text.as_bytes());
+                    self.elements.share(Store::Texts, hash, text)
+                });
+                messages.push(Shared {
+                    role: crate::sinks::csv::name(&message.role),
+                    parts: parts.collect::<Result<_, _>>()?,
+                });
+            }
+            calls.push(Sent::of(call, messages, &settled.rounds));
+        }
+        Ok(calls)
+    }
+}
+
+/// The figures of a page, collected anew where it is not the page before.
+fn places_of<'p>(
+    before: &'p mut Option<(String, Places)>,
+    document: Option<&Arc<Document>>,
+) -> Option<&'p Places> {
+    let document = document?;
+    if before.as_ref().is_none_or(|(id, _)| *id != document.id) {
+        *before = Some((document.id.clone(), places(document)));
+    }
+    before.as_ref().map(|(_, places)| places)
+}
+
+/// Where the page's figures stand.
+pub(super) fn places(document: &Arc<Document>) -> Places {
     Places::of(&Question {
-        key: row.key.clone(),
+        key: QuestionKey {
+            id: document.id.clone(),
+            part: String::new(),
+        },
         document: Arc::clone(document),
         text: String::new(),
         history: Vec::new(),
@@ -148,7 +220,7 @@ fn places(row: &Row, document: &Arc<Document>) -> Places {
 }
 
 impl Worked {
-    fn of(text: &str, table: &[Vec<String>], places: Option<&Places>) -> Self {
+    pub(super) fn of(text: &str, table: &[Vec<String>], places: Option<&Places>) -> Self {
         let program = match Program::parse(text) {
             Ok(program) => program,
             Err(error) => {
@@ -199,6 +271,17 @@ impl Worked {
             steps,
             error,
             places: found.collect(),
+        }
+    }
+}
+
+impl<'a> Told<'a> {
+    fn of(round: &'a Round) -> Self {
+        let findings = round.findings.iter();
+        Self {
+            round,
+            said: verdict_text(round),
+            objects: findings.map(|found| found.kind.sends_back()).collect(),
         }
     }
 }

@@ -5,9 +5,12 @@
 use serde::Serialize;
 use serde::ser::{SerializeSeq, SerializeStruct};
 
+use crate::dataset::QuestionKey;
 use crate::run::Row;
 use crate::score::{Effort, Rule};
 use crate::sinks::csv::name;
+
+use super::Causes;
 
 /// Characters of a question shown in the list; its details have them all.
 const SHOWN: usize = 300;
@@ -28,6 +31,8 @@ pub(super) struct Glance {
     pub(super) latency: f64,
     pub(super) rounds: usize,
     pub(super) cost: Option<f64>,
+    /// What its cause was seen by, where it has one.
+    pub(super) cause: String,
     /// By FE; `None` without gold or without a first draft.
     pub(super) first_right: Option<bool>,
     /// By facet, in the order of [`FACETS`]; a question may have several or none.
@@ -35,12 +40,13 @@ pub(super) struct Glance {
 }
 
 /// What the list can be filtered by and the figures are sliced by: key and title.
-pub(super) const FACETS: [(&str, &str); 10] = [
+pub(super) const FACETS: [(&str, &str); 11] = [
     ("part", "Turn or part"),
     ("kind", "Record"),
     ("effort", "Gold program"),
     ("outcome", "Outcome"),
     ("cause", "Cause"),
+    ("reason", "Accepted by"),
     ("diagnostic", "Misses only by"),
     ("critic", "Critic"),
     ("rounds", "Rounds"),
@@ -49,7 +55,7 @@ pub(super) const FACETS: [(&str, &str); 10] = [
 ];
 
 impl Glance {
-    pub(super) fn of(row: &Row, cause: Option<&str>) -> Self {
+    pub(super) fn of(row: &Row) -> Self {
         let scored = row.as_scored();
         let settled = &row.settled;
         let first_right = settled
@@ -88,6 +94,7 @@ impl Glance {
             latency: row.latency,
             rounds: settled.rounds.len(),
             cost: row.cost.and_then(|cost| cost.try_into().ok()),
+            cause: String::new(),
             first_right,
             facets: vec![
                 vec![row.key.part.clone()],
@@ -97,7 +104,12 @@ impl Glance {
                     .into_iter()
                     .collect(),
                 vec![settled.outcome.name().to_owned()],
-                cause.map(str::to_owned).into_iter().collect(),
+                Vec::new(),
+                verdict
+                    .and_then(|verdict| verdict.reason)
+                    .map(|reason| name(&reason))
+                    .into_iter()
+                    .collect(),
                 diagnostics,
                 critic(settled.rounds.len(), first_right, scored.accepted())
                     .map(str::to_owned)
@@ -107,6 +119,21 @@ impl Glance {
                 vec![name(&settled.stop)],
                 findings,
             ],
+        }
+    }
+
+    /// Notes why the answer is wrong, which is known when all answers are.
+    pub(super) fn explain(&mut self, causes: &Causes) {
+        let key = QuestionKey {
+            id: self.id.clone(),
+            part: self.part.clone(),
+        };
+        let at = FACETS.iter().position(|(name, _)| *name == "cause");
+        if let Some(found) = causes.get(&(key, self.epoch))
+            && let Some(facet) = at.and_then(|at| self.facets.get_mut(at))
+        {
+            *facet = vec![found.cause.clone()];
+            self.cause.clone_from(&found.detail);
         }
     }
 
@@ -219,6 +246,7 @@ impl Serialize for Lines<'_> {
                 row.rounds,
                 row.cost,
                 facets,
+                &row.cause,
             ))?;
         }
         lines.end()

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::run::RunMeta;
 use crate::score::statistics::LatencySummary;
 use crate::score::{Rates, Rule, Slice};
 use crate::sinks::Summary;
@@ -14,7 +15,9 @@ use super::glance::Glance;
 /// Everything that the template prints.
 #[derive(Serialize)]
 pub(super) struct View<'a> {
-    run: &'a crate::run::RunMeta,
+    run: &'a RunMeta,
+    /// The model's name, without where it is.
+    title: &'a str,
     settings: String,
     complete: bool,
     answered: usize,
@@ -29,7 +32,7 @@ pub(super) struct View<'a> {
     trusted: Vec<RuleLine>,
     suspects: usize,
     layers: Vec<Slot>,
-    reasons: Vec<Slot>,
+    anatomy: Vec<Part>,
     wrong: Vec<Slices>,
     conversations: Vec<Conversation>,
     critic: &'a crate::run::CriticEffect,
@@ -63,6 +66,21 @@ struct Slot {
     name: &'static str,
     count: usize,
     percent: f64,
+}
+
+/// A part of all answers: those accepted for one reason, or missed for one cause.
+#[derive(Serialize)]
+struct Part {
+    name: String,
+    /// The facet that shows them, unless they are several causes in one.
+    facet: Option<&'static str>,
+    class: &'static str,
+    /// From 0, the strongest, to 4.
+    shade: usize,
+    count: usize,
+    /// In percent of the width.
+    x: f64,
+    width: f64,
 }
 
 /// What only turns can tell, by one rule.
@@ -103,15 +121,6 @@ impl<'a> View<'a> {
         let mut exchange = slices(&["rounds"]);
         exchange.extend(Slices::by_count("stop", rows).filter(Slices::differ));
         exchange.extend(Slices::by_count("finding", rows));
-        let judged = scores
-            .rates
-            .get(Rule::FinancialEquivalence)
-            .map_or(0, |rate| rate.n);
-        let slot = |count: &crate::score::Count| Slot {
-            name: count.name,
-            count: count.count,
-            percent: percent(count.count, judged),
-        };
         let floor = scores.numerical_match_floor.map(|floor| Floor {
             percent: 100.0 * floor.rate,
             answer: floor.answer,
@@ -125,6 +134,7 @@ impl<'a> View<'a> {
         }
         Self {
             run: &summary.run,
+            title: title(&summary.run),
             settings: summary.run.settings.to_string(),
             complete: summary.complete,
             answered: rows.len(),
@@ -146,16 +156,8 @@ impl<'a> View<'a> {
                 .without_suspects
                 .as_ref()
                 .map_or(0, |without| without.suspects),
-            layers: scores
-                .layers
-                .iter()
-                .map(|layer| Slot {
-                    name: layer.name,
-                    count: layer.hits,
-                    percent: 100.0 * layer.rate,
-                })
-                .collect(),
-            reasons: scores.reasons.iter().map(slot).collect(),
+            layers: layers(&scores.layers),
+            anatomy: anatomy(rows),
             wrong,
             conversations: scores.conversations.iter().map(conversation).collect(),
             critic: &summary.critic,
@@ -167,6 +169,80 @@ impl<'a> View<'a> {
             spent: &summary.spent,
         }
     }
+}
+
+/// The layers of leniency; none if they add nothing.
+fn layers(layers: &[crate::score::Layer]) -> Vec<Slot> {
+    let first = layers.first().map(|layer| layer.hits);
+    if layers.iter().all(|layer| Some(layer.hits) == first) {
+        return Vec::new();
+    }
+    let slot = |layer: &crate::score::Layer| Slot {
+        name: layer.name,
+        count: layer.hits,
+        percent: 100.0 * layer.rate,
+    };
+    layers.iter().map(slot).collect()
+}
+
+/// Causes and reasons that are drawn apart; the rest is one part.
+const APART: usize = 7;
+
+/// All judged answers in parts: accepted ones by reason, then misses by cause.
+fn anatomy(rows: &[Glance]) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    let n = rows.iter().filter(|row| row.right().is_some()).count();
+    for (right, facet, class, rest) in [
+        (true, "reason", "right", "other reasons"),
+        (false, "cause", "wrong", "not analysed"),
+    ] {
+        let rows: Vec<&Glance> = rows
+            .iter()
+            .filter(|row| row.right() == Some(right))
+            .collect();
+        let mut counts: Vec<(String, usize)> = Vec::new();
+        for value in rows.iter().filter_map(|row| row.facet(facet).first()) {
+            match counts.iter_mut().find(|(name, _)| name == value) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((value.clone(), 1)),
+            }
+        }
+        counts.sort_by(|(a, x), (b, y)| y.cmp(x).then(a.cmp(b)));
+        let named = counts.len();
+        counts.truncate(APART);
+        let shown: usize = counts.iter().map(|(_, count)| count).sum();
+        let mut found: Vec<(String, Option<&'static str>, usize)> = counts
+            .into_iter()
+            .map(|(name, count)| (name, Some(facet), count))
+            .collect();
+        if rows.len() > shown {
+            let name = if named > APART && !right {
+                "other causes"
+            } else {
+                rest
+            };
+            found.push((name.to_owned(), None, rows.len() - shown));
+        }
+        for (at, (name, facet, count)) in found.into_iter().enumerate() {
+            let x = parts.last().map_or(0.0, |part| part.x + part.width);
+            parts.push(Part {
+                name,
+                facet,
+                class,
+                shade: at.min(4),
+                count,
+                x,
+                width: percent(count, n),
+            });
+        }
+    }
+    parts
+}
+
+/// The model as the settings name it; a provider's address is no title.
+fn title(run: &RunMeta) -> &str {
+    let model = run.settings.get("model").and_then(toml::Value::as_str);
+    model.unwrap_or(&run.identity.model)
 }
 
 fn lines(rates: &Rates) -> Vec<RuleLine> {

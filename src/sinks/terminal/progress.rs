@@ -252,10 +252,14 @@ pub(in crate::sinks) fn verdict_text(round: &crate::agents::Round) -> String {
     use crate::agents::CriticVerdict;
     match &round.verdict {
         CriticVerdict::Ok if round.objections() == 0 => "ALL_OK".to_owned(),
-        CriticVerdict::Ok => format!("ALL_OK, but {} check(s) object", round.objections()),
+        CriticVerdict::Ok => match round.objections() {
+            1 => "ALL_OK, but 1 check objects".to_owned(),
+            n => format!("ALL_OK, but {n} checks object"),
+        },
         CriticVerdict::Revise { findings } => {
             let count = findings.len() + round.findings.len();
-            format!("sent back with {count} finding(s)")
+            let noun = if count == 1 { "finding" } else { "findings" };
+            format!("sent back with {count} {noun}")
         }
         CriticVerdict::Unparsable { .. } => "critic's reply not understood".to_owned(),
         CriticVerdict::Skipped => "no critic".to_owned(),
