@@ -13,24 +13,23 @@
     reason = "a measuring program ends at the first surprise"
 )]
 
-use std::path::{Path, PathBuf};
+mod common;
+
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use convfinqa::agents::{AnswerFrom, Backend, CriticMode, Pair, PairOptions, Sampling};
-use convfinqa::dataset::{self, Dataset, Source};
-use convfinqa::models::{
-    self, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ModelError, Support,
-};
+use convfinqa::dataset::{self, Source};
+use convfinqa::models::ChatModel;
 use convfinqa::offline::Solver;
 use convfinqa::program::Program;
 use convfinqa::prompt::{Prompts, Rendering};
-use convfinqa::run::{HistoryMode, Identity, Journal, Mode, Plan, RunMeta, Scheduler, Stop};
+use convfinqa::run::Mode;
 use convfinqa::score::{Item, score};
 use convfinqa::telemetry::{self, LogFormat, LogOptions, Telemetry};
-use futures::future::BoxFuture;
-use tokio_util::sync::CancellationToken;
+
+use common::{AtOnce, cpu_seconds, peak_megabytes, repeated, run};
 
 const RECORDS: usize = 3_000;
 const REPETITIONS: usize = 5;
@@ -62,7 +61,7 @@ fn main() {
 
 fn measure(file: Option<&Path>) {
     let folder = tempfile::tempdir().unwrap();
-    let many = repeated(file, folder.path());
+    let many = repeated(file, folder.path(), RECORDS);
     let megabytes = std::fs::metadata(&many).unwrap().len() as f64 / 1e6;
     let data = dataset::load(&Source::Path(many.clone())).unwrap();
     let cases: Vec<_> = data
@@ -176,30 +175,6 @@ fn report(name: &str, n: usize, noun: &str, mut work: impl FnMut()) {
     );
 }
 
-/// The records at hand, repeated under new ids, as one file.
-fn repeated(file: Option<&Path>, folder: &Path) -> PathBuf {
-    let text = match file {
-        Some(file) => std::fs::read_to_string(file).unwrap(),
-        None => include_str!("../data/sample.json").to_owned(),
-    };
-    let records: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
-    let many: Vec<serde_json::Value> = (0..RECORDS)
-        .map(|index| {
-            let mut record = records[index % records.len()].clone();
-            let id = format!(
-                "{}-copy{}",
-                record["id"].as_str().unwrap(),
-                index / records.len()
-            );
-            record["id"] = id.into();
-            record
-        })
-        .collect();
-    let path = folder.join("many.json");
-    std::fs::write(&path, serde_json::to_vec(&many).unwrap()).unwrap();
-    path
-}
-
 fn item(case: &dataset::Case) -> Item {
     Item {
         key: case.question.key.clone(),
@@ -228,9 +203,12 @@ fn whole_run(mode: &str, file: &Path) {
         .enable_all()
         .build()
         .unwrap();
+    let model = mode
+        .starts_with("whole-model")
+        .then(|| Arc::new(AtOnce) as Arc<dyn ChatModel>);
     runtime.block_on(async {
         let traces = traces(mode, folder.path());
-        run(mode, data, folder.path()).await;
+        run(data, Mode::Questions, model, folder.path()).await;
         traces.finish().await;
     });
     let (wall, cpu) = (started.elapsed().as_secs_f64(), cpu_seconds() - before);
@@ -256,132 +234,4 @@ fn traces(mode: &str, folder: &Path) -> Telemetry {
     .unwrap();
     telemetry.write_to(&folder.join("traces.jsonl")).unwrap();
     telemetry
-}
-
-async fn run(mode: &str, data: Dataset, folder: &Path) {
-    let plan = Plan::new(&data, Mode::Questions, HistoryMode::Own, 1).unwrap();
-    drop(data);
-    let (backend, critic) = if mode.starts_with("whole-offline") {
-        (Backend::Offline, CriticMode::Rules)
-    } else {
-        let model: Arc<dyn ChatModel> = Arc::new(AtOnce);
-        (
-            Backend::Llm {
-                analyst: Arc::clone(&model),
-                critic: model,
-            },
-            CriticMode::Llm,
-        )
-    };
-    let pair = Pair::new(&PairOptions {
-        backend,
-        critic,
-        verify: true,
-        max_rounds: 3,
-        answer_from: AnswerFrom::Program,
-        min_confidence: 0.0,
-        prompts: Arc::new(Prompts::embedded()),
-        rendering: Rendering::default(),
-        sampling: Sampling::default(),
-    })
-    .unwrap();
-    let meta = RunMeta {
-        id: "bench".to_owned(),
-        started: String::new(),
-        version: String::new(),
-        commit: None,
-        identity: Identity::default(),
-        data: String::new(),
-        invented: true,
-        total: plan.total(),
-        settings: toml::Table::new(),
-    };
-    let journal = Journal::create(&folder.join("journal.sqlite"), &meta).unwrap();
-    let scheduler = Scheduler {
-        plan,
-        pair: Arc::new(pair),
-        concurrency: 8,
-        price: Arc::new(|_| None),
-        stop: Stop::default(),
-    };
-    let (events, mut received) = tokio::sync::mpsc::channel(1024);
-    let running = tokio::spawn(scheduler.run(journal, events));
-    while received.recv().await.is_some() {}
-    running.await.unwrap().unwrap();
-}
-
-/// A model that costs nothing, so that what is left is ours.
-struct AtOnce;
-
-impl ChatModel for AtOnce {
-    fn name(&self) -> &str {
-        "at-once"
-    }
-
-    fn supports(&self, _feature: Feature) -> Support {
-        Support::Yes
-    }
-
-    fn chat<'a>(
-        &'a self,
-        request: &'a ChatRequest,
-        _cancel: &'a CancellationToken,
-    ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
-        let content = if request.node == "critic" {
-            "ALL_OK".to_owned()
-        } else {
-            r#"{"evidence": [{"id": "r1c1", "literal": "10"}], "program": "add(10, 2)", "steps": ["add"],
-                "answer": "12", "unit": "number", "label": "sum", "confidence": 0.9}"#
-                .to_owned()
-        };
-        // As a provider does.
-        let span = models::trace::chat("at-once", request);
-        Box::pin(async move {
-            let reply = ChatReply {
-                content,
-                tool_calls: Vec::new(),
-                finish: FinishReason::Stop,
-                refusal: None,
-                usage: None,
-                model: "at-once".to_owned(),
-                request_id: None,
-                attempts: 1,
-                latency: Duration::ZERO,
-            };
-            models::trace::replied(&span, &reply);
-            Ok(reply)
-        })
-    }
-}
-
-/// User and system time of this process (Linux; 0 elsewhere).
-fn cpu_seconds() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let fields: Vec<&str> = stat
-        .rsplit(')')
-        .next()
-        .unwrap_or_default()
-        .split_whitespace()
-        .collect();
-    let ticks = |index: usize| {
-        fields
-            .get(index)
-            .and_then(|field| field.parse::<f64>().ok())
-            .unwrap_or(0.0)
-    };
-    // utime and stime are fields 14 and 15 of the line, in hundredths of a second.
-    (ticks(11) + ticks(12)) / 100.0
-}
-
-fn peak_megabytes() -> f64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("VmHWM:"))
-        .unwrap_or_default();
-    line.split_whitespace()
-        .nth(1)
-        .and_then(|kb| kb.parse::<f64>().ok())
-        .unwrap_or(0.0)
-        / 1024.0
 }

@@ -1,0 +1,198 @@
+//! What the benches share: records repeated, a run by a model in this process,
+//! and what a process has used.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::cast_precision_loss,
+    dead_code,
+    reason = "a measuring program ends at the first surprise, and each uses a part of this"
+)]
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use convfinqa::agents::{AnswerFrom, Backend, CriticMode, Pair, PairOptions, Sampling};
+use convfinqa::dataset::Dataset;
+use convfinqa::models::{
+    self, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ModelError, Support,
+};
+use convfinqa::prompt::{Prompts, Rendering};
+use convfinqa::run::{HistoryMode, Identity, Journal, Mode, Plan, RunMeta, Scheduler, Stop};
+use futures::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+/// The records at hand, repeated under new ids with pages of their own, as one file.
+pub fn repeated(file: Option<&Path>, folder: &Path, total: usize) -> PathBuf {
+    let text = match file {
+        Some(file) => std::fs::read_to_string(file).unwrap(),
+        None => include_str!("../../data/sample.json").to_owned(),
+    };
+    let records: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
+    let many: Vec<serde_json::Value> = (0..total)
+        .map(|index| {
+            let mut record = records[index % records.len()].clone();
+            let id = format!(
+                "{}-copy{}",
+                record["id"].as_str().unwrap(),
+                index / records.len()
+            );
+            record["id"] = id.into();
+            // A page of its own, or what is kept once would look smaller than it is.
+            let copy = format!("copy {} .", index / records.len());
+            if let Some(text) = record["pre_text"].as_array_mut() {
+                text.insert(0, copy.into());
+            }
+            record
+        })
+        .collect();
+    let path = folder.join("many.json");
+    std::fs::write(&path, serde_json::to_vec(&many).unwrap()).unwrap();
+    path
+}
+
+/// Asks the questions of `data`, by the embedded pair or by a model in this
+/// process, and leaves the journal in `folder`.
+pub async fn run(
+    data: Dataset,
+    mode: Mode,
+    model: Option<Arc<dyn ChatModel>>,
+    folder: &Path,
+) -> PathBuf {
+    let plan = Plan::new(&data, mode, HistoryMode::Own, 1).unwrap();
+    let source = data.source.clone();
+    let hash = data.hash.clone();
+    drop(data);
+    let (backend, critic) = match model {
+        None => (Backend::Offline, CriticMode::Rules),
+        Some(model) => (
+            Backend::Llm {
+                analyst: Arc::clone(&model),
+                critic: model,
+            },
+            CriticMode::Llm,
+        ),
+    };
+    let pair = Pair::new(&PairOptions {
+        backend,
+        critic,
+        verify: true,
+        max_rounds: 3,
+        answer_from: AnswerFrom::Program,
+        min_confidence: 0.0,
+        prompts: Arc::new(Prompts::embedded()),
+        rendering: Rendering::default(),
+        sampling: Sampling::default(),
+    })
+    .unwrap();
+    let meta = RunMeta {
+        id: "bench".to_owned(),
+        started: String::new(),
+        version: String::new(),
+        commit: None,
+        identity: Identity {
+            data: hash,
+            ..Identity::default()
+        },
+        data: source,
+        invented: false,
+        total: plan.total(),
+        settings: toml::Table::new(),
+    };
+    let path = folder.join("journal.sqlite");
+    let journal = Journal::create(&path, &meta).unwrap();
+    let scheduler = Scheduler {
+        plan,
+        pair: Arc::new(pair),
+        concurrency: 8,
+        price: Arc::new(|_| None),
+        stop: Stop::default(),
+    };
+    let (events, mut received) = tokio::sync::mpsc::channel(1024);
+    let running = tokio::spawn(scheduler.run(journal, events));
+    while received.recv().await.is_some() {}
+    running.await.unwrap().unwrap();
+    path
+}
+
+/// A model that costs nothing, so that what is left is ours.
+pub struct AtOnce;
+
+impl ChatModel for AtOnce {
+    fn name(&self) -> &str {
+        "at-once"
+    }
+
+    fn supports(&self, _feature: Feature) -> Support {
+        Support::Yes
+    }
+
+    fn chat<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+        _cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+        let content = if request.node == "critic" {
+            "ALL_OK".to_owned()
+        } else {
+            r#"{"evidence": [{"id": "r1c1", "literal": "10"}], "program": "add(10, 2)", "steps": ["add"],
+                "answer": "12", "unit": "number", "label": "sum", "confidence": 0.9}"#
+                .to_owned()
+        };
+        // As a provider does.
+        let span = models::trace::chat("at-once", request);
+        Box::pin(async move {
+            let reply = reply(content);
+            models::trace::replied(&span, &reply);
+            Ok(reply)
+        })
+    }
+}
+
+/// A reply at once.
+pub fn reply(content: String) -> ChatReply {
+    ChatReply {
+        content,
+        tool_calls: Vec::new(),
+        finish: FinishReason::Stop,
+        refusal: None,
+        usage: None,
+        model: "at-once".to_owned(),
+        request_id: None,
+        attempts: 1,
+        latency: Duration::ZERO,
+    }
+}
+
+/// User and system time of this process (Linux; 0 elsewhere).
+pub fn cpu_seconds() -> f64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<&str> = stat
+        .rsplit(')')
+        .next()
+        .unwrap_or_default()
+        .split_whitespace()
+        .collect();
+    let ticks = |index: usize| {
+        fields
+            .get(index)
+            .and_then(|field| field.parse::<f64>().ok())
+            .unwrap_or(0.0)
+    };
+    // utime and stime are fields 14 and 15 of the line, in hundredths of a second.
+    (ticks(11) + ticks(12)) / 100.0
+}
+
+pub fn peak_megabytes() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmHWM:"))
+        .unwrap_or_default();
+    line.split_whitespace()
+        .nth(1)
+        .and_then(|kb| kb.parse::<f64>().ok())
+        .unwrap_or(0.0)
+        / 1024.0
+}
