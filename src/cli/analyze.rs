@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::analysis::{Answers, analyze};
 use crate::dataset::{self, Dataset, Source};
 use crate::score::Rule;
-use crate::sinks::terminal::analysis_tables;
+use crate::sinks::terminal::{Look, analysis_tables};
 use crate::sinks::write_misses;
 
 use super::Exit;
@@ -38,7 +38,7 @@ pub struct Args {
 ///
 /// # Errors
 /// Answers or records that cannot be read, a CSV that cannot be written.
-pub fn execute(args: &Args) -> anyhow::Result<Exit> {
+pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
     let dataset = records(args.data_path.as_deref())?;
     let answers = Answers::open(&args.file, dataset.as_ref())?;
     let analysis = analyze(&answers, args.rule.into());
@@ -50,7 +50,11 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
         serde_json::to_writer_pretty(&mut stdout, &analysis)?;
         writeln!(stdout)?;
     } else {
-        writeln!(stdout, "{}", analysis_tables(&analysis, args.examples))?;
+        writeln!(
+            stdout,
+            "{}",
+            analysis_tables(&analysis, args.examples, look)
+        )?;
     }
     Ok(Exit::Done)
 }

@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::analysis::{Answers, compare};
-use crate::sinks::terminal::comparison_tables;
+use crate::analysis::{Answers, Origin, compare};
+use crate::sinks::report::ComparisonPage;
+use crate::sinks::terminal::{Look, comparison_tables};
 
 use super::Exit;
 use super::analyze::{RuleName, records};
@@ -28,23 +29,55 @@ pub struct Args {
     /// Print the comparison as JSON
     #[arg(long)]
     json: bool,
+    /// Write the comparison as a page too: one HTML file, no network
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
 }
 
 /// Compares the two.
 ///
 /// # Errors
-/// Answers that cannot be read, or that are not about the same questions.
-pub fn execute(args: &Args) -> anyhow::Result<Exit> {
+/// Answers that cannot be read, or that are not about the same questions; a
+/// page that cannot be written.
+pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
     let dataset = records(args.data_path.as_deref())?;
     let a = Answers::open(&args.a, dataset.as_ref())?;
     let b = Answers::open(&args.b, dataset.as_ref())?;
     let comparison = compare(&a, &b, args.rule.into(), args.common)?;
+    if let Some(path) = &args.html {
+        let (report_a, report_b) = (report_of(&a), report_of(&b));
+        let page = ComparisonPage {
+            comparison: &comparison,
+            answers: [&a, &b],
+            reports: [report_a.as_deref(), report_b.as_deref()],
+        };
+        page.write(path)?;
+    }
     let mut stdout = std::io::stdout().lock();
     if args.json {
         serde_json::to_writer_pretty(&mut stdout, &comparison)?;
         writeln!(stdout)?;
     } else {
-        writeln!(stdout, "{}", comparison_tables(&comparison))?;
+        writeln!(stdout, "{}", comparison_tables(&comparison, look))?;
+        if let Some(path) = &args.html {
+            writeln!(stdout, "Page: {}", path.display())?;
+        }
     }
     Ok(Exit::Done)
+}
+
+/// The report of the run that the answers are of, if it is where it was written:
+/// in the run's folder, or beside the copy of its CSV.
+fn report_of(answers: &Answers) -> Option<PathBuf> {
+    let Origin::Run(id) = &answers.origin else {
+        return None;
+    };
+    let folder = if answers.path.is_dir() {
+        &answers.path
+    } else {
+        answers.path.parent()?
+    };
+    let beside = folder.join("report.html");
+    let of_copy = folder.join("runs").join(id).join("report.html");
+    [beside, of_copy].into_iter().find(|path| path.is_file())
 }

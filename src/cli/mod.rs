@@ -4,6 +4,7 @@
 mod analyze;
 mod args;
 mod ask;
+mod color;
 mod compare;
 mod data;
 mod env;
@@ -24,6 +25,8 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
+use crate::sinks::terminal::Look;
+
 pub use exit::{Exit, Failure};
 
 /// Two agents answer financial questions over report pages, and are scored.
@@ -43,6 +46,9 @@ pub struct Cli {
     command: Option<Command>,
     #[command(flatten)]
     run: args::RunArgs,
+    /// When to colour; NO_COLOR, CLICOLOR and CLICOLOR_FORCE are respected
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: color::When,
 }
 
 #[derive(Debug, Subcommand)]
@@ -75,8 +81,12 @@ enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Print the man page.
-    Man,
+    /// Print the man page, or write the pages of all commands.
+    Man {
+        /// Write every page into this folder, such as ~/.local/share/man/man1
+        #[arg(long, value_name = "DIR")]
+        dir: Option<std::path::PathBuf>,
+    },
 }
 
 /// Runs the program; the exit code is documented in the README.
@@ -84,7 +94,8 @@ enum Command {
 pub fn main() -> ExitCode {
     // A reader that goes away (`| head`) is no error of ours.
     let cli = Cli::parse();
-    match dispatch(cli) {
+    let look = color::look(cli.color);
+    match dispatch(cli, look) {
         Ok(exit) => exit.into(),
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
@@ -101,14 +112,14 @@ pub fn command() -> clap::Command {
     Cli::command()
 }
 
-fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
+fn dispatch(cli: Cli, look: Look) -> anyhow::Result<Exit> {
     match cli.command {
-        None => run::execute(&cli.run),
-        Some(Command::Run(args)) => run::execute(&args),
+        None => run::execute(&cli.run, look),
+        Some(Command::Run(args)) => run::execute(&args, look),
         Some(Command::Ask(args)) => ask::execute(&args),
-        Some(Command::Score(args)) => score::execute(&args),
-        Some(Command::Analyze(args)) => analyze::execute(&args),
-        Some(Command::Compare(args)) => compare::execute(&args),
+        Some(Command::Score(args)) => score::execute(&args, look),
+        Some(Command::Analyze(args)) => analyze::execute(&args, look),
+        Some(Command::Compare(args)) => compare::execute(&args, look),
         Some(Command::Report(args)) => report::execute(&args),
         Some(Command::Data(command)) => data::execute(command),
         Some(Command::Env(command)) => env::execute(command),
@@ -118,8 +129,14 @@ fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
             clap_complete::generate(shell, &mut command(), "convfinqa", &mut std::io::stdout());
             Ok(Exit::Done)
         }
-        Some(Command::Man) => {
+        Some(Command::Man { dir: None }) => {
             clap_mangen::Man::new(command()).render(&mut std::io::stdout())?;
+            Ok(Exit::Done)
+        }
+        Some(Command::Man { dir: Some(dir) }) => {
+            let error = |error| Failure::new(Exit::Usage, format!("{}: {error}", dir.display()));
+            std::fs::create_dir_all(&dir).map_err(error)?;
+            clap_mangen::generate_to(command(), &dir).map_err(error)?;
             Ok(Exit::Done)
         }
     }

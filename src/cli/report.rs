@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use crate::analysis::{Answered, Answers, analyze};
 use crate::dataset::Dataset;
-use crate::run::{Journal, Row};
+use crate::run::{Journal, Row, RunMeta};
 use crate::score::Rule;
-use crate::sinks::report::{Causes, Explained, Pages, Report, records_of};
+use crate::sinks::report::{Causes, Pages, Report, causes_of, records_of};
 use crate::sinks::{RunFolder, Tally};
 
 use super::Exit;
@@ -46,7 +46,7 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
     let path = args.to.clone().unwrap_or_else(|| folder.report());
     let causes = causes(
         folder.path(),
-        &summary.run.id,
+        &summary.run,
         gathered.answers,
         records.as_ref().ok(),
     );
@@ -84,22 +84,12 @@ impl<'p> Gathered<'p> {
 /// causes, which is no reason to go without its report.
 pub(super) fn causes(
     folder: &Path,
-    run: &str,
+    run: &RunMeta,
     answers: Vec<Answered>,
     dataset: Option<&Dataset>,
 ) -> Causes {
     let Ok(answers) = Answers::of_rows(folder, run, answers, dataset) else {
         return Causes::new();
     };
-    let misses = analyze(&answers, Rule::FinancialEquivalence).misses;
-    misses
-        .into_iter()
-        .filter_map(|miss| {
-            let explained = Explained {
-                cause: miss.cause.name().to_owned(),
-                detail: miss.detail,
-            };
-            Some(((miss.key, miss.epoch.parse().ok()?), explained))
-        })
-        .collect()
+    causes_of(analyze(&answers, Rule::FinancialEquivalence).misses)
 }

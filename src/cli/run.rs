@@ -14,7 +14,7 @@ use crate::models::{CallEvent, Observer};
 use crate::run::{Event, Finish, Identity, Journal, Plan, RunMeta, Scheduler, Stop};
 use crate::sinks::mlflow::{Ending, Sent, Sidecar};
 use crate::sinks::report::Pages;
-use crate::sinks::terminal::{Progress, ProgressOptions, Voice, summary_tables};
+use crate::sinks::terminal::{Look, Progress, ProgressOptions, Voice, summary_tables};
 use crate::sinks::{self, CsvFile, RunFolder, Summary, Transcripts};
 use crate::telemetry::Telemetry;
 
@@ -31,17 +31,17 @@ const EVENT_QUEUE: usize = 1024;
 ///
 /// # Errors
 /// One line for the user; [`super::exit::classify`] knows its exit code.
-pub fn execute(args: &RunArgs) -> anyhow::Result<Exit> {
+pub fn execute(args: &RunArgs, look: Look) -> anyhow::Result<Exit> {
     let settings = settings::load(args, args.pair.model.config.as_deref())?;
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime.enable_all();
     runtime
         .build()
         .context("cannot start the runtime")?
-        .block_on(main_job(args, settings))
+        .block_on(main_job(args, settings, look))
 }
 
-async fn main_job(args: &RunArgs, settings: Settings) -> anyhow::Result<Exit> {
+async fn main_job(args: &RunArgs, settings: Settings, look: Look) -> anyhow::Result<Exit> {
     let options = ProgressOptions {
         verbose: args.verbose,
         quiet: args.quiet,
@@ -54,7 +54,7 @@ async fn main_job(args: &RunArgs, settings: Settings) -> anyhow::Result<Exit> {
         tracked: matches!(tracking, Tracking::On(_)),
     };
     let traces = telemetry::start(&settings, place, &progress.voice())?;
-    let ended = traced_job(args, settings, tracking, progress, &traces).await;
+    let ended = traced_job(args, settings, tracking, progress, &traces, look).await;
     // Whatever the end, what was recorded is delivered.
     traces.finish().await;
     ended
@@ -66,6 +66,7 @@ async fn traced_job(
     tracking: Tracking,
     mut progress: Progress,
     traces: &Telemetry,
+    look: Look,
 ) -> anyhow::Result<Exit> {
     let (events, mut received) = mpsc::channel(EVENT_QUEUE);
     let retries = events.clone();
@@ -153,7 +154,7 @@ async fn traced_job(
     if let Some(path) = &args.export_predictions {
         sinks::write_leaderboard(path, &journal)?;
     }
-    report(args, &folder, &summary)?;
+    report(args, &folder, &summary, look)?;
     if let Some(sent) = sent {
         tell(args, &progress.voice(), &summary, sent.as_ref());
     }
@@ -333,13 +334,13 @@ pub(super) fn write_results(
     transcripts.finish()?;
     let summary = gathered.tally.finish(journal.meta()?);
     sinks::write_summary(&folder.file("summary.json"), &summary)?;
-    let (run, answers) = (&summary.run.id, gathered.answers);
+    let (run, answers) = (&summary.run, gathered.answers);
     let causes = super::report::causes(folder.path(), run, answers, records.ok());
     gathered.report.write(&folder.report(), &summary, &causes)?;
     Ok(summary)
 }
 
-fn report(args: &RunArgs, folder: &RunFolder, summary: &Summary) -> anyhow::Result<()> {
+fn report(args: &RunArgs, folder: &RunFolder, summary: &Summary, look: Look) -> anyhow::Result<()> {
     let csv = folder.last_csv();
     if args.json {
         let mut stdout = std::io::stdout().lock();
@@ -347,7 +348,7 @@ fn report(args: &RunArgs, folder: &RunFolder, summary: &Summary) -> anyhow::Resu
         writeln!(stdout)?;
     } else if !args.quiet {
         let mut stdout = std::io::stdout().lock();
-        writeln!(stdout, "{}", summary_tables(summary))?;
+        writeln!(stdout, "{}", summary_tables(summary, look))?;
         writeln!(
             stdout,
             "Rows: {}\nRun:  {}",

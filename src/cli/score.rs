@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::dataset::{self, Source};
 use crate::score::files::{read_predictions, rescore};
 use crate::score::{Scorecard, ScoredRow};
-use crate::sinks::terminal::scorecard_tables;
+use crate::sinks::terminal::{Look, scorecard_tables};
 
 use super::Exit;
 
@@ -30,7 +30,7 @@ pub struct Args {
 /// # Errors
 /// A file that cannot be read, in one line with its line and column; a score
 /// below `--fail-under`.
-pub fn execute(args: &Args) -> anyhow::Result<Exit> {
+pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
     let rows = read_predictions(&args.file)?;
     let dataset = args
         .data_path
@@ -47,7 +47,7 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
         serde_json::to_writer_pretty(&mut stdout, &card)?;
         writeln!(stdout)?;
     } else {
-        writeln!(stdout, "{}", scorecard_tables(&card))?;
+        writeln!(stdout, "{}", scorecard_tables(&card, look))?;
     }
     args.gate.write(&args.file.display().to_string(), &scored)?;
     args.gate.hold(&card.rates)?;

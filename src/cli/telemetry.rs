@@ -37,7 +37,8 @@ static LOGGED: AtomicBool = AtomicBool::new(false);
 /// The line of an error that ends the program, in the form that stderr has.
 pub fn error_line(message: &str, exit: Exit) -> String {
     if !LOGGED.load(Ordering::Relaxed) {
-        return format!("error: {message}");
+        let name = console::style("error:").for_stderr().red().bold();
+        return format!("{name} {message}");
     }
     serde_json::json!({
         "timestamp": format!("{:.6}", jiff::Timestamp::now()),

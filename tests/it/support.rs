@@ -3,6 +3,7 @@
 #![allow(dead_code, unused_imports, reason = "each room uses its own part")]
 
 pub mod agents;
+pub mod browser;
 pub mod cli;
 pub mod fault_server;
 pub mod file_server;

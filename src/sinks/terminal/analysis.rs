@@ -2,18 +2,19 @@
 
 use crate::analysis::{Analysis, Cause, Miss};
 
-use super::table::{align, rule_title, table, wrap};
+use super::look::Look;
+use super::table::{align, rule_title};
 
 /// The analysis as tables for a terminal of 80 columns and more, with this
 /// many examples of each cause.
 #[must_use]
-pub fn analysis_tables(analysis: &Analysis, examples: usize) -> String {
+pub fn analysis_tables(analysis: &Analysis, examples: usize, look: Look) -> String {
     let rule = rule_title(analysis.rule);
     let by = match &analysis.dataset {
         Some(dataset) => format!("with the records of {dataset}"),
         None => "without records".to_owned(),
     };
-    let mut parts = vec![wrap(&format!(
+    let mut parts = vec![look.wrap(&format!(
         "{}: {} misses of {} questions by {rule}, {by}",
         analysis.path.display(),
         analysis.misses.len(),
@@ -26,17 +27,17 @@ pub fn analysis_tables(analysis: &Analysis, examples: usize) -> String {
         ));
     }
     if !analysis.misses.is_empty() {
-        parts.push(causes(analysis));
+        parts.push(causes(analysis, look));
     }
     for count in &analysis.causes {
-        parts.extend(shown(analysis, count.cause, examples));
+        parts.extend(shown(analysis, count.cause, examples, look));
     }
-    parts.extend(blind(analysis));
+    parts.extend(blind(analysis, look));
     parts.join("\n")
 }
 
-fn causes(analysis: &Analysis) -> String {
-    let mut table = table(&["cause", "misses", "% of misses", "fits besides"]);
+fn causes(analysis: &Analysis, look: Look) -> String {
+    let mut table = look.table(&["cause", "misses", "% of misses", "fits besides"]);
     for count in &analysis.causes {
         let mut also: Vec<(Cause, usize)> = Vec::new();
         let misses = analysis
@@ -68,7 +69,7 @@ pub(super) fn title(cause: Cause) -> String {
     cause.name().replace('_', " ")
 }
 
-fn shown(analysis: &Analysis, cause: Cause, examples: usize) -> Option<String> {
+fn shown(analysis: &Analysis, cause: Cause, examples: usize, look: Look) -> Option<String> {
     let misses: Vec<&Miss> = analysis
         .misses
         .iter()
@@ -83,10 +84,7 @@ fn shown(analysis: &Analysis, cause: Cause, examples: usize) -> Option<String> {
             "0" => String::new(),
             epoch => format!(", epoch {epoch}"),
         };
-        lines.push(wrap(&format!(
-            "  {} ({}{epoch})",
-            miss.key.id, miss.key.part
-        )));
+        lines.push(look.wrap(&format!("  {} ({}{epoch})", miss.key.id, miss.key.part)));
         let detail = if miss.detail.is_empty() {
             String::new()
         } else {
@@ -125,7 +123,7 @@ fn short(text: &str) -> String {
     }
 }
 
-fn blind(analysis: &Analysis) -> Vec<String> {
+fn blind(analysis: &Analysis, look: Look) -> Vec<String> {
     let lines = analysis.not_looked_for.iter().map(|blind| {
         let causes: Vec<String> = blind.causes.iter().map(|cause| title(*cause)).collect();
         let hint = match analysis.dataset {
@@ -137,7 +135,7 @@ fn blind(analysis: &Analysis) -> Vec<String> {
             "gold_program" => format!("no gold program{hint}"),
             _ => "no program of the answer".to_owned(),
         };
-        wrap(&format!(
+        look.wrap(&format!(
             "Of {} misses there is {missing}: {} could not be looked for, or only by the numbers.",
             blind.misses,
             causes.join(", ")

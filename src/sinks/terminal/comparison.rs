@@ -1,17 +1,20 @@
 //! Two runs side by side, as tables.
 
+use comfy_table::Cell;
+
 use crate::analysis::{Amounts, Comparison, Flip, Paired, RuleComparison, Side};
 use crate::score::statistics::Interval;
 
 use super::analysis::title;
-use super::table::{align, rule_title, table};
+use super::look::Look;
+use super::table::{align, rule_title};
 
 /// Flips shown of each way; the rest are in `--json`.
 const FLIPS: usize = 20;
 
 /// The comparison as tables for a terminal of 80 columns and more.
 #[must_use]
-pub fn comparison_tables(comparison: &Comparison) -> String {
+pub fn comparison_tables(comparison: &Comparison, look: Look) -> String {
     let side = |name: &str, side: &Side| {
         let left_out = match side.left_out {
             0 => String::new(),
@@ -31,18 +34,18 @@ pub fn comparison_tables(comparison: &Comparison) -> String {
         "{} questions on {} pages, paired by id, part and epoch",
         comparison.questions, comparison.pages
     ));
-    parts.push(rules(comparison));
-    parts.extend(causes(comparison));
-    parts.extend(spending(comparison));
-    parts.push(flips(comparison, Paired::A));
-    parts.push(flips(comparison, Paired::B));
+    parts.push(rules(comparison, look));
+    parts.extend(causes(comparison, look));
+    parts.extend(spending(comparison, look));
+    parts.push(flips(comparison, Paired::A, look));
+    parts.push(flips(comparison, Paired::B, look));
     parts.join("\n")
 }
 
 /// Two tables, because one of all columns is wider than 80.
-fn rules(comparison: &Comparison) -> String {
-    let mut counts = table(&["rule", "n", "both", "A only", "B only", "neither"]);
-    let mut rates = table(&["rule", "A %", "B %", "B - A", "95 % interval", "McNemar p"]);
+fn rules(comparison: &Comparison, look: Look) -> String {
+    let mut counts = look.table(&["rule", "n", "both", "A only", "B only", "neither"]);
+    let mut rates = look.table(&["rule", "A %", "B %", "B - A", "95 % interval", "McNemar p"]);
     for rule in &comparison.rules {
         counts.add_row([
             rule_title(rule.rule).to_owned(),
@@ -52,28 +55,31 @@ fn rules(comparison: &Comparison) -> String {
             rule.only_b.to_string(),
             rule.neither.to_string(),
         ]);
-        rates.add_row(rate_row(rule));
+        rates.add_row(rate_row(rule, look));
     }
     align(&mut counts, &[1, 2, 3, 4, 5]);
     align(&mut rates, &[1, 2, 3, 4, 5]);
     format!("{counts}\n{rates}")
 }
 
-fn rate_row(rule: &RuleComparison) -> Vec<String> {
+fn rate_row(rule: &RuleComparison, look: Look) -> Vec<Cell> {
     let percent = |x: f64| format!("{:.1}", 100.0 * x);
     let signed = |x: f64| format!("{:+.1}", 100.0 * x + 0.0);
     let Interval { low, high } = rule.interval;
+    // Told apart only where the interval leaves 0 out.
+    let better = (low > 0.0 || high < 0.0).then_some(low > 0.0);
     vec![
-        rule_title(rule.rule).to_owned(),
-        percent(rule.rate_a),
-        percent(rule.rate_b),
-        signed(rule.difference),
-        format!("{} – {}", signed(low), signed(high)),
-        p_value(rule.p),
+        Cell::new(rule_title(rule.rule)),
+        Cell::new(percent(rule.rate_a)),
+        Cell::new(percent(rule.rate_b)),
+        look.told(signed(rule.difference), better),
+        Cell::new(format!("{} – {}", signed(low), signed(high))),
+        Cell::new(p_value(rule.p)),
     ]
 }
 
-fn p_value(p: f64) -> String {
+/// McNemar's p as it is printed.
+pub(in crate::sinks) fn p_value(p: f64) -> String {
     if p < 0.001 {
         "< 0.001".to_owned()
     } else {
@@ -81,11 +87,11 @@ fn p_value(p: f64) -> String {
     }
 }
 
-fn causes(comparison: &Comparison) -> Option<String> {
+fn causes(comparison: &Comparison, look: Look) -> Option<String> {
     if comparison.causes.is_empty() {
         return None;
     }
-    let mut table = table(&["cause of miss", "A", "B", "went", "came"]);
+    let mut table = look.table(&["cause of miss", "A", "B", "went", "came"]);
     for change in &comparison.causes {
         table.add_row([
             title(change.cause),
@@ -97,12 +103,13 @@ fn causes(comparison: &Comparison) -> Option<String> {
     }
     align(&mut table, &[1, 2, 3, 4]);
     let rule = rule_title(comparison.rule);
-    Some(format!(
-        "Misses by {rule}; went: A's that B gets right, came: B's that A gets right\n{table}"
-    ))
+    let title = look.wrap(&format!(
+        "Misses by {rule}; went: A's that B gets right, came: B's that A gets right"
+    ));
+    Some(format!("{title}\n{table}"))
 }
 
-fn spending(comparison: &Comparison) -> Option<String> {
+fn spending(comparison: &Comparison, look: Look) -> Option<String> {
     let spending = &comparison.spending;
     let line = |name: &str, amounts: &Option<Amounts>, digits: usize| {
         amounts.map(|amounts| {
@@ -128,7 +135,7 @@ fn spending(comparison: &Comparison) -> Option<String> {
     if lines.is_empty() {
         return None;
     }
-    let mut table = table(&[
+    let mut table = look.table(&[
         "a question",
         "n",
         "mean A",
@@ -142,7 +149,7 @@ fn spending(comparison: &Comparison) -> Option<String> {
     Some(table.to_string())
 }
 
-fn flips(comparison: &Comparison, right: Paired) -> String {
+fn flips(comparison: &Comparison, right: Paired, look: Look) -> String {
     let flips: Vec<&Flip> = comparison
         .flips
         .iter()
@@ -156,7 +163,7 @@ fn flips(comparison: &Comparison, right: Paired) -> String {
     if flips.is_empty() {
         return format!("Right in {name} alone, by {rule}: none");
     }
-    let mut table = table(&["question", "gold", "A", "B", "cause"]);
+    let mut table = look.table(&["question", "gold", "A", "B", "cause"]);
     for flip in flips.iter().take(FLIPS) {
         let epoch = match flip.epoch.as_str() {
             "0" => String::new(),

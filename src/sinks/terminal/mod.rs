@@ -4,6 +4,7 @@ mod analysis;
 mod answer;
 mod comparison;
 mod episodes;
+mod look;
 mod progress;
 mod table;
 
@@ -11,6 +12,8 @@ pub use analysis::analysis_tables;
 pub use answer::answer_text;
 pub use comparison::comparison_tables;
 pub use episodes::{EpisodeProgress, episode_tables};
+pub(super) use comparison::p_value;
+pub use look::Look;
 pub(super) use progress::verdict_text;
 pub use progress::{Progress, ProgressOptions, Voice};
 pub use table::{rule_title, scorecard_tables, summary_tables};

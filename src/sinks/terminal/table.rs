@@ -1,27 +1,25 @@
 //! The summary as tables for a terminal of 80 columns and more.
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{Attribute, Cell, CellAlignment, Table};
 
 use crate::score::statistics::Rate;
-use crate::score::{Rule, Scorecard};
+use crate::score::{ConversationCard, Rule, Scorecard, Slice};
 use crate::sinks::Summary;
 
-/// Columns of the narrowest terminal that the tables are laid out for.
-const NARROWEST: u16 = 80;
+use super::look::Look;
 
 /// The summary as tables: scores, what is behind them, what they took.
 #[must_use]
-pub fn summary_tables(summary: &Summary) -> String {
-    let mut parts = vec![scorecard_tables(&summary.scores)];
-    parts.push(epoch_lines(summary));
-    parts.push(critic_lines(summary));
-    parts.push(spent_table(summary));
+pub fn summary_tables(summary: &Summary, look: Look) -> String {
+    let mut parts = vec![scorecard_tables(&summary.scores, look)];
+    parts.push(epoch_lines(summary, look));
+    parts.push(critic_lines(summary, look));
+    parts.push(spent_table(summary, look));
     if summary.run.invented {
-        parts.push(
-            "The built-in sample is invented: its companies do not exist, and its score says\n\
-             nothing of ConvFinQA (convfinqa data download fetches the real data)."
-                .to_owned(),
-        );
+        parts.push(look.wrap(
+            "The built-in sample is invented: its companies do not exist, and its score says \
+             nothing of ConvFinQA (convfinqa data download fetches the real data).",
+        ));
     }
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
@@ -29,8 +27,8 @@ pub fn summary_tables(summary: &Summary) -> String {
 
 /// The scores alone, as `score` prints them too.
 #[must_use]
-pub fn scorecard_tables(scores: &Scorecard) -> String {
-    let mut table = table(&["rule", "right", "of", "%", "95 % interval", "beside it"]);
+pub fn scorecard_tables(scores: &Scorecard, look: Look) -> String {
+    let mut table = look.table(&["rule", "right", "of", "%", "95 % CI", "beside it"]);
     for (rule, rate) in scores.rates.iter() {
         let beside = match rule {
             Rule::NumericalMatch => scores
@@ -38,11 +36,12 @@ pub fn scorecard_tables(scores: &Scorecard) -> String {
                 .map(|floor| format!("floor {:.1} %", 100.0 * floor.rate)),
             _ => None,
         };
-        table.add_row(rate_row(
-            rule_title(rule),
-            &rate,
-            beside.unwrap_or_default(),
-        ));
+        let cells = rate_row(rule_title(rule), &rate, beside.unwrap_or_default());
+        let headline = rule == Rule::FinancialEquivalence;
+        table.add_row(cells.into_iter().map(|cell| match headline {
+            true => Cell::new(cell).add_attribute(Attribute::Bold),
+            false => Cell::new(cell),
+        }));
     }
     if let Some(without) = &scores.without_suspects {
         for (rule, rate) in without.rates.iter() {
@@ -54,22 +53,11 @@ pub fn scorecard_tables(scores: &Scorecard) -> String {
     }
     align(&mut table, &[1, 2, 3]);
     let mut lines = vec![table.to_string()];
-    lines.extend(outcome_line(scores));
-    lines.extend(reasons_line(scores));
-    lines.extend(conversation_lines(scores));
-    lines.extend(latency_line(scores));
+    lines.extend(outcome_line(scores, look));
+    lines.extend(reasons_line(scores, look));
+    lines.extend(conversation_table(scores, look));
+    lines.extend(latency_line(scores, look));
     lines.join("\n")
-}
-
-pub(super) fn table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    if table.width().is_none() {
-        table.set_width(NARROWEST);
-    }
-    table.set_header(header.iter().copied());
-    table
 }
 
 pub(super) fn align(table: &mut Table, right: &[usize]) {
@@ -104,7 +92,7 @@ fn rate_row(title: &str, rate: &Rate, beside: String) -> Vec<String> {
     ]
 }
 
-fn outcome_line(scores: &Scorecard) -> Option<String> {
+fn outcome_line(scores: &Scorecard, look: Look) -> Option<String> {
     let others: Vec<String> = scores
         .outcomes
         .iter()
@@ -122,14 +110,14 @@ fn outcome_line(scores: &Scorecard) -> Option<String> {
                 )
             })
             .unwrap_or_default();
-        format!(
+        look.wrap(&format!(
             "Without an answer (counted as wrong): {}{of_answered}",
             others.join(", ")
-        )
+        ))
     })
 }
 
-fn reasons_line(scores: &Scorecard) -> Option<String> {
+fn reasons_line(scores: &Scorecard, look: Look) -> Option<String> {
     let list = |counts: &[crate::score::Count]| {
         let named = counts
             .iter()
@@ -143,42 +131,86 @@ fn reasons_line(scores: &Scorecard) -> Option<String> {
         } else {
             format!(" · misses that are only {misses}")
         };
-        wrap(&format!("FE accepts: {}{misses}", list(&scores.reasons)))
+        look.wrap(&format!("FE accepts: {}{misses}", list(&scores.reasons)))
     })
 }
 
-fn conversation_lines(scores: &Scorecard) -> Vec<String> {
-    scores
-        .conversations
-        .iter()
-        .map(|card| {
-            let rate = |rate: Option<Rate>| {
-                rate.map_or_else(|| "–".to_owned(), |rate| format!("{:.1} %", 100.0 * rate.rate))
-            };
-            let slices = |slices: &[crate::score::Slice]| {
-                let shown = slices.iter().map(|slice| format!("{} {:.0} %", slice.name, 100.0 * slice.rate.rate));
-                shown.collect::<Vec<_>>().join(", ")
-            };
-            wrap(&format!(
-                "Conversations by {}: {} whole of {} · by turn {} · {} · {} · right after right {} · \
-                 {} of {} errors follow an error",
-                rule_title(card.rule),
-                rate(card.whole),
-                card.conversations,
-                slices(&card.by_turn),
-                slices(&card.by_effort),
-                slices(&card.by_kind),
-                rate(card.right_after_right),
-                card.errors_after_an_error,
-                card.errors
-            ))
-        })
-        .collect()
+/// Turns that have a column of their own; the later ones share the last.
+const TURNS: usize = 7;
+
+/// Accuracy by turn, a row for each rule, and what else only turns can tell.
+fn conversation_table(scores: &Scorecard, look: Look) -> Vec<String> {
+    let Some(first) = scores.conversations.first() else {
+        return Vec::new();
+    };
+    let percent = |rate: Rate| format!("{:.0}", 100.0 * rate.rate);
+    let of = |rate: Option<Rate>| rate.map_or_else(|| "–".to_owned(), percent);
+    let (apart, later) = first.by_turn.split_at(first.by_turn.len().min(TURNS));
+    let mut header = vec!["% right".to_owned(), "whole".to_owned()];
+    // Said once: "turn 0", then "1", "2".
+    header.extend(apart.iter().enumerate().map(|(at, slice)| match at {
+        0 => format!("turn {}", slice.name),
+        _ => slice.name.clone(),
+    }));
+    header.extend(later.first().map(|slice| format!("{}+", slice.name)));
+    let names: Vec<&str> = header.iter().map(String::as_str).collect();
+    let mut table = look.table(&names);
+    for card in &scores.conversations {
+        let (apart, later) = card.by_turn.split_at(card.by_turn.len().min(TURNS));
+        let mut cells = vec![rule_title(card.rule).to_owned(), of(card.whole)];
+        cells.extend(apart.iter().map(|slice| percent(slice.rate)));
+        if !later.is_empty() {
+            cells.push(together(later));
+        }
+        table.add_row(cells);
+    }
+    let right: Vec<usize> = (1..header.len()).collect();
+    align(&mut table, &right);
+    let mut lines = vec![
+        format!("{} conversations", first.conversations),
+        table.to_string(),
+    ];
+    lines.extend(
+        scores
+            .conversations
+            .iter()
+            .map(|card| beside_turns(card, look)),
+    );
+    lines
 }
 
-fn latency_line(scores: &Scorecard) -> Option<String> {
+/// The share right over several slices.
+#[allow(clippy::cast_precision_loss, reason = "counts of questions")]
+fn together(slices: &[Slice]) -> String {
+    let hits: usize = slices.iter().map(|slice| slice.rate.hits).sum();
+    let n: usize = slices.iter().map(|slice| slice.rate.n).sum();
+    format!("{:.0}", 100.0 * hits as f64 / n.max(1) as f64)
+}
+
+fn beside_turns(card: &ConversationCard, look: Look) -> String {
+    let slices = |slices: &[Slice]| {
+        let shown = slices.iter().map(|slice| {
+            let name = slice.name.replace('_', " ");
+            format!("{name} {:.0} %", 100.0 * slice.rate.rate)
+        });
+        shown.collect::<Vec<_>>().join(", ")
+    };
+    let after = card.right_after_right.map_or_else(String::new, |rate| {
+        format!(" · right after right {:.0} %", 100.0 * rate.rate)
+    });
+    look.wrap(&format!(
+        "By {}: {} · {}{after} · {} of {} errors follow an error",
+        rule_title(card.rule),
+        slices(&card.by_effort),
+        slices(&card.by_kind),
+        card.errors_after_an_error,
+        card.errors
+    ))
+}
+
+fn latency_line(scores: &Scorecard, look: Look) -> Option<String> {
     let latency = scores.latency.as_ref()?;
-    Some(wrap(&format!(
+    Some(look.wrap(&format!(
         "Latency s: mean {:.2}, min {:.2}, max {:.2}, P25 {:.2}, P50 {:.2}, P75 {:.2}, P95 {:.2}, P99 {:.2} (n {})",
         latency.mean,
         latency.min,
@@ -192,7 +224,7 @@ fn latency_line(scores: &Scorecard) -> Option<String> {
     )))
 }
 
-fn epoch_lines(summary: &Summary) -> String {
+fn epoch_lines(summary: &Summary, look: Look) -> String {
     let percent = |rate: &Rate| format!("{:.1} %", 100.0 * rate.rate);
     let lines = summary.epochs.iter().map(|card| {
         let name = if card.rule == Rule::NumericalMatch.name() {
@@ -200,7 +232,7 @@ fn epoch_lines(summary: &Summary) -> String {
         } else {
             "FE"
         };
-        wrap(&format!(
+        look.wrap(&format!(
             "{} passes by {name}: mean {}, right in any (pass@{}) {}, in all (pass^{}) {} (n {})",
             card.k,
             percent(&card.mean),
@@ -214,7 +246,7 @@ fn epoch_lines(summary: &Summary) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn critic_lines(summary: &Summary) -> String {
+fn critic_lines(summary: &Summary, look: Look) -> String {
     let critic = &summary.critic;
     if critic.sent_back == 0 {
         return String::new();
@@ -235,18 +267,18 @@ fn critic_lines(summary: &Summary) -> String {
         (Some(cost), None) if !cost.is_zero() => format!("; after them ${cost:.4}, no net fix"),
         _ => String::new(),
     };
-    wrap(&format!(
+    look.wrap(&format!(
         "Critic: sent back {}, fixed {}, broke {}, unchanged {}, not needed {}{without}{cost}",
         critic.sent_back, critic.fixed, critic.broken, critic.unchanged, critic.unneeded
     ))
 }
 
-fn spent_table(summary: &Summary) -> String {
+fn spent_table(summary: &Summary, look: Look) -> String {
     let spent = &summary.spent;
     if spent.calls == 0 {
         return String::new();
     }
-    let mut table = table(&["node", "calls", "requests", "tokens in", "tokens out"]);
+    let mut table = look.table(&["node", "calls", "requests", "tokens in", "tokens out"]);
     for (name, node) in &spent.nodes {
         table.add_row([
             name.clone(),
@@ -262,23 +294,4 @@ fn spent_table(summary: &Summary) -> String {
         |cost| format!("${cost:.4}"),
     );
     format!("{table}\nRounds {} · cost {cost}", spent.rounds)
-}
-
-/// Breaks a line at spaces so that it fits the narrowest terminal.
-pub(super) fn wrap(text: &str) -> String {
-    let mut out = String::new();
-    let mut width = 0;
-    for word in text.split(' ') {
-        let long = word.chars().count();
-        if width > 0 && width + 1 + long > usize::from(NARROWEST) {
-            out.push_str("\n  ");
-            width = 2;
-        } else if width > 0 {
-            out.push(' ');
-            width += 1;
-        }
-        out.push_str(word);
-        width += long;
-    }
-    out
 }

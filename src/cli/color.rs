@@ -1,0 +1,102 @@
+//! Whether to colour, and how wide the terminal is.
+
+use std::io::IsTerminal;
+
+use console::Term;
+
+use crate::sinks::terminal::Look;
+
+/// When to colour what people read.
+#[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum When {
+    // On a terminal, unless the environment says otherwise.
+    #[default]
+    Auto,
+    // Into files and pipes too.
+    Always,
+    Never,
+}
+
+/// What the environment says of colours.
+#[derive(Clone, Copy, Debug, Default)]
+struct Wishes {
+    /// `NO_COLOR` is set and not empty (no-color.org).
+    no_color: bool,
+    /// `CLICOLOR_FORCE` is set and not `0` (bixense.com/clicolors).
+    force: bool,
+    /// `CLICOLOR` is `0`, or `TERM` is `dumb`.
+    plain: bool,
+}
+
+impl Wishes {
+    fn read() -> Self {
+        let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let is = |name, text: &str| set(name).is_some_and(|value| value == *text);
+        Self {
+            no_color: set("NO_COLOR").is_some(),
+            force: set("CLICOLOR_FORCE").is_some_and(|value| value != *"0"),
+            plain: is("CLICOLOR", "0") || is("TERM", "dumb"),
+        }
+    }
+}
+
+/// What was typed comes first, then a wish for none, then a wish for colours
+/// whatever the output is.
+fn colored(when: When, wishes: Wishes, terminal: bool) -> bool {
+    match when {
+        When::Always => true,
+        When::Never => false,
+        When::Auto if wishes.no_color => false,
+        When::Auto if wishes.force => true,
+        When::Auto => terminal && !wishes.plain,
+    }
+}
+
+/// How stdout looks; sets stderr's colours, which the progress bar asks for.
+pub fn look(when: When) -> Look {
+    let wishes = Wishes::read();
+    let stdout = std::io::stdout().is_terminal();
+    let color = colored(when, wishes, stdout);
+    console::set_colors_enabled(color);
+    let stderr = std::io::stderr().is_terminal();
+    console::set_colors_enabled_stderr(colored(when, wishes, stderr));
+    let plain = Look::default();
+    // A terminal that is narrower still gets what is laid out for 60 columns.
+    let columns = stdout.then(|| Term::stdout().size_checked()).flatten();
+    Look {
+        color,
+        width: columns.map_or(plain.width, |(_, columns)| columns.max(60)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_decides_then_no_color_then_force_then_the_terminal() {
+        let none = Wishes::default();
+        let no = Wishes {
+            no_color: true,
+            force: true,
+            ..none
+        };
+        let force = Wishes {
+            force: true,
+            plain: true,
+            ..none
+        };
+        let plain = Wishes {
+            plain: true,
+            ..none
+        };
+        for terminal in [true, false] {
+            assert!(colored(When::Always, no, terminal));
+            assert!(!colored(When::Never, force, terminal));
+            assert!(!colored(When::Auto, no, terminal));
+            assert!(colored(When::Auto, force, terminal));
+            assert!(!colored(When::Auto, plain, terminal));
+            assert_eq!(colored(When::Auto, none, terminal), terminal);
+        }
+    }
+}

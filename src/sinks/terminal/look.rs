@@ -1,0 +1,113 @@
+//! How wide and how coloured what a person reads is.
+
+use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
+use console::measure_text_width;
+
+/// Lines of prose are no longer than this: the eye loses its line in wider ones.
+const MEASURE: usize = 100;
+
+/// How text is laid out for a person. The default is what a file gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Look {
+    /// Whether to colour.
+    pub color: bool,
+    /// Columns that tables may take.
+    pub width: u16,
+}
+
+impl Default for Look {
+    fn default() -> Self {
+        Self {
+            color: false,
+            width: 80,
+        }
+    }
+}
+
+impl Look {
+    /// A table with its header.
+    pub(super) fn table(self, header: &[&str]) -> Table {
+        let mut table = Table::new();
+        table.load_style(presets::UTF8_FULL_CONDENSED);
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        // Neither is left to what the table finds out by itself: it would ask
+        // whether stdout is a terminal, whatever the user has said.
+        table.set_width(self.width);
+        if self.color {
+            table.enforce_styling();
+        } else {
+            table.force_no_tty();
+        }
+        let bold = |name: &&str| Cell::new(name).add_attribute(Attribute::Bold);
+        table.set_header(header.iter().map(bold));
+        table
+    }
+
+    /// A cell that says better or worse; neither without a sign.
+    pub(super) fn told(self, text: String, better: Option<bool>) -> Cell {
+        let cell = Cell::new(text);
+        match better {
+            Some(true) => cell.fg(Color::Green),
+            Some(false) => cell.fg(Color::Red),
+            None => cell,
+        }
+    }
+
+    /// Breaks a line at spaces so that it can be read.
+    pub(super) fn wrap(self, text: &str) -> String {
+        let limit = usize::from(self.width).min(MEASURE);
+        let mut out = String::new();
+        let mut width = 0;
+        for word in text.split(' ') {
+            let long = measure_text_width(word);
+            if width > 0 && width + 1 + long > limit {
+                out.push_str("\n  ");
+                width = 2;
+            } else if width > 0 {
+                out.push(' ');
+                width += 1;
+            }
+            out.push_str(word);
+            width += long;
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colour_is_the_callers_choice_and_width_too() {
+        let table = |color| {
+            let look = Look { color, width: 30 };
+            let mut table = look.table(&["rule", "what it says"]);
+            table.add_row(vec![Cell::new("x"), look.told("+1".to_owned(), Some(true))]);
+            table.add_row(["long", "words that are broken at spaces, for they are many"]);
+            table.to_string()
+        };
+        assert!(!table(false).contains('\u{1b}'));
+        let coloured = table(true);
+        assert!(
+            coloured.contains("\u{1b}[1m") && coloured.contains('+'),
+            "{coloured:?}"
+        );
+        assert!(
+            table(false)
+                .lines()
+                .all(|line| measure_text_width(line) <= 30)
+        );
+        let prose = Look::default().wrap(&"word ".repeat(60));
+        assert!(prose.lines().all(|line| line.len() <= 80));
+        let wide = Look {
+            color: false,
+            width: 300,
+        };
+        assert!(
+            wide.wrap(&"word ".repeat(60))
+                .lines()
+                .all(|line| line.len() <= MEASURE)
+        );
+    }
+}
