@@ -24,6 +24,8 @@ pub struct Answered {
     pub rounds: Option<usize>,
     /// US dollars, if known.
     pub cost: Option<Decimal>,
+    /// Its place in the run's plan, if it is a run's.
+    pub index: Option<usize>,
 }
 
 impl Answered {
@@ -35,6 +37,7 @@ impl Answered {
             epoch: row.epoch.to_string(),
             rounds: Some(row.settled.rounds.len()),
             cost: row.cost,
+            index: Some(row.index),
         }
     }
 }
@@ -56,6 +59,8 @@ pub struct Answers {
     pub path: PathBuf,
     /// What it is.
     pub origin: Origin,
+    /// The model that answered, where a run says it.
+    pub model: Option<String>,
     /// The records they were scored by, as shown to people; `None` if only
     /// what the file itself holds is known.
     pub dataset: Option<String>,
@@ -109,6 +114,7 @@ impl Answers {
         Ok(Self {
             path: path.to_owned(),
             origin: Origin::File,
+            model: None,
             dataset: dataset.map(|data| data.source.clone()),
             turns: turns.unwrap_or_default(),
             rows: rows
@@ -119,6 +125,7 @@ impl Answers {
                     epoch,
                     rounds,
                     cost,
+                    index: None,
                 })
                 .collect(),
         })
@@ -134,8 +141,8 @@ impl Answers {
         let mut rows = Vec::new();
         journal.for_each_row(|row| rows.push(Answered::of(&row)))?;
         match dataset {
-            Some(dataset) => Self::of_rows(path, &meta.id, rows, Some(dataset)),
-            None => Self::of_rows(path, &meta.id, rows, data_of(&meta).as_ref()),
+            Some(dataset) => Self::of_rows(path, &meta, rows, Some(dataset)),
+            None => Self::of_rows(path, &meta, rows, data_of(&meta).as_ref()),
         }
     }
 
@@ -146,7 +153,7 @@ impl Answers {
     /// [`AnalysisError`] without rows, and for a row that `dataset` does not have.
     pub fn of_rows(
         path: &Path,
-        run: &str,
+        meta: &RunMeta,
         rows: Vec<Answered>,
         dataset: Option<&Dataset>,
     ) -> Result<Self, AnalysisError> {
@@ -157,7 +164,8 @@ impl Answers {
         }
         let mut answers = Self {
             path: path.to_owned(),
-            origin: Origin::Run(run.to_owned()),
+            origin: Origin::Run(meta.id.clone()),
+            model: Some(meta.model().to_owned()),
             dataset: None,
             rows,
             turns: HashMap::new(),

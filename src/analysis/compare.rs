@@ -40,6 +40,18 @@ pub struct Comparison {
     pub causes: Vec<CauseChange>,
     /// Seconds, rounds and money.
     pub spending: Spending,
+    /// Every question of both, in A's order.
+    #[serde(skip)]
+    pub pairs: Vec<Matched>,
+}
+
+/// A question of both, by its place among the answers of each.
+#[derive(Clone, Debug)]
+pub struct Matched {
+    /// Its places in A and in B.
+    pub at: [usize; 2],
+    /// Why A and B miss it, by the rule in use; `None` where they do not.
+    pub misses: [Option<Miss>; 2],
 }
 
 /// How a cause of misses fares.
@@ -166,6 +178,8 @@ pub(super) fn rule_name<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::
 struct Pair<'p> {
     a: &'p Answered,
     b: &'p Answered,
+    /// Their places among the answers.
+    at: [usize; 2],
     /// The miss of each side that misses by the rule in use.
     misses: [Option<Miss>; 2],
 }
@@ -216,6 +230,13 @@ pub fn compare(
                 answered.cost.as_ref().and_then(Decimal::to_f64)
             }),
         },
+        pairs: pairs
+            .into_iter()
+            .map(|pair| Matched {
+                at: pair.at,
+                misses: pair.misses,
+            })
+            .collect(),
     })
 }
 
@@ -229,15 +250,18 @@ fn paired<'p>(
     common: bool,
 ) -> Result<Vec<Pair<'p>>, AnalysisError> {
     let key = |answered: &'p Answered| (&answered.row.item.key, answered.epoch.as_str());
-    let of_b: HashMap<_, _> = b.rows.iter().map(|row| (key(row), row)).collect();
+    let rows_of_b = b.rows.iter().enumerate();
+    let of_b: HashMap<_, _> = rows_of_b.map(|(at, row)| (key(row), (at, row))).collect();
     let pairs: Vec<Pair<'p>> = a
         .rows
         .iter()
-        .filter_map(|row| {
-            let b = of_b.get(&key(row)).copied()?;
+        .enumerate()
+        .filter_map(|(at_a, row)| {
+            let (at_b, b) = of_b.get(&key(row)).copied()?;
             Some(Pair {
                 a: row,
                 b,
+                at: [at_a, at_b],
                 misses: [None, None],
             })
         })

@@ -21,7 +21,8 @@ mod target;
 pub use answers::{Answered, Answers, Origin};
 pub use cause::{Cause, Found};
 pub use compare::{
-    Amounts, CauseChange, Comparison, Flip, Paired, RuleComparison, Side, Spending, compare,
+    Amounts, CauseChange, Comparison, Flip, Matched, Paired, RuleComparison, Side, Spending,
+    compare,
 };
 pub use error::AnalysisError;
 pub use misses::{Analysis, Blind, CauseCount, Miss, analyze};

@@ -122,7 +122,7 @@ fn dispatch(cli: Cli, look: Look) -> anyhow::Result<Exit> {
         Some(Command::Compare(args)) => compare::execute(&args, look),
         Some(Command::Report(args)) => report::execute(&args),
         Some(Command::Data(command)) => data::execute(command),
-        Some(Command::Env(command)) => env::execute(command),
+        Some(Command::Env(command)) => env::execute(command, look),
         Some(Command::Track(command)) => track::execute(command),
         Some(Command::Graph(args)) => graph::execute(&args),
         Some(Command::Completions { shell }) => {

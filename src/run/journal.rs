@@ -127,6 +127,15 @@ pub struct RunMeta {
     pub settings: toml::Table,
 }
 
+impl RunMeta {
+    /// The model as it was asked for; where it is, is no part of its name.
+    #[must_use]
+    pub fn model(&self) -> &str {
+        let named = self.settings.get("model").and_then(toml::Value::as_str);
+        named.unwrap_or(&self.identity.model)
+    }
+}
+
 /// How far a run has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

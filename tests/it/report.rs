@@ -14,14 +14,16 @@ use flate2::read::GzDecoder;
 use rusqlite::{Connection, params};
 use serde_json::{Value, json};
 
+use crate::support::browser::browse;
+
 /// Texts that would run, break or turn the page round if they were markup.
-const HOSTILE: [&str; 3] = [
+pub const HOSTILE: [&str; 3] = [
     "</script><script>window.hacked = 1; alert(1)</script><img src=x onerror=window.hacked=1>",
     "\"quotes' &amp; <!-- <b>\u{2028}\u{2029} </SCRIPT > {{ 7 * 7 }}",
     "\u{202e}مرحبا بالعالم abc",
 ];
 
-fn convfinqa(folder: &Path, arguments: &[&str]) -> (i32, String) {
+pub fn convfinqa(folder: &Path, arguments: &[&str]) -> (i32, String) {
     let output = Command::new(cargo_bin("convfinqa"))
         .args(arguments)
         .current_dir(folder)
@@ -33,7 +35,7 @@ fn convfinqa(folder: &Path, arguments: &[&str]) -> (i32, String) {
 }
 
 /// A run over the built-in sample; its folder.
-fn sample_run(folder: &Path) -> PathBuf {
+pub fn sample_run(folder: &Path) -> PathBuf {
     let (code, text) = convfinqa(folder, &["run", "--data-path", "sample", "--quiet"]);
     assert_eq!(code, 0, "{text}");
     let runs = std::fs::read_dir(folder.join("output/runs")).unwrap();
@@ -41,7 +43,7 @@ fn sample_run(folder: &Path) -> PathBuf {
 }
 
 /// Changes every answered row of a journal, and repeats them until there are `total`.
-fn rewrite(journal: &Path, total: usize, change: impl Fn(usize, &mut Value)) {
+pub fn rewrite(journal: &Path, total: usize, change: impl Fn(usize, &mut Value)) {
     let connection = Connection::open(journal).unwrap();
     let rows: Vec<String> = connection
         .prepare("SELECT json FROM answers ORDER BY question")
@@ -99,34 +101,6 @@ fn repeat(journal: &Path, total: usize) {
          COMMIT;"
     );
     connection.execute_batch(&sql).unwrap();
-}
-
-/// Drives the page in Chromium; `None` with the reason printed without one.
-fn browse(report: &Path, arguments: &[&str]) -> Option<String> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser/report_page.py");
-    let required = std::env::var_os("CONVFINQA_REQUIRE_BROWSER").is_some();
-    let output = Command::new("python3")
-        .arg(script)
-        .arg(report)
-        .args(arguments)
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .output();
-    let output = match output {
-        Ok(output) => output,
-        Err(error) => {
-            assert!(!required, "python3: {error}");
-            println!("skipped: python3 cannot be started ({error})");
-            return None;
-        }
-    };
-    let text = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
-    if output.status.code() == Some(3) && !required {
-        println!("{text}");
-        return None;
-    }
-    assert!(output.status.success(), "{text}");
-    println!("{text}");
-    Some(text)
 }
 
 /// The entries of one of the page's stores, in their order.
@@ -214,7 +188,7 @@ fn a_run_leaves_a_report_and_the_command_makes_the_same_again() {
 fn the_page_works_in_a_browser() {
     let folder = tempfile::tempdir().unwrap();
     let run = sample_run(folder.path());
-    browse(&run.join("report.html"), &[]);
+    browse("report_page.py", &run.join("report.html"), &[]);
 }
 
 #[test]
@@ -237,7 +211,7 @@ fn hostile_texts_stay_texts() {
     assert!(!html.contains("window.hacked = 1; alert(1)</script>"));
     assert!(!html.contains(['\u{2028}', '\u{2029}']));
     assert_eq!(entries(&html, "q")[0]["question"], HOSTILE[0]);
-    browse(&report, &["--hostile"]);
+    browse("report_page.py", &report, &["--hostile"]);
 }
 
 #[test]
@@ -248,7 +222,7 @@ fn twenty_thousand_questions_are_usable() {
     repeat(&journal, 20_000);
     let report = run.join("report.html");
     write_report(&run, &report, &Causes::new());
-    browse(&report, &["--rows", "20000"]);
+    browse("report_page.py", &report, &["--rows", "20000"]);
 }
 
 #[test]

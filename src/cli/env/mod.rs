@@ -10,6 +10,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use crate::env::data::Catalog;
+use crate::sinks::terminal::Look;
 
 use super::Exit;
 
@@ -32,13 +33,13 @@ pub enum Command {
 ///
 /// # Errors
 /// What the subcommand says.
-pub fn execute(command: Command) -> anyhow::Result<Exit> {
+pub fn execute(command: Command, look: Look) -> anyhow::Result<Exit> {
     match command {
         Command::Serve(args) => serve::execute(*args),
         Command::Check(args) => check::execute(&args),
         Command::Build(args) => build::execute(&args),
         Command::Download(args) => download::execute(args),
-        Command::Play(args) => play::execute(&args),
+        Command::Play(args) => play::execute(&args, look),
     }
 }
 

@@ -103,7 +103,7 @@ const programTable = (caption, columns) => {
     return el("td", {}, el("code", { dir: "ltr", class: kind }, steps.length > 1 ? `#${n}  ` : "", found.text, kind === "other" ? el("span", { class: "hidden" }, " (differs from gold)") : null),
       found.result !== null ? el("span", { class: "result" }, "= ", digits(found.result)) : null);
   };
-  const line = (label, of, show = own) => el("tr", {}, columns.map((column) => el("td", {}, el("span", { class: "soft" }, `${label} `), show(of(column) ?? "–"))));
+  const line = (label, of, show = own) => el("tr", {}, columns.map((column) => el("td", {}, el("span", { class: "soft" }, `${label} `), show(of(column) === "" ? "–" : of(column) ?? "–"))));
   return el("div", { class: "scroll" }, el("table", { class: "programs" },
     el("caption", { class: "hidden" }, caption),
     el("thead", {}, el("tr", {}, columns.map((column) => el("th", { scope: "col" }, column.title)))),
@@ -289,7 +289,12 @@ const listOf = (options) => {
     event.preventDefault();
   });
   at("filters").hidden = false;
+  if (options.chosen) {
+    const [key, value] = options.chosen, n = facets.findIndex((facet) => facet.key === key);
+    state.facets[n] = at(`facet-${key}`).value = String(facets[n].values.indexOf(value));
+  }
   show(true);
+  performance.mark("list shown");
   // #q12 opens the question of that number.
   const linked = () => {
     const named = /^#q(\d+)$/.exec(location.hash);

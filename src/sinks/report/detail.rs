@@ -94,23 +94,57 @@ struct Shared {
     parts: Vec<usize>,
 }
 
+/// The report pages that are kept, and the figures on the one that was last.
+#[derive(Default)]
+pub(super) struct PageStore {
+    /// Numbers of the pages that are kept already, by record.
+    numbers: HashMap<String, usize>,
+    /// The figures of the page before: a record's questions follow each other.
+    before: Option<(String, Places)>,
+}
+
+impl PageStore {
+    /// The number under which a page is kept. The id is a record's; records of
+    /// one page share the rest.
+    pub(super) fn number(
+        &mut self,
+        document: &Document,
+        elements: &mut Elements,
+    ) -> io::Result<usize> {
+        if let Some(number) = self.numbers.get(&document.id) {
+            return Ok(*number);
+        }
+        let page = (&document.pre_text, &document.table, &document.post_text);
+        let hash = blake3::hash(&serde_json::to_vec(&page)?);
+        let number = elements.share(Store::Pages, hash, &page)?;
+        self.numbers.insert(document.id.clone(), number);
+        Ok(number)
+    }
+
+    /// The figures of a page.
+    pub(super) fn places(&mut self, document: Option<&Arc<Document>>) -> Option<&Places> {
+        let document = document?;
+        let known = self.before.as_ref();
+        if known.is_none_or(|(id, _)| *id != document.id) {
+            self.before = Some((document.id.clone(), places(document)));
+        }
+        self.before.as_ref().map(|(_, places)| places)
+    }
+}
+
 /// The details of a run's questions, gathered row by row.
 pub(super) struct Details<'p> {
     pages: &'p Pages,
+    kept: PageStore,
     elements: Elements,
-    /// Numbers of the pages that are kept already, by record.
-    kept: HashMap<String, usize>,
-    /// The figures of the page before: a record's questions follow each other.
-    places: Option<(String, Places)>,
 }
 
 impl<'p> Details<'p> {
     pub(super) fn new(pages: &'p Pages) -> Self {
         Self {
             pages,
+            kept: PageStore::default(),
             elements: Elements::new(),
-            kept: HashMap::new(),
-            places: None,
         }
     }
 
@@ -121,10 +155,12 @@ impl<'p> Details<'p> {
     /// Keeps the row's details; their number is the row's place among those kept.
     pub(super) fn add(&mut self, row: &Row) -> io::Result<()> {
         let document = self.pages.get(&row.key.id);
-        let page = document.map(|found| self.page(found)).transpose()?;
+        let page = document
+            .map(|found| self.kept.number(found, &mut self.elements))
+            .transpose()?;
         let calls = self.calls(&row.settled)?;
         let settled = &row.settled;
-        let places = places_of(&mut self.places, document);
+        let places = self.kept.places(document);
         let table = document.map_or(&[][..], |document| &document.table);
         let work = |text: Option<&str>| {
             text.map(|text| Worked::of(text, table, places))
@@ -154,19 +190,6 @@ impl<'p> Details<'p> {
         self.elements.put(Store::Details, &detail).map(drop)
     }
 
-    /// The number under which a page is kept. The id is a record's; records of
-    /// one page share the rest.
-    fn page(&mut self, document: &Document) -> io::Result<usize> {
-        if let Some(number) = self.kept.get(&document.id) {
-            return Ok(*number);
-        }
-        let page = (&document.pre_text, &document.table, &document.post_text);
-        let hash = blake3::hash(&serde_json::to_vec(&page)?);
-        let number = self.elements.share(Store::Pages, hash, &page)?;
-        self.kept.insert(document.id.clone(), number);
-        Ok(number)
-    }
-
     /// The calls, each without the messages of those before it.
     fn calls<'a>(&mut self, settled: &'a Settled) -> io::Result<Vec<Sent<'a>>> {
         let mut calls = Vec::with_capacity(settled.calls.len());
@@ -194,20 +217,8 @@ impl<'p> Details<'p> {
     }
 }
 
-/// The figures of a page, collected anew where it is not the page before.
-fn places_of<'p>(
-    before: &'p mut Option<(String, Places)>,
-    document: Option<&Arc<Document>>,
-) -> Option<&'p Places> {
-    let document = document?;
-    if before.as_ref().is_none_or(|(id, _)| *id != document.id) {
-        *before = Some((document.id.clone(), places(document)));
-    }
-    before.as_ref().map(|(_, places)| places)
-}
-
 /// Where the page's figures stand.
-pub(super) fn places(document: &Arc<Document>) -> Places {
+fn places(document: &Arc<Document>) -> Places {
     Places::of(&Question {
         key: QuestionKey {
             id: document.id.clone(),

@@ -129,9 +129,9 @@ impl Elements {
         packed.write_all(&json)?;
         let packed = packed.finish()?;
         let (name, block) = (store.name(), filling.starts.len() - 1);
-        write!(
+        writeln!(
             self.out,
-            "<script type=\"text/plain\" id=\"{name}-{block}\">{}</script>\n",
+            "<script type=\"text/plain\" id=\"{name}-{block}\">{}</script>",
             STANDARD.encode(packed)
         )
     }

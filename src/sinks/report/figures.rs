@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::score::statistics::{Rate, percentile};
 
-use super::glance::{FACETS, Glance};
+use super::glance::{FACETS, Glance, rank};
 
 /// Bars of a histogram.
 const BINS: usize = 24;
@@ -63,10 +63,7 @@ impl Slices {
         let mut groups: BTreeMap<(Option<u32>, &str), Vec<&Glance>> = BTreeMap::new();
         for row in rows {
             for value in row.facet(facet) {
-                groups
-                    .entry((value.parse().ok(), value))
-                    .or_default()
-                    .push(row);
+                groups.entry((rank(value), value)).or_default().push(row);
             }
         }
         let largest = groups.values().map(Vec::len).max()?;

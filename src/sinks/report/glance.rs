@@ -163,7 +163,8 @@ fn critic(rounds: usize, before: Option<bool>, after: Option<bool>) -> Option<&'
     })
 }
 
-fn shown(text: &str) -> String {
+/// The beginning of a text, for the list.
+pub(super) fn shown(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
         None => text.to_owned(),
@@ -180,16 +181,36 @@ pub(super) struct Index<'a> {
 impl<'a> Index<'a> {
     pub(super) fn of(rows: &'a [Glance]) -> Self {
         let values = (0..FACETS.len())
-            .map(|facet| {
-                let named = rows.iter().filter_map(|row| row.facets.get(facet));
-                let mut values: Vec<&str> = named.flatten().map(String::as_str).collect();
-                values.sort_unstable_by_key(|value| (value.parse::<u32>().ok(), *value));
-                values.dedup();
-                values
-            })
+            .map(|facet| facet_values(rows.iter().filter_map(|row| row.facets.get(facet))))
             .collect();
         Self { rows, values }
     }
+}
+
+/// The values of a facet, each once: numbers by size, efforts by what they
+/// take, words by alphabet.
+pub(super) fn facet_values<'a>(named: impl Iterator<Item = &'a Vec<String>>) -> Vec<&'a str> {
+    let mut values: Vec<&str> = named.flatten().map(String::as_str).collect();
+    values.sort_unstable_by_key(|value| (rank(value), *value));
+    values.dedup();
+    values
+}
+
+/// What values are ordered by before the alphabet.
+pub(super) fn rank(value: &str) -> Option<u32> {
+    let efforts = [Effort::LookUp, Effort::OneStep, Effort::MoreSteps];
+    let effort = efforts.iter().position(|effort| effort.name() == value);
+    let effort = effort.and_then(|at| u32::try_from(at).ok());
+    value.parse().ok().or(effort)
+}
+
+/// A row's values by their numbers among all values of their facet.
+pub(super) fn numbered(facets: &[Vec<String>], values: &[Vec<&str>]) -> Vec<Vec<usize>> {
+    let number = |(own, all): (&Vec<String>, &Vec<&str>)| {
+        let place = |value: &String| all.iter().position(|known| known == value);
+        own.iter().filter_map(place).collect()
+    };
+    facets.iter().zip(values).map(number).collect()
 }
 
 impl Serialize for Index<'_> {
@@ -224,15 +245,7 @@ impl Serialize for Lines<'_> {
                 .iter()
                 .map(|mark| mark.map_or('-', |right| if right { '1' } else { '0' }))
                 .collect();
-            let facets: Vec<Vec<usize>> = row
-                .facets
-                .iter()
-                .zip(&self.0.values)
-                .map(|(own, all)| {
-                    let place = |value: &String| all.iter().position(|known| known == value);
-                    own.iter().filter_map(place).collect()
-                })
-                .collect();
+            let facets = numbered(&row.facets, &self.0.values);
             lines.serialize_element(&(
                 row.index,
                 &row.id,

@@ -10,6 +10,7 @@
 //! It decides nothing and scores nothing: numbers come from the [`Summary`] and
 //! the journal's rows, causes from whoever knows them.
 
+mod compared;
 mod detail;
 mod elements;
 mod figures;
@@ -24,6 +25,7 @@ use std::path::Path;
 use minijinja::Environment;
 use serde::Serialize;
 
+use crate::analysis::Miss;
 use crate::dataset::QuestionKey;
 use crate::run::Row;
 
@@ -33,15 +35,18 @@ use detail::Details;
 use elements::{Elements, Store};
 use glance::{Glance, Index};
 
+pub use compared::ComparisonPage;
 pub use pages::{Pages, records_of};
 
-const TEMPLATES: [(&str, &str); 2] = [
+const TEMPLATES: [(&str, &str); 3] = [
     ("macros.html", include_str!("macros.html")),
     ("report.html", include_str!("report.html")),
+    ("compare.html", include_str!("compare.html")),
 ];
 const STYLE: &str = include_str!("page.css");
 const BASE_SCRIPT: &str = include_str!("base.js");
 const REPORT_SCRIPT: &str = include_str!("report.js");
+const COMPARE_SCRIPT: &str = include_str!("compare.js");
 
 /// Where the template leaves room for the data. Escaped text cannot hold it.
 const DATA: &str = "<!-- data -->";
@@ -65,6 +70,21 @@ pub struct Explained {
     pub cause: String,
     /// What it was seen by, in one line.
     pub detail: String,
+}
+
+/// The causes of misses, as the list of questions wants them.
+#[must_use]
+pub fn causes_of(misses: Vec<Miss>) -> Causes {
+    misses
+        .into_iter()
+        .filter_map(|miss| {
+            let explained = Explained {
+                cause: miss.cause.name().to_owned(),
+                detail: miss.detail,
+            };
+            Some(((miss.key, miss.epoch.parse().ok()?), explained))
+        })
+        .collect()
 }
 
 impl<'a> Report<'a> {

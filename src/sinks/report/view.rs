@@ -134,7 +134,7 @@ impl<'a> View<'a> {
         }
         Self {
             run: &summary.run,
-            title: title(&summary.run),
+            title: summary.run.model(),
             settings: summary.run.settings.to_string(),
             complete: summary.complete,
             answered: rows.len(),
@@ -237,12 +237,6 @@ fn anatomy(rows: &[Glance]) -> Vec<Part> {
         }
     }
     parts
-}
-
-/// The model as the settings name it; a provider's address is no title.
-fn title(run: &RunMeta) -> &str {
-    let model = run.settings.get("model").and_then(toml::Value::as_str);
-    model.unwrap_or(&run.identity.model)
 }
 
 fn lines(rates: &Rates) -> Vec<RuleLine> {

@@ -7,7 +7,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::env::play::{Ending, PlayEvent, PlaySummary, Played};
 
 use super::progress::ProgressOptions;
-use super::table::{align, table, wrap};
+use super::look::Look;
+use super::table::align;
 
 /// Seconds between two plain progress lines.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(5);
@@ -138,13 +139,13 @@ fn verbose_line(played: &Played) -> String {
 
 /// What episodes come to, for a terminal of 80 columns and more.
 #[must_use]
-pub fn episode_tables(summary: &PlaySummary) -> String {
+pub fn episode_tables(summary: &PlaySummary, look: Look) -> String {
     let number = |value: Option<f64>, digits: usize| {
         value.map_or_else(|| "–".to_owned(), |x| format!("{x:.digits$}"))
     };
     let reward = summary.reward;
     let interval = reward.and_then(|reward| Some((reward.low?, reward.high?)));
-    let mut played = table(&[
+    let mut played = look.table(&[
         "reward",
         "95 % interval",
         "of",
@@ -167,10 +168,10 @@ pub fn episode_tables(summary: &PlaySummary) -> String {
     ]);
     align(&mut played, &[0, 2, 3, 4, 5, 6]);
     let mut parts = vec![played.to_string()];
-    parts.extend(endings_line(summary));
-    parts.extend(spent_part(summary));
+    parts.extend(endings_line(summary, look));
+    parts.extend(spent_part(summary, look));
     if let Some(latency) = &summary.latency {
-        parts.push(wrap(&format!(
+        parts.push(look.wrap(&format!(
             "Seconds an episode: mean {:.2}, P50 {:.2}, P95 {:.2}, max {:.2} (n {})",
             latency.mean, latency.p50, latency.p95, latency.max, latency.n
         )));
@@ -178,7 +179,7 @@ pub fn episode_tables(summary: &PlaySummary) -> String {
     parts.join("\n")
 }
 
-fn endings_line(summary: &PlaySummary) -> Option<String> {
+fn endings_line(summary: &PlaySummary, look: Look) -> Option<String> {
     let mut parts: Vec<String> = summary
         .outcomes
         .iter()
@@ -194,16 +195,16 @@ fn endings_line(summary: &PlaySummary) -> Option<String> {
     if summary.failed > 0 {
         parts.push("failed episodes are in no mean; the same command plays them again".to_owned());
     }
-    (!parts.is_empty()).then(|| wrap(&format!("Beside it: {}", parts.join(" · "))))
+    (!parts.is_empty()).then(|| look.wrap(&format!("Beside it: {}", parts.join(" · "))))
 }
 
 /// Nothing for a player that calls no server.
-fn spent_part(summary: &PlaySummary) -> Option<String> {
+fn spent_part(summary: &PlaySummary, look: Look) -> Option<String> {
     let spent = &summary.spent;
     if spent.requests == 0 {
         return None;
     }
-    let mut table = table(&["calls", "requests", "tokens in", "tokens out", "cost"]);
+    let mut table = look.table(&["calls", "requests", "tokens in", "tokens out", "cost"]);
     let cost = spent.cost_usd.map_or_else(
         || "unknown (no price listed)".to_owned(),
         |cost| format!("${cost:.4}"),

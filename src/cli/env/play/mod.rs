@@ -22,7 +22,7 @@ use crate::env::play::{
 use crate::env::tools::{ToolLimits, Tools};
 use crate::models::{CallEvent, Observer};
 use crate::run::Stop;
-use crate::sinks::terminal::{EpisodeProgress, ProgressOptions, episode_tables};
+use crate::sinks::terminal::{EpisodeProgress, Look, ProgressOptions, episode_tables};
 
 use crate::cli::args::ModelArgs;
 use crate::cli::{Exit, Failure, provider, settings, signals};
@@ -106,7 +106,7 @@ pub struct Args {
 ///
 /// # Errors
 /// One line for the user; [`crate::cli::exit::classify`] knows its exit code.
-pub fn execute(args: &Args) -> anyhow::Result<Exit> {
+pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
     let variables = Variables::new(&args.model);
     let variable = |name: &str| variables.get(name);
     let settings = settings::load_by(args, args.model.config.as_deref(), &variable)?;
@@ -114,7 +114,7 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
         .enable_all()
         .build()
         .context("cannot start the runtime")?
-        .block_on(play(args, &settings, &variable))
+        .block_on(play(args, &settings, &variable, look))
 }
 
 /// Where episodes are played, its name for the record, and its data if they are here.
@@ -181,6 +181,7 @@ async fn play(
     args: &Args,
     settings: &Settings,
     variable: &dyn Fn(&str) -> Option<String>,
+    look: Look,
 ) -> anyhow::Result<Exit> {
     let (events, mut received) = mpsc::channel(EVENT_QUEUE);
     let (retries, verbose) = (events.clone(), args.verbose);
@@ -264,7 +265,7 @@ async fn play(
         &latest(&lines),
         catalog.as_deref(),
     )?;
-    report(args, &summary, &out, csv.as_deref())?;
+    report(args, &summary, &out, csv.as_deref(), look)?;
     match finish {
         Finish::Complete if summary.failed > 0 => Ok(Exit::Unanswered),
         Finish::Complete => Ok(Exit::Done),
@@ -348,6 +349,7 @@ fn report(
     summary: &PlaySummary,
     out: &Path,
     csv: Option<&Path>,
+    look: Look,
 ) -> anyhow::Result<()> {
     let mut stdout = std::io::stdout().lock();
     if args.json {
@@ -355,7 +357,7 @@ fn report(
         serde_json::to_writer_pretty(&mut stdout, &report)?;
         writeln!(stdout)?;
     } else if !args.quiet && summary.episodes > 0 {
-        writeln!(stdout, "{}", episode_tables(summary))?;
+        writeln!(stdout, "{}", episode_tables(summary, look))?;
         writeln!(stdout, "Episodes: {}", out.display())?;
         if let Some(csv) = csv {
             writeln!(stdout, "Rows:     {}", csv.display())?;
