@@ -6,8 +6,8 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::env::play::{Ending, PlayEvent, PlaySummary, Played};
 
-use super::progress::ProgressOptions;
 use super::look::Look;
+use super::progress::ProgressOptions;
 use super::table::align;
 
 /// Seconds between two plain progress lines.
