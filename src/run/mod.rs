@@ -3,6 +3,7 @@
 //!
 //! `run` knows no sink and no provider: `cli` wires both.
 
+mod agreement;
 mod effect;
 mod event;
 pub mod journal;
@@ -11,6 +12,7 @@ mod row;
 mod scheduler;
 mod writer;
 
+pub use agreement::Agreement;
 pub use effect::CriticEffect;
 pub use event::{Event, Finish};
 pub use journal::{Identity, Journal, JournalError, RunMeta, Status};

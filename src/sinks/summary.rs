@@ -7,7 +7,7 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 
 use crate::dataset::Outcome;
-use crate::run::{CriticEffect, Journal, Row, RunMeta};
+use crate::run::{Agreement, CriticEffect, Journal, Row, RunMeta};
 use crate::score::{EpochCard, Rule, Scorecard};
 
 use super::folder::{SinkError, write_atomic};
@@ -29,6 +29,9 @@ pub struct Summary {
     pub epochs: Vec<EpochCard>,
     /// What the critic did.
     pub critic: CriticEffect,
+    /// What agreement with the second opinion is worth; absent if there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second_opinion: Option<Agreement>,
     /// Rounds, calls, tokens and money.
     pub spent: Spent,
 }
@@ -83,12 +86,14 @@ pub fn summarise(journal: &Journal) -> Result<Summary, SinkError> {
     let run = journal.meta()?;
     let mut rows = Vec::new();
     let mut critic = CriticEffect::default();
+    let mut agreement = Agreement::default();
     let mut spent = Spent {
         cost_usd: Some(Decimal::ZERO),
         ..Spent::default()
     };
     journal.for_each_row(|row| {
         critic.add(&row);
+        agreement.add(&row);
         spent.add(&row);
         rows.push(row.as_scored());
     })?;
@@ -102,6 +107,7 @@ pub fn summarise(journal: &Journal) -> Result<Summary, SinkError> {
             .filter_map(|rule| EpochCard::of(rule, &rows))
             .collect(),
         critic: critic.finish(),
+        second_opinion: agreement.finish(),
         spent,
     })
 }

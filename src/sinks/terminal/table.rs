@@ -15,6 +15,7 @@ pub fn summary_tables(summary: &Summary) -> String {
     let mut parts = vec![scorecard_tables(&summary.scores)];
     parts.push(epoch_lines(summary));
     parts.push(critic_lines(summary));
+    parts.push(opinion_line(summary));
     parts.push(spent_table(summary));
     if summary.run.invented {
         parts.push(
@@ -239,6 +240,30 @@ fn critic_lines(summary: &Summary) -> String {
         "Critic: sent back {}, fixed {}, broke {}, unchanged {}, not needed {}{without}{cost}",
         critic.sent_back, critic.fixed, critic.broken, critic.unchanged, critic.unneeded
     ))
+}
+
+fn opinion_line(summary: &Summary) -> String {
+    let Some(agreement) = &summary.second_opinion else {
+        return String::new();
+    };
+    let told = |rate: Option<Rate>, when: &str| {
+        rate.map(|rate| {
+            format!(
+                "{when} {} of {} right ({:.1} % FE [{:.1}, {:.1}])",
+                rate.hits,
+                rate.n,
+                100.0 * rate.rate,
+                100.0 * rate.low,
+                100.0 * rate.high
+            )
+        })
+    };
+    let parts = [
+        told(agreement.agreed, "where it agrees"),
+        told(agreement.differed, "where it differs"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    wrap(&format!("Second opinion: {}", parts.join(", ")))
 }
 
 fn spent_table(summary: &Summary) -> String {
