@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use regex::Regex;
 
@@ -10,8 +11,9 @@ use regex::Regex;
 const DECIDING: &[&str] = &[
     "offline", "agents", "parse", "prompt", "table", "number", "program",
 ];
-/// Words of the longest cue that the embedded rules look for.
-const LONGEST_CUE: usize = 6;
+/// Words of the longest cue that the embedded rules look for, or of the longest
+/// name of one of their weights.
+const LONGEST_CUE: usize = 9;
 /// The words that say little are two lists, each longer than any question.
 const SHORTEST_LIST: usize = 60;
 /// So many words in a row of a question are no accident.
@@ -39,11 +41,13 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 fn literals(code: &str) -> Vec<String> {
     let code = code.split("#[cfg(test)]").next().unwrap_or_default();
     // Comments and characters are matched too, so that a quote in one opens nothing.
-    let token = Regex::new(
+    static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
         r##"(?s)//[^\n]*|reason = "[^"]*"|'(?:\\.|[^'\\\n])'|r#"(.*?)"#|\br"([^"]*)"|"((?:\\.|[^"\\])*)""##,
     )
-    .unwrap();
-    token
+    .unwrap()
+    });
+    TOKEN
         .captures_iter(code)
         .filter_map(|found| (1..=3).find_map(|group| found.get(group)))
         .map(|text| text.as_str().to_owned())
@@ -51,9 +55,9 @@ fn literals(code: &str) -> Vec<String> {
 }
 
 fn words(text: &str) -> Vec<String> {
-    let word = Regex::new(r"[a-z0-9.%']*[a-z0-9%]").unwrap();
+    static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[a-z0-9.%']*[a-z0-9%]").unwrap());
     let text = text.to_lowercase();
-    word.find_iter(&text)
+    WORD.find_iter(&text)
         .map(|w| w.as_str().to_owned())
         .collect()
 }

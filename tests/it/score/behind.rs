@@ -29,7 +29,7 @@ fn with_table_program() -> Workplace {
 fn executed(place: &Workplace, args: &[&str]) -> (serde_json::Value, String) {
     let ran = place.run(&[args, &["--json"]].concat());
     let card: serde_json::Value = serde_json::from_str(&ran.succeeds().stdout).unwrap();
-    (card["program_execution_hits"].clone(), ran.stderr)
+    (card["program_execution"].clone(), ran.stderr)
 }
 
 #[test]
@@ -37,8 +37,8 @@ fn programs_that_read_a_table_are_executed_over_the_records_of_their_run() {
     let place = with_table_program();
     let folder = place.run_folder();
     for path in [folder.clone(), folder.join("output.csv")] {
-        let (hits, told) = executed(&place, &["score", path.to_str().unwrap()]);
-        assert_eq!((hits, told.as_str()), (1.into(), ""), "{path:?}");
+        let (rate, told) = executed(&place, &["score", path.to_str().unwrap()]);
+        assert_eq!((rate, told.as_str()), (1.0.into(), ""), "{path:?}");
     }
 }
 
@@ -47,8 +47,8 @@ fn records_that_have_changed_since_are_not_taken_and_the_user_is_told() {
     let place = with_table_program();
     place.write("data.json", &RECORDS.replace("\"40\"", "\"41\""));
     let csv = place.run_folder().join("output.csv");
-    let (hits, told) = executed(&place, &["score", csv.to_str().unwrap()]);
-    assert_eq!(hits, serde_json::Value::Null);
+    let (rate, told) = executed(&place, &["score", csv.to_str().unwrap()]);
+    assert_eq!(rate, serde_json::Value::Null);
     assert!(
         told.contains("1 of 1 programs read their page's table"),
         "{told}"
