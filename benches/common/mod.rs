@@ -13,12 +13,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use convfinqa::agents::{AnswerFrom, Backend, CriticMode, Pair, PairOptions, Sampling};
+use convfinqa::agents::{Backend, Pair, PairOptions};
 use convfinqa::dataset::Dataset;
 use convfinqa::models::{
     self, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ModelError, Support,
 };
-use convfinqa::prompt::{Prompts, Rendering};
 use convfinqa::run::{HistoryMode, Identity, Journal, Mode, Plan, RunMeta, Scheduler, Stop};
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
@@ -64,28 +63,14 @@ pub async fn run(
     let source = data.source.clone();
     let hash = data.hash.clone();
     drop(data);
-    let (backend, critic) = match model {
-        None => (Backend::Offline, CriticMode::Rules),
-        Some(model) => (
-            Backend::Llm {
-                analyst: Arc::clone(&model),
-                critic: model,
-            },
-            CriticMode::Llm,
-        ),
+    let backend = match model {
+        None => Backend::Offline,
+        Some(model) => Backend::Llm {
+            analyst: Arc::clone(&model),
+            critic: model,
+        },
     };
-    let pair = Pair::new(&PairOptions {
-        backend,
-        critic,
-        verify: true,
-        max_rounds: 3,
-        answer_from: AnswerFrom::Program,
-        min_confidence: 0.0,
-        prompts: Arc::new(Prompts::embedded()),
-        rendering: Rendering::default(),
-        sampling: Sampling::default(),
-    })
-    .unwrap();
+    let pair = Pair::new(&PairOptions::new(backend)).unwrap();
     let meta = RunMeta {
         id: "bench".to_owned(),
         started: String::new(),

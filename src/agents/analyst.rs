@@ -133,7 +133,12 @@ impl LlmAnalyst {
                 Err(failure) => ballot.spoil(failure),
             }
         }
-        ballot.winner()
+        let opinion = exchange.opinion.as_ref();
+        let (draft, tally) = ballot.winner(opinion)?;
+        if samples > 1 {
+            exchange.votes = Some(tally);
+        }
+        Ok(draft)
     }
 
     /// One draft, the `number`th from 1. The node's name tells the samples

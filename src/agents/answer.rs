@@ -241,6 +241,12 @@ pub struct Settled {
     /// One line on what went wrong, if something did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
+    /// How the samples of the first draft voted, if there were several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub votes: Option<super::Tally>,
+    /// What the embedded rules make of the question, beside a chat model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub opinion: Option<super::SecondOpinion>,
     /// All rounds, the first draft first.
     pub rounds: Vec<Round>,
     /// Every model call, in order. The journal keeps them in entries of their

@@ -13,6 +13,8 @@ pub(super) fn settle(exchange: Exchange) -> Settled {
         calls,
         failure,
         stop,
+        mut opinion,
+        votes,
         ..
     } = exchange;
     let best = best_round(&rounds);
@@ -32,16 +34,23 @@ pub(super) fn settle(exchange: Exchange) -> Settled {
             answer: None,
             chosen_round: None,
             error,
+            votes,
+            opinion,
             rounds,
             calls,
         };
     };
+    if let Some(opinion) = &mut opinion {
+        opinion.agrees = Some(opinion.agrees_with(round.answer.value.as_ref()));
+    }
     Settled {
         outcome: Outcome::Answered,
         stop: stop.unwrap_or(StopReason::NoVerdict),
         answer: Some(round.answer.clone()),
         chosen_round: Some(round.number),
         error: failure.map(|failure| failure.message),
+        votes,
+        opinion,
         rounds,
         calls,
     }
@@ -68,6 +77,29 @@ pub(super) fn abstain(settled: Settled, least: f64) -> Settled {
         error: Some(format!(
             "confidence {confidence:.2} is below --min-confidence {least}"
         )),
+        ..settled
+    }
+}
+
+/// Withholds an answer that the second opinion does not agree with, or on which
+/// there is none.
+pub(super) fn without_agreement(settled: Settled) -> Settled {
+    let Some(answer) = &settled.answer else {
+        return settled;
+    };
+    let error = match &settled.opinion {
+        Some(opinion) if opinion.agrees == Some(true) => return settled,
+        Some(opinion) => format!(
+            "the second opinion is {}, not {}",
+            opinion.printed, answer.printed
+        ),
+        None => "there is no second opinion to agree with".to_owned(),
+    };
+    Settled {
+        outcome: Outcome::Abstained,
+        answer: None,
+        chosen_round: None,
+        error: Some(error),
         ..settled
     }
 }

@@ -16,7 +16,7 @@ use super::answer::{CriticVerdict, Round};
 use super::exchange::{Exchange, Failure};
 use super::settings::{CriticMode, Sampling};
 use super::trace;
-use super::verify;
+use super::verify::{self, Finding};
 use super::wiring::Route;
 
 /// The critic's node in the graph.
@@ -24,6 +24,8 @@ pub(super) struct CriticNode {
     pub(super) mode: CriticMode,
     pub(super) verify: bool,
     pub(super) max_rounds: u32,
+    /// From this confidence on a second opinion that differs is a finding.
+    pub(super) opinion_from: Option<f64>,
     pub(super) llm: Option<LlmCritic>,
 }
 
@@ -55,7 +57,11 @@ impl CriticNode {
             exchange.rounds.last(),
             self.verify && self.mode != CriticMode::Off,
         ) {
-            (Some(round), true) => verify::check(&exchange.question, &round.answer),
+            (Some(round), true) => {
+                let mut findings = verify::check(&exchange.question, &round.answer);
+                findings.extend(self.other_opinion(exchange, round));
+                findings
+            }
             _ => Vec::new(),
         };
         if let Some(round) = exchange.rounds.last_mut() {
@@ -79,6 +85,13 @@ impl CriticNode {
             round.critic_reply = reply;
         }
         Ok(self.decide(exchange))
+    }
+
+    /// The second opinion, where it is sure and the answer comes to something else.
+    fn other_opinion(&self, exchange: &Exchange, round: &Round) -> Option<Finding> {
+        let opinion = exchange.opinion.as_ref()?;
+        let sure = opinion.confidence >= self.opinion_from?;
+        (sure && !opinion.agrees_with(round.answer.value.as_ref())).then(|| opinion.finding())
     }
 
     fn decide(&self, exchange: &mut Exchange) -> Route {

@@ -12,6 +12,8 @@ use crate::models::{
 };
 
 use super::answer::{Round, Settled, StopReason};
+use super::opinion::SecondOpinion;
+use super::vote::Tally;
 
 /// One model call: what was sent, what came back, what it cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -101,6 +103,10 @@ pub struct Exchange {
     pub failure: Option<Failure>,
     /// Set by the critic node when it stops the loop.
     pub stop: Option<StopReason>,
+    /// What the embedded rules make of the question, if they were asked.
+    pub opinion: Option<SecondOpinion>,
+    /// How the samples of the first draft voted, if there were several.
+    pub votes: Option<Tally>,
     /// Replies already paid for.
     pub memory: CallMemory,
     /// Ends calls in flight.
@@ -119,6 +125,8 @@ impl Exchange {
             calls: Vec::new(),
             failure: None,
             stop: None,
+            opinion: None,
+            votes: None,
             memory,
             cancel,
             round: Span::none(),

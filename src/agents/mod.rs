@@ -7,6 +7,7 @@ mod best;
 mod critic;
 mod exchange;
 mod offline;
+mod opinion;
 mod settings;
 pub mod trace;
 pub mod verify;
@@ -17,5 +18,8 @@ pub use answer::{
     Answer, AnswerFrom, CriticVerdict, Round, Settled, StopReason, own_history, printed_value,
 };
 pub use exchange::{Call, CallMemory, Exchange, Failure};
-pub use settings::{Backend, CriticMode, PairOptions, Sampling};
+pub use offline::Embedded;
+pub use opinion::{OpinionUse, SecondOpinion, same};
+pub use settings::{Backend, CriticMode, OPINION_CONFIDENCE, PairOptions, Sampling};
+pub use vote::{Tally, Vote};
 pub use wiring::{Interruption, Pair, Route};

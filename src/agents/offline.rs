@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::dataset::{Document, Question};
-use crate::offline::{Guess, Indexed, Solver};
+use crate::offline::{EvidenceRef, Guess, Indexed, Solver};
 use crate::parse::{Analysis, Evidence};
 
 use super::analyst::Draft;
@@ -15,27 +15,45 @@ use super::verify;
 /// Pages whose index is kept: a conversation's turns ask the same page.
 const PAGES_KEPT: usize = 16;
 
-/// The embedded analyst.
-pub(super) struct OfflineAnalyst {
+/// The embedded solver and the pages that it has read last.
+#[derive(Default)]
+pub struct Embedded {
     solver: Solver,
     pages: Mutex<Vec<(Arc<Document>, Indexed)>>,
 }
 
-impl OfflineAnalyst {
-    pub(super) fn new() -> Self {
-        Self {
-            solver: Solver::new(),
-            pages: Mutex::new(Vec::new()),
-        }
+impl Embedded {
+    /// What the rules make of a question; `None` if the page holds no number that fits.
+    #[must_use]
+    pub fn guess(&self, question: &Question) -> Option<Guess> {
+        self.solver.answer(&self.page(&question.document), question)
     }
 
+    fn page(&self, document: &Arc<Document>) -> Indexed {
+        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, page)) = pages.iter().find(|(known, _)| Arc::ptr_eq(known, document)) {
+            return page.clone();
+        }
+        let page = self.solver.index(document);
+        if pages.len() >= PAGES_KEPT {
+            pages.remove(0);
+        }
+        pages.push((Arc::clone(document), page.clone()));
+        page
+    }
+}
+
+/// The embedded analyst.
+#[derive(Default)]
+pub(super) struct OfflineAnalyst {
+    embedded: Embedded,
+}
+
+impl OfflineAnalyst {
     /// The next analysis; `None` if there is nothing new to say.
     pub(super) fn draft(&self, exchange: &Exchange) -> Option<Draft> {
         let question = &exchange.question;
-        let guess = self
-            .solver
-            .answer(&self.page(&question.document), question)?;
-        let candidates = analyses(guess);
+        let candidates = analyses(self.embedded.guess(question)?);
         let mut fresh = candidates.into_iter().filter(|analysis| {
             !exchange
                 .rounds
@@ -55,19 +73,6 @@ impl OfflineAnalyst {
             reasked: false,
         })
     }
-
-    fn page(&self, document: &Arc<Document>) -> Indexed {
-        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, page)) = pages.iter().find(|(known, _)| Arc::ptr_eq(known, document)) {
-            return page.clone();
-        }
-        let page = self.solver.index(document);
-        if pages.len() >= PAGES_KEPT {
-            pages.remove(0);
-        }
-        pages.push((Arc::clone(document), page.clone()));
-        page
-    }
 }
 
 fn is_clean(question: &Question, analysis: &Analysis) -> bool {
@@ -77,6 +82,15 @@ fn is_clean(question: &Question, analysis: &Analysis) -> bool {
     )
     .iter()
     .all(|finding| !finding.kind.sends_back())
+}
+
+impl From<EvidenceRef> for Evidence {
+    fn from(found: EvidenceRef) -> Self {
+        Self {
+            id: found.id,
+            literal: found.literal,
+        }
+    }
 }
 
 /// The guess and its alternatives, best first, in the form of an analysis.
@@ -94,13 +108,7 @@ fn analyses(guess: Guess) -> Vec<Analysis> {
     let first = Analysis {
         steps,
         answer: String::new(),
-        evidence: evidence
-            .into_iter()
-            .map(|found| Evidence {
-                id: found.id,
-                literal: found.literal,
-            })
-            .collect(),
+        evidence: evidence.into_iter().map(Evidence::from).collect(),
         program: Some(program),
         unit: Some(unit),
         label: Some(label).filter(|label| !label.is_empty()),
@@ -109,14 +117,7 @@ fn analyses(guess: Guess) -> Vec<Analysis> {
     let rest = alternatives.into_iter().map(|other| Analysis {
         steps: other.steps,
         answer: String::new(),
-        evidence: other
-            .evidence
-            .into_iter()
-            .map(|found| Evidence {
-                id: found.id,
-                literal: found.literal,
-            })
-            .collect(),
+        evidence: other.evidence.into_iter().map(Evidence::from).collect(),
         program: Some(other.program),
         unit: Some(other.unit),
         label: Some(other.label).filter(|label| !label.is_empty()),

@@ -1,16 +1,51 @@
 //! Self-consistency: the commonest value among several drafts of one answer.
 
+use serde::{Deserialize, Serialize};
+
 use crate::dataset::Outcome;
 use crate::number::{Value, round5};
 
 use super::analyst::Draft;
 use super::exchange::Failure;
+use super::opinion::SecondOpinion;
+
+/// How the samples voted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tally {
+    /// The values drawn, in the order in which they first came.
+    pub votes: Vec<Vote>,
+    /// Samples that came to no draft: refused, filtered, not to be read.
+    pub failed: usize,
+}
+
+/// A value and how often it was drawn.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Vote {
+    /// Rounded to 5 decimals; absent for drafts without a value.
+    pub value: Option<Value>,
+    /// How many drafts come to it.
+    pub count: usize,
+}
+
+/// `0.14136:2 0.2:1`, `none` for drafts without a value, `failed` for samples
+/// without a draft.
+impl std::fmt::Display for Tally {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let failed = (self.failed > 0).then(|| format!("failed:{}", self.failed));
+        let votes = self.votes.iter().map(|vote| match &vote.value {
+            Some(value) => format!("{value}:{}", vote.count),
+            None => format!("none:{}", vote.count),
+        });
+        f.write_str(&votes.chain(failed).collect::<Vec<_>>().join(" "))
+    }
+}
 
 /// Drafts grouped by the value they come to, rounded to 5 decimals.
 #[derive(Default)]
 pub(super) struct Ballot {
-    /// Value, votes and the first draft of each group, the earliest first.
-    groups: Vec<(Option<String>, usize, Draft)>,
+    /// Each vote with the first draft that came to it, the earliest first.
+    groups: Vec<(Vote, Draft)>,
+    failed: usize,
     /// Why the first sample without a draft has none.
     failure: Option<Failure>,
 }
@@ -18,28 +53,37 @@ pub(super) struct Ballot {
 impl Ballot {
     /// Counts a draft.
     pub(super) fn cast(&mut self, value: Option<&Value>, draft: Draft) {
-        let key = value.map(|value| match value {
-            Value::Number(number) => round5(*number).to_string(),
-            Value::Text(word) => word.trim().to_lowercase(),
+        let value = value.map(|value| match value {
+            Value::Number(number) => Value::Number(round5(*number)),
+            Value::Text(word) => Value::Text(word.trim().to_lowercase()),
         });
-        match self.groups.iter_mut().find(|(known, ..)| *known == key) {
-            Some((_, votes, _)) => *votes += 1,
-            None => self.groups.push((key, 1, draft)),
+        match self.groups.iter_mut().find(|(vote, _)| vote.value == value) {
+            Some((vote, _)) => vote.count += 1,
+            None => self.groups.push((Vote { value, count: 1 }, draft)),
         }
     }
 
     /// Counts a sample that came to no draft.
     pub(super) fn spoil(&mut self, failure: Failure) {
+        self.failed += 1;
         self.failure.get_or_insert(failure);
     }
 
-    /// The first draft of the largest group, the earliest among equals. A
-    /// draft without a value wins only where none has one.
+    /// The first draft of the largest group; among equals of the one that the
+    /// second opinion agrees with, else of the earliest. A draft without a
+    /// value wins only where none has one.
     ///
     /// # Errors
     /// The first failure if there is no draft.
-    pub(super) fn winner(self) -> Result<Draft, Failure> {
-        let rank = |group: &(Option<String>, usize, Draft)| (group.0.is_some(), group.1);
+    pub(super) fn winner(self, opinion: Option<&SecondOpinion>) -> Result<(Draft, Tally), Failure> {
+        let tally = Tally {
+            votes: self.groups.iter().map(|(vote, _)| vote.clone()).collect(),
+            failed: self.failed,
+        };
+        let rank = |(vote, _): &(Vote, Draft)| {
+            let agreed = opinion.is_some_and(|other| other.agrees_with(vote.value.as_ref()));
+            (vote.value.is_some(), vote.count, agreed)
+        };
         let best = self.groups.into_iter().reduce(|best, next| {
             if rank(&next) > rank(&best) {
                 next
@@ -48,7 +92,7 @@ impl Ballot {
             }
         });
         match best {
-            Some((_, _, draft)) => Ok(draft),
+            Some((_, draft)) => Ok((draft, tally)),
             None => Err(self.failure.unwrap_or_else(|| {
                 Failure::new(Outcome::ParseFailure, "the analyst gave no answer")
             })),
@@ -61,7 +105,7 @@ mod tests {
     use super::*;
     use crate::parse::Analysis;
 
-    fn winner(votes: &[(Option<f64>, &str)]) -> String {
+    fn ballot(votes: &[(Option<f64>, &str)]) -> Ballot {
         let mut ballot = Ballot::default();
         for (value, reply) in votes {
             let draft = Draft {
@@ -73,20 +117,48 @@ mod tests {
             ballot.cast(value.map(Value::Number).as_ref(), draft);
         }
         ballot
-            .winner()
-            .map_or_else(|failure| failure.message, |draft| draft.reply)
+    }
+
+    fn winner(votes: &[(Option<f64>, &str)], opinion: Option<f64>) -> String {
+        let opinion = opinion.map(|value| SecondOpinion {
+            value: Value::Number(value),
+            printed: String::new(),
+            program: String::new(),
+            evidence: Vec::new(),
+            confidence: 0.5,
+            agrees: None,
+        });
+        ballot(votes)
+            .winner(opinion.as_ref())
+            .map_or_else(|failure| failure.message, |(draft, _)| draft.reply)
     }
 
     #[test]
     fn the_commonest_value_wins_and_ties_go_to_the_earliest() {
         let third = 1.0 / 3.0;
-        assert_eq!(
-            winner(&[(Some(1.0), "a"), (Some(third), "b"), (Some(0.333_33), "c")]),
-            "b"
-        );
-        assert_eq!(winner(&[(Some(1.0), "a"), (Some(2.0), "b")]), "a");
-        assert_eq!(winner(&[(None, "a"), (None, "b"), (Some(2.0), "c")]), "c");
-        assert_eq!(winner(&[(None, "a")]), "a");
-        assert_eq!(winner(&[]), "the analyst gave no answer");
+        let votes = [(Some(1.0), "a"), (Some(third), "b"), (Some(0.333_33), "c")];
+        assert_eq!(winner(&votes, None), "b");
+        assert_eq!(winner(&[(Some(1.0), "a"), (Some(2.0), "b")], None), "a");
+        let votes = [(None, "a"), (None, "b"), (Some(2.0), "c")];
+        assert_eq!(winner(&votes, None), "c");
+        assert_eq!(winner(&[(None, "a")], None), "a");
+        assert_eq!(winner(&[], None), "the analyst gave no answer");
+    }
+
+    #[test]
+    fn the_second_opinion_breaks_a_tie_and_outvotes_nobody() {
+        let tie = [(Some(1.0), "a"), (Some(0.2), "b")];
+        assert_eq!(winner(&tie, Some(20.0)), "b");
+        assert_eq!(winner(&tie, Some(7.0)), "a");
+        let majority = [(Some(0.2), "a"), (Some(1.0), "b"), (Some(1.0), "c")];
+        assert_eq!(winner(&majority, Some(0.2)), "b");
+    }
+
+    #[test]
+    fn a_tally_tells_values_and_counts() {
+        let mut ballot = ballot(&[(Some(0.5), "a"), (None, "b"), (Some(0.5), "c")]);
+        ballot.spoil(Failure::new(Outcome::Refusal, "no"));
+        let (_, tally) = ballot.winner(None).unwrap();
+        assert_eq!(tally.to_string(), "0.5:2 none:1 failed:1");
     }
 }

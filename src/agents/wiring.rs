@@ -11,10 +11,11 @@ use crate::graph::{Compiled, Graph, GraphError, RunError, RunOptions, StepEvent}
 
 use super::analyst::{AnalystKind, AnalystNode, LlmAnalyst};
 use super::answer::{Round, Settled};
-use super::best::abstain;
+use super::best::{abstain, without_agreement};
 use super::critic::{CriticNode, LlmCritic};
 use super::exchange::{CallMemory, Exchange, Failure};
-use super::offline::OfflineAnalyst;
+use super::offline::{Embedded, OfflineAnalyst};
+use super::opinion::{OpinionUse, SecondOpinion};
 use super::settings::{Backend, CriticMode, PairOptions};
 
 const ANALYST: &str = "analyst";
@@ -61,6 +62,10 @@ pub struct Pair {
     step_limit: usize,
     /// Below this confidence an answer is withheld; 0 never.
     min_confidence: f64,
+    /// Gives second opinions; only beside a chat model.
+    second: Option<Embedded>,
+    /// Whether an answer must have the second opinion's agreement.
+    agreement_required: bool,
 }
 
 impl Pair {
@@ -80,8 +85,11 @@ impl Pair {
             .compile()?;
         // Two steps a round, and one for an analyst that stops.
         let rounds = usize::try_from(options.max_rounds).unwrap_or(usize::MAX);
+        let is_llm = matches!(options.backend, Backend::Llm { .. });
         Ok(Self {
             graph,
+            second: (is_llm && options.opinion != OpinionUse::Off).then(Embedded::default),
+            agreement_required: is_llm && options.opinion == OpinionUse::Require,
             step_limit: rounds.saturating_mul(2).saturating_add(1),
             min_confidence: match options.backend {
                 Backend::Offline => options.min_confidence,
@@ -109,7 +117,12 @@ impl Pair {
         cancel: CancellationToken,
         on_round: &(dyn Fn(&Round) + Send + Sync),
     ) -> Result<Settled, Interruption> {
+        let opinion = self
+            .second
+            .as_ref()
+            .and_then(|rules| rules.guess(&question));
         let mut exchange = Exchange::new(question, memory, cancel.clone());
+        exchange.opinion = opinion.map(SecondOpinion::from);
         let hook = |event: &StepEvent<'_, Route>, exchange: &Exchange| {
             if let (CRITIC, Some(round)) = (event.node, exchange.rounds.last()) {
                 on_round(round);
@@ -121,7 +134,7 @@ impl Pair {
             hook: Some(&hook),
         };
         match self.graph.run(&mut exchange, options).await {
-            Ok(_) => Ok(abstain(exchange.settle(), self.min_confidence)),
+            Ok(_) => Ok(self.withhold(exchange.settle())),
             Err(RunError::Cancelled { .. }) => Err(Interruption::Cancelled),
             Err(RunError::Node { source, .. }) if source.cancelled => Err(Interruption::Cancelled),
             Err(RunError::Node { source, .. }) if source.fatal => {
@@ -129,16 +142,26 @@ impl Pair {
             }
             Err(RunError::Node { source, .. }) => {
                 exchange.failure = Some(source);
-                Ok(exchange.settle())
+                Ok(self.withhold(exchange.settle()))
             }
             Err(error) => Err(Interruption::Fatal(error.to_string())),
+        }
+    }
+
+    /// Keeps back an answer that is not sure enough.
+    fn withhold(&self, settled: Settled) -> Settled {
+        let settled = abstain(settled, self.min_confidence);
+        if self.agreement_required {
+            without_agreement(settled)
+        } else {
+            settled
         }
     }
 }
 
 fn analyst(options: &PairOptions) -> AnalystNode {
     let kind = match &options.backend {
-        Backend::Offline => AnalystKind::Offline(OfflineAnalyst::new()),
+        Backend::Offline => AnalystKind::Offline(OfflineAnalyst::default()),
         Backend::Llm { analyst, .. } => AnalystKind::Llm(LlmAnalyst {
             model: Arc::clone(analyst),
             prompts: Arc::clone(&options.prompts),
@@ -166,6 +189,8 @@ fn critic(options: &PairOptions) -> CriticNode {
         mode: options.critic,
         verify: options.verify,
         max_rounds: options.max_rounds.max(1),
+        opinion_from: matches!(options.opinion, OpinionUse::Show | OpinionUse::Require)
+            .then_some(options.opinion_confidence),
         llm,
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::dataset::{Case, Dataset, Gold, Record, Source, load, sample};
 use crate::run::{Journal, Row, RunMeta};
-use crate::score::files::{read_predictions, rescore};
+use crate::score::files::{PredictionRow, read_predictions, rescore};
 use crate::score::{ScoredRow, score};
 
 use super::AnalysisError;
@@ -94,10 +94,30 @@ impl Answers {
                 })
             };
         }
-        match run_behind(path) {
-            Some(journal) => Self::of_run(path, &journal, dataset),
-            None => Self::of_file(path, dataset),
+        let Some(journal) = run_behind(path) else {
+            return Self::of_file(path, dataset);
+        };
+        let of_run = Self::of_run(path, &journal, dataset)?;
+        // A CSV beside its journal may have been edited since.
+        if of_run.says_what(&read_predictions(path)?) {
+            return Ok(of_run);
         }
+        let behind = records_behind(path);
+        Self::of_file(path, dataset.or(behind.as_ref()))
+    }
+
+    /// Whether these rows hold the same answers to the same questions.
+    fn says_what(&self, rows: &[PredictionRow]) -> bool {
+        let same = |(own, row): (&Answered, &PredictionRow)| {
+            let item = &own.row.item;
+            let gold = item.ground_truth.clone().unwrap_or_default();
+            item.key.id == row.id
+                && Some(&item.key.part) == row.part.as_ref()
+                && item.prediction == row.prediction
+                && item.program == row.program
+                && gold == row.ground_truth.clone().unwrap_or_default()
+        };
+        self.rows.len() == rows.len() && self.rows.iter().zip(rows).all(same)
     }
 
     fn of_file(path: &Path, dataset: Option<&Dataset>) -> Result<Self, AnalysisError> {
@@ -239,6 +259,15 @@ fn data_of(meta: &RunMeta) -> Option<Dataset> {
         path.is_file().then(|| load(&Source::Path(path)).ok())??
     };
     (dataset.hash == meta.identity.data).then_some(dataset)
+}
+
+/// The records that the run behind a CSV asked: its own `output.csv`, or the copy
+/// of it that the last run left. `None` if there is no such run, or if its data
+/// are no longer there or no longer the same.
+#[must_use]
+pub fn records_behind(csv: &Path) -> Option<Dataset> {
+    let journal = Journal::open(&run_behind(csv)?).ok()?;
+    data_of(&journal.meta().ok()?)
 }
 
 /// The journal of the run that left this CSV: `OUTPUT/output.csv` is a copy of

@@ -51,7 +51,7 @@ impl Formula {
         }
         let results = program.execute_steps(table).ok()?;
         let last = program.steps().len().checked_sub(1)?;
-        let root = expand(&program, &results, last, &mut leaves)?;
+        let root = expand(&program, &results, last, &mut leaves, 0)?;
         Some(Self { root, leaves })
     }
 
@@ -124,8 +124,11 @@ fn expand(
     results: &[Value],
     step: usize,
     leaves: &mut Vec<Leaf>,
+    depth: usize,
 ) -> Option<Expression> {
-    if leaves.len() > MOST_LEAVES {
+    // No tree of so few leaves is deeper, and a chain of steps reaches its first
+    // leaf only at its end.
+    if leaves.len() > MOST_LEAVES || depth > MOST_LEAVES {
         return None;
     }
     let found = program.steps().get(step)?;
@@ -143,7 +146,7 @@ fn expand(
             leaves.push(leaf(text, *value));
             Some(Expression::Leaf(leaves.len() - 1))
         }
-        Argument::Reference(k) => expand(program, results, *k, leaves),
+        Argument::Reference(k) => expand(program, results, *k, leaves, depth + 1),
         Argument::Row(_) | Argument::Unused(_) => None,
     };
     let (a, b) = (argument(first)?, argument(second)?);
@@ -262,6 +265,15 @@ mod tests {
         let swapped = formula.root.with_operation(0, Op::Multiply);
         assert_eq!(swapped.value(&formula.values()), Some(20.0));
         assert_eq!(formula.root.operations(), [Op::Divide, Op::Subtract]);
+    }
+
+    #[test]
+    fn a_chain_of_ten_thousand_steps_overflows_no_stack() {
+        let mut program = "add(1, 2)".to_owned();
+        for step in 0..10_000 {
+            program.push_str(&format!(", add(#{step}, 1)"));
+        }
+        assert!(Formula::read(&program, &[]).is_none());
     }
 
     #[test]

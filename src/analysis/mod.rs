@@ -18,7 +18,7 @@ mod programs;
 mod search;
 mod target;
 
-pub use answers::{Answered, Answers, Origin};
+pub use answers::{Answered, Answers, Origin, records_behind};
 pub use cause::{Cause, Found};
 pub use compare::{
     Amounts, CauseChange, Comparison, Flip, Matched, Paired, RuleComparison, Side, Spending,

@@ -78,6 +78,13 @@ pub struct PairArgs {
     /// Below this confidence (0 to 1) the offline pair abstains
     #[arg(long, value_name = "P", help_heading = "Agents")]
     pub min_confidence: Option<f64>,
+    /// A second opinion by the embedded rules beside a chat model: none, put down beside the
+    /// answer, also shown to the critic where it is sure, or required to agree [default: show]
+    #[arg(long, value_name = "USE", value_parser = ["off", "record", "show", "require"], help_heading = "Agents")]
+    pub second_opinion: Option<String>,
+    /// From this confidence (0 to 1) the critic is shown a second opinion that differs [default: 0.85]
+    #[arg(long, value_name = "P", help_heading = "Agents")]
+    pub opinion_confidence: Option<f64>,
     /// Analyses drawn per question, of which the commonest value is taken [default: 1]
     #[arg(long, value_name = "K", help_heading = "Agents")]
     pub samples: Option<u32>,

@@ -1,9 +1,6 @@
 //! `convfinqa graph`: the agents' state machine, drawn from the object that runs.
 
-use std::sync::Arc;
-
-use crate::agents::{AnswerFrom, Backend, CriticMode, Pair, PairOptions, Sampling};
-use crate::prompt::{Prompts, Rendering};
+use crate::agents::{Backend, Pair, PairOptions};
 use crate::sinks::mlflow::Drawings;
 
 use super::Exit;
@@ -43,17 +40,7 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
 /// # Errors
 /// Only if the wiring itself were wrong.
 pub(super) fn drawings() -> anyhow::Result<Drawings> {
-    let pair = Pair::new(&PairOptions {
-        backend: Backend::Offline,
-        critic: CriticMode::Rules,
-        verify: true,
-        max_rounds: 3,
-        answer_from: AnswerFrom::Program,
-        min_confidence: 0.0,
-        prompts: Arc::new(Prompts::embedded()),
-        rendering: Rendering::default(),
-        sampling: Sampling::default(),
-    })?;
+    let pair = Pair::new(&PairOptions::new(Backend::Offline))?;
     let graph = pair.graph();
     Ok(Drawings {
         mermaid: graph.mermaid(),

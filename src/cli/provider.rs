@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rust_decimal::Decimal;
 
-use crate::agents::{Backend, CriticMode, PairOptions, Sampling};
+use crate::agents::{Backend, CriticMode, OpinionUse, PairOptions, Sampling};
 use crate::config::{Settings, TableStyle};
 use crate::dataset::{self, Dataset, Selection, Source};
 use crate::models::{self, ChatModel, Endpoint, Observer, OpenAiModel, PriceList};
@@ -48,12 +48,7 @@ pub fn answering(settings: &Settings, observer: Observer) -> anyhow::Result<Answ
         Some(folder) => Prompts::from_dir(folder)?,
         None => Prompts::embedded(),
     };
-    let mut critic_mode = settings.critic;
     let (backend, endpoint, name, critic_name) = if settings.is_offline() {
-        // The embedded pair has no LLM; its critic is the checks.
-        if critic_mode == CriticMode::Llm {
-            critic_mode = CriticMode::Rules;
-        }
         (Backend::Offline, None, "offline".to_owned(), String::new())
     } else {
         let analyst = chat_model(settings, &settings.model, &variable, &observer)?;
@@ -74,13 +69,12 @@ pub fn answering(settings: &Settings, observer: Observer) -> anyhow::Result<Answ
             critic_name,
         )
     };
-    let critic_name = match critic_mode {
+    let pair = pair_options(settings, backend, prompts);
+    let critic_name = match pair.critic {
         CriticMode::Llm => critic_name,
         CriticMode::Rules => "rules".to_owned(),
         CriticMode::Off => "off".to_owned(),
     };
-    let mut pair = pair_options(settings, backend, prompts);
-    pair.critic = critic_mode;
     Ok(Answering {
         pair,
         endpoint,
@@ -169,6 +163,9 @@ pub fn advice(settings: &Settings) -> Option<&'static str> {
         (false, _) if settings.min_confidence > 0.0 => {
             Some("note: --min-confidence holds for the embedded pair only")
         }
+        (true, _) if settings.second_opinion != OpinionUse::default() => Some(
+            "note: the second opinion is the embedded pair's own; with --model offline there is none",
+        ),
         _ => None,
     }
 }
@@ -182,13 +179,19 @@ fn describe(settings: &models::Settings) -> String {
 }
 
 fn pair_options(settings: &Settings, backend: Backend, prompts: Prompts) -> PairOptions {
+    let critic = match (&backend, settings.critic) {
+        // The embedded pair has no LLM; its critic is the checks.
+        (Backend::Offline, CriticMode::Llm) => CriticMode::Rules,
+        (_, critic) => critic,
+    };
     PairOptions {
-        backend,
-        critic: settings.critic,
+        critic,
         verify: settings.verify,
         max_rounds: settings.max_rounds,
         answer_from: settings.answer_from,
         min_confidence: settings.min_confidence,
+        opinion: settings.second_opinion,
+        opinion_confidence: settings.opinion_confidence,
         prompts: Arc::new(prompts),
         rendering: Rendering {
             table_style: style(settings.table_style),
@@ -199,6 +202,7 @@ fn pair_options(settings: &Settings, backend: Backend, prompts: Prompts) -> Pair
             seed: settings.seed,
             samples: settings.samples,
         },
+        ..PairOptions::new(backend)
     }
 }
 

@@ -88,7 +88,7 @@ async fn traced_job(
     }
     let dataset = provider::records(&settings, answering.is_remote(), |line| progress.say(line))?;
     let plan = Plan::new(&dataset, settings.mode, settings.history, settings.epochs)?;
-    let identity = identity(&settings, &answering, &dataset, &plan)?;
+    let identity = identity(&settings, &answering, &dataset, &plan);
     let (folder, journal) = match &args.resume {
         Some(run) => resume(&settings.output, run, &identity)?,
         None => begin(&settings, identity, &answering, &dataset, &plan)?,
@@ -222,47 +222,15 @@ fn identity(
     answering: &Answering,
     dataset: &Dataset,
     plan: &Plan,
-) -> anyhow::Result<Identity> {
-    // What changes answers, less what has a part of its own and what only
-    // changes how fast or where to.
-    let mut table = toml::Table::try_from(settings)?;
-    for key in [
-        "model",
-        "provider",
-        "base_url",
-        "critic",
-        "critic_model",
-        "data_path",
-        "n",
-        "range",
-        "ids",
-        "filter",
-        "shuffle",
-        "mode",
-        "history",
-        "epochs",
-        "prompts",
-        "concurrency",
-        "timeout",
-        "attempts",
-        "output",
-        "mlflow",
-        "experiment",
-        "traces",
-        "trace_content",
-        "log",
-        "log_level",
-    ] {
-        table.remove(key);
-    }
-    Ok(Identity {
+) -> Identity {
+    Identity {
         model: answering.name.clone(),
         critic: answering.critic_name.clone(),
         data: dataset.hash.clone(),
         prompts: answering.pair.prompts.hash(),
         plan: plan.hash(),
-        settings: table.to_string().trim().replace('\n', ", "),
-    })
+        settings: settings.deciding(),
+    }
 }
 
 fn begin(

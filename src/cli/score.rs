@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::dataset::{self, Source};
+use crate::analysis::records_behind;
 use crate::score::files::{read_predictions, rescore};
 use crate::score::{Scorecard, ScoredRow};
 use crate::sinks::terminal::{Look, scorecard_tables};
@@ -13,9 +13,10 @@ use super::Exit;
 /// Arguments of `score`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Our output.csv, the reference system's CSV, or JSONL of predictions
+    /// Our output.csv, the reference system's CSV, or JSONL of predictions; a run's folder
     file: PathBuf,
-    /// The records that were asked: gold programs and tables (a file, or `sample`)
+    /// The records that were asked: gold programs and tables (a file, or `sample`); of a run's
+    /// own CSV they are found
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,
     /// Print the scores as JSON
@@ -31,16 +32,18 @@ pub struct Args {
 /// A file that cannot be read, in one line with its line and column; a score
 /// below `--fail-under`.
 pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
-    let rows = read_predictions(&args.file)?;
-    let dataset = args
-        .data_path
-        .as_deref()
-        .map(|path| match path {
-            "sample" => dataset::sample(),
-            path => dataset::load(&Source::Path(path.into())),
-        })
-        .transpose()?;
+    let file = if args.file.is_dir() {
+        args.file.join("output.csv")
+    } else {
+        args.file.clone()
+    };
+    let rows = read_predictions(&file)?;
+    let dataset =
+        super::analyze::records(args.data_path.as_deref())?.or_else(|| records_behind(&file));
     let scored: Vec<ScoredRow> = rescore(rows, dataset.as_ref())?;
+    if let Some(note) = unjudged(&scored) {
+        eprintln!("{note}");
+    }
     let card = Scorecard::of(&scored);
     let mut stdout = std::io::stdout().lock();
     if args.json {
@@ -52,4 +55,20 @@ pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
     args.gate.write(&args.file.display().to_string(), &scored)?;
     args.gate.hold(&card.rates)?;
     Ok(Exit::Done)
+}
+
+/// Programs that read a table cannot be executed without it.
+fn unjudged(rows: &[ScoredRow]) -> Option<String> {
+    let reads_table = |row: &&ScoredRow| {
+        let program = row.item.program.as_deref().unwrap_or_default();
+        row.item.document.is_none() && program.contains("table_")
+    };
+    let count = rows.iter().filter(reads_table).count();
+    (count > 0).then(|| {
+        format!(
+            "note: {count} of {} programs read their page's table, which is not at hand, and are not \
+             executed; name the records that were asked with --data-path",
+            rows.iter().filter(|row| row.item.program.is_some()).count()
+        )
+    })
 }

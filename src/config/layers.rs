@@ -4,8 +4,9 @@
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
-use toml::{Table, Value};
+use toml::Table;
 
+use super::keys::KEYS;
 use super::settings::Settings;
 
 /// A source of settings that cannot be read.
@@ -82,9 +83,9 @@ impl Layers {
     ) -> Result<Self, ConfigError> {
         let mut table = Table::new();
         for key in KEYS {
-            let name = format!("CONVFINQA_{}", key.to_uppercase());
+            let name = format!("CONVFINQA_{}", key.name.to_uppercase());
             if let Some(text) = variable(&name).filter(|text| !text.trim().is_empty()) {
-                table.insert((*key).to_owned(), value_of(key, text.trim()));
+                table.insert(key.name.to_owned(), key.read(text.trim()));
             }
         }
         self.table(table, "environment (CONVFINQA_*)")
@@ -128,116 +129,12 @@ impl Layers {
     }
 }
 
-/// The keys of [`Settings`], in the order of their page; a test holds them equal.
-pub const KEYS: &[&str] = &[
-    "model",
-    "provider",
-    "base_url",
-    "critic",
-    "critic_model",
-    "temperature",
-    "max_tokens",
-    "seed",
-    "data_path",
-    "n",
-    "range",
-    "ids",
-    "filter",
-    "shuffle",
-    "mode",
-    "history",
-    "max_rounds",
-    "verify",
-    "answer_from",
-    "min_confidence",
-    "table_style",
-    "prompts",
-    "concurrency",
-    "timeout",
-    "attempts",
-    "epochs",
-    "samples",
-    "output",
-    "mlflow",
-    "experiment",
-    "traces",
-    "trace_content",
-    "log",
-    "log_level",
-];
-
-/// Numbers and booleans as such, a list split at commas, all else as text.
-fn value_of(key: &str, text: &str) -> Value {
-    const TEXTS: &[&str] = &[
-        "model",
-        "critic_model",
-        "base_url",
-        "filter",
-        "range",
-        "data_path",
-        "output",
-        "prompts",
-        "mlflow",
-        "experiment",
-        "log_level",
-    ];
-    if key == "ids" {
-        return Value::Array(
-            text.split(',')
-                .map(|id| Value::String(id.trim().to_owned()))
-                .collect(),
-        );
-    }
-    if TEXTS.contains(&key) {
-        return Value::String(text.to_owned());
-    }
-    if let Ok(integer) = text.parse::<i64>() {
-        return Value::Integer(integer);
-    }
-    if let Ok(float) = text.parse::<f64>() {
-        return Value::Float(float);
-    }
-    match text {
-        "true" => Value::Boolean(true),
-        "false" => Value::Boolean(false),
-        _ => Value::String(text.to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn lines(text: &str) -> Table {
         text.parse().unwrap()
-    }
-
-    #[test]
-    fn the_keys_are_those_of_the_settings() {
-        let all = Settings {
-            provider: Some("openai".into()),
-            base_url: Some("http://x".into()),
-            critic_model: Some("x".into()),
-            temperature: Some(0.5),
-            max_tokens: Some(1),
-            seed: Some(1),
-            data_path: Some("x".into()),
-            n: Some(1),
-            range: Some("0..1".into()),
-            ids: vec!["x".into()],
-            filter: Some("x".into()),
-            prompts: Some("x".into()),
-            concurrency: Some(1),
-            experiment: Some("x".into()),
-            log_level: Some("debug".into()),
-            ..Settings::default()
-        };
-        let table = Table::try_from(all).unwrap();
-        let mut keys: Vec<_> = table.keys().map(String::as_str).collect();
-        let mut known = KEYS.to_vec();
-        keys.sort_unstable();
-        known.sort_unstable();
-        assert_eq!(keys, known);
     }
 
     #[test]

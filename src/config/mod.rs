@@ -5,8 +5,10 @@
 //! behind `CONVFINQA_`, an environment variable. Secrets are no settings: keys
 //! are read from their own variables and are written nowhere.
 
+mod keys;
 mod layers;
 mod settings;
 
-pub use layers::{ConfigError, KEYS, Layers};
+pub use keys::{KEYS, Key};
+pub use layers::{ConfigError, Layers};
 pub use settings::{Settings, TableStyle, Traces};

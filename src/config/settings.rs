@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::agents::{AnswerFrom, CriticMode};
+use crate::agents::{AnswerFrom, CriticMode, OPINION_CONFIDENCE, OpinionUse};
 use crate::run::{HistoryMode, Mode};
 use crate::telemetry::LogFormat;
 
@@ -88,6 +88,11 @@ pub struct Settings {
     pub answer_from: AnswerFrom,
     /// Below this confidence the offline pair abstains.
     pub min_confidence: f64,
+    /// What a second opinion by the embedded rules is used for beside a chat model:
+    /// `off`, `record`, `show` or `require`.
+    pub second_opinion: OpinionUse,
+    /// From this confidence on the critic is shown a second opinion that differs.
+    pub opinion_confidence: f64,
     /// How the table is shown.
     pub table_style: TableStyle,
     /// A folder whose `.j2` files replace the built-in templates of their name.
@@ -146,6 +151,8 @@ impl Default for Settings {
             verify: true,
             answer_from: AnswerFrom::default(),
             min_confidence: 0.0,
+            second_opinion: OpinionUse::default(),
+            opinion_confidence: OPINION_CONFIDENCE,
             table_style: TableStyle::default(),
             prompts: None,
             concurrency: None,
@@ -182,11 +189,12 @@ impl Settings {
                 "temperature is {temperature}; it must lie between 0 and 1"
             ));
         }
-        if !(0.0..=1.0).contains(&self.min_confidence) {
-            return Err(format!(
-                "min-confidence is {}; it must lie between 0 and 1",
-                self.min_confidence
-            ));
+        let chances = [
+            ("min-confidence", self.min_confidence),
+            ("opinion-confidence", self.opinion_confidence),
+        ];
+        if let Some((name, p)) = chances.iter().find(|(_, p)| !(0.0..=1.0).contains(p)) {
+            return Err(format!("{name} is {p}; it must lie between 0 and 1"));
         }
         let least_one = [
             ("max-rounds", u64::from(self.max_rounds)),

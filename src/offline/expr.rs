@@ -46,6 +46,10 @@ impl Op {
     }
 }
 
+/// Leaves of the largest earlier program that is read: written out, references
+/// double an expression with every step.
+const MOST_LEAVES: usize = 64;
+
 /// A literal of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Leaf {
@@ -195,9 +199,11 @@ impl Expr {
     }
 
     /// Reads a program of an earlier turn: its last step with everything it
-    /// refers to. `None` for what the rules do not use (`table_*`) or cannot read.
+    /// refers to. `None` for what the rules do not use (`table_*`), cannot read,
+    /// or find too large: a chat model may have written it.
     pub fn parse(program: &str) -> Option<Self> {
-        let mut steps: Vec<Self> = Vec::new();
+        // Each step with its leaves, references written out.
+        let mut steps: Vec<(Self, usize)> = Vec::new();
         for step in program.split("),") {
             let step = step.trim().trim_end_matches(')');
             let Some((name, arguments)) = step.split_once('(') else {
@@ -208,16 +214,18 @@ impl Expr {
                 };
             };
             let (a, b) = arguments.split_once(',')?;
-            let argument = |text: &str| -> Option<Self> {
-                match text.trim().strip_prefix('#') {
-                    Some(k) => steps.get(k.parse::<usize>().ok()?).cloned(),
-                    None => Self::literal(text.trim()),
-                }
+            let argument = |text: &str| match text.trim().strip_prefix('#') {
+                Some(k) => steps.get(k.parse::<usize>().ok()?).cloned(),
+                None => Some((Self::literal(text.trim())?, 1)),
             };
-            let (a, b) = (argument(a)?, argument(b)?);
-            steps.push(Self::step(Op::of(name.trim())?, a, b));
+            let ((a, of_a), (b, of_b)) = (argument(a)?, argument(b)?);
+            let leaves = of_a + of_b;
+            if leaves > MOST_LEAVES {
+                return None;
+            }
+            steps.push((Self::step(Op::of(name.trim())?, a, b), leaves));
         }
-        steps.pop()
+        steps.pop().map(|(expr, _)| expr)
     }
 }
 
@@ -237,6 +245,19 @@ mod tests {
         let unused = Expr::parse("subtract(1, 2), divide(3, const_100)").unwrap();
         assert_eq!(unused.program(), "divide(3, const_100)");
         assert_eq!(Expr::parse("table_max(a, none)"), None);
+    }
+
+    #[test]
+    fn an_earlier_program_that_doubles_itself_or_never_ends_is_given_up() {
+        let repeated = |step: &dyn Fn(usize) -> String| {
+            let steps: Vec<String> = (0..10_000).map(step).collect();
+            format!("add(1, 2), {}", steps.join(", "))
+        };
+        assert_eq!(
+            Expr::parse(&repeated(&|k| format!("add(#{k}, #{k})"))),
+            None
+        );
+        assert_eq!(Expr::parse(&repeated(&|k| format!("add(#{k}, 1)"))), None);
     }
 
     #[test]

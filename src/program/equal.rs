@@ -11,7 +11,8 @@
 //! `exp` is opaque (a symbol for each pair of equal operands), `greater` an
 //! ordered pair with which nothing more can be computed.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use crate::number::literal;
 
@@ -114,15 +115,15 @@ enum Function {
 
 /// The symbols that stand for gold's literals and table steps.
 #[derive(Default)]
-struct Symbols {
-    leaves: HashMap<String, Point>,
+struct Symbols<'p> {
+    leaves: BTreeMap<Cow<'p, str>, Point>,
 }
 
-impl Symbols {
+impl<'p> Symbols<'p> {
     /// The function that the last step computes. `None` if a leaf is unknown
     /// (and `may_add` is false), if a step divides by the zero function, or if
     /// something is computed with a comparison.
-    fn function(&mut self, steps: &[Step], may_add: bool) -> Option<Function> {
+    fn function(&mut self, steps: &'p [Step], may_add: bool) -> Option<Function> {
         let mut results: Vec<Option<Function>> = Vec::with_capacity(steps.len());
         for step in steps {
             let result = if step.op.is_table() {
@@ -130,7 +131,8 @@ impl Symbols {
                 let [Argument::Row(_), _] = &step.arguments else {
                     return None;
                 };
-                Some(Function::Rational(self.leaf(&step.to_string(), may_add)?))
+                let name = Cow::Owned(step.to_string());
+                Some(Function::Rational(self.leaf(name, may_add)?))
             } else {
                 let [first, second] = &step.arguments;
                 let first = self.operand(first, may_add, &results)?;
@@ -147,25 +149,26 @@ impl Symbols {
     /// The outer `None` is a leaf that gold does not have.
     fn operand(
         &mut self,
-        argument: &Argument,
+        argument: &'p Argument,
         may_add: bool,
         results: &[Option<Function>],
     ) -> Option<Option<Function>> {
         match argument {
             Argument::Reference(k) => results.get(*k).copied(),
             Argument::Literal { text, .. } => {
-                Some(Some(Function::Rational(self.leaf(text, may_add)?)))
+                let name = Cow::Borrowed(text.as_str());
+                Some(Some(Function::Rational(self.leaf(name, may_add)?)))
             }
             Argument::Row(_) | Argument::Unused(_) => None,
         }
     }
 
-    fn leaf(&mut self, name: &str, may_add: bool) -> Option<Point> {
+    fn leaf(&mut self, name: Cow<'p, str>, may_add: bool) -> Option<Point> {
         if !may_add {
-            return self.leaves.get(name).copied();
+            return self.leaves.get(&name).copied();
         }
         let next = self.leaves.len() as u64;
-        Some(*self.leaves.entry(name.to_owned()).or_insert_with(|| {
+        Some(*self.leaves.entry(name).or_insert_with(|| {
             std::array::from_fn(|point| Fraction::whole(scramble(next * 2 + 1, point as u64 + 1)))
         }))
     }

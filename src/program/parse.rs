@@ -97,11 +97,12 @@ fn step(at: usize, piece: &str, literals: Literals) -> Result<Step, ProgramError
     let (Some(name), Some(arguments), None) = (halves.next(), halves.next(), halves.next()) else {
         return Err(malformed());
     };
-    let clean = |text: &str| text.trim().trim_matches('|').trim().to_owned();
     let name = clean(name);
-    let op = Op::of(&name).ok_or(ProgramError::UnknownOperation { step: at, name })?;
-    let arguments = clean(arguments);
-    let mut arguments = arguments.split('|').map(str::trim);
+    let op = Op::of(name).ok_or_else(|| ProgramError::UnknownOperation {
+        step: at,
+        name: name.to_owned(),
+    })?;
+    let mut arguments = clean(arguments).split('|').map(str::trim);
     let (Some(first), Some(second)) = (arguments.next(), arguments.next()) else {
         return Err(malformed());
     };
@@ -119,6 +120,11 @@ fn step(at: usize, piece: &str, literals: Literals) -> Result<Step, ProgramError
         ]
     };
     Ok(Step { op, arguments })
+}
+
+/// Without the separators and spaces around it.
+fn clean(text: &str) -> &str {
+    text.trim().trim_matches('|').trim()
 }
 
 fn operand(step: usize, text: &str, literals: Literals) -> Result<Argument, ProgramError> {

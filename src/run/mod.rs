@@ -3,6 +3,7 @@
 //!
 //! `run` knows no sink and no provider: `cli` wires both.
 
+mod agreement;
 mod effect;
 mod event;
 pub mod journal;
@@ -12,6 +13,7 @@ mod scheduler;
 mod trace;
 mod writer;
 
+pub use agreement::Agreement;
 pub use effect::CriticEffect;
 pub use event::{Event, Finish};
 pub use journal::{Identity, Journal, JournalError, RunMeta, Status};

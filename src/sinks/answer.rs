@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use crate::agents::{CriticVerdict, Settled, StopReason};
+use crate::agents::{CriticVerdict, SecondOpinion, Settled, StopReason, Tally};
 use crate::dataset::{Outcome, Question};
 use crate::number::{Unit, Value};
 use crate::table::{Style, Table, position};
@@ -37,6 +37,10 @@ pub struct AnswerView {
     pub rounds: Vec<Judged>,
     /// The round that the answer is from.
     pub chosen_round: Option<u32>,
+    /// How the samples of the first draft voted, if there were several.
+    pub votes: Option<Tally>,
+    /// What the embedded rules make of the question, beside a chat model.
+    pub second_opinion: Option<SecondOpinion>,
     /// Why the two agents stopped.
     pub stop: StopReason,
     /// One line on what went wrong, if something did.
@@ -109,6 +113,8 @@ impl AnswerView {
             confidence: answer.and_then(|answer| answer.confidence),
             rounds: settled.rounds.iter().map(judged).collect(),
             chosen_round: settled.chosen_round,
+            votes: settled.votes.clone(),
+            second_opinion: settled.opinion.clone(),
             stop: settled.stop,
             error: settled.error.clone(),
             calls: settled.calls.len(),

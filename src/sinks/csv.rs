@@ -46,6 +46,10 @@ pub const COLUMNS: &[&str] = &[
     "output_tokens",
     "cost_usd",
     "error",
+    "votes",
+    "second_opinion",
+    "opinion_confidence",
+    "opinion_agrees",
 ];
 
 /// `output.csv` while it is being written, row by row in the plan's order.
@@ -118,7 +122,8 @@ fn cells(row: &Row) -> Vec<String> {
         stop,
         chosen_round,
         error,
-        ..
+        votes,
+        opinion,
     } = &row.settled;
     let (input_tokens, output_tokens) = row.settled.tokens();
     let answer = answer.as_ref();
@@ -190,6 +195,13 @@ fn cells(row: &Row) -> Vec<String> {
         output_tokens.to_string(),
         row.cost.map(|cost| cost.to_string()).unwrap_or_default(),
         text(error.clone().filter(|_| *outcome != Outcome::Answered)),
+        text(votes.as_ref().map(ToString::to_string)),
+        text(opinion.as_ref().map(|opinion| opinion.printed.clone())),
+        opinion
+            .as_ref()
+            .map(|opinion| format!("{:.3}", opinion.confidence))
+            .unwrap_or_default(),
+        truth(opinion.as_ref().and_then(|opinion| opinion.agrees)),
     ]
 }
 

@@ -7,7 +7,7 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 
 use crate::dataset::Outcome;
-use crate::run::{CriticEffect, Journal, Row, RunMeta};
+use crate::run::{Agreement, CriticEffect, Journal, Row, RunMeta};
 use crate::score::{EpochCard, Rule, Scorecard, ScoredRow};
 
 use super::folder::{SinkError, write_atomic};
@@ -29,6 +29,9 @@ pub struct Summary {
     pub epochs: Vec<EpochCard>,
     /// What the critic did.
     pub critic: CriticEffect,
+    /// What agreement with the second opinion is worth; absent if there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second_opinion: Option<Agreement>,
     /// Rounds, calls, tokens and money.
     pub spent: Spent,
 }
@@ -80,6 +83,7 @@ impl Summary {
 pub struct Tally {
     rows: Vec<ScoredRow>,
     critic: CriticEffect,
+    agreement: Agreement,
     spent: Spent,
 }
 
@@ -88,6 +92,7 @@ impl Default for Tally {
         Self {
             rows: Vec::new(),
             critic: CriticEffect::default(),
+            agreement: Agreement::default(),
             spent: Spent {
                 cost_usd: Some(Decimal::ZERO),
                 ..Spent::default()
@@ -100,6 +105,7 @@ impl Tally {
     /// Counts a row.
     pub fn add(&mut self, row: &Row) {
         self.critic.add(row);
+        self.agreement.add(row);
         self.spent.add(row);
         self.rows.push(row.as_scored());
     }
@@ -118,6 +124,7 @@ impl Tally {
                 .filter_map(|rule| EpochCard::of(rule, &rows))
                 .collect(),
             critic: self.critic.finish(),
+            second_opinion: self.agreement.finish(),
             spent: self.spent,
         }
     }

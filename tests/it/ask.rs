@@ -1,55 +1,34 @@
 //! `convfinqa ask` as a person runs it.
 
-use assert_cmd::Command;
 use rstest::rstest;
 use serde_json::{Value as Json, json};
-use tempfile::TempDir;
 
+use crate::support::cli::Workplace;
 use crate::support::fault_server::{FaultServer, Reply};
 
 const REPORT: &str = "# Acme Corp.\nAmounts are in millions.\n\n\
 | | 2019 | 2018 |\n|---|---:|---:|\n| Revenue | 1,250 | 1,000 |\n| Net income | (12) | 45 |\n\n\
 Interest expense was $ 12.5 million in 2019 and $ 10.0 million in 2018.\n";
 
-/// The program in a folder of its own, away from anybody's settings.
-fn ask(folder: &TempDir, args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_convfinqa"));
-    for (name, _) in std::env::vars() {
-        if ["CONVFINQA_", "OPENAI_", "AZURE_"]
-            .iter()
-            .any(|start| name.starts_with(start))
-        {
-            command.env_remove(name);
-        }
-    }
-    command.current_dir(folder.path()).arg("ask").args(args);
-    command
-}
-
-fn folder(files: &[(&str, &[u8])]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
+fn workplace(files: &[(&str, &[u8])]) -> Workplace {
+    let place = Workplace::new();
     for (name, bytes) in files {
-        std::fs::write(folder.path().join(name), bytes).unwrap();
+        std::fs::write(place.path(name), bytes).unwrap();
     }
-    folder
+    place
 }
 
-/// Exit code, stdout, stderr.
-fn outcome(mut command: Command) -> (i32, String, String) {
-    let output = command.output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (
-        output.status.code().unwrap(),
-        text(output.stdout),
-        text(output.stderr),
-    )
+/// Exit code, stdout and stderr of `ask`, with these lines on stdin.
+fn ask(place: &Workplace, args: &[&str], stdin: &str) -> (i32, String, String) {
+    let ran = place.run_with_stdin(&[&["ask"], args].concat(), stdin);
+    (ran.code.unwrap(), ran.stdout, ran.stderr)
 }
 
 #[test]
 fn a_question_about_a_markdown_page_is_answered_with_its_support() {
-    let folder = folder(&[("report.md", REPORT.as_bytes())]);
+    let place = workplace(&[("report.md", REPORT.as_bytes())]);
     let question = "what was the percentage change in revenue from 2018 to 2019?";
-    let (code, shown, told) = outcome(ask(&folder, &["report.md", question]));
+    let (code, shown, told) = ask(&place, &["report.md", question], "");
     assert_eq!((code, told.as_str()), (0, ""));
     for part in [
         "Answer    25.0%",
@@ -62,7 +41,7 @@ fn a_question_about_a_markdown_page_is_answered_with_its_support() {
     }
     assert!(shown.lines().all(|line| line.chars().count() <= 80));
 
-    let (code, json, _) = outcome(ask(&folder, &["report.md", question, "--json"]));
+    let (code, json, _) = ask(&place, &["report.md", question, "--json"], "");
     let json: Json = serde_json::from_str(&json).unwrap();
     assert_eq!(code, 0);
     assert_eq!(
@@ -75,7 +54,7 @@ fn a_question_about_a_markdown_page_is_answered_with_its_support() {
 
 #[test]
 fn a_table_and_a_text_make_a_page_and_the_one_word_is_the_question() {
-    let folder = folder(&[
+    let place = workplace(&[
         (
             "t.csv",
             b"\xEF\xBB\xBFin millions,2019,2018\r\nRevenue,\"1,250\",\"1,000\"\r\n".as_slice(),
@@ -87,7 +66,7 @@ fn a_table_and_a_text_make_a_page_and_the_one_word_is_the_question() {
         ("what was revenue in 2019?", "1250"),
         ("what was interest expense in 2019?", "12.5"),
     ] {
-        let (code, json, told) = outcome(ask(&folder, &[&args[..], &[question]].concat()));
+        let (code, json, told) = ask(&place, &[&args[..], &[question]].concat(), "");
         assert_eq!((code, told.as_str()), (0, ""));
         let json: Json = serde_json::from_str(&json).unwrap();
         assert_eq!(json["answer"], answer);
@@ -96,10 +75,12 @@ fn a_table_and_a_text_make_a_page_and_the_one_word_is_the_question() {
 
 #[test]
 fn lines_of_stdin_are_one_conversation() {
-    let folder = folder(&[("report.md", REPORT.as_bytes())]);
-    let mut command = ask(&folder, &["report.md", "--json"]);
-    command.write_stdin("what was revenue in 2019?\n\nand in 2018?\nwhat was the difference?");
-    let (code, lines, _) = outcome(command);
+    let place = workplace(&[("report.md", REPORT.as_bytes())]);
+    let (code, lines, _) = ask(
+        &place,
+        &["report.md", "--json"],
+        "what was revenue in 2019?\n\nand in 2018?\nwhat was the difference?",
+    );
     let answers: Vec<Json> = lines
         .lines()
         .map(|line| serde_json::from_str::<Json>(line).unwrap()["answer"].clone())
@@ -123,7 +104,7 @@ fn a_chat_model_is_shown_the_page_and_the_earlier_answers() {
             "evidence": [{"id": "r1c1", "literal": "1250"}], "unit": {"kind": "number"}});
         Reply::chat(&analysis.to_string())
     });
-    let folder = folder(&[("report.md", REPORT.as_bytes())]);
+    let place = workplace(&[("report.md", REPORT.as_bytes())]);
     let url = server.base_url();
     let args = [
         "report.md",
@@ -135,9 +116,11 @@ fn a_chat_model_is_shown_the_page_and_the_earlier_answers() {
         "off",
         "--json",
     ];
-    let mut command = ask(&folder, &args);
-    command.write_stdin("what was revenue in 2019?\nhow much more than in 2018?\n");
-    let (code, lines, told) = outcome(command);
+    let (code, lines, told) = ask(
+        &place,
+        &args,
+        "what was revenue in 2019?\nhow much more than in 2018?\n",
+    );
     assert_eq!(code, 0, "{told}");
     let second: Json = serde_json::from_str(lines.lines().nth(1).unwrap()).unwrap();
     assert_eq!(
@@ -161,10 +144,10 @@ fn a_chat_model_is_shown_the_page_and_the_earlier_answers() {
 #[test]
 fn a_refused_key_is_exit_code_5() {
     let server = FaultServer::start(|_| Reply::error(401, "invalid_api_key", "wrong key"));
-    let folder = folder(&[("report.md", REPORT.as_bytes())]);
+    let place = workplace(&[("report.md", REPORT.as_bytes())]);
     let url = server.base_url();
     let args = ["report.md", "revenue?", "--model", "m", "--base-url", &url];
-    let (code, shown, told) = outcome(ask(&folder, &args));
+    let (code, shown, told) = ask(&place, &args, "");
     assert_eq!((code, shown.as_str()), (5, ""));
     assert!(told.starts_with("error: "), "{told}");
 }
@@ -181,7 +164,7 @@ fn a_refused_key_is_exit_code_5() {
 #[case::split_number(&["--table", "split.csv", "revenue?"], 3, "split.csv: line 2: 4 cells")]
 #[case::no_table(&["--table", "notes.md", "revenue?"], 3, "no Markdown table")]
 fn bad_input_is_one_clear_line(#[case] args: &[&str], #[case] code: i32, #[case] word: &str) {
-    let folder = folder(&[
+    let place = workplace(&[
         ("report.md", REPORT.as_bytes()),
         ("t.csv", b",2019\nRevenue,5\n"),
         ("empty.md", b"\n \n"),
@@ -189,9 +172,7 @@ fn bad_input_is_one_clear_line(#[case] args: &[&str], #[case] code: i32, #[case]
         ("split.csv", b",2019,2018\nRevenue,1,250,9\n"),
         ("notes.md", b"Only text."),
     ]);
-    let mut command = ask(&folder, args);
-    command.write_stdin("");
-    let (found, shown, told) = outcome(command);
+    let (found, shown, told) = ask(&place, args, "");
     assert_eq!((found, shown.as_str()), (code, ""), "{told}");
     assert!(told.contains(word), "{told}");
     assert_eq!(told.lines().count(), 1, "{told}");

@@ -64,7 +64,7 @@ fn configuration_page() -> String {
     let run = command.find_subcommand("run").unwrap();
     let defaults = toml::Table::try_from(Settings::default()).unwrap();
     let mut table = "| key | flag | default | what |\n|---|---|---|---|\n".to_owned();
-    for key in KEYS {
+    for key in KEYS.iter().map(|key| key.name) {
         let flag = key.replace('_', "-");
         let argument = run
             .get_arguments()
@@ -78,7 +78,7 @@ fn configuration_page() -> String {
             Some((what, said)) => (what, said.trim_end_matches(']')),
             None => (help.as_str(), ""),
         };
-        let default = match defaults.get(*key) {
+        let default = match defaults.get(key) {
             _ if !said.is_empty() => said.to_owned(),
             Some(value) => format!("`{}`", value.to_string().trim_matches('"')),
             None => "–".to_owned(),

@@ -1,12 +1,9 @@
 //! Options of a run that draw more than one answer or withhold one, the
 //! leaderboard's file, and the wall around the gold of the current turn.
 
-use std::path::Path;
-
-use assert_cmd::Command;
 use serde_json::{Value as Json, json};
-use tempfile::TempDir;
 
+use crate::support::cli::Workplace;
 use crate::support::fault_server::{FaultServer, Reply, Request};
 
 /// Gold that stands nowhere on the page: where it turns up, it was leaked.
@@ -32,39 +29,17 @@ fn records() -> Json {
 const MARKERS: [&str; 3] = ["771001.5", "771002.5", "771003.5"];
 const ANSWER_MARKER: &str = "987654.25";
 
-fn folder() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("data.json"), records().to_string()).unwrap();
-    folder
+/// A workplace with the records as `data.json`.
+fn workplace() -> Workplace {
+    let place = Workplace::new();
+    place.write("data.json", &records().to_string());
+    place
 }
 
 /// Runs the program over the records; gives its exit code and stderr.
-fn run(folder: &Path, args: &[&str]) -> (i32, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_convfinqa"));
-    for (name, _) in std::env::vars() {
-        if ["CONVFINQA_", "OPENAI_", "AZURE_"]
-            .iter()
-            .any(|start| name.starts_with(start))
-        {
-            command.env_remove(name);
-        }
-    }
-    command
-        .current_dir(folder)
-        .args(["--data-path", "data.json"]);
-    let output = command.args(args).output().unwrap();
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    (output.status.code().unwrap(), told)
-}
-
-fn summary(folder: &Path) -> Json {
-    let run = std::fs::read_dir(folder.join("output/runs"))
-        .unwrap()
-        .next()
-        .unwrap()
-        .unwrap();
-    let text = std::fs::read_to_string(run.path().join("summary.json")).unwrap();
-    serde_json::from_str(&text).unwrap()
+fn run(place: &Workplace, args: &[&str]) -> (i32, String) {
+    let ran = place.run(&[&["--data-path", "data.json"], args].concat());
+    (ran.code.unwrap(), ran.stderr)
 }
 
 fn analysis(program: &str) -> Reply {
@@ -96,7 +71,7 @@ fn no_request_holds_the_gold_of_the_current_turn() {
             ),
         }
     });
-    let folder = folder();
+    let place = workplace();
     let url = server.base_url();
     let args = [
         "--model",
@@ -108,7 +83,7 @@ fn no_request_holds_the_gold_of_the_current_turn() {
         "--history",
         "gold",
     ];
-    let (code, told) = run(folder.path(), &args);
+    let (code, told) = run(&place, &args);
     assert_eq!(code, 0, "{told}");
     let questions = [
         "what were sales in 2001?",
@@ -141,9 +116,9 @@ fn no_request_holds_the_gold_of_the_current_turn() {
 #[test]
 fn no_request_of_a_question_holds_any_gold() {
     let server = FaultServer::start(by_question);
-    let folder = folder();
+    let place = workplace();
     let url = server.base_url();
-    let (code, told) = run(folder.path(), &["--model", "m", "--base-url", &url]);
+    let (code, told) = run(&place, &["--model", "m", "--base-url", &url]);
     assert_eq!(code, 0, "{told}");
     assert!(server.count() >= 2);
     for request in server.requests() {
@@ -161,7 +136,7 @@ fn the_commonest_of_the_samples_is_answered_and_every_call_is_counted() {
         Some(7) => analysis("40"),
         _ => analysis("add(20, 10)"),
     });
-    let folder = folder();
+    let place = workplace();
     let url = server.base_url();
     let args = [
         "--model",
@@ -177,15 +152,15 @@ fn the_commonest_of_the_samples_is_answered_and_every_call_is_counted() {
         "--export-predictions",
         "programs.json",
     ];
-    let (code, told) = run(folder.path(), &args);
+    let (code, told) = run(&place, &args);
     assert_eq!(code, 0, "{told}");
     assert!(told.contains("--temperature above 0"), "{told}");
     assert_eq!(server.count(), 3);
-    let summary = summary(folder.path());
+    let summary = place.summary();
     for node in ["analyst", "analyst#2", "analyst#3"] {
         assert_eq!(summary["spent"]["nodes"][node]["calls"], 1, "{node}");
     }
-    let text = std::fs::read_to_string(folder.path().join("programs.json")).unwrap();
+    let text = place.read("programs.json");
     let expected = json!([{"id": "Single_ZED/2001/page_1.pdf-1",
         "predicted": ["add(", "20", "10", ")", "EOF"]}]);
     assert_eq!(serde_json::from_str::<Json>(&text).unwrap(), expected);
@@ -193,7 +168,7 @@ fn the_commonest_of_the_samples_is_answered_and_every_call_is_counted() {
 
 #[test]
 fn turns_are_exported_under_ids_of_their_own() {
-    let folder = folder();
+    let place = workplace();
     let args = [
         "--mode",
         "conversations",
@@ -202,9 +177,9 @@ fn turns_are_exported_under_ids_of_their_own() {
         "--epochs",
         "2",
     ];
-    let (code, told) = run(folder.path(), &args);
+    let (code, told) = run(&place, &args);
     assert_eq!(code, 0, "{told}");
-    let text = std::fs::read_to_string(folder.path().join("programs.json")).unwrap();
+    let text = place.read("programs.json");
     let predictions: Json = serde_json::from_str(&text).unwrap();
     let ids: Vec<_> = predictions
         .as_array()
@@ -232,7 +207,7 @@ fn passes_are_compared_only_where_there_are_several() {
         })
     });
     let url = server.base_url();
-    let folder_two = folder();
+    let two_passes = workplace();
     let args = [
         "--model",
         "m",
@@ -243,9 +218,9 @@ fn passes_are_compared_only_where_there_are_several() {
         "-j",
         "1",
     ];
-    let (code, told) = run(folder_two.path(), &[&args[..], &["--epochs", "2"]].concat());
+    let (code, told) = run(&two_passes, &[&args[..], &["--epochs", "2"]].concat());
     assert_eq!(code, 0, "{told}");
-    let two = summary(folder_two.path());
+    let two = two_passes.summary();
     for card in two["epochs"].as_array().unwrap() {
         assert_eq!((&card["k"], &card["n"]), (&json!(2), &json!(1)));
         assert_eq!(card["mean"]["rate"], 0.5, "{card}");
@@ -253,18 +228,18 @@ fn passes_are_compared_only_where_there_are_several() {
         assert_eq!(card["pass_hat_k"]["rate"], 0.0, "{card}");
     }
     assert_eq!(two["epochs"].as_array().unwrap().len(), 2);
-    let folder_one = folder();
-    assert_eq!(run(folder_one.path(), &args).0, 0);
-    assert!(summary(folder_one.path()).get("epochs").is_none());
+    let one_pass = workplace();
+    assert_eq!(run(&one_pass, &args).0, 0);
+    assert!(one_pass.summary().get("epochs").is_none());
 }
 
 #[test]
 fn below_the_least_confidence_the_embedded_pair_abstains() {
-    let folder = folder();
+    let place = workplace();
     let args = ["--mode", "conversations", "--min-confidence", "1"];
-    let (code, told) = run(folder.path(), &args);
+    let (code, told) = run(&place, &args);
     assert_eq!(code, 4, "{told}");
-    let summary = summary(folder.path());
+    let summary = place.summary();
     let abstained = json!([{"name": "abstained", "count": 3}]);
     assert_eq!(summary["outcomes"], abstained);
     assert_eq!(summary["execution_accuracy_hits"], 0);
@@ -278,7 +253,7 @@ fn a_resumed_run_recalls_each_sample_by_itself() {
         2 => Reply::error(401, "invalid_api_key", "the key has run out"),
         _ => analysis("add(20, 10)"),
     });
-    let folder = folder();
+    let place = workplace();
     let url = server.base_url();
     let args = [
         "--model",
@@ -290,13 +265,13 @@ fn a_resumed_run_recalls_each_sample_by_itself() {
         "--samples",
         "3",
     ];
-    let (code, told) = run(folder.path(), &args);
+    let (code, told) = run(&place, &args);
     assert_eq!((code, server.count()), (5, 3), "{told}");
-    let (code, told) = run(folder.path(), &[&args[..], &["--resume"]].concat());
+    let (code, told) = run(&place, &[&args[..], &["--resume"]].concat());
     assert_eq!((code, server.count()), (0, 4), "{told}");
-    let csv = std::fs::read_to_string(folder.path().join("output/output.csv")).unwrap();
+    let csv = place.read("output/output.csv");
     assert!(csv.contains("30"), "two of three samples come to 30: {csv}");
-    let nodes = &summary(folder.path())["spent"]["nodes"];
+    let nodes = &place.summary()["spent"]["nodes"];
     assert_eq!(nodes["analyst"]["calls"], 1);
     assert_eq!(nodes["analyst#2"]["calls"], 1);
 }

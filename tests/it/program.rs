@@ -194,7 +194,8 @@ proptest! {
     #[test]
     fn equal_programs_have_equal_values(gold in any_program(), predicted in any_program()) {
         if equal(&gold, &predicted) {
-            let value = |p: &str| Program::parse(p).unwrap().execute(&[]).ok();
+            // Official equality reads texts that are no programs.
+            let value = |p: &str| Program::parse(p).ok()?.execute(&[]).ok();
             if let (Some(Value::Number(a)), Some(Value::Number(b))) = (value(&gold), value(&predicted)) {
                 let scale = a.abs().max(b.abs()).max(1.0);
                 prop_assert!((a - b).abs() <= 1e-4 * scale || a.is_nan() || a.is_infinite());

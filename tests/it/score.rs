@@ -1,4 +1,5 @@
 //! Scoring, held to the figures that are known of real predictions.
 
+mod behind;
 mod files;
 mod known_figures;

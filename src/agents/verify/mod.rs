@@ -46,15 +46,19 @@ pub enum FindingKind {
     YesNo,
     /// A share or percent of unlikely size.
     Magnitude,
+    /// The embedded rules come to something else, and are seldom wrong where
+    /// they are this sure.
+    SecondOpinion,
 }
 
 impl FindingKind {
     /// Whether the finding sends an answer back. A slip of arithmetic does not:
     /// the program decides the value, so the slip is mended already, and another
-    /// round would only cost. The LLM critic sees it all the same.
+    /// round would only cost. Nor does a second opinion: it is another reading,
+    /// not an error. The LLM critic sees both all the same.
     #[must_use]
     pub fn sends_back(self) -> bool {
-        self != Self::ArithmeticSlip
+        !matches!(self, Self::ArithmeticSlip | Self::SecondOpinion)
     }
 }
 

@@ -49,6 +49,9 @@ pub fn answer_text(view: &AnswerView) -> String {
     );
     part("Program", &program);
     part("Critic", &critic(view));
+    let votes = view.votes.as_ref().map(ToString::to_string);
+    part("Votes", &votes.into_iter().collect::<Vec<_>>());
+    part("Rules", &opinion(view));
     if view.calls > 0 {
         let tokens = format!(
             "{} calls, {} tokens in, {} out",
@@ -143,6 +146,24 @@ fn critic(view: &AnswerView) -> Vec<String> {
         );
     }
     lines
+}
+
+/// The second opinion in a line.
+fn opinion(view: &AnswerView) -> Vec<String> {
+    let told = view.second_opinion.as_ref().map(|other| {
+        let verdict = match other.agrees {
+            Some(true) => "agree",
+            Some(false) => "differ",
+            None => "are alone",
+        };
+        format!(
+            "{verdict}: {} by {}, confidence {:.2}",
+            one_line(&other.printed),
+            one_line(&other.program),
+            other.confidence
+        )
+    });
+    told.into_iter().collect()
 }
 
 fn one_line(text: &str) -> String {

@@ -14,6 +14,7 @@ pub fn summary_tables(summary: &Summary, look: Look) -> String {
     let mut parts = vec![scorecard_tables(&summary.scores, look)];
     parts.push(epoch_lines(summary, look));
     parts.push(critic_lines(summary, look));
+    parts.push(opinion_line(summary, look));
     parts.push(spent_table(summary, look));
     if summary.run.invented {
         parts.push(look.wrap(
@@ -271,6 +272,30 @@ fn critic_lines(summary: &Summary, look: Look) -> String {
         "Critic: sent back {}, fixed {}, broke {}, unchanged {}, not needed {}{without}{cost}",
         critic.sent_back, critic.fixed, critic.broken, critic.unchanged, critic.unneeded
     ))
+}
+
+fn opinion_line(summary: &Summary, look: Look) -> String {
+    let Some(agreement) = &summary.second_opinion else {
+        return String::new();
+    };
+    let told = |rate: Option<Rate>, when: &str| {
+        rate.map(|rate| {
+            format!(
+                "{when} {} of {} right ({:.1} % FE [{:.1}, {:.1}])",
+                rate.hits,
+                rate.n,
+                100.0 * rate.rate,
+                100.0 * rate.low,
+                100.0 * rate.high
+            )
+        })
+    };
+    let parts = [
+        told(agreement.agreed, "where it agrees"),
+        told(agreement.differed, "where it differs"),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    look.wrap(&format!("Second opinion: {}", parts.join(", ")))
 }
 
 fn spent_table(summary: &Summary, look: Look) -> String {

@@ -52,6 +52,20 @@ impl Workplace {
         Ran::of(self.command().args(arguments))
     }
 
+    /// As [`Self::run`], with what a person types or pipes in.
+    pub fn run_with_stdin(&self, arguments: &[&str], stdin: &str) -> Ran {
+        let input = self.path("stdin");
+        std::fs::write(&input, stdin).unwrap();
+        let file = std::fs::File::open(input).unwrap();
+        Ran::of(self.command().args(arguments).stdin(file))
+    }
+
+    /// The summary of the only run.
+    pub fn summary(&self) -> serde_json::Value {
+        let text = std::fs::read_to_string(self.run_folder().join("summary.json")).unwrap();
+        serde_json::from_str(&text).unwrap()
+    }
+
     /// The folder of the only run.
     pub fn run_folder(&self) -> PathBuf {
         let mut runs: Vec<_> = std::fs::read_dir(self.path("output/runs"))

@@ -112,6 +112,8 @@ fn settled(played: &Played, question: &Question) -> Settled {
         answer,
         chosen_round: None,
         error: played.error.clone(),
+        votes: None,
+        opinion: None,
         rounds: Vec::new(),
         calls: calls(played),
     }

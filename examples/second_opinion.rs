@@ -1,0 +1,178 @@
+//! Measures the second opinion on answers that chat models have given: does
+//! agreement with the embedded rules tell right answers from wrong ones, and
+//! would their value in the answer's place gain anything?
+//!
+//! ```text
+//! cargo run --release --example second_opinion -- PREDICTIONS RECORDS [--history own|gold]
+//! ```
+//!
+//! PREDICTIONS is what `convfinqa score` reads, RECORDS the file that was asked.
+//! With `--history own`, the default, a turn's history is the model's own
+//! answers, as in a run.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use convfinqa::agents::{Embedded, SecondOpinion, printed_value};
+use convfinqa::dataset::{Case, HistoryEntry, HistorySource, Question, Source, load};
+use convfinqa::number::Value;
+use convfinqa::program::Program;
+use convfinqa::score::files::{read_predictions, rescore};
+use convfinqa::score::statistics::Rate;
+use convfinqa::score::{Item, ScoredRow};
+
+/// Confidences from which a differing opinion is tried in the answer's place.
+const FROM: [f64; 7] = [0.0, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95];
+
+/// One answer beside its second opinion.
+struct Pair {
+    page: String,
+    confidence: f64,
+    agrees: bool,
+    answer_right: bool,
+    opinion_right: bool,
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let (predictions, records, gold_history) = match arguments.as_slice() {
+        [predictions, records] => (predictions, records, false),
+        [predictions, records, flag, whose] if flag == "--history" => {
+            (predictions, records, whose == "gold")
+        }
+        _ => return Err("usage: second_opinion PREDICTIONS RECORDS [--history own|gold]".into()),
+    };
+    let data = load(&Source::Path(PathBuf::from(records)))?;
+    let rows = rescore(read_predictions(&PathBuf::from(predictions))?, Some(&data))?;
+    let rows: HashMap<_, _> = rows
+        .into_iter()
+        .map(|row| (row.item.key.clone(), row))
+        .collect();
+    let rules = Embedded::default();
+    let mut pairs = Vec::new();
+    for record in &data.records {
+        let mut history = Vec::new();
+        for case in record.cases() {
+            let Some(row) = rows.get(&case.question.key) else {
+                continue;
+            };
+            let is_turn = row.item.turn().is_some();
+            let question = Question {
+                history: if is_turn { history.clone() } else { Vec::new() },
+                ..case.question.clone()
+            };
+            let value = value_of(&row.item);
+            if let Some(guess) = rules.guess(&question) {
+                let opinion = SecondOpinion::from(guess);
+                pairs.extend(pair(row, value.as_ref(), &opinion));
+            }
+            if is_turn {
+                history.push(entry(case, row, value, gold_history));
+            }
+        }
+    }
+    print(&pairs);
+    Ok(())
+}
+
+/// What an answer comes to: its program executed, else what it says.
+fn value_of(item: &Item) -> Option<Value> {
+    let executed = item.program.as_deref().and_then(|program| {
+        Program::parse(program)
+            .ok()?
+            .execute_unrounded(item.table())
+            .ok()
+    });
+    let said = match item.answer.as_str() {
+        "" => &item.prediction,
+        answer => answer,
+    };
+    executed.or_else(|| printed_value(said))
+}
+
+fn pair(row: &ScoredRow, value: Option<&Value>, opinion: &SecondOpinion) -> Option<Pair> {
+    let other = ScoredRow::score(Item {
+        prediction: opinion.printed.clone(),
+        answer: opinion.printed.clone(),
+        value: Some(opinion.value.clone()),
+        program: Some(opinion.program.clone()),
+        document: row.item.document.as_ref().map(Arc::clone),
+        ..row.item.clone()
+    });
+    Some(Pair {
+        page: row.item.filename.clone(),
+        confidence: opinion.confidence,
+        agrees: opinion.agrees_with(value),
+        answer_right: row.accepted()?,
+        opinion_right: other.accepted()?,
+    })
+}
+
+fn entry(case: &Case, row: &ScoredRow, value: Option<Value>, gold: bool) -> HistoryEntry {
+    HistoryEntry {
+        question: case.question.text.clone(),
+        value: if gold {
+            case.gold.exe_ans.clone()
+        } else {
+            value
+        },
+        program: if gold {
+            case.gold.program.clone()
+        } else {
+            row.item.program.clone()
+        },
+        label: None,
+        source: if gold {
+            HistorySource::Gold
+        } else {
+            HistorySource::Own
+        },
+    }
+}
+
+fn print(pairs: &[Pair]) {
+    let right = |name: &str, which: &dyn Fn(&Pair) -> bool| {
+        let marks = pairs.iter().filter(|pair| which(pair));
+        if let Some(rate) = Rate::of(marks.map(|pair| (pair.page.as_str(), pair.answer_right))) {
+            println!(
+                "{name:22} {:4} of {:4} answers right by FE, {:.1} % [{:.1}, {:.1}]",
+                rate.hits,
+                rate.n,
+                100.0 * rate.rate,
+                100.0 * rate.low,
+                100.0 * rate.high
+            );
+        }
+    };
+    right("all", &|_| true);
+    right("the opinion agrees", &|pair| pair.agrees);
+    right("it differs", &|pair| !pair.agrees);
+    for tenth in 0..10 {
+        let low = f64::from(tenth) / 10.0;
+        let inside = |pair: &Pair| pair.confidence >= low && pair.confidence < low + 0.1;
+        right(&format!("{low:.1}: agrees"), &|pair| {
+            pair.agrees && inside(pair)
+        });
+        right(&format!("{low:.1}: differs"), &|pair| {
+            !pair.agrees && inside(pair)
+        });
+    }
+    println!(
+        "differing opinions from a confidence on: answers wrong; in the answer's place gained, lost"
+    );
+    for from in FROM {
+        let differing: Vec<_> = pairs
+            .iter()
+            .filter(|pair| !pair.agrees && pair.confidence >= from)
+            .collect();
+        let count = |which: &dyn Fn(&Pair) -> bool| differing.iter().filter(|p| which(p)).count();
+        println!(
+            "  {from:.2}  n {:3}  wrong {:3}  gained {:3}  lost {:3}",
+            differing.len(),
+            count(&|pair| !pair.answer_right),
+            count(&|pair| pair.opinion_right && !pair.answer_right),
+            count(&|pair| pair.answer_right && !pair.opinion_right),
+        );
+    }
+}

@@ -1,0 +1,65 @@
+//! What agreement with the second opinion is worth in a run: how many answers
+//! are right where the two agree, and where they differ.
+
+use serde::Serialize;
+
+use crate::score::statistics::Rate;
+
+use super::row::Row;
+
+/// Answers with gold, by financial equivalence.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Agreement {
+    /// Right where the embedded rules come to the same.
+    pub agreed: Option<Rate>,
+    /// Right where they come to something else.
+    pub differed: Option<Rate>,
+    #[serde(skip)]
+    marks: Vec<(String, bool, bool)>,
+}
+
+impl Agreement {
+    /// Counts a row; one without an answer, gold or a second opinion does not count.
+    pub fn add(&mut self, row: &Row) {
+        let agrees = row.settled.opinion.as_ref().and_then(|other| other.agrees);
+        let right = row
+            .settled
+            .answer
+            .as_ref()
+            .and(row.scores.financial_equivalence.as_ref());
+        if let Some((agrees, right)) = agrees.zip(right) {
+            self.marks
+                .push((row.filename.clone(), agrees, right.accepted));
+        }
+    }
+
+    /// The rates over all rows that were counted; `None` if there was no second opinion.
+    #[must_use]
+    pub fn finish(mut self) -> Option<Self> {
+        let rate = |which: bool| {
+            let marks = self.marks.iter().filter(|(_, agrees, _)| *agrees == which);
+            Rate::of(marks.map(|(page, _, right)| (page.as_str(), *right)))
+        };
+        (self.agreed, self.differed) = (rate(true), rate(false));
+        (!self.marks.is_empty()).then_some(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_two_rates_are_of_different_answers() {
+        let mark = |agrees, right| ("p".to_owned(), agrees, right);
+        let agreement = Agreement {
+            marks: vec![mark(true, true), mark(true, true), mark(false, false)],
+            ..Agreement::default()
+        };
+        let done = agreement.finish().unwrap();
+        let counts = |rate: Option<Rate>| rate.map(|rate| (rate.hits, rate.n));
+        assert_eq!(counts(done.agreed), Some((2, 2)));
+        assert_eq!(counts(done.differed), Some((0, 1)));
+        assert_eq!(Agreement::default().finish(), None);
+    }
+}

@@ -1,0 +1,143 @@
+//! General rules only: no literal of the code and no template may hold a
+//! question, or enough of one to recognise it by.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// Rooms that read questions and decide answers.
+const DECIDING: &[&str] = &[
+    "offline", "agents", "parse", "prompt", "table", "number", "program",
+];
+/// Words of the longest cue that the embedded rules look for, or of the longest
+/// name of one of their weights.
+const LONGEST_CUE: usize = 9;
+/// The words that say little are two lists, each longer than any question.
+const SHORTEST_LIST: usize = 60;
+/// So many words in a row of a question are no accident.
+const TELLING: usize = 6;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files(&path));
+        } else if path.file_name().unwrap() != "tests.rs" {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// The string literals of a file's code, without comments, the reasons of lint
+/// attributes and test modules.
+fn literals(code: &str) -> Vec<String> {
+    let code = code.split("#[cfg(test)]").next().unwrap_or_default();
+    // Comments and characters are matched too, so that a quote in one opens nothing.
+    static TOKEN: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+        r##"(?s)//[^\n]*|reason = "[^"]*"|'(?:\\.|[^'\\\n])'|r#"(.*?)"#|\br"([^"]*)"|"((?:\\.|[^"\\])*)""##,
+    )
+    .unwrap()
+    });
+    TOKEN
+        .captures_iter(code)
+        .filter_map(|found| (1..=3).find_map(|group| found.get(group)))
+        .map(|text| text.as_str().to_owned())
+        .collect()
+}
+
+fn words(text: &str) -> Vec<String> {
+    static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[a-z0-9.%']*[a-z0-9%]").unwrap());
+    let text = text.to_lowercase();
+    WORD.find_iter(&text)
+        .map(|w| w.as_str().to_owned())
+        .collect()
+}
+
+/// Each literal of the deciding rooms and each template, with its file.
+fn texts() -> Vec<(PathBuf, String)> {
+    let mut texts = Vec::new();
+    for room in DECIDING {
+        for file in files(&root().join("src").join(room)) {
+            let code = std::fs::read_to_string(&file).unwrap();
+            texts.extend(literals(&code).into_iter().map(|text| (file.clone(), text)));
+        }
+    }
+    for file in files(&root().join("prompts")) {
+        let text = std::fs::read_to_string(&file).unwrap();
+        texts.push((file, text));
+    }
+    assert!(
+        texts.len() > 500,
+        "the scan finds literals: {}",
+        texts.len()
+    );
+    texts
+}
+
+#[test]
+fn no_cue_of_the_embedded_rules_is_a_sentence() {
+    for (file, text) in texts() {
+        if file.starts_with(root().join("src/offline")) {
+            let words = words(&text);
+            let is_list = file.ends_with("offline/text.rs") && words.len() > SHORTEST_LIST;
+            let fine = is_list || words.len() <= LONGEST_CUE;
+            assert!(fine, "{}: {text:?}", file.display());
+        }
+    }
+}
+
+/// A template's example is of an invented page, in years that no report has.
+#[test]
+fn no_literal_or_template_asks_a_question_but_of_an_invented_year() {
+    let question = |start: &str| {
+        let words = r"(?:[a-z0-9',.$%-]+ ){4,}[a-z0-9',.$%-]+ ?\?";
+        Regex::new(&format!("(?i){start}{words}")).unwrap()
+    };
+    // A template may put questions of its own to the critic, but quote none.
+    let (in_code, in_template) = (question(r"\b"), question("\""));
+    let invented = Regex::new(r"\b20[3-9][0-9]\b").unwrap();
+    for (file, text) in texts() {
+        let is_template = file.starts_with(root().join("prompts"));
+        let question = if is_template { &in_template } else { &in_code };
+        for found in question.find_iter(&text) {
+            let fine = invented.is_match(found.as_str());
+            assert!(fine, "{}: {:?}", file.display(), found.as_str());
+        }
+    }
+}
+
+#[test]
+fn no_literal_or_template_holds_the_words_of_a_question_of_the_data() {
+    let folder = root().join("../shared/data/convfinqa");
+    let mut runs: HashSet<Vec<String>> = HashSet::new();
+    for name in [
+        "train_first100.json",
+        "dev_work.json",
+        "test_documents.json",
+    ] {
+        let path = folder.join(name);
+        if !path.is_file() {
+            println!("skipped: no {}", path.display());
+            continue;
+        }
+        let data = convfinqa::dataset::load(&convfinqa::dataset::Source::Path(path)).unwrap();
+        for case in data.records.iter().flat_map(|record| record.cases()) {
+            let words = words(&case.question.text);
+            runs.extend(words.windows(TELLING).map(<[String]>::to_vec));
+        }
+    }
+    for (file, text) in texts() {
+        for run in words(&text).windows(TELLING) {
+            assert!(!runs.contains(run), "{}: {run:?}", file.display());
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The second opinion beside a chat model, through the binary.
+
+use serde_json::{Value as Json, json};
+
+use crate::support::agents::is_critic;
+use crate::support::cli::Workplace;
+use crate::support::fault_server::{FaultServer, Reply};
+
+const QUESTION: &str = "what was the percentage change in revenue from 2018 to 2019?";
+
+fn analysis(program: &str) -> Reply {
+    let analysis = json!({"steps": ["read"], "answer": "", "program": program,
+        "evidence": [], "unit": {"kind": "percent"}});
+    Reply::chat(&analysis.to_string())
+}
+
+/// Asks about revenue of 1,250 after 1,000 with an analyst that gives these
+/// programs, one a sample, and a critic that approves; exit code, answer, server.
+fn ask(programs: &'static [&'static str], options: &[&str]) -> (i32, Json, FaultServer) {
+    let server = FaultServer::start(move |request| {
+        if is_critic(request) {
+            return Reply::chat("ALL_OK");
+        }
+        let sample = request.body["seed"].as_u64().unwrap_or(7) - 7;
+        analysis(programs[usize::try_from(sample).unwrap()])
+    });
+    let place = Workplace::new();
+    place.write(
+        "t.csv",
+        "in millions,2019,2018\nRevenue,\"1,250\",\"1,000\"\n",
+    );
+    let url = server.base_url();
+    let args = ["ask", "--table", "t.csv", QUESTION, "--json", "-q"];
+    let model = ["--model", "m", "--base-url", &url, "--seed", "7"];
+    let ran = place.run(&[&args[..], &model[..], options].concat());
+    let json = serde_json::from_str(&ran.stdout).unwrap_or(Json::Null);
+    (ran.code.unwrap(), json, server)
+}
+
+const RIGHT: &str = "subtract(1250, 1000), divide(#0, 1000)";
+const WRONG: &str = "divide(1250, 1000)";
+
+fn critic_saw_the_opinion(server: &FaultServer) -> bool {
+    let critic = server.requests().into_iter().find(is_critic);
+    critic.is_some_and(|request| {
+        request
+            .user()
+            .contains("an independent reading of the question by rules comes to 25.0%")
+    })
+}
+
+#[test]
+fn a_sure_opinion_that_differs_is_shown_to_the_critic_with_its_cells() {
+    let options = ["--opinion-confidence", "0.3"];
+    let (code, answer, server) = ask(&[WRONG], &options);
+    assert_eq!(code, 0, "{answer}");
+    assert!(critic_saw_the_opinion(&server));
+    let critic = server.requests().into_iter().find(is_critic).unwrap();
+    assert!(critic.user().contains("from r1c1 (1250), r1c2 (1000)"));
+    // It is a hint: the critic approved, so nothing is sent back.
+    assert_eq!(server.count(), 2);
+    assert_eq!(answer["second_opinion"]["agrees"], false);
+    assert_eq!(answer["second_opinion"]["printed"], "25.0%");
+}
+
+#[test]
+fn an_opinion_that_agrees_or_is_unsure_or_only_recorded_is_no_finding() {
+    for (program, options) in [
+        (&[RIGHT], ["--opinion-confidence", "0.3"]),
+        (&[WRONG], ["--opinion-confidence", "1"]),
+        (&[WRONG], ["--second-opinion", "record"]),
+    ] {
+        let (code, answer, server) = ask(program, &options);
+        assert_eq!(code, 0, "{answer}");
+        assert!(!critic_saw_the_opinion(&server), "{program:?} {options:?}");
+        assert_eq!(answer["second_opinion"]["agrees"], program[0] == RIGHT);
+    }
+    let (_, answer, _) = ask(&[WRONG], &["--second-opinion", "off"]);
+    assert_eq!(answer["second_opinion"], Json::Null);
+}
+
+#[test]
+fn an_answer_without_agreement_is_withheld_where_it_is_required() {
+    let (code, answer, _) = ask(&[WRONG], &["--second-opinion", "require"]);
+    assert_eq!((code, &answer["outcome"]), (4, &json!("abstained")));
+    let told = answer["error"].as_str().unwrap();
+    assert_eq!(told, "the second opinion is 25.0%, not 125.0%");
+    let (code, answer, _) = ask(&[RIGHT], &["--second-opinion", "require"]);
+    assert_eq!((code, &answer["answer"]), (0, &json!("25.0%")));
+}
+
+#[test]
+fn the_opinion_breaks_a_tie_between_samples_and_the_votes_are_kept() {
+    let options = ["--critic", "off", "--samples", "2"];
+    let (_, answer, _) = ask(&[WRONG, RIGHT], &options);
+    assert_eq!(answer["answer"], "25.0%");
+    let votes = json!({"votes": [{"value": 1.25, "count": 1}, {"value": 0.25, "count": 1}],
+        "failed": 0});
+    assert_eq!(answer["votes"], votes);
+    let without = [&options[..], &["--second-opinion", "off"]].concat();
+    let (_, answer, _) = ask(&[WRONG, RIGHT], &without);
+    assert_eq!(answer["answer"], "125.0%");
+}
+
+#[test]
+fn a_run_puts_votes_and_opinions_into_its_csv_and_summary() {
+    let server = FaultServer::start(|_| analysis("1"));
+    let place = Workplace::new();
+    let url = server.base_url();
+    let ran = place.run(&[
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "--critic",
+        "rules",
+        "--max-rounds",
+        "1",
+        "--samples",
+        "2",
+        "--data-path",
+        "sample",
+        "--n",
+        "5",
+    ]);
+    let rows = place.rows("output/output.csv");
+    assert!(!rows.is_empty(), "{}", ran.stderr);
+    assert!(rows.iter().all(|row| row["votes"] == "1:2"));
+    let opinions: Vec<_> = rows
+        .iter()
+        .filter(|row| !row["second_opinion"].is_empty())
+        .collect();
+    assert!(!opinions.is_empty());
+    for row in &opinions {
+        let agrees = ["True", "False"].contains(&row["opinion_agrees"].as_str());
+        let p: f64 = row["opinion_confidence"].parse().unwrap();
+        assert!(agrees && (0.0..=1.0).contains(&p), "{row:?}");
+    }
+    let counted = &place.summary()["second_opinion"];
+    let n = |part: &str| counted[part]["n"].as_u64().unwrap_or(0);
+    assert_eq!(n("agreed") + n("differed"), opinions.len() as u64);
+    assert!(ran.stdout.contains("Second opinion: "), "{}", ran.stdout);
+}

@@ -1,0 +1,78 @@
+//! `score` finds the records behind a run's own CSV.
+
+use crate::support::cli::Workplace;
+
+/// A record whose question the embedded pair answers, with a program over a row.
+const RECORDS: &str = r#"[{"id": "Single_ZED/2001/page_1.pdf-1", "filename": "ZED/2001/page_1.pdf",
+    "pre_text": ["zed is an invented company ."], "post_text": [],
+    "table": [["", "2001", "2000"], ["sales", "40", "30"]],
+    "qa": {"question": "what is the percentage change in sales from 2000 to 2001?", "answer": "33.3%",
+        "program": "subtract(40, 30), divide(#0, 30)", "exe_ans": 0.33333}}]"#;
+
+/// A run's folder whose CSV says that the program reads the table.
+fn with_table_program() -> Workplace {
+    let place = Workplace::new();
+    place.write("data.json", RECORDS);
+    place.run(&["--data-path", "data.json"]).succeeds();
+    let csv = place.run_folder().join("output.csv");
+    let text = std::fs::read_to_string(&csv).unwrap();
+    let edited = text.replacen(
+        "\"subtract(40, 30), divide(#0, 30)\"",
+        "\"table_max(sales, none), subtract(#0, 30), divide(#1, 30)\"",
+        1,
+    );
+    assert_ne!(text, edited);
+    std::fs::write(&csv, edited).unwrap();
+    place
+}
+
+fn executed(place: &Workplace, args: &[&str]) -> (serde_json::Value, String) {
+    let ran = place.run(&[args, &["--json"]].concat());
+    let card: serde_json::Value = serde_json::from_str(&ran.succeeds().stdout).unwrap();
+    (card["program_execution"].clone(), ran.stderr)
+}
+
+#[test]
+fn programs_that_read_a_table_are_executed_over_the_records_of_their_run() {
+    let place = with_table_program();
+    let folder = place.run_folder();
+    for path in [folder.clone(), folder.join("output.csv")] {
+        let (rate, told) = executed(&place, &["score", path.to_str().unwrap()]);
+        assert_eq!((rate, told.as_str()), (1.0.into(), ""), "{path:?}");
+    }
+}
+
+#[test]
+fn records_that_have_changed_since_are_not_taken_and_the_user_is_told() {
+    let place = with_table_program();
+    place.write("data.json", &RECORDS.replace("\"40\"", "\"41\""));
+    let csv = place.run_folder().join("output.csv");
+    let (rate, told) = executed(&place, &["score", csv.to_str().unwrap()]);
+    assert_eq!(rate, serde_json::Value::Null);
+    assert!(
+        told.contains("1 of 1 programs read their page's table"),
+        "{told}"
+    );
+    assert!(told.contains("--data-path"), "{told}");
+}
+
+#[test]
+fn an_edited_csv_is_analysed_as_it_stands_not_as_the_journal_beside_it() {
+    let place = with_table_program();
+    let csv = place.run_folder().join("output.csv");
+    let text = std::fs::read_to_string(&csv).unwrap();
+    let path = csv.to_str().unwrap();
+    let misses = |place: &Workplace| {
+        let ran = place.run(&["analyze", path, "--json"]);
+        let found: serde_json::Value = serde_json::from_str(&ran.succeeds().stdout).unwrap();
+        found["misses"].as_array().unwrap().len()
+    };
+    assert_eq!(misses(&place), 0);
+    std::fs::write(
+        &csv,
+        text.replace("33.3%,", "77.7%,")
+            .replace("0.3333333333333333", "0.777"),
+    )
+    .unwrap();
+    assert_eq!(misses(&place), 1, "{text}");
+}
