@@ -51,7 +51,7 @@ fn the_sample_is_answered_scored_and_written_without_key_or_network() {
 
 #[test]
 fn the_rules_send_answers_of_the_sample_back() {
-    let summary = summary(&[]);
+    let summary = summary(&["--mode", "conversations"]);
     assert!(
         summary["critic"]["sent_back"].as_u64().unwrap() > 0,
         "{}",
