@@ -4,7 +4,7 @@ use super::expr::{Expr, Leaf, Op};
 use super::facts::{Fact, Facts};
 use super::plan::{Pairing, Pattern, Plan};
 use super::scale;
-use super::slots::{self, Query, features, rank};
+use super::slots::{self, Query, Rankings, features};
 use super::weights::{FEATURES, PAIRS};
 
 /// A plan with its slots filled.
@@ -26,10 +26,16 @@ pub(crate) struct Filled {
 const TRIED: usize = 8;
 
 /// The best fillings of a plan, best first.
-pub(crate) fn fill(facts: &Facts, plan: &Plan, index: usize, keep: usize) -> Vec<Filled> {
+pub(crate) fn fill(
+    facts: &Facts,
+    plan: &Plan,
+    index: usize,
+    keep: usize,
+    rankings: &mut Rankings,
+) -> Vec<Filled> {
     #[allow(clippy::cast_precision_loss, reason = "a plan has a handful of slots")]
     let count = plan.slots.len().max(1) as f64;
-    choices(facts, plan, TRIED)
+    choices(facts, plan, TRIED, rankings)
         .into_iter()
         .take(keep)
         .filter_map(|(chosen, score)| {
@@ -56,13 +62,18 @@ pub(crate) fn fill(facts: &Facts, plan: &Plan, index: usize, keep: usize) -> Vec
 
 /// The best joint choices of facts for a plan's slots with the sum of their
 /// scores, best first.
-pub(crate) fn choices(facts: &Facts, plan: &Plan, tried: usize) -> Vec<(Vec<usize>, f64)> {
+pub(crate) fn choices(
+    facts: &Facts,
+    plan: &Plan,
+    tried: usize,
+    rankings: &mut Rankings,
+) -> Vec<(Vec<usize>, f64)> {
     let mut known = Vec::new();
     plan.pattern.known_facts(&mut known);
     let weight = |k: usize| facts.weights.get(PAIRS + k).copied().unwrap_or_default();
     let mut beam: Vec<(Vec<usize>, f64)> = vec![(Vec::new(), 0.0)];
     for query in &plan.slots {
-        let ranked = rank(facts, query, tried);
+        let ranked = rankings.of(facts, query, tried);
         let mut next: Vec<(Vec<usize>, f64)> = Vec::with_capacity(beam.len() * ranked.len());
         for (chosen, so_far) in &beam {
             for (fact, score) in &ranked {

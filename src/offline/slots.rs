@@ -9,7 +9,7 @@ use super::weights::FEATURES;
 use crate::number::Scale;
 
 /// What a slot of a program asks for.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Query {
     /// Words asked for and their weight in the document.
     pub words: Vec<(u32, f64)>,
@@ -333,6 +333,24 @@ pub(crate) fn score(facts: &Facts, fact: &Fact, index: usize, query: &Query) -> 
         .zip(&facts.weights)
         .map(|(f, w)| f * w)
         .sum()
+}
+
+/// Rankings of one question's slots: its plans ask for the same again and again.
+#[derive(Debug, Default)]
+pub(crate) struct Rankings {
+    made: Vec<(Query, Vec<(usize, f64)>)>,
+}
+
+impl Rankings {
+    /// The `keep` best facts for a query, best first; `keep` must not change.
+    pub fn of(&mut self, facts: &Facts, query: &Query, keep: usize) -> Vec<(usize, f64)> {
+        if let Some((_, ranked)) = self.made.iter().find(|(known, _)| known == query) {
+            return ranked.clone();
+        }
+        let ranked = rank(facts, query, keep);
+        self.made.push((query.clone(), ranked.clone()));
+        ranked
+    }
 }
 
 /// The best facts for a query, best first.

@@ -13,6 +13,7 @@ use super::expr::Expr;
 use super::facts::Facts;
 use super::fill::{Filled, fill};
 use super::plan::Plan;
+use super::slots::Rankings;
 use super::state::State;
 use super::templates::{self, Context};
 use super::variants::variants;
@@ -98,9 +99,9 @@ impl Default for Solver {
 /// How many alternatives a guess keeps.
 const ALTERNATIVES: usize = 8;
 /// How far an alternative's score may lie behind the best: scores are logarithms
-/// of odds, so this leaves out what is less than a seventh as likely. A check's
-/// doubt does not make up for more.
-const BEHIND: f64 = 2.0;
+/// of odds, so this leaves out what is less than half as likely. A check's doubt
+/// does not make up for more.
+const BEHIND: f64 = 0.7;
 
 impl Solver {
     /// A solver with the built-in weights.
@@ -191,8 +192,9 @@ const FILLINGS: usize = 8;
 pub(crate) fn candidates(scene: &Scene<'_>, plans: &[Plan]) -> Vec<(Vec<(usize, f64)>, Filled)> {
     let mut out: Vec<(Vec<(usize, f64)>, Filled)> = Vec::new();
     let scale = templates::asked_scale(scene.asked);
+    let mut rankings = Rankings::default();
     for (i, plan) in plans.iter().enumerate() {
-        let filled = fill(scene.facts, plan, i, FILLINGS);
+        let filled = fill(scene.facts, plan, i, FILLINGS, &mut rankings);
         let best = filled.first().map_or(0.0, |f| f.score);
         let all = filled.into_iter().flat_map(|one| {
             let others = variants(scene.facts, &one, scale);

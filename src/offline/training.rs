@@ -11,6 +11,7 @@ use super::expr::Expr;
 use super::fill::{choices, joint_features};
 use super::plan::Pattern;
 
+use super::slots::Rankings;
 use super::solve::{self, Indexed, plans};
 use super::state::State;
 use super::weights::{CONFIDENCE, WEIGHTS};
@@ -94,7 +95,7 @@ pub fn example(page: &Indexed, question: &Question, program: &str) -> Option<Exa
                 .zip(literal.as_ref())
                 .is_some_and(|(f, l)| bare(&f.literal) == bare(l))
         };
-        let choices: Vec<_> = choices(facts, &plan, TRIED)
+        let choices: Vec<_> = choices(facts, &plan, TRIED, &mut Rankings::default())
             .into_iter()
             .map(|(chosen, _)| {
                 let right = chosen

@@ -190,13 +190,17 @@ fn turns_change_the_thing_or_the_year_and_sum_up() {
 
 #[test]
 fn alternatives_come_with_their_evidence_and_confidence_is_a_probability() {
-    let guess = ask(&[], "what was the expense in 2012?");
-    assert!((0.0..=1.0).contains(&guess.confidence));
-    assert!(!guess.alternatives.is_empty());
-    for other in &guess.alternatives {
-        assert_ne!(other.program, guess.program);
-        assert!(!other.steps.is_empty(), "{}", other.program);
+    let mut seen = 0;
+    for vague in ["what was the expense?", "the change?", "what were the two?"] {
+        let guess = ask(&[], vague);
+        assert!((0.0..=1.0).contains(&guess.confidence));
+        for other in &guess.alternatives {
+            assert_ne!(other.program, guess.program);
+            assert!(!other.steps.is_empty(), "{}", other.program);
+            seen += 1;
+        }
     }
+    assert!(seen > 0);
 }
 
 /// A critic that sends an answer back gets another only if one comes near it.
@@ -206,7 +210,7 @@ fn a_clear_question_has_no_far_fetched_alternatives() {
         &[],
         "what percentage of net revenue was fuel expense in 2012?",
     );
-    let near = |score: f64| guess.score - score <= 2.0;
+    let near = |score: f64| guess.score - score <= 0.7;
     assert!(guess.alternatives.iter().all(|other| near(other.score)));
     assert!(guess.alternatives.len() < 3, "{:?}", guess.alternatives);
 }

@@ -115,6 +115,10 @@ pub(crate) struct Scene<'a> {
     pub bare: bool,
     /// How many plans are a follow-up's; they come first.
     pub follow_ups: usize,
+    /// A percentage is asked for.
+    pub percent: bool,
+    /// Literals of earlier turns, without their minus signs.
+    pub told: Vec<String>,
     cues: Vec<usize>,
 }
 
@@ -137,6 +141,13 @@ impl<'a> Scene<'a> {
                 && (bare || super::follow::names_the_same(facts, asked, state)),
             bare,
             follow_ups,
+            percent: asked.percent(),
+            told: state
+                .turns
+                .iter()
+                .flat_map(|turn| turn.expr.leaves())
+                .map(|leaf| leaf.literal.trim_start_matches('-').to_owned())
+                .collect(),
             cues: Vec::new(),
         };
         scene.cues = CUES

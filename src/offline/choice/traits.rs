@@ -94,7 +94,8 @@ pub(super) fn of(
     let before = contains(scene, expr, 1);
     let all_known = read.known == read.leaves.len() && !read.leaves.is_empty();
     let uncovered = read.uncovered(scene);
-    let outflow = read.of_page.iter().any(|f| is_outflow(scene.facts, f));
+    let signed = read.minus || read.dropped;
+    let outflow = signed && read.of_page.iter().any(|f| is_outflow(scene.facts, f));
     let order = read.order(scene.facts, expr);
     [
         plan.prior,
@@ -122,8 +123,8 @@ pub(super) fn of(
         flag(order == Some(Ordering::Greater)),
         flag(ratio && size.abs() > 1.0),
         flag(ratio && size < 0.0),
-        flag(asked.percent() && look_up && size.abs() > 1.0),
-        flag(asked.percent() && !look_up && size.abs() > 1.5),
+        flag(scene.percent && look_up && size.abs() > 1.0),
+        flag(scene.percent && !look_up && size.abs() > 1.5),
         flag(size.abs() <= 0.0),
         flag(matches!(expr.top(), Some((_, a @ Expr::Leaf(_), b)) if alike(a, b))),
         flag(look_up && read.minus),
@@ -181,10 +182,9 @@ impl<'a> Read<'a> {
             .filter(|leaf| !leaf.is_constant())
             .collect();
         let fact = |leaf: &Leaf| scene.facts.all.get(leaf.fact?);
-        let bare = |leaf: &Leaf| leaf.literal.trim_start_matches('-').to_owned();
         let earlier = |leaf: &&&Leaf| {
-            let mut used = scene.state.turns.iter().flat_map(|t| t.expr.leaves());
-            used.any(|other| bare(other) == bare(leaf))
+            let bare = leaf.literal.trim_start_matches('-');
+            scene.told.iter().any(|told| told == bare)
         };
         let negative = |leaf: &Leaf| leaf.literal.starts_with('-');
         Self {

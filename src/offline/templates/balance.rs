@@ -11,7 +11,8 @@ use crate::number::UnitKind;
 /// "By what percentage did the allowance grow during 2012?": the closing balance
 /// against the opening one of the same column.
 pub(crate) fn roll_forward(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
-    if !asked.change() || asked.years.len() > 1 {
+    let leads = facts.all.iter().any(|f| is_opening(facts, f));
+    if !leads || !asked.change() || asked.years.len() > 1 {
         return None;
     }
     let wanted = query(facts, asked, &asked.phrase, context);
