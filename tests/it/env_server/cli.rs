@@ -126,10 +126,12 @@ fn no_query_writes_to_the_disk() {
         "with recursive t(x) as (select 1 union all select x + 1 from t) select count(distinct x || printf('%.*c', 50000, 'x')) from t where 1",
     ] {
         let answer = server.query(query);
-        assert!(
-            answer.contains("interrupted: the limit is 250 ms"),
-            "{answer}"
-        );
+        // A fast machine comes to the limit of memory before that of time.
+        let ends = [
+            "interrupted: the limit is 250 ms",
+            "it needs more memory than a query may have",
+        ];
+        assert!(ends.iter().any(|end| answer.contains(end)), "{answer}");
     }
     let written = server.number("io", "wchar:") - before;
     assert!(written < 1_000_000, "{written} bytes");
