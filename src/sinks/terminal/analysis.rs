@@ -136,7 +136,7 @@ fn blind(analysis: &Analysis, look: Look) -> Vec<String> {
             _ => "no program of the answer".to_owned(),
         };
         look.wrap(&format!(
-            "Of {} misses there is {missing}: {} could not be looked for, or only by the numbers.",
+            "For {} of the misses there is {missing}: {} could not be looked for, or only by the numbers.",
             blind.misses,
             causes.join(", ")
         ))

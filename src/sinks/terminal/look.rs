@@ -53,9 +53,10 @@ impl Look {
         }
     }
 
-    /// Breaks a line at spaces so that it can be read.
+    /// Breaks a line at spaces so that it can be read; a figure keeps its unit.
     pub(super) fn wrap(self, text: &str) -> String {
         let limit = usize::from(self.width).min(MEASURE);
+        let text = text.replace(" %", "\u{a0}%");
         let mut out = String::new();
         let mut width = 0;
         for word in text.split(' ') {
@@ -70,7 +71,7 @@ impl Look {
             out.push_str(word);
             width += long;
         }
-        out
+        out.replace("\u{a0}%", " %")
     }
 }
 
@@ -100,6 +101,8 @@ mod tests {
         );
         let prose = Look::default().wrap(&"word ".repeat(60));
         assert!(prose.lines().all(|line| line.len() <= 80));
+        let figures = Look::default().wrap(&"10 % ".repeat(60));
+        assert!(figures.lines().all(|line| !line.trim().starts_with('%')));
         let wide = Look {
             color: false,
             width: 300,

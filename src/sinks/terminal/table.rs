@@ -196,16 +196,23 @@ fn beside_turns(card: &ConversationCard, look: Look) -> String {
         });
         shown.collect::<Vec<_>>().join(", ")
     };
-    let after = card.right_after_right.map_or_else(String::new, |rate| {
-        format!(" · right after right {:.0} %", 100.0 * rate.rate)
-    });
-    look.wrap(&format!(
-        "By {}: {} · {}{after} · {} of {} errors follow an error",
-        rule_title(card.rule),
+    let after = card.right_after_right;
+    let after = after.map(|rate| format!("right after right {:.0} %", 100.0 * rate.rate));
+    let errors = format!(
+        "{} of {} errors follow an error",
+        card.errors_after_an_error, card.errors
+    );
+    let parts = [
         slices(&card.by_effort),
         slices(&card.by_kind),
-        card.errors_after_an_error,
-        card.errors
+        after.unwrap_or_default(),
+        errors,
+    ];
+    let told: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    look.wrap(&format!(
+        "By {}: {}",
+        rule_title(card.rule),
+        told.join(" · ")
     ))
 }
 
