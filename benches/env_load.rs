@@ -7,12 +7,12 @@
 //! cargo bench --bench env_load -- --write DIR          # only the data, for the reference to serve
 //! ```
 //!
-//! `tests/python/openenv_server.py` is a server of the same tools on OpenEnv's own
+//! `tests/python/openenv_finqa.py` is a server of the same tools on OpenEnv's own
 //! framework, for want of the reference:
 //!
 //! ```text
 //! cargo bench --bench env_load -- --write /tmp/tables
-//! .venv/openenv-0.2.3/bin/python tests/python/openenv_server.py /tmp/tables --port 8001 &
+//! .venv/openenv-0.2.3/bin/python tests/python/openenv_finqa.py /tmp/tables --port 8001 &
 //! FINQA_REFERENCE_URL=http://127.0.0.1:8001 cargo bench --bench env_load
 //! ```
 //!

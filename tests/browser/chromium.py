@@ -8,6 +8,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -133,8 +134,12 @@ class Page:
 
 
 def find(named=None):
-    """The browser's program, or None."""
-    return next((found for name in ([named] if named else NAMES) if (found := shutil.which(name))), None)
+    """The browser's program; ends this one with NO_BROWSER where there is none."""
+    for name in [named] if named else NAMES:
+        if found := shutil.which(name):
+            return found
+    print("skipped: no Chromium found (Debian: apt-get install chromium)")
+    sys.exit(NO_BROWSER)
 
 
 @contextlib.contextmanager

@@ -59,9 +59,6 @@ def main():
     arguments.add_argument("--chromium")
     given = arguments.parse_args()
     program = chromium.find(given.chromium)
-    if program is None:
-        print("skipped: no Chromium found (Debian: apt-get install chromium)")
-        return chromium.NO_BROWSER
     url = given.page.resolve().as_uri()
     with chromium.tab(program, allowed=[url]) as page:
         page.open(url, f"document.readyState === 'complete' && {ROWS} > 0")

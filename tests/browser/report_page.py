@@ -207,9 +207,6 @@ def main():
     arguments.add_argument("--chromium")
     given = arguments.parse_args()
     program = chromium.find(given.chromium)
-    if program is None:
-        print("skipped: no Chromium found (Debian: apt-get install chromium)")
-        return chromium.NO_BROWSER
     with chromium.tab(program, allowed=[given.report.resolve().as_uri()]) as page:
         if given.measure:
             measure(page, given.report)

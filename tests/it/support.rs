@@ -7,4 +7,5 @@ pub mod browser;
 pub mod cli;
 pub mod fault_server;
 pub mod file_server;
+pub mod python;
 pub mod traces;

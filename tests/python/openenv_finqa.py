@@ -1,24 +1,28 @@
-"""A FinQA environment on OpenEnv's own framework, for `convfinqa env play --url`.
+"""A FinQA environment on OpenEnv's own framework: for `convfinqa env play --url` to
+play against, and to set our server beside.
 
-    python openenv_finqa.py DATA SESSIONS
+    python openenv_finqa.py DATA [--port 8001] [--sessions 200]
 
-prints its address and serves until it is ended.
+prints its address and serves until it is ended; without --port on a free one.
 
-Not the reference: a short environment written for this test on the public
-`MCPEnvironment` and `create_app`, with the reference's tools and state. As there, each
-session shuffles the questions itself, a reset shows nothing of the question on core
-0.2.3, and a submission is answered by a reward alone. It grades by equality.
+Not the reference: a short environment written for these tests on the public
+`MCPEnvironment` and `create_app`, with the reference's tools and state, working as the
+contract says that the reference does: every query reads its table's file with pandas,
+makes a database and forgets it; each session shuffles the questions itself; a reset
+shows nothing of the question on core 0.2.3; a submission is answered by a reward
+alone. It grades by equality.
 """
 
+import argparse
 import csv
 import json
 import random
 import socket
 import sqlite3
-import sys
 import uuid
 from pathlib import Path
 
+import pandas as pd
 import uvicorn
 from fastmcp import FastMCP
 from openenv.core.env_server.http_server import create_app
@@ -39,7 +43,6 @@ class Tables(MCPEnvironment):
 
     def __init__(self, data):
         companies = data / "input_companies"
-        described = json.loads((companies / "tables_cleaned_all_companies.json").read_text())
         mcp = FastMCP("tables")
 
         @mcp.tool
@@ -50,28 +53,29 @@ class Tables(MCPEnvironment):
         @mcp.tool
         def get_table_info(company_name: str, table_name: str) -> str:
             """Get table metadata."""
-            entry = described.get(f"{company_name}/{table_name}")
-            if entry is None:
+            described = self.described().get(f"{company_name}/{table_name}")
+            if described is None:
                 return f"Error: Table '{table_name}' not found for company '{company_name}'"
-            return json.dumps({key: entry[key] for key in entry if key != "table"})
+            entry = dict(described)
+            frame = pd.DataFrame(json.loads(entry.pop("table")))
+            entry["column_dtypes"] = {name: str(frame[name].dtype) for name in frame.columns}
+            entry["unique_vals_per_col"] = {
+                name: frame[name].unique().tolist() for name in frame.columns[:1]
+            }
+            return json.dumps(entry)
 
         @mcp.tool
         def sql_query(company_name: str, table_name: str, query: str) -> str:
             """Execute a SQL query on a table."""
-            table = json.loads((companies / company_name / f"{table_name}.json").read_text())
-            columns = list(table)
-            rows = [list(row) for row in zip(*(list(column.values()) for column in table.values()))]
             database = sqlite3.connect(":memory:")
-            names = ", ".join(f'"{name}"' for name in columns)
-            marks = ", ".join("?" for _ in columns)
-            database.execute(f'CREATE TABLE "{table_name}" ({names})')
-            database.executemany(f'INSERT INTO "{table_name}" VALUES ({marks})', rows)
             try:
-                found = database.execute(query)
-                keys = [column[0] for column in found.description]
-                return json.dumps([dict(zip(keys, row)) for row in found])
-            except sqlite3.Error as error:
+                frame = pd.read_json(companies / company_name / f"{table_name}.json")
+                frame.to_sql(table_name, database, index=False)
+                return pd.read_sql_query(query, database).to_json(orient="records")
+            except (ValueError, OSError, sqlite3.Error, pd.errors.DatabaseError) as error:
                 return f"Error executing query: {error}"
+            finally:
+                database.close()
 
         @mcp.tool
         def submit_answer(answer: str) -> str:
@@ -82,8 +86,15 @@ class Tables(MCPEnvironment):
         with open(data / "benchmark_questions" / "finqa.csv", newline="") as file:
             self.questions = list(csv.DictReader(file))
         random.shuffle(self.questions)
+        self.metadata = companies / "tables_cleaned_all_companies.json"
+        self.read = None
         self.dealt = 0
         self.now = FinQAState()
+
+    def described(self):
+        if self.read is None:
+            self.read = json.loads(self.metadata.read_text())
+        return self.read
 
     def reset(self, seed=None, episode_id=None, **_):
         question = self.questions[self.dealt % len(self.questions)]
@@ -114,15 +125,19 @@ class Tables(MCPEnvironment):
 
 
 def main():
-    data, sessions = Path(sys.argv[1]), int(sys.argv[2])
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("data", type=Path)
+    arguments.add_argument("--port", type=int, default=0)
+    arguments.add_argument("--sessions", type=int, default=200)
+    given = arguments.parse_args()
     app = create_app(
-        lambda: Tables(data),
+        lambda: Tables(given.data),
         CallToolAction,
         CallToolObservation,
         env_name="finqa_env",
-        max_concurrent_envs=sessions,
+        max_concurrent_envs=given.sessions,
     )
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = socket.create_server(("127.0.0.1", given.port))
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
     print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
     server.run(sockets=[listener])

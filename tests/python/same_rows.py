@@ -2,7 +2,7 @@
 
     python same_rows.py http://127.0.0.1:8000 http://127.0.0.1:8001
 
-Both serve one data directory; the second is openenv_server.py.
+Both serve one data directory; the second is openenv_finqa.py.
 """
 
 import json

@@ -6,7 +6,7 @@ mod cli;
 mod http;
 mod mcp;
 mod patience;
-pub(crate) mod python;
+mod python;
 mod sessions;
 mod socket;
 

@@ -2,7 +2,7 @@
 //! client, its validator, the official MCP SDK's two lines, and a GRPO-style
 //! rollout. `tests/python/setup.sh` makes the virtual environments.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
@@ -13,25 +13,11 @@ use convfinqa::env::tools::{ToolLimits, Tools};
 use rstest::rstest;
 
 use super::{options, start};
+use crate::support::browser::browse_by;
+use crate::support::python::{Framework, program};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// A program of a virtual environment, or `None` with the reason printed.
-/// `CONVFINQA_REQUIRE_PYTHON` makes a missing one a failure.
-pub(crate) fn program(venv: &str, name: &str) -> Option<PathBuf> {
-    let path = root().join(".venv").join(venv).join("bin").join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    let required = std::env::var_os("CONVFINQA_REQUIRE_PYTHON").is_some();
-    assert!(
-        !required,
-        ".venv/{venv} is missing: run tests/python/setup.sh"
-    );
-    println!("skipped: .venv/{venv} is missing; tests/python/setup.sh makes it");
-    None
 }
 
 async fn run(program: &Path, arguments: &[&str]) -> String {
@@ -110,57 +96,26 @@ async fn a_grpo_rollout_earns_what_its_policy_deserves(#[case] venv: &str) {
     server.stop().await.expect("a clean end");
 }
 
-/// A Python server of the same tools, on a port that was free a moment ago.
-struct Framework(std::process::Child, String);
-
-impl Framework {
-    async fn start(python: &Path, data: &Path) -> Self {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-        let port = listener.local_addr().expect("an address").port();
-        drop(listener);
-        let child = Command::new(python)
-            .arg("openenv_server.py")
-            .arg(data)
-            .args(["--port", &port.to_string()])
-            .current_dir(root().join("tests/python"))
-            .env("PYTHONDONTWRITEBYTECODE", "1")
-            .spawn()
-            .expect("the server starts");
-        let mut framework = Self(child, format!("http://127.0.0.1:{port}"));
-        while tokio::net::TcpStream::connect(("127.0.0.1", port))
-            .await
-            .is_err()
-        {
-            let ended = framework.0.try_wait().expect("a process");
-            assert!(ended.is_none(), "the Python server ended: {ended:?}");
-            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
-        }
-        framework
-    }
-}
-
-impl Drop for Framework {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// What the load generator drives for want of the reference, and what a query
 /// must answer: rows as pandas writes them.
 #[tokio::test(flavor = "multi_thread")]
 async fn queries_answer_as_pandas_does_behind_openenvs_own_framework() {
-    let Some(python) = program("openenv-0.2.3", "python") else {
+    let venv = "openenv-0.2.3";
+    let (Some(python), data) = (
+        program(venv, "python"),
+        root().join("tests/fixtures/finqa-env/data"),
+    ) else {
         return;
     };
-    let data = root().join("tests/fixtures/finqa-env/data");
-    let theirs = Framework::start(&python, &data).await;
+    let Some(theirs) = Framework::start(venv, &data, 2) else {
+        return;
+    };
     let catalog = Catalog::load(&data).expect("the fixture");
     let tools = Tools::new(Arc::new(catalog), ToolLimits::default());
     let ours = spawn_in_process(Arc::new(tools), Rules::default(), options())
         .await
         .expect("a free port");
-    let out = run(&python, &["same_rows.py", &ours.url(), &theirs.1]).await;
+    let out = run(&python, &["same_rows.py", &ours.url(), &theirs.url]).await;
     assert!(out.contains("ok: 48 queries"), "{out}");
     ours.stop().await.expect("a clean end");
 }
@@ -169,15 +124,10 @@ async fn queries_answer_as_pandas_does_behind_openenvs_own_framework() {
 async fn a_person_plays_an_episode_by_keyboard_in_a_browser() {
     let server = start(options()).await;
     if let Some(python) = program("openenv-0.10.0", "python") {
-        match std::process::Command::new("chromium")
-            .arg("--version")
-            .output()
-        {
-            Ok(_) => {
-                let out = run(&python, &["web_page.py", &server.url()]).await;
-                assert!(out.contains("ok: an episode"), "{out}");
-            }
-            Err(error) => println!("skipped: no chromium ({error}); apt-get install chromium"),
+        let (script, url) = (root().join("tests/python/web_page.py"), server.url());
+        let played = move || browse_by(&python, &script, &[&url]);
+        if let Some(out) = tokio::task::spawn_blocking(played).await.expect("joined") {
+            assert!(out.contains("ok: an episode"), "{out}");
         }
     }
     server.stop().await.expect("a clean end");

@@ -8,20 +8,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::support::python::program;
+
 /// The interpreter of `.venv/mlflow`, or `None` with the reason printed.
-/// `CONVFINQA_REQUIRE_PYTHON` makes a missing one a failure.
 pub fn python() -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(".venv/mlflow/bin/python");
-    if path.exists() {
-        return Some(path);
-    }
-    let required = std::env::var_os("CONVFINQA_REQUIRE_PYTHON").is_some();
-    assert!(
-        !required,
-        ".venv/mlflow is missing: run tests/python/setup.sh"
-    );
-    println!("skipped: .venv/mlflow is missing; tests/python/setup.sh makes it");
-    None
+    program("mlflow", "python")
 }
 
 pub struct Mlflow {
