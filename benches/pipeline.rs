@@ -32,7 +32,7 @@ use convfinqa::run::Mode;
 use convfinqa::score::{Item, Scorecard, ScoredRow, score};
 use convfinqa::telemetry::{self, LogFormat, LogOptions, Telemetry};
 
-use common::{AtOnce, cpu_seconds, peak_megabytes, repeated, run};
+use common::{Scripted, at_once, cpu_seconds, peak_megabytes, repeated, run};
 
 const RECORDS: usize = 3_000;
 const REPETITIONS: usize = 5;
@@ -245,7 +245,7 @@ fn whole_run(mode: &str, file: &Path) {
         .unwrap();
     let model = mode
         .starts_with("whole-model")
-        .then(|| Arc::new(AtOnce) as Arc<dyn ChatModel>);
+        .then(|| Arc::new(Scripted(at_once)) as Arc<dyn ChatModel>);
     runtime.block_on(async {
         let traces = traces(mode, folder.path());
         run(data, Mode::Questions, model, folder.path()).await;

@@ -19,6 +19,12 @@
 #[path = "../tests/it/mlflow/server.rs"]
 mod server;
 
+/// Where the helper finds the tests' helpers.
+#[path = "../tests/it/support"]
+mod support {
+    pub mod python;
+}
+
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 

@@ -101,12 +101,13 @@ pub async fn run(
     path
 }
 
-/// A model that costs nothing, so that what is left is ours.
-pub struct AtOnce;
+/// A model in this process that replies at once with what the function gives, so
+/// that what is left is ours.
+pub struct Scripted(pub fn(&ChatRequest) -> String);
 
-impl ChatModel for AtOnce {
+impl ChatModel for Scripted {
     fn name(&self) -> &str {
-        "at-once"
+        "scripted"
     }
 
     fn supports(&self, _feature: Feature) -> Support {
@@ -118,15 +119,9 @@ impl ChatModel for AtOnce {
         request: &'a ChatRequest,
         _cancel: &'a CancellationToken,
     ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
-        let content = if request.node == "critic" {
-            "ALL_OK".to_owned()
-        } else {
-            r#"{"evidence": [{"id": "r1c1", "literal": "10"}], "program": "add(10, 2)", "steps": ["add"],
-                "answer": "12", "unit": "number", "label": "sum", "confidence": 0.9}"#
-                .to_owned()
-        };
+        let content = (self.0)(request);
         // As a provider does.
-        let span = models::trace::chat("at-once", request);
+        let span = models::trace::chat(self.name(), request);
         Box::pin(async move {
             let reply = reply(content);
             models::trace::replied(&span, &reply);
@@ -135,15 +130,26 @@ impl ChatModel for AtOnce {
     }
 }
 
+/// Always the same answer, which the critic accepts.
+pub fn at_once(request: &ChatRequest) -> String {
+    if request.node == "critic" {
+        "ALL_OK".to_owned()
+    } else {
+        r#"{"evidence": [{"id": "r1c1", "literal": "10"}], "program": "add(10, 2)", "steps": ["add"],
+            "answer": "12", "unit": "number", "label": "sum", "confidence": 0.9}"#
+            .to_owned()
+    }
+}
+
 /// A reply at once.
-pub fn reply(content: String) -> ChatReply {
+fn reply(content: String) -> ChatReply {
     ChatReply {
         content,
         tool_calls: Vec::new(),
         finish: FinishReason::Stop,
         refusal: None,
         usage: None,
-        model: "at-once".to_owned(),
+        model: "scripted".to_owned(),
         request_id: None,
         attempts: 1,
         latency: Duration::ZERO,

@@ -177,6 +177,18 @@ pub enum CriticVerdict {
     Skipped,
 }
 
+impl CriticVerdict {
+    /// Its name in files and in traces.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Revise { .. } => "revise",
+            Self::Unparsable { .. } => "unparsable",
+            Self::Skipped => "skipped",
+        }
+    }
+}
+
 /// One analyst reply with its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Round {

@@ -10,7 +10,7 @@ use crate::telemetry::{
     attributes as names, count, fail, messages, set, set_content, set_list, wants_content, word,
 };
 
-use super::answer::{CriticVerdict, Round, Settled};
+use super::answer::{Round, Settled};
 use super::exchange::{Call, Failure};
 use super::wiring::{Interruption, Route};
 
@@ -141,7 +141,7 @@ pub(super) fn judged(span: &Span, round: &Round) {
     if span.is_disabled() {
         return;
     }
-    set(span, names::VERDICT, verdict(&round.verdict));
+    set(span, names::VERDICT, round.verdict.name());
     let findings = round.findings.iter().map(|finding| finding.kind);
     let findings: Vec<String> = findings.map(|kind| word(&kind)).collect();
     if !findings.is_empty() {
@@ -158,14 +158,5 @@ pub(super) fn recalled(model: &dyn ChatModel, request: &ChatRequest, call: &Call
         let span = crate::models::trace::chat(model.name(), request);
         set(&span, names::RECALLED, true);
         crate::models::trace::replied(&span, reply);
-    }
-}
-
-fn verdict(verdict: &CriticVerdict) -> &'static str {
-    match verdict {
-        CriticVerdict::Ok => "ok",
-        CriticVerdict::Revise { .. } => "revise",
-        CriticVerdict::Unparsable { .. } => "unparsable",
-        CriticVerdict::Skipped => "skipped",
     }
 }

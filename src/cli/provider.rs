@@ -10,6 +10,7 @@ use rust_decimal::Decimal;
 use crate::agents::{Backend, CriticMode, OpinionUse, PairOptions, Sampling};
 use crate::config::{Settings, TableStyle};
 use crate::dataset::{self, Dataset, Selection, Source};
+use crate::env::play::PriceOf;
 use crate::models::{self, ChatModel, Endpoint, Observer, OpenAiModel, PriceList};
 use crate::prompt::{Prompts, Rendering};
 use crate::run::Price;
@@ -51,23 +52,16 @@ pub fn answering(settings: &Settings, observer: Observer) -> anyhow::Result<Answ
     let (backend, endpoint, name, critic_name) = if settings.is_offline() {
         (Backend::Offline, None, "offline".to_owned(), String::new())
     } else {
-        let analyst = chat_model(settings, &settings.model, &variable, &observer)?;
-        let (endpoint, name) = (analyst.settings().endpoint(), describe(analyst.settings()));
-        let analyst: Arc<dyn ChatModel> = Arc::new(analyst);
-        let (critic, critic_name) = match &settings.critic_model {
-            Some(model) => {
-                let critic = chat_model(settings, model, &variable, &observer)?;
-                let name = describe(critic.settings());
-                (Arc::new(critic) as Arc<dyn ChatModel>, name)
-            }
-            None => (Arc::clone(&analyst), name.clone()),
+        let analyst = single(settings, &settings.model, &variable, &observer)?;
+        let critic = match &settings.critic_model {
+            Some(model) => single(settings, model, &variable, &observer)?,
+            None => analyst.clone(),
         };
-        (
-            Backend::Llm { analyst, critic },
-            Some(endpoint),
-            name,
-            critic_name,
-        )
+        let backend = Backend::Llm {
+            analyst: analyst.model,
+            critic: critic.model,
+        };
+        (backend, Some(analyst.endpoint), analyst.name, critic.name)
     };
     let pair = pair_options(settings, backend, prompts);
     let critic_name = match pair.critic {
@@ -86,26 +80,34 @@ pub fn answering(settings: &Settings, observer: Observer) -> anyhow::Result<Answ
 impl Answering {
     /// Whether calls leave this machine, and so may cost money.
     pub fn is_remote(&self) -> bool {
-        self.endpoint
-            .is_some_and(|endpoint| endpoint != Endpoint::Loopback)
+        is_remote(self.endpoint)
     }
 
     /// What calls cost: nothing offline, unknown where no price is listed.
     pub fn price(&self) -> Price {
-        let endpoint = self.endpoint;
+        let price = price(self.endpoint);
         Arc::new(move |calls| {
-            let Some(endpoint) = endpoint else {
-                return Some(Decimal::ZERO);
-            };
             let replies = calls.iter().filter_map(|call| call.reply.as_ref());
-            replies
-                .map(|reply| PriceList::embedded().cost(endpoint, reply))
-                .sum()
+            replies.map(|reply| price(reply)).sum()
         })
     }
 }
 
+/// Whether calls to an endpoint leave this machine, and so may cost money.
+pub fn is_remote(endpoint: Option<Endpoint>) -> bool {
+    endpoint.is_some_and(|endpoint| endpoint != Endpoint::Loopback)
+}
+
+/// What a reply costs in US dollars: nothing offline, unknown where no price is listed.
+pub fn price(endpoint: Option<Endpoint>) -> PriceOf {
+    Arc::new(move |reply| match endpoint {
+        None => Some(Decimal::ZERO),
+        Some(endpoint) => PriceList::embedded().cost(endpoint, reply),
+    })
+}
+
 /// One model, by itself.
+#[derive(Clone)]
 pub struct Single {
     /// The model.
     pub model: Arc<dyn ChatModel>,
@@ -115,30 +117,17 @@ pub struct Single {
     pub name: String,
 }
 
-/// The model that the settings name, with `variables` in the place of the
+/// One model by the settings' server, with `variables` in the place of the
 /// environment; `observer` hears of retries.
 ///
 /// # Errors
 /// A key or address that cannot work, in one line.
 pub fn single(
     settings: &Settings,
-    variables: &dyn Fn(&str) -> Option<String>,
-    observer: &Observer,
-) -> anyhow::Result<Single> {
-    let model = chat_model(settings, &settings.model, variables, observer)?;
-    Ok(Single {
-        endpoint: model.settings().endpoint(),
-        name: describe(model.settings()),
-        model: Arc::new(model),
-    })
-}
-
-fn chat_model(
-    settings: &Settings,
     model: &str,
     variables: &dyn Fn(&str) -> Option<String>,
     observer: &Observer,
-) -> anyhow::Result<OpenAiModel> {
+) -> anyhow::Result<Single> {
     let flags = models::Flags {
         provider: settings.provider.as_deref().map(str::parse).transpose()?,
         base_url: settings.base_url.clone(),
@@ -147,7 +136,15 @@ fn chat_model(
     let mut resolved = models::Settings::resolve(variables, &flags)?;
     resolved.timeouts.attempt = Duration::from_secs(settings.timeout);
     resolved.retry.max_attempts = settings.attempts;
-    Ok(OpenAiModel::new(resolved)?.with_observer(Arc::clone(observer)))
+    Ok(Single {
+        endpoint: resolved.endpoint(),
+        // Part of a run's identity.
+        name: format!(
+            "{} {} {}",
+            resolved.provider, resolved.base_url, resolved.model
+        ),
+        model: Arc::new(OpenAiModel::new(resolved)?.with_observer(Arc::clone(observer))),
+    })
 }
 
 /// What should be known about these settings before anything is asked.
@@ -168,14 +165,6 @@ pub fn advice(settings: &Settings) -> Option<&'static str> {
         ),
         _ => None,
     }
-}
-
-/// Provider, address and model: part of a run's identity.
-fn describe(settings: &models::Settings) -> String {
-    format!(
-        "{} {} {}",
-        settings.provider, settings.base_url, settings.model
-    )
 }
 
 fn pair_options(settings: &Settings, backend: Backend, prompts: Prompts) -> PairOptions {

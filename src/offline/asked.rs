@@ -1,6 +1,6 @@
 //! A question as the rules read it: its words, its years, its cues.
 
-use super::text::{Kind, Token, tokenize};
+use super::text::{Kind, Token, is_weak, tokenize};
 
 /// A question, tokenised once.
 #[derive(Clone, Debug)]
@@ -25,6 +25,12 @@ impl Asked {
             phrase,
             years,
         }
+    }
+
+    /// Its words of substance.
+    pub fn content(&self) -> Vec<Token> {
+        let strong = self.tokens.iter().filter(|t| !is_weak(&t.text));
+        strong.cloned().collect()
     }
 
     /// Whether any of these phrases (whole words) occurs.

@@ -126,22 +126,17 @@ impl AnswerView {
 
 fn judged(round: &crate::agents::Round) -> Judged {
     let mut findings: Vec<String> = round.findings.iter().map(ToString::to_string).collect();
-    let verdict = match &round.verdict {
-        CriticVerdict::Ok => "ok",
+    match &round.verdict {
         CriticVerdict::Revise { findings: others } => {
             findings.extend(others.iter().map(ToString::to_string));
-            "revise"
         }
-        CriticVerdict::Unparsable { reason } => {
-            findings.push(reason.clone());
-            "unparsable"
-        }
-        CriticVerdict::Skipped => "skipped",
-    };
+        CriticVerdict::Unparsable { reason } => findings.push(reason.clone()),
+        CriticVerdict::Ok | CriticVerdict::Skipped => {}
+    }
     Judged {
         number: round.number,
         answer: round.answer.printed.clone(),
-        verdict,
+        verdict: round.verdict.name(),
         told: super::terminal::verdict_text(round),
         findings,
     }

@@ -14,6 +14,8 @@ pub mod report;
 mod summary;
 pub mod terminal;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
+
 pub use answer::AnswerView;
 pub use csv::{COLUMNS, CsvFile, write_rows};
 pub use folder::{RunFolder, SinkError, copy, latest_unfinished};
@@ -22,3 +24,10 @@ pub use junit::write_junit;
 pub use leaderboard::write_leaderboard;
 pub use misses::write_misses;
 pub use summary::{Spent, Summary, Tally, summarise, write_config, write_summary};
+
+/// What is escaped in a segment of a URL's path: all but RFC 3986's unreserved.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');

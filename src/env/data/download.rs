@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use futures::StreamExt as _;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
@@ -437,16 +438,17 @@ fn unwritten(path: &Path, source: std::io::Error) -> DownloadError {
     DownloadError::Write { path, source }
 }
 
-/// The path with whatever has a meaning in an address escaped.
+/// What is escaped in a path that goes into an address: all but its slashes and
+/// RFC 3986's unreserved.
+const PATH: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'/');
+
 fn encoded(path: &str) -> String {
-    path.bytes()
-        .map(|b| match b {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' | b'/' => {
-                char::from(b).to_string()
-            }
-            other => format!("%{other:02X}"),
-        })
-        .collect()
+    utf8_percent_encode(path, PATH).to_string()
 }
 
 #[cfg(test)]

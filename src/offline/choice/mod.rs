@@ -18,7 +18,6 @@ use super::fill::Filled;
 use super::plan::Plan;
 use super::slots::weighted;
 use super::state::State;
-use super::text::is_weak;
 
 use cues::CUES;
 use shape::{SHAPES, shape};
@@ -125,18 +124,12 @@ pub(crate) struct Scene<'a> {
 impl<'a> Scene<'a> {
     /// Reads the question.
     pub fn new(facts: &'a Facts, asked: &'a Asked, state: &'a State, follow_ups: usize) -> Self {
-        let content: Vec<_> = asked
-            .tokens
-            .iter()
-            .filter(|t| !is_weak(&t.text))
-            .cloned()
-            .collect();
         let bare = super::state::is_bare(asked);
         let mut scene = Self {
             facts,
             asked,
             state,
-            words: weighted(facts, &content).0,
+            words: weighted(facts, &asked.content()).0,
             refers: !state.turns.is_empty()
                 && (bare || super::follow::names_the_same(facts, asked, state)),
             bare,

@@ -13,7 +13,6 @@ use super::plan::{Pairing, Pattern, Plan};
 use super::slots::Query;
 use super::state::{State, Turn, is_bare};
 use super::templates::{Context, query};
-use super::text::is_weak;
 use crate::number::UnitKind;
 
 /// Everything a follow-up template looks at.
@@ -76,13 +75,7 @@ pub(crate) fn plans(facts: &Facts, asked: &Asked, state: &State, context: &Conte
 
 /// Whether the last turns named every word of substance already.
 pub(crate) fn names_the_same(facts: &Facts, asked: &Asked, state: &State) -> bool {
-    let content: Vec<_> = asked
-        .tokens
-        .iter()
-        .filter(|t| !is_weak(&t.text))
-        .cloned()
-        .collect();
-    let (words, unknown) = super::slots::weighted(facts, &content);
+    let (words, unknown) = super::slots::weighted(facts, &asked.content());
     let known = |word: u32| {
         state
             .turns

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use percent_encoding::utf8_percent_encode;
+
 use super::error::MlflowError;
 
 /// A file that the server gets.
@@ -83,15 +85,7 @@ pub(super) fn encoded_path(path: &str) -> String {
 }
 
 fn encoded(segment: &str) -> String {
-    let mut text = String::with_capacity(segment.len());
-    for byte in segment.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            text.push(char::from(byte));
-        } else {
-            text.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    text
+    utf8_percent_encode(segment, crate::sinks::SEGMENT).to_string()
 }
 
 #[cfg(test)]

@@ -3,7 +3,6 @@
 
 use serde_json::{Value, json};
 
-use crate::agents::CriticVerdict;
 use crate::run::{Journal, Row};
 use crate::sinks::SinkError;
 
@@ -70,20 +69,11 @@ fn cells(row: &Row) -> Vec<Value> {
         json!(settled.stop),
         json!(settled.rounds.len()),
         json!(settled.rounds.first().map(|round| &round.answer.printed)),
-        json!(settled.rounds.last().map(|round| verdict(&round.verdict))),
+        json!(settled.rounds.last().map(|round| round.verdict.name())),
         json!(row.latency),
         json!(input),
         json!(output),
         json!(row.cost.map(|cost| cost.to_string())),
         json!(row.filename),
     ]
-}
-
-fn verdict(verdict: &CriticVerdict) -> &'static str {
-    match verdict {
-        CriticVerdict::Ok => "ok",
-        CriticVerdict::Revise { .. } => "revise",
-        CriticVerdict::Unparsable { .. } => "unparsable",
-        CriticVerdict::Skipped => "skipped",
-    }
 }

@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use rust_decimal::Decimal;
-
 use crate::cli::args::ModelArgs;
 use crate::cli::provider;
 use crate::config::Settings;
 use crate::env::play::{Baseline, PlayError, PriceOf};
-use crate::models::{ChatModel, Endpoint, Feature, Observer, PriceList, Support};
+use crate::models::{ChatModel, Endpoint, Feature, Observer, Support};
 
 /// The environment's variables, with those of `OpenEnv`'s inference scripts in
 /// the places of ours.
@@ -57,17 +55,12 @@ pub(super) struct Contender {
 impl Contender {
     /// Whether calls leave this machine, and so may cost money.
     pub fn is_remote(&self) -> bool {
-        self.endpoint
-            .is_some_and(|endpoint| endpoint != Endpoint::Loopback)
+        provider::is_remote(self.endpoint)
     }
 
     /// What a reply costs: nothing offline, unknown where no price is listed.
     pub fn price(&self) -> PriceOf {
-        let endpoint = self.endpoint;
-        Arc::new(move |reply| match endpoint {
-            None => Some(Decimal::ZERO),
-            Some(endpoint) => PriceList::embedded().cost(endpoint, reply),
-        })
+        provider::price(self.endpoint)
     }
 }
 
@@ -87,7 +80,7 @@ pub(super) fn contender(
             name: "offline".to_owned(),
         });
     }
-    let single = provider::single(settings, variable, observer)?;
+    let single = provider::single(settings, &settings.model, variable, observer)?;
     if single.model.supports(Feature::Tools) == Support::No {
         return Err(PlayError::NoTools {
             model: settings.model.clone(),

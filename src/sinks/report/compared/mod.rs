@@ -8,6 +8,8 @@ mod view;
 
 use std::path::{Component, Path, PathBuf};
 
+use percent_encoding::utf8_percent_encode;
+
 use crate::analysis::{Answers, Comparison};
 use crate::sinks::folder::SinkError;
 
@@ -66,23 +68,13 @@ fn link(page: &Path, file: &Path) -> Option<String> {
     let path: PathBuf = up.chain(to.components().skip(shared)).collect();
     let parts: Option<Vec<String>> = path
         .components()
-        .map(|part| Some(escaped(part.as_os_str().to_str()?)))
+        .map(|part| {
+            let part = part.as_os_str().to_str()?;
+            Some(utf8_percent_encode(part, crate::sinks::SEGMENT).to_string())
+        })
         .collect();
     // A first part with a colon would be read as a scheme.
     Some(format!("./{}", parts?.join("/")))
-}
-
-/// A part of a path as a part of a URL.
-fn escaped(part: &str) -> String {
-    let mut out = String::new();
-    for byte in part.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    out
 }
 
 #[cfg(test)]
