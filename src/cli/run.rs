@@ -145,7 +145,8 @@ async fn traced_job(
         sinks::copy(&folder.file("output.csv"), &folder.last_csv())?;
         Ok(summary)
     });
-    let finish = finish?;
+    let finish =
+        finish.context("the run stopped; what is answered is kept, --resume goes on from there")?;
     let summary = written?;
     let sent = match sidecar {
         Some(sidecar) => Some(sidecar.finish(ending(&finish, &summary)?, give_up).await),

@@ -258,3 +258,31 @@ fn a_changed_model_prompt_or_selection_is_refused_on_resume() {
     assert_eq!(server.count(), before, "nothing is asked again");
     with(&["last", "--n", "3", "--model", "a"]).fails(2, &["no unfinished run"]);
 }
+
+/// No file may grow beyond 200 KB, as on a disk that is nearly full.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_run_that_finds_the_disk_full_says_so_and_goes_on_when_there_is_room() {
+    let place = Workplace::new();
+    let mut command = std::process::Command::new("/bin/bash");
+    // The signal would end it before it can say anything.
+    let limited = "trap '' XFSZ; ulimit -f 200; exec \"$0\" --data-path sample";
+    command.args(["-c", limited, env!("CARGO_BIN_EXE_convfinqa")]);
+    command.current_dir(place.path("")).env_clear();
+    let stopped = Ran::of(&mut command);
+    stopped.fails(
+        2,
+        &["the run stopped", "--resume goes on", "journal.sqlite"],
+    );
+    let kept = Journal::open(&place.run_folder().join("journal.sqlite")).unwrap();
+    let mut answered = 0;
+    kept.for_each_row(|_| answered += 1).unwrap();
+    drop(kept);
+    assert!(answered > 0, "nothing was kept");
+    place.run(&["--resume"]).succeeds();
+    let summary = place.summary();
+    assert_eq!(
+        summary["run"]["total"],
+        place.rows("output/output.csv").len()
+    );
+}
