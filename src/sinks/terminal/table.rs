@@ -218,16 +218,26 @@ fn beside_turns(card: &ConversationCard, look: Look) -> String {
 
 fn latency_line(scores: &Scorecard, look: Look) -> Option<String> {
     let latency = scores.latency.as_ref()?;
+    // The embedded pair takes less than a hundredth of a second.
+    let (unit, of_second) = if latency.max < 1.0 {
+        ("ms", 1000.0)
+    } else {
+        ("s", 1.0)
+    };
+    let parts = [
+        ("mean", latency.mean),
+        ("min", latency.min),
+        ("max", latency.max),
+        ("P25", latency.p25),
+        ("P50", latency.p50),
+        ("P75", latency.p75),
+        ("P95", latency.p95),
+        ("P99", latency.p99),
+    ]
+    .map(|(name, seconds)| format!("{name} {:.2}", of_second * seconds));
     Some(look.wrap(&format!(
-        "Latency s: mean {:.2}, min {:.2}, max {:.2}, P25 {:.2}, P50 {:.2}, P75 {:.2}, P95 {:.2}, P99 {:.2} (n {})",
-        latency.mean,
-        latency.min,
-        latency.max,
-        latency.p25,
-        latency.p50,
-        latency.p75,
-        latency.p95,
-        latency.p99,
+        "Latency {unit}: {} (n {})",
+        parts.join(", "),
         latency.n
     )))
 }
