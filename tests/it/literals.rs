@@ -7,6 +7,8 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::support::published::published;
+
 /// Rooms that read questions and decide answers.
 const DECIDING: &[&str] = &[
     "offline", "agents", "parse", "prompt", "table", "number", "program",
@@ -117,19 +119,15 @@ fn no_literal_or_template_asks_a_question_but_of_an_invented_year() {
 
 #[test]
 fn no_literal_or_template_holds_the_words_of_a_question_of_the_data() {
-    let folder = root().join("../shared/data/convfinqa");
     let mut runs: HashSet<Vec<String>> = HashSet::new();
     for name in [
         "train_first100.json",
         "dev_work.json",
         "test_documents.json",
     ] {
-        let path = folder.join(name);
-        if !path.is_file() {
-            println!("skipped: no {}", path.display());
+        let Some(data) = published(name) else {
             continue;
-        }
-        let data = convfinqa::dataset::load(&convfinqa::dataset::Source::Path(path)).unwrap();
+        };
         for case in data.records.iter().flat_map(|record| record.cases()) {
             let words = words(&case.question.text);
             runs.extend(words.windows(TELLING).map(<[String]>::to_vec));

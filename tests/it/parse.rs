@@ -1,11 +1,11 @@
 //! Replies as models write them, through `parse`.
 
-use std::path::Path;
-
 use convfinqa::number::{Scale, Unit, UnitKind};
 use convfinqa::parse::{Analysis, Evidence, Leniency, Verdict, analysis, verdict};
 use proptest::prelude::*;
 use rstest::rstest;
+
+use crate::support::published::records_file;
 
 const PLAIN: &str = r#"{"steps": ["206,588 - 181,001 = 25,587"], "answer": "14.1%",
  "evidence": [{"id": "r6c1", "literal": "206,588"}], "program": "subtract(206588, 181001), divide(#0, 181001)",
@@ -238,13 +238,12 @@ fn only_the_end_of_an_overlong_reply_is_read() {
 /// from a reply must not change a character.
 #[test]
 fn gold_programs_pass_untouched() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/convfinqa");
     let mut read = 0;
     for file in ["train_first100.json", "dev_work.json"] {
-        let Ok(text) = std::fs::read_to_string(folder.join(file)) else {
-            println!("skipped: {file} is not beside the project");
+        let Some(path) = records_file(file) else {
             continue;
         };
+        let text = std::fs::read_to_string(path).unwrap();
         let records: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
         for record in &records {
             for program in record["annotation"]["turn_program"].as_array().unwrap() {

@@ -7,5 +7,6 @@ pub mod browser;
 pub mod cli;
 pub mod fault_server;
 pub mod file_server;
+pub mod published;
 pub mod python;
 pub mod traces;

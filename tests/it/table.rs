@@ -1,12 +1,13 @@
 //! Tests of `table`: rendering, and the published pages where they are at hand.
 
 use std::collections::HashSet;
-use std::path::Path;
 
-use convfinqa::dataset::{Document, Source, load};
+use convfinqa::dataset::Document;
 use convfinqa::number::Scale;
 use convfinqa::table::{CellKind, Style, Table};
 use proptest::prelude::*;
+
+use crate::support::published::published;
 
 fn document(table: &[&[&str]]) -> Document {
     Document {
@@ -21,14 +22,7 @@ fn document(table: &[&[&str]]) -> Document {
 
 /// Pages of a published file; `None`, said, where it is missing.
 fn pages(name: &str) -> Option<Vec<Document>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../shared/data/convfinqa")
-        .join(name);
-    if !path.exists() {
-        println!("skipped: {} is not there", path.display());
-        return None;
-    }
-    let dataset = load(&Source::Path(path)).unwrap();
+    let dataset = published(name)?;
     let documents = dataset.records.iter().map(|r| (*r.document).clone());
     Some(documents.collect())
 }

@@ -1,22 +1,10 @@
 //! The causes found on the reference system's answers, beside an audit of the
 //! same misses by people. Skipped where answers and records are not at hand.
 
-use std::path::PathBuf;
-
 use convfinqa::analysis::{Answers, Cause, analyze};
-use convfinqa::dataset::{Source, load};
 use convfinqa::score::Rule;
 
-fn shared(path: &str) -> Option<PathBuf> {
-    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../shared/data")
-        .join(path);
-    if file.exists() {
-        return Some(file);
-    }
-    println!("skipped: no {path} beside the repository");
-    None
-}
+use crate::support::published::{beside, published};
 
 /// What the audit says: page, part, and the cause; where gold is to blame, the
 /// cause beneath it.
@@ -79,12 +67,11 @@ const OTHERS: [(&str, &str, Cause); 8] = [
 
 #[test]
 fn the_causes_of_the_reference_misses_are_those_of_the_audit() {
-    let file = shared("predictions/gpt4o_reflection_train100.csv");
-    let data = shared("convfinqa/train_first100.json");
+    let file = beside("predictions/gpt4o_reflection_train100.csv");
+    let data = published("train_first100.json");
     let (Some(file), Some(data)) = (file, data) else {
         return;
     };
-    let data = load(&Source::Path(data)).unwrap();
     let answers = Answers::open(&file, Some(&data)).unwrap();
     let misses = analyze(&answers, Rule::NumericalMatch).misses;
     assert_eq!(misses.len(), 30);

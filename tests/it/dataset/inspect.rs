@@ -1,11 +1,13 @@
 //! `check`, `stats` and `show`.
 
-use convfinqa::dataset::{Artefact, Dataset, Source, check, load, sample, show, stats};
+use convfinqa::dataset::{Artefact, check, sample, show, stats};
 use convfinqa::table::Style;
 use rstest::rstest;
 use serde_json::{Value as Json, json};
 
-use super::{parse, record, shared};
+use super::{parse, record};
+
+use crate::support::published::published;
 
 /// The artefacts of one record with one field set.
 fn artefacts(pointer: &str, value: Json) -> Vec<(Artefact, Option<String>)> {
@@ -81,10 +83,6 @@ fn the_gold_of_the_sample_holds() {
         .collect();
     assert!(of_gold.is_empty(), "{of_gold:#?}");
     assert_eq!(report.programs_confirmed, report.questions + report.turns);
-}
-
-fn published(name: &str) -> Option<Dataset> {
-    shared(name).map(|path| load(&Source::Path(path)).unwrap())
 }
 
 #[test]

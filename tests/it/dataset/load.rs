@@ -2,16 +2,14 @@
 
 use std::fs;
 
-use convfinqa::dataset::{Dataset, Kind, Source, from_str, load, load_sound, sample};
+use convfinqa::dataset::{Kind, Source, from_str, load, load_sound, sample};
 use convfinqa::number::Value;
 use rstest::rstest;
 use serde_json::{Value as Json, json};
 
-use super::{complaint, parse, record, shared};
+use super::{complaint, parse, record};
 
-fn load_shared(name: &str) -> Option<Dataset> {
-    shared(name).map(|path| load(&Source::Path(path)).unwrap())
-}
+use crate::support::published::published;
 
 #[test]
 fn a_record_loads_with_its_gold_beside_it() {
@@ -310,7 +308,7 @@ fn the_published_files_load(
     #[case] questions: usize,
     #[case] turns: usize,
 ) {
-    let Some(dataset) = load_shared(name) else {
+    let Some(dataset) = published(name) else {
         return;
     };
     assert_eq!(dataset.records.len(), records);
@@ -327,8 +325,8 @@ fn the_published_files_load(
 #[test]
 fn the_abridged_and_the_unabridged_records_are_the_same() {
     let (Some(long), Some(short)) = (
-        load_shared("train_first25_unabridged.json"),
-        load_shared("train_first100.json"),
+        published("train_first25_unabridged.json"),
+        published("train_first100.json"),
     ) else {
         return;
     };

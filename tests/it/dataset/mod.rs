@@ -1,7 +1,5 @@
 //! Tests of `dataset`.
 
-use std::path::{Path, PathBuf};
-
 use convfinqa::dataset::{Dataset, DatasetError, from_str};
 use serde_json::{Value as Json, json};
 
@@ -9,19 +7,6 @@ mod download;
 mod inspect;
 mod load;
 mod select;
-
-/// A published file beside the repository; says so and gives `None` where it is missing.
-fn shared(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../shared/data/convfinqa")
-        .join(name);
-    if path.exists() {
-        Some(path)
-    } else {
-        println!("skipped: {} is not there", path.display());
-        None
-    }
-}
 
 /// A record of an invented company with a stand-alone question and two turns.
 fn record(id: &str) -> Json {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use convfinqa::dataset::{Dataset, Source, from_str, load};
+use convfinqa::dataset::{Dataset, from_str};
 use convfinqa::env::data::{BuildOptions, Catalog, build, question_key};
 use convfinqa::env::reward::{Mode, compute_reward};
 use convfinqa::env::tools::{ToolLimits, Tools};
@@ -11,6 +11,7 @@ use convfinqa::number::Value as Executed;
 use serde_json::{Value, json};
 
 use crate::support::cli::Workplace;
+use crate::support::published::published;
 
 /// A record of an invented company; `qa` is its stand-alone question.
 fn record(id: &str, page: &str, qa: Value) -> Value {
@@ -300,17 +301,13 @@ fn bad_input_to_build_is_one_line() {
 /// where the typed answer disagrees with that, by what was typed.
 #[test]
 fn gold_answers_of_real_records_earn_one() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/convfinqa");
     for (name, asked, in_cells) in [
         ("train_first100.json", 124, 71),
         ("train_first25_unabridged.json", 33, 26),
     ] {
-        let path = root.join(name);
-        if !path.exists() {
-            println!("skipped: {} is not there", path.display());
+        let Some(records) = published(name) else {
             continue;
-        }
-        let records = load(&Source::Path(path)).unwrap();
+        };
         let of =
             |tables_only| Catalog::from_dataset(&records, BuildOptions { tables_only }).unwrap();
         let catalog = of(false);

@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
-use convfinqa::dataset::{Source, load, sample};
+use convfinqa::dataset::sample;
 use convfinqa::env::data::{BuildOptions, Catalog, EnvError, build, question_key};
 use convfinqa::env::reward::{Mode, compute_reward};
 use convfinqa::env::tools::{ToolLimits, Tools};
 
 use super::tools::fixture;
+
+use crate::support::published::published;
 
 #[test]
 fn the_fixture_is_read_and_its_gaps_are_named() {
@@ -89,13 +91,9 @@ fn tables_only_keeps_a_part() {
 
 #[test]
 fn real_records_build() {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data/convfinqa/train_first100.json");
-    if !path.exists() {
-        println!("skipped: no ../shared/data/convfinqa/train_first100.json");
+    let Some(dataset) = published("train_first100.json") else {
         return;
-    }
-    let dataset = load(&Source::Path(path)).unwrap();
+    };
     let catalog = Catalog::from_dataset(&dataset, BuildOptions::default()).unwrap();
     assert_eq!(catalog.questions().len(), 124);
     assert_eq!(catalog.check().problems, Vec::<String>::new());

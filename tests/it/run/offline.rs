@@ -1,6 +1,7 @@
 //! The main job offline, as its first user runs it.
 
 use crate::support::cli::Workplace;
+use crate::support::published::records_file;
 
 #[test]
 fn the_sample_is_answered_scored_and_written_without_key_or_network() {
@@ -62,15 +63,10 @@ fn the_rules_send_answers_of_the_sample_back() {
 /// Measured on the 124: the rules fix more than they break.
 #[test]
 fn on_real_questions_the_rules_fix_more_than_they_break() {
-    let data = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../shared/data/convfinqa/train_first100.json"
-    );
-    if !std::path::Path::new(data).exists() {
-        eprintln!("skipped: the first 100 training records are not at hand");
+    let Some(data) = records_file("train_first100.json") else {
         return;
-    }
-    let summary = summary(&["--data-path", data]);
+    };
+    let summary = summary(&["--data-path", data.to_str().unwrap()]);
     let critic = &summary["critic"];
     assert!(critic["sent_back"].as_u64().unwrap() > 0, "{critic}");
     assert!(

@@ -1,30 +1,14 @@
 //! What is known of real predictions. Skipped where they are not at hand.
 
-use std::path::PathBuf;
-
-use convfinqa::dataset::{Dataset, Source, load};
+use convfinqa::dataset::Dataset;
 use convfinqa::program::official::{Dialect, evaluate};
 use convfinqa::score::files::{read_predictions, rescore};
 use convfinqa::score::{Rule, Scorecard, ScoredRow, floor};
 
-/// A file beside the repository; says so and gives `None` if it is not there.
-fn shared(path: &str) -> Option<PathBuf> {
-    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../shared/data")
-        .join(path);
-    if file.exists() {
-        return Some(file);
-    }
-    println!("skipped: no {path} beside the repository");
-    None
-}
-
-fn dataset(name: &str) -> Option<Dataset> {
-    Some(load(&Source::Path(shared(&format!("convfinqa/{name}"))?)).unwrap())
-}
+use crate::support::published::{beside, published};
 
 fn scored(name: &str, dataset: Option<&Dataset>) -> Option<Vec<ScoredRow>> {
-    let rows = read_predictions(&shared(&format!("predictions/{name}"))?).unwrap();
+    let rows = read_predictions(&beside(&format!("predictions/{name}"))?).unwrap();
     Some(rescore(rows, dataset).unwrap())
 }
 
@@ -63,7 +47,7 @@ fn the_reference_result() {
 
 #[test]
 fn the_reference_result_with_the_records() {
-    let Some(data) = dataset("train_first100.json") else {
+    let Some(data) = published("train_first100.json") else {
         return;
     };
     let rows = scored("gpt4o_reflection_train100.csv", Some(&data)).unwrap();
@@ -81,12 +65,12 @@ fn the_reference_result_with_the_records() {
 
 #[test]
 fn claude_on_dev_and_its_authors_verdicts() {
-    let Some(data) = dataset("dev_work.json") else {
+    let Some(data) = published("dev_work.json") else {
         return;
     };
     let name = "claude_sonnet_dev.jsonl";
     let rows = scored(name, Some(&data)).unwrap();
-    let text = std::fs::read_to_string(shared(&format!("predictions/{name}")).unwrap()).unwrap();
+    let text = std::fs::read_to_string(beside(&format!("predictions/{name}")).unwrap()).unwrap();
     let mut disagreements = Vec::new();
     for (line, row) in text.lines().zip(&rows) {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -104,7 +88,7 @@ fn claude_on_dev_and_its_authors_verdicts() {
 
 #[test]
 fn a_gpt4o_class_model_printed_and_executed() {
-    let Some(data) = dataset("train_first100.json") else {
+    let Some(data) = published("train_first100.json") else {
         return;
     };
     let rows = scored("gpt4o_class_programs_train100.jsonl", Some(&data)).unwrap();
@@ -116,7 +100,7 @@ fn a_gpt4o_class_model_printed_and_executed() {
 
 #[test]
 fn floors_of_dev() {
-    let Some(data) = dataset("dev_work.json") else {
+    let Some(data) = published("dev_work.json") else {
         return;
     };
     let gold =
@@ -142,7 +126,7 @@ fn floors_of_dev() {
 fn every_gold_program_executes_to_its_answer() {
     let mut executed = Vec::new();
     for name in ["train_first100.json", "dev_work.json"] {
-        let Some(data) = dataset(name) else {
+        let Some(data) = published(name) else {
             return;
         };
         for record in &data.records {
