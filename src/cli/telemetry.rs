@@ -26,6 +26,7 @@ const LOCAL_COLLECTOR: &str = "http://localhost:4318";
 const SECRETS: &[&str] = &[
     "OPENAI_API_KEY",
     "AZURE_OPENAI_API_KEY",
+    "API_KEY",
     "MLFLOW_TRACKING_TOKEN",
     "MLFLOW_TRACKING_PASSWORD",
     "FINQA_TOKEN",
@@ -62,7 +63,8 @@ pub fn is_logged(format: LogFormat) -> bool {
 pub enum Place {
     /// Nowhere: the command has no run.
     Nowhere,
-    /// Into a run's folder; `tracked` if something there waits for them.
+    /// Into a run's folder, or beside a play's episodes; `tracked` if something
+    /// there waits for them.
     Run {
         /// Traces are delivered from the file (MLflow).
         tracked: bool,

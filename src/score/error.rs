@@ -40,6 +40,18 @@ pub enum ScoreError {
         /// The columns it has.
         found: String,
     },
+    /// Two columns would both be read as the same thing.
+    #[error("{}, line {line}: the columns `{first}` and `{second}` hold the same thing; leave one of them out", path.display())]
+    DuplicateColumn {
+        /// The file.
+        path: PathBuf,
+        /// The header, or the object.
+        line: usize,
+        /// The one that stands first.
+        first: String,
+        /// The other; often of the same name.
+        second: String,
+    },
     /// A row is not valid CSV.
     #[error("{}, line {line}: not a row of the table", path.display())]
     Csv {

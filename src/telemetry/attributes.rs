@@ -3,7 +3,7 @@
 //! semantic conventions 1.41, all of `gen_ai.*` is in development); a renamed
 //! one is changed here and nowhere else.
 
-/// `chat`, `invoke_agent`, `invoke_workflow`.
+/// `chat`, `execute_tool`, `invoke_agent`, `invoke_workflow`.
 pub const OPERATION: &str = "gen_ai.operation.name";
 /// Whose API is spoken: `openai`, `azure.ai.openai`.
 pub const PROVIDER: &str = "gen_ai.provider.name";
@@ -31,8 +31,14 @@ pub const OUTPUT_TOKENS: &str = "gen_ai.usage.output_tokens";
 pub const CACHED_TOKENS: &str = "gen_ai.usage.cache_read.input_tokens";
 /// Of the tokens written, those of hidden reasoning.
 pub const REASONING_TOKENS: &str = "gen_ai.usage.reasoning.output_tokens";
-/// `analyst` or `critic`.
+/// `analyst`, `critic` or `player`.
 pub const AGENT: &str = "gen_ai.agent.name";
+/// The tool that is called.
+pub const TOOL: &str = "gen_ai.tool.name";
+/// What it is called with, as JSON. Content.
+pub const TOOL_ARGUMENTS: &str = "gen_ai.tool.call.arguments";
+/// What it said. Content.
+pub const TOOL_RESULT: &str = "gen_ai.tool.call.result";
 /// What the agents are wired to.
 pub const WORKFLOW: &str = "gen_ai.workflow.name";
 /// What the turns of one conversation share.
@@ -69,6 +75,8 @@ pub const OUTCOME: &str = "convfinqa.outcome";
 pub const STOP: &str = "convfinqa.stop";
 /// Rounds that a question took.
 pub const ROUNDS: &str = "convfinqa.rounds";
+/// Tool calls that an episode took.
+pub const STEPS: &str = "convfinqa.steps";
 /// Model calls that a question took.
 pub const CALLS: &str = "convfinqa.calls";
 /// US dollars, where the price is known.

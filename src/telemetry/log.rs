@@ -56,6 +56,7 @@ const CONTEXT: &[&str] = &[
     attributes::QUESTION_PART,
     attributes::ROUND,
     attributes::AGENT,
+    attributes::TOOL,
 ];
 
 /// The subscriber, once it is installed: what knows the trace of a span.

@@ -6,11 +6,13 @@ use std::time::Instant;
 use rust_decimal::Decimal;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use super::PlayError;
 use super::agent::{Agent, INSTRUCTIONS, Trouble};
 use super::record::{Ending, ModelCall, Step};
 use super::session::{Asked, Session, Stepped};
+use super::trace;
 use crate::env::tools::SUBMIT_ANSWER;
 use crate::models::{
     ChatReply, ChatRequest, ErrorKind, Message, ModelError, ToolCall, UsageByNode,
@@ -216,13 +218,17 @@ impl<'a> Game<'a> {
         let text = match readable(call) {
             Ok(arguments) => self.step(session, &call.name, arguments).await?,
             Err(reason) => {
-                self.steps.push(Step {
+                let arguments = Value::String(call.arguments.clone());
+                let span = trace::tool(&call.name, &arguments);
+                let step = Step {
                     tool: call.name.clone(),
-                    arguments: Value::String(call.arguments.clone()),
+                    arguments,
                     error: Some("invalid_args".to_owned()),
                     reward: None,
                     done: false,
-                });
+                };
+                trace::stepped(&span, &step, &reason, Instant::now());
+                self.steps.push(step);
                 format!("Error: {reason}")
             }
         };
@@ -248,20 +254,24 @@ impl<'a> Game<'a> {
             .flatten()
             .map(str::to_owned);
         let recorded = Value::Object(arguments.clone());
+        let (span, started) = (trace::tool(tool, &recorded), Instant::now());
         let Stepped {
             text,
             error,
             reward,
             done,
             ground_truth,
-        } = session.step(tool, arguments).await?;
-        self.steps.push(Step {
+        } = session
+            .step(tool, arguments)
+            .instrument(span.clone())
+            .await?;
+        let step = Step {
             tool: tool.to_owned(),
             arguments: recorded,
             error: error.as_ref().map(|(kind, _)| kind.clone()),
             reward,
             done,
-        });
+        };
         if done {
             self.reward = reward;
             self.ground_truth = ground_truth.filter(|truth| !truth.is_empty());
@@ -274,12 +284,15 @@ impl<'a> Game<'a> {
                 ),
             }
         }
-        Ok(match (text, error, submitted) {
+        let told = match (text, error, submitted) {
             (Some(text), ..) => text,
             (None, Some((_, message)), _) => format!("Error: {message}"),
             (None, None, Some(answer)) => format!("Answer submitted: {answer}"),
             (None, None, None) => "(no result)".to_owned(),
-        })
+        };
+        trace::stepped(&span, &step, &told, started);
+        self.steps.push(step);
+        Ok(told)
     }
 
     /// A result cut to what the conversation has room for, and marked as cut.

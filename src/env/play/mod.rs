@@ -17,6 +17,7 @@ mod record;
 mod remote;
 mod session;
 mod summary;
+mod trace;
 
 pub use agent::{AgentOptions, PriceOf};
 pub use baseline::Baseline;

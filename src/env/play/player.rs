@@ -14,12 +14,14 @@ use std::time::Duration;
 use futures::future::join_all;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 use super::PlayError;
 use super::agent::{Agent, AgentOptions, INSTRUCTIONS, PriceOf, Trouble};
 use super::log::Log;
 use super::record::{Ending, Episode, Identity, Played};
 use super::session::{Asked, Session, Target};
+use super::trace;
 use crate::models::ChatModel;
 
 /// Questions dealt again, one after the other, after which a session has seen
@@ -284,11 +286,15 @@ impl Play {
                     return Err(error);
                 }
             };
+            let span = trace::episode(&asked);
             let (episode, trouble) = self
                 .player
                 .agent
                 .play(&mut seat.session, asked, &self.player.abort)
+                .instrument(span.clone())
                 .await;
+            trace::ended(&span, &episode.played);
+            drop(span);
             // What no model has answered was not paid for, and says nothing.
             let calls = &episode.played.calls;
             let answered = calls.iter().any(|call| !call.model.is_empty());

@@ -117,6 +117,7 @@ impl File<'_> {
         let mut reader = csv::Reader::from_reader(self.text.as_bytes());
         let header = reader.headers().map_err(|e| malformed(1, e))?.clone();
         let fields: Vec<Option<Field>> = header.iter().map(Field::of).collect();
+        self.refuse_twice(1, header.iter())?;
         self.need(&fields, Field::Id, "id|record_id", &header)?;
         let answers = fields.contains(&Some(Field::Answer));
         if !answers {
@@ -139,6 +140,29 @@ impl File<'_> {
                 .filter_map(|(field, cell)| Some(((*field)?, without_apostrophe(cell).to_owned())));
             rows.push(self.row(line, cells.collect())?);
         }
+    }
+
+    /// Nobody can say which of two columns is meant, so neither is taken.
+    fn refuse_twice<'a>(
+        &self,
+        line: usize,
+        names: impl Iterator<Item = &'a str>,
+    ) -> Result<(), ScoreError> {
+        let mut seen: BTreeMap<Field, &str> = BTreeMap::new();
+        for name in names {
+            let Some(field) = Field::of(name) else {
+                continue;
+            };
+            if let Some(first) = seen.insert(field, name) {
+                return Err(ScoreError::DuplicateColumn {
+                    path: self.path.to_owned(),
+                    line,
+                    first: first.trim().to_owned(),
+                    second: name.trim().to_owned(),
+                });
+            }
+        }
+        Ok(())
     }
 
     fn need(
@@ -194,6 +218,8 @@ impl File<'_> {
 
     fn json_row(&self, line: usize, object: &Object) -> Result<PredictionRow, ScoreError> {
         let found = || object.keys().cloned().collect::<Vec<_>>().join(", ");
+        let held = object.iter().filter(|(_, value)| !value.is_null());
+        self.refuse_twice(line, held.map(|(key, _)| key.as_str()))?;
         let cells: Cells = object
             .iter()
             .filter_map(|(key, value)| Some((Field::of(key)?, plain_text(value)?)))

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::env::play::{Ending, PlayEvent, PlaySummary, Played};
 
 use super::look::Look;
-use super::progress::ProgressOptions;
+use super::progress::{ProgressOptions, Voice};
 use super::table::align;
 
 /// Seconds between two plain progress lines.
@@ -16,6 +16,7 @@ const PLAIN_INTERVAL: Duration = Duration::from_secs(5);
 /// Shows episodes on stderr as they end.
 pub struct EpisodeProgress {
     options: ProgressOptions,
+    voice: Voice,
     bar: ProgressBar,
     total: Option<usize>,
     ended: usize,
@@ -27,27 +28,16 @@ pub struct EpisodeProgress {
 }
 
 impl EpisodeProgress {
-    /// A display of `total` episodes, if that is known.
+    /// A display that says what it is told, and has no bar yet.
     #[must_use]
-    pub fn new(options: ProgressOptions, total: Option<usize>) -> Self {
-        let target = if options.terminal && !options.quiet {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        let bar = ProgressBar::with_draw_target(total.map(|n| n as u64), target);
-        let template = if total.is_some() {
-            "{bar:24.cyan/dim} {pos}/{len} {msg} {eta}"
-        } else {
-            "{spinner} {pos} {msg}"
-        };
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars("━╸─"));
-        }
+    pub fn new(options: ProgressOptions) -> Self {
+        let voice = Voice::new(options);
+        let bar = voice.bar();
         Self {
             options,
+            voice,
             bar,
-            total,
+            total: None,
             ended: 0,
             failed: 0,
             rewarded: 0,
@@ -57,11 +47,31 @@ impl EpisodeProgress {
         }
     }
 
+    /// Brings the bar: of `total` episodes, if that is known.
+    pub fn begin(&mut self, total: Option<usize>) {
+        self.total = total;
+        let template = if total.is_some() {
+            "{bar:24.cyan/dim} {pos}/{len} {msg} {eta}"
+        } else {
+            "{spinner} {pos} {msg}"
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style.progress_chars("━╸─"));
+        }
+        if let Some(total) = total {
+            self.bar.set_length(total as u64);
+        }
+    }
+
+    /// What says lines beside this display, from any thread.
+    #[must_use]
+    pub fn voice(&self) -> Voice {
+        self.voice.clone()
+    }
+
     /// Prints a line without tearing the bar.
     pub fn say(&self, line: &str) {
-        if !self.options.quiet {
-            self.bar.suspend(|| eprintln!("{line}"));
-        }
+        self.voice.say(line);
     }
 
     /// Takes one event.

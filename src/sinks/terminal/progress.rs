@@ -43,6 +43,11 @@ impl Voice {
         Self { options, bar }
     }
 
+    /// The bar that lines are said beside.
+    pub(super) fn bar(&self) -> ProgressBar {
+        self.bar.clone()
+    }
+
     /// Says a line to the user, unless all is to be quiet.
     pub fn say(&self, line: &str) {
         if self.options.quiet {
@@ -93,7 +98,7 @@ impl Progress {
     #[must_use]
     pub fn new(options: ProgressOptions) -> Self {
         let voice = Voice::new(options);
-        let bar = voice.bar.clone();
+        let bar = voice.bar();
         // Without a total the template has nothing to show; `Started` brings it.
         if let Ok(style) = ProgressStyle::with_template("{bar:24.cyan/dim} {pos}/{len} {msg} {eta}")
         {

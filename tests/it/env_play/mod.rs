@@ -7,6 +7,7 @@ mod environment;
 mod offline;
 mod openenv;
 mod resume;
+mod telemetry;
 
 use std::collections::HashMap;
 use std::path::Path;

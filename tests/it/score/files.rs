@@ -49,6 +49,29 @@ fn the_reference_layout() {
     assert!(card.rates.get(Rule::ProgramAccuracy).is_none());
 }
 
+/// The second of two columns was taken in silence, so that a file joined by a
+/// spreadsheet was scored by the wrong ids.
+#[test]
+fn two_columns_for_one_thing_are_refused() {
+    let refused = |first: &str, second: &str| {
+        format!(
+            "predictions, line 1: the columns `{first}` and `{second}` hold the same thing; \
+             leave one of them out"
+        )
+    };
+    assert_eq!(message("id,answer,id\na,1,b\n"), refused("id", "id"));
+    assert_eq!(
+        message("id,answer, record_id\na,1,b\n"),
+        refused("id", "record_id")
+    );
+    assert_eq!(
+        message("{\"id\": \"a\", \"gold\": 1, \"answer\": 2, \"ground_truth\": 3}"),
+        refused("gold", "ground_truth")
+    );
+    // Columns that nobody reads may stand as often as they like.
+    assert!(read("id,answer,note,note,,\na,1,x,y,,\n").is_ok());
+}
+
 #[test]
 fn our_layout_and_jsonl() {
     let csv = format!(

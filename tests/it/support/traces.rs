@@ -136,8 +136,12 @@ pub fn received(collector: &FaultServer) -> Vec<Span> {
 
 /// Every span in a run's file, a list for each line.
 pub fn written(place: &Workplace) -> Vec<Vec<Span>> {
-    let path = place.run_folder().join("traces.jsonl");
-    let read = convfinqa::telemetry::read_lines(&path, 0, usize::MAX).unwrap();
+    written_in(&place.run_folder().join("traces.jsonl"))
+}
+
+/// Every span in a file, a list for each line.
+pub fn written_in(path: &std::path::Path) -> Vec<Vec<Span>> {
+    let read = convfinqa::telemetry::read_lines(path, 0, usize::MAX).unwrap();
     assert_eq!(read.unreadable, 0);
     let lines = read.lines.into_iter();
     lines.map(|line| spans_of(line.request)).collect()

@@ -23,9 +23,10 @@ use crate::env::tools::{ToolLimits, Tools};
 use crate::models::{CallEvent, Observer};
 use crate::run::Stop;
 use crate::sinks::terminal::{EpisodeProgress, Look, ProgressOptions, episode_tables};
+use crate::telemetry::Telemetry;
 
-use crate::cli::args::ModelArgs;
-use crate::cli::{Exit, Failure, provider, settings, signals};
+use crate::cli::args::{LogArgs, ModelArgs};
+use crate::cli::{Exit, Failure, provider, settings, signals, telemetry};
 use contender::{Contender, Variables, contender};
 
 /// Episodes by default with a model that may cost money.
@@ -100,6 +101,18 @@ pub struct Args {
     #[arg(long, short = 'q', help_heading = "Output")]
     #[serde(skip)]
     quiet: bool,
+
+    /// Log lines.
+    #[command(flatten)]
+    #[serde(flatten)]
+    log: LogArgs,
+    /// Write traces beside the episodes [default: auto, when traces are also sent somewhere]
+    #[arg(long, value_name = "WHEN", value_parser = ["auto", "on", "off"], help_heading = "Logs and traces")]
+    traces: Option<String>,
+    /// Record questions, prompts, calls and replies in traces too
+    #[arg(long, help_heading = "Logs and traces")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    trace_content: bool,
 }
 
 /// Plays the episodes.
@@ -114,7 +127,28 @@ pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
         .enable_all()
         .build()
         .context("cannot start the runtime")?
-        .block_on(play(args, &settings, &variable, look))
+        .block_on(traced(args, &settings, &variable, look))
+}
+
+/// Plays with the logs and traces that the settings ask for.
+async fn traced(
+    args: &Args,
+    settings: &Settings,
+    variable: &dyn Fn(&str) -> Option<String>,
+    look: Look,
+) -> anyhow::Result<Exit> {
+    let progress = EpisodeProgress::new(ProgressOptions {
+        verbose: args.verbose,
+        quiet: args.quiet,
+        terminal: std::io::stderr().is_terminal(),
+        logged: telemetry::is_logged(settings.log),
+    });
+    let place = telemetry::Place::Run { tracked: false };
+    let traces = telemetry::start(settings, place, &progress.voice())?;
+    let ended = play(args, settings, variable, progress, &traces, look).await;
+    // Whatever the end, what was recorded is delivered.
+    traces.finish().await;
+    ended
 }
 
 /// Where episodes are played, its name for the record, and its data if they are here.
@@ -181,6 +215,8 @@ async fn play(
     args: &Args,
     settings: &Settings,
     variable: &dyn Fn(&str) -> Option<String>,
+    mut progress: EpisodeProgress,
+    traces: &Telemetry,
     look: Look,
 ) -> anyhow::Result<Exit> {
     let (events, mut received) = mpsc::channel(EVENT_QUEUE);
@@ -206,9 +242,18 @@ async fn play(
         settings.output.join("play").join(name)
     });
     let (log, before) = Log::open(&out, &player)?;
+    traces.write_to(&out.with_extension("traces.jsonl"))?;
     let mut lines: Vec<Arc<Played>> = before.into_iter().map(Arc::new).collect();
     let episodes = episodes(args, &model, &target);
-    let progress = begin(args, settings, &model, &target, &lines, episodes);
+    begin(
+        args,
+        settings,
+        &model,
+        &target,
+        &lines,
+        episodes,
+        &mut progress,
+    );
 
     let catalog = match &target {
         Target::InProcess { tools, .. } => Some(Arc::clone(tools.catalog())),
@@ -234,12 +279,8 @@ async fn play(
         },
     };
     let stop = Stop::default();
-    let quiet = args.quiet;
-    signals::listen(stop.clone(), move |line| {
-        if !quiet {
-            eprintln!("{line}");
-        }
-    });
+    let voice = progress.voice();
+    signals::listen(stop.clone(), move |line| voice.say(line));
     let running = Player::new(
         target,
         Arc::clone(&model.model),
@@ -251,12 +292,12 @@ async fn play(
     drop(model);
     let before = lines.clone();
     let run = tokio::spawn(async move { running.run(log, &before, events).await });
-    let mut progress = progress;
     while let Some(event) = received.recv().await {
         progress.on(&event);
     }
     progress.finish();
     let (finish, played) = run.await.context("the player's task failed")?;
+    traces.flush();
     lines.extend(played);
     let complete = matches!(finish, Finish::Complete);
     let summary = PlaySummary::of(player, complete, &lines);
@@ -295,7 +336,7 @@ fn episodes(args: &Args, model: &Contender, target: &Target) -> Option<usize> {
     }
 }
 
-/// Says who plays where, and makes the display.
+/// Says who plays where, and begins the display.
 fn begin(
     args: &Args,
     settings: &Settings,
@@ -303,16 +344,11 @@ fn begin(
     target: &Target,
     before: &[Arc<Played>],
     episodes: Option<usize>,
-) -> EpisodeProgress {
+    progress: &mut EpisodeProgress,
+) {
     let done = PlaySummary::done(before);
     let left = episodes.map(|episodes| episodes.saturating_sub(done));
-    let options = ProgressOptions {
-        verbose: args.verbose,
-        quiet: args.quiet,
-        terminal: std::io::stderr().is_terminal(),
-        logged: false,
-    };
-    let progress = EpisodeProgress::new(options, left);
+    progress.begin(left);
     let place = match target {
         Target::InProcess { tools, .. } => tools.catalog().source().to_owned(),
         Target::Server(address) => address.shown(),
@@ -330,7 +366,6 @@ fn begin(
             "at most {PAID_DEFAULT_EPISODES} episodes, for this model is not on loopback; --episodes N for more"
         ));
     }
-    progress
 }
 
 /// The summary, and where it was written.

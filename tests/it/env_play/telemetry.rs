@@ -1,0 +1,149 @@
+//! Logs and traces of a play: what they tell, and what they never do.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{FIXTURE, asked, call, results, submit};
+use crate::support::cli::{Ran, Workplace};
+use crate::support::fault_server::{FaultServer, Reply};
+use crate::support::traces::written_in;
+
+const KEY: &str = "sesame-open-the-door";
+
+/// Three questions by a model that first makes a call without its argument,
+/// then the call, and answers wrong; an error on the way repeats the key.
+fn play(place: &Workplace, more: &[&str]) -> Ran {
+    let model = FaultServer::start(|request| {
+        let (_, company) = asked(request);
+        if request.repeat == 0 && request.index == 0 {
+            let key = request.key().unwrap();
+            return Reply::error(503, "x", &format!("{key} is busy")).header("retry-after-ms", "1");
+        }
+        match results(request).len() {
+            0 => Reply::tool_calls(&[call("get_descriptions", serde_json::json!({}))]),
+            1 => Reply::tool_calls(&[call(
+                "get_descriptions",
+                serde_json::json!({"company_name": company}),
+            )]),
+            _ => submit("77777"),
+        }
+    });
+    let ran = Ran::of(
+        place
+            .command()
+            .env("API_KEY", KEY)
+            .env("API_BASE_URL", model.base_url())
+            .args(["env", "play", "--model", "scripted", "--data", FIXTURE])
+            .args(["-n", "3", "-j", "1", "--out", "a.jsonl"])
+            .args(more),
+    );
+    ran.succeeds();
+    ran
+}
+
+#[test]
+fn json_lines_of_a_play_name_the_question_and_nothing_else_is_on_stderr() {
+    let place = Workplace::new();
+    let ran = play(
+        &place,
+        &["--log", "json", "--log-level", "debug", "--verbose"],
+    );
+    let lines: Vec<Value> = ran
+        .stderr
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line}")))
+        .collect();
+    let said = |message: &str| -> Vec<&Value> {
+        let found = lines.iter().filter(|line| line["message"] == message);
+        found.collect()
+    };
+    let ended = said("episode ended");
+    assert_eq!(ended.len(), 3);
+    for line in &ended {
+        assert!(line["convfinqa.question.id"].is_string(), "{line}");
+        assert_eq!(line["outcome"], "submitted");
+        assert_eq!(line["steps"], 3);
+        assert_eq!(line["reward"], 0.0);
+    }
+    let called = said("tool called");
+    assert_eq!(called.len(), 9);
+    assert!(
+        called
+            .iter()
+            .all(|line| line["gen_ai.tool.name"].is_string())
+    );
+    assert_eq!(
+        called
+            .iter()
+            .filter(|line| line["error"] == "invalid_args")
+            .count(),
+        3
+    );
+    assert_eq!(said("retry").len(), 1);
+    assert!(!ran.stderr.contains(KEY), "the key is redacted");
+    assert!(ran.stdout.contains("95 % interval"));
+    // Plain by default; a form that is none is refused as everywhere.
+    assert!(!play(&Workplace::new(), &[]).stderr.contains("INFO"));
+    let mut command = place.command();
+    command.env("CONVFINQA_LOG", "xml");
+    Ran::of(command.args(["env", "play"])).fails(2, &["log"]);
+}
+
+#[test]
+fn an_episode_is_a_trace_and_holds_content_only_on_request() {
+    for content in [false, true] {
+        let place = Workplace::new();
+        let more: &[&str] = if content {
+            &["--trace-content"]
+        } else {
+            &["--traces", "on"]
+        };
+        play(&place, more);
+        let path = place.path("a.traces.jsonl");
+        let traces = written_in(&path);
+        assert_eq!(traces.len(), 3, "a line for each episode");
+        for spans in &traces {
+            let root = spans.iter().find(|span| span.parent.is_empty()).unwrap();
+            assert_eq!(root.name, "invoke_agent player");
+            assert_eq!(root.text("convfinqa.outcome"), "submitted");
+            assert_eq!(root.get("convfinqa.steps"), 3);
+            let below: Vec<&str> = root
+                .children(spans)
+                .iter()
+                .map(|span| span.name.as_str())
+                .collect();
+            let names = [
+                "chat scripted",
+                "execute_tool get_descriptions",
+                "execute_tool submit_answer",
+            ];
+            assert_eq!(below.len(), 6, "{below:?}");
+            let known: BTreeSet<&str> = below.into_iter().collect();
+            assert_eq!(known, names.into());
+            let failed: Vec<_> = spans.iter().filter(|span| span.failed).collect();
+            assert_eq!(failed.len(), 1);
+            assert_eq!(failed[0].text("error.type"), "invalid_args");
+        }
+        let text = place.read("a.traces.jsonl");
+        assert!(!text.contains("boxed"), "the truth is never recorded");
+        assert!(!text.contains(KEY));
+        let questions: Vec<String> = super::episodes(&place.path("a.jsonl"))
+            .iter()
+            .map(|line| line["question"].as_str().unwrap().to_owned())
+            .collect();
+        for question in &questions {
+            // JSON within JSON: a line of it, which has nothing to escape.
+            let inside = question.lines().last().unwrap();
+            assert_eq!(text.contains(inside), content, "{inside}");
+        }
+        for name in ["gen_ai.tool.call.arguments", "gen_ai.tool.call.result"] {
+            assert_eq!(text.contains(name), content, "{name}");
+        }
+        assert_eq!(text.contains("Missing required"), content);
+    }
+    // Not asked for, not written.
+    let place = Workplace::new();
+    play(&place, &[]);
+    assert!(!place.path("a.traces.jsonl").exists());
+}
