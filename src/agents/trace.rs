@@ -7,7 +7,7 @@ use tracing::{Span, info_span};
 use crate::dataset::{Outcome, Question, QuestionKey};
 use crate::models::{ChatModel, ChatRequest};
 use crate::telemetry::{
-    attributes as names, count, fail, messages, set, set_content, set_list, wants_content, word,
+    attributes as names, count, fail, if_content, messages, set, set_content, set_list, word,
 };
 
 use super::answer::{Round, Settled};
@@ -40,7 +40,8 @@ pub fn question(question: &Question, run: Option<&str>) -> Span {
         messages("user", &question.text)
     });
     set_content(&span, names::MLFLOW_INPUTS, || {
-        json!({"question": question.text}).to_string()
+        // MLflow's list shows the text of messages, and of other JSON the JSON.
+        json!({"messages": [{"role": "user", "content": question.text}]}).to_string()
     });
     span
 }
@@ -64,14 +65,16 @@ pub fn settled(span: &Span, settled: &Settled) {
             messages("assistant", &answer.printed)
         });
         set_content(span, names::MLFLOW_OUTPUTS, || {
-            json!({"answer": answer.printed, "program": answer.program, "label": answer.label})
+            let said = json!({"role": "assistant", "content": answer.printed});
+            json!({"messages": [said], "program": answer.program, "label": answer.label})
                 .to_string()
         });
     }
 }
 
-/// Why there is no answer, as far as it may be recorded: what a refusal or an
-/// unreadable reply says is content.
+/// Why there is no answer, as far as it may be recorded: a refusal, an
+/// unreadable reply, an answer that was withheld and a provider's own words all
+/// quote content, or may.
 #[must_use]
 pub fn reason(settled: &Settled) -> &str {
     recordable(
@@ -81,11 +84,10 @@ pub fn reason(settled: &Settled) -> &str {
 }
 
 fn recordable(outcome: Outcome, message: &str) -> &str {
-    let quotes = matches!(outcome, Outcome::Refusal | Outcome::ParseFailure);
-    if quotes && !wants_content() {
-        ""
-    } else {
-        message
+    match outcome {
+        // These reasons are always our own words.
+        Outcome::Truncated | Outcome::BudgetStop => message,
+        _ => if_content(message),
     }
 }
 
@@ -93,7 +95,7 @@ fn recordable(outcome: Outcome, message: &str) -> &str {
 pub fn interrupted(span: &Span, why: &Interruption) {
     match why {
         Interruption::Cancelled => fail(span, "cancelled", "cancelled"),
-        Interruption::Fatal(message) => fail(span, "fatal", message),
+        Interruption::Fatal(message) => fail(span, "fatal", if_content(message)),
     }
 }
 

@@ -161,6 +161,32 @@ impl ModelError {
         self
     }
 
+    /// The error without what a provider said, which may quote the prompt or the
+    /// reply; our own words about the connection stay.
+    #[must_use]
+    pub fn without_words(&self) -> Self {
+        let ours = matches!(
+            self.kind,
+            ErrorKind::Timeout
+                | ErrorKind::Connect
+                | ErrorKind::Tls
+                | ErrorKind::CutOff
+                | ErrorKind::Malformed
+                | ErrorKind::Cancelled
+                | ErrorKind::Settings
+        );
+        let message = if ours {
+            self.message.clone()
+        } else {
+            String::new()
+        };
+        Self {
+            message,
+            body: None,
+            ..self.clone()
+        }
+    }
+
     /// Whether a model may have worked, and been paid, for a request of this call
     /// although no answer arrived.
     #[must_use]

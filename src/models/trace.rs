@@ -5,7 +5,9 @@ use rust_decimal::prelude::ToPrimitive;
 use serde_json::{Value, json};
 use tracing::{Span, info_span};
 
-use crate::telemetry::{attributes as names, count, fail, message, set, set_content, set_list};
+use crate::telemetry::{
+    attributes as names, count, fail, message, set, set_content, set_list, wants_content,
+};
 
 use super::error::{ErrorKind, ModelError};
 use super::price::PriceList;
@@ -114,13 +116,18 @@ pub(super) fn ended(span: &Span, settings: &Settings, outcome: &Result<ChatReply
         }
         Err(error) => {
             set(span, names::ATTEMPTS, i64::from(error.attempts));
-            fail(span, error.kind.as_str(), &error.to_string());
+            let told = if wants_content() {
+                error.to_string()
+            } else {
+                error.without_words().to_string()
+            };
+            fail(span, error.kind.as_str(), &told);
             if error.kind != ErrorKind::Cancelled {
                 tracing::warn!(
                     parent: span,
                     kind = error.kind.as_str(),
                     status = error.status,
-                    reason = error.to_string(),
+                    reason = told,
                     "call failed"
                 );
             }

@@ -8,7 +8,7 @@ use tracing::{Span, info, info_span, warn};
 
 use crate::agents;
 use crate::dataset::Outcome;
-use crate::telemetry::{attributes as names, count, fail, set};
+use crate::telemetry::{attributes as names, count, fail, if_content, set};
 
 use super::event::Finish;
 use super::journal::RunMeta;
@@ -68,6 +68,7 @@ impl RunTrace {
         };
         set(&self.span, names::RUN_FINISH, word);
         if let Finish::Fatal(reason) = finish {
+            let reason = if_content(reason);
             fail(&self.span, word, reason);
             tracing::error!(parent: &self.span, reason, "run stopped");
         } else {

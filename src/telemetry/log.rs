@@ -124,18 +124,30 @@ fn filter(level: &str) -> Result<EnvFilter, TelemetryError> {
 /// an event belongs to.
 struct Wanted(EnvFilter);
 
+/// The provider's client library logs whole bodies, replies and quoted prompts
+/// among them, at levels that are on by default. What goes wrong in a call is
+/// told by our own lines.
+const TELLS_CONTENT: &str = "async_openai";
+
+fn tells_content(metadata: &Metadata<'_>) -> bool {
+    metadata.target().starts_with(TELLS_CONTENT)
+}
+
 fn is_our_span(metadata: &Metadata<'_>) -> bool {
     metadata.is_span() && metadata.target().starts_with(CRATE)
 }
 
 impl<S> Filter<S> for Wanted {
     fn enabled(&self, metadata: &Metadata<'_>, context: &Context<'_, S>) -> bool {
-        is_our_span(metadata) || Filter::<S>::enabled(&self.0, metadata, context)
+        is_our_span(metadata)
+            || (!tells_content(metadata) && Filter::<S>::enabled(&self.0, metadata, context))
     }
 
     fn callsite_enabled(&self, metadata: &'static Metadata<'static>) -> Interest {
         if is_our_span(metadata) {
             Interest::always()
+        } else if tells_content(metadata) {
+            Interest::never()
         } else {
             Filter::<S>::callsite_enabled(&self.0, metadata)
         }

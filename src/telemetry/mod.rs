@@ -24,7 +24,9 @@ pub use install::{Options, Telemetry, install};
 pub use lines::{TraceLine, TraceLines, read_lines};
 pub use log::{LineSink, LogFormat, LogOptions};
 pub use otlp::Otlp;
-pub use record::{count, fail, message, messages, set, set_content, set_list, wants_content, word};
+pub use record::{
+    count, fail, if_content, message, messages, set, set_content, set_list, wants_content, word,
+};
 pub use redact::Redactor;
 
 /// Told of trouble, in one line for the user.

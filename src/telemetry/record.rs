@@ -61,6 +61,13 @@ pub fn wants_content() -> bool {
     tracing::dispatcher::get_default(|subscriber| subscriber.downcast_ref::<Content>().is_some())
 }
 
+/// A message that may quote a prompt or a reply: as it is if content is wanted,
+/// else nothing.
+#[must_use]
+pub fn if_content(message: &str) -> &str {
+    if wants_content() { message } else { "" }
+}
+
 /// Sets an attribute that is content; `make` is called only if content is wanted.
 pub fn set_content(span: &Span, key: &'static str, make: impl FnOnce() -> String) {
     if !span.is_disabled() && wants_content() {

@@ -23,6 +23,26 @@ CLOSE_ASSISTANT = """[...document.querySelectorAll("button")]
   .filter((button) => /close/i.test(button.ariaLabel || "")).forEach((button) => button.click())"""
 
 
+OPEN_TRACE = """[...document.querySelectorAll("[role=row] *")]
+  .find((cell) => !cell.children.length && cell.textContent.startsWith("tr-")).click()"""
+CHOOSE_CALL = """[...document.querySelectorAll("span, div")]
+  .filter((cell) => !cell.children.length && /^(chat |invoke_agent )/.test(cell.textContent)).at(-1).click()"""
+
+
+def trace(tab, folder):
+    """One trace, opened from the list: the tree of its spans, then one of them."""
+    tab.wait("document.body.innerText.includes('tr-')", 90)
+    tab.js(OPEN_TRACE)
+    for word in ["invoke_workflow analyst_critic", "round 1", "invoke_agent critic"]:
+        tab.wait(f"document.body.innerText.includes({word!r})", 90)
+    time.sleep(3)
+    tab.shot(folder, "mlflow-trace")
+    tab.js(CHOOSE_CALL)
+    time.sleep(3)
+    tab.shot(folder, "mlflow-span")
+    print("ok: trace")
+
+
 def main(server, experiment, run, folder):
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -38,6 +58,7 @@ def main(server, experiment, run, folder):
             time.sleep(5)
             tab.shot(folder, f"mlflow-{name}")
             print(f"ok: {name}")
+        trace(tab, folder)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 //! What must not leave: questions and replies unless asked for, gold and
 //! secrets never.
 
+use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::support::agents::{is_critic, question_of, scripted};
@@ -75,6 +76,69 @@ fn questions_and_replies_leave_only_on_request() {
     }
 }
 
+/// Providers quote what they refuse, and libraries log bodies that they cannot read.
+#[rstest]
+#[case::refused(|quoted: &str| Reply::error(400, "invalid_prompt", quoted))]
+#[case::filtered(|quoted: &str| Reply::error(400, "content_filter", quoted))]
+#[case::too_long(|quoted: &str| Reply::error(400, "context_length_exceeded", quoted))]
+#[case::failing(|quoted: &str| Reply::error(500, "server_error", quoted).header("retry-after-ms", "1"))]
+#[case::busy(|quoted: &str| Reply::error(429, "rate_limit_exceeded", quoted).header("retry-after-ms", "1"))]
+#[case::as_a_success(|quoted: &str| Reply::json(200, &json!({"error": {"message": quoted, "code": 400}})))]
+#[case::no_json(|quoted: &str| Reply::plain(200, &format!("{{\"choices\": [{{\"message\": {{\"content\": \"{quoted}")))]
+#[case::a_page(|quoted: &str| Reply::new(502, "text/html", format!("<title>{quoted}</title>")))]
+#[case::fatal(|quoted: &str| Reply::error(404, "model_not_found", quoted))]
+fn an_error_that_quotes_the_prompt_leaves_only_on_request(#[case] reply: fn(&str) -> Reply) {
+    let model = FaultServer::start(move |request| {
+        let prompt = request.user().split_whitespace().collect::<Vec<_>>();
+        reply(&format!(
+            "cannot read invented company: {}",
+            prompt.join(" ").replace('"', "")
+        ))
+    });
+    for content in [false, true] {
+        let (place, collector) = (Workplace::new(), collector());
+        let mut more = vec!["--data-path", "sample", "--n", "1", "--attempts", "1"];
+        if content {
+            more.push("--trace-content");
+        }
+        let mut ran = ask(&place, &model, &collector, &more);
+        assert!(matches!(ran.code, Some(4 | 5)), "{}", ran.stderr);
+        // What ends the program is said to its user as it is.
+        let told: Vec<&str> = ran.stderr.lines().collect();
+        ran.stderr = told
+            .into_iter()
+            .filter(|line| !line.contains("exit_code"))
+            .collect();
+        let all = exported(&place, &collector, &ran);
+        assert!(ran.stderr.contains("call failed"), "{}", ran.stderr);
+        assert_eq!(all.contains("invented company"), content, "{all}");
+    }
+}
+
+/// A withheld answer is content too.
+#[test]
+fn an_answer_that_is_withheld_is_not_quoted() {
+    let model = FaultServer::start(scripted);
+    let (place, collector) = (Workplace::new(), collector());
+    let more = [
+        "--data-path",
+        "sample",
+        "--n",
+        "4",
+        "--second-opinion",
+        "require",
+    ];
+    let ran = ask(&place, &model, &collector, &more);
+    let rows = place.rows("output/output.csv");
+    assert!(
+        rows.iter().any(|row| row["outcome"] == "abstained"),
+        "{}",
+        ran.stderr
+    );
+    let all = exported(&place, &collector, &ran);
+    assert!(!all.contains("the second opinion is "), "{all}");
+}
+
 #[test]
 fn content_has_the_form_of_the_conventions() {
     let (place, collector) = (Workplace::new(), collector());
@@ -95,11 +159,11 @@ fn content_has_the_form_of_the_conventions() {
     assert_eq!(parsed(root, "gen_ai.input.messages"), said);
     assert_eq!(
         parsed(root, "mlflow.spanInputs"),
-        json!({"question": row["question"]})
+        json!({"messages": [{"role": "user", "content": row["question"]}]})
     );
     assert_eq!(
-        parsed(root, "mlflow.spanOutputs")["answer"],
-        json!(row["prediction"])
+        parsed(root, "mlflow.spanOutputs")["messages"],
+        json!([{"role": "assistant", "content": row["prediction"]}])
     );
 
     for call in spans.iter().filter(|span| span.name == "chat scripted") {
