@@ -32,6 +32,13 @@ pub(crate) fn read(cell: &str) -> Option<CellNumber> {
     let mut found: Option<(String, bool, bool)> = None;
     let (mut dollar, mut bracket, mut percent, mut scale) = (false, false, false, None);
     for piece in trimmed.split_whitespace() {
+        // `(12.5)` as reports print it; after words it is a note's mark.
+        let glued = bracketed(piece).filter(|_| found.is_none() && words.is_empty());
+        if let Some((digits, pct, money)) = glued {
+            percent |= pct;
+            found = Some((digits, dollar || money, true));
+            continue;
+        }
         match piece {
             "$" => dollar = true,
             "(" => {
@@ -76,6 +83,18 @@ pub(crate) fn read(cell: &str) -> Option<CellNumber> {
     })
 }
 
+/// The digits in brackets of `(12.5)`, `$(12.5)`, `($12.5)`, `(12.5%)` or `(12.5)%`,
+/// whether it is a percentage, and whether it is money.
+fn bracketed(piece: &str) -> Option<(String, bool, bool)> {
+    let after = piece.trim_end_matches('%');
+    let inner = after
+        .trim_start_matches('$')
+        .strip_prefix('(')?
+        .strip_suffix(')')?;
+    let (digits, percent) = plain(inner)?;
+    Some((digits, percent || after != piece, piece.contains('$')))
+}
+
 /// Digits without commas, `$` and `%`, if the piece is nothing but a number.
 fn plain(piece: &str) -> Option<(String, bool)> {
     let piece = piece.trim_start_matches('$');
@@ -84,6 +103,7 @@ fn plain(piece: &str) -> Option<(String, bool)> {
         .trim_end_matches('%')
         .chars()
         .filter(|c| *c != ',')
+        .map(|c| if c == '\u{2212}' { '-' } else { c })
         .collect();
     let shaped = digits
         .bytes()
@@ -107,5 +127,29 @@ mod tests {
         assert_eq!(literal("2014"), None);
         assert_eq!(literal("n/a"), None);
         assert_eq!(literal("aa3"), None);
+    }
+
+    /// A page of one's own once lost its negative amounts: the dataset writes
+    /// blanks around brackets, reports do not.
+    #[test]
+    fn the_forms_of_printed_reports() {
+        let literal = |cell: &str| read(cell).map(|n| n.literal);
+        for cell in [
+            "(12.5)",
+            "$(12.5)",
+            "($12.5)",
+            "$ (12.5)",
+            "-12.5",
+            "\u{2212}12.5",
+        ] {
+            assert_eq!(literal(cell).as_deref(), Some("-12.5"), "{cell}");
+        }
+        for cell in ["(1.5%)", "(1.5)%", "(1.5) %"] {
+            assert_eq!(literal(cell).as_deref(), Some("-1.5%"), "{cell}");
+        }
+        assert_eq!(literal("1,234 (1)").as_deref(), Some("1234"));
+        assert_eq!(literal("1,234(1)"), None);
+        assert_eq!(literal("net (1)"), None);
+        assert_eq!(literal("()"), None);
     }
 }
