@@ -153,7 +153,7 @@ impl Session {
     async fn questions(&self, quiet: bool) -> anyhow::Result<Exit> {
         let prompt = !quiet && std::io::stdin().is_terminal();
         if prompt {
-            eprintln!("Ask about {}; Ctrl-D ends.", self.document.id);
+            super::note(format_args!("Ask about {}; Ctrl-D ends.", self.document.id));
         }
         let mut lines = lines();
         let mut history = Vec::new();

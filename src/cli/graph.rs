@@ -1,5 +1,7 @@
 //! `convfinqa graph`: the agents' state machine, drawn from the object that runs.
 
+use std::io::Write as _;
+
 use crate::agents::{Backend, Pair, PairOptions};
 use crate::sinks::mlflow::Drawings;
 
@@ -31,7 +33,7 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
         Format::Dot => drawings.dot,
         Format::Svg => drawings.svg,
     };
-    println!("{}", drawing.trim_end());
+    writeln!(std::io::stdout(), "{}", drawing.trim_end())?;
     Ok(Exit::Done)
 }
 

@@ -21,6 +21,7 @@ mod telemetry;
 mod track;
 mod tracking;
 
+use std::io::Write as _;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -100,7 +101,7 @@ pub fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let exit = exit::classify(&error);
-            eprintln!("{}", telemetry::error_line(&exit::one_line(&error), exit));
+            note(telemetry::error_line(&exit::one_line(&error), exit));
             exit.into()
         }
     }
@@ -126,7 +127,10 @@ fn dispatch(cli: Cli, look: Look) -> anyhow::Result<Exit> {
         Some(Command::Track(command)) => track::execute(command),
         Some(Command::Graph(args)) => graph::execute(&args),
         Some(Command::Completions { shell }) => {
-            clap_complete::generate(shell, &mut command(), "convfinqa", &mut std::io::stdout());
+            // Not to standard output at once: it panics where a reader goes away.
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut command(), "convfinqa", &mut script);
+            std::io::stdout().write_all(&script)?;
             Ok(Exit::Done)
         }
         Some(Command::Man { dir: None }) => {
@@ -140,6 +144,11 @@ fn dispatch(cli: Cli, look: Look) -> anyhow::Result<Exit> {
             Ok(Exit::Done)
         }
     }
+}
+
+/// Says a line on stderr. Nobody to read it is no reason to stop.
+fn note(line: impl std::fmt::Display) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

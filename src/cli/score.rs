@@ -42,7 +42,7 @@ pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
         super::analyze::records(args.data_path.as_deref())?.or_else(|| records_behind(&file));
     let scored: Vec<ScoredRow> = rescore(rows, dataset.as_ref())?;
     if let Some(note) = unjudged(&scored) {
-        eprintln!("{note}");
+        super::note(note);
     }
     let card = Scorecard::of(&scored);
     let mut stdout = std::io::stdout().lock();

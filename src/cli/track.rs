@@ -1,5 +1,6 @@
 //! `convfinqa track sync`: delivers to MLflow what it has not got yet.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::Context;
@@ -72,10 +73,11 @@ async fn sync(args: &SyncArgs) -> anyhow::Result<Exit> {
         found.collect::<Result<Vec<_>, _>>()?
     };
     if folders.is_empty() {
-        println!(
+        writeln!(
+            std::io::stdout(),
             "every run in {} has arrived",
             args.output.join("runs").display()
-        );
+        )?;
     }
     let mut failed: Option<anyhow::Error> = None;
     for folder in &folders {
@@ -86,9 +88,10 @@ async fn sync(args: &SyncArgs) -> anyhow::Result<Exit> {
             .to_string_lossy();
         match deliver(args, folder).await {
             Ok(delivered) => {
-                println!("{name}: {}", delivered.page);
+                // A reader that is gone is no reason to deliver no more.
+                let _ = writeln!(std::io::stdout(), "{name}: {}", delivered.page);
                 for line in tracking::shortfalls(&delivered) {
-                    eprintln!("{name}: {line}");
+                    super::note(format_args!("{name}: {line}"));
                 }
             }
             Err(error) => {
@@ -98,7 +101,7 @@ async fn sync(args: &SyncArgs) -> anyhow::Result<Exit> {
                 if everywhere || folders.len() == 1 {
                     return Err(error);
                 }
-                eprintln!("{name}: {}", exit::one_line(&error));
+                super::note(format_args!("{name}: {}", exit::one_line(&error)));
                 failed = Some(error);
             }
         }

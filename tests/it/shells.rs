@@ -144,3 +144,33 @@ fn every_command_has_a_man_page_that_renders() {
     place.write("taken", "a file");
     place.run(&["man", "--dir", "taken"]).fails(2, &["taken"]);
 }
+
+/// `| head` once ended the completions in a panic.
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let place = Workplace::new();
+    for arguments in [
+        &["completions", "bash"][..],
+        &["man"],
+        &["graph"],
+        &["graph", "--format", "svg"],
+        &["data", "show", "Single_QELM/2012/page_88.pdf-4"],
+        &["data", "stats", "sample"],
+        &["--data-path", "sample", "--n", "2"],
+        &["--help"],
+    ] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let errors = writer.try_clone().unwrap();
+        for (stdout, stderr) in [
+            (Stdio::from(writer.try_clone().unwrap()), Stdio::piped()),
+            (Stdio::from(writer), Stdio::from(errors)),
+        ] {
+            let mut command = place.command();
+            let child = command.args(arguments).stdout(stdout).stderr(stderr);
+            let ended = child.spawn().unwrap().wait_with_output().unwrap();
+            let told = String::from_utf8_lossy(&ended.stderr);
+            assert_eq!(ended.status.code(), Some(0), "{arguments:?}: {told}");
+        }
+    }
+}
