@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::dataset::download::{DownloadEvent, DownloadOptions, download};
 use crate::dataset::{self, Artefact, CheckReport, Dataset, Source, Stats};
 use crate::models;
+use crate::sinks::terminal::{ProgressOptions, Voice};
 use crate::table::Style;
 
 use super::{Exit, Failure};
@@ -109,20 +109,11 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
         force,
         ..DownloadOptions::default()
     };
-    let terminal = std::io::stderr().is_terminal();
-    let bar = ProgressBar::with_draw_target(
-        None,
-        if terminal {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        },
-    );
-    if let Ok(style) =
-        ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}")
-    {
-        bar.set_style(style);
-    }
+    let voice = Voice::new(ProgressOptions {
+        terminal: std::io::stderr().is_terminal(),
+        ..ProgressOptions::default()
+    });
+    let bar = voice.styled_bar("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
     let mut tell = |event: DownloadEvent| {
         let line = match event {
             DownloadEvent::AlreadyThere => "everything is there and verified".to_owned(),
@@ -141,7 +132,7 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
             DownloadEvent::Unpacked { name, bytes } => format!("unpacked {name} ({bytes} bytes)"),
             DownloadEvent::NotInArchive { name } => format!("{name} is not in the archive"),
         };
-        bar.suspend(|| eprintln!("{line}"));
+        voice.line(&line);
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

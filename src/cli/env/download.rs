@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::Context;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::env::data::{Catalog, HubEvent, HubOptions, NOTICE, download};
 use crate::models;
+use crate::sinks::terminal::{ProgressOptions, Voice};
 
 use super::super::Exit;
 
@@ -41,18 +41,12 @@ pub fn execute(args: Args) -> anyhow::Result<Exit> {
         ..HubOptions::default()
     };
     let client = models::download_client(Duration::from_secs(10))?;
-    eprintln!("{NOTICE}");
-    let bar = ProgressBar::with_draw_target(
-        None,
-        if std::io::stderr().is_terminal() {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        },
-    );
-    if let Ok(style) = ProgressStyle::with_template("{bar:30} {pos}/{len} files {eta}") {
-        bar.set_style(style);
-    }
+    let voice = Voice::new(ProgressOptions {
+        terminal: std::io::stderr().is_terminal(),
+        ..ProgressOptions::default()
+    });
+    voice.line(NOTICE);
+    let bar = voice.styled_bar("{bar:30} {pos}/{len} files {eta}");
     let mut tell = |event: HubEvent| {
         let line = match event {
             HubEvent::Listed {
@@ -73,7 +67,7 @@ pub fn execute(args: Args) -> anyhow::Result<Exit> {
                 pause,
             } => format!("{path}: {reason}; again in {:.0} s", pause.as_secs_f64()),
         };
-        bar.suspend(|| eprintln!("{line}"));
+        voice.line(&line);
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -48,6 +48,15 @@ impl Voice {
         self.bar.clone()
     }
 
+    /// The same in a form of one's own, in indicatif's words.
+    #[must_use]
+    pub fn styled_bar(&self, template: &str) -> ProgressBar {
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style);
+        }
+        self.bar()
+    }
+
     /// Says a line to the user, unless all is to be quiet.
     pub fn say(&self, line: &str) {
         if self.options.quiet {
