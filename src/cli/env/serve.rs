@@ -67,7 +67,7 @@ pub struct Args {
     #[arg(
         long,
         value_name = "BYTES",
-        default_value_t = 4_194_304,
+        default_value_t = 262_144,
         help_heading = "Limits"
     )]
     message_limit: usize,

@@ -9,6 +9,7 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 use super::options::ServerOptions;
+use super::room::Room;
 use super::sessions::Sessions;
 use crate::env::episode::{Environment, Rules};
 use crate::env::tools::Tools;
@@ -22,6 +23,10 @@ pub(super) struct App {
     /// Tool calls that may run at once; the others wait their turn, so that a
     /// slow query holds one place and not the server.
     pub workers: Arc<Semaphore>,
+    /// What large messages and bodies share while they are read.
+    pub requests: Room,
+    /// What large answers share until they are taken.
+    pub answers: Room,
     pub shutdown: CancellationToken,
     /// The WebSockets, which outlive the HTTP requests that opened them.
     pub tracker: TaskTracker,
@@ -37,6 +42,8 @@ impl App {
         Arc::new(Self {
             sessions: Arc::new(Sessions::new(options.max_sessions, options.rate_limit)),
             workers: Arc::new(Semaphore::new(options.worker_count())),
+            requests: Room::new(options.request_bytes),
+            answers: Room::new(options.answer_bytes),
             tracker: TaskTracker::new(),
             tools,
             rules,

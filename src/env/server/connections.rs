@@ -23,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 use super::app::App;
 use super::listener::{Bounded, Connection};
 use super::reply;
+use super::room::{self, SMALL_REQUEST};
 
 /// Takes connections until `shutdown`, then lets the requests in progress end;
 /// what has not ended after `drain` is dropped. A WebSocket is no connection
@@ -63,6 +64,8 @@ async fn one(
         http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(request_time)
+            // Of the head, and of what waits to be written: 400 KiB otherwise.
+            .max_buf_size(64 * 1024)
             .serve_connection(TokioIo::new(connection), TowerToHyperService::new(router))
             .with_upgrades()
     );
@@ -78,8 +81,9 @@ async fn one(
     }
 }
 
-/// Reads the whole body before the route sees the request: within the limit and
-/// within the time, or it is answered here.
+/// Reads the whole body before the route sees the request: within the limit,
+/// within the time and with room for it, or it is answered here. A large answer
+/// holds its room until it is taken.
 pub(super) async fn read_body(
     State(app): State<Arc<App>>,
     request: Request,
@@ -89,11 +93,26 @@ pub(super) async fn read_body(
         return next.run(request).await;
     }
     let (parts, body) = request.into_parts();
-    let whole = Limited::new(body, app.options.message_limit).collect();
+    let limit = app.options.message_limit;
+    // A body in chunks does not say how long it will be.
+    let announced = body
+        .size_hint()
+        .upper()
+        .and_then(|n| usize::try_from(n).ok());
+    let most = announced.map_or(limit, |bytes| bytes.min(limit));
+    let Some(_taken) = app.requests.take(most, SMALL_REQUEST) else {
+        return crowded(
+            "The server holds as many large requests as it may; send a smaller one, or later",
+        );
+    };
+    let whole = Limited::new(body, limit).collect();
     let (status, said) = match tokio::time::timeout(app.options.request_time, whole).await {
         Ok(Ok(body)) => {
             let request = Request::from_parts(parts, Body::from(body.to_bytes()));
-            return next.run(request).await;
+            let answer = next.run(request).await;
+            return room::held(answer, &app.answers).unwrap_or_else(|| {
+                crowded("The server holds as many large answers as it may; ask for less, or later")
+            });
         }
         Ok(Err(error)) if error.is::<LengthLimitError>() => (
             StatusCode::PAYLOAD_TOO_LARGE,
@@ -108,7 +127,19 @@ pub(super) async fn read_body(
             "The request's body did not come in time",
         ),
     };
-    let mut refused = reply::detail(status, said);
+    closing(reply::detail(status, said))
+}
+
+/// There is no room; nothing is wrong with the request itself.
+fn crowded(said: &str) -> Response {
+    let mut refused = closing(reply::detail(StatusCode::SERVICE_UNAVAILABLE, said));
+    refused
+        .headers_mut()
+        .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+    refused
+}
+
+fn closing(mut refused: Response) -> Response {
     // What is left of the body is not waited for.
     refused
         .headers_mut()

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
-use axum::extract::ws::WebSocketUpgrade;
 use axum::extract::{DefaultBodyLimit, Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware;
@@ -18,6 +17,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::app::App;
+use super::frames::{Handshake, NoHandshake};
 use super::play::StepFault;
 use super::reply::{self, Refused};
 use super::socket::{self, Protocol};
@@ -192,23 +192,19 @@ struct SocketQuery {
 async fn open_socket(
     State(app): State<Arc<App>>,
     Query(query): Query<SocketQuery>,
-    upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
+    handshake: Handshake,
 ) -> Response {
     let id = query.session_id.filter(|id| !id.is_empty());
-    match upgrade {
-        Ok(upgrade) => take(upgrade, app, Protocol::OpenEnv, id),
-        // A plain GET is what the reference does not know.
-        Err(_) => reply::detail(StatusCode::NOT_FOUND, "Not Found"),
-    }
+    take(handshake, app, Protocol::OpenEnv, id)
 }
 
 async fn mcp_socket(
     State(app): State<Arc<App>>,
-    upgrade: Result<WebSocketUpgrade, axum::extract::ws::rejection::WebSocketUpgradeRejection>,
+    handshake: Result<Handshake, NoHandshake>,
 ) -> Response {
-    match upgrade {
-        Ok(upgrade) => take(upgrade, app, Protocol::JsonRpc, None),
-        Err(_) => {
+    match handshake {
+        Ok(handshake) => take(handshake, app, Protocol::JsonRpc, None),
+        Err(NoHandshake) => {
             let mut refused = reply::detail(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
             refused
                 .headers_mut()
@@ -218,24 +214,16 @@ async fn mcp_socket(
     }
 }
 
-fn take(
-    upgrade: WebSocketUpgrade,
-    app: Arc<App>,
-    protocol: Protocol,
-    id: Option<String>,
-) -> Response {
-    let limit = app.options.message_limit;
-    // The library's buffers are 128 KiB each by default, which ten thousand
-    // idle sockets cannot afford; they grow when a message needs it.
-    upgrade
-        .read_buffer_size(2 * 1024)
-        .write_buffer_size(0)
-        .max_message_size(limit)
-        .max_frame_size(limit)
-        .on_upgrade(move |socket| {
-            let tracker = app.tracker.clone();
-            tracker.track_future(socket::run(socket, app, protocol, id))
-        })
+/// Answers a handshake; the socket runs on a task of its own, which outlives the request.
+fn take(handshake: Handshake, app: Arc<App>, protocol: Protocol, id: Option<String>) -> Response {
+    let (answer, opening) = handshake.accept(app.options.message_limit, app.requests.clone());
+    let tracker = app.tracker.clone();
+    tracker.spawn(async move {
+        if let Some(socket) = opening.await {
+            socket::run(socket, app, protocol, id).await;
+        }
+    });
+    answer
 }
 
 async fn splits(Path(env): Path<String>) -> Response {

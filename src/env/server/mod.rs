@@ -14,6 +14,7 @@
 mod app;
 mod connections;
 mod error;
+mod frames;
 mod guard;
 mod http;
 mod listener;
@@ -25,6 +26,7 @@ mod play;
 mod python;
 mod rate;
 mod reply;
+mod room;
 mod rpc;
 mod run;
 mod sessions;

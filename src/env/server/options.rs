@@ -23,6 +23,11 @@ pub struct ServerOptions {
     pub idle_timeout: Option<Duration>,
     /// Largest WebSocket message and largest HTTP body, in bytes.
     pub message_limit: usize,
+    /// Bytes that messages and bodies over 16 KiB may hold together while they
+    /// are read, over all clients. What finds no room is refused.
+    pub request_bytes: usize,
+    /// Bytes that answers over 64 KiB may hold together until they are taken.
+    pub answer_bytes: usize,
     /// Requests a second that one session may make, after a burst of as many.
     /// A faster client is slowed, not refused. `None` for no limit.
     pub rate_limit: Option<u32>,
@@ -57,7 +62,9 @@ impl Default for ServerOptions {
             port: 8000,
             max_sessions: 1000,
             idle_timeout: Some(Duration::from_secs(30 * 60)),
-            message_limit: 4 * 1024 * 1024,
+            message_limit: 256 * 1024,
+            request_bytes: 64 * 1024 * 1024,
+            answer_bytes: 64 * 1024 * 1024,
             rate_limit: Some(10_000),
             request_time: Duration::from_secs(20),
             ping_interval: Duration::from_secs(20),

@@ -132,6 +132,11 @@ async fn run_tool(
     if name != "sql_query" {
         return Ok(app.tools.call(&name, &arguments));
     }
+    // Before it waits for a worker: what is held meanwhile is three texts, and
+    // not whatever else the arguments held.
+    if let Err(failure) = app.tools.check(&name, &arguments) {
+        return Ok(Err(failure));
+    }
     let tools = Arc::clone(&app.tools);
     on_worker(app, move || tools.call(&name, &arguments)).await
 }

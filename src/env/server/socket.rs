@@ -6,13 +6,15 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::extract::ws::{CloseFrame, Message, WebSocket, close_code};
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 use super::app::App;
+use super::frames::{self, Incoming, Socket};
 use super::log::SocketLog;
 use super::message;
+use super::room::SMALL_ANSWER;
 use super::rpc::{self, RpcError};
 use super::sessions::Seat;
 
@@ -41,6 +43,13 @@ enum End {
     Close(u16, &'static str),
 }
 
+/// Codes with which a socket is closed (RFC 6455, section 7.4, and its registry).
+const NORMAL: u16 = 1000;
+const AWAY: u16 = 1001;
+const INVALID: u16 = 1007;
+const SIZE: u16 = 1009;
+const AGAIN: u16 = 1013;
+
 /// How long a peer may take to accept one message or to finish the closing handshake.
 const SEND_LIMIT: Duration = Duration::from_secs(60);
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
@@ -49,7 +58,7 @@ const MOST_UNANSWERED: u32 = 2;
 
 /// Runs a socket to its end. `session_id` names a session to attach to.
 pub(super) async fn run(
-    mut socket: WebSocket,
+    mut socket: Socket,
     app: Arc<App>,
     protocol: Protocol,
     session_id: Option<String>,
@@ -79,12 +88,12 @@ pub(super) async fn run(
             end
         }
         Err(refused) => match send(&mut socket, refused).await {
-            Ok(()) => End::Close(close_code::NORMAL, ""),
+            Ok(()) => End::Close(NORMAL, ""),
             Err(end) => end,
         },
     };
     if let End::Close(code, reason) = end {
-        close(&mut socket, code, reason).await;
+        let _ = tokio::time::timeout(CLOSE_LIMIT, socket.close(code, reason)).await;
     }
 }
 
@@ -95,8 +104,8 @@ fn refusal(protocol: Protocol, text: &str) -> String {
     }
 }
 
-async fn converse(socket: &mut WebSocket, app: &Arc<App>, protocol: Protocol, seat: &Seat) -> End {
-    let mut waiting: Option<Message> = None;
+async fn converse(socket: &mut Socket, app: &Arc<App>, protocol: Protocol, seat: &Seat) -> End {
+    let mut waiting: Option<Incoming> = None;
     let mut unanswered = 0;
     let mut log = SocketLog::open(seat.session.id);
     loop {
@@ -108,99 +117,107 @@ async fn converse(socket: &mut WebSocket, app: &Arc<App>, protocol: Protocol, se
             },
         };
         let next = match message {
-            Message::Text(text) => {
+            Incoming::Text(text) => {
                 seat.session.touch();
                 let started = Instant::now();
-                let work = answer(app, protocol, seat, text.as_str().to_owned());
-                match while_listening(socket, work, &mut waiting).await {
-                    Ok(next) => {
-                        log.message(started);
-                        next
-                    }
+                let work = answer(app, protocol, seat, text);
+                let next = match while_listening(socket, work, &mut waiting).await {
+                    Ok(next) => next,
                     Err(end) => return end.explain(socket, protocol).await,
-                }
+                };
+                socket.done(waiting.as_ref());
+                log.message(started);
+                next
             }
-            Message::Binary(_) => Next::Reply(refusal(
+            Incoming::Binary => Next::Reply(refusal(
                 protocol,
                 "Binary messages are not read here; send JSON as text",
             )),
-            Message::Close(_) => return End::Gone,
-            Message::Ping(_) | Message::Pong(_) => continue,
+            Incoming::Close => return End::Gone,
+            Incoming::Alive => continue,
         };
         match next {
             Next::Reply(text) => {
+                // Held until the peer has taken the answer.
+                let room = app.answers.take(text.len(), SMALL_ANSWER);
+                let text = match &room {
+                    Some(_) => text,
+                    None => refusal(protocol, CROWDED),
+                };
                 if let Err(end) = send(socket, text).await {
                     return end;
                 }
             }
-            Next::Close => return End::Close(close_code::NORMAL, ""),
+            Next::Close => return End::Close(NORMAL, ""),
         }
     }
 }
 
-/// A fault of the transport, before anything is said about it.
+/// Said of an answer for which there is no room.
+const CROWDED: &str = "The server holds as many large answers as it may; ask for less, or again";
+
+/// Why nothing more is read.
 enum Fault {
-    Gone,
-    TooLarge,
-    NotText,
     Shutdown,
+    Transport(frames::Fault),
+}
+
+impl From<frames::Fault> for Fault {
+    fn from(fault: frames::Fault) -> Self {
+        Self::Transport(fault)
+    }
 }
 
 impl Fault {
-    fn of(error: &axum::Error) -> Self {
-        // axum hides tungstenite's error type; its text is all there is to go by.
-        let text = error.to_string();
-        if text.contains("too long") || text.contains("too large") {
-            Self::TooLarge
-        } else if text.contains("UTF-8") || text.contains("utf-8") {
-            Self::NotText
-        } else {
-            Self::Gone
-        }
-    }
+    const GONE: Self = Self::Transport(frames::Fault::Gone);
 
-    async fn explain(self, socket: &mut WebSocket, protocol: Protocol) -> End {
-        match self {
-            Self::Gone => End::Gone,
-            Self::Shutdown => End::Close(close_code::AWAY, "the server is shutting down"),
-            Self::TooLarge => {
-                let text = refusal(protocol, "Message over the server's size limit");
-                let _ = send(socket, text).await;
-                End::Close(close_code::SIZE, "message too big")
+    async fn explain(self, socket: &mut Socket, protocol: Protocol) -> End {
+        let (said, code, reason) = match self {
+            Self::Shutdown => return End::Close(AWAY, "the server is shutting down"),
+            Self::Transport(frames::Fault::Gone) => return End::Gone,
+            Self::Transport(frames::Fault::NotText) => {
+                return End::Close(INVALID, "text frames must be UTF-8");
             }
-            Self::NotText => End::Close(close_code::INVALID, "text frames must be UTF-8"),
-        }
+            Self::Transport(frames::Fault::TooLarge) => (
+                "Message over the server's size limit",
+                SIZE,
+                "message too big",
+            ),
+            Self::Transport(frames::Fault::NoRoom) => (
+                "The server holds as many large messages as it may; send a smaller one, or later",
+                AGAIN,
+                "no room for a large message",
+            ),
+        };
+        let _ = send(socket, refusal(protocol, said)).await;
+        End::Close(code, reason)
     }
 }
 
 /// Waits for the next message; pings a silent peer, and gives it up after two without an answer.
 async fn listen(
-    socket: &mut WebSocket,
+    socket: &mut Socket,
     app: &Arc<App>,
     unanswered: &mut u32,
-) -> Result<Message, Fault> {
+) -> Result<Incoming, Fault> {
     let interval = app.options.ping_interval;
     loop {
         tokio::select! {
             biased;
-            message = socket.recv() => {
+            message = socket.next() => {
                 *unanswered = 0;
-                return match message {
-                    Some(Ok(message)) => Ok(message),
-                    Some(Err(error)) => Err(Fault::of(&error)),
-                    None => Err(Fault::Gone),
-                };
+                return Ok(message?);
             }
             () = app.shutdown.cancelled() => return Err(Fault::Shutdown),
             () = tokio::time::sleep(interval) => {
                 // Pings are counted and not time: a server that was held up itself
                 // must not take its peers for silent.
                 if *unanswered >= MOST_UNANSWERED {
-                    return Err(Fault::Gone);
+                    return Err(Fault::GONE);
                 }
                 *unanswered += 1;
-                if socket.send(Message::Ping(bytes::Bytes::new())).await.is_err() {
-                    return Err(Fault::Gone);
+                if !socket.ping().await {
+                    return Err(Fault::GONE);
                 }
             }
         }
@@ -210,19 +227,18 @@ async fn listen(
 /// Awaits a reply and watches the socket meanwhile; one message that comes
 /// early is kept for its turn.
 async fn while_listening(
-    socket: &mut WebSocket,
+    socket: &mut Socket,
     mut work: BoxFuture<'_, Next>,
-    waiting: &mut Option<Message>,
+    waiting: &mut Option<Incoming>,
 ) -> Result<Next, Fault> {
     loop {
         tokio::select! {
             biased;
             next = &mut work => return Ok(next),
-            message = socket.recv(), if waiting.is_none() => match message {
-                Some(Ok(Message::Ping(_) | Message::Pong(_))) => {}
-                Some(Ok(Message::Close(_))) | None => return Err(Fault::Gone),
-                Some(Ok(message)) => *waiting = Some(message),
-                Some(Err(error)) => return Err(Fault::of(&error)),
+            message = socket.next(), if waiting.is_none() => match message? {
+                Incoming::Alive => {}
+                Incoming::Close => return Err(Fault::GONE),
+                message => *waiting = Some(message),
             },
         }
     }
@@ -233,7 +249,7 @@ fn answer<'a>(
     app: &'a Arc<App>,
     protocol: Protocol,
     seat: &'a Seat,
-    text: String,
+    text: Utf8Bytes,
 ) -> BoxFuture<'a, Next> {
     Box::pin(async move {
         seat.session.rate.wait().await;
@@ -248,24 +264,9 @@ fn answer<'a>(
     })
 }
 
-async fn send(socket: &mut WebSocket, text: String) -> Result<(), End> {
-    match tokio::time::timeout(SEND_LIMIT, socket.send(Message::Text(text.into()))).await {
-        Ok(Ok(())) => Ok(()),
+async fn send(socket: &mut Socket, text: String) -> Result<(), End> {
+    match tokio::time::timeout(SEND_LIMIT, socket.send(text)).await {
+        Ok(true) => Ok(()),
         _ => Err(End::Gone),
     }
-}
-
-/// Says goodbye and waits a moment for the peer's, so that what was sent last
-/// is read and not lost to a reset.
-async fn close(socket: &mut WebSocket, code: u16, reason: &'static str) {
-    let frame = CloseFrame {
-        code,
-        reason: reason.into(),
-    };
-    let goodbye = async {
-        if socket.send(Message::Close(Some(frame))).await.is_ok() {
-            while let Some(Ok(_)) = socket.recv().await {}
-        }
-    };
-    let _ = tokio::time::timeout(CLOSE_LIMIT, goodbye).await;
 }

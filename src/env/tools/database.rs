@@ -131,7 +131,12 @@ impl Database {
             let text = "DataFrame columns must be unique for orient='records'.";
             return Err(QueryError::Result(text.to_owned()));
         }
-        Ok(records(&names, &rows))
+        let text = records(&names, &rows);
+        // Escapes make up to six bytes of one.
+        if text.len() > limits.result_bytes {
+            return Err(too_long(limits));
+        }
+        Ok(text)
     }
 }
 
@@ -177,13 +182,18 @@ fn collect(
             fields.push(field);
         }
         if bytes > limits.result_bytes {
-            let limit = limits.result_bytes;
-            let text = format!("the result is longer than {limit} bytes: select less");
-            return Err(QueryError::Result(text));
+            return Err(too_long(limits));
         }
         rows.push(fields);
     }
     Ok(rows)
+}
+
+fn too_long(limits: &ToolLimits) -> QueryError {
+    let limit = limits.result_bytes;
+    QueryError::Result(format!(
+        "the result is longer than {limit} bytes: select less"
+    ))
 }
 
 fn field(value: ValueRef<'_>) -> Result<Field, QueryError> {

@@ -11,7 +11,8 @@ pub struct ToolLimits {
     pub statement_bytes: usize,
     /// Most rows a query may return.
     pub result_rows: usize,
-    /// Longest result, in bytes of its values and names.
+    /// Longest result, in bytes: of its values and names, and of the JSON text
+    /// that they become.
     pub result_bytes: usize,
     /// Longest single text, blob or row that a query may make, in bytes.
     pub value_bytes: usize,

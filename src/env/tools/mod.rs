@@ -57,6 +57,16 @@ impl Tools {
         &self.catalog
     }
 
+    /// Whether a call reaches its tool: the same errors as [`Self::call`]'s, at once.
+    ///
+    /// # Errors
+    /// An unknown tool, or missing, unexpected or wrongly typed arguments.
+    pub fn check(&self, tool: &str, arguments: &Map<String, Value>) -> Result<(), ToolFailure> {
+        let spec = specs().iter().find(|spec| spec.name == tool);
+        let spec = spec.ok_or_else(|| ToolFailure::unknown(tool))?;
+        spec.read_arguments(arguments).map(drop)
+    }
+
     /// Calls a tool by name after checking its arguments. A query may hold the
     /// thread for [`ToolLimits::query_time`]: call from a blocking thread.
     ///

@@ -169,6 +169,14 @@ fn b_memory_is_bounded() {
         );
         assert!(answer.len() < 1000, "{query}");
     }
+    // Short as values, and six times as long once they are written.
+    let escaped = "with recursive t(x) as (select 1 union all select x + 1 from t limit 25) \
+        select x, replace(hex(zeroblob(16000)), '0', char(1)) as y from t where 1";
+    assert!(
+        sql(escaped).contains("is longer than 2000000 bytes"),
+        "{:.200}",
+        sql(escaped)
+    );
     let wide = "with recursive t(x) as (select 1 union all select x + 1 from t limit 1000) \
         select printf('%.*c', 60000, 'x') from t where 1";
     assert!(

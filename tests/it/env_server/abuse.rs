@@ -215,7 +215,11 @@ async fn a_deeply_nested_message_is_one_error() {
 
 #[tokio::test]
 async fn a_long_wrong_value_is_not_sent_back_whole() {
-    let server = start(options()).await;
+    let server = start(ServerOptions {
+        message_limit: 4 << 20,
+        ..options()
+    })
+    .await;
     let mut socket = Socket::open(&server, "/ws").await;
     let long = "x".repeat(1_000_000);
     let mut many: Value = (0..50_000).map(|n| (format!("key{n}"), json!(n))).collect();

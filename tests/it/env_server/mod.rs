@@ -5,6 +5,7 @@ mod abuse;
 mod cli;
 mod http;
 mod mcp;
+mod memory;
 mod patience;
 mod python;
 mod sessions;

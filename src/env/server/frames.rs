@@ -1,0 +1,372 @@
+//! A WebSocket as the server holds it: the handshake, and messages in and out
+//! within bounds of memory. The bytes of a message are counted as they come, so
+//! that fragments take [`Room`] before the message is whole, and a long answer
+//! leaves in pieces, so that a socket does not keep a buffer of its size.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures::{SinkExt as _, StreamExt as _};
+use hyper::upgrade::{OnUpgrade, Upgraded};
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::error::CapacityError;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::frame::Frame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::{CloseCode, Data, OpCode};
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
+use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
+
+use super::reply;
+use super::room::{Room, SMALL_REQUEST, Taken};
+
+/// Room that a growing message takes at a time.
+const STEP: usize = 16 * 1024;
+/// Longest frame that is sent: the library keeps a buffer of its size.
+const PIECE: usize = 16 * 1024;
+/// What a frame of control has beside its payload: two bytes and the mask.
+const CONTROL_HEAD: usize = 6;
+
+/// A request that wants to become a WebSocket.
+pub(super) struct Handshake {
+    key: HeaderValue,
+    upgrade: OnUpgrade,
+}
+
+/// A request that does not; the reference knows no such route.
+pub(super) struct NoHandshake;
+
+impl IntoResponse for NoHandshake {
+    fn into_response(self) -> Response {
+        reply::detail(StatusCode::NOT_FOUND, "Not Found")
+    }
+}
+
+impl<S: Sync> FromRequestParts<S> for Handshake {
+    type Rejection = NoHandshake;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, NoHandshake> {
+        let headers = &parts.headers;
+        let asked = parts.method == Method::GET
+            && lists(headers, &header::CONNECTION, "upgrade")
+            && lists(headers, &header::UPGRADE, "websocket")
+            && lists(headers, &header::SEC_WEBSOCKET_VERSION, "13");
+        let key = headers.get(header::SEC_WEBSOCKET_KEY).cloned();
+        match (asked, key, parts.extensions.remove::<OnUpgrade>()) {
+            (true, Some(key), Some(upgrade)) => Ok(Self { key, upgrade }),
+            _ => Err(NoHandshake),
+        }
+    }
+}
+
+/// Whether a header lists a word.
+fn lists(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
+    let values = headers.get_all(name).into_iter();
+    let mut words = values
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(','));
+    words.any(|listed| listed.trim().eq_ignore_ascii_case(word))
+}
+
+impl Handshake {
+    /// The answer to the request, and the socket once the answer is sent;
+    /// `limit` is that of its messages, `room` what they share.
+    pub fn accept(
+        self,
+        limit: usize,
+        room: Room,
+    ) -> (Response, impl Future<Output = Option<Socket>> + Send) {
+        let mut answer = StatusCode::SWITCHING_PROTOCOLS.into_response();
+        let headers = answer.headers_mut();
+        headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+        headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
+        let accepted = HeaderValue::from_str(&derive_accept_key(self.key.as_bytes()));
+        if let Ok(accepted) = accepted {
+            headers.insert(header::SEC_WEBSOCKET_ACCEPT, accepted);
+        }
+        let socket = async move {
+            let upgraded = self.upgrade.await.ok()?;
+            let metered = Metered::new(TokioIo::new(upgraded), room);
+            // The library's buffers are 128 KiB each by default, which ten thousand
+            // idle sockets cannot afford; they grow when a message needs it.
+            let config = WebSocketConfig::default()
+                .read_buffer_size(2 * 1024)
+                .write_buffer_size(0)
+                .max_message_size(Some(limit))
+                .max_frame_size(Some(limit));
+            let stream =
+                WebSocketStream::from_raw_socket(metered, Role::Server, Some(config)).await;
+            Some(Socket {
+                stream,
+                failed: false,
+            })
+        };
+        (answer, socket)
+    }
+}
+
+/// An open WebSocket.
+pub(super) struct Socket {
+    stream: WebSocketStream<Metered<TokioIo<Upgraded>>>,
+    /// Nothing more is read as messages, though more may come.
+    failed: bool,
+}
+
+/// What a peer sent.
+pub(super) enum Incoming {
+    /// A whole text.
+    Text(Utf8Bytes),
+    /// A whole message that is none.
+    Binary,
+    /// A sign of life.
+    Alive,
+    /// It is done.
+    Close,
+}
+
+/// A fault of the transport, before anything is said about it.
+pub(super) enum Fault {
+    /// The peer is gone.
+    Gone,
+    /// A message is over the limit.
+    TooLarge,
+    /// There is no room for a message of its size now.
+    NoRoom,
+    /// A text that is no UTF-8.
+    NotText,
+}
+
+impl Fault {
+    fn of(error: &Error) -> Self {
+        match error {
+            Error::Capacity(CapacityError::MessageTooLong { .. }) => Self::TooLarge,
+            Error::Utf8(_) => Self::NotText,
+            Error::Io(error) if error.kind() == io::ErrorKind::OutOfMemory => Self::NoRoom,
+            _ => Self::Gone,
+        }
+    }
+}
+
+impl Socket {
+    /// The next message. A text counts as held until [`Self::done`].
+    pub async fn next(&mut self) -> Result<Incoming, Fault> {
+        let message = match self.stream.next().await {
+            Some(Ok(message)) => message,
+            Some(Err(error)) => {
+                self.failed = true;
+                return Err(Fault::of(&error));
+            }
+            None => return Err(Fault::Gone),
+        };
+        let meter = &mut self.stream.get_mut().meter;
+        Ok(match message {
+            Message::Text(text) => {
+                meter.whole();
+                Incoming::Text(text)
+            }
+            Message::Binary(_) => {
+                meter.coming = 0;
+                Incoming::Binary
+            }
+            Message::Ping(payload) | Message::Pong(payload) => {
+                meter.control(payload.len());
+                Incoming::Alive
+            }
+            Message::Close(_) => Incoming::Close,
+            Message::Frame(_) => Incoming::Alive,
+        })
+    }
+
+    /// A text was answered and is held no more; `waiting` is one read meanwhile.
+    pub fn done(&mut self, waiting: Option<&Incoming>) {
+        let waits = match waiting {
+            Some(Incoming::Text(text)) => text.len(),
+            _ => 0,
+        };
+        self.stream.get_mut().meter.busy = waits;
+    }
+
+    /// Sends a text, a long one in pieces; false if the peer is gone.
+    pub async fn send(&mut self, text: String) -> bool {
+        if text.len() <= PIECE {
+            return self.stream.send(Message::text(text)).await.is_ok();
+        }
+        let mut rest = Bytes::from(text);
+        let mut kind = Data::Text;
+        while !rest.is_empty() {
+            let piece = rest.split_to(rest.len().min(PIECE));
+            let frame = Frame::message(piece, OpCode::Data(kind), rest.is_empty());
+            if self.stream.send(Message::Frame(frame)).await.is_err() {
+                return false;
+            }
+            kind = Data::Continue;
+        }
+        true
+    }
+
+    /// Asks the peer for a sign of life; false if it is gone.
+    pub async fn ping(&mut self) -> bool {
+        self.stream.send(Message::Ping(Bytes::new())).await.is_ok()
+    }
+
+    /// Says goodbye and waits for the peer's, so that what was sent last is read
+    /// and not lost to a reset.
+    pub async fn close(&mut self, code: u16, reason: &'static str) {
+        let frame = CloseFrame {
+            code: CloseCode::from(code),
+            reason: reason.into(),
+        };
+        if self.stream.send(Message::Close(Some(frame))).await.is_ok() {
+            while let Some(Ok(_)) = self.stream.next().await {}
+            // What is left of a message that was refused.
+            let mut left = [0; 2048];
+            let stream = &mut self.stream.get_mut().stream;
+            while self.failed && stream.read(&mut left).await.is_ok_and(|n| n > 0) {}
+        }
+    }
+}
+
+/// A stream that counts what is read from it, and takes room for it.
+struct Metered<S> {
+    stream: S,
+    meter: Meter,
+}
+
+/// What a socket holds. The room that its largest message took stays taken,
+/// for the library keeps a buffer of that size; it is given back with the socket.
+struct Meter {
+    room: Room,
+    taken: Taken,
+    /// Bytes of the message that is being read.
+    coming: usize,
+    /// Bytes of messages that are read and not answered.
+    busy: usize,
+}
+
+impl<S> Metered<S> {
+    fn new(stream: S, room: Room) -> Self {
+        let meter = Meter {
+            room,
+            taken: Taken::default(),
+            coming: 0,
+            busy: 0,
+        };
+        Self { stream, meter }
+    }
+}
+
+impl Meter {
+    /// Counts bytes read; false where they find no room.
+    fn read(&mut self, bytes: usize) -> bool {
+        self.coming += bytes;
+        let needed = (self.coming + self.busy).saturating_sub(SMALL_REQUEST);
+        needed <= self.taken.bytes() || self.taken.grow(&self.room, STEP)
+    }
+
+    /// What was coming is a whole message.
+    fn whole(&mut self) {
+        self.busy += std::mem::take(&mut self.coming);
+    }
+
+    /// A frame of control is no part of a message, and none of it is kept.
+    fn control(&mut self, payload: usize) {
+        self.coming = self.coming.saturating_sub(payload + CONTROL_HEAD);
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        let bytes = buffer.filled().len().saturating_sub(before);
+        Poll::Ready(if self.meter.read(bytes) {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::OutOfMemory.into())
+        })
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn meter(room: usize) -> Meter {
+        Metered::new((), Room::new(room)).meter
+    }
+
+    #[test]
+    fn fragments_take_room_before_the_message_is_whole() {
+        let mut meter = meter(3 * STEP);
+        for _ in 0..32 {
+            assert!(meter.read(2048), "room for 64 KiB");
+        }
+        assert_eq!(meter.taken.bytes(), 3 * STEP);
+        assert!(!meter.read(2048));
+    }
+
+    #[test]
+    fn pings_between_fragments_neither_take_room_nor_give_it_back() {
+        let mut meter = meter(0);
+        for _ in 0..10_000 {
+            assert!(meter.read(6 + 125));
+            meter.control(125);
+        }
+        assert!(meter.read(SMALL_REQUEST - CONTROL_HEAD));
+        for _ in 0..3 {
+            assert!(meter.read(CONTROL_HEAD));
+            meter.control(0);
+        }
+        assert!(!meter.read(CONTROL_HEAD + 1));
+    }
+
+    #[test]
+    fn a_message_that_waits_counts_beside_the_one_in_work() {
+        let mut meter = meter(0);
+        assert!(meter.read(SMALL_REQUEST / 2));
+        meter.whole();
+        assert!(meter.read(SMALL_REQUEST / 2));
+        assert!(!meter.read(1));
+        meter.busy = 0;
+        assert!(meter.read(1));
+    }
+
+    #[test]
+    fn small_messages_for_ever_take_nothing() {
+        let mut meter = meter(0);
+        for _ in 0..100_000 {
+            assert!(meter.read(1000));
+            meter.whole();
+            meter.busy = 0;
+        }
+    }
+}

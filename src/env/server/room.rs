@@ -1,0 +1,127 @@
+//! Room for what is large: messages and bodies that are being read, answers
+//! that their client has not taken yet. All clients share it, so that a
+//! thousand of them, each within the limits of one, cannot make the server hold
+//! gigabytes. What is small always has room, or the large would shut it out.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::response::Response;
+use hyper::body::{Frame, SizeHint};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Bytes of a message or body that take no room: more than the longest query
+/// that is run.
+pub(super) const SMALL_REQUEST: usize = 16 * 1024;
+/// Bytes of an answer that take no room.
+pub(super) const SMALL_ANSWER: usize = 64 * 1024;
+
+/// The room that there is; clones share it.
+#[derive(Clone, Debug)]
+pub(super) struct Room(Arc<Semaphore>);
+
+/// Room that is taken, until it is dropped.
+#[derive(Debug, Default)]
+pub(super) struct Taken(Option<OwnedSemaphorePermit>);
+
+impl Room {
+    /// Room for so many bytes.
+    pub fn new(bytes: usize) -> Self {
+        Self(Arc::new(Semaphore::new(bytes.min(Semaphore::MAX_PERMITS))))
+    }
+
+    /// Takes room for something of `bytes`, of which `small` take none; `None`
+    /// where there is not so much left.
+    pub fn take(&self, bytes: usize, small: usize) -> Option<Taken> {
+        if bytes <= small {
+            return Some(Taken::default());
+        }
+        let permits = u32::try_from(bytes).ok()?;
+        let permit = Arc::clone(&self.0).try_acquire_many_owned(permits).ok()?;
+        Some(Taken(Some(permit)))
+    }
+}
+
+impl Taken {
+    /// Bytes taken.
+    pub fn bytes(&self) -> usize {
+        self.0.as_ref().map_or(0, OwnedSemaphorePermit::num_permits)
+    }
+
+    /// Takes more of the same room; false, and nothing taken, where there is not
+    /// so much left.
+    pub fn grow(&mut self, room: &Room, bytes: usize) -> bool {
+        match (room.take(bytes, 0), &mut self.0) {
+            (None, _) => return false,
+            (Some(Taken(Some(more))), Some(own)) => own.merge(more),
+            (Some(more), None) => *self = more,
+            (Some(Taken(None)), Some(_)) => {}
+        }
+        true
+    }
+}
+
+/// Lets a large answer hold its room until the client has taken it; `None` where
+/// there is no room for it.
+pub(super) fn held(answer: Response, room: &Room) -> Option<Response> {
+    let bytes = answer.body().size_hint().exact().unwrap_or(0);
+    let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+    if bytes <= SMALL_ANSWER {
+        return Some(answer);
+    }
+    let taken = room.take(bytes, SMALL_ANSWER)?;
+    Some(answer.map(|body| {
+        Body::new(Held {
+            body,
+            _taken: taken,
+        })
+    }))
+}
+
+/// A body that holds room.
+struct Held {
+    body: Body,
+    _taken: Taken,
+}
+
+impl HttpBody for Held {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_small_has_room_when_there_is_none() {
+        let room = Room::new(100_000);
+        let mut first = room.take(60_000, SMALL_REQUEST).unwrap();
+        assert_eq!(first.bytes(), 60_000);
+        assert!(room.take(60_000, SMALL_REQUEST).is_none());
+        assert!(first.grow(&room, 40_000));
+        assert!(!first.grow(&room, 1));
+        assert_eq!(first.bytes(), 100_000);
+        assert_eq!(room.take(16_000, SMALL_REQUEST).unwrap().bytes(), 0);
+        drop(first);
+        assert!(room.take(100_000, SMALL_REQUEST).is_some());
+        assert!(room.take(usize::MAX, SMALL_REQUEST).is_none());
+    }
+}

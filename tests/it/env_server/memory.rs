@@ -1,0 +1,184 @@
+//! What clients together can make the server hold: half messages, large
+//! bodies, answers that nobody takes.
+
+use std::time::Duration;
+
+use convfinqa::env::data::Catalog;
+use convfinqa::env::server::{RunningServer, ServerOptions};
+use futures::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::protocol::frame::Frame;
+use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
+
+use super::{JSON, Socket, options, post, request, start};
+
+/// A session that has sent 128 KiB of a message in pieces, and never the rest;
+/// or what the server said to that, with the code it closed the socket with.
+async fn half_message(server: &RunningServer) -> Result<Socket, (String, u16)> {
+    let mut socket = Socket::open(server, "/ws").await;
+    let mut kind = Data::Text;
+    for _ in 0..32 {
+        let frame = Frame::message(vec![b' '; 4096], OpCode::Data(kind), false);
+        if socket.0.send(Message::Frame(frame)).await.is_err() {
+            break;
+        }
+        kind = Data::Continue;
+    }
+    // Answered once the pieces are read.
+    let _ = socket.0.send(Message::Ping(Vec::new().into())).await;
+    let mut said = String::new();
+    loop {
+        match socket.0.next().await {
+            Some(Ok(Message::Pong(_))) => return Ok(socket),
+            Some(Ok(Message::Text(text))) => said = text.as_str().to_owned(),
+            Some(Ok(Message::Close(Some(frame)))) => return Err((said, frame.code.into())),
+            other => panic!("{said} {other:?}"),
+        }
+    }
+}
+
+/// A thousand sessions, each within its limit of 4 MiB, could hold 4 GB.
+#[tokio::test]
+async fn half_messages_of_many_sessions_share_one_bound() {
+    let server = start(ServerOptions {
+        message_limit: 1 << 20,
+        request_bytes: 1 << 20,
+        ..options()
+    })
+    .await;
+    let (mut held, mut refused) = (Vec::new(), 0);
+    for _ in 0..15 {
+        match half_message(&server).await {
+            Ok(socket) => held.push(socket),
+            Err((said, code)) => {
+                assert!(said.contains("as many large messages as it may"), "{said}");
+                assert_eq!(code, 1013, "try again later");
+                refused += 1;
+            }
+        }
+    }
+    // 128 KiB and the heads of frames, less the 16 KiB that take no room, in steps of 16.
+    assert_eq!((held.len(), refused), (8, 7));
+    // Nobody else notices: what is small always has room.
+    let mut honest = Socket::open(&server, "/ws").await;
+    let answer = honest.raw(&" ".repeat(12_000)).await;
+    assert_eq!(answer["data"]["code"], "INVALID_JSON");
+    assert_eq!(post(&server, "/reset", "{}").await.0, 200);
+    // What is large over HTTP is told to come again.
+    let large = format!("{{\"episode_id\": \"{}\"}}", "x".repeat(40_000));
+    let (status, headers, said) = request(&server, "POST", "/reset", JSON, &large).await;
+    assert_eq!(status, 503, "{said}");
+    assert_eq!(headers["retry-after"], "1");
+    // The room is free again when they are gone.
+    drop(held);
+    let mut status = 503;
+    for _ in 0..200 {
+        status = post(&server, "/reset", &large).await.0;
+        if status != 503 {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(25)).await;
+    }
+    assert_eq!(status, 422, "refused for its length, not for want of room");
+    drop(honest);
+    server.stop().await.expect("a clean end");
+}
+
+/// A step whose result is about so many bytes, three times in its answer.
+fn large_result(bytes: usize) -> Value {
+    let catalog = Catalog::builtin().expect("the built-in data");
+    let (company, found) = catalog.companies().first_key_value().expect("a company");
+    let table = found.tables.keys().next().expect("a table");
+    let query = format!(
+        "SELECT replace(hex(zeroblob({})), '0', 'é') WHERE 1",
+        bytes / 12
+    );
+    json!({"company_name": company, "table_name": table, "query": query})
+}
+
+#[tokio::test]
+async fn a_long_answer_arrives_whole_in_its_pieces() {
+    let server = start(options()).await;
+    let asked = large_result(100_000);
+    let mut socket = Socket::open(&server, "/ws").await;
+    let data = socket.step("sql_query", asked.clone()).await;
+    let text = data["observation"]["result"]["data"]
+        .as_str()
+        .expect("a text");
+    assert!(
+        text.len() > 90_000 && text.contains("\\u00e9"),
+        "{text:.200}"
+    );
+    let body = json!({"action": {"tool_name": "sql_query", "arguments": asked}});
+    let (_, over_http) = post(&server, "/step", &body.to_string()).await;
+    assert_eq!(
+        over_http["observation"]["result"],
+        data["observation"]["result"]
+    );
+    drop(socket);
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn an_answer_without_room_is_one_error_and_the_session_lives_on() {
+    let server = start(ServerOptions {
+        answer_bytes: 100_000,
+        ..options()
+    })
+    .await;
+    let asked = large_result(100_000);
+    for path in ["/ws", "/mcp"] {
+        let mut socket = Socket::open(&server, path).await;
+        let message = if path == "/ws" {
+            json!({"type": "step", "data": {"tool_name": "sql_query", "arguments": asked}})
+        } else {
+            json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                   "params": {"name": "sql_query", "arguments": asked}})
+        };
+        let answer = socket.ask(message).await.to_string();
+        assert!(
+            answer.contains("as many large answers as it may"),
+            "{answer:.300}"
+        );
+        let answer = socket.raw("nope").await.to_string();
+        assert!(answer.contains("line 1 column 1"), "{answer:.300}");
+    }
+    let body = json!({"action": {"tool_name": "sql_query", "arguments": asked}});
+    let (status, headers, said) = request(&server, "POST", "/step", JSON, &body.to_string()).await;
+    assert_eq!(status, 503, "{said:.300}");
+    assert_eq!(headers["retry-after"], "1");
+    assert!(
+        said.contains("as many large answers as it may"),
+        "{said:.300}"
+    );
+    let (status, _) = post(&server, "/reset", "{}").await;
+    assert_eq!(status, 200);
+    server.stop().await.expect("a clean end");
+}
+
+/// The longest query that is run, with every byte of it escaped, is far within
+/// the limit; the room is free again after each, however many come.
+#[tokio::test]
+async fn the_longest_honest_messages_pass_one_after_the_other() {
+    let server = start(ServerOptions {
+        request_bytes: 100_000,
+        ..options()
+    })
+    .await;
+    let mut socket = Socket::open(&server, "/ws").await;
+    let mut asked = large_result(1200);
+    let query = asked["query"].as_str().expect("a query").to_owned();
+    let filled = format!("{query} -- {}", "\u{1}".repeat(9_990 - query.len()));
+    asked["query"] = filled.into();
+    let message =
+        json!({"type": "step", "data": {"tool_name": "sql_query", "arguments": asked}}).to_string();
+    assert!(message.len() > 50_000, "{}", message.len());
+    for _ in 0..20 {
+        let answer = socket.raw(&message).await;
+        let text = answer["data"]["observation"]["result"]["data"].to_string();
+        assert!(text.contains("u00e9"), "{answer:.300}");
+    }
+    drop(socket);
+    server.stop().await.expect("a clean end");
+}
