@@ -12,9 +12,7 @@ use super::record::{Ending, Played, Step};
 use super::session::Asked;
 use crate::env::data::question_key;
 use crate::env::tools::specs;
-use crate::telemetry::{
-    attributes as names, count, fail, messages, set, set_content, wants_content,
-};
+use crate::telemetry::{attributes as names, count, fail, if_content, messages, set, set_content};
 
 /// What the agent is called in traces.
 const AGENT: &str = "player";
@@ -39,7 +37,9 @@ pub(super) fn episode(asked: &Asked) -> Span {
         messages("user", &asked.question)
     });
     set_content(&span, names::MLFLOW_INPUTS, || {
-        json!({"question": asked.question, "company": asked.company}).to_string()
+        // As MLflow's list shows text.
+        let said = json!({"role": "user", "content": asked.question});
+        json!({"messages": [said], "company": asked.company}).to_string()
     });
     span
 }
@@ -66,7 +66,7 @@ pub(super) fn stepped(span: &Span, step: &Step, text: &str, started: Instant) {
     let ms = started.elapsed().as_secs_f64() * 1e3;
     let error = step.error.as_deref();
     if let Some(error) = error {
-        fail(span, error, if wants_content() { text } else { "" });
+        fail(span, error, if_content(text));
     }
     set_content(span, names::TOOL_RESULT, || text.to_owned());
     debug!(parent: span, ms, error, "tool called");
@@ -92,7 +92,7 @@ pub(super) fn ended(span: &Span, played: &Played) {
             messages("assistant", answer)
         });
         set_content(span, names::MLFLOW_OUTPUTS, || {
-            json!({"answer": answer}).to_string()
+            json!({"messages": [{"role": "assistant", "content": answer}]}).to_string()
         });
     }
     if played.outcome == Ending::Submitted {
@@ -100,10 +100,13 @@ pub(super) fn ended(span: &Span, played: &Played) {
         info!(parent: span, outcome, reward, steps, seconds, cost, "episode ended");
         return;
     }
-    // What a refusal says is content.
-    let quotes = played.outcome == Ending::Refusal && !wants_content();
-    let reason = played.error.as_deref().filter(|_| !quotes);
-    let reason = reason.unwrap_or_default();
+    let reason = played.error.as_deref().unwrap_or_default();
+    let reason = match played.outcome {
+        // This reason is always our own words; a refusal and a provider's error
+        // may quote what was said.
+        Ending::StepLimit => reason,
+        _ => if_content(reason),
+    };
     fail(span, outcome, reason);
     warn!(parent: span, outcome, steps, seconds, cost, reason, "episode without an answer");
 }
