@@ -15,6 +15,7 @@ use crate::run::{JournalError, PlanError, RunError};
 use crate::score::ScoreError;
 use crate::sinks::SinkError;
 use crate::sinks::mlflow::MlflowError;
+use crate::sinks::terminal::harmless;
 use crate::telemetry::TelemetryError;
 
 /// How the program ended; the numbers are public (README).
@@ -178,5 +179,6 @@ pub fn one_line(error: &anyhow::Error) -> String {
             line.push_str(&text);
         }
     }
-    line
+    // Errors quote files and servers.
+    harmless(&line).into_owned()
 }

@@ -127,6 +127,14 @@ class Page:
           return bad;
         })()""")
 
+    def outside_cards(self):
+        """Tables and pictures that poke out of the card they stand in."""
+        return self.js("""[...document.querySelectorAll(".card table, .card svg")].filter((n) => {
+          if (!n.checkVisibility() || n.closest(".scroll, .page, .frame")) return false;
+          const own = n.getBoundingClientRect(), card = n.closest(".card").getBoundingClientRect();
+          return own.width > 1 && (own.left < card.left || own.right > card.right + .5);
+        }).map((n) => n.closest(".card").textContent.trim().slice(0, 40))""")
+
     def unlabelled(self):
         """Fields without a label and buttons without a name."""
         return self.js("""[...document.querySelectorAll("input, textarea, select")].filter((n) => !n.labels.length).map((n) => n.id)

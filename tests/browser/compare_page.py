@@ -75,6 +75,7 @@ def main():
                 assert page.js(f"document.documentElement.scrollWidth <= {width}"), f"no sideways scrolling at {width}"
                 faults = page.contrast_faults()
                 assert faults == [], (theme, width, faults)
+                assert page.outside_cards() == [], (width, page.outside_cards())
                 for part in ("scores", "where", "causes", "questions"):
                     page.js(f"document.getElementById({part!r}).scrollIntoView({{ behavior: 'instant' }})")
                     page.shot(given.shots, f"compare-{theme}-{width}-{part}")

@@ -143,6 +143,10 @@ def looks(page, shots):
             page.shot(shots, f"{theme}-{number}{part and '-' + part}")
         page.size(390, 844, phone=True)
         assert page.js("document.documentElement.scrollWidth <= 390"), "no sideways scrolling on a phone"
+        for width in (390, 700, 1000, 1280, 1900):
+            page.size(width, 844, phone=width == 390)
+            assert page.outside_cards() == [], (width, page.outside_cards())
+        page.size(390, 844, phone=True)
         for number, part in enumerate(["", "wrong", "critic", "questions"]):
             page.js(f"document.getElementById({part!r} || 'scores').scrollIntoView({{ behavior: 'instant' }}); if (!{part!r}) scrollTo({{ top: 0, behavior: 'instant' }})")
             page.shot(shots, f"{theme}-phone-{number}{part and '-' + part}")

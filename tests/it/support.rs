@@ -9,4 +9,5 @@ pub mod fault_server;
 pub mod file_server;
 pub mod published;
 pub mod python;
+pub mod screen;
 pub mod traces;

@@ -2,7 +2,7 @@
 
 use crate::analysis::{Analysis, Cause, Miss};
 
-use super::look::Look;
+use super::look::{Look, harmless};
 use super::table::{align, rule_title};
 
 /// The analysis as tables for a terminal of 80 columns and more, with this
@@ -96,7 +96,7 @@ fn shown(analysis: &Analysis, cause: Cause, examples: usize, look: Look) -> Opti
             short(&miss.answer)
         )));
     }
-    Some(lines.join("\n"))
+    Some(harmless(&lines.join("\n")).into_owned())
 }
 
 /// Broken at spaces and set in by four columns.

@@ -5,6 +5,8 @@ use console::measure_text_width;
 use crate::number::Unit;
 use crate::sinks::AnswerView;
 
+use super::look::harmless;
+
 /// Columns of the narrowest terminal that the text is laid out for.
 const WIDTH: usize = 80;
 /// Columns before the text behind a title.
@@ -59,7 +61,7 @@ pub fn answer_text(view: &AnswerView) -> String {
         );
         part("Took", &[tokens]);
     }
-    out
+    harmless(&out).into_owned()
 }
 
 fn headline(view: &AnswerView) -> String {

@@ -6,7 +6,7 @@ use crate::analysis::{Amounts, Comparison, Flip, Paired, RuleComparison, Side};
 use crate::score::statistics::Interval;
 
 use super::analysis::title;
-use super::look::Look;
+use super::look::{Look, harmless};
 use super::table::{align, rule_title};
 
 /// Flips shown of each way; the rest are in `--json`.
@@ -169,13 +169,10 @@ fn flips(comparison: &Comparison, right: Paired, look: Look) -> String {
             "0" => String::new(),
             epoch => format!(", epoch {epoch}"),
         };
-        table.add_row([
-            format!("{} ({}{epoch})", flip.key.id, flip.key.part),
-            flip.gold.clone(),
-            flip.a.clone(),
-            flip.b.clone(),
-            title(flip.cause),
-        ]);
+        let question = format!("{} ({}{epoch})", flip.key.id, flip.key.part);
+        let cause = title(flip.cause);
+        let cells = [&question, &flip.gold, &flip.a, &flip.b, &cause];
+        table.add_row(cells.map(|text| harmless(text)));
     }
     let more = match flips.len().saturating_sub(FLIPS) {
         0 => String::new(),

@@ -1,7 +1,30 @@
 //! How wide and how coloured what a person reads is.
 
+use std::borrow::Cow;
+
 use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
 use console::measure_text_width;
+
+/// Text of others without control characters, which a terminal would obey; it
+/// shows their pictures instead (`␛`). Lines and tabs stay.
+#[must_use]
+pub fn harmless(text: &str) -> Cow<'_, str> {
+    let obeyed = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if !text.contains(obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let shown = text.chars().map(|c| if obeyed(c) { picture(c) } else { c });
+    Cow::Owned(shown.collect())
+}
+
+/// Unicode's picture of a control character, if it has one.
+fn picture(c: char) -> char {
+    match u32::from(c) {
+        code @ 0..=0x1f => char::from_u32(0x2400 + code).unwrap_or('\u{fffd}'),
+        0x7f => '\u{2421}',
+        _ => '\u{fffd}',
+    }
+}
 
 /// Lines of prose are no longer than this: the eye loses its line in wider ones.
 const MEASURE: usize = 100;
@@ -78,6 +101,15 @@ impl Look {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown_instead() {
+        assert_eq!(
+            harmless("a\u{1b}[2J\u{7}\u{9b}\u{7f}\n\tb"),
+            "a␛[2J␇\u{fffd}␡\n\tb"
+        );
+        assert!(matches!(harmless("7,5 % مرحبا"), Cow::Borrowed(_)));
+    }
 
     #[test]
     fn colour_is_the_callers_choice_and_width_too() {

@@ -13,7 +13,7 @@ pub use answer::answer_text;
 pub use comparison::comparison_tables;
 pub(super) use comparison::p_value;
 pub use episodes::{EpisodeProgress, episode_tables};
-pub use look::Look;
+pub use look::{Look, harmless};
 pub(super) use progress::verdict_text;
 pub use progress::{Progress, ProgressOptions, Voice};
 pub use table::{rule_title, scorecard_tables, summary_tables};

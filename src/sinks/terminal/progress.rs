@@ -9,6 +9,8 @@ use crate::dataset::Outcome;
 use crate::run::{Event, Finish, Row};
 use crate::score::numeric_match;
 
+use super::look::harmless;
+
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ProgressOptions {
@@ -79,7 +81,7 @@ impl Voice {
     /// Writes a line as it is. Nobody to read it is no reason to stop.
     pub fn line(&self, line: &str) {
         self.bar.suspend(|| {
-            let _ = writeln!(std::io::stderr().lock(), "{line}");
+            let _ = writeln!(std::io::stderr().lock(), "{}", harmless(line));
         });
     }
 }
