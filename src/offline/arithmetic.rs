@@ -4,7 +4,7 @@ use super::asked::Asked;
 use super::expr::{Expr, Op};
 use super::facts::Facts;
 use super::follow::Follow;
-use super::mention::{span, split};
+use super::mention::span;
 use super::plan::{Pairing, Plan};
 use super::refer::{Operand, join, resolve};
 use super::state::{State, Turn};
@@ -29,7 +29,7 @@ pub(crate) fn constant_step(f: &Follow<'_>, _: &Turn) -> Option<Plan> {
         ("by", Op::Multiply),
     ];
     connectors.iter().find_map(|(connector, op)| {
-        let (left, right) = split(&f.asked.phrase, connector)?;
+        let (left, right) = f.asked.split(connector)?;
         let number = leading_number(&right)?;
         match (*connector, *op) {
             ("by", _) if !(left.contains(" multipl") || f.refers) => return None,
@@ -224,10 +224,8 @@ fn scale_of(f: &Follow<'_>, state: &State) -> u64 {
     };
     let question = || state.last().and_then(|t| words(&t.asked.phrase));
     let caption = || {
-        f.facts.sentences.iter().find_map(|s| {
-            let text: Vec<&str> = s.tokens.iter().map(|t| t.text.as_str()).collect();
-            words(&text.join(" ")).filter(|_| text.join(" ").contains("in "))
-        })
+        let mut texts = f.facts.sentences.iter().map(|s| s.text.as_str());
+        texts.find_map(|text| words(text).filter(|_| text.contains("in ")))
     };
     of_text
         .or_else(header)
@@ -247,7 +245,7 @@ pub(crate) fn constant(facts: &Facts, asked: &Asked, context: &Context) -> Optio
         ("less", Op::Subtract),
     ];
     connectors.iter().find_map(|(connector, op)| {
-        let (left, right) = split(&asked.phrase, connector)?;
+        let (left, right) = asked.split(connector)?;
         let first = left.split_whitespace().last().and_then(leading_number);
         if !span(&left).says_anything()
             && let Some(first) = first

@@ -6,21 +6,37 @@ use super::text::{Kind, Token, is_weak, tokenize};
 #[derive(Clone, Debug)]
 pub(crate) struct Asked {
     /// Its tokens, stemmed.
-    pub tokens: Vec<Token>,
+    pub tokens: Vec<Token<'static>>,
     /// Lower-case words joined by single blanks, with a blank at both ends, so
     /// that phrases can be looked for as words.
     pub phrase: String,
     /// Years in order of mention, ranges filled in.
     pub years: Vec<u16>,
+    /// Where the words of `phrase` begin.
+    words: Vec<usize>,
+    /// Which pairs of letters they begin with: hundreds of phrases are looked
+    /// for, and most are ruled out by this.
+    beginnings: u64,
 }
 
 impl Asked {
     /// Reads a question.
     pub fn read(question: &str) -> Self {
-        let tokens = tokenize(question);
+        let lower = question.to_lowercase();
+        let tokens: Vec<_> = tokenize(&lower)
+            .into_iter()
+            .map(Token::into_owned)
+            .collect();
         let phrase = plain(question);
         let years = years(&tokens, &phrase);
+        let words: Vec<usize> = phrase.match_indices(' ').map(|(at, _)| at + 1).collect();
+        let heads = words
+            .iter()
+            .map(|at| beginning(phrase.get(*at..).unwrap_or_default()));
+        let beginnings = heads.fold(0, |all, head| all | head);
         Self {
+            words,
+            beginnings,
             tokens,
             phrase,
             years,
@@ -28,31 +44,49 @@ impl Asked {
     }
 
     /// Its words of substance.
-    pub fn content(&self) -> Vec<Token> {
+    pub fn content(&self) -> Vec<Token<'static>> {
         let strong = self.tokens.iter().filter(|t| !is_weak(&t.text));
         strong.cloned().collect()
     }
 
     /// Whether any of these phrases (whole words) occurs.
     pub fn says(&self, phrases: &[&str]) -> bool {
-        phrases.iter().any(|p| self.find(p).is_some())
+        phrases.iter().any(|p| self.places(p).next().is_some())
     }
 
     /// Byte offset of a phrase (whole words) in `phrase`.
     pub fn find(&self, words: &str) -> Option<usize> {
-        let blank = |i: usize| self.phrase.as_bytes().get(i) == Some(&b' ');
-        self.phrase
-            .match_indices(words)
-            .map(|(i, _)| i)
-            .find(|i| *i > 0 && blank(i - 1) && blank(i + words.len()))
-            .map(|i| i - 1)
+        self.places(words).next().map(|at| at - 1)
+    }
+
+    /// Where a phrase (whole words) begins in `phrase`.
+    fn places(&self, words: &str) -> impl Iterator<Item = usize> {
+        let possible = self.beginnings & beginning(words) != 0;
+        let places = if possible { self.words.as_slice() } else { &[] };
+        places.iter().copied().filter(move |at| {
+            let text = self.phrase.get(*at..).unwrap_or_default();
+            let after = text.strip_prefix(words);
+            after.is_some_and(|rest| rest.starts_with(' '))
+        })
+    }
+
+    /// The two sides of a connector standing as whole words.
+    pub fn split(&self, connector: &str) -> Option<(String, String)> {
+        let at = self.find(connector)?;
+        let right = at + connector.len() + 2;
+        Some((
+            plain(self.phrase.get(..at)?),
+            plain(self.phrase.get(right..)?),
+        ))
     }
 
     /// Whether the question begins with one of these.
     pub fn starts(&self, phrases: &[&str]) -> bool {
+        let text = self.phrase.trim_start_matches(' ');
+        let after = |phrase: &str| text.strip_prefix(phrase);
         phrases
             .iter()
-            .any(|p| self.phrase.starts_with(&format!(" {p} ")))
+            .any(|p| after(p).is_some_and(|rest| rest.starts_with(' ')))
     }
 
     /// A percentage is asked for.
@@ -223,6 +257,13 @@ impl Asked {
     }
 }
 
+/// One bit of 64 for the first two bytes of a text, the end of it as a blank.
+fn beginning(text: &str) -> u64 {
+    let mut bytes = text.bytes().chain(std::iter::repeat(b' ')).map(u64::from);
+    let (first, second) = (bytes.next().unwrap_or(0), bytes.next().unwrap_or(0));
+    1 << ((7 * first + second) % 64)
+}
+
 /// Lower-case words, single blanks, no punctuation; `percentage` is `percent`.
 pub(crate) fn plain(text: &str) -> String {
     let mut out = String::from(" ");
@@ -257,7 +298,7 @@ pub(crate) fn plain(text: &str) -> String {
     out
 }
 
-fn years(tokens: &[Token], phrase: &str) -> Vec<u16> {
+fn years(tokens: &[Token<'_>], phrase: &str) -> Vec<u16> {
     let mut out: Vec<u16> = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
         let Some(year) = token.year() else { continue };

@@ -29,13 +29,8 @@ pub(crate) fn fact_label(facts: &Facts, fact: &Fact) -> String {
         Place::Text { sentence, at, .. } => {
             let words = facts.sentences.get(sentence).map(|s| {
                 let from = at.saturating_sub(8);
-                s.tokens
-                    .get(from..at)
-                    .unwrap_or_default()
-                    .iter()
-                    .map(|t| t.text.as_str())
-                    .collect::<Vec<_>>()
-                    .join(" ")
+                let before = s.text.split(' ').take(at).skip(from);
+                before.collect::<Vec<_>>().join(" ")
             });
             words.unwrap_or_default()
         }
@@ -51,7 +46,7 @@ pub(crate) fn fact_label(facts: &Facts, fact: &Fact) -> String {
 fn leaf_label(facts: &Facts, leaf: &Leaf) -> String {
     leaf.fact
         .and_then(|i| facts.all.get(i))
-        .map_or_else(|| leaf.literal.clone(), |fact| fact_label(facts, fact))
+        .map_or_else(|| leaf.literal.to_string(), |fact| fact_label(facts, fact))
 }
 
 /// What a value is, from its expression.
@@ -81,7 +76,7 @@ pub(crate) fn steps(facts: &Facts, expr: &Expr) -> Vec<String> {
         let line = format!(
             "Take {} from {} ({}).",
             leaf.literal,
-            fact.id,
+            fact.id(),
             fact_label(facts, fact)
         );
         if !out.contains(&line) {
@@ -128,20 +123,17 @@ pub(crate) fn evidence(facts: &Facts, expr: &Expr, history: &[Option<&str>]) -> 
         if leaf.is_constant() {
             continue;
         }
-        let of_page = leaf
-            .fact
-            .and_then(|i| facts.all.get(i))
-            .map(|fact| fact.id.clone());
+        let of_page = leaf.fact.and_then(|i| facts.all.get(i)).map(Fact::id);
         let of_history = || {
             let turn = history
                 .iter()
-                .position(|p| p.is_some_and(|p| p.contains(&leaf.literal)))?;
+                .position(|p| p.is_some_and(|p| p.contains(&*leaf.literal)))?;
             Some(format!("h{}", turn + 1))
         };
         if let Some(id) = of_page.or_else(of_history) {
             let reference = EvidenceRef {
                 id,
-                literal: leaf.literal.clone(),
+                literal: leaf.literal.to_string(),
             };
             if !out.contains(&reference) {
                 out.push(reference);

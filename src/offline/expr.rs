@@ -1,6 +1,9 @@
 //! The emitter: an expression over literals, written as a program of the
 //! dataset's language, and read back from the programs of earlier turns.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use crate::number::Value;
 
 /// The operations the rules use.
@@ -54,7 +57,7 @@ const MOST_LEAVES: usize = 64;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Leaf {
     /// As written: `206588`, `4.02%`, `const_100`.
-    pub literal: String,
+    pub literal: Arc<str>,
     /// As the official evaluator reads it.
     pub value: f64,
     /// The fact it was read from: an index into the fact store.
@@ -79,7 +82,11 @@ pub(crate) enum Expr {
 
 /// The value of a literal in the official evaluator.
 pub(crate) fn literal_value(literal: &str) -> Option<f64> {
-    let plain: String = literal.chars().filter(|c| *c != ',').collect();
+    let plain = if literal.contains(',') {
+        Cow::Owned(literal.replace(',', ""))
+    } else {
+        Cow::Borrowed(literal)
+    };
     if let Ok(value) = plain.parse::<f64>() {
         return value.is_finite().then_some(value);
     }
@@ -98,7 +105,7 @@ impl Expr {
     /// A constant such as `const_100`.
     pub fn constant(n: u32) -> Self {
         Self::Leaf(Leaf {
-            literal: format!("const_{n}"),
+            literal: format!("const_{n}").into(),
             value: f64::from(n),
             fact: None,
         })
@@ -108,7 +115,7 @@ impl Expr {
     pub fn literal(literal: &str) -> Option<Self> {
         let value = literal_value(literal)?;
         Some(Self::Leaf(Leaf {
-            literal: literal.to_owned(),
+            literal: literal.into(),
             value,
             fact: None,
         }))
@@ -153,12 +160,17 @@ impl Expr {
 
     /// The literals, left to right, constants included.
     pub fn leaves(&self) -> Vec<&Leaf> {
+        let mut out = Vec::new();
+        self.collect_leaves(&mut out);
+        out
+    }
+
+    fn collect_leaves<'a>(&'a self, out: &mut Vec<&'a Leaf>) {
         match self {
-            Self::Leaf(leaf) => vec![leaf],
+            Self::Leaf(leaf) => out.push(leaf),
             Self::Step(_, a, b) => {
-                let mut out = a.leaves();
-                out.extend(b.leaves());
-                out
+                a.collect_leaves(out);
+                b.collect_leaves(out);
             }
         }
     }
@@ -185,7 +197,7 @@ impl Expr {
 
     fn emit(&self, steps: &mut Vec<String>) -> String {
         match self {
-            Self::Leaf(leaf) => leaf.literal.clone(),
+            Self::Leaf(leaf) => leaf.literal.to_string(),
             Self::Step(op, a, b) => {
                 let (a, b) = (a.emit(steps), b.emit(steps));
                 let text = format!("{}({a}, {b})", op.name());

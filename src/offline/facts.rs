@@ -3,13 +3,17 @@
 //!
 //! It does not know the question; `slots` ranks facts for one.
 
+use std::sync::Arc;
+
 use crate::dataset::Document;
 use crate::number::Scale;
 use crate::table::{Style, Table, years_in};
 
 use super::cell;
+use super::expr::literal_value;
 use super::prose;
-use super::text::{Kind, Token, Vocabulary, is_stop, stem, tokenize};
+use super::text::{Kind, Token, stem, tokenize};
+use super::vocabulary::Vocabulary;
 
 /// Where a fact stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +27,8 @@ pub(crate) enum Place {
     },
     /// A number in a sentence.
     Text {
+        /// Number of the sentence as filed, from 1.
+        filed: usize,
         /// Index of the sentence as we split them.
         sentence: usize,
         /// Numbers listed side by side share a run.
@@ -35,10 +41,10 @@ pub(crate) enum Place {
 /// A number of the page.
 #[derive(Clone, Debug)]
 pub(crate) struct Fact {
-    /// `r3c2`, `t5`.
-    pub id: String,
     /// As the official evaluator reads it.
-    pub literal: String,
+    pub literal: Arc<str>,
+    /// What the literal comes to.
+    pub value: f64,
     /// As printed, sign kept; a percentage is not divided.
     pub number: f64,
     /// A percentage.
@@ -50,14 +56,29 @@ pub(crate) struct Fact {
     /// Where it stands.
     pub place: Place,
     /// Words of the row label and its section, or of the sentence.
-    pub label: Vec<u32>,
-    /// Words of the column's header, or of the nearest words in the sentence.
-    pub near: Vec<u32>,
+    pub label: Arc<[u32]>,
+    /// Words of the column's header, or the nearest words in the sentence, where
+    /// one may stand twice.
+    pub near: Arc<[u32]>,
     /// Years of its column and row, or of its place in the sentence.
     pub years: Vec<u16>,
+    /// Its row tells a total.
+    pub total: bool,
+    /// Its row tells a balance at the beginning of the period.
+    pub opening: bool,
+    /// Its row tells a balance at the end of the period.
+    pub closing: bool,
 }
 
 impl Fact {
+    /// `r3c2`, `t5`.
+    pub fn id(&self) -> String {
+        match self.place {
+            Place::Cell { row, col } => format!("r{row}c{col}"),
+            Place::Text { filed, .. } => format!("t{filed}"),
+        }
+    }
+
     /// Row and column, for a cell.
     pub fn cell(&self) -> Option<(usize, usize)> {
         match self.place {
@@ -83,10 +104,12 @@ pub(crate) struct Row {
     pub name: String,
     /// Words of the label.
     pub label: Vec<u32>,
-    /// Words of the section heading above it.
-    pub section: Vec<u32>,
+    /// Words of the label and of the section heading above it.
+    pub full: Arc<[u32]>,
     /// Years named in the label.
     pub years: Vec<u16>,
+    /// The weights of the label's words together.
+    pub weight: f64,
 }
 
 /// A column of the table.
@@ -95,7 +118,7 @@ pub(crate) struct Column {
     /// The header as filed.
     pub name: String,
     /// Words of the header.
-    pub label: Vec<u32>,
+    pub label: Arc<[u32]>,
     /// Years named in the header.
     pub years: Vec<u16>,
 }
@@ -103,8 +126,8 @@ pub(crate) struct Column {
 /// A sentence, split from the page's text.
 #[derive(Clone, Debug)]
 pub(crate) struct Sentence {
-    /// Its tokens.
-    pub tokens: Vec<Token>,
+    /// Its tokens, with a blank between them.
+    pub text: String,
     /// The word of each token, where it is one worth matching.
     pub words: Vec<Option<u32>>,
 }
@@ -130,12 +153,6 @@ pub(crate) struct Facts {
     pub scale: Option<Scale>,
     /// The word `total`, where the page has it.
     pub total: Option<u32>,
-    /// Words for a balance, where the page has them.
-    pub balance_words: Vec<Option<u32>>,
-    /// Words of closing balances, where the page has them.
-    pub closing_words: Vec<Option<u32>>,
-    /// Words of opening balances, where the page has them.
-    pub opening_words: Vec<Option<u32>>,
     /// The slot scorer's weights.
     pub weights: Vec<f64>,
 }
@@ -152,22 +169,27 @@ impl Facts {
             facts.read_text(i + 1, filed);
         }
         facts.weigh();
-        facts.total = facts.vocabulary.get("total");
-        let known = |words: &[&str]| {
-            words
-                .iter()
-                .map(|w| facts.vocabulary.get(&stem(w)))
-                .collect::<Vec<_>>()
+        facts.mark_balances();
+        facts
+    }
+
+    /// Marks the cells of rows that tell a total, an opening or a closing balance.
+    fn mark_balances(&mut self) {
+        let known = |words: &[&str]| -> Vec<u32> {
+            let stems = words.iter().map(|word| stem(word));
+            stems.filter_map(|s| self.vocabulary.get(&s)).collect()
         };
         let opening = known(&["beginning", "january", "opening"]);
         let closing = known(&["ending", "december", "closing"]);
         let balance = known(&["balance", "balances", "liability"]);
-        (
-            facts.opening_words,
-            facts.closing_words,
-            facts.balance_words,
-        ) = (opening, closing, balance);
-        facts
+        self.total = self.vocabulary.get("total");
+        for fact in self.all.iter_mut().filter(|fact| fact.cell().is_some()) {
+            let says = |words: &[u32]| words.iter().any(|word| fact.label.contains(word));
+            let (opens, closes) = (says(&opening), says(&closing) && says(&balance));
+            fact.total = self.total.is_some_and(|word| fact.label.contains(&word));
+            fact.opening = opens;
+            fact.closing = closes && !opens;
+        }
     }
 
     /// The weight of a word.
@@ -176,14 +198,15 @@ impl Facts {
     }
 
     fn words(&mut self, text: &str) -> (Vec<u32>, Vec<u16>) {
-        let tokens = tokenize(text);
+        let text = text.to_lowercase();
+        let tokens = tokenize(&text);
         let mut words = Vec::new();
         for token in &tokens {
-            if matches!(token.kind, Kind::Word | Kind::Number) && !is_stop(&token.text) {
-                let word = self.vocabulary.intern(&token.text);
-                if !words.contains(&word) {
-                    words.push(word);
-                }
+            if matches!(token.kind, Kind::Word | Kind::Number)
+                && let Some(word) = self.vocabulary.intern(&token.text)
+                && !words.contains(&word)
+            {
+                words.push(word);
             }
         }
         let mut years: Vec<u16> = tokens.iter().filter_map(Token::year).collect();
@@ -207,7 +230,7 @@ impl Facts {
             }
             self.columns.push(Column {
                 name: name.to_owned(),
-                label,
+                label: label.into(),
                 years: years(name),
             });
         }
@@ -219,11 +242,14 @@ impl Facts {
                 row.and_then(|row| row.section.as_deref())
                     .unwrap_or_default(),
             );
+            let mut full = label.clone();
+            full.extend(section.into_iter().filter(|word| !label.contains(word)));
             self.rows.push(Row {
                 years: years(&name),
                 name,
                 label,
-                section,
+                full: full.into(),
+                weight: 0.0,
             });
             for (c, cell) in cells.iter().enumerate().skip(1) {
                 let Some(number) = cell::read(cell) else {
@@ -244,24 +270,18 @@ impl Facts {
         let (Some(of_row), column) = (self.rows.get(row), self.columns.get(col)) else {
             return;
         };
-        let mut near = if row == 0 {
-            Vec::new()
-        } else {
-            column.map(|c| c.label.clone()).unwrap_or_default()
-        };
-        near.extend(extra);
+        let header = column.filter(|_| row > 0).map(|c| Arc::clone(&c.label));
+        let mut near = header.unwrap_or_default();
+        if !extra.is_empty() {
+            near = near.iter().copied().chain(extra).collect();
+        }
         let mut years = of_row.years.clone();
         years.extend(column.iter().flat_map(|c| &c.years).filter(|_| row > 0));
         years.dedup();
-        let mut label = of_row.label.clone();
-        for word in &of_row.section {
-            if !label.contains(word) {
-                label.push(*word);
-            }
-        }
+        let label = Arc::clone(&of_row.full);
         self.all.push(Fact {
-            id: format!("r{row}c{col}"),
-            literal: number.literal.clone(),
+            value: literal_value(&number.literal).unwrap_or(number.number),
+            literal: number.literal.as_str().into(),
             number: number.number,
             percent: number.percent,
             dollar: number.dollar,
@@ -270,23 +290,39 @@ impl Facts {
             label,
             near,
             years,
+            total: false,
+            opening: false,
+            closing: false,
         });
     }
 
     fn read_text(&mut self, filed: usize, text: &str) {
-        for tokens in prose::sentences(tokenize(text)) {
+        let text = text.to_lowercase();
+        for tokens in prose::sentences(tokenize(&text)) {
             let words: Vec<Option<u32>> = tokens
                 .iter()
                 .map(|t| {
-                    (matches!(t.kind, Kind::Word | Kind::Number) && !is_stop(&t.text))
-                        .then(|| self.vocabulary.intern(&t.text))
+                    let wordy = matches!(t.kind, Kind::Word | Kind::Number);
+                    wordy.then(|| self.vocabulary.intern(&t.text)).flatten()
                 })
                 .collect();
             let sentence = self.sentences.len();
+            let label: Arc<[u32]> = prose::distinct(&words).into();
             for number in prose::numbers(&tokens) {
-                self.all.push(prose::fact(&number, filed, sentence, &words));
+                let fact = prose::fact(&number, filed, sentence, &words, &label);
+                self.all.push(fact);
             }
-            self.sentences.push(Sentence { tokens, words });
+            let pieces = tokens.iter().map(|token| token.text.as_ref());
+            let mut joined = String::with_capacity(text.len());
+            for piece in pieces {
+                joined.push_str(piece);
+                joined.push(' ');
+            }
+            joined.pop();
+            self.sentences.push(Sentence {
+                text: joined,
+                words,
+            });
         }
     }
 
@@ -318,6 +354,10 @@ impl Facts {
             .into_iter()
             .map(|n| ((total + 1.0) / (n + 0.5)).ln().max(0.2))
             .collect();
+        let weight = |word: &u32| self.idf.get(*word as usize).copied().unwrap_or(1.0);
+        for row in &mut self.rows {
+            row.weight = row.label.iter().map(weight).sum();
+        }
     }
 }
 

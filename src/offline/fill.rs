@@ -1,10 +1,12 @@
 //! Puts facts into a plan's slots: the best joint choice, and the next best.
 
-use super::expr::{Expr, Leaf, Op};
+use std::sync::Arc;
+
+use super::expr::{Expr, Leaf, Op, literal_value};
 use super::facts::{Fact, Facts};
 use super::plan::{Pairing, Pattern, Plan};
 use super::scale;
-use super::slots::{self, Query, Rankings, features};
+use super::slots::{Query, Rankings, features};
 use super::weights::{FEATURES, PAIRS};
 
 /// A plan with its slots filled.
@@ -38,56 +40,67 @@ pub(crate) fn fill(
     choices(facts, plan, TRIED, rankings)
         .into_iter()
         .take(keep)
-        .filter_map(|(chosen, score)| {
-            let leaves = leaves(facts, plan, &chosen)?;
+        .filter_map(|choice| {
+            let leaves = leaves(facts, plan, &choice.facts)?;
             let expr = scale::align(facts, plan.pattern.fill(&leaves)?);
             let expr = match (&plan.pattern, plan.slots.first()) {
                 (Pattern::Slot(_), Some(query)) => scale::to_asked(facts, expr, query),
                 _ => expr,
             };
             expr.value()?;
-            let fits = chosen.iter().zip(&plan.slots).filter_map(|(fact, query)| {
-                Some(slots::score(facts, facts.all.get(*fact)?, *fact, query))
-            });
             Some(Filled {
                 plan: index,
                 expr,
-                score: score / count,
-                lowest: fits.reduce(f64::min).unwrap_or_default(),
+                score: choice.score / count,
+                lowest: choice.lowest.unwrap_or_default(),
                 variant: 0,
             })
         })
         .collect()
 }
 
-/// The best joint choices of facts for a plan's slots with the sum of their
-/// scores, best first.
+/// Facts chosen jointly for a plan's slots.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Choice {
+    /// The fact of each slot.
+    pub facts: Vec<usize>,
+    /// The sum of the slots' scores and of what the pairs add.
+    pub score: f64,
+    /// The score of the slot that fits worst.
+    pub lowest: Option<f64>,
+}
+
+/// The best joint choices of facts for a plan's slots, best first.
 pub(crate) fn choices(
     facts: &Facts,
     plan: &Plan,
     tried: usize,
     rankings: &mut Rankings,
-) -> Vec<(Vec<usize>, f64)> {
+) -> Vec<Choice> {
     let mut known = Vec::new();
     plan.pattern.known_facts(&mut known);
     let weight = |k: usize| facts.weights.get(PAIRS + k).copied().unwrap_or_default();
-    let mut beam: Vec<(Vec<usize>, f64)> = vec![(Vec::new(), 0.0)];
+    let mut beam = vec![Choice::default()];
     for query in &plan.slots {
         let ranked = rankings.of(facts, query, tried);
-        let mut next: Vec<(Vec<usize>, f64)> = Vec::with_capacity(beam.len() * ranked.len());
-        for (chosen, so_far) in &beam {
-            for (fact, score) in &ranked {
-                let joint: f64 = pairs(facts, plan.pairing, &known, chosen, *fact)
+        let mut next = Vec::with_capacity(beam.len() * ranked.len());
+        for choice in &beam {
+            for (fact, score) in ranked {
+                let joint: f64 = pairs(facts, plan.pairing, &known, &choice.facts, *fact)
                     .map(weight)
                     .sum();
-                let mut facts = chosen.clone();
-                facts.push(*fact);
-                next.push((facts, so_far + score + joint));
+                next.push((choice, *fact, *score, choice.score + score + joint));
             }
         }
-        next.sort_by(|a, b| b.1.total_cmp(&a.1));
-        next.truncate(tried * 3);
-        beam = next;
+        next.sort_by(|a, b| b.3.total_cmp(&a.3));
+        let kept = next.into_iter().take(tried * 3);
+        beam = kept
+            .map(|(choice, fact, score, sum)| Choice {
+                facts: choice.facts.iter().copied().chain([fact]).collect(),
+                score: sum,
+                lowest: Some(choice.lowest.map_or(score, |lowest| lowest.min(score))),
+            })
+            .collect();
     }
     beam
 }
@@ -130,7 +143,7 @@ fn pairs<'a>(
     let of_pairs = chosen
         .iter()
         .filter_map(move |other| pair(facts, pairing, *other, fact));
-    let literal = |i: &usize| facts.all.get(*i).map(|f| f.literal.as_str());
+    let literal = |i: &usize| facts.all.get(*i).map(|f| &*f.literal);
     let again = known
         .iter()
         .any(|k| *k == fact || literal(k) == literal(&fact));
@@ -186,17 +199,22 @@ fn leaves(facts: &Facts, plan: &Plan, chosen: &[usize]) -> Option<Vec<Expr>> {
 /// A fact as a literal: an outflow's magnitude, a percentage as it is printed.
 fn leaf(facts: &Facts, plan: &Plan, query: &Query, fact: &Fact, index: usize) -> Expr {
     let single = matches!(plan.pattern, Pattern::Slot(_));
-    let mut literal = fact.literal.clone();
+    let mut literal: &str = &fact.literal;
     if fact.percent && !(query.percent || fact.cell().is_none()) {
-        literal = literal.trim_end_matches('%').to_owned();
+        literal = literal.trim_end_matches('%');
     }
     if literal.starts_with('-')
         && (query.outflow || is_outflow(facts, fact))
         && (single || !mixes(plan))
     {
-        literal = literal.trim_start_matches('-').to_owned();
+        literal = literal.trim_start_matches('-');
     }
-    let value = super::expr::literal_value(&literal).unwrap_or(fact.number);
+    let (literal, value) = if literal.len() == fact.literal.len() {
+        (Arc::clone(&fact.literal), fact.value)
+    } else {
+        let value = literal_value(literal).unwrap_or(fact.number);
+        (literal.into(), value)
+    };
     Expr::Leaf(Leaf {
         literal,
         value,

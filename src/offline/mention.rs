@@ -36,16 +36,13 @@ pub(crate) fn span(text: &str) -> Span {
 /// Splits a question at the first connector that fits, after the lead phrase.
 pub(crate) fn operands(asked: &Asked, forms: &[(&str, &[&str])]) -> Option<(String, String)> {
     forms.iter().find_map(|(lead, connectors)| {
-        let from = if lead.is_empty() {
-            0
+        let found = if lead.is_empty() {
+            connectors.iter().find_map(|c| asked.split(c))
         } else {
-            asked.find(lead)? + lead.len() + 1
+            let rest = asked.phrase.get(asked.find(lead)? + lead.len() + 1..)?;
+            connectors.iter().find_map(|c| split(rest, c))
         };
-        let rest = asked.phrase.get(from..)?;
-        connectors
-            .iter()
-            .find_map(|c| split(rest, c))
-            .filter(|(a, b)| span(a).says_anything() && span(b).says_anything())
+        found.filter(|(a, b)| span(a).says_anything() && span(b).says_anything())
     })
 }
 
@@ -87,7 +84,7 @@ pub(crate) fn ratio_operands(asked: &Asked) -> Option<(String, String)> {
         "are what percent of",
         "made up what percent of",
     ] {
-        if let Some((a, b)) = split(text, connector) {
+        if let Some((a, b)) = asked.split(connector) {
             return Some((tidy(&a), b));
         }
     }

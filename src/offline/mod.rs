@@ -28,6 +28,7 @@ mod templates;
 mod text;
 mod training;
 mod variants;
+mod vocabulary;
 mod weights;
 
 pub use solve::{Alternative, EvidenceRef, Guess, Indexed, Solver};

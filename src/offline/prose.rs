@@ -3,8 +3,11 @@
 //! "A was $ 5, $ 4 and $ 3 in 2007, 2006 and 2005" is aligned pairwise; dates,
 //! note numbers and years are no amounts.
 
+use std::sync::Arc;
+
 use crate::number::Scale;
 
+use super::expr::literal_value;
 use super::facts::{Fact, Place};
 use super::text::{Kind, Token, is_month};
 
@@ -30,14 +33,14 @@ pub(crate) struct ProseNumber {
 }
 
 /// Splits tokens at full stops and semicolons.
-pub(crate) fn sentences(tokens: Vec<Token>) -> Vec<Vec<Token>> {
+pub(crate) fn sentences(tokens: Vec<Token<'_>>) -> Vec<Vec<Token<'_>>> {
     let mut out = Vec::new();
-    let mut current: Vec<Token> = Vec::new();
+    let mut current: Vec<Token<'_>> = Vec::new();
     for token in tokens {
         let stop = token.kind == Kind::Mark
-            && matches!(token.text.as_str(), "." | ";")
+            && matches!(&*token.text, "." | ";")
             && !current.last().is_some_and(|t| {
-                is_month(&t.text) || matches!(t.text.as_str(), "u.s" | "inc" | "corp" | "no" | "vs")
+                is_month(&t.text) || matches!(t.text.as_ref(), "u.s" | "inc" | "corp" | "no" | "vs")
             });
         if stop {
             if !current.is_empty() {
@@ -54,7 +57,7 @@ pub(crate) fn sentences(tokens: Vec<Token>) -> Vec<Vec<Token>> {
 }
 
 /// The amounts of a sentence with their years.
-pub(crate) fn numbers(tokens: &[Token]) -> Vec<ProseNumber> {
+pub(crate) fn numbers(tokens: &[Token<'_>]) -> Vec<ProseNumber> {
     let mut out: Vec<ProseNumber> = Vec::new();
     let mut depth_of_double: Option<usize> = None;
     for (at, token) in tokens.iter().enumerate() {
@@ -95,7 +98,7 @@ pub(crate) fn numbers(tokens: &[Token]) -> Vec<ProseNumber> {
         out.push(ProseNumber {
             at,
             end,
-            digits: token.text.clone(),
+            digits: token.text.to_string(),
             percent,
             dollar,
             scale,
@@ -142,7 +145,7 @@ fn names_a_reference(word: &str) -> bool {
 }
 
 /// A day of the month: `december 31`, `31 december`.
-fn is_day(tokens: &[Token], at: usize) -> bool {
+fn is_day(tokens: &[Token<'_>], at: usize) -> bool {
     let word = |i: Option<usize>| {
         i.and_then(|i| tokens.get(i))
             .is_some_and(|t| is_month(&t.text))
@@ -163,9 +166,9 @@ fn scale_word(word: &str) -> Option<Scale> {
 }
 
 /// Whether a token may stand between two items of one list.
-fn joins(token: &Token) -> bool {
+fn joins(token: &Token<'_>) -> bool {
     matches!(
-        token.text.as_str(),
+        token.text.as_ref(),
         "," | "and"
             | "$"
             | "or"
@@ -184,7 +187,7 @@ fn joins(token: &Token) -> bool {
     ) || token.kind == Kind::Number && token.text.len() <= 5
 }
 
-fn join_runs(tokens: &[Token], numbers: &mut [ProseNumber]) {
+fn join_runs(tokens: &[Token<'_>], numbers: &mut [ProseNumber]) {
     let mut previous: Option<(usize, usize)> = None;
     for number in numbers.iter_mut() {
         if let Some((end, run)) = previous {
@@ -198,7 +201,7 @@ fn join_runs(tokens: &[Token], numbers: &mut [ProseNumber]) {
 }
 
 /// Lists of years: `2007 , 2006 and 2005`.
-fn year_runs(tokens: &[Token]) -> Vec<Vec<(usize, u16)>> {
+fn year_runs(tokens: &[Token<'_>]) -> Vec<Vec<(usize, u16)>> {
     let mut runs: Vec<Vec<(usize, u16)>> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         let Some(year) = token.year().filter(|_| is_true_year(tokens, at)) else {
@@ -210,7 +213,7 @@ fn year_runs(tokens: &[Token]) -> Vec<Vec<(usize, u16)>> {
             let between = tokens.get(last + 1..at).unwrap_or_default();
             let listed = between.iter().all(|t| {
                 matches!(
-                    t.text.as_str(),
+                    t.text.as_ref(),
                     "," | "and"
                         | "or"
                         | "december"
@@ -240,7 +243,7 @@ fn year_runs(tokens: &[Token]) -> Vec<Vec<(usize, u16)>> {
 
 /// A `2013` or `2014` may be a lost dash: it counts as a year only where a year
 /// can stand.
-fn is_true_year(tokens: &[Token], at: usize) -> bool {
+fn is_true_year(tokens: &[Token<'_>], at: usize) -> bool {
     let Some(token) = tokens.get(at) else {
         return false;
     };
@@ -250,7 +253,7 @@ fn is_true_year(tokens: &[Token], at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|i| tokens.get(i));
     before.is_some_and(|t| {
         matches!(
-            t.text.as_str(),
+            t.text.as_ref(),
             "in" | "of"
                 | "for"
                 | "during"
@@ -283,7 +286,7 @@ fn is_true_year(tokens: &[Token], at: usize) -> bool {
     })
 }
 
-fn date(tokens: &[Token], numbers: &mut [ProseNumber]) {
+fn date(tokens: &[Token<'_>], numbers: &mut [ProseNumber]) {
     let runs = year_runs(tokens);
     let mut by_run: Vec<(usize, usize, usize, usize)> = Vec::new(); // run, count, first, last token
     for number in numbers.iter() {
@@ -337,43 +340,54 @@ fn date(tokens: &[Token], numbers: &mut [ProseNumber]) {
     }
 }
 
-/// Makes the fact of an amount.
+/// The words, each once, in order.
+pub(crate) fn distinct(words: &[Option<u32>]) -> Vec<u32> {
+    let mut out = Vec::with_capacity(words.len());
+    for word in words.iter().flatten() {
+        if !out.contains(word) {
+            out.push(*word);
+        }
+    }
+    out
+}
+
+/// Makes the fact of an amount in a sentence of these words; `label` is each of
+/// them once.
 pub(crate) fn fact(
     number: &ProseNumber,
     filed: usize,
     sentence: usize,
     words: &[Option<u32>],
+    label: &Arc<[u32]>,
 ) -> Fact {
-    let collect = |range: std::ops::Range<usize>| -> Vec<u32> {
-        let mut out = Vec::new();
-        for word in words.get(range).unwrap_or_default().iter().flatten() {
-            if !out.contains(word) {
-                out.push(*word);
-            }
-        }
-        out
-    };
-    let near = collect(number.at.saturating_sub(14)..(number.end + 9).min(words.len()));
+    let around = number.at.saturating_sub(14)..(number.end + 9).min(words.len());
+    let near = words.get(around).unwrap_or_default();
+    let near = near.iter().flatten().copied().collect();
     let value: f64 = number.digits.parse().unwrap_or_default();
+    let literal: Arc<str> = if number.percent {
+        format!("{}%", number.digits).into()
+    } else {
+        number.digits.as_str().into()
+    };
     Fact {
-        id: format!("t{filed}"),
-        literal: if number.percent {
-            format!("{}%", number.digits)
-        } else {
-            number.digits.clone()
-        },
+        value: literal_value(&literal).unwrap_or(value),
+        literal,
         number: value,
         percent: number.percent,
         dollar: number.dollar,
         scale: number.scale,
         place: Place::Text {
+            filed,
             sentence,
             run: number.run,
             at: number.at,
         },
-        label: collect(0..words.len()),
+        label: Arc::clone(label),
         near,
         years: number.years.clone(),
+        total: false,
+        opening: false,
+        closing: false,
     }
 }
 

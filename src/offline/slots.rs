@@ -2,10 +2,12 @@
 //!
 //! A linear model over named features; its weights are in `weights`.
 
+use std::ops::Range;
+
 use super::facts::{Fact, Facts, Place};
 use super::synonyms::synonyms;
 use super::text::{Kind, Token, is_stop, is_weak};
-use super::weights::FEATURES;
+use super::weights::{FEATURES, PAIRS, SHARED, TEXT};
 use crate::number::Scale;
 
 /// What a slot of a program asks for.
@@ -41,18 +43,11 @@ pub(crate) struct Query {
     pub only: Option<usize>,
 }
 
-impl Query {
-    /// Sets the words from tokens.
-    pub fn ask(&mut self, facts: &Facts, tokens: &[Token]) {
-        (self.words, self.unknown) = weighted(facts, tokens);
-    }
-}
-
 /// How much a word of the same meaning counts.
 const SYNONYM: f64 = 0.6;
 
 /// Content words with weights; and the weight of those the document lacks.
-pub(crate) fn weighted(facts: &Facts, tokens: &[Token]) -> (Vec<(u32, f64)>, f64) {
+pub(crate) fn weighted(facts: &Facts, tokens: &[Token<'_>]) -> (Vec<(u32, f64)>, f64) {
     let mut words: Vec<(u32, f64)> = Vec::new();
     let mut unknown = 0.0;
     for token in tokens {
@@ -88,18 +83,23 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
     let total: f64 = query.words.iter().map(|(_, w)| w).sum::<f64>() + 0.4 * query.unknown;
     let total = if total > 0.0 { total } else { 1.0 };
     let has = |set: &[u32], word: u32| set.contains(&word);
-    let in_label: f64 = query
-        .words
-        .iter()
-        .filter(|(w, _)| has(&fact.label, *w))
-        .map(|(_, x)| x)
-        .sum();
-    let in_near: f64 = query
-        .words
-        .iter()
-        .filter(|(w, _)| has(&fact.near, *w) && !has(&fact.label, *w))
-        .map(|(_, x)| x)
-        .sum();
+    // Weights of the words asked for that its label has, only what is near it has,
+    // what is near it has in all, and for a cell only the corner has.
+    let (mut in_label, mut only_near, mut in_near, mut in_corner) = (0.0, 0.0, 0.0, 0.0);
+    for (word, weight) in &query.words {
+        match (has(&fact.label, *word), has(&fact.near, *word)) {
+            (true, near) => {
+                in_label += weight;
+                in_near += if near { *weight } else { 0.0 };
+            }
+            (false, true) => {
+                only_near += weight;
+                in_near += weight;
+            }
+            (false, false) if has(&facts.corner, *word) => in_corner += weight,
+            (false, false) => {}
+        }
+    }
     let inherited_total: f64 = query.inherited.iter().map(|(_, w)| w).sum::<f64>().max(1.0);
     let in_inherited: f64 = query
         .inherited
@@ -138,8 +138,7 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
     let values: &[f64] = match fact.place {
         Place::Cell { row, col } => {
             let of_row = facts.rows.get(row);
-            let label_total: f64 =
-                of_row.map_or(0.0, |r| r.label.iter().map(|w| facts.weight(*w)).sum());
+            let label_total = of_row.map_or(0.0, |r| r.weight);
             let label_matched: f64 = of_row.map_or(0.0, |r| {
                 r.label
                     .iter()
@@ -154,14 +153,6 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
                     .map(|w| facts.weight(*w))
                     .sum()
             });
-            let corner: f64 = query
-                .words
-                .iter()
-                .filter(|(w, _)| {
-                    has(&facts.corner, *w) && !has(&fact.label, *w) && !has(&fact.near, *w)
-                })
-                .map(|(_, x)| x)
-                .sum();
             let precision = if label_total > 0.0 {
                 label_matched / label_total
             } else {
@@ -170,8 +161,8 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
             &[
                 1.0,
                 in_label / total,
-                in_near / total,
-                corner / total,
+                only_near / total,
+                in_corner / total,
                 (label_total - label_matched).min(12.0) / 6.0,
                 precision,
                 flag(precision > 0.99),
@@ -191,7 +182,7 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
             };
             let mut close = 0.0;
             let mut right_before = 0.0;
-            for (word, weight) in &query.words {
+            for (word, weight) in query.words.iter().filter(|(w, _)| has(&fact.label, *w)) {
                 let distance = sentence
                     .words
                     .iter()
@@ -207,17 +198,11 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
                 }
             }
             #[allow(clippy::cast_precision_loss, reason = "sentence lengths are small")]
-            let length = (sentence.tokens.len() as f64 / 60.0).min(2.0);
+            let length = (sentence.words.len() as f64 / 60.0).min(2.0);
             let bare = !fact.dollar && !fact.percent && fact.scale.is_none();
             &[
-                (in_label + in_near) / total,
-                (query
-                    .words
-                    .iter()
-                    .filter(|(w, _)| has(&fact.near, *w))
-                    .map(|(_, x)| x)
-                    .sum::<f64>())
-                    / total,
+                (in_label + only_near) / total,
+                in_near / total,
                 close / total,
                 right_before / total,
                 length,
@@ -234,7 +219,7 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
     };
     let offset = match fact.place {
         Place::Cell { .. } => 0,
-        Place::Text { .. } => super::weights::TEXT,
+        Place::Text { .. } => TEXT,
     };
     for (slot, value) in f.iter_mut().skip(offset).zip(values) {
         *slot = *value;
@@ -255,28 +240,19 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
         flag(query.percent && fact.percent),
         flag(!query.percent && fact.percent),
         flag(query.count && fact.dollar),
-        flag(!query.opening && is_opening(facts, fact)),
-        flag(query.opening && is_opening(facts, fact)),
+        flag(!query.opening && fact.opening),
+        flag(query.opening && fact.opening),
         side_by_side(fact, query),
-        flag(is_total(facts, fact)) * flag(asks_total(facts, query)),
-        flag(is_total(facts, fact)) * flag(!asks_total(facts, query)),
-        flag(!query.opening && is_closing(facts, fact)),
-        flag(query.named_numbers.contains(&fact.literal)),
+        flag(fact.total && asks_total(facts, query)),
+        flag(fact.total && !asks_total(facts, query)),
+        flag(!query.opening && fact.closing),
+        flag(query.named_numbers.iter().any(|n| **n == *fact.literal)),
         flag(query.count && fact.cell().is_none() && !fact.dollar && !fact.percent),
     ];
-    for (slot, value) in f.iter_mut().skip(super::weights::SHARED).zip(shared) {
+    for (slot, value) in f.iter_mut().skip(SHARED).zip(shared) {
         *slot = value;
     }
     f
-}
-
-/// Whether a row tells a balance at the end of the period.
-pub(crate) fn is_closing(facts: &Facts, fact: &Fact) -> bool {
-    let has = |words: &[Option<u32>]| words.iter().flatten().any(|w| fact.label.contains(w));
-    fact.cell().is_some()
-        && has(&facts.balance_words)
-        && has(&facts.closing_words)
-        && !is_opening(facts, fact)
 }
 
 /// The share of neighbouring words of the query that are neighbours in the row label.
@@ -293,10 +269,6 @@ fn side_by_side(fact: &Fact, query: &Query) -> f64 {
     #[allow(clippy::cast_precision_loss, reason = "a question has a few words")]
     let share = found as f64 / (query.words.len() - 1) as f64;
     share
-}
-
-fn is_total(facts: &Facts, fact: &Fact) -> bool {
-    fact.cell().is_some() && facts.total.is_some_and(|w| fact.label.contains(&w))
 }
 
 fn asks_total(facts: &Facts, query: &Query) -> bool {
@@ -320,17 +292,20 @@ fn series(facts: &Facts, a: &Fact, b: &Fact) -> bool {
     }
 }
 
-/// Whether a row or sentence tells a balance at the beginning of the period.
-pub(crate) fn is_opening(facts: &Facts, fact: &Fact) -> bool {
-    let opening = |word: &Option<u32>| word.is_some_and(|w| fact.label.contains(&w));
-    fact.cell().is_some() && facts.opening_words.iter().any(opening)
-}
-
 /// The score of a fact for a query; higher is better.
 pub(crate) fn score(facts: &Facts, fact: &Fact, index: usize, query: &Query) -> f64 {
-    features(facts, fact, index, query)
-        .iter()
-        .zip(&facts.weights)
+    let features = features(facts, fact, index, query);
+    let own = match fact.place {
+        Place::Cell { .. } => 0..TEXT,
+        Place::Text { .. } => TEXT..SHARED,
+    };
+    // The features of the other kind of place and those of pairs are zero.
+    let weigh = |range: Range<usize>| {
+        let weights = facts.weights.get(range.clone()).unwrap_or_default();
+        features.get(range).unwrap_or_default().iter().zip(weights)
+    };
+    weigh(own)
+        .chain(weigh(SHARED..PAIRS))
         .map(|(f, w)| f * w)
         .sum()
 }
@@ -343,13 +318,17 @@ pub(crate) struct Rankings {
 
 impl Rankings {
     /// The `keep` best facts for a query, best first; `keep` must not change.
-    pub fn of(&mut self, facts: &Facts, query: &Query, keep: usize) -> Vec<(usize, f64)> {
-        if let Some((_, ranked)) = self.made.iter().find(|(known, _)| known == query) {
-            return ranked.clone();
-        }
-        let ranked = rank(facts, query, keep);
-        self.made.push((query.clone(), ranked.clone()));
-        ranked
+    pub fn of(&mut self, facts: &Facts, query: &Query, keep: usize) -> &[(usize, f64)] {
+        let at = match self.made.iter().position(|(known, _)| known == query) {
+            Some(at) => at,
+            None => {
+                self.made.push((query.clone(), rank(facts, query, keep)));
+                self.made.len() - 1
+            }
+        };
+        self.made
+            .get(at)
+            .map_or(&[], |(_, ranked)| ranked.as_slice())
     }
 }
 

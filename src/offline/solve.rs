@@ -234,11 +234,7 @@ fn describe(
 /// The plans for a question in its state, best first, and how many of them are
 /// a follow-up's.
 pub(crate) fn plans(facts: &Facts, asked: &Asked, state: &State) -> (Vec<Plan>, usize) {
-    let context = Context {
-        words: state.last().map(|t| t.words.clone()).unwrap_or_default(),
-        years: state.last().map(|t| t.years.clone()).unwrap_or_default(),
-        anchors: state.anchors(),
-    };
+    let context = Context::after(state);
     let mut out = Vec::new();
     if !state.turns.is_empty() {
         out.extend(super::follow::plans(facts, asked, state, &context));

@@ -156,7 +156,7 @@ fn locate(facts: &Facts, expr: &mut Expr, query: &Query, found: &mut Vec<usize>)
         Expr::Leaf(leaf) if leaf.is_constant() => {}
         Expr::Leaf(leaf) => {
             let same = |literal: &str| {
-                literal == leaf.literal
+                *literal == *leaf.literal
                     || literal.trim_matches(['-', '%']) == leaf.literal.trim_matches(['-', '%'])
             };
             let best = facts

@@ -89,11 +89,12 @@ fn by_stem() -> HashMap<String, Vec<String>> {
     };
     for (short, long) in ABBREVIATIONS {
         for word in long.split_whitespace() {
-            add(short, stem(word));
+            add(short, stem(word).into_owned());
         }
     }
     for group in GROUPS {
-        let stems: Vec<String> = group.split_whitespace().map(stem).collect();
+        let stems = group.split_whitespace().map(|word| stem(word).into_owned());
+        let stems: Vec<String> = stems.collect();
         for one in &stems {
             for other in &stems {
                 add(one, other.clone());
@@ -109,8 +110,8 @@ mod tests {
 
     #[test]
     fn words_of_one_meaning_lead_to_each_other() {
-        assert!(synonyms(&stem("buyback")).contains(&stem("repurchases")));
-        assert!(synonyms(&stem("turnover")).contains(&stem("sales")));
+        assert!(synonyms(&stem("buyback")).contains(&stem("repurchases").into_owned()));
+        assert!(synonyms(&stem("turnover")).contains(&stem("sales").into_owned()));
         assert_eq!(synonyms("r&d"), [stem("research"), stem("development")]);
         assert!(synonyms("zeppelin").is_empty());
     }

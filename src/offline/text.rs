@@ -3,8 +3,11 @@
 //!
 //! It decides nothing about what a number means; `facts` does that.
 
-use std::collections::{HashMap, HashSet};
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::LazyLock;
+
+use crate::table::MONTHS;
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,14 +24,23 @@ pub(crate) enum Kind {
 
 /// A token of running text.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Token {
-    /// The stem of a word, the digits of a number, or the mark itself.
-    pub text: String,
+pub(crate) struct Token<'a> {
+    /// The stem of a word, the digits of a number, or the mark itself; mostly a
+    /// piece of the text it was read from.
+    pub text: Cow<'a, str>,
     /// What it is.
     pub kind: Kind,
 }
 
-impl Token {
+impl Token<'_> {
+    /// The token by itself.
+    pub fn into_owned(self) -> Token<'static> {
+        Token {
+            text: Cow::Owned(self.text.into_owned()),
+            kind: self.kind,
+        }
+    }
+
     /// Whether it is this mark or word.
     pub fn is(&self, text: &str) -> bool {
         self.text == text
@@ -52,21 +64,6 @@ pub(crate) fn year_of(digits: &str) -> Option<u16> {
         .filter(|year| plain && (1980..=2060).contains(year))
 }
 
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
-
 /// Whether a raw word is a month or its usual abbreviation.
 pub(crate) fn is_month(word: &str) -> bool {
     MONTHS
@@ -74,16 +71,16 @@ pub(crate) fn is_month(word: &str) -> bool {
         .any(|m| *m == word || (word.len() >= 3 && word.len() <= 4 && m.starts_with(word)))
 }
 
-/// Splits filed text into tokens.
-pub(crate) fn tokenize(text: &str) -> Vec<Token> {
+/// Splits filed text, in lower case, into tokens.
+pub(crate) fn tokenize(text: &str) -> Vec<Token<'_>> {
     let mut out = Vec::with_capacity(text.len() / 5);
     for chunk in text.split_whitespace() {
-        push_chunk(&chunk.to_lowercase(), &mut out);
+        push_chunk(chunk, &mut out);
     }
     out
 }
 
-fn push_chunk(chunk: &str, out: &mut Vec<Token>) {
+fn push_chunk<'a>(chunk: &'a str, out: &mut Vec<Token<'a>>) {
     // `2019s` was an apostrophe, `201c`/`201d` quotes, `2014an` a dash before `an`.
     if matches!(chunk, "2019s" | "201c" | "201d") {
         return;
@@ -105,8 +102,9 @@ fn push_chunk(chunk: &str, out: &mut Vec<Token>) {
             first,
             '$' | '(' | '[' | ',' | ';' | ':' | '?' | '\u{20ac}' | '\u{a3}'
         ) {
-            mark(first, out);
-            rest = rest.get(first.len_utf8()..).unwrap_or_default();
+            let (sign, after) = rest.split_at(first.len_utf8());
+            mark(sign, out);
+            rest = after;
         } else {
             break;
         }
@@ -116,26 +114,30 @@ fn push_chunk(chunk: &str, out: &mut Vec<Token>) {
     if !core.is_empty() {
         push_core(core, out);
     }
-    for c in tail.chars() {
-        mark(c, out);
+    for at in 0..tail.len() {
+        mark(tail.get(at..=at).unwrap_or_default(), out);
     }
 }
 
-fn mark(c: char, out: &mut Vec<Token>) {
+fn mark<'a>(text: &'a str, out: &mut Vec<Token<'a>>) {
     out.push(Token {
-        text: c.to_string(),
+        text: Cow::Borrowed(text),
         kind: Kind::Mark,
     });
 }
 
-fn push_core(core: &str, out: &mut Vec<Token>) {
+fn push_core<'a>(core: &'a str, out: &mut Vec<Token<'a>>) {
+    if core.bytes().all(|b| b.is_ascii_lowercase()) {
+        word(core, out);
+        return;
+    }
     if let Some(number) = core
         .strip_prefix("s&p")
         .filter(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
     {
         word("s&p", out);
         out.push(Token {
-            text: number.to_owned(),
+            text: Cow::Borrowed(number),
             kind: Kind::Number,
         });
         return;
@@ -150,32 +152,38 @@ fn push_core(core: &str, out: &mut Vec<Token>) {
             word(name, out);
         }
         out.push(Token {
-            text: year.to_string(),
+            text: Cow::Owned(year.to_string()),
             kind: Kind::Year(year),
         });
         return;
     }
-    let digits: String = core.chars().filter(|c| *c != ',').collect();
+    let digits: Cow<'a, str> = if core.contains(',') {
+        core.replace(',', "").into()
+    } else {
+        core.into()
+    };
     let bare = digits.trim_end_matches('%');
     if bare.parse::<f64>().is_ok() && bare.contains(|c: char| c.is_ascii_digit()) {
+        let percent = digits.ends_with('%');
         let kind = match year_of(&digits) {
             Some(year) if !core.contains(',') => Kind::Year(year),
             _ => Kind::Number,
         };
+        let length = bare.len();
         out.push(Token {
-            text: bare.to_owned(),
+            text: match digits {
+                Cow::Borrowed(text) => text.get(..length).unwrap_or_default().into(),
+                Cow::Owned(text) => text.trim_end_matches('%').to_owned().into(),
+            },
             kind,
         });
-        if digits.ends_with('%') {
-            mark('%', out);
+        if percent {
+            mark("%", out);
         }
         return;
     }
     if matches!(core, "%" | "-" | "--" | "/" | "=" | "\u{2014}" | "\u{2013}") {
-        out.push(Token {
-            text: core.to_owned(),
-            kind: Kind::Mark,
-        });
+        mark(core, out);
         return;
     }
     let whole = matches!(core, "u.s" | "u.k" | "e.g") || core.contains('&') || core.contains('*');
@@ -186,12 +194,12 @@ fn push_core(core: &str, out: &mut Vec<Token>) {
     for part in core.split(['-', '/', '\u{2013}', '\u{2014}']) {
         if let Some(year) = year_of(part) {
             out.push(Token {
-                text: part.to_owned(),
+                text: Cow::Borrowed(part),
                 kind: Kind::Year(year),
             });
         } else if part.parse::<f64>().is_ok() {
             out.push(Token {
-                text: part.to_owned(),
+                text: Cow::Borrowed(part),
                 kind: Kind::Number,
             });
         } else if !part.is_empty() {
@@ -200,7 +208,7 @@ fn push_core(core: &str, out: &mut Vec<Token>) {
     }
 }
 
-fn word(raw: &str, out: &mut Vec<Token>) {
+fn word<'a>(raw: &'a str, out: &mut Vec<Token<'a>>) {
     let text = stem(raw);
     if !text.is_empty() {
         out.push(Token {
@@ -247,14 +255,24 @@ fn date_year(core: &str) -> Option<u16> {
 
 /// A light stemmer: plural, `-ing`, `-ed`, `-ly`, possessive; and a few names
 /// that reports and questions write differently.
-pub(crate) fn stem(raw: &str) -> String {
-    let clean: String = raw
-        .trim_end_matches("'s")
-        .trim_end_matches("\u{2019}s")
-        .chars()
-        .filter(|c| c.is_alphanumeric() || matches!(c, '&' | '*'))
-        .collect();
-    let same = match clean.as_str() {
+pub(crate) fn stem(raw: &str) -> Cow<'_, str> {
+    let mut bare = raw;
+    for possessive in ["'s", "\u{2019}s"] {
+        while let Some(rest) = bare.strip_suffix(possessive) {
+            bare = rest;
+        }
+    }
+    let kept = |c: char| c.is_alphanumeric() || matches!(c, '&' | '*');
+    if bare.chars().all(kept) {
+        stem_of(bare)
+    } else {
+        let clean: String = bare.chars().filter(|c| kept(*c)).collect();
+        Cow::Owned(stem_of(&clean).into_owned())
+    }
+}
+
+fn stem_of(clean: &str) -> Cow<'_, str> {
+    let same = match clean {
         "shareholder" | "shareholders" | "stockholder" | "stockholders" | "shareowner"
         | "shareowners" => "holder",
         "percentage" | "percentages" | "percentual" => "percent",
@@ -286,103 +304,42 @@ pub(crate) fn stem(raw: &str) -> String {
         "operating" => "operating",
         "investing" => "investing",
         "financing" => "financing",
-        _ => "",
+        _ => return strip_suffix(clean),
     };
-    if !same.is_empty() {
-        return same.to_owned();
-    }
-    strip_suffix(&clean)
+    Cow::Borrowed(same)
 }
 
-fn strip_suffix(word: &str) -> String {
+fn strip_suffix(word: &str) -> Cow<'_, str> {
     let n = word.len();
     if !word.is_ascii() || n <= 3 {
-        return word.to_owned();
+        return word.into();
     }
-    let cut = |k: usize| word.get(..n - k).unwrap_or(word).to_owned();
+    let cut = |k: usize| word.get(..n - k).unwrap_or(word);
     if word.ends_with("ies") && n > 4 {
-        return cut(3) + "y";
+        return format!("{}y", cut(3)).into();
     }
-    if n > 6 && word.ends_with("ing") {
-        return cut(3);
-    }
-    if n > 5 && word.ends_with("ed") {
-        return cut(2);
-    }
-    if n > 6 && word.ends_with("ly") {
-        return cut(2);
-    }
-    if word.ends_with("sses") || word.ends_with("xes") || word.ends_with("ches") {
-        return cut(2);
-    }
-    if word.ends_with('s')
-        && !word.ends_with("ss")
-        && !word.ends_with("us")
-        && !word.ends_with("is")
+    let stem = if n > 6 && word.ends_with("ing") {
+        cut(3)
+    } else if n > 5 && word.ends_with("ed") || n > 6 && word.ends_with("ly") {
+        cut(2)
+    } else if ["sses", "xes", "ches"]
+        .iter()
+        .any(|end| word.ends_with(end))
     {
+        cut(2)
+    } else if word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end)) {
         let singular = cut(1);
-        return if singular.len() > 5 {
-            singular.trim_end_matches('e').to_owned()
+        if singular.len() > 5 {
+            singular.trim_end_matches('e')
         } else {
             singular
-        };
-    }
-    if n > 5 {
-        word.trim_end_matches('e').to_owned()
+        }
+    } else if n > 5 {
+        word.trim_end_matches('e')
     } else {
-        word.to_owned()
-    }
-}
-
-/// Words interned for one document.
-#[derive(Debug, Default)]
-pub(crate) struct Vocabulary {
-    ids: HashMap<String, u32>,
-}
-
-impl Vocabulary {
-    /// The id of a stem, made if it is new.
-    pub fn intern(&mut self, stem: &str) -> u32 {
-        if let Some(id) = self.ids.get(stem) {
-            return *id;
-        }
-        let id = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
-        self.ids.insert(stem.to_owned(), id);
-        id
-    }
-
-    /// The id of a stem the document has.
-    pub fn get(&self, stem: &str) -> Option<u32> {
-        self.ids.get(stem).copied()
-    }
-
-    /// The id of a stem the document has, else of the word closest to it by a
-    /// common beginning of six letters or more (`amortiz…`).
-    pub fn find(&self, stem: &str) -> Option<u32> {
-        if let Some(id) = self.ids.get(stem) {
-            return Some(*id);
-        }
-        let shared = |other: &str| {
-            stem.bytes()
-                .zip(other.bytes())
-                .take_while(|(a, b)| a == b)
-                .count()
-        };
-        if stem.len() < 6 || !stem.is_ascii() {
-            return None;
-        }
-        self.ids
-            .iter()
-            .map(|(other, id)| (shared(other), std::cmp::Reverse(other.len()), *id))
-            .filter(|(n, _, _)| *n >= 6 || (*n == 5 && *n + 1 >= stem.len()))
-            .max()
-            .map(|(_, _, id)| id)
-    }
-
-    /// How many words there are.
-    pub fn len(&self) -> usize {
-        self.ids.len()
-    }
+        word
+    };
+    stem.into()
 }
 
 /// Words that never name what is asked for.
@@ -406,19 +363,19 @@ const WEAK: &str = "value values amount amounts number balance figure change cha
     greater higher lower larger more less calculate say assuming full expressed terms form \
     month months quarter highest lowest percentages beginning begin";
 
-fn stems(words: &str) -> HashSet<String> {
+fn stems(words: &'static str) -> HashSet<Cow<'static, str>> {
     words.split_whitespace().map(stem).collect()
 }
 
 /// Whether a stem never names what is asked for.
 pub(crate) fn is_stop(stem: &str) -> bool {
-    static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stems(STOP));
+    static STEMS: LazyLock<HashSet<Cow<'static, str>>> = LazyLock::new(|| stems(STOP));
     STEMS.contains(stem)
 }
 
 /// Whether a stem belongs to the operation rather than to the thing.
 pub(crate) fn is_weak(stem: &str) -> bool {
-    static STEMS: LazyLock<HashSet<String>> = LazyLock::new(|| stems(WEAK));
+    static STEMS: LazyLock<HashSet<Cow<'static, str>>> = LazyLock::new(|| stems(WEAK));
     STEMS.contains(stem)
 }
 

@@ -3,6 +3,8 @@
 //!
 //! Used by `examples/offline_train` only; answering never comes here.
 
+use std::sync::Arc;
+
 use crate::dataset::Question;
 
 use super::asked::Asked;
@@ -87,7 +89,7 @@ pub fn example(page: &Indexed, question: &Question, program: &str) -> Option<Exa
         if plan.slots.is_empty() || !unify(&plan.pattern, &gold, &mut literals) {
             continue;
         }
-        let same = |fact: usize, literal: &Option<String>| {
+        let same = |fact: usize, literal: &Option<Arc<str>>| {
             let bare = |text: &str| text.trim_matches(['-', '%']).to_owned();
             facts
                 .all
@@ -97,12 +99,13 @@ pub fn example(page: &Indexed, question: &Question, program: &str) -> Option<Exa
         };
         let choices: Vec<_> = choices(facts, &plan, TRIED, &mut Rankings::default())
             .into_iter()
-            .map(|(chosen, _)| {
-                let right = chosen
+            .map(|choice| {
+                let right = choice
+                    .facts
                     .iter()
                     .zip(&literals)
                     .all(|(fact, literal)| same(*fact, literal));
-                (joint_features(facts, &plan, &chosen), right)
+                (joint_features(facts, &plan, &choice.facts), right)
             })
             .collect();
         let right = choices.iter().filter(|(_, right)| *right).count();
@@ -112,7 +115,7 @@ pub fn example(page: &Indexed, question: &Question, program: &str) -> Option<Exa
 }
 
 /// Whether the program has the pattern's operations; the literals of its slots.
-fn unify(pattern: &Pattern, expr: &Expr, slots: &mut [Option<String>]) -> bool {
+fn unify(pattern: &Pattern, expr: &Expr, slots: &mut [Option<Arc<str>>]) -> bool {
     match (pattern, expr) {
         (Pattern::Slot(i), Expr::Leaf(leaf)) if !leaf.is_constant() => match slots.get_mut(*i) {
             Some(Some(known)) => *known == leaf.literal,

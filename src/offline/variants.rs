@@ -67,8 +67,8 @@ fn flipped(facts: &Facts, expr: &Expr) -> Expr {
             }
             Expr::Leaf(Leaf {
                 literal: match leaf.literal.strip_prefix('-') {
-                    Some(magnitude) => magnitude.to_owned(),
-                    None => format!("-{}", leaf.literal),
+                    Some(magnitude) => magnitude.into(),
+                    None => format!("-{}", leaf.literal).into(),
                 },
                 value: -leaf.value,
                 fact: leaf.fact,

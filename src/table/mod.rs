@@ -21,4 +21,4 @@ pub use caption::Caption;
 pub use cell::{Cell, CellKind};
 pub use normalise::normalise_sentence;
 pub use structure::{Column, Row, Style, Table, position};
-pub use years::years_in;
+pub use years::{MONTHS, years_in};

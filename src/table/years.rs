@@ -1,7 +1,19 @@
 //! Years in the labels of columns and rows.
 
-const MONTHS: [&str; 12] = [
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+/// The months' names, in lower case.
+pub const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
 ];
 
 /// The distinct years (1900–2099) that `label` names, in order: `2009`,
@@ -117,8 +129,8 @@ fn is_date_before(before: &str) -> bool {
 
 pub(super) fn is_month(word: &str) -> bool {
     MONTHS.iter().any(|month| {
-        word.get(..3)
-            .is_some_and(|head| head.eq_ignore_ascii_case(month))
+        let heads = word.get(..3).zip(month.get(..3));
+        heads.is_some_and(|(one, other)| one.eq_ignore_ascii_case(other))
     })
 }
 

@@ -5,20 +5,7 @@
 
 use jiff::civil::{Date, DateTime, Time};
 
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
+use crate::table::MONTHS;
 
 /// Reads a date, with or without a time.
 pub(super) fn parse(text: &str) -> Option<DateTime> {

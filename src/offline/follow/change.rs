@@ -3,7 +3,7 @@
 
 use super::super::asked::Asked;
 use super::super::expr::{Expr, Op};
-use super::super::mention::{span, split};
+use super::super::mention::span;
 use super::super::plan::{Pairing, Plan};
 use super::super::refer::{Operand, join, resolve, shifted_period};
 use super::super::slots::weighted;
@@ -28,7 +28,7 @@ pub(super) fn relation(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
         "relative to",
     ]
     .iter()
-    .find_map(|c| split(&f.asked.phrase, c))?;
+    .find_map(|c| f.asked.split(c))?;
     let time = [
         "the year",
         "the years",
@@ -191,7 +191,7 @@ fn two_values(f: &Follow<'_>) -> Option<(Expr, Expr)> {
 pub(super) fn difference(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
     let asked = f.asked;
     for connector in ["less", "minus", "subtracted by", "excluding", "without"] {
-        if let Some((a, b)) = split(&asked.phrase, connector)
+        if let Some((a, b)) = asked.split(connector)
             && (span(&a).says_anything() || asked.says(&["that", "this", "it"]))
         {
             let (a, b) = pair(f, &a, &b);
@@ -258,10 +258,8 @@ pub(super) fn difference(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
     }
     let shifted = shifted_period(asked, last);
     let years = shifted.unwrap_or(years);
-    let asked = Asked {
-        years,
-        ..asked.clone()
-    };
+    let mut asked = asked.clone();
+    asked.years = years;
     templates::index_return(f.facts, &asked, f.context)
         .or_else(|| templates::difference(f.facts, &asked, f.context))
 }

@@ -1,7 +1,7 @@
 //! Follow-ups that ask for a share or ratio.
 
 use super::super::expr::{Expr, Op};
-use super::super::mention::{operands, ratio_operands, span, split};
+use super::super::mention::{operands, ratio_operands, span};
 use super::super::plan::{Pairing, Plan};
 use super::super::refer::{Operand, join};
 use super::super::state::Turn;
@@ -12,7 +12,7 @@ use crate::number::UnitKind;
 /// "What percentage does this represent of that total?"
 pub(super) fn ratio(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
     let asked = f.asked;
-    let over = split(&asked.phrase, "over").filter(|(_, b)| {
+    let over = asked.split("over").filter(|(_, b)| {
         !b.starts_with(" the year")
             && span(b).says_anything()
             && asked.says(&["value", "prior", "previous"])
@@ -89,8 +89,8 @@ pub(super) fn product(f: &Follow<'_>, _: &Turn) -> Option<Plan> {
             ("", &["times", "multiplied by"]),
         ],
     )
-    .or_else(|| split(&f.asked.phrase, "times"))
-    .or_else(|| split(&f.asked.phrase, "multiplied by"))?;
+    .or_else(|| f.asked.split("times"))
+    .or_else(|| f.asked.split("multiplied by"))?;
     let (a, b) = pair(f, &a, &b);
     join(
         "product",

@@ -2,7 +2,7 @@
 
 use super::super::asked::Asked;
 use super::super::expr::{Expr, Op};
-use super::super::mention::{span, split};
+use super::super::mention::span;
 use super::super::plan::{Pairing, Plan};
 use super::super::refer::{Operand, join};
 use super::super::state::{Turn, is_bare};
@@ -22,7 +22,7 @@ pub(super) fn including(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
         "added",
     ]
     .iter()
-    .find_map(|c| split(&f.asked.phrase, c).map(|(a, b)| (*c, a, b)));
+    .find_map(|c| f.asked.split(c).map(|(a, b)| (*c, a, b)));
     let (connector, left, right) = cue?;
     let sum = f
         .state

@@ -4,14 +4,14 @@ use super::super::asked::Asked;
 use super::super::expr::Op;
 use super::super::facts::Facts;
 use super::super::plan::{Pairing, Pattern, Plan};
-use super::super::slots::{Query, is_closing, is_opening, rank};
+use super::super::slots::{Query, rank};
 use super::{Context, query};
 use crate::number::UnitKind;
 
 /// "By what percentage did the allowance grow during 2012?": the closing balance
 /// against the opening one of the same column.
 pub(crate) fn roll_forward(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
-    let leads = facts.all.iter().any(|f| is_opening(facts, f));
+    let leads = facts.all.iter().any(|f| f.opening);
     if !leads || !asked.change() || asked.years.len() > 1 {
         return None;
     }
@@ -23,14 +23,12 @@ pub(crate) fn roll_forward(facts: &Facts, asked: &Asked, context: &Context) -> O
             let dated = wanted.years.is_empty()
                 || f.years.is_empty()
                 || f.years.iter().any(|y| wanted.years.contains(y));
-            is_closing(facts, f) && dated
+            f.closing && dated
         })
     })?;
     let (row, col) = at(closing)?.cell()?;
     let opening = (0..facts.all.len()).rfind(|i| {
-        at(*i).is_some_and(|f| {
-            is_opening(facts, f) && f.cell().is_some_and(|(r, c)| c == col && r < row)
-        })
+        at(*i).is_some_and(|f| f.opening && f.cell().is_some_and(|(r, c)| c == col && r < row))
     })?;
     let pinned = |index: usize| Query {
         only: Some(index),

@@ -11,17 +11,22 @@ mod series;
 
 pub(crate) use returns::{index_return, starts_at_hundred};
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
 use super::asked::Asked;
 use super::expr::Op;
 use super::facts::Facts;
 use super::mention::{operands, span};
 use super::plan::{Pairing, Pattern, Plan};
-use super::slots::Query;
+use super::slots::{Query, weighted};
+use super::state::State;
 use super::text::Kind;
 use crate::number::{Scale, UnitKind};
 
 /// What slots take over from an earlier turn.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Context {
     /// Words of the earlier turn.
     pub words: Vec<(u32, f64)>,
@@ -29,34 +34,81 @@ pub(crate) struct Context {
     pub years: Vec<u16>,
     /// Facts used so far.
     pub anchors: Vec<usize>,
+    /// Stretches of the question read so far.
+    parts: RefCell<HashMap<String, Rc<Part>>>,
+}
+
+/// A stretch of the question as it is read for a slot.
+#[derive(Debug)]
+struct Part {
+    words: Vec<(u32, f64)>,
+    unknown: f64,
+    years: Vec<u16>,
+    bare: bool,
+    outflow: bool,
+    opening: bool,
+}
+
+impl Context {
+    /// What the turn before leaves: its words and years, and all facts used so far.
+    pub fn after(state: &State) -> Self {
+        let last = state.last();
+        Self {
+            words: last.map(|t| t.words.clone()).unwrap_or_default(),
+            years: last.map(|t| t.years.clone()).unwrap_or_default(),
+            anchors: state.anchors(),
+            parts: RefCell::default(),
+        }
+    }
+
+    /// Reads a stretch, once for all slots: plans name the same things again and again.
+    fn part(&self, facts: &Facts, text: &str) -> Rc<Part> {
+        if let Some(part) = self.parts.borrow().get(text) {
+            return Rc::clone(part);
+        }
+        let read = Asked::read(text);
+        let (words, unknown) = weighted(facts, &read.tokens);
+        let part = Rc::new(Part {
+            words,
+            unknown,
+            bare: super::state::is_bare(&read),
+            outflow: read.says(&["spent", "positive", "spending", "impact"]),
+            opening: read.says(&["initial", "beginning", "start", "original", "first"]),
+            years: read.years,
+        });
+        let mut parts = self.parts.borrow_mut();
+        parts.insert(text.to_owned(), Rc::clone(&part));
+        part
+    }
 }
 
 /// A query from a stretch of the question, with what it leaves out.
 pub(crate) fn query(facts: &Facts, asked: &Asked, text: &str, context: &Context) -> Query {
-    let part = Asked::read(text);
+    let part = context.part(facts, text);
     let mut query = Query {
+        words: part.words.clone(),
+        unknown: part.unknown,
         inherited: context.words.clone(),
         anchors: context.anchors.clone(),
-        elliptical: super::state::is_bare(&part),
+        elliptical: part.bare,
         percent: asked.percent(),
         count: asked.says(&["how many", "number of", "shares"])
             && !asked.says(&["price", "value", "amount"]),
         scale: asked_scale(asked),
-        outflow: part.says(&["spent", "positive", "spending", "impact"]),
+        outflow: part.outflow,
         named_numbers: asked
             .tokens
             .iter()
             .filter(|t| t.kind == Kind::Number)
-            .map(|t| t.text.clone())
+            .map(|t| t.text.to_string())
             .collect(),
-        opening: part.says(&["initial", "beginning", "start", "original", "first"]),
+        opening: part.opening,
         ..Query::default()
     };
-    query.ask(facts, &part.tokens);
     query.years = if part.years.is_empty() {
         asked.years.clone()
     } else {
-        part.years
+        part.years.clone()
     };
     if query.years.is_empty() {
         query.years.clone_from(&context.years);

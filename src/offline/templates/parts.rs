@@ -3,7 +3,7 @@
 use super::super::asked::Asked;
 use super::super::expr::Op;
 use super::super::facts::Facts;
-use super::super::mention::{operands, ratio_operands, span, split};
+use super::super::mention::{operands, ratio_operands, span};
 use super::super::plan::{Pairing, Pattern, Plan};
 use super::super::slots::Query;
 use super::{Context, parts_of, query};
@@ -246,7 +246,7 @@ pub(crate) fn both(facts: &Facts, asked: &Asked, context: &Context) -> Option<Pl
     if !joined || asked.percent() || asked.share() {
         return None;
     }
-    let (a, b) = split(&asked.phrase, "and")?;
+    let (a, b) = asked.split("and")?;
     if !(span(&a).names() && span(&b).names()) {
         return None;
     }
@@ -268,8 +268,10 @@ pub(crate) fn any_share(facts: &Facts, asked: &Asked, context: &Context) -> Vec<
         return Vec::new();
     }
     let total = || String::from(" total ");
-    let around = split(&asked.phrase, "of total").map(|(a, b)| (a, format!(" total{b}")));
-    let within = split(&asked.phrase, "percent of").map(|(_, b)| (b, total()));
+    let around = asked
+        .split("of total")
+        .map(|(a, b)| (a, format!(" total{b}")));
+    let within = asked.split("percent of").map(|(_, b)| (b, total()));
     let whole = Some((asked.phrase.clone(), total()));
     [around, within, whole]
         .into_iter()

@@ -1,0 +1,77 @@
+//! The words of one document as small numbers, so that labels are compared fast.
+
+use std::collections::HashMap;
+
+use super::text::is_stop;
+
+/// Words interned for one document.
+#[derive(Debug)]
+pub(crate) struct Vocabulary {
+    /// The id of each stem; a stop word has none.
+    ids: HashMap<String, Option<u32>>,
+    count: u32,
+}
+
+/// Words of a page, stop words included: most have fewer.
+const USUAL: usize = 512;
+
+impl Default for Vocabulary {
+    fn default() -> Self {
+        Self {
+            ids: HashMap::with_capacity(USUAL),
+            count: 0,
+        }
+    }
+}
+
+impl Vocabulary {
+    /// The id of a stem, made if it is new; `None` for a stop word.
+    pub fn intern(&mut self, stem: &str) -> Option<u32> {
+        if let Some(id) = self.ids.get(stem) {
+            return *id;
+        }
+        let id = (!is_stop(stem)).then_some(self.count);
+        self.count += u32::from(id.is_some());
+        self.ids.insert(stem.to_owned(), id);
+        id
+    }
+
+    /// The id of a stem the document has.
+    pub fn get(&self, stem: &str) -> Option<u32> {
+        self.ids.get(stem).copied().flatten()
+    }
+
+    /// The id of a stem the document has, else of the word closest to it by a
+    /// common beginning of six letters or more (`amortiz…`).
+    pub fn find(&self, stem: &str) -> Option<u32> {
+        if let Some(id) = self.get(stem) {
+            return Some(id);
+        }
+        if stem.len() < 6 || !stem.is_ascii() {
+            return None;
+        }
+        let shared = |other: &str| {
+            stem.bytes()
+                .zip(other.bytes())
+                .take_while(|(a, b)| a == b)
+                .count()
+        };
+        let beginning = stem.get(..RELATED)?;
+        self.ids
+            .iter()
+            .filter(|(other, _)| other.starts_with(beginning))
+            .filter_map(|(other, id)| Some((other, (*id)?)))
+            .map(|(other, id)| (shared(other), std::cmp::Reverse(other.len()), id))
+            .filter(|(n, _, _)| *n > RELATED || *n + 1 >= stem.len())
+            .max()
+            .map(|(_, _, id)| id)
+    }
+
+    /// How many words there are.
+    pub fn len(&self) -> usize {
+        self.count as usize
+    }
+}
+
+/// Letters that related words at least begin with alike.
+const RELATED: usize = 5;
