@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::dataset::{Document, Question};
-use crate::number::{Unit, Value};
+use crate::number::{Unit, UnitKind, Value};
 
 use super::asked::Asked;
 use super::choice::{self, Scene};
@@ -13,6 +13,7 @@ use super::expr::Expr;
 use super::facts::Facts;
 use super::fill::{Filled, fill};
 use super::plan::Plan;
+use super::scale;
 use super::slots::Rankings;
 use super::state::State;
 use super::templates::{self, Context};
@@ -222,7 +223,11 @@ fn describe(
         score,
         unit: Unit {
             kind: plan.kind,
-            scale: None,
+            // A share told as a percentage has no scale.
+            scale: match plan.kind {
+                UnitKind::Number => scale::told(facts, expr),
+                _ => None,
+            },
         },
         label: describe::label(facts, plan.name, expr),
         evidence: describe::evidence(facts, expr, history),

@@ -318,14 +318,14 @@ fn strip_suffix(word: &str) -> Cow<'_, str> {
     if word.ends_with("ies") && n > 4 {
         return format!("{}y", cut(3)).into();
     }
+    let by_two = n > 5 && word.ends_with("ed")
+        || n > 6 && word.ends_with("ly")
+        || ["sses", "xes", "ches"]
+            .iter()
+            .any(|end| word.ends_with(end));
     let stem = if n > 6 && word.ends_with("ing") {
         cut(3)
-    } else if n > 5 && word.ends_with("ed") || n > 6 && word.ends_with("ly") {
-        cut(2)
-    } else if ["sses", "xes", "ches"]
-        .iter()
-        .any(|end| word.ends_with(end))
-    {
+    } else if by_two {
         cut(2)
     } else if word.ends_with('s') && !["ss", "us", "is"].iter().any(|end| word.ends_with(end)) {
         let singular = cut(1);
@@ -384,7 +384,8 @@ mod tests {
     use super::*;
 
     fn words(text: &str) -> Vec<String> {
-        tokenize(text).into_iter().map(|t| t.text).collect()
+        let texts = tokenize(text).into_iter().map(|t| t.text.into_owned());
+        texts.collect()
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use convfinqa::dataset::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
-use convfinqa::number::UnitKind;
+use convfinqa::number::{Scale, UnitKind};
 use convfinqa::offline::{Guess, Solver};
 use convfinqa::program::Program;
 
@@ -67,6 +67,40 @@ fn converse(turns: &[&str]) -> Vec<String> {
         .into_iter()
         .filter_map(|entry| entry.program)
         .collect()
+}
+
+#[test]
+fn a_value_has_the_scale_of_the_caption_or_the_sentence_it_is_from() {
+    for (text, program, scale) in [
+        (
+            "what was the net revenue in 2011?",
+            "400.0",
+            Some(Scale::Million),
+        ),
+        (
+            "what was the change in net revenue from 2011 to 2012?",
+            "subtract(520.0, 400.0)",
+            Some(Scale::Million),
+        ),
+        (
+            "what was the rental expense in 2012?",
+            "4.5",
+            Some(Scale::Million),
+        ),
+        ("how many barges did the company lease in 2012?", "62", None),
+        (
+            "what was the percentage change in net revenue from 2011 to 2012?",
+            "subtract(520.0, 400.0), divide(#0, 400.0)",
+            None,
+        ),
+    ] {
+        let guess = ask(&[], text);
+        assert_eq!(
+            (guess.program.as_str(), guess.unit.scale),
+            (program, scale),
+            "{text}"
+        );
+    }
 }
 
 #[test]
