@@ -319,6 +319,10 @@ fn ci_gets_test_cases_and_a_failing_exit_code() {
     assert_eq!(code, 6, "{text}");
     assert_eq!(text.lines().count(), 1, "{text}");
     assert!(text.contains("financial_equivalence is ") && text.contains("below 100 %"));
+    // Without an answer, and below the threshold: the threshold is what was asked for.
+    assert_eq!(run(&["--min-confidence", "1"]).0, 4);
+    let (code, text) = run(&["--min-confidence", "1", "--fail-under", "fe=1"]);
+    assert_eq!(code, 6, "{text}");
     let (code, text) = run(&["--fail-under", "f1=80"]);
     assert_eq!(code, 2);
     assert!(text.contains("no rule is called `f1`"), "{text}");

@@ -304,6 +304,21 @@ fn a_secret_is_sent_and_kept_nowhere(
 }
 
 #[test]
+fn a_run_of_a_newer_format_is_not_delivered() {
+    let server = Fake::start(|_| None);
+    let place = Workplace::new();
+    tracked_with(&place, &server.uri(), &["--mlflow", "off"]).succeeds();
+    let journal = place.run_folder().join("journal.sqlite");
+    let connection = rusqlite::Connection::open(journal).unwrap();
+    connection.pragma_update(None, "user_version", 99).unwrap();
+    drop(connection);
+    let mut command = place.command();
+    command.args(["track", "sync", "last", "--mlflow", &server.uri()]);
+    Ran::of(&mut command).fails(2, &["newer than this program's"]);
+    assert!(server.requests().is_empty());
+}
+
+#[test]
 fn a_record_that_cannot_be_read_says_what_to_do() {
     let server = Fake::start(|_| None);
     let place = Workplace::new();

@@ -186,6 +186,12 @@ fn a_run_is_on_the_server_as_it_is_in_its_folder() {
         all.stdout
     );
 
+    // Somebody else's metric that is not a number is no trouble.
+    let foreign = json!({"run_id": id, "key": "theirs", "value": "NaN", "timestamp": 1, "step": 0});
+    mlflow.post("runs/log-metric", &foreign);
+    sync(&place, &mlflow, &["last"]).succeeds();
+    assert_eq!(mlflow.content(&id).histories["theirs"].len(), 1);
+
     // Deleted there: one line that says what to do; done, it is there anew.
     mlflow.post("runs/delete", &json!({"run_id": id}));
     sync(&place, &mlflow, &["last"]).fails(5, &[&id, "was deleted", "track sync --new"]);
