@@ -79,7 +79,7 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
             told.say(&format!(
                 "trying again in {:.1} s: {}",
                 notice.delay.as_secs_f64(),
-                notice.message
+                notice.words()
             ));
         }
     });

@@ -72,7 +72,7 @@ async fn traced_job(
     let retries = events.clone();
     let observer: Observer = Arc::new(move |_node, event| {
         if let CallEvent::Retry(notice) = event {
-            let reason = format!("{}: {}", notice.reason, notice.message);
+            let reason = notice.words();
             let event = Event::Retry {
                 attempt: notice.attempt,
                 delay: notice.delay,

@@ -62,6 +62,18 @@ pub struct RetryNotice {
     pub message: String,
 }
 
+impl RetryNotice {
+    /// Why the attempt failed, for a person: a timeout has no words of a server.
+    #[must_use]
+    pub fn words(&self) -> String {
+        if self.message.trim().is_empty() {
+            self.reason.to_string()
+        } else {
+            format!("{}: {}", self.reason, self.message)
+        }
+    }
+}
+
 /// A failed attempt, judged.
 #[derive(Debug)]
 pub(super) struct Failed {

@@ -7,12 +7,13 @@ mod play;
 mod serve;
 
 use std::ffi::OsStr;
+use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::env::data::Catalog;
+use crate::env::data::{Catalog, EnvError};
 use crate::sinks::terminal::Look;
 
-use super::Exit;
+use super::{Exit, Failure};
 
 /// The subcommands.
 #[derive(clap::Subcommand, Debug)]
@@ -48,7 +49,33 @@ fn catalog(data: Option<&OsStr>) -> anyhow::Result<Catalog> {
     // An empty variable is none, as compose.yaml passes it on; clap would refuse
     // an empty path, so it is read as a plain string.
     match data.filter(|path| !path.is_empty()) {
-        Some(path) => Ok(Catalog::load(Path::new(path))?),
+        Some(path) => Catalog::load(Path::new(path)).map_err(explained),
         None => Ok(Catalog::builtin()?),
     }
+}
+
+/// A folder that is none of ours is told from a file in it that is damaged.
+fn explained(error: EnvError) -> anyhow::Error {
+    let other_folder = matches!(&error, EnvError::Io { path, source }
+        if path.ends_with("benchmark_questions/finqa.csv")
+            && matches!(source.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory));
+    if !other_folder {
+        return error.into();
+    }
+    let said = format!(
+        "{error}: this is no data directory; make one with `convfinqa env build`, fetch one with \
+         `convfinqa env download`, or leave it out for the built-in sample"
+    );
+    Failure::new(Exit::Data, said).into()
+}
+
+/// What is wrong with data that can be used all the same, in one line.
+fn oddities(catalog: &Catalog) -> Option<String> {
+    let problems = catalog.check().problems;
+    let first = problems.first()?;
+    let source = catalog.source();
+    Some(format!(
+        "note: {} things in {source} are wrong, such as {first}; all of them: convfinqa env check {source}",
+        problems.len()
+    ))
 }

@@ -1,6 +1,7 @@
 //! `convfinqa env serve`: the environment's server, over HTTP or standard input.
 
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,13 +11,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::env::episode::Rules;
 use crate::env::reward::Mode;
-use crate::env::server::{self, ServerOptions};
+use crate::env::server::{self, ServerError, ServerOptions};
 use crate::env::tools::{ToolLimits, Tools};
 use crate::sinks::terminal::{ProgressOptions, Voice};
 
 use super::super::args::LogArgs;
 use super::super::{Exit, Failure, signals, telemetry};
-use super::catalog;
+use super::{catalog, oddities};
 
 /// What is served, to whom, and within which limits.
 #[derive(clap::Args, Debug)]
@@ -104,6 +105,7 @@ pub struct Args {
 /// Data that cannot be read, an address that cannot be taken.
 pub fn execute(args: Args) -> anyhow::Result<Exit> {
     let catalog = catalog(args.data.as_deref())?;
+    let oddities = oddities(&catalog);
     let (source, questions) = (catalog.source().to_owned(), catalog.questions().len());
     let tools = Arc::new(Tools::new(Arc::new(catalog), ToolLimits::default()));
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -132,14 +134,30 @@ pub fn execute(args: Args) -> anyhow::Result<Exit> {
             },
         };
         let options = options(args)?;
-        let listener = server::bind(&options).await?;
+        let listener = server::bind(&options).await.map_err(explained)?;
         let address = listener.local_addr().context("cannot read the address")?;
+        if let Some(line) = oddities {
+            voice.say(&line);
+        }
         voice.say(&format!(
             "serving {source} ({questions} questions) on http://{address}; Ctrl-C stops"
         ));
         server::serve(listener, tools, rules, options, shutdown).await?;
         Ok(Exit::Done)
     })
+}
+
+/// A port that is taken is what a person meets who starts the server twice.
+fn explained(error: ServerError) -> anyhow::Error {
+    match &error {
+        ServerError::Bind { source, .. } if source.kind() == ErrorKind::AddrInUse => {
+            let said = format!(
+                "{error}: another program does; name another --port, or 0 for one that is free"
+            );
+            Failure::new(Exit::Usage, said).into()
+        }
+        _ => error.into(),
+    }
 }
 
 fn options(args: Args) -> anyhow::Result<ServerOptions> {

@@ -38,6 +38,21 @@ pub enum EnvError {
         /// The data directory.
         path: PathBuf,
     },
+    /// Nothing can be built from these records.
+    #[error(
+        "{from} has no stand-alone question to build from: {without_gold} are without gold, \
+         {not_in_cells} need more than cells, and {turns} turns of conversations cannot be asked alone"
+    )]
+    NothingToBuild {
+        /// The file of records.
+        from: String,
+        /// Stand-alone questions without gold.
+        without_gold: usize,
+        /// Such as `--tables-only` leaves out.
+        not_in_cells: usize,
+        /// Turns of conversations.
+        turns: usize,
+    },
     /// The note that a build left does not say what it should.
     #[error("{path}: not the note of a built environment: {reason}")]
     Note {

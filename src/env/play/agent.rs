@@ -164,6 +164,7 @@ impl Agent {
             step_count: count(game.steps.len()),
             invalid_calls: count(game.steps.iter().filter(|s| s.error.is_some()).count()),
             text_replies: game.text_replies,
+            calls_from_text: game.calls_from_text,
             spent: Spent::of(&game.calls, &game.usage.total()),
             calls: game.calls,
             seconds: game.started.elapsed().as_secs_f64(),

@@ -12,7 +12,7 @@ use super::PlayError;
 use super::agent::{Agent, INSTRUCTIONS, Trouble};
 use super::record::{Ending, ModelCall, Step};
 use super::session::{Asked, Session, Stepped};
-use super::trace;
+use super::{trace, written};
 use crate::env::tools::SUBMIT_ANSWER;
 use crate::models::{
     ChatReply, ChatRequest, ErrorKind, Message, ModelError, ToolCall, UsageByNode,
@@ -40,6 +40,8 @@ pub(super) struct Game<'a> {
     pub calls: Vec<ModelCall>,
     pub usage: UsageByNode,
     pub text_replies: u32,
+    /// Calls that were written as text.
+    pub calls_from_text: u32,
     /// Characters of tool results shown so far.
     pub shown: usize,
     pub answer: Option<String>,
@@ -69,6 +71,7 @@ impl<'a> Game<'a> {
             calls: Vec::new(),
             usage: UsageByNode::default(),
             text_replies: 0,
+            calls_from_text: 0,
             shown: 0,
             answer: None,
             answer_from_text: false,
@@ -88,9 +91,16 @@ impl<'a> Game<'a> {
         cancel: &CancellationToken,
     ) -> Result<(), Trouble> {
         while self.ending.is_none() {
-            let Some(reply) = self.ask(cancel).await? else {
+            let Some(mut reply) = self.ask(cancel).await? else {
                 return Ok(());
             };
+            if reply.tool_calls.is_empty()
+                && let Some((thought, calls)) = written::calls(&reply.content, self.steps.len())
+            {
+                self.calls_from_text += count(calls.len());
+                reply.content = thought;
+                reply.tool_calls = calls;
+            }
             let turn = async {
                 if reply.tool_calls.is_empty() {
                     self.text(session, reply.content).await

@@ -18,6 +18,7 @@ mod remote;
 mod session;
 mod summary;
 mod trace;
+mod written;
 
 pub use agent::{AgentOptions, PriceOf};
 pub use baseline::Baseline;

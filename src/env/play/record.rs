@@ -202,6 +202,9 @@ pub struct Played {
     pub invalid_calls: u32,
     /// Replies without a tool call.
     pub text_replies: u32,
+    /// Tool calls that the model wrote as text.
+    #[serde(default)]
+    pub calls_from_text: u32,
     /// The model calls.
     pub calls: Vec<ModelCall>,
     /// What they took together.

@@ -50,7 +50,9 @@ pub struct PlaySummary {
     pub invalid_calls: u64,
     /// Replies without a tool call.
     pub text_replies: u64,
-    /// Answers taken from such a reply.
+    /// Tool calls that were written as text.
+    pub calls_from_text: u64,
+    /// Answers taken from a reply without a tool call.
     pub answers_from_text: usize,
     /// What all model calls took, those of episodes played again too.
     pub spent: Spent,
@@ -122,6 +124,7 @@ impl PlaySummary {
             mean_steps: mean(ended.iter().map(|e| f64::from(e.step_count))),
             invalid_calls: sum(|e| e.invalid_calls),
             text_replies: sum(|e| e.text_replies),
+            calls_from_text: sum(|e| e.calls_from_text),
             answers_from_text: episodes.iter().filter(|e| e.answer_from_text).count(),
             spent,
             latency: LatencySummary::of(ended.iter().map(|e| e.seconds)),

@@ -202,6 +202,12 @@ fn endings_line(summary: &PlaySummary, look: Look) -> Option<String> {
             summary.text_replies, summary.answers_from_text
         ));
     }
+    if summary.calls_from_text > 0 {
+        parts.push(format!(
+            "tool calls written as text {}",
+            summary.calls_from_text
+        ));
+    }
     if summary.failed > 0 {
         parts.push("failed episodes are in no mean; the same command plays them again".to_owned());
     }

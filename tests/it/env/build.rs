@@ -288,7 +288,7 @@ fn bad_input_to_build_is_one_line() {
     ran.fails(3, &["no data file at no.json"]);
     place.write("none.json", &json!([records()[2]]).to_string());
     let ran = place.run(&["env", "build", "--from", "none.json", "--out", "made"]);
-    ran.fails(3, &["no questions"]);
+    ran.fails(3, &["no stand-alone question"]);
     assert!(!place.path("made").exists(), "nothing is made of nothing");
     place.write("file", "");
     let ran = place.run(&["env", "build", "--from", "sample", "--out", "file/made"]);

@@ -249,6 +249,38 @@ fn a_flood_of_text_does_not_fill_the_context() {
     assert!(line["messages"].to_string().contains("cut here"));
 }
 
+/// Qwen2.5-Coder behind llama-server writes its calls as text: they were
+/// submitted as its answers.
+#[test]
+fn calls_written_as_text_are_made() {
+    let (line, model) = one(|request| {
+        let (_, company) = asked(request);
+        match results(request).len() {
+            0 => Reply::chat(&format!(
+                "I look.\n```json\n{{\"name\": \"get_descriptions\", \"arguments\": {{\"company_name\": \"{company}\"}}}}\n```"
+            )),
+            1 => Reply::chat("{\"name\": \"sql_query\", \"arguments\": {}}"),
+            _ => Reply::chat(
+                "<tool_call>{\"name\": \"submit_answer\", \"arguments\": {\"answer\": \"5\"}}</tool_call>",
+            ),
+        }
+    });
+    assert_eq!(line["outcome"], "submitted");
+    assert_eq!(line["answer"], "5");
+    assert_eq!(line["answer_from_text"], false);
+    assert_eq!(line["calls_from_text"], 3);
+    assert_eq!(line["text_replies"], 0);
+    assert_eq!(line["invalid_calls"], 1, "judged as any call");
+    // The conversation holds them as calls, with their results, as providers want it.
+    let last = model.requests().pop().unwrap();
+    let messages = last.body["messages"].as_array().unwrap();
+    assert_eq!(messages[2]["content"], "I look.");
+    let called = &messages[2]["tool_calls"][0];
+    assert_eq!(called["function"]["name"], "get_descriptions");
+    assert_eq!(messages[3]["tool_call_id"], called["id"]);
+    assert!(results(&last)[0].starts_with('['), "{}", results(&last)[0]);
+}
+
 #[test]
 fn a_busy_provider_is_asked_again() {
     let place = Workplace::new();

@@ -185,6 +185,83 @@ fn a_server_without_its_data_does_not_start() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(said.starts_with("error: no/such/folder/"), "{said}");
     assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(
+        said.contains("no data directory") && said.contains("env build"),
+        "{said}"
+    );
+}
+
+/// A table that is cut off was served without a word.
+#[test]
+fn a_server_with_damaged_data_says_so_when_it_starts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let built = convfinqa()
+        .args(["env", "build", "--from", "sample", "--out"])
+        .arg(folder.path())
+        .output()
+        .expect("it runs");
+    assert!(built.status.success());
+    let company = folder.path().join("input_companies/PYLN");
+    let table = std::fs::read_dir(company)
+        .expect("a company")
+        .next()
+        .expect("a table")
+        .expect("an entry")
+        .path();
+    std::fs::write(table, "{\"item\": [\"reven").expect("written");
+    let output = convfinqa()
+        .args(["env", "play", "-n", "1", "--out"])
+        .arg(folder.path().join("a.jsonl"))
+        .arg("--data")
+        .arg(folder.path())
+        .output()
+        .expect("it runs");
+    assert!(output.status.success());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.starts_with("note: 1 things in") && said.contains("env check"),
+        "{said}"
+    );
+    let mut process = convfinqa()
+        .args(["env", "serve", "--port", "0", "--data"])
+        .arg(folder.path())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the server starts");
+    let mut line = String::new();
+    let mut told = BufReader::new(process.stderr.take().expect("its messages"));
+    told.read_line(&mut line).expect("a line");
+    let _ = process.kill();
+    let _ = process.wait();
+    assert!(line.starts_with("note: 1 things in"), "{line}");
+}
+
+#[test]
+fn records_without_stand_alone_questions_build_nothing_and_say_why() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let records = folder.path().join("dev.json");
+    std::fs::write(
+        &records,
+        r#"[{"id": "Single_A/2009/page_1.pdf-1", "filename": "A/2009/page_1.pdf",
+            "pre_text": ["x"], "post_text": [], "table": [["", "2009"], ["sales", "5"]],
+            "qa": {"question": "what were sales?"}}]"#,
+    )
+    .expect("written");
+    let out = folder.path().join("out");
+    let output = convfinqa()
+        .args(["env", "build", "--from"])
+        .arg(&records)
+        .arg("--out")
+        .arg(&out)
+        .output()
+        .expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(
+        said.contains("no stand-alone question to build from: 1 are without gold"),
+        "{said}"
+    );
+    assert!(!out.exists(), "nothing is left behind");
 }
 
 #[test]
@@ -219,7 +296,7 @@ fn an_address_that_is_taken_is_one_clear_line() {
     assert_eq!(output.status.code(), Some(2));
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        said.contains(&format!("cannot listen on 127.0.0.1:{port}")),
+        said.contains(&format!("cannot listen on 127.0.0.1:{port}")) && said.contains("--port"),
         "{said}"
     );
 }

@@ -165,7 +165,7 @@ fn target(args: &Args, remote_model: bool) -> anyhow::Result<(Target, String)> {
         .or_else(|| provider::variable("FINQA_DATA_PATH").map(OsString::from));
     let catalog = match data {
         Some(path) if path == "sample" => Catalog::builtin()?,
-        Some(path) => Catalog::load(Path::new(&path))?,
+        Some(path) => super::catalog(Some(&path))?,
         None if remote_model => {
             return Err(Failure::new(
                 Exit::Data,
@@ -225,8 +225,9 @@ async fn play(
         if let (CallEvent::Retry(notice), true) = (event, verbose) {
             let seconds = notice.delay.as_secs_f64();
             let text = format!(
-                "  request {} failed ({}: {}); again in {seconds:.1} s",
-                notice.attempt, notice.reason, notice.message
+                "  request {} failed ({}); again in {seconds:.1} s",
+                notice.attempt,
+                notice.words()
             );
             // A slow display loses a notice, never a retry.
             let _ = retries.try_send(PlayEvent::Note(text));
@@ -353,6 +354,11 @@ fn begin(
         Target::InProcess { tools, .. } => tools.catalog().source().to_owned(),
         Target::Server(address) => address.shown(),
     };
+    if let Target::InProcess { tools, .. } = target
+        && let Some(line) = super::oddities(tools.catalog())
+    {
+        progress.say(&line);
+    }
     let count = left.map_or_else(
         || "all episodes".to_owned(),
         |left| format!("{left} episodes"),

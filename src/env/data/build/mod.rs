@@ -181,8 +181,12 @@ fn files(
         }
     }
     if report.questions == 0 {
-        let path = out.to_owned();
-        return Err(EnvError::NoQuestions { path });
+        return Err(EnvError::NothingToBuild {
+            from: dataset.source.clone(),
+            without_gold: report.without_gold,
+            not_in_cells: report.not_in_cells,
+            turns: dataset.turn_count(),
+        });
     }
     files.questions = csv.into_inner().map_err(|e| EnvError::Io {
         path: out.join(QUESTIONS),
