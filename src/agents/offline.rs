@@ -30,15 +30,24 @@ impl Embedded {
     }
 
     fn page(&self, document: &Arc<Document>) -> Indexed {
-        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, page)) = pages.iter().find(|(known, _)| Arc::ptr_eq(known, document)) {
-            return page.clone();
+        let lock = || self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = |pages: &[(Arc<Document>, Indexed)]| {
+            let mut known = pages.iter();
+            let page = known.find(|(known, _)| Arc::ptr_eq(known, document))?;
+            Some(page.1.clone())
+        };
+        if let Some(page) = known(&lock()) {
+            return page;
         }
+        // Read without the lock: questions about other pages do not wait.
         let page = self.solver.index(document);
-        if pages.len() >= PAGES_KEPT {
-            pages.remove(0);
+        let mut pages = lock();
+        if known(&pages).is_none() {
+            if pages.len() >= PAGES_KEPT {
+                pages.remove(0);
+            }
+            pages.push((Arc::clone(document), page.clone()));
         }
-        pages.push((Arc::clone(document), page.clone()));
         page
     }
 }

@@ -1,12 +1,24 @@
 //! What a guess says of itself: a label for its value, steps in plain
 //! sentences, and where each literal stands.
 
+use crate::dataset::Document;
+
 use super::expr::{Expr, Leaf, Op};
 use super::facts::{Fact, Facts, Place};
 use super::solve::EvidenceRef;
 
+/// A page as read and as filed: people are told its own words.
+#[derive(Clone, Copy)]
+pub(crate) struct Described<'a> {
+    /// As read.
+    pub facts: &'a Facts,
+    /// As filed.
+    pub document: &'a Document,
+}
+
 /// The words of a fact's place: `net revenue, 2009`.
-pub(crate) fn fact_label(facts: &Facts, fact: &Fact) -> String {
+fn fact_label(page: Described<'_>, fact: &Fact) -> String {
+    let facts = page.facts;
     let mut label = match fact.place {
         Place::Cell { row, col } => {
             let row = facts
@@ -26,12 +38,9 @@ pub(crate) fn fact_label(facts: &Facts, fact: &Fact) -> String {
                 (true, _) => column.to_owned(),
             }
         }
-        Place::Text { sentence, at, .. } => {
-            let words = facts.sentences.get(sentence).map(|s| {
-                let from = at.saturating_sub(8);
-                let before = s.text.split(' ').take(at).skip(from);
-                before.collect::<Vec<_>>().join(" ")
-            });
+        Place::Text { filed, .. } => {
+            let text = page.document.sentences().nth(filed.saturating_sub(1));
+            let words = text.and_then(|text| words_before(text, &fact.literal));
             words.unwrap_or_default()
         }
     };
@@ -43,20 +52,34 @@ pub(crate) fn fact_label(facts: &Facts, fact: &Fact) -> String {
     label
 }
 
-fn leaf_label(facts: &Facts, leaf: &Leaf) -> String {
+/// The words that stand before a number in a sentence, eight at most.
+fn words_before(text: &str, literal: &str) -> Option<String> {
+    let digits = |text: &str| -> String {
+        let kept = text.chars().filter(|c| c.is_ascii_digit() || *c == '.');
+        kept.collect::<String>().trim_matches('.').to_owned()
+    };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let number = digits(literal);
+    let at = words.iter().position(|word| digits(word) == number)?;
+    let before = words.get(at.saturating_sub(8)..at)?.join(" ");
+    let opens = |c: char| c.is_whitespace() || "$€£([".contains(c);
+    Some(before.trim_end_matches(opens).to_owned()).filter(|words| !words.is_empty())
+}
+
+fn leaf_label(page: Described<'_>, leaf: &Leaf) -> String {
     leaf.fact
-        .and_then(|i| facts.all.get(i))
-        .map_or_else(|| leaf.literal.to_string(), |fact| fact_label(facts, fact))
+        .and_then(|i| page.facts.all.get(i))
+        .map_or_else(|| leaf.literal.to_string(), |fact| fact_label(page, fact))
 }
 
 /// What a value is, from its expression.
-pub(crate) fn label(facts: &Facts, template: &str, expr: &Expr) -> String {
+pub(crate) fn label(page: Described<'_>, template: &str, expr: &Expr) -> String {
     match expr {
-        Expr::Leaf(leaf) => leaf_label(facts, leaf),
+        Expr::Leaf(leaf) => leaf_label(page, leaf),
         Expr::Step(..) => {
             let mut parts: Vec<String> = Vec::new();
             for leaf in expr.leaves().into_iter().filter(|l| l.fact.is_some()) {
-                let part = leaf_label(facts, leaf);
+                let part = leaf_label(page, leaf);
                 if !parts.contains(&part) {
                     parts.push(part);
                 }
@@ -67,17 +90,17 @@ pub(crate) fn label(facts: &Facts, template: &str, expr: &Expr) -> String {
 }
 
 /// One sentence for every value read and every operation, in order.
-pub(crate) fn steps(facts: &Facts, expr: &Expr) -> Vec<String> {
+pub(crate) fn steps(page: Described<'_>, expr: &Expr) -> Vec<String> {
     let mut out = Vec::new();
     for leaf in expr.leaves() {
-        let Some(fact) = leaf.fact.and_then(|i| facts.all.get(i)) else {
+        let Some(fact) = leaf.fact.and_then(|i| page.facts.all.get(i)) else {
             continue;
         };
         let line = format!(
             "Take {} from {} ({}).",
             leaf.literal,
             fact.id(),
-            fact_label(facts, fact)
+            fact_label(page, fact)
         );
         if !out.contains(&line) {
             out.push(line);
@@ -141,4 +164,21 @@ pub(crate) fn evidence(facts: &Facts, expr: &Expr, history: &[Option<&str>]) -> 
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// People were once shown the stems that are matched: `capital expenditur were $`.
+    #[test]
+    fn a_number_in_prose_is_called_by_the_words_as_filed() {
+        let text = "Capital expenditures were $75.3 million in 2019, compared to $ ( 60,1 ).";
+        let before = |literal| words_before(text, literal);
+        assert_eq!(before("75.3").as_deref(), Some("Capital expenditures were"));
+        let last = before("-601").unwrap();
+        assert!(last.ends_with("in 2019, compared to"), "{last}");
+        assert_eq!(before("12"), None);
+        assert_eq!(words_before("5 shares", "5"), None);
+    }
 }

@@ -8,7 +8,7 @@ use crate::number::{Unit, UnitKind, Value};
 use super::asked::Asked;
 use super::choice::{self, Scene};
 use super::confidence;
-use super::describe;
+use super::describe::{self, Described};
 use super::expr::Expr;
 use super::facts::Facts;
 use super::fill::{Filled, fill};
@@ -148,6 +148,10 @@ impl Solver {
             .iter()
             .map(|h| h.program.as_deref())
             .collect();
+        let described = Described {
+            facts,
+            document: &question.document,
+        };
         let least = ranked.first().map_or(0.0, |(score, _)| score - BEHIND);
         let mut all = ranked
             .iter()
@@ -155,7 +159,7 @@ impl Solver {
             .take(ALTERNATIVES + 1)
             .filter_map(|(score, filled)| {
                 let plan = plans.get(filled.plan)?;
-                describe(facts, plan, *score, &filled.expr, &history)
+                describe(described, plan, *score, &filled.expr, &history)
             });
         let best = all.next()?;
         let alternatives: Vec<Alternative> = all.collect();
@@ -211,7 +215,7 @@ pub(crate) fn candidates(scene: &Scene<'_>, plans: &[Plan]) -> Vec<(Vec<(usize, 
 }
 
 fn describe(
-    facts: &Facts,
+    page: Described<'_>,
     plan: &Plan,
     score: f64,
     expr: &Expr,
@@ -225,13 +229,13 @@ fn describe(
             kind: plan.kind,
             // A share told as a percentage has no scale.
             scale: match plan.kind {
-                UnitKind::Number => scale::told(facts, expr),
+                UnitKind::Number => scale::told(page.facts, expr),
                 _ => None,
             },
         },
-        label: describe::label(facts, plan.name, expr),
-        evidence: describe::evidence(facts, expr, history),
-        steps: describe::steps(facts, expr),
+        label: describe::label(page, plan.name, expr),
+        evidence: describe::evidence(page.facts, expr, history),
+        steps: describe::steps(page, expr),
         value: expr.value()?,
     })
 }
