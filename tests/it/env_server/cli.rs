@@ -28,8 +28,14 @@ struct Served {
 
 impl Served {
     fn start() -> Self {
+        Self::with(&[])
+    }
+
+    /// With variables of the environment.
+    fn with(variables: &[(&str, &str)]) -> Self {
         let mut process = convfinqa()
             .args(["env", "serve", "--port", "0"])
+            .envs(variables.iter().copied())
             .stderr(Stdio::piped())
             .spawn()
             .expect("the server starts");
@@ -299,4 +305,27 @@ fn an_address_that_is_taken_is_one_clear_line() {
         said.contains(&format!("cannot listen on 127.0.0.1:{port}")) && said.contains("--port"),
         "{said}"
     );
+}
+
+#[test]
+fn the_contracts_variables_set_the_step_limit_and_name_the_task() {
+    let query = "select 1 as one from data where 1 = 1";
+    let server = Served::with(&[("FINQA_MAX_STEPS", "1"), ("FINQA_TASK", "finqa")]);
+    let answer = server.query(query);
+    assert!(answer.contains(r#""done":true"#), "{answer}");
+    server.stop();
+    let server = Served::start();
+    let answer = server.query(query);
+    assert!(answer.contains(r#""done":false"#), "{answer}");
+    server.stop();
+    for (name, value) in [("FINQA_TASK", "sec"), ("FINQA_MAX_STEPS", "many")] {
+        let refused = convfinqa()
+            .args(["env", "serve", "--port", "0"])
+            .env(name, value)
+            .output()
+            .expect("it ends");
+        let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert_eq!(refused.status.code(), Some(2), "{told}");
+        assert!(told.contains(value) && !told.contains("panicked"), "{told}");
+    }
 }
