@@ -60,7 +60,9 @@ fn words_before(text: &str, literal: &str) -> Option<String> {
     };
     let words: Vec<&str> = text.split_whitespace().collect();
     let number = digits(literal);
-    let at = words.iter().position(|word| digits(word) == number)?;
+    let numeric = |word: &str| word.bytes().any(|b| b.is_ascii_digit());
+    let same = |word: &&str| numeric(word) && digits(word) == number;
+    let at = words.iter().position(same)?;
     let before = words.get(at.saturating_sub(8)..at)?.join(" ");
     let opens = |c: char| c.is_whitespace() || "$€£([".contains(c);
     Some(before.trim_end_matches(opens).to_owned()).filter(|words| !words.is_empty())

@@ -20,7 +20,14 @@ fn convfinqa() -> Command {
     command
 }
 
-/// `env serve` on a free port, as a process of its own.
+/// `env serve` on a free port.
+fn serve() -> Command {
+    let mut command = convfinqa();
+    command.args(["env", "serve", "--port", "0"]);
+    command
+}
+
+/// The same as a process of its own.
 struct Served {
     process: Child,
     address: String,
@@ -33,8 +40,7 @@ impl Served {
 
     /// With variables of the environment.
     fn with(variables: &[(&str, &str)]) -> Self {
-        let mut process = convfinqa()
-            .args(["env", "serve", "--port", "0"])
+        let mut process = serve()
             .envs(variables.iter().copied())
             .stderr(Stdio::piped())
             .spawn()
@@ -319,11 +325,7 @@ fn the_contracts_variables_set_the_step_limit_and_name_the_task() {
     assert!(answer.contains(r#""done":false"#), "{answer}");
     server.stop();
     for (name, value) in [("FINQA_TASK", "sec"), ("FINQA_MAX_STEPS", "many")] {
-        let refused = convfinqa()
-            .args(["env", "serve", "--port", "0"])
-            .env(name, value)
-            .output()
-            .expect("it ends");
+        let refused = serve().env(name, value).output().expect("it ends");
         let told = String::from_utf8_lossy(&refused.stderr).into_owned();
         assert_eq!(refused.status.code(), Some(2), "{told}");
         assert!(told.contains(value) && !told.contains("panicked"), "{told}");
