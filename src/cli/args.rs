@@ -26,7 +26,7 @@ pub struct ModelArgs {
     /// Which API [default: Azure if its variables are set and OPENAI_API_KEY is not, else OpenAI]
     #[arg(long, value_name = "API", value_parser = ["openai", "azure"], help_heading = "Provider")]
     pub provider: Option<String>,
-    /// Base URL of any compatible server; on loopback no key is needed
+    /// Base URL of any compatible server; only OpenAI and Azure need a key
     #[arg(long, value_name = "URL", help_heading = "Provider")]
     pub base_url: Option<String>,
     /// Limit on output tokens of one reply

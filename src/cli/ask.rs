@@ -70,8 +70,8 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
     for note in &own.notes {
         voice.say(&format!("note: {note}"));
     }
-    if let Some(advice) = provider::advice(&settings) {
-        voice.say(advice);
+    for line in provider::advice(&settings) {
+        voice.say(&line);
     }
     let told = voice.clone();
     let observer: Observer = Arc::new(move |_node, event| {

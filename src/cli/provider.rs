@@ -8,7 +8,7 @@ use std::time::Duration;
 use rust_decimal::Decimal;
 
 use crate::agents::{Backend, CriticMode, OpinionUse, PairOptions, Sampling};
-use crate::config::{Settings, TableStyle};
+use crate::config::{Origin, Settings, TableStyle};
 use crate::dataset::{self, Dataset, Selection, Source};
 use crate::env::play::PriceOf;
 use crate::models::{self, ChatModel, Endpoint, Observer, OpenAiModel, PriceList};
@@ -147,8 +147,44 @@ pub fn single(
     })
 }
 
-/// What should be known about these settings before anything is asked.
-pub fn advice(settings: &Settings) -> Option<&'static str> {
+/// Variables that only a chat model has a use for.
+const SERVER_VARIABLES: [&str; 4] = [
+    "OPENAI_API_KEY",
+    "AZURE_OPENAI_API_KEY",
+    "OPENAI_BASE_URL",
+    "AZURE_OPENAI_ENDPOINT",
+];
+
+/// What should be known about these settings before anything is asked, a line each.
+pub fn advice(settings: &Settings) -> Vec<String> {
+    let unused = unused_server(settings, &[])
+        .map(|what| format!("{what}: answering with the embedded offline pair; pass --model NAME"));
+    unused
+        .into_iter()
+        .chain(effectless(settings).map(str::to_owned))
+        .collect()
+}
+
+/// The key or address of a model's server that these settings leave unused
+/// because no model is chosen; `more` are further variables that name one.
+pub fn unused_server(settings: &Settings, more: &[&str]) -> Option<String> {
+    if !settings.is_offline() || settings.origins.contains_key("model") {
+        return None;
+    }
+    let mut named = SERVER_VARIABLES.iter().chain(more);
+    let what = match named.find(|name| variable(name).is_some()) {
+        Some(name) => format!("{name} is set"),
+        None => match settings.origins.get("base_url")? {
+            Origin::File(path) => format!("base_url is set in {}", path.display()),
+            Origin::Environment => "CONVFINQA_BASE_URL is set".to_owned(),
+            Origin::CommandLine => "--base-url is given".to_owned(),
+        },
+    };
+    Some(format!("{what} but no model is chosen"))
+}
+
+/// A setting that has no effect, or not the one that is meant.
+fn effectless(settings: &Settings) -> Option<&'static str> {
     let samples = settings.samples > 1;
     match (settings.is_offline(), settings.temperature) {
         (true, _) if samples => {

@@ -83,8 +83,8 @@ async fn traced_job(
         }
     });
     let answering = provider::answering(&settings, observer)?;
-    if let Some(advice) = provider::advice(&settings) {
-        progress.say(advice);
+    for line in provider::advice(&settings) {
+        progress.say(&line);
     }
     let dataset = provider::records(&settings, answering.is_remote(), |line| progress.say(line))?;
     let plan = Plan::new(&dataset, settings.mode, settings.history, settings.epochs)?;

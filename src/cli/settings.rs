@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Context;
 use serde::Serialize;
 
-use crate::config::{Layers, Settings};
+use crate::config::{Layers, Origin, Settings};
 
 use super::{Exit, Failure, provider};
 
@@ -37,7 +37,7 @@ pub fn load_by(
             named.is_some(),
         )?
         .environment(variable)?
-        .table(flags, "command line")?;
+        .table(flags, Origin::CommandLine)?;
     Ok(layers.settings()?)
 }
 

@@ -1,6 +1,8 @@
 //! Lays one source of settings over another, so that an error names the source
 //! that is wrong.
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use thiserror::Error;
@@ -39,10 +41,32 @@ pub enum ConfigError {
     },
 }
 
+/// Where a setting was given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A settings file.
+    File(PathBuf),
+    /// A variable `CONVFINQA_<KEY>`.
+    Environment,
+    /// A flag.
+    CommandLine,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => path.display().fmt(f),
+            Self::Environment => f.write_str("environment (CONVFINQA_*)"),
+            Self::CommandLine => f.write_str("command line"),
+        }
+    }
+}
+
 /// Settings as they come together, each layer over the ones before it.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
     merged: Table,
+    origins: BTreeMap<String, Origin>,
 }
 
 impl Layers {
@@ -70,7 +94,7 @@ impl Layers {
                 path: path.to_owned(),
                 message: error.message().to_owned(),
             })?;
-        self.table(table, &path.display().to_string())
+        self.table(table, Origin::File(path.to_owned()))
     }
 
     /// Lays the variables `CONVFINQA_<KEY>` over what is there.
@@ -88,16 +112,18 @@ impl Layers {
                 table.insert(key.name.to_owned(), key.read(text.trim()));
             }
         }
-        self.table(table, "environment (CONVFINQA_*)")
+        self.table(table, Origin::Environment)
     }
 
     /// Lays a table over what is there.
     ///
     /// # Errors
-    /// [`ConfigError`] naming `place` and the key.
-    pub fn table(mut self, table: Table, place: &str) -> Result<Self, ConfigError> {
+    /// [`ConfigError`] naming `origin` and the key.
+    pub fn table(mut self, table: Table, origin: Origin) -> Result<Self, ConfigError> {
+        let keys = table.keys().map(|key| (key.clone(), origin.clone()));
+        self.origins.extend(keys);
         self.merged.extend(table);
-        self.read(place)?;
+        self.read(&origin.to_string())?;
         Ok(self)
     }
 
@@ -106,7 +132,9 @@ impl Layers {
     /// # Errors
     /// [`ConfigError`] if a value is outside what a run can work with.
     pub fn settings(&self) -> Result<Settings, ConfigError> {
-        self.read("settings")
+        let mut settings = self.read("settings")?;
+        settings.origins.clone_from(&self.origins);
+        Ok(settings)
     }
 
     fn read(&self, place: &str) -> Result<Settings, ConfigError> {
@@ -140,24 +168,34 @@ mod tests {
     #[test]
     fn a_later_layer_wins_and_an_error_names_its_place() {
         let layers = Layers::default()
-            .table(lines("model = 'a'\nmax_rounds = 2"), "file")
+            .table(
+                lines("model = 'a'\nmax_rounds = 2"),
+                Origin::File("x.toml".into()),
+            )
             .unwrap();
         let layers = layers
             .environment(&|name| (name == "CONVFINQA_MODEL").then(|| "b".to_owned()))
             .unwrap();
         let settings = layers.settings().unwrap();
         assert_eq!((settings.model.as_str(), settings.max_rounds), ("b", 2));
+        assert_eq!(settings.origins.get("model"), Some(&Origin::Environment));
+        let file = Origin::File("x.toml".into());
+        assert_eq!(settings.origins.get("max_rounds"), Some(&file));
+        assert_eq!(settings.origins.get("n"), None);
 
         let error = layers
             .clone()
-            .table(lines("temperature = 1.5"), "command line")
+            .table(lines("temperature = 1.5"), Origin::CommandLine)
             .unwrap_err();
         assert_eq!(
             error.to_string(),
             "command line: temperature is 1.5; it must lie between 0 and 1"
         );
         let error = layers
-            .table(lines("colour = 'red'"), "convfinqa.toml")
+            .table(
+                lines("colour = 'red'"),
+                Origin::File("convfinqa.toml".into()),
+            )
             .unwrap_err()
             .to_string();
         assert!(

@@ -10,5 +10,5 @@ mod layers;
 mod settings;
 
 pub use keys::{KEYS, Key};
-pub use layers::{ConfigError, Layers};
+pub use layers::{ConfigError, Layers, Origin};
 pub use settings::{Settings, TableStyle, Traces};

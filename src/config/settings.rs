@@ -1,5 +1,6 @@
 //! The settings of a run and their defaults.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
@@ -7,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::agents::{AnswerFrom, CriticMode, OPINION_CONFIDENCE, OpinionUse};
 use crate::run::{HistoryMode, Mode};
 use crate::telemetry::LogFormat;
+
+use super::layers::Origin;
 
 /// How the table is shown to a model (`--table-style`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,6 +129,9 @@ pub struct Settings {
     /// Which: `error` to `trace`, or `target=level,…`; absent: `RUST_LOG`, else `info`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_level: Option<String>,
+    /// Where each key that is not at its default was given last.
+    #[serde(skip)]
+    pub origins: BTreeMap<String, Origin>,
 }
 
 impl Default for Settings {
@@ -167,6 +173,7 @@ impl Default for Settings {
             trace_content: false,
             log: LogFormat::default(),
             log_level: None,
+            origins: BTreeMap::new(),
         }
     }
 }

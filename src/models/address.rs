@@ -9,8 +9,8 @@ use secrecy::SecretString;
 
 use super::settings::{Provider, Settings, SettingsError};
 
-/// What a server on this machine gets as a key when there is none: some refuse
-/// an empty one, none reads it.
+/// The key of a request for which there is none: servers that need no key
+/// ignore it, and some refuse an empty one.
 const NO_KEY: &str = "none";
 
 /// The address of one model's server, ready to be used by async-openai.

@@ -19,7 +19,7 @@ impl Settings {
     ///
     /// `--provider` decides. Without it: Azure if its variables are set and
     /// neither `OPENAI_API_KEY` nor `--base-url` is, else OpenAI. An empty
-    /// variable counts as unset. A server on this machine needs no key.
+    /// variable counts as unset. Only OpenAI's and Azure's own servers need a key.
     ///
     /// # Errors
     /// [`SettingsError`] when a key or variable is missing or a value unusable.
@@ -104,7 +104,8 @@ impl Settings {
             check_header(parts.key_variable, key)?;
         }
         let endpoint = endpoint_of(parts.url);
-        if api_key.is_none() && endpoint != Endpoint::Loopback {
+        let needs_key = matches!(endpoint, Endpoint::OpenAi | Endpoint::Azure);
+        if api_key.is_none() && needs_key {
             return Err(SettingsError::NoKey {
                 variable: parts.key_variable,
                 host: parts.url.host_str().unwrap_or_default().to_owned(),
@@ -334,20 +335,27 @@ mod tests {
     }
 
     #[test]
-    fn only_a_server_on_this_machine_needs_no_key() {
-        for base in [
-            "http://localhost:1234/v1",
-            "http://127.0.0.9:1/v1",
-            "http://[::1]:8080/v1",
+    fn only_the_servers_of_openai_and_azure_need_a_key() {
+        for (base, endpoint) in [
+            ("http://localhost:1234/v1", Endpoint::Loopback),
+            ("http://127.0.0.9:1/v1", Endpoint::Loopback),
+            ("http://[::1]:8080/v1", Endpoint::Loopback),
+            ("http://ollama:11434/v1", Endpoint::Compatible),
+            ("http://10.0.0.7/v1", Endpoint::Compatible),
+            ("https://models.example/v1", Endpoint::Compatible),
         ] {
             let settings = resolve(&[("OPENAI_BASE_URL", base)], Flags::default()).unwrap();
-            assert_eq!(settings.endpoint(), Endpoint::Loopback);
+            assert_eq!(settings.endpoint(), endpoint, "{base}");
+            assert!(settings.api_key.is_none(), "{base}");
         }
-        let error = resolve(
-            &[("OPENAI_BASE_URL", "http://10.0.0.7/v1")],
-            Flags::default(),
-        );
-        assert!(matches!(error, Err(SettingsError::NoKey { .. })));
+        for base in [
+            OPENAI_BASE_URL,
+            "https://eu.api.openai.com/v1",
+            "https://unit.openai.azure.com/openai/v1",
+        ] {
+            let error = resolve(&[("OPENAI_BASE_URL", base)], Flags::default());
+            assert!(matches!(error, Err(SettingsError::NoKey { .. })), "{base}");
+        }
         let error = resolve(&[], Flags::default());
         assert!(matches!(error, Err(SettingsError::NoKey { .. })));
     }

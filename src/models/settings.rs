@@ -149,7 +149,7 @@ pub struct Settings {
     /// Its address without a trailing slash: `https://api.openai.com/v1`,
     /// `https://NAME.openai.azure.com`.
     pub base_url: String,
-    /// The key; `None` for a server on this machine.
+    /// The key; `None` for a server that is asked without one.
     pub api_key: Option<SecretString>,
     /// Azure's API version; unused otherwise.
     pub api_version: String,

@@ -20,6 +20,7 @@ mod env;
 mod env_play;
 mod env_server;
 mod graph;
+mod keys;
 mod literals;
 mod mlflow;
 mod models;

@@ -363,6 +363,11 @@ fn begin(
         || "all episodes".to_owned(),
         |left| format!("{left} episodes"),
     );
+    if let Some(what) = provider::unused_server(settings, &["API_KEY", "API_BASE_URL"]) {
+        progress.say(&format!(
+            "{what}: playing with the embedded baseline; pass --model NAME"
+        ));
+    }
     progress.say(&format!("{} plays {count} of {place}", settings.model));
     if done > 0 {
         progress.say(&format!("going on: {done} are played already"));
