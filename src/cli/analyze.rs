@@ -1,6 +1,5 @@
 //! `convfinqa analyze`: every miss with its cause, offline.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use crate::analysis::{Answers, analyze};
@@ -9,7 +8,7 @@ use crate::score::Rule;
 use crate::sinks::terminal::{Look, analysis_tables};
 use crate::sinks::write_misses;
 
-use super::Exit;
+use super::{Exit, stdout};
 
 /// Arguments of `analyze`.
 #[derive(clap::Args, Debug)]
@@ -45,16 +44,11 @@ pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
     if let Some(path) = &args.csv {
         write_misses(path, &analysis.misses)?;
     }
-    let mut stdout = std::io::stdout().lock();
     if args.json {
-        serde_json::to_writer_pretty(&mut stdout, &analysis)?;
-        writeln!(stdout)?;
+        stdout::print_json(&analysis)?;
     } else {
-        writeln!(
-            stdout,
-            "{}",
-            analysis_tables(&analysis, args.examples, look)
-        )?;
+        let tables = analysis_tables(&analysis, args.examples, look);
+        stdout::print(|out| writeln!(out, "{tables}"))?;
     }
     Ok(Exit::Done)
 }

@@ -17,7 +17,7 @@ use crate::sinks::AnswerView;
 use crate::sinks::terminal::{ProgressOptions, Voice, answer_text};
 
 use super::args::PairArgs;
-use super::{Exit, Failure, provider, settings, signals, telemetry};
+use super::{Exit, Failure, provider, settings, signals, stdout, telemetry};
 
 /// Arguments of `ask`.
 #[derive(clap::Args, Debug)]
@@ -136,6 +136,13 @@ struct Session {
     stop: Stop,
 }
 
+/// A question that was asked to its end.
+struct Asked {
+    outcome: Outcome,
+    /// Whether somebody reads the answers.
+    read: bool,
+}
+
 impl Session {
     async fn once(&self, text: String) -> anyhow::Result<Exit> {
         if text.trim().is_empty() {
@@ -144,7 +151,7 @@ impl Session {
         let mut history = Vec::new();
         match self.ask(&text, &mut history).await? {
             None => Ok(Exit::Interrupted),
-            Some(Outcome::Answered) => Ok(Exit::Done),
+            Some(asked) if asked.outcome == Outcome::Answered => Ok(Exit::Done),
             Some(_) => Ok(Exit::Unanswered),
         }
     }
@@ -161,7 +168,8 @@ impl Session {
         let mut asked = false;
         loop {
             if prompt {
-                eprint!("> ");
+                // Nobody to read it is no reason to stop, let alone to panic.
+                let _ = write!(std::io::stderr(), "> ");
             }
             let line = tokio::select! {
                 () = self.stop.drain.cancelled() => return Ok(Exit::Interrupted),
@@ -171,10 +179,15 @@ impl Session {
             let line = line.context("stdin cannot be read")?;
             if !line.trim().is_empty() {
                 asked = true;
-                match self.ask(line.trim(), &mut history).await? {
-                    None => return Ok(Exit::Interrupted),
-                    Some(Outcome::Answered) => {}
-                    Some(_) => exit = Exit::Unanswered,
+                let Some(asked) = self.ask(line.trim(), &mut history).await? else {
+                    return Ok(Exit::Interrupted);
+                };
+                if asked.outcome != Outcome::Answered {
+                    exit = Exit::Unanswered;
+                }
+                // Further answers would be paid for and never read.
+                if !asked.read {
+                    break;
                 }
             }
         }
@@ -193,7 +206,7 @@ impl Session {
         &self,
         text: &str,
         history: &mut Vec<HistoryEntry>,
-    ) -> anyhow::Result<Option<Outcome>> {
+    ) -> anyhow::Result<Option<Asked>> {
         let question = Arc::new(Question {
             key: QuestionKey {
                 id: self.document.id.clone(),
@@ -234,15 +247,18 @@ impl Session {
         };
         history.push(own_history(&question.text, settled.answer.as_ref()));
         let view = AnswerView::new(&question, &settled);
-        let mut stdout = std::io::stdout().lock();
-        if self.json {
-            serde_json::to_writer(&mut stdout, &view)?;
-            writeln!(stdout)?;
-        } else {
-            writeln!(stdout, "{}", answer_text(&view))?;
-        }
-        stdout.flush()?;
-        Ok(Some(settled.outcome))
+        let read = stdout::print(|out| {
+            if self.json {
+                serde_json::to_writer(&mut *out, &view)?;
+                writeln!(out)
+            } else {
+                writeln!(out, "{}", answer_text(&view))
+            }
+        })?;
+        Ok(Some(Asked {
+            outcome: settled.outcome,
+            read,
+        }))
     }
 }
 

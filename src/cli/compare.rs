@@ -1,14 +1,13 @@
 //! `convfinqa compare`: two runs, question by question, offline.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use crate::analysis::{Answers, Origin, compare};
 use crate::sinks::report::ComparisonPage;
 use crate::sinks::terminal::{Look, comparison_tables};
 
-use super::Exit;
 use super::analyze::{RuleName, records};
+use super::{Exit, stdout};
 
 /// Arguments of `compare`.
 #[derive(clap::Args, Debug)]
@@ -53,15 +52,16 @@ pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
         };
         page.write(path)?;
     }
-    let mut stdout = std::io::stdout().lock();
     if args.json {
-        serde_json::to_writer_pretty(&mut stdout, &comparison)?;
-        writeln!(stdout)?;
+        stdout::print_json(&comparison)?;
     } else {
-        writeln!(stdout, "{}", comparison_tables(&comparison, look))?;
-        if let Some(path) = &args.html {
-            writeln!(stdout, "Page: {}", path.display())?;
-        }
+        stdout::print(|out| {
+            writeln!(out, "{}", comparison_tables(&comparison, look))?;
+            match &args.html {
+                Some(path) => writeln!(out, "Page: {}", path.display()),
+                None => Ok(()),
+            }
+        })?;
     }
     Ok(Exit::Done)
 }

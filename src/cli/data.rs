@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::models;
 use crate::sinks::terminal::{ProgressOptions, Voice};
 use crate::table::Style;
 
-use super::{Exit, Failure};
+use super::{Exit, Failure, stdout};
 
 /// The subcommands.
 #[derive(clap::Subcommand, Debug)]
@@ -140,10 +140,11 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
     let runtime = runtime.context("cannot start the runtime")?;
     let files = runtime.block_on(download(&client, to, &options, &mut tell))?;
     bar.finish_and_clear();
-    let mut stdout = std::io::stdout().lock();
-    for file in files {
-        writeln!(stdout, "{}", file.display())?;
-    }
+    stdout::print(|out| {
+        files
+            .iter()
+            .try_for_each(|file| writeln!(out, "{}", file.display()))
+    })?;
     Ok(Exit::Done)
 }
 
@@ -156,42 +157,43 @@ fn check(dataset: &Dataset, all: bool) -> anyhow::Result<Exit> {
         programs_confirmed,
         findings,
     } = &report;
-    let mut stdout = std::io::stdout().lock();
-    writeln!(
-        stdout,
-        "{}: {records} records, {questions} stand-alone questions, {turns} turns",
-        dataset.source
-    )?;
-    writeln!(
-        stdout,
-        "{programs_confirmed:>6}  gold programs execute to their value"
-    )?;
-    for (artefact, count) in report.counts() {
-        writeln!(stdout, "{count:>6}  {}", artefact.label())?;
-    }
-    if all {
-        for finding in findings {
-            let part = finding
-                .part
-                .as_deref()
-                .map(|part| format!(" ({part})"))
-                .unwrap_or_default();
-            writeln!(
-                stdout,
-                "{}{part}: {} {}",
-                finding.id,
-                finding.artefact.label(),
-                finding.detail
-            )?;
+    stdout::print(|out| {
+        writeln!(
+            out,
+            "{}: {records} records, {questions} stand-alone questions, {turns} turns",
+            dataset.source
+        )?;
+        writeln!(
+            out,
+            "{programs_confirmed:>6}  gold programs execute to their value"
+        )?;
+        for (artefact, count) in report.counts() {
+            writeln!(out, "{count:>6}  {}", artefact.label())?;
         }
-    }
+        if all {
+            for finding in findings {
+                let part = finding
+                    .part
+                    .as_deref()
+                    .map(|part| format!(" ({part})"))
+                    .unwrap_or_default();
+                writeln!(
+                    out,
+                    "{}{part}: {} {}",
+                    finding.id,
+                    finding.artefact.label(),
+                    finding.detail
+                )?;
+            }
+        }
+        Ok(())
+    })?;
     Ok(Exit::Done)
 }
 
 /// Official execution of every gold program: a turn's in the ConvFinQA dialect,
 /// a stand-alone question's in FinQA's.
 fn check_programs(dataset: &Dataset) -> anyhow::Result<Exit> {
-    let mut stdout = std::io::stdout().lock();
     let report = dataset::check(dataset);
     let fails = |artefact| {
         matches!(
@@ -204,22 +206,24 @@ fn check_programs(dataset: &Dataset) -> anyhow::Result<Exit> {
         .iter()
         .filter(|finding| fails(finding.artefact))
         .collect();
-    for miss in &misses {
-        let part = miss.part.as_deref().unwrap_or_default();
-        writeln!(
-            stdout,
-            "{} ({part}): {}: {}",
-            miss.id,
-            miss.artefact.label(),
-            miss.detail
-        )?;
-    }
     let agree = report.programs_confirmed;
-    writeln!(
-        stdout,
-        "{agree} of {} gold programs execute to their exe_ans exactly",
-        agree + misses.len()
-    )?;
+    stdout::print(|out| {
+        for miss in &misses {
+            let part = miss.part.as_deref().unwrap_or_default();
+            writeln!(
+                out,
+                "{} ({part}): {}: {}",
+                miss.id,
+                miss.artefact.label(),
+                miss.detail
+            )?;
+        }
+        writeln!(
+            out,
+            "{agree} of {} gold programs execute to their exe_ans exactly",
+            agree + misses.len()
+        )
+    })?;
     Ok(if misses.is_empty() {
         Exit::Done
     } else {
@@ -254,11 +258,13 @@ fn show(dataset: &Dataset, id: &str, gold: bool, style: TableStyle) -> anyhow::R
         TableStyle::Repaired => Style::Repaired,
     };
     let view = dataset::show(record, style);
-    let mut stdout = std::io::stdout().lock();
-    write!(stdout, "{}", view.text())?;
-    if gold {
-        write!(stdout, "\n{}", view.gold_text())?;
-    }
+    stdout::print(|out| {
+        write!(out, "{}", view.text())?;
+        if gold {
+            write!(out, "\n{}", view.gold_text())?;
+        }
+        Ok(())
+    })?;
     Ok(Exit::Done)
 }
 
@@ -273,53 +279,55 @@ fn print_stats(dataset: &Dataset) -> anyhow::Result<Exit> {
         turns,
         ..
     } = &stats;
-    let mut out = std::io::stdout().lock();
-    writeln!(out, "{}  (blake3 {})", dataset.source, dataset.hash)?;
-    writeln!(
-        out,
-        "records      {records} ({singles} Single, {doubles} Double) on {pages} pages"
-    )?;
-    writeln!(
-        out,
-        "questions    {questions} stand-alone, {} with program and value",
-        stats.questions_executable
-    )?;
-    writeln!(
-        out,
-        "turns        {turns}, {} with program and value",
-        stats.turns_executable
-    )?;
-    writeln!(
-        out,
-        "  by conversation  {}",
-        counts(&stats.turns_per_conversation, "turns")
-    )?;
-    writeln!(
-        out,
-        "programs     by steps  {}",
-        counts(&stats.steps_per_program, "steps")
-    )?;
-    writeln!(out, "  operations {}", counts(&stats.operations, ""))?;
-    writeln!(out, "yes/no       {}", stats.yes_no)?;
-    writeln!(out, "sentences    {}", stats.sentences)?;
-    let (rows, columns) = (stats.rows, stats.columns);
-    writeln!(
-        out,
-        "tables       rows {}–{} (mean {:.1}), columns {}–{} (mean {:.1})",
-        rows.min, rows.max, rows.mean, columns.min, columns.max, columns.mean
-    )?;
-    let cells = stats.cells;
-    writeln!(
-        out,
-        "cells        {} numbers ({} written twice, {} negative, {} percent), {} dashes, {} text, {} empty",
-        cells.numbers,
-        cells.doubled,
-        cells.negative,
-        cells.percent,
-        cells.dashes,
-        cells.text,
-        cells.empty
-    )?;
+    stdout::print(|out| {
+        writeln!(out, "{}  (blake3 {})", dataset.source, dataset.hash)?;
+        writeln!(
+            out,
+            "records      {records} ({singles} Single, {doubles} Double) on {pages} pages"
+        )?;
+        writeln!(
+            out,
+            "questions    {questions} stand-alone, {} with program and value",
+            stats.questions_executable
+        )?;
+        writeln!(
+            out,
+            "turns        {turns}, {} with program and value",
+            stats.turns_executable
+        )?;
+        writeln!(
+            out,
+            "  by conversation  {}",
+            counts(&stats.turns_per_conversation, "turns")
+        )?;
+        writeln!(
+            out,
+            "programs     by steps  {}",
+            counts(&stats.steps_per_program, "steps")
+        )?;
+        writeln!(out, "  operations {}", counts(&stats.operations, ""))?;
+        writeln!(out, "yes/no       {}", stats.yes_no)?;
+        writeln!(out, "sentences    {}", stats.sentences)?;
+        let (rows, columns) = (stats.rows, stats.columns);
+        writeln!(
+            out,
+            "tables       rows {}–{} (mean {:.1}), columns {}–{} (mean {:.1})",
+            rows.min, rows.max, rows.mean, columns.min, columns.max, columns.mean
+        )?;
+        let cells = stats.cells;
+        writeln!(
+            out,
+            "cells        {} numbers ({} written twice, {} negative, {} percent), {} dashes, {} text, {} empty",
+            cells.numbers,
+            cells.doubled,
+            cells.negative,
+            cells.percent,
+            cells.dashes,
+            cells.text,
+            cells.empty
+        )?;
+        Ok(())
+    })?;
     Ok(Exit::Done)
 }
 

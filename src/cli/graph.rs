@@ -1,11 +1,9 @@
 //! `convfinqa graph`: the agents' state machine, drawn from the object that runs.
 
-use std::io::Write as _;
-
 use crate::agents::{Backend, Pair, PairOptions};
 use crate::sinks::mlflow::Drawings;
 
-use super::Exit;
+use super::{Exit, stdout};
 
 /// Arguments of `graph`.
 #[derive(clap::Args, Debug)]
@@ -33,7 +31,7 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
         Format::Dot => drawings.dot,
         Format::Svg => drawings.svg,
     };
-    writeln!(std::io::stdout(), "{}", drawing.trim_end())?;
+    stdout::print(|out| writeln!(out, "{}", drawing.trim_end()))?;
     Ok(Exit::Done)
 }
 

@@ -17,6 +17,7 @@ mod run;
 mod score;
 mod settings;
 mod signals;
+mod stdout;
 mod telemetry;
 mod track;
 mod tracking;
@@ -93,12 +94,10 @@ enum Command {
 /// Runs the program; the exit code is documented in the README.
 #[must_use]
 pub fn main() -> ExitCode {
-    // A reader that goes away (`| head`) is no error of ours.
     let cli = Cli::parse();
     let look = color::look(cli.color);
     match dispatch(cli, look) {
         Ok(exit) => exit.into(),
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let exit = exit::classify(&error);
             note(telemetry::error_line(&exit::one_line(&error), exit));
@@ -130,11 +129,11 @@ fn dispatch(cli: Cli, look: Look) -> anyhow::Result<Exit> {
             // Not to standard output at once: it panics where a reader goes away.
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut command(), "convfinqa", &mut script);
-            std::io::stdout().write_all(&script)?;
+            stdout::print(|out| out.write_all(&script))?;
             Ok(Exit::Done)
         }
         Some(Command::Man { dir: None }) => {
-            clap_mangen::Man::new(command()).render(&mut std::io::stdout())?;
+            stdout::print(|mut out| clap_mangen::Man::new(command()).render(&mut out))?;
             Ok(Exit::Done)
         }
         Some(Command::Man { dir: Some(dir) }) => {
@@ -149,12 +148,4 @@ fn dispatch(cli: Cli, look: Look) -> anyhow::Result<Exit> {
 /// Says a line on stderr. Nobody to read it is no reason to stop.
 fn note(line: impl std::fmt::Display) {
     let _ = writeln!(std::io::stderr().lock(), "{line}");
-}
-
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause
-            .downcast_ref::<std::io::Error>()
-            .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
-    })
 }

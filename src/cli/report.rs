@@ -1,6 +1,5 @@
 //! `convfinqa report`: a run's report again from its journal, offline.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::analysis::{Answered, Answers, analyze};
@@ -10,7 +9,7 @@ use crate::score::Rule;
 use crate::sinks::report::{Causes, Pages, Report, causes_of, records_of};
 use crate::sinks::{RunFolder, Tally};
 
-use super::Exit;
+use super::{Exit, stdout};
 
 /// Arguments of `report`.
 #[derive(clap::Args, Debug)]
@@ -51,7 +50,7 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
         records.as_ref().ok(),
     );
     gathered.report.write(&path, &summary, &causes)?;
-    writeln!(std::io::stdout(), "Report: {}", path.display())?;
+    stdout::print(|out| writeln!(out, "Report: {}", path.display()))?;
     Ok(Exit::Done)
 }
 

@@ -1,6 +1,6 @@
 //! `convfinqa` and `convfinqa run`: the main job.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use super::args::RunArgs;
 use super::provider::{self, Answering};
 use super::report::Gathered;
 use super::tracking::{self, Tracking};
-use super::{Exit, Failure, settings, signals, telemetry};
+use super::{Exit, Failure, settings, signals, stdout, telemetry};
 
 /// Events that may wait for the display before questions wait for it.
 const EVENT_QUEUE: usize = 1024;
@@ -152,18 +152,32 @@ async fn traced_job(
         Some(sidecar) => Some(sidecar.finish(ending(&finish, &summary)?, give_up).await),
         None => None,
     };
-    if let Some(path) = &args.export_predictions {
-        sinks::write_leaderboard(path, &journal)?;
-    }
-    report(args, &folder, &summary, look)?;
+    let exit =
+        write_for_ci(args, &journal, &summary).and_then(|()| exit_of(args, finish, &summary));
+    let printed = report(args, &folder, &summary, look);
     if let Some(sent) = sent {
         tell(args, &progress.voice(), &summary, sent.as_ref());
+    }
+    let exit = exit?;
+    printed?;
+    Ok(exit)
+}
+
+/// The files that were asked for beside the run's own.
+fn write_for_ci(args: &RunArgs, journal: &Journal, summary: &Summary) -> anyhow::Result<()> {
+    if let Some(path) = &args.export_predictions {
+        sinks::write_leaderboard(path, journal)?;
     }
     if args.gate.junit.is_some() {
         let mut rows = Vec::with_capacity(summary.scores.questions);
         journal.for_each_row(|row| rows.push(row.as_scored()))?;
         args.gate.write(&summary.run.id, &rows)?;
     }
+    Ok(())
+}
+
+/// How the program ends.
+fn exit_of(args: &RunArgs, finish: Finish, summary: &Summary) -> anyhow::Result<Exit> {
     match finish {
         Finish::Complete => {
             args.gate.hold(&summary.scores.rates)?;
@@ -200,8 +214,8 @@ fn tell(args: &RunArgs, voice: &Voice, summary: &Summary, sent: Option<&Sent>) {
         if args.json {
             voice.say(&line);
         } else {
-            // A reader that went away misses nothing of the run.
-            let _ = writeln!(std::io::stdout(), "{line}");
+            // Output that cannot be written takes nothing from the run.
+            let _ = stdout::print(|out| writeln!(out, "{line}"));
         }
     }
     for line in tracking::missing(sent, &summary.run.id) {
@@ -309,21 +323,20 @@ pub(super) fn write_results(
     Ok(summary)
 }
 
-fn report(args: &RunArgs, folder: &RunFolder, summary: &Summary, look: Look) -> anyhow::Result<()> {
-    let csv = folder.last_csv();
+fn report(
+    args: &RunArgs,
+    folder: &RunFolder,
+    summary: &Summary,
+    look: Look,
+) -> Result<(), Failure> {
+    let (csv, run) = (folder.last_csv(), folder.path());
     if args.json {
-        let mut stdout = std::io::stdout().lock();
-        serde_json::to_writer_pretty(&mut stdout, summary)?;
-        writeln!(stdout)?;
+        stdout::print_json(summary)?;
     } else if !args.quiet {
-        let mut stdout = std::io::stdout().lock();
-        writeln!(stdout, "{}", summary_tables(summary, look))?;
-        writeln!(
-            stdout,
-            "Rows: {}\nRun:  {}",
-            csv.display(),
-            folder.path().display()
-        )?;
+        stdout::print(|out| {
+            writeln!(out, "{}", summary_tables(summary, look))?;
+            writeln!(out, "Rows: {}\nRun:  {}", csv.display(), run.display())
+        })?;
     }
     Ok(())
 }

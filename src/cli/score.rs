@@ -1,6 +1,5 @@
 //! `convfinqa score`: any predictions by every rule, offline.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use crate::analysis::records_behind;
@@ -8,7 +7,7 @@ use crate::score::files::{read_predictions, rescore};
 use crate::score::{Scorecard, ScoredRow};
 use crate::sinks::terminal::{Look, scorecard_tables};
 
-use super::Exit;
+use super::{Exit, stdout};
 
 /// Arguments of `score`.
 #[derive(clap::Args, Debug)]
@@ -45,15 +44,17 @@ pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
         super::note(note);
     }
     let card = Scorecard::of(&scored);
-    let mut stdout = std::io::stdout().lock();
-    if args.json {
-        serde_json::to_writer_pretty(&mut stdout, &card)?;
-        writeln!(stdout)?;
+    let held = args
+        .gate
+        .write(&args.file.display().to_string(), &scored)
+        .and_then(|()| args.gate.hold(&card.rates));
+    let printed = if args.json {
+        stdout::print_json(&card)
     } else {
-        writeln!(stdout, "{}", scorecard_tables(&card, look))?;
-    }
-    args.gate.write(&args.file.display().to_string(), &scored)?;
-    args.gate.hold(&card.rates)?;
+        stdout::print(|out| writeln!(out, "{}", scorecard_tables(&card, look)))
+    };
+    held?;
+    printed?;
     Ok(Exit::Done)
 }
 

@@ -1,6 +1,5 @@
 //! `convfinqa track sync`: delivers to MLflow what it has not got yet.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::Context;
@@ -11,7 +10,7 @@ use crate::sinks::mlflow::{self, Delivered, Delivery, MlflowError, Record};
 use crate::sinks::report::records_of;
 
 use super::provider::variable;
-use super::{Exit, Failure, exit, run, tracking};
+use super::{Exit, Failure, exit, run, stdout, tracking};
 
 /// Commands of `track`.
 #[derive(Debug, clap::Subcommand)]
@@ -73,11 +72,8 @@ async fn sync(args: &SyncArgs) -> anyhow::Result<Exit> {
         found.collect::<Result<Vec<_>, _>>()?
     };
     if folders.is_empty() {
-        writeln!(
-            std::io::stdout(),
-            "every run in {} has arrived",
-            args.output.join("runs").display()
-        )?;
+        let runs = args.output.join("runs");
+        stdout::print(|out| writeln!(out, "every run in {} has arrived", runs.display()))?;
     }
     let mut failed: Option<anyhow::Error> = None;
     for folder in &folders {
@@ -88,8 +84,8 @@ async fn sync(args: &SyncArgs) -> anyhow::Result<Exit> {
             .to_string_lossy();
         match deliver(args, folder).await {
             Ok(delivered) => {
-                // A reader that is gone is no reason to deliver no more.
-                let _ = writeln!(std::io::stdout(), "{name}: {}", delivered.page);
+                // Output that cannot be written is no reason to deliver no more.
+                let _ = stdout::print(|out| writeln!(out, "{name}: {}", delivered.page));
                 for line in tracking::shortfalls(&delivered) {
                     super::note(format_args!("{name}: {line}"));
                 }

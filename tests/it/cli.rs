@@ -202,6 +202,93 @@ fn the_reading_end_of_a_pipe_may_go_away() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
+/// A closed standard output once turned every exit code into 0 and skipped
+/// `--junit` and `--fail-under`.
+#[test]
+fn a_reader_that_goes_away_changes_neither_exit_code_nor_files() {
+    let place = Workplace::new();
+    let unread = |arguments: &[&str]| {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        place
+            .command()
+            .args(arguments)
+            .stdout(writer)
+            .stderr(std::process::Stdio::null())
+            .status()
+            .unwrap()
+            .code()
+    };
+    let run = ["--n", "3", "--junit", "run.xml", "--fail-under", "fe=100"];
+    assert_eq!(
+        unread(&[&run[..], &["--min-confidence", "1"]].concat()),
+        Some(6)
+    );
+    assert!(place.path("run.xml").is_file());
+    assert_eq!(unread(&["--n", "3", "--min-confidence", "1"]), Some(4));
+
+    let scored = ["score", "mine.csv", "--junit", "score.xml"];
+    place.write("mine.csv", "id,ground_truth,prediction\na,1,2\n");
+    assert_eq!(
+        unread(&[&scored[..], &["--fail-under", "fe=50", "--json"]].concat()),
+        Some(6)
+    );
+    assert!(place.path("score.xml").is_file());
+    assert_eq!(unread(&scored), Some(0));
+
+    let mut records: serde_json::Value =
+        serde_json::from_str(include_str!("../../data/sample.json")).unwrap();
+    records.as_array_mut().unwrap().truncate(1);
+    let gold = "/0/annotation/exe_ans_list/0";
+    *records.pointer_mut(gold).unwrap() = serde_json::json!(-123.0);
+    place.write("wrong.json", &records.to_string());
+    let programs = ["data", "check", "--programs", "wrong.json"];
+    place.run(&programs).code.unwrap();
+    assert_eq!(unread(&programs), Some(3));
+
+    place.write("page.md", "| | 2018 |\n|---|---|\n| revenue | 5 |\n");
+    let hopeless = ["ask", "page.md", "who?", "--min-confidence", "1"];
+    assert_eq!(unread(&hopeless), Some(4));
+    let played = [
+        "env",
+        "play",
+        "--episodes",
+        "1",
+        "--url",
+        "http://127.0.0.1:1",
+    ];
+    assert_eq!(unread(&played), place.run(&played).code);
+}
+
+/// Only Linux has a device that is always full.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_standard_output_that_is_full_is_said_and_hides_no_threshold() {
+    let place = Workplace::new();
+    place.write("mine.csv", "id,ground_truth,prediction\na,1,2\n");
+    let full = |arguments: &[&str]| {
+        let file = std::fs::OpenOptions::new()
+            .write(true)
+            .open("/dev/full")
+            .unwrap();
+        let output = place
+            .command()
+            .args(arguments)
+            .stdout(file)
+            .output()
+            .unwrap();
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap(),
+        )
+    };
+    let (code, line) = full(&["score", "mine.csv"]);
+    assert_eq!(code, Some(2), "{line}");
+    assert!(line.contains("cannot write to standard output"), "{line}");
+    let (code, line) = full(&["score", "mine.csv", "--fail-under", "fe=50"]);
+    assert_eq!(code, Some(6), "{line}");
+}
+
 /// compose.yaml passes unset variables on as empty ones.
 #[test]
 fn an_empty_finqa_data_path_means_the_built_in_data() {

@@ -1,12 +1,11 @@
 //! `convfinqa env build`: a data directory from `ConvFinQA` records.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use crate::dataset::{self, Source};
 use crate::env::data::{BuildOptions, build};
 
-use super::super::Exit;
+use super::super::{Exit, stdout};
 
 /// What is built, and where.
 #[derive(clap::Args, Debug)]
@@ -37,35 +36,36 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
         tables_only: args.tables_only,
     };
     let built = build(&dataset, &args.out, options)?;
-    let mut out = std::io::stdout().lock();
-    writeln!(
-        out,
-        "{}: {} questions about {} companies, {} tables: {} pages with their sentences",
-        args.out.display(),
-        built.questions,
-        built.companies,
-        built.tables,
-        built.tables / 2,
-    )?;
-    for (count, reason) in [
-        (built.without_gold, "stand-alone questions without gold"),
-        (
-            built.not_in_cells,
-            "questions whose operands do not all stand in cells (--tables-only)",
-        ),
-        (
-            dataset.turn_count(),
-            "turns of conversations, which cannot be asked alone",
-        ),
-    ] {
-        if count > 0 {
-            writeln!(out, "left out: {count} {reason}")?;
+    stdout::print(|out| {
+        writeln!(
+            out,
+            "{}: {} questions about {} companies, {} tables: {} pages with their sentences",
+            args.out.display(),
+            built.questions,
+            built.companies,
+            built.tables,
+            built.tables / 2,
+        )?;
+        for (count, reason) in [
+            (built.without_gold, "stand-alone questions without gold"),
+            (
+                built.not_in_cells,
+                "questions whose operands do not all stand in cells (--tables-only)",
+            ),
+            (
+                dataset.turn_count(),
+                "turns of conversations, which cannot be asked alone",
+            ),
+        ] {
+            if count > 0 {
+                writeln!(out, "left out: {count} {reason}")?;
+            }
         }
-    }
-    writeln!(
-        out,
-        "serve it: convfinqa env serve --data {}",
-        args.out.display()
-    )?;
+        writeln!(
+            out,
+            "serve it: convfinqa env serve --data {}",
+            args.out.display()
+        )
+    })?;
     Ok(Exit::Done)
 }

@@ -1,9 +1,8 @@
 //! `convfinqa env check`: every table and question of a data directory.
 
 use std::ffi::OsString;
-use std::io::Write;
 
-use super::super::Exit;
+use super::super::{Exit, stdout};
 use super::catalog;
 
 /// What is checked.
@@ -21,18 +20,20 @@ pub struct Args {
 pub fn execute(args: &Args) -> anyhow::Result<Exit> {
     let catalog = catalog(args.data.as_deref())?;
     let report = catalog.check();
-    let mut out = std::io::stdout().lock();
-    writeln!(
-        out,
-        "{}: {} companies, {} tables, {} questions",
-        catalog.source(),
-        report.companies,
-        report.tables,
-        report.questions
-    )?;
-    for problem in &report.problems {
-        writeln!(out, "{problem}")?;
-    }
+    stdout::print(|out| {
+        writeln!(
+            out,
+            "{}: {} companies, {} tables, {} questions",
+            catalog.source(),
+            report.companies,
+            report.tables,
+            report.questions
+        )?;
+        for problem in &report.problems {
+            writeln!(out, "{problem}")?;
+        }
+        Ok(())
+    })?;
     Ok(if report.problems.is_empty() {
         Exit::Done
     } else {

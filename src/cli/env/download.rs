@@ -1,6 +1,6 @@
 //! `convfinqa env download`: the published benchmark, fetched and verified.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::env::data::{Catalog, HubEvent, HubOptions, NOTICE, download};
 use crate::models;
 use crate::sinks::terminal::{ProgressOptions, Voice};
 
-use super::super::Exit;
+use super::super::{Exit, stdout};
 
 /// What is fetched, from where, to where.
 #[derive(clap::Args, Debug)]
@@ -76,27 +76,29 @@ pub fn execute(args: Args) -> anyhow::Result<Exit> {
     let fetched = runtime.block_on(download(&client, &args.to, &options, &mut tell))?;
     bar.finish_and_clear();
     let report = Catalog::load(&args.to)?.check();
-    let mut out = std::io::stdout().lock();
     let to = args.to.display();
-    writeln!(
-        out,
-        "{to}: {} questions about {} companies, {} tables; commit {}, every file verified",
-        report.questions, report.companies, report.tables, fetched.commit
-    )?;
-    if !fetched.unlisted.is_empty() {
+    stdout::print(|out| {
         writeln!(
             out,
-            "{} tables in it are not of this commit, such as {}: remove the folder and fetch it again to be rid of them",
-            fetched.unlisted.len(),
-            fetched.unlisted.first().map_or("", String::as_str)
+            "{to}: {} questions about {} companies, {} tables; commit {}, every file verified",
+            report.questions, report.companies, report.tables, fetched.commit
         )?;
-    }
-    if !report.problems.is_empty() {
-        writeln!(
-            out,
-            "{} things in it are odd: convfinqa env check {to}",
-            report.problems.len()
-        )?;
-    }
+        if !fetched.unlisted.is_empty() {
+            writeln!(
+                out,
+                "{} tables in it are not of this commit, such as {}: remove the folder and fetch it again to be rid of them",
+                fetched.unlisted.len(),
+                fetched.unlisted.first().map_or("", String::as_str)
+            )?;
+        }
+        if !report.problems.is_empty() {
+            writeln!(
+                out,
+                "{} things in it are odd: convfinqa env check {to}",
+                report.problems.len()
+            )?;
+        }
+        Ok(())
+    })?;
     Ok(Exit::Done)
 }

@@ -4,7 +4,7 @@ mod contender;
 mod rows;
 
 use std::ffi::OsString;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use crate::sinks::terminal::{EpisodeProgress, Look, ProgressOptions, episode_tab
 use crate::telemetry::Telemetry;
 
 use crate::cli::args::{LogArgs, ModelArgs};
-use crate::cli::{Exit, Failure, provider, settings, signals, telemetry};
+use crate::cli::{Exit, Failure, provider, settings, signals, stdout, telemetry};
 use contender::{Contender, Variables, contender};
 
 /// Episodes by default with a model that may cost money.
@@ -307,13 +307,15 @@ async fn play(
         &latest(&lines),
         catalog.as_deref(),
     )?;
-    report(args, &summary, &out, csv.as_deref(), look)?;
-    match finish {
-        Finish::Complete if summary.failed > 0 => Ok(Exit::Unanswered),
-        Finish::Complete => Ok(Exit::Done),
-        Finish::Interrupted => Ok(Exit::Interrupted),
-        Finish::Fatal(error) => Err(error.into()),
-    }
+    let printed = report(args, &summary, &out, csv.as_deref(), look);
+    let exit = match finish {
+        Finish::Complete if summary.failed > 0 => Exit::Unanswered,
+        Finish::Complete => Exit::Done,
+        Finish::Interrupted => Exit::Interrupted,
+        Finish::Fatal(error) => return Err(error.into()),
+    };
+    printed?;
+    Ok(exit)
 }
 
 /// Side by side: offline the cores are the limit, else the provider's patience.
@@ -397,17 +399,17 @@ fn report(
     csv: Option<&Path>,
     look: Look,
 ) -> anyhow::Result<()> {
-    let mut stdout = std::io::stdout().lock();
     if args.json {
-        let report = Report { summary, out, csv };
-        serde_json::to_writer_pretty(&mut stdout, &report)?;
-        writeln!(stdout)?;
+        stdout::print_json(&Report { summary, out, csv })?;
     } else if !args.quiet && summary.episodes > 0 {
-        writeln!(stdout, "{}", episode_tables(summary, look))?;
-        writeln!(stdout, "Episodes: {}", out.display())?;
-        if let Some(csv) = csv {
-            writeln!(stdout, "Rows:     {}", csv.display())?;
-        }
+        stdout::print(|stdout| {
+            writeln!(stdout, "{}", episode_tables(summary, look))?;
+            writeln!(stdout, "Episodes: {}", out.display())?;
+            match csv {
+                Some(csv) => writeln!(stdout, "Rows:     {}", csv.display()),
+                None => Ok(()),
+            }
+        })?;
     }
     Ok(())
 }

@@ -1,0 +1,36 @@
+//! Standard output. Commands write their files and check their thresholds
+//! first and print last: a reader may go away (`| head`), and what it leaves
+//! unread changes neither files nor exit codes.
+
+use std::io::{ErrorKind, Write};
+
+use super::{Exit, Failure};
+
+/// Prints to standard output; `false` if nobody reads it any more.
+///
+/// # Errors
+/// What cannot be written for any other reason, such as a full disk.
+pub(super) fn print(
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<bool, Failure> {
+    let mut stdout = std::io::stdout().lock();
+    match write(&mut stdout).and_then(|()| stdout.flush()) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::new(
+            Exit::Usage,
+            format!("cannot write to standard output: {error}"),
+        )),
+    }
+}
+
+/// Prints a value as indented JSON.
+///
+/// # Errors
+/// As [`print`].
+pub(super) fn print_json(value: &impl serde::Serialize) -> Result<bool, Failure> {
+    print(|out| {
+        serde_json::to_writer_pretty(&mut *out, value)?;
+        writeln!(out)
+    })
+}
