@@ -93,7 +93,6 @@ async fn traced_job(
         Some(run) => resume(&settings.output, run, &identity)?,
         None => begin(&settings, identity, &answering, &dataset, &plan)?,
     };
-    let (said, mut heard) = mpsc::unbounded_channel();
     let sidecar = match tracking {
         Tracking::Off => None,
         Tracking::Unusable(line) => {
@@ -101,7 +100,10 @@ async fn traced_job(
             None
         }
         Tracking::On(server) => {
-            let say = Box::new(move |line| drop(said.send(line)));
+            // Not through the loop below: that ends with the last question, and the
+            // reason may come after it.
+            let voice = progress.voice();
+            let say = Box::new(move |line: String| voice.say(&line));
             Some(Sidecar::start(server, folder.path(), plan.total(), say))
         }
     };
@@ -122,19 +124,11 @@ async fn traced_job(
     };
     drop(answering);
     let run = tokio::spawn(scheduler.run(journal, events));
-    loop {
-        tokio::select! {
-            event = received.recv() => match event {
-                Some(event) => {
-                    if let Some(sidecar) = &sidecar {
-                        sidecar.on(&event);
-                    }
-                    progress.on(&event);
-                }
-                None => break,
-            },
-            Some(line) = heard.recv() => progress.say(&line),
+    while let Some(event) = received.recv().await {
+        if let Some(sidecar) = &sidecar {
+            sidecar.on(&event);
         }
+        progress.on(&event);
     }
     let finish = run.await.context("the run's task failed")?;
     traces.flush();
