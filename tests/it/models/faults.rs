@@ -267,7 +267,6 @@ async fn cancelling_ends_a_wait_and_a_running_request_at_once() {
     let hanging_server = FaultServer::start(|_| Reply::hang());
     let hanging = OpenAiModel::new(openai(&hanging_server)).unwrap();
     let request = ask("How much?");
-    let start = Instant::now();
     let (first, second, ()) = tokio::join!(
         waiting.chat(&request, &cancel),
         hanging.chat(&request, &cancel),
@@ -283,7 +282,6 @@ async fn cancelling_ends_a_wait_and_a_running_request_at_once() {
         let error = outcome.unwrap_err();
         assert_eq!((error.kind, error.attempts), (ErrorKind::Cancelled, 1));
     }
-    assert!(start.elapsed() < Duration::from_secs(60));
     let late = hanging.chat(&request, &cancel).await.unwrap_err();
     assert_eq!((late.kind, late.attempts), (ErrorKind::Cancelled, 0));
     assert_eq!(hanging_server.count(), 1);
