@@ -1,5 +1,4 @@
-# syntax=docker/dockerfile:1
-# Layers by cargo-chef: dependencies are built once for as long as Cargo.lock stays.
+# Built in layers with cargo-chef: dependencies are rebuilt only when Cargo.lock changes.
 FROM rust:1.95-bookworm AS chef
 WORKDIR /build
 RUN cargo install --locked cargo-chef@0.1.73
@@ -11,7 +10,10 @@ RUN cargo chef prepare --recipe-path recipe.json
 FROM chef AS build
 COPY --from=plan /build/recipe.json recipe.json
 RUN cargo chef cook --locked --release --recipe-path recipe.json
+# .dockerignore lets only the files through that the build reads.
 COPY . .
+# The commit that runs are tagged with in MLflow; the image has no git history to ask.
+ARG CONVFINQA_COMMIT=
 RUN cargo build --locked --release --bin convfinqa
 
 FROM debian:bookworm-slim AS app
@@ -24,5 +26,4 @@ RUN apt-get update \
 COPY --from=build /build/target/release/convfinqa /usr/local/bin/convfinqa
 USER 10001
 WORKDIR /app
-VOLUME ["/app/output", "/app/data"]
 ENTRYPOINT ["convfinqa"]

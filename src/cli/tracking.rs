@@ -27,22 +27,24 @@ pub enum Tracking {
 /// Where these settings track a run.
 ///
 /// # Errors
-/// An address that was given with `--mlflow` and is none of a server. What
-/// `MLFLOW_TRACKING_URI` says may be meant for other programs, and hinders no run.
+/// An address given with `--mlflow` that is not a server's, or an unusable
+/// `MLFLOW_LINKS`. `MLFLOW_TRACKING_URI` may be meant for other programs and ends no run.
 pub fn tracking(settings: &Settings) -> anyhow::Result<Tracking> {
     let experiment = experiment(settings.experiment.as_deref());
     match settings.mlflow.trim() {
         "off" => Ok(Tracking::Off),
         "auto" | "" => match variable("MLFLOW_TRACKING_URI") {
             None => Ok(Tracking::Off),
-            Some(uri) => Ok(server(&uri, &experiment).map_or_else(
-                |error| {
-                    Tracking::Unusable(format!(
-                        "MLflow: MLFLOW_TRACKING_URI: {error}; this run is not tracked"
-                    ))
-                },
-                Tracking::On,
-            )),
+            Some(uri) => match server(&uri, &experiment) {
+                Ok(server) => Ok(Tracking::On(server)),
+                // No other program reads this variable.
+                Err(error) if matches!(error.downcast_ref(), Some(MlflowError::Links)) => {
+                    Err(error)
+                }
+                Err(error) => Ok(Tracking::Unusable(format!(
+                    "MLflow: MLFLOW_TRACKING_URI: {error}; this run is not tracked"
+                ))),
+            },
         },
         uri => Ok(Tracking::On(server(uri, &experiment)?)),
     }
@@ -70,7 +72,10 @@ pub fn server(uri: &str, experiment: &str) -> anyhow::Result<Server> {
         (None, Some(token)) => Credentials::Token(token.into()),
         (None, None) => Credentials::None,
     };
-    let target = Target::new(uri, experiment, credentials)?;
+    let mut target = Target::new(uri, experiment, credentials)?;
+    if let Some(rule) = variable("MLFLOW_LINKS") {
+        target = target.with_links(&rule)?;
+    }
     let http = models::http::client(Duration::from_secs(5), target.is_loopback())?;
     Ok(Server::new(http, target, Patience::default()))
 }
@@ -117,7 +122,8 @@ pub fn is_everywhere(error: &MlflowError) -> bool {
 /// The commit that this program was built from: told when it was compiled, or
 /// that of the work tree that its file lies in.
 pub fn commit() -> Option<String> {
-    if let Some(commit) = option_env!("CONVFINQA_COMMIT") {
+    // Empty where a container is built without its build argument.
+    if let Some(commit) = option_env!("CONVFINQA_COMMIT").filter(|commit| !commit.is_empty()) {
         return Some(commit.to_owned());
     }
     let program = std::env::current_exe().ok()?;

@@ -15,6 +15,7 @@ mod architecture;
 mod ask;
 mod cli;
 mod compare_page;
+mod containers;
 mod dataset;
 mod env;
 mod env_play;

@@ -24,6 +24,11 @@ pub enum MlflowError {
         /// The variable.
         variable: &'static str,
     },
+    /// `MLFLOW_LINKS` is not a rule for links; its value may hold a password.
+    #[error(
+        "MLFLOW_LINKS must be SERVER=ADDRESS, two http or https addresses, such as http://mlflow:5000=http://localhost:5000"
+    )]
+    Links,
     /// Nobody answers, or not in time.
     #[error("{uri} cannot be reached ({reason})")]
     Unreachable {
@@ -143,6 +148,7 @@ impl MlflowError {
             self,
             Self::Address { .. }
                 | Self::Credentials { .. }
+                | Self::Links
                 | Self::Busy { .. }
                 | Self::Record { .. }
                 | Self::File { .. }

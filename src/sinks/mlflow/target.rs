@@ -33,6 +33,9 @@ pub struct Target {
     pub experiment: String,
     /// As whom.
     pub credentials: Credentials,
+    /// What links to the server begin with: [`Self::uri`], unless people reach
+    /// it by another address.
+    links: String,
 }
 
 impl Target {
@@ -76,11 +79,32 @@ impl Target {
                 variable: "MLFLOW_TRACKING_TOKEN",
             });
         }
+        let uri = url.as_str().trim_end_matches('/').to_owned();
         Ok(Self {
-            uri: url.as_str().trim_end_matches('/').to_owned(),
+            links: uri.clone(),
+            uri,
             experiment: experiment.trim().to_owned(),
             credentials,
         })
+    }
+
+    /// The same server, seen at another address by people: `rule` is
+    /// `SERVER=ADDRESS`. A rule for another server changes nothing.
+    ///
+    /// # Errors
+    /// [`MlflowError::Links`] if the rule is not two addresses of HTTP servers.
+    pub fn with_links(mut self, rule: &str) -> Result<Self, MlflowError> {
+        let address = |text: &str| {
+            Self::new(text, "", Credentials::None)
+                .map(|target| target.uri)
+                .map_err(|_| MlflowError::Links)
+        };
+        let (server, seen_at) = rule.split_once('=').ok_or(MlflowError::Links)?;
+        let (server, seen_at) = (address(server)?, address(seen_at)?);
+        if server == self.uri {
+            self.links = seen_at;
+        }
+        Ok(self)
     }
 
     /// Whether the server is on this machine, so that no proxy is asked.
@@ -98,7 +122,7 @@ impl Target {
     /// Where a person sees a run.
     #[must_use]
     pub fn page(&self, experiment_id: &str, run_id: &str) -> String {
-        format!("{}/#/experiments/{experiment_id}/runs/{run_id}", self.uri)
+        format!("{}/#/experiments/{experiment_id}/runs/{run_id}", self.links)
     }
 
     pub(super) fn authorize(&self, request: RequestBuilder) -> RequestBuilder {
@@ -159,6 +183,33 @@ mod tests {
         assert_eq!(user.expose_secret(), "me");
         assert_eq!(password.expose_secret(), "s@crt");
         assert!(!format!("{target:?}").contains("crt"));
+    }
+
+    #[test]
+    fn links_begin_with_the_address_by_which_people_reach_the_server() {
+        let page = |uri: &str, rule: &str| {
+            let target = Target::new(uri, "e", Credentials::None).unwrap();
+            target.with_links(rule).map(|target| target.page("1", "r"))
+        };
+        let rule = "http://mlflow:5000/=http://localhost:5001/";
+        assert_eq!(
+            page("http://mlflow:5000", rule).unwrap(),
+            "http://localhost:5001/#/experiments/1/runs/r"
+        );
+        assert_eq!(
+            page("https://elsewhere.example/ml", rule).unwrap(),
+            "https://elsewhere.example/ml/#/experiments/1/runs/r",
+            "a rule for another server"
+        );
+        for rule in [
+            "http://localhost:5001",
+            "mlflow=localhost",
+            "a=http://b",
+            "",
+        ] {
+            let error = page("http://mlflow:5000", rule).unwrap_err();
+            assert!(matches!(error, MlflowError::Links), "{rule}: {error}");
+        }
     }
 
     #[test]

@@ -94,6 +94,33 @@ fn what_the_variable_says_may_be_for_others_and_what_the_flag_says_is_for_us() {
 }
 
 #[test]
+fn the_link_is_one_that_the_host_of_a_container_can_open() {
+    let server = Fake::start(|_| None);
+    let place = Workplace::new();
+    let with_links = |rule: &str| {
+        let mut command = place.command();
+        command
+            .args(["--data-path", "sample", "--n", "2"])
+            .env("MLFLOW_TRACKING_URI", server.uri())
+            .env("MLFLOW_LINKS", rule);
+        Ran::of(&mut command)
+    };
+    with_links("localhost:5001").fails(2, &["MLFLOW_LINKS", "SERVER=ADDRESS"]);
+    assert!(!place.path("output").exists(), "nothing is begun");
+
+    let ran = with_links(&format!("{}=http://localhost:5001", server.uri()));
+    ran.succeeds();
+    let said = format!("{}{}", ran.stdout, ran.stderr);
+    let link = "MLflow: http://localhost:5001/#/experiments/";
+    assert!(said.contains(link), "{said}");
+    assert_eq!(
+        server.told().status,
+        "FINISHED",
+        "the server itself is used"
+    );
+}
+
+#[test]
 fn off_is_off() {
     let server = FaultServer::start(|_| Reply::plain(500, ""));
     let place = Workplace::new();
