@@ -217,6 +217,8 @@ fn item(at: usize, case: &dataset::Case, all: &[&dataset::Case]) -> Item {
         gold.answer.clone().or(value).unwrap_or_default()
     };
     Item {
+        epoch: "0".to_owned(),
+        turns: None,
         key: case.question.key.clone(),
         filename: case.question.document.filename.clone(),
         kind: None,

@@ -27,7 +27,7 @@ use convfinqa::models::{ChatModel, ChatRequest};
 use convfinqa::run::{Journal, Mode};
 use convfinqa::score::Rule;
 use convfinqa::sinks::Tally;
-use convfinqa::sinks::report::{Pages, Report, causes_of, records_of};
+use convfinqa::sinks::report::{Pages, Report, causes_of};
 
 use common::{Scripted, cpu_seconds, peak_megabytes, repeated, run};
 
@@ -96,7 +96,7 @@ fn write(folder: &Path) {
     let before = cpu_seconds();
     let journal = Journal::open(&folder.join("journal.sqlite")).unwrap();
     let meta = journal.meta().unwrap();
-    let records = records_of(&meta).unwrap();
+    let records = meta.records().unwrap();
     let pages = Pages::of(&records);
     let loaded = started.elapsed().as_secs_f64();
     let (mut tally, mut answers) = (Tally::default(), Vec::new());

@@ -133,8 +133,9 @@ fn entry(case: &Case, row: &ScoredRow, value: Option<Value>, gold: bool) -> Hist
 
 fn print(pairs: &[Pair]) {
     let right = |name: &str, which: &dyn Fn(&Pair) -> bool| {
-        let marks = pairs.iter().filter(|pair| which(pair));
-        if let Some(rate) = Rate::of(marks.map(|pair| (pair.page.as_str(), pair.answer_right))) {
+        let marks = pairs.iter().enumerate().filter(|(_, pair)| which(pair));
+        let marks = marks.map(|(at, pair)| (pair.page.as_str(), at, pair.answer_right));
+        if let Some(rate) = Rate::of(marks) {
             println!(
                 "{name:22} {:4} of {:4} answers right by FE, {:.1} % [{:.1}, {:.1}]",
                 rate.hits,

@@ -81,6 +81,7 @@ pub async fn run(
             ..Identity::default()
         },
         data: source,
+        data_file: None,
         invented: false,
         total: plan.total(),
         settings: toml::Table::new(),

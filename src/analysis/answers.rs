@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use rust_decimal::Decimal;
 use serde::Serialize;
 
-use crate::dataset::{Case, Dataset, Gold, Record, Source, load, sample};
+use crate::dataset::{Case, Dataset, Gold, Record};
 use crate::run::{Journal, Row, RunMeta};
 use crate::score::files::{PredictionRow, read_predictions, rescore};
 use crate::score::{ScoredRow, score};
@@ -18,8 +18,6 @@ use super::AnalysisError;
 pub struct Answered {
     /// The question, its gold, its answer, scored.
     pub row: ScoredRow,
-    /// Which repetition; `0` where the file does not say.
-    pub epoch: String,
     /// Rounds of analyst and critic, if known.
     pub rounds: Option<usize>,
     /// US dollars, if known.
@@ -34,7 +32,6 @@ impl Answered {
     pub fn of(row: &Row) -> Self {
         Self {
             row: row.as_scored(),
-            epoch: row.epoch.to_string(),
             rounds: Some(row.settled.rounds.len()),
             cost: row.cost,
             index: Some(row.index),
@@ -64,6 +61,8 @@ pub struct Answers {
     /// The records they were scored by, as shown to people; `None` if only
     /// what the file itself holds is known.
     pub dataset: Option<String>,
+    /// Why the records of a run cannot be read, in one line.
+    pub no_records: Option<String>,
     /// The answers.
     pub rows: Vec<Answered>,
     /// The golds of each record's turns, in order, where the records are at hand.
@@ -102,8 +101,14 @@ impl Answers {
         if of_run.says_what(&read_predictions(path)?) {
             return Ok(of_run);
         }
-        let behind = records_behind(path);
-        Self::of_file(path, dataset.or(behind.as_ref()))
+        match records_behind(path) {
+            _ if dataset.is_some() => Self::of_file(path, dataset),
+            Some(Err(reason)) => Ok(Self {
+                no_records: Some(reason),
+                ..Self::of_file(path, None)?
+            }),
+            own => Self::of_file(path, own.and_then(Result::ok).as_ref()),
+        }
     }
 
     /// Whether these rows hold the same answers to the same questions.
@@ -124,10 +129,7 @@ impl Answers {
         let predictions = read_predictions(path)?;
         let spent: Vec<_> = predictions
             .iter()
-            .map(|row| {
-                let epoch = row.epoch.clone().unwrap_or_else(|| "0".to_owned());
-                (epoch, row.rounds, row.cost)
-            })
+            .map(|row| (row.rounds, row.cost))
             .collect();
         let rows = rescore(predictions, dataset)?;
         let turns = dataset.map(|data| turns_of(data, &rows));
@@ -136,13 +138,13 @@ impl Answers {
             origin: Origin::File,
             model: None,
             dataset: dataset.map(|data| data.source.clone()),
+            no_records: None,
             turns: turns.unwrap_or_default(),
             rows: rows
                 .into_iter()
                 .zip(spent)
-                .map(|(row, (epoch, rounds, cost))| Answered {
+                .map(|(row, (rounds, cost))| Answered {
                     row,
-                    epoch,
                     rounds,
                     cost,
                     index: None,
@@ -160,9 +162,15 @@ impl Answers {
         let meta = journal.meta()?;
         let mut rows = Vec::new();
         journal.for_each_row(|row| rows.push(Answered::of(&row)))?;
-        match dataset {
-            Some(dataset) => Self::of_rows(path, &meta, rows, Some(dataset)),
-            None => Self::of_rows(path, &meta, rows, data_of(&meta).as_ref()),
+        if dataset.is_some() {
+            return Self::of_rows(path, &meta, rows, dataset);
+        }
+        match meta.records() {
+            Ok(own) => Self::of_rows(path, &meta, rows, Some(&own)),
+            Err(reason) => Ok(Self {
+                no_records: Some(reason),
+                ..Self::of_rows(path, &meta, rows, None)?
+            }),
         }
     }
 
@@ -187,6 +195,7 @@ impl Answers {
             origin: Origin::Run(meta.id.clone()),
             model: Some(meta.model().to_owned()),
             dataset: None,
+            no_records: None,
             rows,
             turns: HashMap::new(),
         };
@@ -217,6 +226,7 @@ impl Answers {
                 });
             };
             item.document = Some(record.document.clone());
+            item.turns = item.turn().map(|_| record.turns.len());
             if !gold.is_empty() && *gold != item.gold {
                 item.gold = gold.clone();
                 item.ground_truth = match item.turn() {
@@ -250,24 +260,13 @@ fn turns_of<'r>(
         .collect()
 }
 
-/// The data of a run, if they are still there and still the same.
-fn data_of(meta: &RunMeta) -> Option<Dataset> {
-    let dataset = if meta.invented {
-        sample().ok()?
-    } else {
-        let path = PathBuf::from(&meta.data);
-        path.is_file().then(|| load(&Source::Path(path)).ok())??
-    };
-    (dataset.hash == meta.identity.data).then_some(dataset)
-}
-
-/// The records that the run behind a CSV asked: its own `output.csv`, or the copy
-/// of it that the last run left. `None` if there is no such run, or if its data
-/// are no longer there or no longer the same.
+/// The records that the run behind a CSV asked, or why they cannot be read: the
+/// CSV is a run's own `output.csv`, or the copy of it that the last run left.
+/// `None` if there is no such run.
 #[must_use]
-pub fn records_behind(csv: &Path) -> Option<Dataset> {
+pub fn records_behind(csv: &Path) -> Option<Result<Dataset, String>> {
     let journal = Journal::open(&run_behind(csv)?).ok()?;
-    data_of(&journal.meta().ok()?)
+    Some(journal.meta().ok()?.records())
 }
 
 /// The journal of the run that left this CSV: `OUTPUT/output.csv` is a copy of

@@ -1,6 +1,6 @@
 //! Two runs over the same questions, pair by pair.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use rust_decimal::Decimal;
@@ -8,11 +8,11 @@ use rust_decimal::prelude::ToPrimitive;
 use serde::{Serialize, Serializer};
 
 use crate::dataset::QuestionKey;
-use crate::score::statistics::{Interval, bootstrap_difference, mcnemar};
-use crate::score::{Item, Quantity, Rule, ScoredRow};
+use crate::score::{Item, Rule, ScoredRow, same_gold};
 
 use super::AnalysisError;
 use super::answers::{Answered, Answers, Origin};
+use super::by_rule::RuleComparison;
 use super::cause::Cause;
 use super::misses::{Miss, Searcher};
 
@@ -27,6 +27,8 @@ pub struct Comparison {
     pub same: bool,
     /// Questions in both: all figures below are over these.
     pub questions: usize,
+    /// Pairs of answers to them: one for each question and epoch.
+    pub answers: usize,
     /// Report pages they are on: the clusters of the intervals.
     pub pages: usize,
     /// Every rule that judges pairs of both.
@@ -74,38 +76,10 @@ pub struct CauseChange {
 pub struct Side {
     /// Where it was read from.
     pub path: PathBuf,
-    /// Questions it holds.
+    /// Answers it holds: one for each question and epoch.
     pub questions: usize,
     /// Of these, left out because the other does not have them.
     pub left_out: usize,
-}
-
-/// How the pairs fall, by one rule.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct RuleComparison {
-    /// The rule.
-    #[serde(serialize_with = "rule_name")]
-    pub rule: Rule,
-    /// Pairs that the rule can judge.
-    pub n: usize,
-    /// Right in both.
-    pub both: usize,
-    /// Right in A alone.
-    pub only_a: usize,
-    /// Right in B alone.
-    pub only_b: usize,
-    /// Right in neither.
-    pub neither: usize,
-    /// A's rate, from 0 to 1.
-    pub rate_a: f64,
-    /// B's rate, from 0 to 1.
-    pub rate_b: f64,
-    /// B's rate less A's.
-    pub difference: f64,
-    /// 95 % interval of the difference, by a bootstrap over pages.
-    pub interval: Interval,
-    /// McNemar's exact two-sided p.
-    pub p: f64,
 }
 
 /// A question that exactly one of the two gets right.
@@ -175,9 +149,9 @@ pub(super) fn rule_name<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::
 }
 
 /// A question of both.
-struct Pair<'p> {
-    a: &'p Answered,
-    b: &'p Answered,
+pub(super) struct Pair<'p> {
+    pub(super) a: &'p Answered,
+    pub(super) b: &'p Answered,
     /// Their places among the answers.
     at: [usize; 2],
     /// The miss of each side that misses by the rule in use.
@@ -204,6 +178,16 @@ pub fn compare(
     let mut pages: Vec<&str> = pairs.iter().map(|pair| page(pair)).collect();
     pages.sort_unstable();
     pages.dedup();
+    let questions: HashSet<&QuestionKey> = pairs.iter().map(|pair| key(pair)).collect();
+    let rules: Vec<RuleComparison> = Rule::ALL
+        .into_iter()
+        .filter_map(|rule| RuleComparison::of(rule, &pairs))
+        .collect();
+    if rules.is_empty() {
+        return Err(AnalysisError::NothingToCompare {
+            questions: questions.len(),
+        });
+    }
     let side = |answers: &Answers| Side {
         path: answers.path.clone(),
         questions: answers.rows.len(),
@@ -213,12 +197,10 @@ pub fn compare(
         a: side(a),
         b: side(b),
         same: same_place(a, b),
-        questions: pairs.len(),
+        questions: questions.len(),
+        answers: pairs.len(),
         pages: pages.len(),
-        rules: Rule::ALL
-            .into_iter()
-            .filter_map(|rule| by_rule(rule, &pairs))
-            .collect(),
+        rules,
         rule,
         flips: flips(rule, &pairs),
         causes: causes(&pairs),
@@ -244,12 +226,16 @@ fn page<'p>(pair: &Pair<'p>) -> &'p str {
     &pair.a.row.item.filename
 }
 
+fn key<'p>(pair: &Pair<'p>) -> &'p QuestionKey {
+    &pair.a.row.item.key
+}
+
 fn paired<'p>(
     a: &'p Answers,
     b: &'p Answers,
     common: bool,
 ) -> Result<Vec<Pair<'p>>, AnalysisError> {
-    let key = |answered: &'p Answered| (&answered.row.item.key, answered.epoch.as_str());
+    let key = |answered: &'p Answered| (&answered.row.item.key, answered.row.item.epoch.as_str());
     let rows_of_b = b.rows.iter().enumerate();
     let of_b: HashMap<_, _> = rows_of_b.map(|(at, row)| (key(row), (at, row))).collect();
     let pairs: Vec<Pair<'p>> = a
@@ -266,7 +252,7 @@ fn paired<'p>(
             })
         })
         .collect();
-    let name = |row: &Answered| match row.epoch.as_str() {
+    let name = |row: &Answered| match row.row.item.epoch.as_str() {
         "0" => row.row.item.key.to_string(),
         epoch => format!("{}, epoch {epoch}", row.row.item.key),
     };
@@ -279,7 +265,7 @@ fn paired<'p>(
     }
     let (only_a, only_b) = (a.rows.len() - pairs.len(), b.rows.len() - pairs.len());
     if !common && only_a + only_b > 0 {
-        let in_both: std::collections::HashSet<_> = pairs.iter().map(|pair| key(pair.a)).collect();
+        let in_both: HashSet<_> = pairs.iter().map(|pair| key(pair.a)).collect();
         let other = a.rows.iter().chain(&b.rows);
         let example = other.into_iter().find(|row| !in_both.contains(&key(row)));
         return Err(AnalysisError::DifferentQuestions {
@@ -322,17 +308,6 @@ fn same_question(pair: &Pair<'_>) -> Result<(), AnalysisError> {
     Ok(())
 }
 
-/// Whether two golds as written say the same: `14.10%` and `14.1%` do.
-fn same_gold(a: &str, b: &str) -> bool {
-    match (Quantity::parse(a), Quantity::parse(b)) {
-        (Quantity::Number(a), Quantity::Number(b)) => {
-            let size = a.value.abs().max(b.value.abs());
-            (a.value - b.value).abs() <= 1e-9 * size && a.percent == b.percent
-        }
-        (a, b) => a == b,
-    }
-}
-
 /// One file, or one run under two names: its folder and the CSV it left.
 fn same_place(a: &Answers, b: &Answers) -> bool {
     let place = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -340,43 +315,6 @@ fn same_place(a: &Answers, b: &Answers) -> bool {
         (Origin::Run(a), Origin::Run(b)) => a == b,
         _ => place(&a.path) == place(&b.path),
     }
-}
-
-fn by_rule(rule: Rule, pairs: &[Pair<'_>]) -> Option<RuleComparison> {
-    let programs = |side: fn(&Pair<'_>) -> bool| pairs.iter().any(side);
-    // A side without any program has not failed at programs.
-    if matches!(rule, Rule::ProgramAccuracy | Rule::ProgramExecution)
-        && !(programs(|pair| pair.a.row.item.program.is_some())
-            && programs(|pair| pair.b.row.item.program.is_some()))
-    {
-        return None;
-    }
-    let marks: Vec<(&str, bool, bool)> = pairs
-        .iter()
-        .filter_map(|pair| Some((page(pair), rule.mark(&pair.a.row)?, rule.mark(&pair.b.row)?)))
-        .collect();
-    let interval = bootstrap_difference(marks.iter().copied())?;
-    let mut cells: BTreeMap<(bool, bool), usize> = BTreeMap::new();
-    for (_, a, b) in &marks {
-        *cells.entry((*a, *b)).or_default() += 1;
-    }
-    let cell = |a, b| cells.get(&(a, b)).copied().unwrap_or_default();
-    let (both, only_a, only_b) = (cell(true, true), cell(true, false), cell(false, true));
-    #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
-    let rate = |hits: usize| hits as f64 / marks.len() as f64;
-    Some(RuleComparison {
-        rule,
-        n: marks.len(),
-        both,
-        only_a,
-        only_b,
-        neither: cell(false, false),
-        rate_a: rate(both + only_a),
-        rate_b: rate(both + only_b),
-        difference: rate(both + only_b) - rate(both + only_a),
-        interval,
-        p: mcnemar(only_a as u64, only_b as u64),
-    })
 }
 
 fn explained<'p>(a: &'p Answers, b: &'p Answers, rule: Rule, pairs: &mut [Pair<'p>]) {
@@ -425,7 +363,7 @@ fn flips(rule: Rule, pairs: &[Pair<'_>]) -> Vec<Flip> {
             let item = &pair.a.row.item;
             Some(Flip {
                 key: item.key.clone(),
-                epoch: pair.a.epoch.clone(),
+                epoch: item.epoch.clone(),
                 question: item.question.clone(),
                 gold: item.ground_truth.clone().unwrap_or_default(),
                 a: shown(&pair.a.row),

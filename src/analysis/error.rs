@@ -71,6 +71,15 @@ pub enum AnalysisError {
         /// B's first question.
         b: String,
     },
+    /// No rule can judge a pair.
+    #[error(
+        "none of the {questions} questions has gold to be compared by; \
+         name the records that were asked with --data-path"
+    )]
+    NothingToCompare {
+        /// Questions in both.
+        questions: usize,
+    },
     /// One id and part, two questions.
     #[error(
         "{key} is not the same question in A and B: their texts differ; compare runs over the same data"

@@ -177,7 +177,7 @@ impl<'a> Searcher<'a> {
         for (at, answered) in answers.rows.iter().enumerate() {
             let id = answered.row.item.key.id.as_str();
             by_record
-                .entry((id, answered.epoch.as_str()))
+                .entry((id, answered.row.item.epoch.as_str()))
                 .or_default()
                 .push(at);
         }
@@ -209,7 +209,7 @@ impl<'a> Searcher<'a> {
             .unwrap_or_else(|| Found::new(Cause::Unexplained, ""));
         Miss {
             key: item.key.clone(),
-            epoch: answered.epoch.clone(),
+            epoch: item.epoch.clone(),
             question: item.question.clone(),
             gold: item.ground_truth.clone().unwrap_or_default(),
             answer: shown(row),
@@ -250,7 +250,7 @@ impl<'a> Searcher<'a> {
     fn earlier(&self, answered: &Answered) -> Vec<Earlier> {
         let item = &answered.row.item;
         let mut earlier = Vec::new();
-        let key = (item.key.id.as_str(), answered.epoch.as_str());
+        let key = (item.key.id.as_str(), item.epoch.as_str());
         let others = self.by_record.get(&key).map_or(&[][..], Vec::as_slice);
         let mut note = |whose: String, row: &ScoredRow| {
             let own = Target::of(&row.item).map(|target| target.value);

@@ -7,6 +7,7 @@
 //! prints nothing (that is `sinks`). `docs/analysis.md` says how each cause is found.
 
 mod answers;
+mod by_rule;
 mod cause;
 mod compare;
 mod error;
@@ -19,10 +20,10 @@ mod search;
 mod target;
 
 pub use answers::{Answered, Answers, Origin, records_behind};
+pub use by_rule::RuleComparison;
 pub use cause::{Cause, Found};
 pub use compare::{
-    Amounts, CauseChange, Comparison, Flip, Matched, Paired, RuleComparison, Side, Spending,
-    compare,
+    Amounts, CauseChange, Comparison, Flip, Matched, Paired, Side, Spending, compare,
 };
 pub use error::AnalysisError;
 pub use misses::{Analysis, Blind, CauseCount, Miss, analyze};

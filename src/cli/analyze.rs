@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::analysis::{Answers, analyze};
 use crate::dataset::{self, Dataset, Source};
-use crate::score::Rule;
+use crate::score::{Rule, ScoreError};
 use crate::sinks::terminal::{Look, analysis_tables};
 use crate::sinks::write_misses;
 
@@ -40,7 +40,14 @@ pub struct Args {
 pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
     let dataset = records(args.data_path.as_deref())?;
     let answers = Answers::open(&args.file, dataset.as_ref())?;
+    if let Some(reason) = &answers.no_records {
+        without_records(reason);
+    }
     let analysis = analyze(&answers, args.rule.into());
+    if analysis.questions == 0 {
+        let (path, rows) = (args.file.clone(), answers.rows.len());
+        return Err(ScoreError::NothingScored { path, rows }.into());
+    }
     if let Some(path) = &args.csv {
         write_misses(path, &analysis.misses)?;
     }
@@ -51,6 +58,13 @@ pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
         stdout::print(|out| writeln!(out, "{tables}"))?;
     }
     Ok(Exit::Done)
+}
+
+/// Says that a run's own records cannot be read, and what to do.
+pub(super) fn without_records(reason: &str) {
+    super::note(format_args!(
+        "note: {reason}; name the file with --data-path for its pages and gold programs"
+    ));
 }
 
 /// A rule by its short name.

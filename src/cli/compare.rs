@@ -6,7 +6,7 @@ use crate::analysis::{Answers, Origin, compare};
 use crate::sinks::report::ComparisonPage;
 use crate::sinks::terminal::{Look, comparison_tables};
 
-use super::analyze::{RuleName, records};
+use super::analyze::{RuleName, records, without_records};
 use super::{Exit, stdout};
 
 /// Arguments of `compare`.
@@ -42,6 +42,9 @@ pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
     let dataset = records(args.data_path.as_deref())?;
     let a = Answers::open(&args.a, dataset.as_ref())?;
     let b = Answers::open(&args.b, dataset.as_ref())?;
+    for reason in [&a.no_records, &b.no_records].into_iter().flatten() {
+        without_records(reason);
+    }
     let comparison = compare(&a, &b, args.rule.into(), args.common)?;
     if let Some(path) = &args.html {
         let (report_a, report_b) = (report_of(&a), report_of(&b));

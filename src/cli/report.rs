@@ -6,7 +6,7 @@ use crate::analysis::{Answered, Answers, analyze};
 use crate::dataset::Dataset;
 use crate::run::{Journal, Row, RunMeta};
 use crate::score::Rule;
-use crate::sinks::report::{Causes, Pages, Report, causes_of, records_of};
+use crate::sinks::report::{Causes, Pages, Report, causes_of};
 use crate::sinks::{RunFolder, Tally};
 
 use super::{Exit, stdout};
@@ -34,10 +34,15 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
     let folder = RunFolder::locate(&args.output, &args.run)?;
     let journal = Journal::open(&folder.journal())?;
     let meta = journal.meta()?;
-    let records = records_of(&meta);
+    let records = meta.records();
     let pages = match &records {
         Ok(dataset) => Pages::of(dataset),
-        Err(reason) => Pages::missing(reason.clone()),
+        Err(reason) => {
+            super::note(format_args!(
+                "note: {reason}; the report is without its pages"
+            ));
+            Pages::missing(reason.clone())
+        }
     };
     let mut gathered = Gathered::new(&pages);
     journal.for_each_row(|row| gathered.add(&row))?;

@@ -146,8 +146,8 @@ async fn traced_job(
         Some(sidecar) => Some(sidecar.finish(ending(&finish, &summary)?, give_up).await),
         None => None,
     };
-    let exit =
-        write_for_ci(args, &journal, &summary).and_then(|()| exit_of(args, finish, &summary));
+    let exit = write_for_ci(args, &journal, &dataset, &summary)
+        .and_then(|()| exit_of(args, finish, &summary));
     let printed = report(args, &folder, &summary, look);
     if let Some(sent) = sent {
         tell(args, &progress.voice(), &summary, sent.as_ref());
@@ -158,9 +158,14 @@ async fn traced_job(
 }
 
 /// The files that were asked for beside the run's own.
-fn write_for_ci(args: &RunArgs, journal: &Journal, summary: &Summary) -> anyhow::Result<()> {
+fn write_for_ci(
+    args: &RunArgs,
+    journal: &Journal,
+    dataset: &Dataset,
+    summary: &Summary,
+) -> anyhow::Result<()> {
     if let Some(path) = &args.export_predictions {
-        sinks::write_leaderboard(path, journal)?;
+        sinks::write_leaderboard(path, journal, dataset)?;
     }
     if args.gate.junit.is_some() {
         let mut rows = Vec::with_capacity(summary.scores.questions);
@@ -258,6 +263,7 @@ fn begin(
         commit: tracking::commit(),
         identity,
         data: dataset.source.clone(),
+        data_file: RunMeta::file_of(dataset),
         invented: dataset.invented,
         total: plan.total(),
         settings: toml::Table::try_from(settings)?,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::analysis::records_behind;
 use crate::score::files::{read_predictions, rescore};
-use crate::score::{Scorecard, ScoredRow};
+use crate::score::{ScoreError, Scorecard, ScoredRow};
 use crate::sinks::terminal::{Look, scorecard_tables};
 
 use super::{Exit, stdout};
@@ -37,8 +37,14 @@ pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
         args.file.clone()
     };
     let rows = read_predictions(&file)?;
-    let dataset =
-        super::analyze::records(args.data_path.as_deref())?.or_else(|| records_behind(&file));
+    let mut dataset = super::analyze::records(args.data_path.as_deref())?;
+    if dataset.is_none() {
+        match records_behind(&file) {
+            Some(Ok(own)) => dataset = Some(own),
+            Some(Err(reason)) => super::analyze::without_records(&reason),
+            None => {}
+        }
+    }
     let scored: Vec<ScoredRow> = rescore(rows, dataset.as_ref())?;
     if let Some(note) = unjudged(&scored) {
         super::note(note);
@@ -48,6 +54,11 @@ pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
         .gate
         .write(&args.file.display().to_string(), &scored)
         .and_then(|()| args.gate.hold(&card.rates));
+    if card.rates.iter().next().is_none() {
+        held?;
+        let (path, rows) = (args.file.clone(), scored.len());
+        return Err(ScoreError::NothingScored { path, rows }.into());
+    }
     let printed = if args.json {
         stdout::print_json(&card)
     } else {

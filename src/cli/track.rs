@@ -7,7 +7,6 @@ use anyhow::Context;
 use crate::run::{Finish, Journal, Status};
 use crate::sinks::RunFolder;
 use crate::sinks::mlflow::{self, Delivered, Delivery, MlflowError, Record};
-use crate::sinks::report::records_of;
 
 use super::provider::variable;
 use super::{Exit, Failure, exit, run, stdout, tracking};
@@ -165,7 +164,7 @@ async fn deliver(args: &SyncArgs, folder: &RunFolder) -> anyhow::Result<Delivere
     let server = tracking::server(&uri, &experiment)?;
     // Held from here on: a run that still goes on is not touched.
     let mut delivery = Delivery::open(server, folder.path(), args.new)?;
-    let records = records_of(&meta);
+    let records = meta.records();
     let records = records.as_ref().map_err(String::as_str);
     let summary = run::write_results(folder, &journal, records)?;
     let finish = match journal.status()? {

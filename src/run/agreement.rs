@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use crate::dataset::QuestionKey;
 use crate::score::statistics::Rate;
 
 use super::row::Row;
@@ -15,7 +16,16 @@ pub struct Agreement {
     /// Right where they come to something else.
     pub differed: Option<Rate>,
     #[serde(skip)]
-    marks: Vec<(String, bool, bool)>,
+    marks: Vec<Mark>,
+}
+
+/// An answer with a second opinion.
+#[derive(Clone, Debug, PartialEq)]
+struct Mark {
+    page: String,
+    key: QuestionKey,
+    agrees: bool,
+    right: bool,
 }
 
 impl Agreement {
@@ -28,8 +38,12 @@ impl Agreement {
             .as_ref()
             .and(row.scores.financial_equivalence.as_ref());
         if let Some((agrees, right)) = agrees.zip(right) {
-            self.marks
-                .push((row.filename.clone(), agrees, right.accepted));
+            self.marks.push(Mark {
+                page: row.filename.clone(),
+                key: row.key.clone(),
+                agrees,
+                right: right.accepted,
+            });
         }
     }
 
@@ -37,8 +51,8 @@ impl Agreement {
     #[must_use]
     pub fn finish(mut self) -> Option<Self> {
         let rate = |which: bool| {
-            let marks = self.marks.iter().filter(|(_, agrees, _)| *agrees == which);
-            Rate::of(marks.map(|(page, _, right)| (page.as_str(), *right)))
+            let marks = self.marks.iter().filter(|mark| mark.agrees == which);
+            Rate::of(marks.map(|mark| (mark.page.as_str(), &mark.key, mark.right)))
         };
         (self.agreed, self.differed) = (rate(true), rate(false));
         (!self.marks.is_empty()).then_some(self)
@@ -51,9 +65,21 @@ mod tests {
 
     #[test]
     fn the_two_rates_are_of_different_answers() {
-        let mark = |agrees, right| ("p".to_owned(), agrees, right);
+        let mark = |part: &str, agrees, right| Mark {
+            page: "p".to_owned(),
+            key: QuestionKey {
+                id: "p".to_owned(),
+                part: part.to_owned(),
+            },
+            agrees,
+            right,
+        };
         let agreement = Agreement {
-            marks: vec![mark(true, true), mark(true, true), mark(false, false)],
+            marks: vec![
+                mark("0", true, true),
+                mark("1", true, true),
+                mark("2", false, false),
+            ],
             ..Agreement::default()
         };
         let done = agreement.finish().unwrap();

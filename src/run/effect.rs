@@ -6,6 +6,7 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 
 use crate::agents::Answer;
+use crate::dataset::QuestionKey;
 use crate::score::Scores;
 use crate::score::statistics::Rate;
 
@@ -37,7 +38,7 @@ pub struct CriticEffect {
     /// critic broke as many as it fixed, or more.
     pub cost_per_net_fix_usd: Option<Decimal>,
     #[serde(skip)]
-    drafts: Vec<(String, bool)>,
+    drafts: Vec<(String, QuestionKey, bool)>,
     #[serde(skip)]
     spent: Decimal,
     #[serde(skip)]
@@ -60,7 +61,8 @@ impl CriticEffect {
         else {
             return;
         };
-        self.drafts.push((row.filename.clone(), before));
+        self.drafts
+            .push((row.filename.clone(), row.key.clone(), before));
         self.first_draft_n += 1;
         self.first_draft_hits += usize::from(before);
         match (revised, before, after) {
@@ -75,7 +77,7 @@ impl CriticEffect {
     #[must_use]
     pub fn finish(mut self) -> Self {
         let marks = self.drafts.iter();
-        self.first_drafts = Rate::of(marks.map(|(page, right)| (page.as_str(), *right)));
+        self.first_drafts = Rate::of(marks.map(|(page, key, right)| (page.as_str(), key, *right)));
         self.cost_usd = (self.unpriced == 0).then_some(self.spent);
         let net = self.fixed.checked_sub(self.broken).filter(|net| *net > 0);
         self.cost_per_net_fix_usd = self
@@ -109,12 +111,19 @@ mod tests {
 
     #[test]
     fn the_cost_of_a_net_fix_needs_a_net_and_a_price() {
+        let key = |id: &str| QuestionKey {
+            id: id.to_owned(),
+            part: "qa".to_owned(),
+        };
         let effect = |fixed, broken, unpriced| CriticEffect {
             fixed,
             broken,
             unpriced,
             spent: Decimal::from(6),
-            drafts: vec![("p".to_owned(), true), ("q".to_owned(), false)],
+            drafts: vec![
+                ("p".to_owned(), key("p"), true),
+                ("q".to_owned(), key("q"), false),
+            ],
             ..CriticEffect::default()
         };
         let done = effect(5, 2, 0).finish();

@@ -119,6 +119,10 @@ pub struct RunMeta {
     pub identity: Identity,
     /// Where the data come from, for people.
     pub data: String,
+    /// The whole path of their file; absent for the sample and in journals of
+    /// earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_file: Option<PathBuf>,
     /// Whether they are the invented sample.
     pub invented: bool,
     /// Questions in the plan.

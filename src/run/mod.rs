@@ -8,6 +8,7 @@ mod effect;
 mod event;
 pub mod journal;
 mod plan;
+mod records;
 mod row;
 mod scheduler;
 mod trace;

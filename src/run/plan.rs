@@ -64,6 +64,8 @@ pub struct Planned {
     pub kind: Kind,
     /// Which repetition of the whole set it belongs to, from 0 (`--epochs`).
     pub epoch: u32,
+    /// Turns of its conversation, if it is a turn.
+    pub turns: Option<usize>,
 }
 
 /// The questions of a run in output order; a unit's questions are asked one
@@ -103,6 +105,7 @@ impl Plan {
                                 case: case.clone(),
                                 kind: record.kind,
                                 epoch,
+                                turns: (mode == Mode::Conversations).then_some(cases.len()),
                             };
                             index += 1;
                             planned

@@ -21,6 +21,10 @@ pub struct Row {
     pub epoch: u32,
     /// Which question.
     pub key: QuestionKey,
+    /// Turns of its conversation; absent for stand-alone questions and in
+    /// journals of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turns: Option<usize>,
     /// The report page: the cluster for statistics.
     pub filename: String,
     /// Single or Double.
@@ -109,6 +113,8 @@ impl Row {
     pub(super) fn item_with(&self, answer: Option<&Answer>, outcome: Outcome) -> Item {
         Item {
             key: self.key.clone(),
+            epoch: self.epoch.to_string(),
+            turns: self.turns,
             filename: self.filename.clone(),
             kind: Some(self.kind),
             question: self.question.clone(),

@@ -307,11 +307,13 @@ fn row(
         case,
         kind,
         epoch,
+        turns,
     } = planned;
     Row {
         index: *index,
         epoch: *epoch,
         key: case.question.key.clone(),
+        turns: *turns,
         filename: case.question.document.filename.clone(),
         kind: *kind,
         question: case.question.text.clone(),

@@ -78,19 +78,21 @@ impl Rule {
     /// The rate over some rows; `None` if none of them can be judged.
     #[must_use]
     pub fn rate<'r>(self, rows: impl IntoIterator<Item = &'r ScoredRow>) -> Option<Rate> {
-        Rate::of(
-            rows.into_iter()
-                .filter_map(|row| Some((row.item.filename.as_str(), self.mark(row)?))),
-        )
+        Rate::of(rows.into_iter().filter_map(|row| {
+            let item = &row.item;
+            Some((item.filename.as_str(), &item.key, self.mark(row)?))
+        }))
     }
 }
 
-/// A rate for every rule. Serialises flat: `numerical_match`,
-/// `numerical_match_n`, `_low`, `_high`, `_hits`, `_design_effect`; a rule
-/// without questions is `null` with an n of 0.
+/// A rate for every rule, and NM's floor over the same questions. Serialises
+/// flat: `numerical_match`, `numerical_match_n`, `_low`, `_high`, `_hits`,
+/// `_design_effect`, `numerical_match_floor`; a rule without questions is
+/// `null` with an n of 0.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rates {
     rates: Vec<(Rule, Option<Rate>)>,
+    floor: Option<Floor>,
 }
 
 impl Rates {
@@ -108,7 +110,14 @@ impl Rates {
                 .into_iter()
                 .map(|rule| (rule, rate(rule)))
                 .collect(),
+            floor: floor(rows.filter_map(|row| row.item.ground_truth.as_deref())),
         }
+    }
+
+    /// The best constant answer under NM to the same questions.
+    #[must_use]
+    pub fn floor(&self) -> Option<Floor> {
+        self.floor
     }
 
     /// The rate by a rule.
@@ -139,6 +148,7 @@ impl Serialize for Rates {
             let effect = rate.map(|r| r.design_effect);
             map.serialize_entry(&format!("{name}_design_effect"), &effect)?;
         }
+        map.serialize_entry("numerical_match_floor", &self.floor)?;
         map.end()
     }
 }
@@ -185,8 +195,6 @@ pub struct Scorecard {
     /// Every rule over all questions that have gold.
     #[serde(flatten)]
     pub rates: Rates,
-    /// The best constant answer under NM on the same questions.
-    pub numerical_match_floor: Option<Floor>,
     /// The same rules over the questions that were answered.
     pub answered: Rates,
     /// The same rules without the suspect golds, if there are any.
@@ -224,10 +232,6 @@ impl Scorecard {
             questions: rows.len(),
             pages: pages.len(),
             rates: Rates::of(rows.iter()),
-            numerical_match_floor: floor(
-                rows.iter()
-                    .filter_map(|row| row.item.ground_truth.as_deref()),
-            ),
             answered: Rates::of(rows.iter().filter(answered)),
             without_suspects: (suspects > 0).then(|| WithoutSuspects {
                 suspects,

@@ -29,7 +29,10 @@ pub struct ConversationCard {
     pub rule: Rule,
     /// Conversations with at least one turn that has gold.
     pub conversations: usize,
-    /// Conversations all of whose turns are right.
+    /// Of these, without a row for each of their turns, as an interrupted run
+    /// leaves them.
+    pub incomplete: usize,
+    /// Conversations all of whose turns are right; the incomplete ones do not count.
     pub whole: Option<Rate>,
     /// By turn number, from 0.
     pub by_turn: Vec<Slice>,
@@ -59,8 +62,27 @@ struct Turn<'r> {
 }
 
 impl<'r> Turn<'r> {
-    fn marked(&self) -> (&'r str, bool) {
-        (self.row.item.filename.as_str(), self.right)
+    fn marked(&self) -> (&'r str, &'r QuestionKey, bool) {
+        let item = &self.row.item;
+        (item.filename.as_str(), &item.key, self.right)
+    }
+}
+
+/// One pass over a conversation.
+#[derive(Default)]
+struct Conversation<'r> {
+    /// The turns that the rule can judge.
+    turns: Vec<Turn<'r>>,
+    /// How many turns have a row.
+    asked: usize,
+    /// How many turns it has, as far as its rows tell.
+    length: usize,
+}
+
+impl Conversation<'_> {
+    /// Whether every turn of it was asked: an interrupted run leaves some out.
+    fn is_complete(&self) -> bool {
+        self.asked == self.length
     }
 }
 
@@ -68,49 +90,53 @@ impl ConversationCard {
     /// The card by a rule; `None` if no row is a turn with gold for it.
     #[must_use]
     pub fn of(rule: Rule, rows: &[ScoredRow]) -> Option<Self> {
-        let mut conversations: BTreeMap<(&str, usize), Vec<Turn<'_>>> = BTreeMap::new();
-        let mut passes: BTreeMap<&QuestionKey, usize> = BTreeMap::new();
+        let mut conversations: BTreeMap<(&str, &str), Conversation<'_>> = BTreeMap::new();
         for row in rows {
-            if let (Some(number), Some(right)) = (row.item.turn(), rule.mark(row)) {
-                let turn = Turn { row, number, right };
-                // A turn seen again belongs to another pass (`--epochs`).
-                let pass = passes.entry(&row.item.key).or_default();
-                conversations
-                    .entry((&row.item.key.id, *pass))
-                    .or_default()
-                    .push(turn);
-                *pass += 1;
+            let item = &row.item;
+            let Some(number) = item.turn() else { continue };
+            let conversation = conversations
+                .entry((&item.key.id, &item.epoch))
+                .or_default();
+            conversation.asked += 1;
+            let length = item.turns.unwrap_or(0).max(number + 1);
+            conversation.length = conversation.length.max(length);
+            if let Some(right) = rule.mark(row) {
+                conversation.turns.push(Turn { row, number, right });
             }
         }
+        conversations.retain(|_, conversation| !conversation.turns.is_empty());
         if conversations.is_empty() {
             return None;
         }
-        for turns in conversations.values_mut() {
-            turns.sort_by_key(|turn| turn.number);
+        for conversation in conversations.values_mut() {
+            conversation.turns.sort_by_key(|turn| turn.number);
         }
-        let turns = || conversations.values().flatten();
+        let turns = || conversations.values().flat_map(|c| &c.turns);
         let after = |previous_right: bool| {
             let pairs = conversations
                 .values()
-                .flat_map(|turns| turns.iter().zip(turns.iter().skip(1)));
+                .flat_map(|c| c.turns.iter().zip(c.turns.iter().skip(1)));
             Rate::of(
                 pairs
                     .filter(|(a, b)| a.right == previous_right && a.number + 1 == b.number)
                     .map(|(_, b)| b.marked()),
             )
         };
-        let whole = conversations.values().filter_map(|turns| {
-            let (page, _) = turns.first()?.marked();
-            Some((page, turns.iter().all(|turn| turn.right)))
+        let complete = conversations.values().filter(|c| c.is_complete());
+        let whole = complete.clone().filter_map(|conversation| {
+            let (page, key, _) = conversation.turns.first()?.marked();
+            let right = conversation.turns.iter().all(|turn| turn.right);
+            Some((page, key.id.as_str(), right))
         });
         let errors = turns().filter(|turn| !turn.right).count();
         let first_errors = conversations
             .values()
-            .filter(|turns| turns.iter().any(|turn| !turn.right))
+            .filter(|conversation| conversation.turns.iter().any(|turn| !turn.right))
             .count();
         Some(Self {
             rule,
             conversations: conversations.len(),
+            incomplete: conversations.len() - complete.count(),
             whole: Rate::of(whole),
             by_turn: slices(turns(), |turn| Some(turn.number)),
             by_effort: slices(turns(), |turn| {
@@ -144,7 +170,7 @@ fn slices<'t, 'r: 't, K: Ord + ToString>(
     turns: impl Iterator<Item = &'t Turn<'r>>,
     key: impl Fn(&Turn<'r>) -> Option<K>,
 ) -> Vec<Slice> {
-    let mut groups: BTreeMap<K, Vec<(&str, bool)>> = BTreeMap::new();
+    let mut groups: BTreeMap<K, Vec<(&str, &QuestionKey, bool)>> = BTreeMap::new();
     for turn in turns {
         if let Some(key) = key(turn) {
             groups.entry(key).or_default().push(turn.marked());

@@ -8,7 +8,8 @@ use serde::Serialize;
 use crate::dataset::QuestionKey;
 
 use super::card::Rule;
-use super::row::ScoredRow;
+use super::floor::{Floor, floor};
+use super::row::{Item, ScoredRow};
 use super::statistics::Rate;
 
 /// Passes compared, by one rule.
@@ -26,21 +27,20 @@ pub struct EpochCard {
     pub pass_at_k: Rate,
     /// pass^k: right in every pass.
     pub pass_hat_k: Rate,
+    /// The best constant answer to these questions, by numeric match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub floor: Option<Floor>,
 }
 
 impl EpochCard {
     /// The card by a rule; `None` unless some question was asked more than once.
     #[must_use]
     pub fn of(rule: Rule, rows: &[ScoredRow]) -> Option<Self> {
-        let mut questions: BTreeMap<&QuestionKey, (&str, Vec<bool>)> = BTreeMap::new();
+        let mut questions: BTreeMap<&QuestionKey, (&Item, Vec<bool>)> = BTreeMap::new();
         for row in rows {
             if let Some(right) = rule.mark(row) {
-                let page = row.item.filename.as_str();
-                let marks = &mut questions
-                    .entry(&row.item.key)
-                    .or_insert((page, Vec::new()))
-                    .1;
-                marks.push(right);
+                let question = questions.entry(&row.item.key);
+                question.or_insert((&row.item, Vec::new())).1.push(right);
             }
         }
         let k = questions.values().map(|(_, marks)| marks.len()).max()?;
@@ -50,12 +50,17 @@ impl EpochCard {
             .filter(|(_, marks)| marks.len() == k)
             .collect();
         let rate = |right: fn(&[bool]) -> bool| {
-            Rate::of(whole.iter().map(|(page, marks)| (*page, right(marks))))
+            let marks = whole.iter().map(|(item, marks)| (item, right(marks)));
+            Rate::of(marks.map(|(item, right)| (item.filename.as_str(), &item.key, right)))
         };
-        let all = whole
-            .iter()
-            .flat_map(|(page, marks)| marks.iter().map(move |right| (*page, *right)));
+        let all = whole.iter().flat_map(|(item, marks)| {
+            let marks = marks.iter();
+            marks.map(move |right| (item.filename.as_str(), &item.key, *right))
+        });
         (k > 1).then_some(())?;
+        let golds = whole
+            .iter()
+            .filter_map(|(item, _)| item.ground_truth.as_deref());
         Some(Self {
             rule: rule.name(),
             k,
@@ -63,6 +68,7 @@ impl EpochCard {
             mean: Rate::of(all)?,
             pass_at_k: rate(|marks| marks.contains(&true))?,
             pass_hat_k: rate(|marks| !marks.contains(&false))?,
+            floor: floor(golds).filter(|_| rule == Rule::NumericalMatch),
         })
     }
 }

@@ -88,8 +88,8 @@ pub enum ScoreError {
         /// What should.
         expected: &'static str,
     },
-    /// A question stands twice.
-    #[error("line {line}: {id} ({part}) stood already on line {first}")]
+    /// A question occurs twice.
+    #[error("line {line}: {id} ({part}) occurs a second time; it first appears on line {first}")]
     Duplicate {
         /// Where it stands again.
         line: usize,
@@ -121,6 +121,36 @@ pub enum ScoreError {
         part: String,
         /// Where the dataset comes from.
         dataset: String,
+    },
+    /// The row was answered for another gold.
+    #[error(
+        "line {line}: {id} ({part}) has the gold `{file}` here and `{data}` in {dataset}; \
+         name the records that were asked, or correct the row"
+    )]
+    DifferentGold {
+        /// Where.
+        line: usize,
+        /// The record.
+        id: String,
+        /// The part that the row was paired with.
+        part: String,
+        /// The row's gold.
+        file: String,
+        /// The dataset's.
+        data: String,
+        /// Where the dataset comes from.
+        dataset: String,
+    },
+    /// No row has gold.
+    #[error(
+        "{}: none of its {rows} answers has gold to be scored by; \
+         name the records that were asked with --data-path", path.display()
+    )]
+    NothingScored {
+        /// The file or folder.
+        path: PathBuf,
+        /// How many answers there are.
+        rows: usize,
     },
     /// The suspect golds that are part of the program do not parse.
     #[error("the built-in list of suspect golds")]

@@ -31,7 +31,7 @@ pub use epochs::EpochCard;
 pub use equivalence::{Context, FeReason, Verdict, financial_equivalence};
 pub use error::ScoreError;
 pub use floor::{Floor, floor};
-pub use quantity::{Quantity, Written};
+pub use quantity::{Quantity, Written, same_gold};
 pub use row::{Effort, Item, ScoredRow, Scores, score};
 pub use rules::{
     exact_match, execution_accuracy, numeric_match, numeric_value, plain_answer, program_accuracy,

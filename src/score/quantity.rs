@@ -95,6 +95,18 @@ impl Quantity {
     }
 }
 
+/// Whether two golds as written say the same: `14.10%` and `14.1%` do.
+#[must_use]
+pub fn same_gold(a: &str, b: &str) -> bool {
+    match (Quantity::parse(a), Quantity::parse(b)) {
+        (Quantity::Number(a), Quantity::Number(b)) => {
+            let size = a.value.abs().max(b.value.abs());
+            (a.value - b.value).abs() <= 1e-9 * size && a.percent == b.percent
+        }
+        (a, b) => a == b,
+    }
+}
+
 /// `yes`, `No.`, `yes, because…`; not `no. of shares`.
 fn yes_or_no(text: &str) -> Option<bool> {
     let word_end = text

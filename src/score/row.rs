@@ -17,6 +17,10 @@ use super::rules;
 pub struct Item {
     /// Which question.
     pub key: QuestionKey,
+    /// Which repetition; `0` where nothing is repeated.
+    pub epoch: String,
+    /// Turns of its conversation, if it is a turn and their number is known.
+    pub turns: Option<usize>,
     /// The report page: the cluster for statistics.
     pub filename: String,
     /// Single or Double, where known.

@@ -7,6 +7,7 @@ use crate::agents::Settled;
 use crate::dataset::Outcome;
 use crate::run::Row;
 use crate::score::Scores;
+use crate::score::files::cell;
 
 use super::folder::{SinkError, Staged};
 
@@ -127,7 +128,7 @@ fn cells(row: &Row) -> Vec<String> {
     } = &row.settled;
     let (input_tokens, output_tokens) = row.settled.tokens();
     let answer = answer.as_ref();
-    let text = |value: Option<String>| guarded(&value.unwrap_or_default());
+    let text = |value: Option<String>| cell(&value.unwrap_or_default());
     let findings: Vec<String> = rounds
         .iter()
         .flat_map(|round| {
@@ -147,10 +148,10 @@ fn cells(row: &Row) -> Vec<String> {
     } = &row.scores;
     let equivalence = financial_equivalence.as_ref();
     vec![
-        guarded(&row.key.id),
-        guarded(&row.question),
+        cell(&row.key.id),
+        cell(&row.question),
         text(row.ground_truth()),
-        guarded(&row.prediction()),
+        cell(&row.prediction()),
         row.latency.to_string(),
         truth(*exact_match),
         truth(*numerical_match),
@@ -172,7 +173,7 @@ fn cells(row: &Row) -> Vec<String> {
             .unwrap_or_default(),
         text(row.gold.program.clone()),
         text(row.gold.exe_ans.as_ref().map(ToString::to_string)),
-        guarded(&row.filename),
+        cell(&row.filename),
         row.epoch.to_string(),
         rounds.len().to_string(),
         chosen_round
@@ -231,40 +232,5 @@ fn unit_text(unit: &crate::number::Unit) -> String {
     match unit.scale {
         Some(scale) => format!("{kind} {}", scale.word()),
         None => kind,
-    }
-}
-
-/// A cell that a spreadsheet would take for a formula gets a leading
-/// apostrophe, which our readers drop; numbers and percents never.
-pub(super) fn guarded(cell: &str) -> String {
-    let guard = match cell.chars().next() {
-        Some('=' | '+' | '@' | '\t' | '\r') => true,
-        Some('-') => {
-            let bare = cell.trim_end_matches('%').replace(',', "");
-            bare.trim().parse::<f64>().is_err()
-        }
-        // So that an apostrophe of the text's own survives the reader.
-        Some('\'') => true,
-        _ => false,
-    };
-    if guard {
-        format!("'{cell}")
-    } else {
-        cell.to_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::guarded;
-
-    #[test]
-    fn formulas_are_guarded_and_numbers_are_not() {
-        for text in ["=1+1", "+1", "@x", "\tx", "-x", "-1 + 2", "'x"] {
-            assert_eq!(guarded(text), format!("'{text}"));
-        }
-        for text in ["-5", "-5.1%", "-1,234", "5", "", "revenue"] {
-            assert_eq!(guarded(text), text);
-        }
     }
 }

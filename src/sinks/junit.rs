@@ -134,6 +134,8 @@ mod tests {
                 id: "a<b".to_owned(),
                 part: part.to_owned(),
             },
+            epoch: "0".to_owned(),
+            turns: None,
             filename: "page".to_owned(),
             kind: None,
             question: "is \"x\" > 1 & \u{0}?".to_owned(),

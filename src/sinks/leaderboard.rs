@@ -1,10 +1,13 @@
-//! The leaderboard's file: every question's predicted program as tokens.
+//! The leaderboard's file: every question's predicted program as tokens that
+//! the official evaluator can execute.
 
 use std::path::Path;
 
 use serde::Serialize;
 
+use crate::dataset::{Dataset, Outcome};
 use crate::number::{Value, round5};
+use crate::program::official::{Dialect, evaluate};
 use crate::program::tokens::tokenise;
 use crate::run::{Journal, Mode, Row};
 
@@ -20,14 +23,20 @@ struct Prediction {
 ///
 /// # Errors
 /// [`SinkError`] if the journal cannot be read or the file not be written.
-pub fn write_leaderboard(path: &Path, journal: &Journal) -> Result<(), SinkError> {
+pub fn write_leaderboard(
+    path: &Path,
+    journal: &Journal,
+    dataset: &Dataset,
+) -> Result<(), SinkError> {
     let mut predictions = Vec::new();
     journal.for_each_row(|row| {
         // The leaderboard takes one prediction a question.
         if row.epoch == 0 {
+            let page = dataset.record(&row.key.id).map(|record| &record.document);
+            let table = page.map_or(&[][..], |page| &page.table);
             predictions.push(Prediction {
                 id: id(&row),
-                predicted: tokenise(&program(&row)),
+                predicted: tokenise(&predicted(&row, table)),
             });
         }
     })?;
@@ -51,15 +60,93 @@ fn id(row: &Row) -> String {
     }
 }
 
-/// The program; an answer without one is its own value, no answer is empty.
-fn program(row: &Row) -> String {
-    let Some(answer) = &row.settled.answer else {
+/// The row's program; empty for a question without an answer.
+fn predicted(row: &Row, table: &[Vec<String>]) -> String {
+    let answered = row.settled.outcome == Outcome::Answered;
+    let Some(answer) = row.settled.answer.as_ref().filter(|_| answered) else {
         return String::new();
     };
-    match (&answer.program, &answer.value) {
-        (Some(program), _) => program.clone(),
-        (None, Some(Value::Number(number))) => round5(*number).to_string(),
-        (None, Some(Value::Text(word))) => word.clone(),
-        (None, None) => String::new(),
+    let dialect = match row.mode {
+        Mode::Questions => Dialect::FinQa,
+        Mode::Conversations => Dialect::ConvFinQa,
+    };
+    executable(
+        answer.program.as_deref(),
+        answer.value.as_ref(),
+        table,
+        dialect,
+    )
+}
+
+/// The program if the official evaluator can execute it, else one that gives
+/// the value (`docs/scoring.md`, "Execution accuracy"); empty without either.
+fn executable(
+    program: Option<&str>,
+    value: Option<&Value>,
+    table: &[Vec<String>],
+    dialect: Dialect,
+) -> String {
+    let usable = |program: &&str| {
+        let (valid, result) = evaluate(program, table, dialect);
+        valid
+            && result.is_some_and(|result| match &result {
+                Value::Number(number) => number.is_finite(),
+                Value::Text(_) => result.yes_no().is_some(),
+            })
+    };
+    if let Some(program) = program.map(str::trim).filter(usable) {
+        return program.to_owned();
+    }
+    match value {
+        Some(Value::Number(number)) if number.is_finite() => format!("add({}, 0)", round5(*number)),
+        Some(word) => match word.yes_no() {
+            Some(true) => "greater(1, 0)".to_owned(),
+            Some(false) => "greater(0, 1)".to_owned(),
+            None => String::new(),
+        },
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `["yes", "EOF"]`, unexecutable programs and, for FinQA, bare numbers were
+    /// written, none of which the official evaluator can execute.
+    #[test]
+    fn what_is_exported_executes_to_the_answer() {
+        let table = [vec!["sales".to_owned(), "$ 40".to_owned()]];
+        let number = |x| Some(Value::Number(x));
+        let word = |text: &str| Some(Value::Text(text.to_owned()));
+        for (program, value, expected) in [
+            (Some("add(1, 2)"), number(3.0), "add(1, 2)"),
+            (Some(" add(1, 2) "), number(3.0), "add(1, 2)"),
+            (
+                Some("table_max(sales, none)"),
+                number(40.0),
+                "table_max(sales, none)",
+            ),
+            (Some("table_max(costs, none)"), number(7.0), "add(7, 0)"),
+            (Some("add(1,2)"), number(3.0), "add(3, 0)"),
+            (Some("divide(1, 0)"), number(-0.141_364), "add(-0.14136, 0)"),
+            (Some("add(1, 2"), None, ""),
+            (None, number(1e-9), "add(0, 0)"),
+            (None, word("yes"), "greater(1, 0)"),
+            (Some("yes"), word("No"), "greater(0, 1)"),
+            (None, word("about five"), ""),
+            (None, number(f64::INFINITY), ""),
+            (None, None, ""),
+        ] {
+            for dialect in [Dialect::FinQa, Dialect::ConvFinQa] {
+                let exported = executable(program, value.as_ref(), &table, dialect);
+                assert_eq!(exported, expected, "{program:?} {value:?}");
+                let (valid, _) = evaluate(&exported, &table, dialect);
+                assert!(valid || exported.is_empty(), "{exported}");
+            }
+        }
+        let plain = |dialect| executable(Some("60.94"), number(60.94).as_ref(), &table, dialect);
+        assert_eq!(plain(Dialect::ConvFinQa), "60.94");
+        assert_eq!(plain(Dialect::FinQa), "add(60.94, 0)");
     }
 }

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::analysis::Miss;
+use crate::score::files::cell;
 
-use super::csv::guarded;
 use super::folder::{SinkError, write_atomic};
 
 /// The columns, in order.
@@ -61,7 +61,7 @@ pub fn write_misses(path: &Path, misses: &[Miss]) -> Result<(), SinkError> {
                 details.join("; "),
             ];
             writer
-                .write_record(cells.iter().map(|cell| guarded(cell)))
+                .write_record(cells.iter().map(|text| cell(text)))
                 .map_err(error)?;
         }
         writer.flush().map_err(|source| SinkError::Write {

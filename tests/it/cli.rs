@@ -289,6 +289,86 @@ fn a_standard_output_that_is_full_is_said_and_hides_no_threshold() {
     assert_eq!(code, Some(6), "{line}");
 }
 
+/// An empty table and exit code 0 said that nothing could be scored to nobody.
+#[test]
+fn answers_that_nothing_can_score_are_an_error() {
+    let place = Workplace::new();
+    place.write("mine.csv", "id,prediction\na,1\nb,2\n");
+    for arguments in [["score", "mine.csv"], ["analyze", "mine.csv"]] {
+        place
+            .run(&arguments)
+            .fails(3, &["none of its 2 answers has gold", "--data-path"]);
+    }
+    place
+        .run(&["compare", "mine.csv", "mine.csv"])
+        .fails(3, &["none of the 2 questions has gold", "--data-path"]);
+    place
+        .run(&["score", "mine.csv", "--fail-under", "fe=1"])
+        .fails(6, &["could judge no question"]);
+
+    // A run of questions without gold is what a leaderboard asks for.
+    let mut records: serde_json::Value =
+        serde_json::from_str(include_str!("../../data/sample.json")).unwrap();
+    for record in records.as_array_mut().unwrap() {
+        for name in ["qa", "qa_0", "qa_1"] {
+            if let Some(qa) = record.get_mut(name).and_then(|qa| qa.as_object_mut()) {
+                qa.retain(|key, _| key == "question");
+            }
+        }
+    }
+    place.write("test.json", &records.to_string());
+    let ran = place.run(&["--data-path", "test.json"]);
+    ran.succeeds();
+    assert!(
+        ran.stdout
+            .contains("questions has gold, so nothing is scored"),
+        "{}",
+        ran.stdout
+    );
+    assert!(!ran.stdout.contains("95 % CI"), "{}", ran.stdout);
+}
+
+/// `docs/scoring.md` promises n and interval with every rate and the floor
+/// with every NM figure.
+#[test]
+fn every_rate_that_is_printed_has_its_n_and_interval_and_nm_its_floor() {
+    let place = Workplace::new();
+    let arguments = [
+        "--mode",
+        "conversations",
+        "--history",
+        "gold",
+        "--epochs",
+        "2",
+    ];
+    let ran = place.run(&arguments);
+    ran.succeeds();
+    let text = ran.stdout.replace("\n  ", " ");
+    let line = |start: &str| {
+        let found = text.lines().find(|line| line.contains(start));
+        found.unwrap_or_else(|| panic!("no {start:?} in {text}"))
+    };
+    let interval = regex::Regex::new(r"\d+\.\d( %)? \[\d+\.\d, \d+\.\d\]").unwrap();
+    let intervals = |start: &str| interval.find_iter(line(start)).count();
+    assert_eq!(intervals("2 passes by NM"), 3);
+    assert!(line("2 passes by NM").contains("floor"));
+    assert_eq!(intervals("2 passes by FE"), 3);
+    for slice in [
+        "│ whole",
+        "│ turn 0",
+        "│ look up",
+        "│ single",
+        "│ right after right",
+    ] {
+        assert_eq!(intervals(slice), 2, "{slice}");
+    }
+    let run = place.run_folder();
+    let compared = place.run(&["compare", run.to_str().unwrap(), "output/output.csv"]);
+    let rates = compared.succeeds().stdout.clone();
+    assert!(rates.contains("floor %"), "{rates}");
+    assert_eq!(rates.matches("95 % CI").count(), 2, "{rates}");
+}
+
 /// compose.yaml passes unset variables on as empty ones.
 #[test]
 fn an_empty_finqa_data_path_means_the_built_in_data() {

@@ -8,7 +8,7 @@ use assert_cmd::cargo::cargo_bin;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use convfinqa::run::Journal;
-use convfinqa::sinks::report::{Causes, Explained, Pages, Report, records_of};
+use convfinqa::sinks::report::{Causes, Explained, Pages, Report};
 use convfinqa::sinks::summarise;
 use flate2::read::GzDecoder;
 use rusqlite::{Connection, params};
@@ -128,7 +128,7 @@ fn index(html: &str) -> Value {
 fn write_report(run: &Path, path: &Path, causes: &Causes) {
     let journal = Journal::open(&run.join("journal.sqlite")).unwrap();
     let summary = summarise(&journal).unwrap();
-    let pages = Pages::of(&records_of(&summary.run).unwrap());
+    let pages = Pages::of(&summary.run.records().unwrap());
     let mut report = Report::new(&pages);
     journal.for_each_row(|row| report.add(&row)).unwrap();
     report.write(path, &summary, causes).unwrap();

@@ -136,11 +136,10 @@ fn reward(ended: &[&Arc<Played>]) -> Option<RewardSummary> {
     let rewards = || ended.iter().filter_map(|episode| episode.reward);
     let plain = rewards().all(|reward| [0.0, 1.0].iter().any(|x| reward.total_cmp(x).is_eq()));
     let rate = plain.then(|| {
-        Rate::of(
-            ended
-                .iter()
-                .filter_map(|episode| Some((cluster(episode), episode.reward? > 0.5))),
-        )
+        Rate::of(ended.iter().filter_map(|episode| {
+            let right = episode.reward? > 0.5;
+            Some((cluster(episode), &episode.question_id, right))
+        }))
     });
     let rate = rate.flatten();
     Some(RewardSummary {

@@ -3,13 +3,16 @@
 //!
 //! [`read_predictions`] reads rows as they stand; [`rescore`] pairs them with a
 //! dataset where there is one, and scores them. Nothing is guessed: a missing
-//! column, a question that stands twice, an encoding other than UTF-8, an id
-//! that the dataset does not have are errors that name line and column.
+//! column, a question that occurs twice, an encoding other than UTF-8, an id
+//! that the dataset does not have, a gold that is not the dataset's are errors
+//! that name line and column.
 
+mod cell;
 mod fields;
 mod pair;
 mod read;
 
+pub use cell::{cell, text_of};
 pub use fields::filename_of;
 pub use pair::rescore;
 pub use read::{PredictionRow, read_predictions};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::dataset::{Case, Dataset, Gold, Kind, Outcome, QuestionKey, Record};
 use crate::number::Value;
-use crate::score::{Item, ScoreError, ScoredRow};
+use crate::score::{Item, ScoreError, ScoredRow, same_gold};
 
 use super::fields::filename_of;
 use super::read::{PredictionRow, value_of};
@@ -13,14 +13,15 @@ use super::read::{PredictionRow, value_of};
 ///
 /// With a dataset, gold, page and question come from it, and the file's gold
 /// is only used where the dataset has none. A row is paired by (id, part);
-/// without a part by id and normalised question, then by order of appearance
-/// among the record's questions that are left.
+/// without a part by id and normalised question, and once all texts that occur
+/// have their rows, by order of appearance among the questions that are left.
 ///
 /// A row without an outcome is answered if it holds an answer, else it counts
 /// as a reply that could not be read, right by no rule.
 ///
 /// # Errors
-/// A question that stands twice; with a dataset, an id or part it does not have.
+/// A question that occurs twice; with a dataset, an id or part it does not have
+/// and a gold that is not its own.
 pub fn rescore(
     rows: Vec<PredictionRow>,
     dataset: Option<&Dataset>,
@@ -96,9 +97,9 @@ fn with_cases(rows: Vec<PredictionRow>, dataset: &Dataset) -> Result<Vec<Keyed<'
         .iter()
         .map(|record| (record.document.id.as_str(), record))
         .collect();
-    let mut left: HashMap<&str, Vec<&Case>> = HashMap::new();
+    let by_text = by_text(&rows, &records);
     let mut keyed = Vec::with_capacity(rows.len());
-    for row in rows {
+    for (row, paired) in rows.into_iter().zip(by_text) {
         let Some(record) = records.get(row.id.as_str()).copied() else {
             return Err(ScoreError::UnknownRecord {
                 line: row.line,
@@ -108,12 +109,7 @@ fn with_cases(rows: Vec<PredictionRow>, dataset: &Dataset) -> Result<Vec<Keyed<'
         };
         let case = match &row.part {
             Some(part) => cases(record).find(|case| case.question.key.part == *part),
-            None => {
-                let left = left
-                    .entry(record.document.id.as_str())
-                    .or_insert_with(|| cases(record).collect());
-                take(left, &normalised(&row.question))
-            }
+            None => paired,
         };
         let Some(case) = case else {
             return Err(ScoreError::UnknownPart {
@@ -123,23 +119,80 @@ fn with_cases(rows: Vec<PredictionRow>, dataset: &Dataset) -> Result<Vec<Keyed<'
                 dataset: dataset.source.clone(),
             });
         };
+        refuse_other_gold(&row, case, dataset)?;
         keyed.push((row, case.question.key.part.clone(), Some((record, case))));
     }
     Ok(keyed)
 }
 
+/// The questions of the rows that do not say their part. Exact texts come
+/// first, so that a reworded question takes no other row's place; what is left
+/// is paired in order of appearance, each epoch for itself.
+fn by_text<'d>(
+    rows: &[PredictionRow],
+    records: &HashMap<&str, &'d Record>,
+) -> Vec<Option<&'d Case>> {
+    let mut left: HashMap<(&str, Option<&str>), Vec<&'d Case>> = HashMap::new();
+    let mut paired = vec![None; rows.len()];
+    for exact in [true, false] {
+        for (row, paired) in rows.iter().zip(&mut paired) {
+            let record = records.get(row.id.as_str());
+            let (None, None, Some(record)) = (&row.part, &paired, record) else {
+                continue;
+            };
+            let left = left
+                .entry((row.id.as_str(), row.epoch.as_deref()))
+                .or_insert_with(|| cases(record).collect());
+            let text = normalised(&row.question);
+            let is_asked = |case: &&Case| normalised(&case.question.text) == text;
+            *paired = if !exact {
+                (!left.is_empty()).then(|| left.remove(0))
+            } else if let Some(at) = left.iter().position(|case| is_asked(case)) {
+                Some(left.remove(at))
+            } else {
+                // A text that is taken already is the same question again.
+                cases(record).find(is_asked)
+            };
+        }
+    }
+    paired
+}
+
+/// A row that was answered for another gold is scored by none of the two.
+fn refuse_other_gold(
+    row: &PredictionRow,
+    case: &Case,
+    dataset: &Dataset,
+) -> Result<(), ScoreError> {
+    let is_turn = case.question.key.part.parse::<usize>().is_ok();
+    let exe_ans = case.gold.exe_ans.as_ref().map(Value::to_string);
+    let written = if is_turn {
+        exe_ans.clone()
+    } else {
+        case.gold.answer.clone()
+    };
+    let of_row = row.exe_ans.as_ref().map(Value::to_string);
+    for (file, data) in [(row.ground_truth.clone(), written), (of_row, exe_ans)] {
+        let (Some(file), Some(data)) = (file, data) else {
+            continue;
+        };
+        if !data.trim().is_empty() && !same_gold(&file, &data) {
+            return Err(ScoreError::DifferentGold {
+                line: row.line,
+                id: row.id.clone(),
+                part: case.question.key.part.clone(),
+                file,
+                data,
+                dataset: dataset.source.clone(),
+            });
+        }
+    }
+    Ok(())
+}
+
 /// Stand-alone questions first: a file without parts is in questions mode.
 fn cases(record: &Record) -> impl Iterator<Item = &Case> {
     record.questions.iter().chain(&record.turns)
-}
-
-/// The question with this text, or else the first that is left.
-fn take<'d>(left: &mut Vec<&'d Case>, question: &str) -> Option<&'d Case> {
-    let at = left
-        .iter()
-        .position(|case| normalised(&case.question.text) == question)
-        .unwrap_or(0);
-    (at < left.len()).then(|| left.remove(at))
 }
 
 /// Lower case, single spaces, no literal `\n`, no closing question mark:
@@ -171,7 +224,10 @@ fn item(row: PredictionRow, part: String, found: Option<Found<'_>>) -> Item {
         gold.answer.clone()
     };
     let answered = !row.prediction.trim().is_empty() || row.program.is_some();
+    let turns = found.map(|(record, _)| record.turns.len());
     Item {
+        epoch: row.epoch.unwrap_or_else(|| "0".to_owned()),
+        turns: turns.filter(|_| is_turn),
         filename: match found {
             Some((record, _)) => record.document.filename.clone(),
             None => {

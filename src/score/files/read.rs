@@ -9,6 +9,7 @@ use crate::dataset::Outcome;
 use crate::number::{Value, python_float};
 use crate::score::ScoreError;
 
+use super::cell::text_of;
 use super::fields::Field;
 
 /// One prediction as a file holds it. What a file does not say is `None`.
@@ -51,8 +52,7 @@ pub struct PredictionRow {
 }
 
 /// Reads a file of predictions: JSONL if it begins with `{`, a JSON array if
-/// with `[`, else CSV with a header. A leading apostrophe that protects a cell from spreadsheets is
-/// dropped.
+/// with `[`, else CSV with a header, whose cells are read by [`text_of`].
 ///
 /// # Errors
 /// Unreadable, not UTF-8, no rows, a column missing, a malformed row or field.
@@ -81,8 +81,9 @@ pub fn read_predictions(path: &Path) -> Result<Vec<PredictionRow>, ScoreError> {
 fn utf8(path: &Path, bytes: &[u8]) -> Result<String, ScoreError> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
     match std::str::from_utf8(bytes) {
-        Ok(text) if !text.contains('\0') => Ok(text.to_owned()),
-        // UTF-16 of plain English is valid UTF-8, full of zero bytes.
+        // UTF-16 of plain English is valid UTF-8 with a zero in every character.
+        // A single zero may be part of a reply.
+        Ok(text) if !text.chars().take(4).any(|c| c == '\0') => Ok(text.to_owned()),
         Ok(_) => Err(ScoreError::NotUtf8 {
             path: path.to_owned(),
             line: 1,
@@ -137,7 +138,7 @@ impl File<'_> {
             let cells = fields
                 .iter()
                 .zip(&record)
-                .filter_map(|(field, cell)| Some(((*field)?, without_apostrophe(cell).to_owned())));
+                .filter_map(|(field, cell)| Some(((*field)?, text_of(cell))));
             rows.push(self.row(line, cells.collect())?);
         }
     }
@@ -269,21 +270,23 @@ impl File<'_> {
         let latency = seconds(Field::LatencySeconds, "latency", 1.0)?.or(milliseconds);
         let rounds = take(Field::Rounds)
             .map(|text| {
-                let rounds = text.trim().parse();
+                let rounds = whole(&text).parse();
                 rounds.map_err(|_| bad("rounds", &text, "a whole number"))
             })
             .transpose()?;
         let cost = take(Field::Cost)
             .map(|text| {
-                let cost = text.trim().parse();
-                cost.map_err(|_| bad("cost_usd", &text, "an amount"))
+                let text = text.trim();
+                // Data frames write small amounts as `1e-05`.
+                let cost = text.parse().or_else(|_| Decimal::from_scientific(text));
+                cost.map_err(|_| bad("cost_usd", text, "an amount"))
             })
             .transpose()?;
         let answer = take(Field::Answer);
         Ok(PredictionRow {
             line,
             id: id.trim().to_owned(),
-            part: take(Field::Part).map(|part| part.trim().to_owned()),
+            part: take(Field::Part).map(|part| whole(&part)),
             question: take(Field::Question).unwrap_or_default(),
             ground_truth: take(Field::GroundTruth),
             prediction: take(Field::Prediction)
@@ -297,7 +300,7 @@ impl File<'_> {
             outcome,
             latency,
             filename: take(Field::Filename),
-            epoch: take(Field::Epoch),
+            epoch: take(Field::Epoch).map(|epoch| whole(&epoch)),
             rounds,
             cost,
         })
@@ -308,11 +311,19 @@ fn line_number(line: u64) -> usize {
     usize::try_from(line).unwrap_or(usize::MAX)
 }
 
-/// Our CSV puts an apostrophe before what a spreadsheet would take for a formula.
-fn without_apostrophe(cell: &str) -> &str {
-    match cell.strip_prefix('\'') {
-        Some(rest) if rest.starts_with(['=', '+', '@', '-', '\t', '\r']) => rest,
-        _ => cell,
+/// A whole number as data frames write it, `3.0` for 3, in its plain form;
+/// any other text as it is.
+fn whole(text: &str) -> String {
+    let text = text.trim();
+    match text.split_once('.') {
+        Some((digits, zeros))
+            if digits.bytes().all(|b| b.is_ascii_digit())
+                && !digits.is_empty()
+                && zeros.bytes().all(|b| b == b'0') =>
+        {
+            digits.to_owned()
+        }
+        _ => text.to_owned(),
     }
 }
 

@@ -1,8 +1,11 @@
 //! A rate and its interval.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
 
 use serde::{Deserialize, Serialize};
+
+use super::Interval;
 
 /// The two-sided 95 % quantile of the normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
@@ -20,17 +23,24 @@ pub struct Rate {
     pub low: f64,
     /// Upper end of the interval, from 0 to 1.
     pub high: f64,
-    /// Variance by cluster over variance by question, at least 1.
+    /// Variance by cluster over variance by question; at least 1, and at least
+    /// how often a question was asked on average.
     pub design_effect: f64,
 }
 
 impl Rate {
-    /// The rate of `true`, each with its cluster. `None` without questions.
+    /// The rate of `true`, each with its cluster and its question. A question
+    /// that is asked several times counts each time in the rate, and once in
+    /// what the interval takes for independent. `None` without questions.
     #[must_use]
-    pub fn of<'c>(marks: impl IntoIterator<Item = (&'c str, bool)>) -> Option<Self> {
+    pub fn of<'c, Q: Hash + Eq>(
+        marks: impl IntoIterator<Item = (&'c str, Q, bool)>,
+    ) -> Option<Self> {
         let mut clusters: HashMap<&str, (usize, usize)> = HashMap::new();
+        let mut questions = HashSet::new();
         let (mut hits, mut n) = (0, 0);
-        for (cluster, right) in marks {
+        for (cluster, question, right) in marks {
+            questions.insert(question);
             let entry = clusters.entry(cluster).or_default();
             entry.0 += usize::from(right);
             entry.1 += 1;
@@ -44,7 +54,8 @@ impl Rate {
         // Sorted, so that the sum does not depend on the map's order.
         let mut sums: Vec<(usize, usize)> = clusters.into_values().collect();
         sums.sort_unstable();
-        let design_effect = design_effect(rate, n, &sums);
+        let repeats = count(n) / count(questions.len());
+        let design_effect = design_effect(rate, n, &sums).max(repeats);
         let (low, high) = wilson(rate, count(n) / design_effect);
         Some(Self {
             hits,
@@ -55,10 +66,20 @@ impl Rate {
             design_effect,
         })
     }
+
+    /// Its 95 % interval.
+    #[must_use]
+    pub fn interval(&self) -> Interval {
+        Interval {
+            low: self.low,
+            high: self.high,
+        }
+    }
 }
 
 /// The clustered variance of the rate over the simple one, never below 1.
-/// A rate of 0 or 1 varies in no cluster: 1.
+/// A rate of 0 or 1 varies in no cluster, and one cluster has no other to
+/// differ from: 1.
 fn design_effect(rate: f64, n: usize, clusters: &[(usize, usize)]) -> f64 {
     let (n, groups) = (count(n), count(clusters.len()));
     let simple = rate * (1.0 - rate) / n;
@@ -107,7 +128,7 @@ mod tests {
         let marks = |together: bool| {
             Rate::of((0..100).map(|i| {
                 let cluster = if together { i / 2 } else { i % 50 };
-                (names[cluster].as_str(), i < 50)
+                (names[cluster].as_str(), i, i < 50)
             }))
             .unwrap()
         };
@@ -121,9 +142,27 @@ mod tests {
         assert_eq!((together.hits, together.n), (50, 100));
     }
 
+    /// With a rate of 0 or 1 the design effect was 1, so that five passes over
+    /// the same questions halved the interval.
+    #[test]
+    fn repeating_the_questions_narrows_no_interval() {
+        let names: Vec<String> = (0..20).map(|i| i.to_string()).collect();
+        let rate = |passes: usize, right: fn(usize) -> bool| {
+            let marks = (0..20 * passes).map(|i| (names[i % 20].as_str(), i % 20, right(i % 20)));
+            Rate::of(marks).unwrap()
+        };
+        for right in [|_| true, |_| false, |question| question < 13] {
+            let (once, often) = (rate(1, right), rate(5, right));
+            assert!(often.low <= once.low + 1e-12 && often.high >= once.high - 1e-12);
+        }
+        // One question of one page, asked five times: two of them right.
+        let single = Rate::of([0, 1, 2, 3, 4].map(|pass| ("page", "question", pass < 2))).unwrap();
+        assert_eq!((single.n, single.design_effect), (5, 5.0));
+    }
+
     #[test]
     fn no_questions_no_rate() {
-        assert!(Rate::of([]).is_none());
-        assert_eq!(Rate::of([("a", true)]).unwrap().rate, 1.0);
+        assert!(Rate::of::<usize>([]).is_none());
+        assert_eq!(Rate::of([("a", 0, true)]).unwrap().rate, 1.0);
     }
 }

@@ -184,7 +184,7 @@ pub fn totals(summary: &Summary, place: (i64, i64)) -> Vec<Point> {
         points.interval(name, &rate);
         points.add(&format!("{name}_n"), count(rate.n));
     }
-    if let Some(floor) = summary.scores.numerical_match_floor {
+    if let Some(floor) = summary.scores.rates.floor() {
         points.add("numerical_match_floor", floor.rate);
     }
     if let Some(latency) = summary.scores.latency {

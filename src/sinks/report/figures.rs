@@ -73,10 +73,9 @@ impl Slices {
                 value: value.to_owned(),
                 count: rows.len(),
                 width: percent(rows.len(), largest),
-                rate: Rate::of(
-                    rows.iter()
-                        .filter_map(|row| Some((row.filename.as_str(), row.right()?))),
-                )
+                rate: Rate::of(rows.iter().filter_map(|row| {
+                    Some((row.filename.as_str(), (&row.id, &row.part), row.right()?))
+                }))
                 .map(Drawn::from),
             })
             .collect();

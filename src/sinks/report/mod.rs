@@ -36,7 +36,7 @@ use elements::{Elements, Store};
 use glance::{Glance, Index};
 
 pub use compared::ComparisonPage;
-pub use pages::{Pages, records_of};
+pub use pages::Pages;
 
 const TEMPLATES: [(&str, &str); 3] = [
     ("macros.html", include_str!("macros.html")),

@@ -2,32 +2,9 @@
 //! them: they are read again from the run's data while these are still the same.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::dataset::{self, Dataset, Document, Source};
-use crate::run::RunMeta;
-
-/// The records of an earlier run: the built-in sample, or the data file where it
-/// was, if its hash is still what the run noted.
-///
-/// # Errors
-/// Why they are not at hand, in one line.
-pub fn records_of(meta: &RunMeta) -> Result<Dataset, String> {
-    let loaded = if meta.invented {
-        dataset::sample()
-    } else {
-        dataset::load(&Source::Path(PathBuf::from(&meta.data)))
-    };
-    match loaded {
-        Ok(dataset) if dataset.hash == meta.identity.data => Ok(dataset),
-        Ok(_) => Err(format!(
-            "{} is not what it was when the questions were asked (its hash differs)",
-            meta.data
-        )),
-        Err(error) => Err(error.to_string()),
-    }
-}
+use crate::dataset::{self, Dataset, Document};
 
 /// The pages by record id, or the reason why they are not at hand.
 #[derive(Clone, Debug, Default)]

@@ -121,7 +121,7 @@ impl<'a> View<'a> {
         let mut exchange = slices(&["rounds"]);
         exchange.extend(Slices::by_count("stop", rows).filter(Slices::differ));
         exchange.extend(Slices::by_count("finding", rows));
-        let floor = scores.numerical_match_floor.map(|floor| Floor {
+        let floor = scores.rates.floor().map(|floor| Floor {
             percent: 100.0 * floor.rate,
             answer: floor.answer,
         });

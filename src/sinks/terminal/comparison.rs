@@ -21,7 +21,7 @@ pub fn comparison_tables(comparison: &Comparison, look: Look) -> String {
             n => format!(", {n} left out: the other does not have them"),
         };
         format!(
-            "{name}: {} ({} questions{left_out})",
+            "{name}: {} ({} answers{left_out})",
             side.path.display(),
             side.questions
         )
@@ -30,8 +30,12 @@ pub fn comparison_tables(comparison: &Comparison, look: Look) -> String {
     if comparison.same {
         parts.push("A and B are the same file or run: there is nothing to differ.".to_owned());
     }
+    let answers = match comparison.answers {
+        n if n == comparison.questions => String::new(),
+        n => format!(" ({n} answers on each side)"),
+    };
     parts.push(format!(
-        "{} questions on {} pages, paired by id, part and epoch",
+        "{} questions on {} pages{answers}, paired by id, part and epoch",
         comparison.questions, comparison.pages
     ));
     parts.push(rules(comparison, look));
@@ -42,10 +46,11 @@ pub fn comparison_tables(comparison: &Comparison, look: Look) -> String {
     parts.join("\n")
 }
 
-/// Two tables, because one of all columns is wider than 80.
+/// Three tables, because one of all columns is wider than 80.
 fn rules(comparison: &Comparison, look: Look) -> String {
     let mut counts = look.table(&["rule", "n", "both", "A only", "B only", "neither"]);
-    let mut rates = look.table(&["rule", "A %", "B %", "B - A", "95 % interval", "McNemar p"]);
+    let mut rates = look.table(&["rule", "A %", "95 % CI", "B %", "95 % CI", "floor %"]);
+    let mut differences = look.table(&["rule", "B - A", "95 % interval", "McNemar p"]);
     for rule in &comparison.rules {
         counts.add_row([
             rule_title(rule.rule).to_owned(),
@@ -55,23 +60,60 @@ fn rules(comparison: &Comparison, look: Look) -> String {
             rule.only_b.to_string(),
             rule.neither.to_string(),
         ]);
-        rates.add_row(rate_row(rule, look));
+        rates.add_row([
+            rule_title(rule.rule).to_owned(),
+            percent(rule.rate_a),
+            span(rule.interval_a),
+            percent(rule.rate_b),
+            span(rule.interval_b),
+            rule.floor
+                .map_or_else(String::new, |floor| percent(floor.rate)),
+        ]);
+        differences.add_row(difference(rule, look));
     }
     align(&mut counts, &[1, 2, 3, 4, 5]);
-    align(&mut rates, &[1, 2, 3, 4, 5]);
-    format!("{counts}\n{rates}")
+    align(&mut rates, &[1, 3, 5]);
+    align(&mut differences, &[1, 2, 3]);
+    let mut parts = vec![
+        counts.to_string(),
+        rates.to_string(),
+        differences.to_string(),
+    ];
+    parts.extend(
+        comparison
+            .rules
+            .iter()
+            .find(|rule| rule.rule == comparison.rule && rule.questions < rule.n)
+            .map(|rule| {
+                look.wrap(&format!(
+                    "McNemar's p is over questions, not passes: by {} A is right more often in {} \
+                     and B in {} of {}",
+                    rule_title(rule.rule),
+                    rule.ahead_a,
+                    rule.ahead_b,
+                    rule.questions
+                ))
+            }),
+    );
+    parts.join("\n")
 }
 
-fn rate_row(rule: &RuleComparison, look: Look) -> Vec<Cell> {
-    let percent = |x: f64| format!("{:.1}", 100.0 * x);
+fn percent(x: f64) -> String {
+    format!("{:.1}", 100.0 * x)
+}
+
+/// An interval in percent, as it is printed.
+pub(in crate::sinks) fn span(interval: Interval) -> String {
+    format!("{} – {}", percent(interval.low), percent(interval.high))
+}
+
+fn difference(rule: &RuleComparison, look: Look) -> Vec<Cell> {
     let signed = |x: f64| format!("{:+.1}", 100.0 * x + 0.0);
     let Interval { low, high } = rule.interval;
     // Told apart only where the interval leaves 0 out.
     let better = (low > 0.0 || high < 0.0).then_some(low > 0.0);
     vec![
         Cell::new(rule_title(rule.rule)),
-        Cell::new(percent(rule.rate_a)),
-        Cell::new(percent(rule.rate_b)),
         look.told(signed(rule.difference), better),
         Cell::new(format!("{} – {}", signed(low), signed(high))),
         Cell::new(p_value(rule.p)),

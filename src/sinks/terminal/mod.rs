@@ -11,7 +11,7 @@ mod table;
 pub use analysis::analysis_tables;
 pub use answer::answer_text;
 pub use comparison::comparison_tables;
-pub(super) use comparison::p_value;
+pub(super) use comparison::{p_value, span};
 pub use episodes::{EpisodeProgress, episode_tables};
 pub use look::{Look, harmless};
 pub(super) use progress::verdict_text;

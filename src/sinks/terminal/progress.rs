@@ -7,7 +7,6 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::dataset::Outcome;
 use crate::run::{Event, Finish, Row};
-use crate::score::numeric_match;
 
 use super::look::harmless;
 
@@ -97,7 +96,7 @@ pub struct Progress {
     total: usize,
     answered: usize,
     scored: usize,
-    matched: usize,
+    right: usize,
     failed: usize,
     cost: Option<rust_decimal::Decimal>,
     last_line: Instant,
@@ -123,7 +122,7 @@ impl Progress {
             total: 0,
             answered: 0,
             scored: 0,
-            matched: 0,
+            right: 0,
             failed: 0,
             cost: Some(rust_decimal::Decimal::ZERO),
             last_line: now,
@@ -190,11 +189,9 @@ impl Progress {
         if row.settled.outcome != Outcome::Answered {
             self.failed += 1;
         }
-        if let Some(gold) = row.ground_truth() {
+        if let Some(verdict) = &row.scores.financial_equivalence {
             self.scored += 1;
-            self.matched += usize::from(
-                row.settled.outcome == Outcome::Answered && numeric_match(&gold, &row.prediction()),
-            );
+            self.right += usize::from(verdict.accepted);
         }
         self.cost = self.cost.zip(row.cost).map(|(sum, cost)| sum + cost);
         self.bar.set_message(self.message());
@@ -213,12 +210,12 @@ impl Progress {
         }
     }
 
-    /// Live numeric match, cost and failures.
+    /// What is right so far, cost and failures. Counts, because a rate would
+    /// need its interval, and NM its floor.
     fn message(&self) -> String {
         let mut parts = Vec::new();
         if self.scored > 0 {
-            let percent = 100.0 * self.matched as f64 / self.scored as f64;
-            parts.push(format!("NM {percent:.1} %"));
+            parts.push(format!("FE {} of {}", self.right, self.scored));
         }
         match self.cost {
             Some(cost) if cost.is_zero() => {}

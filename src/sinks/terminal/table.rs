@@ -3,7 +3,7 @@
 use comfy_table::{Attribute, Cell, CellAlignment, Table};
 
 use crate::score::statistics::Rate;
-use crate::score::{ConversationCard, Rule, Scorecard, Slice};
+use crate::score::{ConversationCard, Rates, Rule, Scorecard};
 use crate::sinks::Summary;
 
 use super::look::Look;
@@ -29,15 +29,18 @@ pub fn summary_tables(summary: &Summary, look: Look) -> String {
 /// The scores alone, as `score` prints them too.
 #[must_use]
 pub fn scorecard_tables(scores: &Scorecard, look: Look) -> String {
+    if scores.rates.iter().next().is_none() {
+        let mut lines = vec![look.wrap(&format!(
+            "None of the {} questions has gold, so nothing is scored",
+            scores.questions
+        ))];
+        lines.extend(outcome_line(scores, look));
+        lines.extend(latency_line(scores, look));
+        return lines.join("\n");
+    }
     let mut table = look.table(&["rule", "right", "of", "%", "95 % CI", "beside it"]);
     for (rule, rate) in scores.rates.iter() {
-        let beside = match rule {
-            Rule::NumericalMatch => scores
-                .numerical_match_floor
-                .map(|floor| format!("floor {:.1} %", 100.0 * floor.rate)),
-            _ => None,
-        };
-        let cells = rate_row(rule_title(rule), &rate, beside.unwrap_or_default());
+        let cells = rate_row(rule_title(rule), &rate, floor_of(rule, &scores.rates));
         let headline = rule == Rule::FinancialEquivalence;
         table.add_row(cells.into_iter().map(|cell| match headline {
             true => Cell::new(cell).add_attribute(Attribute::Bold),
@@ -47,7 +50,9 @@ pub fn scorecard_tables(scores: &Scorecard, look: Look) -> String {
     if let Some(without) = &scores.without_suspects {
         for (rule, rate) in without.rates.iter() {
             if matches!(rule, Rule::NumericalMatch | Rule::FinancialEquivalence) {
-                let beside = format!("less {} suspects", without.suspects);
+                let floor = floor_of(rule, &without.rates);
+                let separator = if floor.is_empty() { "" } else { "; " };
+                let beside = format!("less {} suspects{separator}{floor}", without.suspects);
                 table.add_row(rate_row(rule_title(rule), &rate, beside));
             }
         }
@@ -82,6 +87,24 @@ pub fn rule_title(rule: Rule) -> &'static str {
     }
 }
 
+/// NM is never quoted without what a constant answer gets.
+fn floor_of(rule: Rule, rates: &Rates) -> String {
+    match (rule, rates.floor()) {
+        (Rule::NumericalMatch, Some(floor)) => format!("floor {:.1} %", 100.0 * floor.rate),
+        _ => String::new(),
+    }
+}
+
+/// `77.4 % [69.1, 83.9]`
+fn with_interval(rate: &Rate) -> String {
+    format!(
+        "{:.1} % [{:.1}, {:.1}]",
+        100.0 * rate.rate,
+        100.0 * rate.low,
+        100.0 * rate.high
+    )
+}
+
 fn rate_row(title: &str, rate: &Rate, beside: String) -> Vec<String> {
     vec![
         title.to_owned(),
@@ -103,13 +126,7 @@ fn outcome_line(scores: &Scorecard, look: Look) -> Option<String> {
     let answered = scores.answered.get(Rule::FinancialEquivalence);
     (!others.is_empty()).then(|| {
         let of_answered = answered
-            .map(|rate| {
-                format!(
-                    "; of the {} answered, {:.1} % FE",
-                    rate.n,
-                    100.0 * rate.rate
-                )
-            })
+            .map(|rate| format!("; of the {} answered, FE {}", rate.n, with_interval(&rate)))
             .unwrap_or_default();
         look.wrap(&format!(
             "Without an answer (counted as wrong): {}{of_answered}",
@@ -136,84 +153,85 @@ fn reasons_line(scores: &Scorecard, look: Look) -> Option<String> {
     })
 }
 
-/// Turns that have a column of their own; the later ones share the last.
-const TURNS: usize = 7;
-
-/// Accuracy by turn, a row for each rule, and what else only turns can tell.
+/// Accuracy by turn and by what turns take, a column for each rule, each rate
+/// with its n and its interval.
 fn conversation_table(scores: &Scorecard, look: Look) -> Vec<String> {
     let Some(first) = scores.conversations.first() else {
         return Vec::new();
     };
-    let percent = |rate: Rate| format!("{:.0}", 100.0 * rate.rate);
-    let of = |rate: Option<Rate>| rate.map_or_else(|| "–".to_owned(), percent);
-    let (apart, later) = first.by_turn.split_at(first.by_turn.len().min(TURNS));
-    let mut header = vec!["% right".to_owned(), "whole".to_owned()];
-    // Said once: "turn 0", then "1", "2".
-    header.extend(apart.iter().enumerate().map(|(at, slice)| match at {
-        0 => format!("turn {}", slice.name),
-        _ => slice.name.clone(),
-    }));
-    header.extend(later.first().map(|slice| format!("{}+", slice.name)));
+    let cards = &scores.conversations;
+    let mut header = vec!["of turns".to_owned()];
+    for card in cards {
+        let rule = match card.rule {
+            Rule::FinancialEquivalence => "FE",
+            _ => "exec.",
+        };
+        header.extend(["n".to_owned(), format!("{rule} % [95 % CI]")]);
+    }
     let names: Vec<&str> = header.iter().map(String::as_str).collect();
     let mut table = look.table(&names);
-    for card in &scores.conversations {
-        let (apart, later) = card.by_turn.split_at(card.by_turn.len().min(TURNS));
-        let mut cells = vec![rule_title(card.rule).to_owned(), of(card.whole)];
-        cells.extend(apart.iter().map(|slice| percent(slice.rate)));
-        if !later.is_empty() {
-            cells.push(together(later));
+    let groups: Vec<Vec<(String, Rate)>> = cards.iter().map(slices).collect();
+    // The first rule's slices are in order; a slice that only a later rule has follows.
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in groups.iter().flatten() {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    for name in names {
+        let mut cells = vec![name.to_owned()];
+        for slices in &groups {
+            match slices.iter().find(|(own, _)| own == name) {
+                Some((_, rate)) => {
+                    let (percent, low, high) =
+                        (100.0 * rate.rate, 100.0 * rate.low, 100.0 * rate.high);
+                    cells.push(rate.n.to_string());
+                    cells.push(format!("{percent:.1} [{low:.1}, {high:.1}]"));
+                }
+                None => cells.extend([String::new(), "–".to_owned()]),
+            }
         }
         table.add_row(cells);
     }
     let right: Vec<usize> = (1..header.len()).collect();
     align(&mut table, &right);
+    let incomplete = match first.incomplete {
+        0 => String::new(),
+        n => format!(", {n} of them without all their turns and not among the whole ones"),
+    };
     let mut lines = vec![
-        format!("{} conversations", first.conversations),
+        look.wrap(&format!(
+            "{} conversations{incomplete}",
+            first.conversations
+        )),
         table.to_string(),
     ];
-    lines.extend(
-        scores
-            .conversations
-            .iter()
-            .map(|card| beside_turns(card, look)),
-    );
+    lines.extend(cards.iter().map(|card| {
+        look.wrap(&format!(
+            "By {}: {} of {} errors follow an error",
+            rule_title(card.rule),
+            card.errors_after_an_error,
+            card.errors
+        ))
+    }));
     lines
 }
 
-/// The share right over several slices.
-#[allow(clippy::cast_precision_loss, reason = "counts of questions")]
-fn together(slices: &[Slice]) -> String {
-    let hits: usize = slices.iter().map(|slice| slice.rate.hits).sum();
-    let n: usize = slices.iter().map(|slice| slice.rate.n).sum();
-    format!("{:.0}", 100.0 * hits as f64 / n.max(1) as f64)
-}
-
-fn beside_turns(card: &ConversationCard, look: Look) -> String {
-    let slices = |slices: &[Slice]| {
-        let shown = slices.iter().map(|slice| {
-            let name = slice.name.replace('_', " ");
-            format!("{name} {:.0} %", 100.0 * slice.rate.rate)
-        });
-        shown.collect::<Vec<_>>().join(", ")
-    };
-    let after = card.right_after_right;
-    let after = after.map(|rate| format!("right after right {:.0} %", 100.0 * rate.rate));
-    let errors = format!(
-        "{} of {} errors follow an error",
-        card.errors_after_an_error, card.errors
-    );
-    let parts = [
-        slices(&card.by_effort),
-        slices(&card.by_kind),
-        after.unwrap_or_default(),
-        errors,
-    ];
-    let told: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    look.wrap(&format!(
-        "By {}: {}",
-        rule_title(card.rule),
-        told.join(" · ")
-    ))
+/// Every rate of the card with its name.
+fn slices(card: &ConversationCard) -> Vec<(String, Rate)> {
+    let named = |name: &str, rate: Option<Rate>| rate.map(|rate| (name.to_owned(), rate));
+    let turns = card
+        .by_turn
+        .iter()
+        .map(|slice| (format!("turn {}", slice.name), slice.rate));
+    let kinds = card.by_effort.iter().chain(&card.by_kind);
+    named("whole", card.whole)
+        .into_iter()
+        .chain(turns)
+        .chain(kinds.map(|slice| (slice.name.replace('_', " "), slice.rate)))
+        .chain(named("right after right", card.right_after_right))
+        .chain(named("right after wrong", card.right_after_wrong))
+        .collect()
 }
 
 fn latency_line(scores: &Scorecard, look: Look) -> Option<String> {
@@ -243,22 +261,25 @@ fn latency_line(scores: &Scorecard, look: Look) -> Option<String> {
 }
 
 fn epoch_lines(summary: &Summary, look: Look) -> String {
-    let percent = |rate: &Rate| format!("{:.1} %", 100.0 * rate.rate);
     let lines = summary.epochs.iter().map(|card| {
         let name = if card.rule == Rule::NumericalMatch.name() {
             "NM"
         } else {
             "FE"
         };
+        let floor = card
+            .floor
+            .map(|floor| format!(", floor {:.1} %", 100.0 * floor.rate));
         look.wrap(&format!(
-            "{} passes by {name}: mean {}, right in any (pass@{}) {}, in all (pass^{}) {} (n {})",
+            "{} passes by {name}: mean {}, right in any (pass@{}) {}, in all (pass^{}) {} (n {}{})",
             card.k,
-            percent(&card.mean),
+            with_interval(&card.mean),
             card.k,
-            percent(&card.pass_at_k),
+            with_interval(&card.pass_at_k),
             card.k,
-            percent(&card.pass_hat_k),
-            card.n
+            with_interval(&card.pass_hat_k),
+            card.n,
+            floor.unwrap_or_default()
         ))
     });
     lines.collect::<Vec<_>>().join("\n")

@@ -148,6 +148,60 @@ fn repetitions_are_paired_by_epoch() {
     assert_eq!(flips, [("0", Paired::A), ("1", Paired::B)]);
 }
 
+/// Five epochs of one flip gave p 0.0625, and an interval as of five questions.
+#[test]
+fn epochs_of_one_question_are_one_flip() {
+    let folder = tempfile::tempdir().unwrap();
+    let epochs = |name: &str, answers: [&str; 2]| {
+        let mut text = "id,ground_truth,prediction,part,epoch\n".to_owned();
+        for epoch in 0..5 {
+            for (at, answer) in answers.iter().enumerate() {
+                text += &format!("Single_X/2010/page_{at}.pdf-1,10,{answer},qa,{epoch}\n");
+            }
+        }
+        Answers::open(&csv(folder.path(), name, &text), None).unwrap()
+    };
+    let (a, b) = (epochs("a.csv", ["10", "10"]), epochs("b.csv", ["70", "10"]));
+    let comparison = by_fe(&a, &b).unwrap();
+    assert_eq!((comparison.questions, comparison.answers), (2, 10));
+    let fe = comparison
+        .rules
+        .iter()
+        .find(|rule| rule.rule == Rule::FinancialEquivalence)
+        .unwrap();
+    assert_eq!((fe.n, fe.only_a, fe.only_b), (10, 5, 0));
+    assert_eq!((fe.questions, fe.ahead_a, fe.ahead_b), (2, 1, 0));
+    assert!((fe.p - 1.0).abs() < 1e-12, "{}", fe.p);
+    // All of A is right: no more is known of it than from two questions.
+    let (low, _) = convfinqa::score::statistics::wilson(1.0, 2.0);
+    assert!((fe.interval_a.low - low).abs() < 1e-12);
+    let text = convfinqa::sinks::terminal::comparison_tables(
+        &comparison,
+        convfinqa::sinks::terminal::Look::default(),
+    );
+    assert!(
+        text.contains("2 questions on 2 pages (10 answers on each side)"),
+        "{text}"
+    );
+    let text = text.replace("\n  ", " ");
+    assert!(
+        text.contains("A is right more often in 1 and B in 0 of 2"),
+        "{text}"
+    );
+}
+
+#[test]
+fn answers_without_gold_are_not_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "id,prediction,part\nP,10,qa\n";
+    let [a, b] = ["a.csv", "b.csv"]
+        .map(|name| Answers::open(&csv(folder.path(), name, text), None).unwrap());
+    assert!(matches!(
+        by_fe(&a, &b),
+        Err(AnalysisError::NothingToCompare { questions: 1 })
+    ));
+}
+
 /// The sample, answered by the embedded pair, as the program leaves it.
 #[test]
 fn a_run_is_compared_by_folder_and_by_its_csv() {

@@ -70,9 +70,60 @@ fn an_edited_csv_is_analysed_as_it_stands_not_as_the_journal_beside_it() {
     assert_eq!(misses(&place), 0);
     std::fs::write(
         &csv,
-        text.replace("33.3%,", "77.7%,")
+        text.replace("33.3%,33.3%,", "33.3%,77.7%,")
             .replace("0.3333333333333333", "0.777"),
     )
     .unwrap();
     assert_eq!(misses(&place), 1, "{text}");
+}
+
+/// Floats that did not survive the journal gave `score` another breakdown of
+/// FE's reasons than the run's own.
+#[test]
+fn a_runs_csv_has_the_runs_own_reasons() {
+    let place = Workplace::new();
+    // 3.5967000000000002, which is 359.67 % exactly and 3.5967 is not.
+    let records = RECORDS
+        .replace("\"40\", \"30\"", "\"459.67\", \"100\"")
+        .replace("33.3%", "359.67%")
+        .replace("0.33333", "3.5967");
+    place.write("data.json", &records);
+    place.run(&["--data-path", "data.json"]).succeeds();
+    let reasons = place.summary()["reasons"].clone();
+    assert_eq!(reasons[0]["name"], "exact");
+    let ran = place.run(&["score", "output/output.csv", "--json"]);
+    let card: serde_json::Value = serde_json::from_str(&ran.succeeds().stdout).unwrap();
+    assert_eq!(card["reasons"], reasons);
+}
+
+/// Data were looked for by the path that the run was given, from whatever
+/// folder the command is started in.
+#[test]
+fn a_runs_records_are_found_from_any_folder_and_missed_aloud() {
+    let place = with_table_program();
+    let csv = place.run_folder().join("output.csv");
+    let elsewhere = Workplace::new();
+    let arguments = ["score", csv.to_str().unwrap()];
+    let (rate, told) = executed(&elsewhere, &arguments);
+    assert_eq!((rate, told.as_str()), (1.0.into(), ""));
+    let run = place.run_folder();
+    let report = elsewhere.run(&["report", run.to_str().unwrap(), "--to", "report.html"]);
+    assert_eq!(report.succeeds().stderr, "");
+
+    std::fs::rename(place.path("data.json"), place.path("moved.json")).unwrap();
+    let missing = "data.json: the run's data file is no longer there";
+    for command in ["score", "analyze"] {
+        let ran = place.run(&[command, csv.to_str().unwrap()]);
+        assert!(ran.succeeds().stderr.contains(missing), "{}", ran.stderr);
+        assert!(ran.stderr.contains("--data-path"), "{}", ran.stderr);
+    }
+    let report = place.run(&["report"]);
+    assert!(report.succeeds().stderr.contains(missing));
+    let named = [
+        "analyze",
+        csv.to_str().unwrap(),
+        "--data-path",
+        "moved.json",
+    ];
+    assert_eq!(place.run(&named).succeeds().stderr, "");
 }

@@ -168,7 +168,9 @@ fn the_same_question_twice_is_refused() {
         format!("{HEADER},part\nr,q,1,1,1,True,True,qa\nr,q,1,2,3,True,True,qa\n"),
     ] {
         let error = rescore(read(csv).unwrap(), None).unwrap_err().to_string();
-        assert!(error.starts_with("line 3: r (qa") && error.ends_with("stood already on line 2"));
+        assert!(
+            error.starts_with("line 3: r (qa") && error.ends_with("it first appears on line 2")
+        );
     }
 }
 
@@ -229,6 +231,116 @@ fn rows_are_paired_with_the_dataset() {
     }
 }
 
+/// A reworded question took the first place that was left, and the other row of
+/// its record the wrong gold: EM 2 of 2, FE 0 of 2, and no word of it.
+#[test]
+fn a_reworded_question_takes_no_other_rows_gold() {
+    let data = sample().unwrap();
+    let record = data
+        .records
+        .iter()
+        .find(|r| r.questions.len() == 2)
+        .unwrap();
+    let id = &record.document.id;
+    let [first, second] = [0, 1].map(|at| &record.questions[at]);
+    let [gold, other] = [first, second].map(|case| case.gold.answer.clone().unwrap());
+    assert_ne!(gold, other);
+    let line = |question: &str, epoch: usize, gold: &str| {
+        let question = question.replace('"', "\"\"");
+        format!("\"{id}\",\"{question}\",\"{gold}\",\"{gold}\",{epoch}\n")
+    };
+    let header = "id,question,ground_truth,prediction,epoch\n";
+    // The second question reworded and first in the file, in two epochs.
+    let reworded = line("in other words?", 0, &other);
+    let again = line("in other words?", 1, &other);
+    let [exact, repeated] = [0, 1].map(|epoch| line(&first.question.text, epoch, &gold));
+    let csv = format!("{header}{reworded}{exact}{again}{repeated}");
+    let scored = rescore(read(csv).unwrap(), Some(&data)).unwrap();
+    let parts: Vec<&str> = scored
+        .iter()
+        .map(|row| row.item.key.part.as_str())
+        .collect();
+    assert_eq!(parts, ["qa_1", "qa_0", "qa_1", "qa_0"]);
+    assert!(scored.iter().all(|row| row.accepted() == Some(true)));
+
+    let refused = |rows: &str| {
+        let rows = read(format!("{header}{rows}")).unwrap();
+        rescore(rows, Some(&data)).unwrap_err().to_string()
+    };
+    // Two reworded rows in the other order can only be told by their golds.
+    let swapped = line("once more?", 0, &gold);
+    let source = &data.source;
+    assert_eq!(
+        refused(&format!("{reworded}{swapped}")),
+        format!(
+            "line 2: {id} (qa_0) has the gold `{other}` here and `{gold}` in {source}; \
+             name the records that were asked, or correct the row"
+        )
+    );
+    // The same question twice is no other question of the record.
+    let twice = refused(&format!("{exact}{exact}"));
+    assert!(
+        twice.contains("line 3") && twice.contains("first appears on line 2"),
+        "{twice}"
+    );
+}
+
+/// Data frames write whole numbers with a decimal and small ones with an
+/// exponent; both refused a file that was our own.
+#[test]
+fn numbers_may_be_written_as_data_frames_write_them() {
+    let csv = "id,part,epoch,prediction,ground_truth,rounds,cost_usd\n\
+               r,2.0,1.0,5,5,1.0,1e-05\nr,qa,0,5,5,2,0.25\n";
+    let rows = read(csv).unwrap();
+    assert_eq!(rows[0].part.as_deref(), Some("2"));
+    assert_eq!(rows[0].epoch.as_deref(), Some("1"));
+    assert_eq!(rows[0].rounds, Some(1));
+    assert_eq!(rows[0].cost.unwrap().to_string(), "0.00001");
+    assert_eq!(rows[1].cost.unwrap().to_string(), "0.25");
+    assert_eq!(
+        message("id,prediction,rounds\nr,5,1.5\n"),
+        "predictions, line 2: `rounds` holds `1.5`, not a whole number"
+    );
+}
+
+#[test]
+fn a_zero_byte_in_a_reply_makes_no_other_encoding() {
+    let rows = read("id,prediction\nr,a\0b\n").unwrap();
+    assert_eq!(rows[0].prediction, "a\0b");
+}
+
+/// An interrupted run leaves conversations whose last turns have no row. They
+/// counted as wholly right.
+#[test]
+fn a_conversation_without_all_its_turns_is_not_whole() {
+    let data = sample().unwrap();
+    let long = data.records.iter().find(|r| r.turns.len() > 1).unwrap();
+    let gold = |turn: usize| long.turns[turn].gold.exe_ans.clone().unwrap();
+    let header = "id,part,epoch,prediction,value\n";
+    let line = |turn: usize, epoch: usize| {
+        format!(
+            "\"{}\",{turn},{epoch},{},{}\n",
+            long.id(),
+            gold(turn),
+            gold(turn)
+        )
+    };
+    let all: String = (0..long.turns.len()).map(|turn| line(turn, 0)).collect();
+    let card = |rows: &str, with_data: bool| {
+        let rows = read(format!("{header}{rows}")).unwrap();
+        let data = with_data.then_some(&data);
+        Scorecard::of(&rescore(rows, data).unwrap()).conversations[0].clone()
+    };
+    let interrupted = card(&format!("{all}{}", line(0, 1)), true);
+    assert_eq!((interrupted.conversations, interrupted.incomplete), (2, 1));
+    let whole = interrupted.whole.unwrap();
+    assert_eq!((whole.hits, whole.n), (1, 1));
+    assert_eq!(card(&line(0, 0), true).whole, None);
+    // Passes are told apart by their epoch, not by the order of the rows.
+    let later = card(&format!("{}{all}", line(1, 1)), true);
+    assert_eq!((later.conversations, later.incomplete), (2, 1));
+}
+
 #[test]
 fn conversations_count_what_follows_what() {
     // a: right, wrong, wrong, right; b: right, (turn 1 missing), right; c: right.
@@ -242,7 +354,9 @@ fn conversations_count_what_follows_what() {
         .find(|c| c.rule == Rule::FinancialEquivalence)
         .unwrap();
     let of = |rate: Option<convfinqa::score::statistics::Rate>| rate.map(|r| (r.hits, r.n));
-    assert_eq!(of(card.whole), Some((2, 3)));
+    // Double_b has no turn 1, so nobody can say that it is whole.
+    assert_eq!((card.conversations, card.incomplete), (3, 1));
+    assert_eq!(of(card.whole), Some((1, 2)));
     // A missing turn makes no pair of its neighbours.
     assert_eq!(of(card.right_after_right), Some((0, 1)));
     assert_eq!(of(card.right_after_wrong), Some((1, 2)));

@@ -27,7 +27,7 @@ fn the_reference_result() {
     assert_eq!(hits(&card, Rule::FinancialEquivalence), (96, 124));
     let layers: Vec<usize> = card.layers.iter().map(|layer| layer.hits).collect();
     assert_eq!(layers, [96, 101, 102]);
-    assert!((card.numerical_match_floor.unwrap().rate - 0.056).abs() < 5e-4);
+    assert!((card.rates.floor().unwrap().rate - 0.056).abs() < 5e-4);
     let latency = card.latency.unwrap();
     let figures = [
         (latency.mean, 20.18),
@@ -83,7 +83,7 @@ fn claude_on_dev_and_its_authors_verdicts() {
     assert!(disagreements.len() <= 9);
     let card = Scorecard::of(&rows);
     println!("{}", serde_json::to_string_pretty(&card).unwrap());
-    assert_eq!(card.numerical_match_floor.unwrap().n, 1_042);
+    assert_eq!(card.rates.floor().unwrap().n, 1_042);
 }
 
 #[test]

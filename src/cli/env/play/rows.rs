@@ -67,6 +67,7 @@ fn row(at: usize, played: &Played, known: Option<&(usize, &EnvQuestion)>) -> Opt
     let row = Row {
         index: known.map_or(at, |(at, _)| *at),
         epoch: 0,
+        turns: None,
         filename: document.filename.clone(),
         kind: if key.id.starts_with("Double_") {
             Kind::Double

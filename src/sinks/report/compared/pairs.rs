@@ -259,7 +259,7 @@ impl<'a> Line<'a> {
         Self(
             &item.key.id,
             &item.key.part,
-            &a.epoch,
+            &item.epoch,
             shown(&item.question),
             shown(&gold),
             shown(&a.row.item.prediction),

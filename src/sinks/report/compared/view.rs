@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::analysis::{Amounts, Answered, Comparison, Origin, RuleComparison};
 use crate::score::statistics::{Interval, bootstrap_difference, percentile};
-use crate::sinks::terminal::{p_value, rule_title};
+use crate::sinks::terminal::{p_value, rule_title, span};
 
 use super::super::figures::percent;
 use super::super::glance::facet_values;
@@ -49,6 +49,10 @@ struct RuleLine {
     both: usize,
     only_a: usize,
     only_b: usize,
+    interval_a: String,
+    interval_b: String,
+    /// The best constant answer, by numeric match.
+    floor: Option<f64>,
     #[serde(flatten)]
     rates: Rates,
     p: String,
@@ -204,6 +208,9 @@ impl RuleLine {
             both: rule.both,
             only_a: rule.only_a,
             only_b: rule.only_b,
+            interval_a: span(rule.interval_a),
+            interval_b: span(rule.interval_b),
+            floor: rule.floor.map(|floor| 100.0 * floor.rate),
             rates: Rates::of(rule.rate_a, rule.rate_b, rule.interval),
             p: p_value(rule.p),
         }

@@ -1,0 +1,120 @@
+//! How the pairs of two runs fall, by one rule.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::dataset::QuestionKey;
+use crate::score::statistics::{Interval, Rate, bootstrap_difference, mcnemar};
+use crate::score::{Floor, Rule, floor};
+
+use super::compare::{Pair, rule_name};
+
+/// How the pairs fall, by one rule.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RuleComparison {
+    /// The rule.
+    #[serde(serialize_with = "rule_name")]
+    pub rule: Rule,
+    /// Pairs that the rule can judge: one for each question and epoch.
+    pub n: usize,
+    /// Right in both.
+    pub both: usize,
+    /// Right in A alone.
+    pub only_a: usize,
+    /// Right in B alone.
+    pub only_b: usize,
+    /// Right in neither.
+    pub neither: usize,
+    /// Questions that the pairs are about.
+    pub questions: usize,
+    /// Questions that A gets right in more epochs than B.
+    pub ahead_a: usize,
+    /// Questions that B gets right in more epochs than A.
+    pub ahead_b: usize,
+    /// A's rate, from 0 to 1.
+    pub rate_a: f64,
+    /// Its 95 % interval, clustered by page.
+    pub interval_a: Interval,
+    /// B's rate, from 0 to 1.
+    pub rate_b: f64,
+    /// Its 95 % interval, clustered by page.
+    pub interval_b: Interval,
+    /// The best constant answer to the same questions, by numeric match.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub floor: Option<Floor>,
+    /// B's rate less A's.
+    pub difference: f64,
+    /// 95 % interval of the difference, by a bootstrap over pages.
+    pub interval: Interval,
+    /// McNemar's exact two-sided p over questions: the epochs of one question
+    /// are no independent coins.
+    pub p: f64,
+}
+
+/// A pair that a rule can judge.
+struct Marked<'p> {
+    page: &'p str,
+    key: &'p QuestionKey,
+    a: bool,
+    b: bool,
+}
+
+impl RuleComparison {
+    /// `None` if the rule can judge no pair.
+    pub(super) fn of(rule: Rule, pairs: &[Pair<'_>]) -> Option<Self> {
+        let programs = |side: fn(&Pair<'_>) -> bool| pairs.iter().any(side);
+        // A side without any program has not failed at programs.
+        if matches!(rule, Rule::ProgramAccuracy | Rule::ProgramExecution)
+            && !(programs(|pair| pair.a.row.item.program.is_some())
+                && programs(|pair| pair.b.row.item.program.is_some()))
+        {
+            return None;
+        }
+        let marks: Vec<Marked<'_>> = pairs
+            .iter()
+            .filter_map(|pair| {
+                Some(Marked {
+                    page: &pair.a.row.item.filename,
+                    key: &pair.a.row.item.key,
+                    a: rule.mark(&pair.a.row)?,
+                    b: rule.mark(&pair.b.row)?,
+                })
+            })
+            .collect();
+        let interval = bootstrap_difference(marks.iter().map(|m| (m.page, m.a, m.b)))?;
+        let rate_a = Rate::of(marks.iter().map(|m| (m.page, m.key, m.a)))?;
+        let rate_b = Rate::of(marks.iter().map(|m| (m.page, m.key, m.b)))?;
+        let count = |a, b| marks.iter().filter(|m| (m.a, m.b) == (a, b)).count();
+        let mut lead: BTreeMap<&QuestionKey, i64> = BTreeMap::new();
+        for mark in &marks {
+            *lead.entry(mark.key).or_default() += i64::from(mark.a) - i64::from(mark.b);
+        }
+        let ahead_a = lead.values().filter(|lead| **lead > 0).count();
+        let ahead_b = lead.values().filter(|lead| **lead < 0).count();
+        let golds = pairs
+            .iter()
+            .filter_map(|pair| pair.a.row.item.ground_truth.as_deref());
+        Some(Self {
+            rule,
+            n: marks.len(),
+            both: count(true, true),
+            only_a: count(true, false),
+            only_b: count(false, true),
+            neither: count(false, false),
+            questions: lead.len(),
+            ahead_a,
+            ahead_b,
+            rate_a: rate_a.rate,
+            interval_a: rate_a.interval(),
+            rate_b: rate_b.rate,
+            interval_b: rate_b.interval(),
+            floor: (rule == Rule::NumericalMatch)
+                .then(|| floor(golds))
+                .flatten(),
+            difference: rate_b.rate - rate_a.rate,
+            interval,
+            p: mcnemar(ahead_a as u64, ahead_b as u64),
+        })
+    }
+}
