@@ -19,6 +19,7 @@ pub mod cli;
 pub mod config;
 pub mod dataset;
 pub mod env;
+pub mod files;
 pub mod graph;
 pub mod models;
 pub mod number;

@@ -7,6 +7,7 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 
 use crate::dataset::{Case, Dataset, Gold, Record};
+use crate::files;
 use crate::run::{Journal, Row, RunMeta};
 use crate::score::files::{PredictionRow, read_predictions, rescore};
 use crate::score::{ScoredRow, score};
@@ -279,7 +280,7 @@ fn run_behind(csv: &Path) -> Option<PathBuf> {
     if beside.is_file() {
         return Some(beside);
     }
-    let bytes = std::fs::read(csv).ok()?;
+    let bytes = files::read(csv).ok()?;
     let runs = csv.parent()?.join("runs");
     let mut folders: Vec<PathBuf> = std::fs::read_dir(runs)
         .ok()?
@@ -291,7 +292,7 @@ fn run_behind(csv: &Path) -> Option<PathBuf> {
     folders.into_iter().rev().find_map(|folder| {
         let copy = folder.join("output.csv");
         let size = std::fs::metadata(&copy).ok()?.len();
-        let same = size == bytes.len() as u64 && std::fs::read(&copy).ok()? == bytes;
+        let same = size == bytes.len() as u64 && files::read(&copy).ok()? == bytes;
         let journal = folder.join("journal.sqlite");
         (same && journal.is_file()).then_some(journal)
     })

@@ -29,6 +29,10 @@ pub struct ModelArgs {
     /// Base URL of any compatible server; only OpenAI and Azure need a key
     #[arg(long, value_name = "URL", help_heading = "Provider")]
     pub base_url: Option<String>,
+    /// Send keys and tokens over http:// to other machines too
+    #[arg(long, help_heading = "Provider")]
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub allow_http: bool,
     /// Limit on output tokens of one reply
     #[arg(long, value_name = "N", help_heading = "Provider")]
     pub max_tokens: Option<u32>,

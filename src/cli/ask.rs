@@ -84,6 +84,9 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
         }
     });
     let answering = provider::answering(&settings, observer)?;
+    if let Some(notice) = &answering.notice {
+        voice.warn(notice);
+    }
     let session = Session {
         pair: Pair::new(&answering.pair)?,
         document: Arc::new(own.document),

@@ -140,7 +140,7 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
     let runtime = runtime.context("cannot start the runtime")?;
     let files = runtime.block_on(download(&client, to, &options, &mut tell))?;
     bar.finish_and_clear();
-    stdout::print(|out| {
+    stdout::print_words(|out| {
         files
             .iter()
             .try_for_each(|file| writeln!(out, "{}", file.display()))
@@ -157,7 +157,7 @@ fn check(dataset: &Dataset, all: bool) -> anyhow::Result<Exit> {
         programs_confirmed,
         findings,
     } = &report;
-    stdout::print(|out| {
+    stdout::print_words(|out| {
         writeln!(
             out,
             "{}: {records} records, {questions} stand-alone questions, {turns} turns",
@@ -207,7 +207,7 @@ fn check_programs(dataset: &Dataset) -> anyhow::Result<Exit> {
         .filter(|finding| fails(finding.artefact))
         .collect();
     let agree = report.programs_confirmed;
-    stdout::print(|out| {
+    stdout::print_words(|out| {
         for miss in &misses {
             let part = miss.part.as_deref().unwrap_or_default();
             writeln!(
@@ -258,7 +258,7 @@ fn show(dataset: &Dataset, id: &str, gold: bool, style: TableStyle) -> anyhow::R
         TableStyle::Repaired => Style::Repaired,
     };
     let view = dataset::show(record, style);
-    stdout::print(|out| {
+    stdout::print_words(|out| {
         write!(out, "{}", view.text())?;
         if gold {
             write!(out, "\n{}", view.gold_text())?;
@@ -279,7 +279,7 @@ fn print_stats(dataset: &Dataset) -> anyhow::Result<Exit> {
         turns,
         ..
     } = &stats;
-    stdout::print(|out| {
+    stdout::print_words(|out| {
         writeln!(out, "{}  (blake3 {})", dataset.source, dataset.hash)?;
         writeln!(
             out,

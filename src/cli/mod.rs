@@ -7,6 +7,7 @@ mod ask;
 mod color;
 mod compare;
 mod data;
+mod dotenv;
 mod env;
 mod exit;
 mod gate;
@@ -27,7 +28,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::sinks::terminal::Look;
+use crate::sinks::terminal::{Look, harmless};
 
 pub use exit::{Exit, Failure};
 
@@ -100,7 +101,9 @@ pub fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) => {
             let exit = exit::classify(&error);
-            note(telemetry::error_line(&exit::one_line(&error), exit));
+            // It may be coloured, and the words in it are harmless already.
+            let line = telemetry::error_line(&exit::one_line(&error), exit);
+            let _ = writeln!(std::io::stderr().lock(), "{line}");
             exit.into()
         }
     }
@@ -145,7 +148,9 @@ fn dispatch(cli: Cli, look: Look) -> anyhow::Result<Exit> {
     }
 }
 
-/// Says a line on stderr. Nobody to read it is no reason to stop.
+/// Says a line on stderr, with the words of others made harmless. Nobody to read
+/// it is no reason to stop.
 fn note(line: impl std::fmt::Display) {
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+    let line = line.to_string();
+    let _ = writeln!(std::io::stderr().lock(), "{}", harmless(&line));
 }

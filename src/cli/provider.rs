@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rust_decimal::Decimal;
+use secrecy::ExposeSecret;
 
 use crate::agents::{Backend, CriticMode, OpinionUse, PairOptions, Sampling};
 use crate::config::{Origin, Settings, TableStyle};
@@ -15,8 +16,9 @@ use crate::models::{self, ChatModel, Endpoint, Observer, OpenAiModel, PriceList}
 use crate::prompt::{Prompts, Rendering};
 use crate::run::Price;
 use crate::table::Style;
+use crate::telemetry::shown_address;
 
-use super::{Exit, Failure};
+use super::{Exit, Failure, dotenv};
 
 /// Records asked for by default from an endpoint that may cost money.
 const PAID_DEFAULT_RECORDS: usize = 100;
@@ -38,6 +40,8 @@ pub struct Answering {
     pub name: String,
     /// The same for the critic.
     pub critic_name: String,
+    /// What must be known before a key is sent.
+    pub notice: Option<String>,
 }
 
 /// Sets up the pair that the settings ask for; `observer` hears of retries.
@@ -49,10 +53,12 @@ pub fn answering(settings: &Settings, observer: Observer) -> anyhow::Result<Answ
         Some(folder) => Prompts::from_dir(folder)?,
         None => Prompts::embedded(),
     };
+    let mut notice = None;
     let (backend, endpoint, name, critic_name) = if settings.is_offline() {
         (Backend::Offline, None, "offline".to_owned(), String::new())
     } else {
         let analyst = single(settings, &settings.model, &variable, &observer)?;
+        notice.clone_from(&analyst.notice);
         let critic = match &settings.critic_model {
             Some(model) => single(settings, model, &variable, &observer)?,
             None => analyst.clone(),
@@ -74,6 +80,7 @@ pub fn answering(settings: &Settings, observer: Observer) -> anyhow::Result<Answ
         endpoint,
         name,
         critic_name,
+        notice,
     })
 }
 
@@ -91,6 +98,17 @@ impl Answering {
             replies.map(|reply| price(reply)).sum()
         })
     }
+}
+
+/// The settings as a run keeps them: without what may be a key in an address.
+pub fn kept(settings: &Settings) -> anyhow::Result<toml::Table> {
+    let mut table = toml::Table::try_from(settings)?;
+    for key in ["base_url", "mlflow"] {
+        if let Some(toml::Value::String(address)) = table.get_mut(key) {
+            *address = shown_address(address);
+        }
+    }
+    Ok(table)
 }
 
 /// Whether calls to an endpoint leave this machine, and so may cost money.
@@ -115,6 +133,8 @@ pub struct Single {
     pub endpoint: Endpoint,
     /// Provider, address and model.
     pub name: String,
+    /// That the key goes to an address that somebody else may have chosen.
+    pub notice: Option<String>,
 }
 
 /// One model by the settings' server, with `variables` in the place of the
@@ -132,19 +152,51 @@ pub fn single(
         provider: settings.provider.as_deref().map(str::parse).transpose()?,
         base_url: settings.base_url.clone(),
         model: model.to_owned(),
+        allow_http: settings.allow_http,
     };
     let mut resolved = models::Settings::resolve(variables, &flags)?;
     resolved.timeouts.attempt = Duration::from_secs(settings.timeout);
     resolved.retry.max_attempts = settings.attempts;
+    let address = shown_address(&resolved.base_url);
     Ok(Single {
         endpoint: resolved.endpoint(),
+        notice: foreign_address(settings, variables, &resolved, &address),
         // Part of a run's identity.
-        name: format!(
-            "{} {} {}",
-            resolved.provider, resolved.base_url, resolved.model
-        ),
+        name: format!("{} {address} {}", resolved.provider, resolved.model),
         model: Arc::new(OpenAiModel::new(resolved)?.with_observer(Arc::clone(observer))),
     })
+}
+
+/// What is said where the base URL comes from a file and the key does not: the
+/// file may be somebody else's, and the key is sent to the address that it names.
+fn foreign_address(
+    settings: &Settings,
+    variables: &dyn Fn(&str) -> Option<String>,
+    resolved: &models::Settings,
+    shown: &str,
+) -> Option<String> {
+    let key = resolved.api_key.as_ref()?.expose_secret();
+    let dotenv = |value: &str| dotenv::gave(value).then(|| ".env".to_owned());
+    let file = match (&settings.base_url, settings.origins.get("base_url")) {
+        (Some(_), Some(Origin::File(path))) => Some(path.display().to_string()),
+        (Some(url), Some(Origin::Environment)) => dotenv(url),
+        (Some(_), Some(Origin::CommandLine) | None) => None,
+        (None, _) => {
+            let variable = match resolved.provider {
+                models::Provider::OpenAi => "OPENAI_BASE_URL",
+                models::Provider::Azure => "AZURE_OPENAI_ENDPOINT",
+            };
+            dotenv(&variables(variable)?)
+        }
+    }?;
+    let whose = match dotenv(key) {
+        None => "the environment".to_owned(),
+        Some(same) if same == file => return None,
+        Some(other) => other,
+    };
+    Some(format!(
+        "note: the key from {whose} is sent to {shown}, the base URL in {file}"
+    ))
 }
 
 /// Variables that only a chat model has a use for.

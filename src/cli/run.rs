@@ -83,6 +83,9 @@ async fn traced_job(
         }
     });
     let answering = provider::answering(&settings, observer)?;
+    if let Some(notice) = &answering.notice {
+        progress.voice().warn(notice);
+    }
     for line in provider::advice(&settings) {
         progress.say(&line);
     }
@@ -214,7 +217,7 @@ fn tell(args: &RunArgs, voice: &Voice, summary: &Summary, sent: Option<&Sent>) {
             voice.say(&line);
         } else {
             // Output that cannot be written takes nothing from the run.
-            let _ = stdout::print(|out| writeln!(out, "{line}"));
+            let _ = stdout::print_words(|out| writeln!(out, "{line}"));
         }
     }
     for line in tracking::missing(sent, &summary.run.id) {
@@ -266,7 +269,7 @@ fn begin(
         data_file: RunMeta::file_of(dataset),
         invented: dataset.invented,
         total: plan.total(),
-        settings: toml::Table::try_from(settings)?,
+        settings: provider::kept(settings)?,
     };
     let journal = Journal::create(&folder.journal(), &meta)?;
     if !settings.is_offline() {

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::config::{Layers, Origin, Settings};
 
-use super::{Exit, Failure, provider};
+use super::{dotenv, provider};
 
 /// The settings that `flags`, which serialise as a layer of them, come to over
 /// the environment and the file `named`, or `convfinqa.toml` if it is there.
@@ -29,7 +29,7 @@ pub fn load_by(
     named: Option<&Path>,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<Settings> {
-    environment()?;
+    dotenv::load()?;
     let flags = toml::Table::try_from(flags).context("command line")?;
     let layers = Layers::default()
         .file(
@@ -39,16 +39,4 @@ pub fn load_by(
         .environment(variable)?
         .table(flags, Origin::CommandLine)?;
     Ok(layers.settings()?)
-}
-
-/// Takes the variables of `.env` in beside those of the environment.
-///
-/// # Errors
-/// A `.env` that cannot be read; one that is not there is no error.
-pub fn environment() -> anyhow::Result<()> {
-    match dotenvy::dotenv() {
-        Ok(_) => Ok(()),
-        Err(error) if error.not_found() => Ok(()),
-        Err(error) => Err(Failure::new(Exit::Usage, format!(".env: {error}")).into()),
-    }
 }

@@ -4,6 +4,8 @@
 
 use std::io::{ErrorKind, Write};
 
+use crate::sinks::terminal::harmless;
+
 use super::{Exit, Failure};
 
 /// Prints to standard output; `false` if nobody reads it any more.
@@ -22,6 +24,21 @@ pub(super) fn print(
             format!("cannot write to standard output: {error}"),
         )),
     }
+}
+
+/// Prints text that others wrote in part, without what a terminal would obey.
+///
+/// # Errors
+/// As [`print`].
+pub(super) fn print_words(
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<bool, Failure> {
+    let mut text = Vec::new();
+    let written = write(&mut text);
+    print(|out| {
+        out.write_all(harmless(&String::from_utf8_lossy(&text)).as_bytes())?;
+        written
+    })
 }
 
 /// Prints a value as indented JSON.

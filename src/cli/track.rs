@@ -7,6 +7,7 @@ use anyhow::Context;
 use crate::run::{Finish, Journal, Status};
 use crate::sinks::RunFolder;
 use crate::sinks::mlflow::{self, Delivered, Delivery, MlflowError, Record};
+use crate::telemetry::{HIDDEN, shown_address};
 
 use super::provider::variable;
 use super::{Exit, Failure, exit, run, stdout, tracking};
@@ -33,6 +34,9 @@ pub struct SyncArgs {
     /// The experiment [default: the run's own]
     #[arg(long, value_name = "NAME")]
     experiment: Option<String>,
+    /// Send MLflow's credentials over http:// to another machine too
+    #[arg(long)]
+    allow_http: bool,
     /// Log the runs anew, though they were delivered or deleted there
     #[arg(long)]
     new: bool,
@@ -60,7 +64,7 @@ pub fn execute(command: Command) -> anyhow::Result<Exit> {
 /// A run that is not there, a server that is not known or cannot be reached;
 /// the last error of those runs that could not be delivered.
 async fn sync(args: &SyncArgs) -> anyhow::Result<Exit> {
-    super::settings::environment()?;
+    super::dotenv::load()?;
     let folders = if args.runs.is_empty() {
         undelivered(args)?
     } else {
@@ -72,7 +76,7 @@ async fn sync(args: &SyncArgs) -> anyhow::Result<Exit> {
     };
     if folders.is_empty() {
         let runs = args.output.join("runs");
-        stdout::print(|out| writeln!(out, "every run in {} has arrived", runs.display()))?;
+        stdout::print_words(|out| writeln!(out, "every run in {} has arrived", runs.display()))?;
     }
     let mut failed: Option<anyhow::Error> = None;
     for folder in &folders {
@@ -84,7 +88,7 @@ async fn sync(args: &SyncArgs) -> anyhow::Result<Exit> {
         match deliver(args, folder).await {
             Ok(delivered) => {
                 // Output that cannot be written is no reason to deliver no more.
-                let _ = stdout::print(|out| writeln!(out, "{name}: {}", delivered.page));
+                let _ = stdout::print_words(|out| writeln!(out, "{name}: {}", delivered.page));
                 for line in tracking::shortfalls(&delivered) {
                     super::note(format_args!("{name}: {line}"));
                 }
@@ -110,6 +114,7 @@ async fn sync(args: &SyncArgs) -> anyhow::Result<Exit> {
 /// Runs that have not arrived whole. Those that were not to be tracked are
 /// sent only when they are named.
 fn undelivered(args: &SyncArgs) -> anyhow::Result<Vec<RunFolder>> {
+    let asked = args.mlflow.as_deref().map(shown_address);
     let mut folders = Vec::new();
     for folder in RunFolder::all(&args.output) {
         let journal = Journal::open(&folder.journal())?;
@@ -126,7 +131,7 @@ fn undelivered(args: &SyncArgs) -> anyhow::Result<Vec<RunFolder>> {
                 };
                 record.complete_at == Some(journal.answered()?)
                     && record.has_all_traces(folder.path())?
-                    && !elsewhere(&record.uri, &args.mlflow)
+                    && !elsewhere(&record.uri, &asked)
                     && !elsewhere(&record.experiment, &args.experiment)
             }
             None => false,
@@ -143,11 +148,16 @@ async fn deliver(args: &SyncArgs, folder: &RunFolder) -> anyhow::Result<Delivere
     let meta = journal.meta()?;
     let record = Record::read(folder.path())?;
     let set = |key: &str| meta.settings.get(key).and_then(toml::Value::as_str);
-    let own = set("mlflow").filter(|uri| !["auto", "off", ""].contains(uri));
+    // An address whose key was not kept leads nowhere.
+    let whole = |uri: &str| !uri.contains(HIDDEN);
+    let own = set("mlflow").filter(|uri| !["auto", "off", ""].contains(uri) && whole(uri));
     let uri = args
         .mlflow
         .clone()
-        .or_else(|| record.as_ref().map(|record| record.uri.clone()))
+        .or_else(|| {
+            let uri = record.as_ref().map(|record| record.uri.clone());
+            uri.filter(|uri| whole(uri))
+        })
         .or_else(|| own.map(str::to_owned))
         .or_else(|| variable("MLFLOW_TRACKING_URI"))
         .ok_or_else(|| {
@@ -161,7 +171,9 @@ async fn deliver(args: &SyncArgs, folder: &RunFolder) -> anyhow::Result<Delivere
         .clone()
         .or_else(|| record.map(|record| record.experiment))
         .unwrap_or_else(|| tracking::experiment(set("experiment")));
-    let server = tracking::server(&uri, &experiment)?;
+    let allow_http =
+        args.allow_http || variable("CONVFINQA_ALLOW_HTTP").is_some_and(|set| set.trim() == "true");
+    let server = tracking::server(&uri, &experiment, allow_http)?;
     // Held from here on: a run that still goes on is not touched.
     let mut delivery = Delivery::open(server, folder.path(), args.new)?;
     let records = meta.records();

@@ -35,7 +35,7 @@ pub fn tracking(settings: &Settings) -> anyhow::Result<Tracking> {
         "off" => Ok(Tracking::Off),
         "auto" | "" => match variable("MLFLOW_TRACKING_URI") {
             None => Ok(Tracking::Off),
-            Some(uri) => match server(&uri, &experiment) {
+            Some(uri) => match server(&uri, &experiment, settings.allow_http) {
                 Ok(server) => Ok(Tracking::On(server)),
                 // No other program reads this variable.
                 Err(error) if matches!(error.downcast_ref(), Some(MlflowError::Links)) => {
@@ -46,7 +46,7 @@ pub fn tracking(settings: &Settings) -> anyhow::Result<Tracking> {
                 ))),
             },
         },
-        uri => Ok(Tracking::On(server(uri, &experiment)?)),
+        uri => Ok(Tracking::On(server(uri, &experiment, settings.allow_http)?)),
     }
 }
 
@@ -61,8 +61,9 @@ pub fn experiment(named: Option<&str>) -> String {
 /// A server at an address, asked as the variables say.
 ///
 /// # Errors
-/// An address or credentials that cannot be used.
-pub fn server(uri: &str, experiment: &str) -> anyhow::Result<Server> {
+/// An address or credentials that cannot be used, or credentials that would go
+/// unencrypted to another machine, unless `allow_http` is set.
+pub fn server(uri: &str, experiment: &str, allow_http: bool) -> anyhow::Result<Server> {
     let basic = variable("MLFLOW_TRACKING_USERNAME").zip(variable("MLFLOW_TRACKING_PASSWORD"));
     let credentials = match (basic, variable("MLFLOW_TRACKING_TOKEN")) {
         (Some((user, password)), _) => Credentials::Basic {
@@ -75,6 +76,13 @@ pub fn server(uri: &str, experiment: &str) -> anyhow::Result<Server> {
     let mut target = Target::new(uri, experiment, credentials)?;
     if let Some(rule) = variable("MLFLOW_LINKS") {
         target = target.with_links(&rule)?;
+    }
+    if target.is_exposed() && !allow_http {
+        return Err(MlflowError::Address {
+            uri: target.shown,
+            reason: "the credentials would be sent unencrypted: use https://, or pass --allow-http",
+        }
+        .into());
     }
     let http = models::http::client(Duration::from_secs(5), target.is_loopback())?;
     Ok(Server::new(http, target, Patience::default()))

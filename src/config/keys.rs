@@ -48,6 +48,7 @@ pub const KEYS: &[Key] = &[
     key("model", Kind::Text),
     key("provider", Kind::Plain),
     key("base_url", Kind::Text),
+    key("allow_http", Kind::Plain),
     key("critic", Kind::Plain),
     key("critic_model", Kind::Text),
     deciding("temperature"),

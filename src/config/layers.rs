@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use toml::Table;
 
+use crate::files;
+
 use super::keys::KEYS;
 use super::settings::Settings;
 
@@ -76,7 +78,7 @@ impl Layers {
     /// # Errors
     /// [`ConfigError`] naming the file and the key.
     pub fn file(self, path: &Path, required: bool) -> Result<Self, ConfigError> {
-        let text = match fs_err::read_to_string(path) {
+        let text = match files::read_to_string(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !required => {
                 return Ok(self);

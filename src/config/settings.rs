@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agents::{AnswerFrom, CriticMode, OPINION_CONFIDENCE, OpinionUse};
 use crate::run::{HistoryMode, Mode};
-use crate::telemetry::LogFormat;
+use crate::telemetry::{HIDDEN, LogFormat};
 
 use super::layers::Origin;
 
@@ -48,6 +48,8 @@ pub struct Settings {
     /// Base URL of any compatible server, e.g. `http://127.0.0.1:8080/v1`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
+    /// Whether keys may leave this machine unencrypted.
+    pub allow_http: bool,
     /// Who criticises: `llm`, `rules` or `off`.
     pub critic: CriticMode,
     /// The critic's model, if it is another.
@@ -140,6 +142,7 @@ impl Default for Settings {
             model: "offline".to_owned(),
             provider: None,
             base_url: None,
+            allow_http: false,
             critic: CriticMode::default(),
             critic_model: None,
             temperature: None,
@@ -176,6 +179,37 @@ impl Default for Settings {
             origins: BTreeMap::new(),
         }
     }
+}
+
+const MODEL_KEYS: &str =
+    "give an address without it, and the key in OPENAI_API_KEY or AZURE_OPENAI_API_KEY";
+const MLFLOW_KEYS: &str =
+    "put them into MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or MLFLOW_TRACKING_TOKEN";
+
+/// What an address holds that may be secret and would be written into every run's
+/// `config.toml`.
+fn secret_in(address: &str) -> Option<&'static str> {
+    let (before, query) = match address.split_once(['?', '#']) {
+        Some((before, query)) => (before, Some(query)),
+        None => (address, None),
+    };
+    let (_, rest) = before.split_once("://").unwrap_or(("", before));
+    if rest
+        .split('/')
+        .next()
+        .is_some_and(|host| host.contains('@'))
+    {
+        Some("a user or password")
+    } else if query.is_some_and(|query| !is_api_version(query)) {
+        Some("a query string or fragment")
+    } else {
+        None
+    }
+}
+
+/// Whether a query is the one that Azure's portal shows behind an endpoint.
+fn is_api_version(query: &str) -> bool {
+    query.starts_with("api-version=") && !query.contains(['&', '#'])
 }
 
 impl Settings {
@@ -215,17 +249,20 @@ impl Settings {
         if let Some((name, _)) = least_one.iter().find(|(_, value)| *value == 0) {
             return Err(format!("{name} is 0; it must be at least 1"));
         }
-        // This setting is written into every run's config.toml.
-        let host = self.mlflow.split_once("://").map_or("", |(_, host)| host);
-        if host
-            .split('/')
-            .next()
-            .is_some_and(|host| host.contains('@'))
-        {
-            return Err(
-                "mlflow holds a user or password; put them into MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD"
-                    .to_owned(),
-            );
+        let addresses = [
+            ("mlflow", Some(self.mlflow.as_str()), MLFLOW_KEYS),
+            ("base_url", self.base_url.as_deref(), MODEL_KEYS),
+        ];
+        for (name, address, variables) in addresses {
+            let address = address.unwrap_or_default();
+            if address.contains(HIDDEN) {
+                return Err(format!(
+                    "{name} is {address}, which was written without its key; give the whole address"
+                ));
+            }
+            if let Some(fault) = secret_in(address) {
+                return Err(format!("{name} holds {fault}; {variables}"));
+            }
         }
         let experiment = self.experiment.as_deref();
         if experiment.is_some_and(|name| name.trim().is_empty() || name.chars().count() > 500) {

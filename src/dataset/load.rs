@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use crate::files;
+
 use super::assemble::{Assembler, record_name};
 use super::read::{self, Stop};
 use super::{Dataset, DatasetError};
@@ -91,7 +93,7 @@ pub fn from_str(origin: &str, json: &str) -> Result<Dataset, DatasetError> {
 fn from_path(path: &Path, on_fault: OnFault<'_>) -> Result<Dataset, DatasetError> {
     let file = open(path)?;
     let id_of = |index| {
-        File::open(path)
+        files::open(path)
             .ok()
             .and_then(|file| read::id_of(file, index))
     };
@@ -155,5 +157,5 @@ fn open(path: &Path) -> Result<File, DatasetError> {
         }
         Ok(_) => {}
     }
-    File::open(path).map_err(io)
+    files::open(path).map_err(io)
 }

@@ -8,6 +8,8 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
+use crate::telemetry::strike;
+
 use super::error::{ErrorKind, ModelError};
 use super::hint::server_hint;
 use super::retry::{Failed, Patience};
@@ -204,12 +206,12 @@ pub(super) fn refused(kind: ErrorKind, message: &str, exchange: &Exchange, secre
 }
 
 /// The provider's id of an exchange.
-pub(super) fn request_id(exchange: &Exchange) -> Option<String> {
+pub(super) fn request_id(exchange: &Exchange, secret: &str) -> Option<String> {
     ["x-request-id", "apim-request-id", "x-ms-request-id"]
         .iter()
         .find_map(|name| exchange.headers.get(*name))
         .and_then(|value| value.to_str().ok())
-        .map(str::to_owned)
+        .map(|id| strike(id, &[secret]).into_owned())
 }
 
 fn location(exchange: &Exchange) -> Option<String> {
@@ -222,26 +224,16 @@ fn location(exchange: &Exchange) -> Option<String> {
 
 fn with_exchange(mut error: ModelError, exchange: &Exchange, secret: &str) -> ModelError {
     error.status = (exchange.status != 0).then_some(exchange.status);
-    error.request_id = request_id(exchange);
+    error.request_id = request_id(exchange, secret);
     if !exchange.body.is_empty() {
         let kept = exchange
             .body
             .get(..ModelError::MAX_BODY)
             .unwrap_or(&exchange.body);
-        error.body = Some(without(&String::from_utf8_lossy(kept), secret));
+        error.body = Some(strike(&String::from_utf8_lossy(kept), &[secret]).into_owned());
     }
-    error.message = without(&error.message, secret);
+    error.message = strike(&error.message, &[secret]).into_owned();
     error
-}
-
-/// Some servers quote the key they refuse.
-fn without(text: &str, secret: &str) -> String {
-    if secret.len() < 6 {
-        // Too short to be a key, and likely to be part of a word.
-        text.to_owned()
-    } else {
-        text.replace(secret, "***")
-    }
 }
 
 /// The innermost error: the layers above it only repeat "error sending request".
@@ -369,7 +361,7 @@ mod tests {
             broken: None,
         };
         let error = failed(&attempt, "sk-very-secret", true).error;
-        assert_eq!(error.message, "wrong key ***");
+        assert_eq!(error.message, "wrong key [redacted]");
         assert!(!error.body.unwrap().contains("secret"));
     }
 }

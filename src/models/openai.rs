@@ -19,7 +19,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 
-use crate::telemetry::{attributes as names, set};
+use crate::telemetry::{attributes as names, set, shown_address, strike_json};
 
 use super::address::Address;
 use super::capabilities::{Capabilities, Correction, corrected};
@@ -135,7 +135,7 @@ impl OpenAiModel {
                         refusal: answer.refusal,
                         usage: answer.usage,
                         model: answer.model.unwrap_or_else(|| self.settings.model.clone()),
-                        request_id: classify::request_id(&exchange),
+                        request_id: classify::request_id(&exchange, self.settings.key()),
                         attempts: transport.sent(),
                         latency: started.elapsed(),
                     });
@@ -217,7 +217,7 @@ impl OpenAiModel {
             } if (200..300).contains(&exchange.status) => exchange,
             attempt => return Err(classify::failed(&attempt, secret, reached)),
         };
-        let body: Value = serde_json::from_slice(&exchange.body).map_err(|error| {
+        let mut body: Value = serde_json::from_slice(&exchange.body).map_err(|error| {
             let (kind, message) = if error.is_eof() {
                 (
                     ErrorKind::CutOff,
@@ -231,6 +231,8 @@ impl OpenAiModel {
             };
             classify::refused(kind, &message, &exchange, secret)
         })?;
+        // What is read from here on is kept and shown.
+        strike_json(&mut body, &[secret]);
         match read_answer(&body) {
             Ok(answer) => Ok((answer, exchange)),
             // Some gateways send the failure of the server behind them as a success.
@@ -288,7 +290,7 @@ impl OpenAiModel {
     /// The error with what a reader needs to find the place.
     fn located(&self, mut error: ModelError, sent: u32) -> ModelError {
         error.attempts = sent;
-        let base = &self.settings.base_url;
+        let base = shown_address(&self.settings.base_url);
         let place = match error.kind {
             ErrorKind::NotFound => format!("`{}` at {base}", self.settings.model),
             ErrorKind::Timeout => format!(
@@ -296,7 +298,7 @@ impl OpenAiModel {
                 self.settings.timeouts.attempt.as_secs_f64()
             ),
             ErrorKind::Connect | ErrorKind::Tls | ErrorKind::Unauthorized | ErrorKind::Settings => {
-                base.clone()
+                base
             }
             _ => return error,
         };

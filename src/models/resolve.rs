@@ -8,6 +8,8 @@ use std::time::Duration;
 use reqwest::Url;
 use secrecy::SecretString;
 
+use crate::telemetry::shown_address;
+
 use super::retry::RetryOptions;
 use super::settings::{
     AZURE_API_VERSION, Endpoint, Flags, OPENAI_BASE_URL, Provider, Settings, SettingsError,
@@ -104,6 +106,16 @@ impl Settings {
             check_header(parts.key_variable, key)?;
         }
         let endpoint = endpoint_of(parts.url);
+        if api_key.is_some()
+            && parts.url.scheme() == "http"
+            && endpoint != Endpoint::Loopback
+            && !flags.allow_http
+        {
+            return Err(SettingsError::Unencrypted {
+                variable: parts.key_variable,
+                host: parts.url.host_str().unwrap_or_default().to_owned(),
+            });
+        }
         let needs_key = matches!(endpoint, Endpoint::OpenAi | Endpoint::Azure);
         if api_key.is_none() && needs_key {
             return Err(SettingsError::NoKey {
@@ -165,7 +177,7 @@ fn checked_url(variable: &'static str, value: &str) -> Result<Url, SettingsError
     let value = value.trim();
     let fail = |value: &str, reason: &str| SettingsError::Url {
         variable,
-        value: value.to_owned(),
+        value: shown_address(value),
         reason: reason.to_owned(),
     };
     let url = Url::parse(value).map_err(|source| {
@@ -174,12 +186,17 @@ fn checked_url(variable: &'static str, value: &str) -> Result<Url, SettingsError
             &format!("{source}; write it with http:// or https://"),
         )
     })?;
-    if !url.username().is_empty() || url.password().is_some() {
-        let host = url.host_str().unwrap_or_default();
-        return Err(fail(
-            host,
-            "it holds a user name; give the key in its variable",
-        ));
+    // Azure's portal shows an endpoint with its API version.
+    let query = url.query_pairs().any(|(name, _)| name != "api-version");
+    let secret = if !url.username().is_empty() || url.password().is_some() {
+        Some("it holds a user name; give the key in its variable")
+    } else if query || url.fragment().is_some() {
+        Some("it holds a query string or fragment; give the key in its variable")
+    } else {
+        None
+    };
+    if let Some(reason) = secret {
+        return Err(fail(url.host_str().unwrap_or_default(), reason));
     }
     if !matches!(url.scheme(), "http" | "https") {
         return Err(fail(value, "write it with http:// or https://"));
@@ -361,6 +378,26 @@ mod tests {
     }
 
     #[test]
+    fn a_key_goes_over_http_to_another_machine_only_if_that_is_allowed() {
+        let to = |base: &str, allow_http| {
+            let vars = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", base)];
+            let flags = Flags {
+                allow_http,
+                ..Flags::default()
+            };
+            resolve(&vars, flags)
+        };
+        let error = to("http://ollama:11434/v1", false).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "OPENAI_API_KEY would be sent to ollama unencrypted: use https://, unset the key, or pass --allow-http"
+        );
+        assert!(to("http://ollama:11434/v1", true).is_ok());
+        assert!(to("http://127.0.0.1:1/v1", false).is_ok());
+        assert!(to("https://models.example/v1", false).is_ok());
+    }
+
+    #[test]
     fn a_broken_key_is_told_of_and_not_shown() {
         let error = resolve(&[("OPENAI_API_KEY", "sk-1\nsk-2")], Flags::default()).unwrap_err();
         assert_eq!(
@@ -379,6 +416,10 @@ mod tests {
             ("ftp://host/v1", "http://"),
             ("http://", "host"),
             ("https://user:pw@host/v1", "user name"),
+            ("https://host/v1?key=pw", "query string"),
+            ("https://host/v1?api-version=1&key=pw", "query string"),
+            ("https://host/v1#pw", "query string"),
+            ("host/v1?key=pw", "http://"),
         ] {
             let error = resolve(
                 &[("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", base)],

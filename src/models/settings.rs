@@ -32,6 +32,16 @@ pub enum SettingsError {
         /// The server.
         host: String,
     },
+    /// A key that anybody between here and the server could read.
+    #[error(
+        "{variable} would be sent to {host} unencrypted: use https://, unset the key, or pass --allow-http"
+    )]
+    Unencrypted {
+        /// The variable that holds the key.
+        variable: &'static str,
+        /// The server.
+        host: String,
+    },
     /// A value that cannot be sent in a header. The value itself is not told.
     #[error("{variable} holds {found}: set it again, one line without spaces")]
     HeaderValue {
@@ -177,6 +187,8 @@ pub struct Flags {
     pub base_url: Option<String>,
     /// `--model`.
     pub model: String,
+    /// `--allow-http`.
+    pub allow_http: bool,
 }
 
 impl Settings {

@@ -10,6 +10,7 @@ use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, context};
 use super::error::PromptError;
 use super::view::{CriticView, Prompt, Rendering, variables};
 use crate::dataset::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
+use crate::files;
 use crate::number::Value;
 use crate::table::Style;
 
@@ -102,7 +103,7 @@ impl Prompts {
                     known: known.join(", "),
                 });
             }
-            let source = std::fs::read_to_string(&path).map_err(read_error(&path))?;
+            let source = files::read_to_string(&path).map_err(read_error(&path))?;
             prompts.add(&name, source)?;
         }
         prompts.rehearse()?;

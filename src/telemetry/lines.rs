@@ -1,12 +1,13 @@
 //! Reading the file of traces back, from where one left off: what delivers
 //! traces later (`convfinqa track sync`) goes through here.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::Path;
 
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use prost::Message;
+
+use crate::files;
 
 /// One line: one whole trace.
 #[derive(Clone, Debug)]
@@ -46,7 +47,7 @@ pub fn read_lines(path: &Path, from: u64, limit: usize) -> std::io::Result<Trace
         next: from,
         ..TraceLines::default()
     };
-    let mut file = match File::open(path) {
+    let mut file = match files::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(read),
         Err(error) => return Err(error),

@@ -20,6 +20,7 @@ use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, SpanData}
 
 use super::Notice;
 use super::error::TelemetryError;
+use super::redact::shown_address;
 
 /// Between two deliveries: short, so that a trace is seen while the run goes on.
 const INTERVAL: Duration = Duration::from_secs(2);
@@ -188,7 +189,7 @@ pub(super) fn processor(otlp: Otlp, notice: Notice) -> Result<BatchSpanProcessor
         .map_err(|error| TelemetryError::Exporter(error.to_string()))?;
     let exporter = Telling {
         inner,
-        endpoint: otlp.endpoint,
+        endpoint: shown_address(&otlp.endpoint),
         trouble,
         said: AtomicBool::new(false),
         notice,

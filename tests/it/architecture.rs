@@ -3,14 +3,15 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Which room may use which, besides `number`, `program`, `table`, `telemetry`.
+/// Which room may use which, besides `number`, `program`, `table`, `telemetry`, `files`.
 /// `docs/architecture.md` says why.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("number", &[]),
     ("program", &["number"]),
     // The page that a table is read from is a type of `dataset`.
     ("table", &["number", "dataset"]),
-    ("telemetry", &[]),
+    ("files", &[]),
+    ("telemetry", &["files"]),
     ("dataset", &[]),
     ("prompt", &["dataset"]),
     ("parse", &[]),
@@ -34,7 +35,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("env", &["dataset", "models", "offline", "parse", "score"]),
 ];
 
-const SHARED: &[&str] = &["number", "program", "table", "telemetry"];
+const SHARED: &[&str] = &["number", "program", "table", "telemetry", "files"];
 
 /// Rooms that may not name gold, so that nothing which talks to a model can see it.
 const NO_GOLD: &[&str] = &["prompt", "models", "graph", "agents", "offline", "parse"];

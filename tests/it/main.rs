@@ -21,6 +21,7 @@ mod env;
 mod env_play;
 mod env_server;
 mod graph;
+mod inputs;
 mod keys;
 mod literals;
 mod mlflow;

@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
+use super::super::{Exit, stdout};
 use crate::dataset::{self, Source};
 use crate::env::data::{BuildOptions, build};
-
-use super::super::{Exit, stdout};
 
 /// What is built, and where.
 #[derive(clap::Args, Debug)]
@@ -36,7 +35,7 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
         tables_only: args.tables_only,
     };
     let built = build(&dataset, &args.out, options)?;
-    stdout::print(|out| {
+    stdout::print_words(|out| {
         writeln!(
             out,
             "{}: {} questions about {} companies, {} tables: {} pages with their sentences",

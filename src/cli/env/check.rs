@@ -20,7 +20,7 @@ pub struct Args {
 pub fn execute(args: &Args) -> anyhow::Result<Exit> {
     let catalog = catalog(args.data.as_deref())?;
     let report = catalog.check();
-    stdout::print(|out| {
+    stdout::print_words(|out| {
         writeln!(
             out,
             "{}: {} companies, {} tables, {} questions",

@@ -77,7 +77,7 @@ pub fn execute(args: Args) -> anyhow::Result<Exit> {
     bar.finish_and_clear();
     let report = Catalog::load(&args.to)?.check();
     let to = args.to.display();
-    stdout::print(|out| {
+    stdout::print_words(|out| {
         writeln!(
             out,
             "{to}: {} questions about {} companies, {} tables; commit {}, every file verified",

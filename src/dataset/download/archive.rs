@@ -8,6 +8,8 @@ use sha1::{Digest, Sha1};
 use tempfile::NamedTempFile;
 use zip::ZipArchive;
 
+use crate::files;
+
 use super::{DownloadError, DownloadEvent, Published};
 
 /// No published file is a tenth of this; a hostile archive might be any size.
@@ -15,7 +17,7 @@ const LARGEST: u64 = 1 << 30;
 
 /// The git blob id of a file.
 pub(super) fn blob_id(path: &Path) -> std::io::Result<String> {
-    let file = File::open(path)?;
+    let file = files::open(path)?;
     let mut hasher = Sha1::new();
     hasher.update(format!("blob {}\0", file.metadata()?.len()));
     let mut reader = BufReader::with_capacity(64 * 1024, file);
@@ -79,7 +81,7 @@ pub(super) fn unpack(
         path: path.to_owned(),
         source,
     };
-    let file = File::open(path).map_err(|source| DownloadError::write(path, source))?;
+    let file = files::open(path).map_err(|source| DownloadError::write(path, source))?;
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(unreadable)?;
     // A name that cannot be read is none of ours.
     let entries: Vec<String> = archive

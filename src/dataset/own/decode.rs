@@ -1,7 +1,10 @@
 //! Bytes to text: UTF-8, UTF-16 by its mark, else Windows-1252, and a clear
 //! word about files that are no text.
 
+use std::io::Read;
 use std::path::Path;
+
+use crate::files;
 
 use super::{LARGEST, OwnError};
 
@@ -17,16 +20,18 @@ pub(super) fn file(path: &Path) -> Result<Decoded, OwnError> {
         path: path.to_owned(),
         source,
     };
-    let metadata = std::fs::metadata(path).map_err(unreadable)?;
-    if metadata.len() > LARGEST {
+    let mut bytes = Vec::new();
+    let file = files::open(path).map_err(unreadable)?;
+    file.take(LARGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
+    if bytes.len() as u64 > LARGEST {
         let reason = format!(
-            "it has {} MB; a document of one page is expected, {} MB at most",
-            metadata.len() / (1024 * 1024),
+            "it has more than {} MB; a document of one page is expected",
             LARGEST / (1024 * 1024)
         );
         return Err(not_text(path, &reason));
     }
-    let bytes = std::fs::read(path).map_err(unreadable)?;
     decode(path, &bytes)
 }
 

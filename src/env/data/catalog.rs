@@ -11,6 +11,7 @@ use super::frame::RawFrame;
 use super::questions::{self, EnvQuestion};
 use super::typed::{self, Column};
 use super::{EnvError, info, parallel};
+use crate::files;
 
 /// Where the questions stand in a data directory.
 pub(super) const QUESTIONS: &str = "benchmark_questions/finqa.csv";
@@ -326,7 +327,7 @@ fn described_frame(entry: &Value) -> Result<RawFrame, String> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, EnvError> {
-    std::fs::read(path).map_err(|source| {
+    files::read(path).map_err(|source| {
         let path = path.to_owned();
         EnvError::Io { path, source }
     })

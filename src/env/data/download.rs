@@ -22,6 +22,7 @@ use super::catalog::COMPANIES;
 use crate::dataset::download::{
     DownloadError, DownloadEvent, DownloadOptions, Published, fetch, verify,
 };
+use crate::files;
 
 /// What to tell people before anything is fetched.
 pub const NOTICE: &str = "SnorkelFinance (snorkelai/finqa-data), Apache-2.0; \
@@ -418,7 +419,7 @@ fn verified(path: &Path, published: &Published, entry: &Entry) -> Result<(), Dow
     let Some(large) = &entry.lfs else {
         return verify(path, published);
     };
-    let bytes = std::fs::read(path).map_err(|e| unwritten(path, e))?;
+    let bytes = files::read(path).map_err(|e| unwritten(path, e))?;
     let found: String = Sha256::digest(&bytes)
         .iter()
         .map(|b| format!("{b:02x}"))

@@ -51,7 +51,20 @@ impl Default for AgentOptions {
 }
 
 impl AgentOptions {
-    /// Tool results shown whole, however long: for a player inside this process.
+    /// What a player that pays for no tokens is shown of a server's results: those
+    /// of an honest server whole, and of any server no more than memory and the
+    /// episodes' file can hold.
+    #[must_use]
+    pub fn of_a_server() -> Self {
+        Self {
+            result_chars: 2_000_000,
+            total_chars: 8_000_000,
+            ..Self::default()
+        }
+    }
+
+    /// Tool results shown whole, however long: for a player and an environment
+    /// inside this process.
     #[must_use]
     pub fn unbounded() -> Self {
         Self {

@@ -2,10 +2,12 @@
 //! that is there already is gone on with.
 
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+
+use crate::files;
 
 use super::PlayError;
 use super::record::{Episode, FORMAT, Identity, Played};
@@ -35,6 +37,10 @@ impl Log {
         };
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder).map_err(io)?;
+        }
+        match files::open(path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(io(error)),
+            _ => {}
         }
         let mut file = OpenOptions::new()
             .read(true)

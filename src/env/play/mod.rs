@@ -7,6 +7,7 @@
 //! ends; [`PlaySummary`] says what they come to. It grades nothing and looks up
 //! nothing: rewards and truths are what the environment says.
 
+mod address;
 mod agent;
 mod baseline;
 mod error;
@@ -20,12 +21,12 @@ mod summary;
 mod trace;
 mod written;
 
+pub use address::Address;
 pub use agent::{AgentOptions, PriceOf};
 pub use baseline::Baseline;
 pub use error::PlayError;
 pub use log::Log;
 pub use player::{Finish, PlayEvent, PlayOptions, Player, instructions_hash};
 pub use record::{Ending, Episode, FORMAT, Identity, ModelCall, Played, Spent, Step};
-pub use remote::Address;
 pub use session::Target;
 pub use summary::{PlaySummary, RewardSummary, latest};

@@ -7,7 +7,6 @@
 use std::time::Duration;
 
 use futures::{SinkExt, StreamExt};
-use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
@@ -16,11 +15,13 @@ use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::handshake::client::generate_key;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
-use tokio_tungstenite::tungstenite::protocol::Role;
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
 use super::PlayError;
+use super::address::Address;
 use super::session::{Asked, Stepped};
 use crate::models;
+use crate::telemetry::strike_json;
 
 /// How long a connection and one answer may take, as in the public client.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -28,70 +29,23 @@ const ANSWER: Duration = Duration::from_secs(60);
 /// How long a server may take to end a session that is told to end.
 const GOODBYE: Duration = Duration::from_secs(1);
 
-/// Where a server is, and the token it wants.
-#[derive(Clone, Debug)]
-pub struct Address {
-    /// `http://…/ws`, without anything secret.
-    url: Url,
-    token: Option<SecretString>,
-}
-
-impl Address {
-    /// Reads an address: `http://host:8000`, `https://host/path`, `ws://…`;
-    /// `/ws` is added where it is missing.
-    ///
-    /// # Errors
-    /// [`PlayError::Address`].
-    pub fn new(text: &str, token: Option<SecretString>) -> Result<Self, PlayError> {
-        let wrong = |reason: &str| PlayError::Address {
-            url: text.to_owned(),
-            reason: reason.to_owned(),
-        };
-        let spelled = match text.trim().split_once("://") {
-            Some(("ws", rest)) => format!("http://{rest}"),
-            Some(("wss", rest)) => format!("https://{rest}"),
-            Some(("http" | "https", _)) => text.trim().to_owned(),
-            Some(_) => return Err(wrong("it begins with none of http, https, ws, wss")),
-            None => return Err(wrong("it does not begin with http://")),
-        };
-        let mut url = Url::parse(&spelled).map_err(|error| wrong(&error.to_string()))?;
-        if !url.username().is_empty() || url.password().is_some() {
-            return Err(PlayError::Address {
-                url: url.host_str().unwrap_or_default().to_owned(),
-                reason: "it holds a user name; give the server's token with --token".to_owned(),
-            });
-        }
-        let path = url.path().trim_end_matches('/').to_owned();
-        if !path.ends_with("/ws") {
-            url.set_path(&format!("{path}/ws"));
-        }
-        url.set_fragment(None);
-        Ok(Self { url, token })
-    }
-
-    /// The address as shown to people; it holds no secret.
-    #[must_use]
-    pub fn shown(&self) -> String {
-        let mut url = self.url.clone();
-        url.set_query(None);
-        let text = url.as_str().trim_end_matches("/ws").to_owned();
-        text.trim_end_matches('/').to_owned()
-    }
-
-    fn is_loopback(&self) -> bool {
-        self.url.host_str().is_some_and(|host| {
-            let bare = host.trim_start_matches('[').trim_end_matches(']');
-            host == "localhost"
-                || bare
-                    .parse::<std::net::IpAddr>()
-                    .is_ok_and(|ip| ip.is_loopback())
-        })
-    }
-}
+/// Largest message of a server, in bytes. Its longest honest one holds a result
+/// of two megabytes twice, as JSON within JSON.
+const MESSAGE: usize = 8 << 20;
+/// Messages of a server that wait to be read: it answers one at a time.
+const WAITING: usize = 2;
+/// Longest question, in characters.
+const QUESTION: usize = 20_000;
+/// Longest id or company's name, in characters.
+const NAME: usize = 500;
+/// Longest text of an error or of the truth, in characters.
+const WORDS: usize = 2_000;
 
 /// One socket, which is one session.
 pub(super) struct Remote {
     url: String,
+    /// What the server was sent and might repeat.
+    token: Option<SecretString>,
     to: mpsc::Sender<String>,
     from: mpsc::Receiver<Result<String, String>>,
     task: JoinHandle<()>,
@@ -114,10 +68,11 @@ impl Remote {
                 reason: "no answer in time".to_owned(),
             })??;
         let (to, outgoing) = mpsc::channel(4);
-        let (incoming, from) = mpsc::channel(64);
+        let (incoming, from) = mpsc::channel(WAITING);
         let task = tokio::spawn(converse(socket, outgoing, incoming));
         let mut remote = Self {
             url,
+            token: address.token.clone(),
             to,
             from,
             task,
@@ -139,8 +94,20 @@ impl Remote {
         if question.trim().is_empty() {
             return Err(self.protocol("its `state` is without a question after a reset"));
         }
+        let id = text("question_id").unwrap_or_default();
+        let long = [
+            ("question", &question, QUESTION),
+            ("company", &company, NAME),
+            ("question_id", &id, NAME),
+        ];
+        if let Some((what, _, most)) = long
+            .into_iter()
+            .find(|(_, text, most)| text.chars().nth(*most).is_some())
+        {
+            return Err(self.protocol(&format!("its {what} is longer than {most} characters")));
+        }
         Ok(Asked {
-            id: text("question_id").unwrap_or_default(),
+            id,
             question,
             company,
         })
@@ -179,7 +146,7 @@ impl Remote {
     pub async fn ground_truth(&mut self) -> Result<String, PlayError> {
         let state = self.state().await?;
         let truth = state.get("ground_truth").and_then(Value::as_str);
-        Ok(truth.unwrap_or_default().to_owned())
+        Ok(cut(truth.unwrap_or_default(), WORDS))
     }
 
     async fn state(&mut self) -> Result<Map<String, Value>, PlayError> {
@@ -210,7 +177,8 @@ impl Remote {
         let error = error.map(|error| {
             let text = |key: &str| error.get(key).and_then(Value::as_str);
             let message = text("message").map_or_else(|| error.to_string(), str::to_owned);
-            (text("error_type").unwrap_or_default().to_owned(), message)
+            let kind = cut(text("error_type").unwrap_or_default(), NAME);
+            (kind, cut(&message, WORDS))
         });
         let result = seen.get("result").filter(|result| !result.is_null());
         let metadata = [data.get("metadata"), seen.get("metadata")];
@@ -223,7 +191,7 @@ impl Remote {
             error,
             reward,
             done,
-            ground_truth: ground_truth.map(str::to_owned),
+            ground_truth: ground_truth.map(|truth| cut(truth, WORDS)),
         })
     }
 
@@ -252,11 +220,11 @@ impl Remote {
         };
         let mut answer: Value =
             serde_json::from_str(&text).map_err(|_| self.protocol("it sent what is no JSON"))?;
-        let kind = answer
-            .get("type")
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-            .to_owned();
+        if let Some(token) = &self.token {
+            strike_json(&mut answer, &[token.expose_secret()]);
+        }
+        let kind = answer.get("type").and_then(Value::as_str);
+        let kind = cut(kind.unwrap_or_default(), NAME);
         let data = answer.get_mut("data").map(Value::take);
         let data = data.ok_or_else(|| self.protocol("an answer is without `data`"))?;
         if kind == "error" {
@@ -277,7 +245,7 @@ impl Remote {
     fn error_of(&self, data: &Value) -> PlayError {
         let text = |key: &str| {
             let text = data.get(key).and_then(Value::as_str);
-            text.unwrap_or_default().to_owned()
+            cut(text.unwrap_or_default(), WORDS)
         };
         let (url, code, message) = (self.url.clone(), text("code"), text("message"));
         if code == "CAPACITY_REACHED" {
@@ -313,6 +281,17 @@ fn text_of(result: &Value) -> String {
         },
         str::to_owned,
     )
+}
+
+/// A text of at most so many characters, and what of it is missing.
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((at, _)) => {
+            let (kept, rest) = text.split_at_checked(at).unwrap_or((text, ""));
+            format!("{kept}… ({} more characters)", rest.chars().count())
+        }
+    }
 }
 
 type Socket = WebSocketStream<reqwest::Upgraded>;
@@ -364,7 +343,10 @@ async fn connect(address: &Address) -> Result<Socket, PlayError> {
         .upgrade()
         .await
         .map_err(|error| unreachable(innermost(&error.without_url())))?;
-    Ok(WebSocketStream::from_raw_socket(stream, Role::Client, None).await)
+    let limits = WebSocketConfig::default()
+        .max_message_size(Some(MESSAGE))
+        .max_frame_size(Some(MESSAGE));
+    Ok(WebSocketStream::from_raw_socket(stream, Role::Client, Some(limits)).await)
 }
 
 /// The last of an error's causes, which names what really happened.
@@ -417,43 +399,6 @@ async fn converse(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_address_may_be_written_in_several_ways() {
-        let url = |text: &str| Address::new(text, None).map(|address| address.url.to_string());
-        for text in [
-            "http://127.0.0.1:8000",
-            "http://127.0.0.1:8000/",
-            "ws://127.0.0.1:8000/ws",
-            " http://127.0.0.1:8000/ws/ ",
-        ] {
-            assert_eq!(
-                url(text).unwrap().trim_end_matches('/'),
-                "http://127.0.0.1:8000/ws"
-            );
-        }
-        assert_eq!(
-            url("https://host.example/env").unwrap(),
-            "https://host.example/env/ws"
-        );
-        assert_eq!(
-            Address::new("wss://host.example/ws?key=1", None)
-                .unwrap()
-                .shown(),
-            "https://host.example"
-        );
-        for text in [
-            "127.0.0.1:8000",
-            "ftp://host",
-            "http://",
-            "",
-            "http://user:word@host",
-        ] {
-            let error = url(text).unwrap_err();
-            assert!(matches!(error, PlayError::Address { .. }), "{text}");
-            assert!(!error.to_string().contains("word"), "{error}");
-        }
-    }
 
     #[test]
     fn a_tools_text_is_found_in_every_generation() {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::PlayError;
-use super::remote::{Address, Remote};
+use super::address::Address;
+use super::remote::Remote;
 use crate::env::episode::{Begun, Environment, Observation, Rules, StepOutcome};
 use crate::env::tools::Tools;
 

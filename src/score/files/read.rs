@@ -6,6 +6,7 @@ use std::path::Path;
 use rust_decimal::Decimal;
 
 use crate::dataset::Outcome;
+use crate::files;
 use crate::number::{Value, python_float};
 use crate::score::ScoreError;
 
@@ -57,9 +58,9 @@ pub struct PredictionRow {
 /// # Errors
 /// Unreadable, not UTF-8, no rows, a column missing, a malformed row or field.
 pub fn read_predictions(path: &Path) -> Result<Vec<PredictionRow>, ScoreError> {
-    let bytes = fs_err::read(path).map_err(|source| ScoreError::Read {
+    let bytes = files::read(path).map_err(|source| ScoreError::Read {
         path: path.to_owned(),
-        source: std::io::Error::new(source.kind(), source),
+        source,
     })?;
     let file = File {
         path,

@@ -79,7 +79,7 @@ impl Delivery {
         let hold = Hold::take(folder)?;
         let journal = Journal::open(&folder.join("journal.sqlite"))?;
         let target = server.target();
-        let (uri, experiment) = (&target.uri, &target.experiment);
+        let (uri, experiment) = (&target.shown, &target.experiment);
         let record = Record::read(folder)?
             .filter(|record| !anew && record.uri == *uri && record.experiment == *experiment)
             .unwrap_or_else(|| Record::new(uri, experiment));
@@ -206,7 +206,7 @@ impl Delivery {
 
     async fn known_run(&self, id: &str) -> Result<Run, MlflowError> {
         let deleted = || MlflowError::RunDeleted {
-            uri: self.server.target().uri.clone(),
+            uri: self.server.target().shown.clone(),
             run: id.to_owned(),
         };
         let reply: Result<RunReply, _> = self.server.get("runs/get", &[("run_id", id)]).await;
@@ -232,7 +232,7 @@ impl Delivery {
             match found {
                 Ok(found) if found.experiment.lifecycle_stage == "deleted" => {
                     return Err(MlflowError::ExperimentDeleted {
-                        uri: self.server.target().uri.clone(),
+                        uri: self.server.target().shown.clone(),
                         name: name.clone(),
                         id: found.experiment.experiment_id,
                     });
@@ -252,7 +252,7 @@ impl Delivery {
             }
         }
         Err(MlflowError::NotMlflow {
-            uri: self.server.target().uri.clone(),
+            uri: self.server.target().shown.clone(),
             status: 404,
             call: "experiments/get-by-name".to_owned(),
             found: "an experiment that it says exists".to_owned(),
@@ -391,7 +391,7 @@ impl Delivery {
     }
 
     async fn files(&mut self, journal: &Journal, drawings: &Drawings) -> Result<(), MlflowError> {
-        let Some(root) = proxy_path(&self.record.uri, &self.record.artifact_uri) else {
+        let Some(root) = proxy_path(&self.server.target().uri, &self.record.artifact_uri) else {
             self.fall_short(format!(
                 "files: this server does not pass them on to {}; start it with --serve-artifacts and --artifacts-destination, and use a new experiment",
                 self.record.artifact_uri

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::files;
 use crate::sinks::SinkError;
 use crate::sinks::folder::write_atomic;
 
@@ -22,7 +23,7 @@ const FORMAT: u32 = 1;
 #[serde(deny_unknown_fields)]
 pub struct Record {
     format: u32,
-    /// The server, without user and password.
+    /// The server, without anything that may be secret.
     pub uri: String,
     /// The experiment's name.
     pub experiment: String,
@@ -61,7 +62,7 @@ impl Record {
             path: path.clone(),
             reason,
         };
-        let bytes = match std::fs::read(&path) {
+        let bytes = match files::read(&path) {
             Ok(bytes) => bytes,
             Err(source) if source.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => {

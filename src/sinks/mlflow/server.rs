@@ -9,6 +9,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use crate::telemetry::shown_address;
+
 use super::error::MlflowError;
 use super::target::Target;
 
@@ -198,7 +200,13 @@ impl Server {
             .bytes()
             .await
             .map_err(|error| self.unreachable(&error))?;
-        serde_json::from_slice(&bytes).map_err(|_| self.not_mlflow(status, call, &bytes))
+        // Ids and names of the server's are kept and shown.
+        serde_json::from_slice(&bytes)
+            .and_then(|mut json| {
+                self.target.strike_json(&mut json);
+                serde_json::from_value(json)
+            })
+            .map_err(|_| self.not_mlflow(status, call, &bytes))
     }
 
     /// What a reply that is no success comes to.
@@ -213,12 +221,16 @@ impl Server {
             Ok(bytes) => bytes,
             Err(error) => return self.unreachable(&error),
         };
-        let uri = self.target.uri.clone();
-        let json: Option<Value> = serde_json::from_slice(&bytes).ok();
+        let moved = moved.map(|to| shown_address(&self.clean(&to)));
+        let uri = self.target.shown.clone();
+        let json = serde_json::from_slice(&bytes).ok().map(|mut json: Value| {
+            self.target.strike_json(&mut json);
+            json
+        });
         let text = |key: &str| json.as_ref().and_then(|json| json.get(key)?.as_str());
         let said = text("message").or_else(|| text("detail")).map(one_line);
         if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-            let plain = one_line(&String::from_utf8_lossy(&bytes));
+            let plain = one_line(&self.clean(&String::from_utf8_lossy(&bytes)));
             let said = said.or_else(|| (!is_html(&bytes) && !plain.is_empty()).then_some(plain));
             return MlflowError::Refused {
                 uri,
@@ -244,6 +256,11 @@ impl Server {
         }
     }
 
+    /// Words of the server without what it was sent and repeats.
+    fn clean(&self, text: &str) -> String {
+        self.target.strike(text)
+    }
+
     fn not_mlflow(&self, status: StatusCode, call: &str, bytes: &[u8]) -> MlflowError {
         let found = if bytes.is_empty() {
             "an empty body".to_owned()
@@ -251,10 +268,13 @@ impl Server {
             "a web page".to_owned()
         } else {
             let shown = bytes.get(..bytes.len().min(LOOK)).unwrap_or_default();
-            format!("{:?}", one_line(&String::from_utf8_lossy(shown)))
+            format!(
+                "{:?}",
+                one_line(&self.clean(&String::from_utf8_lossy(shown)))
+            )
         };
         MlflowError::NotMlflow {
-            uri: self.target.uri.clone(),
+            uri: self.target.shown.clone(),
             status: status.as_u16(),
             call: call.to_owned(),
             found,
@@ -274,7 +294,7 @@ impl Server {
             one_line(&cause.to_string())
         };
         MlflowError::Unreachable {
-            uri: self.target.uri.clone(),
+            uri: self.target.shown.clone(),
             reason,
         }
     }

@@ -212,7 +212,7 @@ impl Teller {
             return missing(error);
         }
         let unreachable = MlflowError::Unreachable {
-            uri: self.delivery.server().target().uri.clone(),
+            uri: self.delivery.server().target().shown.clone(),
             reason: "the rest did not arrive in time".to_owned(),
         };
         tokio::select! {

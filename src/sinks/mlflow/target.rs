@@ -1,8 +1,11 @@
 //! Where runs are tracked, and as whom.
 
+use base64::Engine as _;
 use reqwest::RequestBuilder;
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
+
+use crate::telemetry::{shown_address, strike, strike_json};
 
 use super::error::MlflowError;
 
@@ -27,8 +30,10 @@ pub enum Credentials {
 #[derive(Clone, Debug)]
 pub struct Target {
     /// `http://host:port`, with a path if the server has one; no user, no
-    /// password, no slash at the end.
-    pub uri: String,
+    /// password, no slash at the end. Its path may hold a key.
+    pub(super) uri: String,
+    /// The same as it may be shown and kept.
+    pub shown: String,
     /// The experiment's name.
     pub experiment: String,
     /// As whom.
@@ -48,7 +53,7 @@ impl Target {
     pub fn new(uri: &str, experiment: &str, credentials: Credentials) -> Result<Self, MlflowError> {
         let uri = uri.trim();
         let error = |reason| MlflowError::Address {
-            uri: without_userinfo(uri),
+            uri: shown_address(uri),
             reason,
         };
         let mut url = reqwest::Url::parse(uri).map_err(|_| {
@@ -68,10 +73,13 @@ impl Target {
             }
             (given, _, _) => given,
         };
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(error(
+                "it holds a query string or fragment; give a key in MLFLOW_TRACKING_TOKEN",
+            ));
+        }
         let _ = url.set_username("");
         let _ = url.set_password(None);
-        url.set_query(None);
-        url.set_fragment(None);
         if let Credentials::Token(token) = &credentials
             && HeaderValue::from_str(token.expose_secret().trim()).is_err()
         {
@@ -81,7 +89,8 @@ impl Target {
         }
         let uri = url.as_str().trim_end_matches('/').to_owned();
         Ok(Self {
-            links: uri.clone(),
+            links: shown_address(&uri),
+            shown: shown_address(&uri),
             uri,
             experiment: experiment.trim().to_owned(),
             credentials,
@@ -102,7 +111,7 @@ impl Target {
         let (server, seen_at) = rule.split_once('=').ok_or(MlflowError::Links)?;
         let (server, seen_at) = (address(server)?, address(seen_at)?);
         if server == self.uri {
-            self.links = seen_at;
+            self.links = shown_address(&seen_at);
         }
         Ok(self)
     }
@@ -125,6 +134,42 @@ impl Target {
         format!("{}/#/experiments/{experiment_id}/runs/{run_id}", self.links)
     }
 
+    /// Whether credentials would go unencrypted to another machine.
+    #[must_use]
+    pub fn is_exposed(&self) -> bool {
+        !matches!(self.credentials, Credentials::None)
+            && self.uri.starts_with("http://")
+            && !self.is_loopback()
+    }
+
+    /// A server's words without what it was sent and repeats.
+    pub(super) fn strike(&self, text: &str) -> String {
+        let secrets = self.secrets();
+        let secrets: Vec<&str> = secrets.iter().map(String::as_str).collect();
+        strike(text, &secrets).into_owned()
+    }
+
+    /// The same for every string of a JSON value.
+    pub(super) fn strike_json(&self, value: &mut serde_json::Value) {
+        let secrets = self.secrets();
+        let secrets: Vec<&str> = secrets.iter().map(String::as_str).collect();
+        strike_json(value, &secrets);
+    }
+
+    fn secrets(&self) -> Vec<String> {
+        match &self.credentials {
+            Credentials::None => Vec::new(),
+            Credentials::Token(token) => vec![token.expose_secret().trim().to_owned()],
+            Credentials::Basic { user, password } => {
+                let pair = format!("{}:{}", user.expose_secret(), password.expose_secret());
+                vec![
+                    base64::prelude::BASE64_STANDARD.encode(pair),
+                    password.expose_secret().to_owned(),
+                ]
+            }
+        }
+    }
+
     pub(super) fn authorize(&self, request: RequestBuilder) -> RequestBuilder {
         match &self.credentials {
             Credentials::None => request,
@@ -133,17 +178,6 @@ impl Target {
                 request.basic_auth(user.expose_secret(), Some(password.expose_secret()))
             }
         }
-    }
-}
-
-/// An address as it may be shown, whatever it is.
-fn without_userinfo(uri: &str) -> String {
-    match (uri.find("://"), uri.rfind('@')) {
-        (Some(scheme), Some(at)) if at > scheme => {
-            let start = uri.get(..scheme + 3).unwrap_or_default();
-            format!("{start}{}", uri.get(at + 1..).unwrap_or_default())
-        }
-        _ => uri.to_owned(),
     }
 }
 

@@ -5,16 +5,29 @@ use std::borrow::Cow;
 use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
 use console::measure_text_width;
 
-/// Text of others without control characters, which a terminal would obey; it
-/// shows their pictures instead (`␛`). Lines and tabs stay.
+/// Text of others without characters that a terminal would obey: control
+/// characters become their pictures (`␛`), and marks that turn the direction of
+/// writing, which would show text in an order that it does not have, their codes
+/// (`<U+202E>`). Lines and tabs stay.
 #[must_use]
 pub fn harmless(text: &str) -> Cow<'_, str> {
-    let obeyed = |c: char| c.is_control() && c != '\n' && c != '\t';
+    let obeyed = |c: char| (c.is_control() && c != '\n' && c != '\t') || turns_direction(c);
     if !text.contains(obeyed) {
         return Cow::Borrowed(text);
     }
-    let shown = text.chars().map(|c| if obeyed(c) { picture(c) } else { c });
-    Cow::Owned(shown.collect())
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if turns_direction(c) {
+            shown.push_str(&format!("<U+{:04X}>", u32::from(c)));
+        } else {
+            shown.push(if obeyed(c) { picture(c) } else { c });
+        }
+    }
+    Cow::Owned(shown)
+}
+
+fn turns_direction(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Unicode's picture of a control character, if it has one.
@@ -109,6 +122,10 @@ mod tests {
             "a␛[2J␇\u{fffd}␡\n\tb"
         );
         assert!(matches!(harmless("7,5 % مرحبا"), Cow::Borrowed(_)));
+        assert_eq!(
+            harmless("\u{202e}5.21\u{2069}\u{200f}\u{61c}"),
+            "<U+202E>5.21<U+2069><U+200F><U+061C>"
+        );
     }
 
     #[test]

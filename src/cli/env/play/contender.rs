@@ -50,6 +50,8 @@ pub(super) struct Contender {
     pub endpoint: Option<Endpoint>,
     /// `offline`, or provider, address and model.
     pub name: String,
+    /// What must be known before a key is sent.
+    pub notice: Option<String>,
 }
 
 impl Contender {
@@ -78,6 +80,7 @@ pub(super) fn contender(
             model: Arc::new(Baseline::new()),
             endpoint: None,
             name: "offline".to_owned(),
+            notice: None,
         });
     }
     let single = provider::single(settings, &settings.model, variable, observer)?;
@@ -92,5 +95,6 @@ pub(super) fn contender(
         model: single.model,
         endpoint: Some(single.endpoint),
         name: single.name,
+        notice: single.notice,
     })
 }

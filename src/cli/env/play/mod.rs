@@ -32,6 +32,10 @@ use contender::{Contender, Variables, contender};
 /// Episodes by default with a model that may cost money.
 const PAID_DEFAULT_EPISODES: usize = 100;
 
+/// Episodes by default on a server, which does not say how many questions it has
+/// and might invent one after the other.
+const SERVER_DEFAULT_EPISODES: usize = 10_000;
+
 /// Events that may wait for the display before episodes wait for it.
 const EVENT_QUEUE: usize = 1024;
 
@@ -152,10 +156,14 @@ async fn traced(
 }
 
 /// Where episodes are played, its name for the record, and its data if they are here.
-fn target(args: &Args, remote_model: bool) -> anyhow::Result<(Target, String)> {
+fn target(
+    args: &Args,
+    settings: &Settings,
+    remote_model: bool,
+) -> anyhow::Result<(Target, String)> {
     if let Some(url) = &args.url {
         let token = args.token.clone().filter(|token| !token.is_empty());
-        let address = Address::new(url, token.map(Into::into))?;
+        let address = Address::new(url, token.map(Into::into), settings.allow_http)?;
         let shown = address.shown();
         return Ok((Target::Server(address), shown));
     }
@@ -235,7 +243,10 @@ async fn play(
     });
     let model = contender(settings, variable, &observer)?;
     drop(observer);
-    let (target, environment) = target(args, model.is_remote())?;
+    if let Some(notice) = &model.notice {
+        progress.voice().warn(notice);
+    }
+    let (target, environment) = target(args, settings, model.is_remote())?;
     let seed = target.seed(settings.seed);
     let player = Arc::new(identity(args, settings, &model, environment, seed));
     let out = args.out.clone().unwrap_or_else(|| {
@@ -272,10 +283,10 @@ async fn play(
             max_output_tokens: settings.max_tokens,
             sampling_seed: settings.seed,
             // The baseline reads results whole or not at all, and pays for none.
-            ..if model.endpoint.is_none() {
-                AgentOptions::unbounded()
-            } else {
-                AgentOptions::default()
+            ..match (&model.endpoint, &target) {
+                (Some(_), _) => AgentOptions::default(),
+                (None, Target::Server(_)) => AgentOptions::of_a_server(),
+                (None, Target::InProcess { .. }) => AgentOptions::unbounded(),
             }
         },
     };
@@ -335,7 +346,7 @@ fn episodes(args: &Args, model: &Contender, target: &Target) -> Option<usize> {
     let there = target.questions();
     match asked.or(model.is_remote().then_some(PAID_DEFAULT_EPISODES)) {
         Some(n) => Some(there.map_or(n, |there| there.min(n))),
-        None => there,
+        None => there.or(Some(SERVER_DEFAULT_EPISODES)),
     }
 }
 

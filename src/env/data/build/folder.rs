@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::dataset::Dataset;
 use crate::env::data::EnvError;
 use crate::env::data::catalog::{COMPANIES, QUESTIONS_FOLDER};
+use crate::files;
 
 use super::BuildOptions;
 
@@ -58,7 +59,7 @@ impl Note {
             version: u32,
         }
         let path = folder.join(NOTE);
-        let text = match std::fs::read(&path) {
+        let text = match files::read(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(EnvError::Io { path, source }),

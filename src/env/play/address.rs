@@ -1,0 +1,140 @@
+//! Where a server is.
+
+use reqwest::Url;
+use secrecy::SecretString;
+
+use crate::telemetry::shown_address;
+
+use super::PlayError;
+
+/// Where a server is, and the token it wants.
+#[derive(Clone, Debug)]
+pub struct Address {
+    /// `http://…/ws`, without anything secret.
+    pub(super) url: Url,
+    pub(super) token: Option<SecretString>,
+}
+
+impl Address {
+    /// Reads an address: `http://host:8000`, `https://host/path`, `ws://…`;
+    /// `/ws` is added where it is missing.
+    ///
+    /// # Errors
+    /// [`PlayError::Address`], also for a token that would go unencrypted to
+    /// another machine, unless `allow_http` is set.
+    pub fn new(
+        text: &str,
+        token: Option<SecretString>,
+        allow_http: bool,
+    ) -> Result<Self, PlayError> {
+        let wrong = |reason: &str| PlayError::Address {
+            url: shown_address(text),
+            reason: reason.to_owned(),
+        };
+        let spelled = match text.trim().split_once("://") {
+            Some(("ws", rest)) => format!("http://{rest}"),
+            Some(("wss", rest)) => format!("https://{rest}"),
+            Some(("http" | "https", _)) => text.trim().to_owned(),
+            Some(_) => return Err(wrong("it begins with none of http, https, ws, wss")),
+            None => return Err(wrong("it does not begin with http://")),
+        };
+        let mut url = Url::parse(&spelled).map_err(|error| wrong(&error.to_string()))?;
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(PlayError::Address {
+                url: url.host_str().unwrap_or_default().to_owned(),
+                reason: "it holds a user name; give the server's token with --token".to_owned(),
+            });
+        }
+        let path = url.path().trim_end_matches('/').to_owned();
+        if !path.ends_with("/ws") {
+            url.set_path(&format!("{path}/ws"));
+        }
+        url.set_fragment(None);
+        let address = Self { url, token };
+        let open = address.url.scheme() == "http" && !address.is_loopback();
+        if address.token.is_some() && open && !allow_http {
+            return Err(wrong(
+                "the token would be sent unencrypted: use https://, or pass --allow-http",
+            ));
+        }
+        Ok(address)
+    }
+
+    /// The address as shown to people; it holds no secret.
+    #[must_use]
+    pub fn shown(&self) -> String {
+        let shown = shown_address(self.url.as_str());
+        shown
+            .trim_end_matches("/ws")
+            .trim_end_matches('/')
+            .to_owned()
+    }
+
+    pub(super) fn is_loopback(&self) -> bool {
+        self.url.host_str().is_some_and(|host| {
+            let bare = host.trim_start_matches('[').trim_end_matches(']');
+            host == "localhost"
+                || bare
+                    .parse::<std::net::IpAddr>()
+                    .is_ok_and(|ip| ip.is_loopback())
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_may_be_written_in_several_ways() {
+        let url =
+            |text: &str| Address::new(text, None, false).map(|address| address.url.to_string());
+        for text in [
+            "http://127.0.0.1:8000",
+            "http://127.0.0.1:8000/",
+            "ws://127.0.0.1:8000/ws",
+            " http://127.0.0.1:8000/ws/ ",
+        ] {
+            assert_eq!(
+                url(text).unwrap().trim_end_matches('/'),
+                "http://127.0.0.1:8000/ws"
+            );
+        }
+        assert_eq!(
+            url("https://host.example/env").unwrap(),
+            "https://host.example/env/ws"
+        );
+        assert_eq!(
+            Address::new("wss://host.example/ws?key=1", None, false)
+                .unwrap()
+                .shown(),
+            "https://host.example"
+        );
+        for text in [
+            "127.0.0.1:8000",
+            "ftp://host",
+            "http://",
+            "",
+            "http://user:word@host",
+        ] {
+            let error = url(text).unwrap_err();
+            assert!(matches!(error, PlayError::Address { .. }), "{text}");
+            assert!(!error.to_string().contains("word"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_token_goes_over_http_to_another_machine_only_if_that_is_allowed() {
+        let to = |url, allow| Address::new(url, Some("t".to_owned().into()), allow);
+        let error = to("http://env:8000", false).unwrap_err().to_string();
+        assert!(error.contains("--allow-http"), "{error}");
+        for (url, allow) in [
+            ("http://env:8000", true),
+            ("https://env:8000", false),
+            ("ws://127.0.0.1:8000", false),
+        ] {
+            assert!(to(url, allow).is_ok(), "{url}");
+        }
+        assert!(Address::new("http://env:8000", None, false).is_ok());
+    }
+}

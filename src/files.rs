@@ -1,0 +1,67 @@
+//! Opening files that somebody named. A FIFO without a writer is waited for
+//! for ever and a device may have no end, so neither is taken for data.
+
+use std::fs::File;
+use std::io::{Error, ErrorKind, Read, Result};
+use std::path::Path;
+
+/// Opens a regular file. A descriptor that the caller was started with
+/// (`/dev/stdin`, `<(command)` of a shell) may be a pipe.
+///
+/// # Errors
+/// The system's, or that the file is a FIFO, a socket or a device.
+pub fn open(path: &Path) -> Result<File> {
+    let kind = std::fs::metadata(path)?.file_type();
+    // Opening a folder fails by itself, in the system's words.
+    if kind.is_file() || kind.is_dir() || is_descriptor(path) {
+        File::open(path)
+    } else {
+        Err(Error::new(
+            ErrorKind::InvalidInput,
+            "it is not a regular file but a FIFO, a socket or a device",
+        ))
+    }
+}
+
+/// The bytes of such a file.
+///
+/// # Errors
+/// As [`open`].
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The text of such a file.
+///
+/// # Errors
+/// As [`open`], and if it is not UTF-8.
+pub fn read_to_string(path: &Path) -> Result<String> {
+    let mut text = String::new();
+    open(path)?.read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn is_descriptor(path: &Path) -> bool {
+    path == Path::new("/dev/stdin")
+        || path.starts_with("/dev/fd")
+        || path.starts_with("/proc/self/fd")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_are_refused_and_descriptors_are_not() {
+        let error = open(Path::new("/dev/zero")).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
+        assert!(is_descriptor(Path::new("/dev/fd/63")));
+        assert!(!is_descriptor(Path::new("/dev/fd2")));
+        assert_eq!(
+            open(Path::new("/none")).unwrap_err().kind(),
+            ErrorKind::NotFound
+        );
+    }
+}

@@ -1,0 +1,87 @@
+//! Tests of what is taken for a file of data: a FIFO or a device is refused in
+//! one line, where opening it would wait for ever.
+
+#![cfg(unix)]
+
+use rstest::rstest;
+
+use crate::support::cli::Workplace;
+
+/// Makes a FIFO. A thread waits to write to it, so that a reader which should not
+/// be there gets an empty file instead of waiting.
+fn fifo(place: &Workplace, name: &str) {
+    let path = place.path(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.unwrap().success());
+    std::thread::spawn(move || drop(std::fs::OpenOptions::new().write(true).open(path)));
+}
+
+const REFUSAL: &str = "not a regular file";
+
+#[rstest]
+#[case::records(&["--data-path", "in"], 3)]
+#[case::settings_named(&["--config", "in"], 2)]
+#[case::prompts(&["--prompts", "prompts"], 2)]
+#[case::document(&["ask", "in", "what was revenue?"], 3)]
+#[case::table(&["ask", "--table", "in", "what was revenue?"], 3)]
+#[case::text(&["ask", "--text", "in", "what was revenue?"], 3)]
+#[case::predictions(&["score", "in"], 3)]
+#[case::compared(&["compare", "in", "in"], 3)]
+#[case::analyzed(&["analyze", "in"], 3)]
+#[case::checked(&["data", "check", "in"], 3)]
+#[case::shown(&["data", "show", "x", "--data-path", "in"], 3)]
+#[case::environment(&["env", "check", "env"], 3)]
+#[case::built(&["env", "build", "--from", "in", "--out", "new"], 3)]
+#[case::episodes(&["env", "play", "--out", "in"], 2)]
+fn a_fifo_is_refused_in_one_line(#[case] arguments: &[&str], #[case] code: i32) {
+    let place = Workplace::new();
+    for name in [
+        "in",
+        "prompts/critic_user.j2",
+        "env/benchmark_questions/finqa.csv",
+    ] {
+        fifo(&place, name);
+    }
+    std::fs::create_dir_all(place.path("env/input_companies/acme")).unwrap();
+    place.run(arguments).fails(code, &[REFUSAL]);
+}
+
+#[rstest]
+#[case(".env")]
+#[case("convfinqa.toml")]
+fn a_fifo_in_the_working_folder_is_refused_in_one_line(#[case] name: &str) {
+    let place = Workplace::new();
+    fifo(&place, name);
+    place.run(&["--n", "1"]).fails(2, &[name, REFUSAL]);
+}
+
+#[test]
+fn a_device_is_refused_in_one_line() {
+    let place = Workplace::new();
+    for (arguments, code) in [
+        (&["ask", "--text", "/dev/null", "what was revenue?"][..], 3),
+        (&["--data-path", "/dev/tty"], 3),
+        (&["score", "/dev/null"], 3),
+    ] {
+        place.run(arguments).fails(code, &[REFUSAL]);
+    }
+}
+
+/// `<(command)` of a shell and `/dev/stdin` are pipes on purpose.
+#[test]
+fn a_pipe_that_the_caller_opened_is_read() {
+    let place = Workplace::new();
+    let page = "| | 2019 |\n|---|---|\n| Revenue | 1,250 |\n";
+    let mut child = place
+        .command()
+        .args(["ask", "/dev/stdin", "what was revenue in 2019?"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::io::Write::write_all(&mut child.stdin.take().unwrap(), page.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && shown.contains("1250"), "{shown}");
+}
