@@ -118,4 +118,20 @@ mod tests {
             Some(true)
         );
     }
+
+    #[test]
+    fn a_number_that_went_through_json_is_the_same_number() {
+        // The first is read as `…52` by a parser that is content with an error of one ULP.
+        for x in [
+            -0.964_817_445_528_845_3,
+            0.1 + 0.2,
+            1.0 / 3.0,
+            5e-324,
+            f64::MAX,
+        ] {
+            let json = serde_json::to_string(&Value::Number(x)).unwrap();
+            let read = serde_json::from_str::<Value>(&json).unwrap();
+            assert_eq!(read.number().map(f64::to_bits), Some(x.to_bits()), "{json}");
+        }
+    }
 }

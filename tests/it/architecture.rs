@@ -219,3 +219,18 @@ fn tests_that_the_documentation_names_exist() {
         );
     }
 }
+
+/// Test builds get the feature from a crate that only tests use, so that no test
+/// of behaviour can see it missing from the program that is shipped.
+#[test]
+fn the_shipped_program_reads_floats_from_json_exactly() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    let manifest: toml::Table = manifest.parse().unwrap();
+    let features = manifest["dependencies"]["serde_json"]["features"].as_array();
+    let exact = |feature: &toml::Value| feature.as_str() == Some("float_roundtrip");
+    assert!(
+        features.is_some_and(|all| all.iter().any(exact)),
+        "{features:?}"
+    );
+}

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use convfinqa::run::{Journal, Status};
 
-use crate::support::agents::{question_of, scripted};
+use crate::support::agents::{question_of, scripted, scripted_as};
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::FaultServer;
 
@@ -24,7 +24,25 @@ const ARGUMENTS: &[&str] = &[
 
 /// A server that takes 20 ms a call.
 fn server() -> FaultServer {
-    FaultServer::start(|request| scripted(request).after(Duration::from_millis(20)))
+    FaultServer::start(|request| {
+        scripted_as(request, relative_change).after(Duration::from_millis(20))
+    })
+}
+
+/// A number such as a relative change is: of many digits. About every sixth of
+/// them comes back from JSON with another last digit unless it is read exactly.
+fn relative_change(number: u32) -> String {
+    if number.is_multiple_of(5) {
+        "-0.9648174455288453".to_owned()
+    } else {
+        (f64::from(number) / 66_536.0 - 1.0).to_string()
+    }
+}
+
+/// What a server was asked, each request once.
+fn bodies(server: &FaultServer) -> HashSet<String> {
+    let requests = server.requests();
+    requests.iter().map(|sent| sent.body.to_string()).collect()
 }
 
 fn rows_without_latency(place: &Workplace) -> Vec<HashMap<String, String>> {
@@ -146,6 +164,12 @@ fn a_run_killed_at_20_points_comes_to_the_rows_of_one_that_was_not() {
             .collect();
     }
     assert!(kills >= 3, "killed {kills} times");
+    // A prompt that differs in a digit of the history would be paid for anew.
+    let unknown: Vec<_> = bodies(&server)
+        .difference(&bodies(&calm))
+        .cloned()
+        .collect();
+    assert!(unknown.is_empty(), "asked only after a kill: {unknown:?}");
     if Journal::open(&place.run_folder().join("journal.sqlite"))
         .unwrap()
         .status()

@@ -40,8 +40,14 @@ pub fn is_critic(request: &Request) -> bool {
 /// What the scripted pair replies; the analyst answers one too many at first
 /// where the critic will object.
 pub fn scripted(request: &Request) -> Reply {
+    scripted_as(request, |number| number.to_string())
+}
+
+/// The same with the numbers written in another way.
+pub fn scripted_as(request: &Request, written: impl Fn(u32) -> String) -> Reply {
     let question = question_of(request);
-    let right = answer_to(&question);
+    let number = answer_to(&question);
+    let right = written(number);
     if is_critic(request) {
         let accepted = request.user().contains(&format!("\"{right}\""))
             || request.user().contains(&format!("{right} "))
@@ -58,13 +64,13 @@ pub fn scripted(request: &Request) -> Reply {
         .iter()
         .any(|m| m["role"] == "assistant");
     let stated = if is_sent_back(&question) && !revised {
-        right + 1
+        written(number + 1)
     } else {
         right
     };
     let analysis = serde_json::json!({
         "evidence": [], "program": null, "steps": ["read it off"],
-        "answer": stated.to_string(), "unit": "number", "label": "it", "confidence": 0.9,
+        "answer": stated, "unit": "number", "label": "it", "confidence": 0.9,
     });
     Reply::chat(&analysis.to_string())
 }
