@@ -76,6 +76,7 @@ pub async fn run(
         started: String::new(),
         version: String::new(),
         commit: None,
+        resumed_by: Vec::new(),
         identity: Identity {
             data: hash,
             ..Identity::default()

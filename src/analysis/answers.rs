@@ -159,7 +159,7 @@ impl Answers {
         journal: &Path,
         dataset: Option<&Dataset>,
     ) -> Result<Self, AnalysisError> {
-        let journal = Journal::open(journal)?;
+        let journal = Journal::read(journal)?;
         let meta = journal.meta()?;
         let mut rows = Vec::new();
         journal.for_each_row(|row| rows.push(Answered::of(&row)))?;
@@ -266,7 +266,7 @@ fn turns_of<'r>(
 /// `None` if there is no such run.
 #[must_use]
 pub fn records_behind(csv: &Path) -> Option<Result<Dataset, String>> {
-    let journal = Journal::open(&run_behind(csv)?).ok()?;
+    let journal = Journal::read(&run_behind(csv)?).ok()?;
     Some(journal.meta().ok()?.records())
 }
 

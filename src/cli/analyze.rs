@@ -6,16 +6,19 @@ use crate::analysis::{Answers, analyze};
 use crate::dataset::{self, Dataset, Source};
 use crate::score::{Rule, ScoreError};
 use crate::sinks::terminal::{Look, analysis_tables};
-use crate::sinks::write_misses;
+use crate::sinks::{answers_at, write_misses};
 
 use super::{Exit, stdout};
 
 /// Arguments of `analyze`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// A CSV or JSONL of answers, or a run's folder
+    /// A CSV or JSONL of answers, or a run: its folder, id or the start of its id, or `last`
     #[arg(default_value = "output/output.csv")]
     file: PathBuf,
+    /// Where the runs are
+    #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
+    output: PathBuf,
     /// The records that were asked: gold programs and pages (a file, or `sample`)
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,
@@ -39,7 +42,7 @@ pub struct Args {
 /// Answers or records that cannot be read, a CSV that cannot be written.
 pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
     let dataset = records(args.data_path.as_deref())?;
-    let answers = Answers::open(&args.file, dataset.as_ref())?;
+    let answers = Answers::open(&answers_at(&args.file, &args.output)?, dataset.as_ref())?;
     if let Some(reason) = &answers.no_records {
         without_records(reason);
     }

@@ -188,10 +188,14 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     #[serde(skip)]
     pub export_predictions: Option<PathBuf>,
-    /// Go on with an unfinished run: the last one, or the one named
+    /// Continue an unfinished run with its own settings: the last one, or the one named
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last", help_heading = "Output")]
     #[serde(skip)]
     pub resume: Option<String>,
+    /// Resume a run that another version of convfinqa started
+    #[arg(long, requires = "resume", help_heading = "Output")]
+    #[serde(skip)]
+    pub allow_version: bool,
     /// Print the summary as JSON to stdout, everything else to stderr
     #[arg(long, help_heading = "Output")]
     #[serde(skip)]

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::analysis::{Answers, Origin, compare};
+use crate::sinks::answers_at;
 use crate::sinks::report::ComparisonPage;
 use crate::sinks::terminal::{Look, comparison_tables};
 
@@ -12,10 +13,14 @@ use super::{Exit, stdout};
 /// Arguments of `compare`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The first: a CSV or JSONL of answers, or a run's folder
+    /// The first: a CSV or JSONL of answers, or a run: its folder, id or the start of its id, or
+    /// `last`
     a: PathBuf,
     /// The second, over the same questions
     b: PathBuf,
+    /// Where the runs are
+    #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
+    output: PathBuf,
     /// The rule by which questions flip
     #[arg(long, value_name = "RULE", default_value = "fe")]
     rule: RuleName,
@@ -40,8 +45,11 @@ pub struct Args {
 /// page that cannot be written.
 pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
     let dataset = records(args.data_path.as_deref())?;
-    let a = Answers::open(&args.a, dataset.as_ref())?;
-    let b = Answers::open(&args.b, dataset.as_ref())?;
+    let open = |named| -> anyhow::Result<Answers> {
+        let path = answers_at(named, &args.output)?;
+        Ok(Answers::open(&path, dataset.as_ref())?)
+    };
+    let (a, b) = (open(&args.a)?, open(&args.b)?);
     for reason in [&a.no_records, &b.no_records].into_iter().flatten() {
         without_records(reason);
     }

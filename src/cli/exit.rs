@@ -11,7 +11,7 @@ use crate::env::play::PlayError;
 use crate::env::server::ServerError;
 use crate::models::{ErrorKind, ModelError, SettingsError};
 use crate::prompt::PromptError;
-use crate::run::{JournalError, PlanError, RunError};
+use crate::run::{JournalError, LockError, PlanError, RunError};
 use crate::score::ScoreError;
 use crate::sinks::SinkError;
 use crate::sinks::mlflow::MlflowError;
@@ -155,7 +155,11 @@ pub fn classify(error: &anyhow::Error) -> Exit {
                 Exit::Provider
             };
         }
-        if cause.is::<RunError>() || cause.is::<JournalError>() || cause.is::<SinkError>() {
+        if cause.is::<RunError>()
+            || cause.is::<JournalError>()
+            || cause.is::<LockError>()
+            || cause.is::<SinkError>()
+        {
             return Exit::Usage;
         }
     }

@@ -14,7 +14,10 @@ mod gate;
 mod graph;
 mod provider;
 mod report;
+mod results;
+mod resume;
 mod run;
+mod runs;
 mod score;
 mod settings;
 mod signals;
@@ -66,8 +69,10 @@ enum Command {
     Analyze(analyze::Args),
     /// Compare two runs question by question, offline.
     Compare(compare::Args),
-    /// Make a run's report, one HTML file, again from its journal.
+    /// Make a run's files again from its journal, the report among them.
     Report(report::Args),
+    /// List the runs: when, which model, how far.
+    Runs(runs::Args),
     /// The dataset: download, check, show, statistics.
     #[command(subcommand)]
     Data(data::Command),
@@ -124,6 +129,7 @@ fn dispatch(cli: Cli, look: Look) -> anyhow::Result<Exit> {
         Some(Command::Analyze(args)) => analyze::execute(&args, look),
         Some(Command::Compare(args)) => compare::execute(&args, look),
         Some(Command::Report(args)) => report::execute(&args),
+        Some(Command::Runs(args)) => runs::execute(&args),
         Some(Command::Data(command)) => data::execute(command),
         Some(Command::Env(command)) => env::execute(command, look),
         Some(Command::Track(command)) => track::execute(command),

@@ -34,8 +34,8 @@ pub fn variable(name: &str) -> Option<String> {
 pub struct Answering {
     /// The two agents' options.
     pub pair: PairOptions,
-    /// Where calls go; nowhere offline.
-    endpoint: Option<Endpoint>,
+    /// The analyst's server; none offline.
+    server: Option<Single>,
     /// `offline`, or provider, address and model.
     pub name: String,
     /// The same for the critic.
@@ -54,7 +54,7 @@ pub fn answering(settings: &Settings, observer: Observer) -> anyhow::Result<Answ
         None => Prompts::embedded(),
     };
     let mut notice = None;
-    let (backend, endpoint, name, critic_name) = if settings.is_offline() {
+    let (backend, server, name, critic_name) = if settings.is_offline() {
         (Backend::Offline, None, "offline".to_owned(), String::new())
     } else {
         let analyst = single(settings, &settings.model, &variable, &observer)?;
@@ -64,10 +64,11 @@ pub fn answering(settings: &Settings, observer: Observer) -> anyhow::Result<Answ
             None => analyst.clone(),
         };
         let backend = Backend::Llm {
-            analyst: analyst.model,
+            analyst: Arc::clone(&analyst.model),
             critic: critic.model,
         };
-        (backend, Some(analyst.endpoint), analyst.name, critic.name)
+        let name = analyst.name.clone();
+        (backend, Some(analyst), name, critic.name)
     };
     let pair = pair_options(settings, backend, prompts);
     let critic_name = match pair.critic {
@@ -77,7 +78,7 @@ pub fn answering(settings: &Settings, observer: Observer) -> anyhow::Result<Answ
     };
     Ok(Answering {
         pair,
-        endpoint,
+        server,
         name,
         critic_name,
         notice,
@@ -87,12 +88,28 @@ pub fn answering(settings: &Settings, observer: Observer) -> anyhow::Result<Answ
 impl Answering {
     /// Whether calls leave this machine, and so may cost money.
     pub fn is_remote(&self) -> bool {
-        is_remote(self.endpoint)
+        is_remote(self.endpoint())
+    }
+
+    /// Where calls go; nowhere offline.
+    fn endpoint(&self) -> Option<Endpoint> {
+        self.server.as_ref().map(|server| server.endpoint)
+    }
+
+    /// The settings with the server that variables of the environment chose, so
+    /// that a run can be resumed without them.
+    pub fn settled(&self, settings: &Settings) -> Settings {
+        let mut settled = settings.clone();
+        if let Some(server) = &self.server {
+            settled.provider = Some(server.provider.to_string());
+            settled.base_url = Some(server.base_url.clone());
+        }
+        settled
     }
 
     /// What calls cost: nothing offline, unknown where no price is listed.
     pub fn price(&self) -> Price {
-        let price = price(self.endpoint);
+        let price = price(self.endpoint());
         Arc::new(move |calls| {
             let replies = calls.iter().filter_map(|call| call.reply.as_ref());
             replies.map(|reply| price(reply)).sum()
@@ -131,6 +148,8 @@ pub struct Single {
     pub model: Arc<dyn ChatModel>,
     /// Where its calls go.
     pub endpoint: Endpoint,
+    provider: models::Provider,
+    base_url: String,
     /// Provider, address and model.
     pub name: String,
     /// That the key goes to an address that somebody else may have chosen.
@@ -160,6 +179,8 @@ pub fn single(
     let address = shown_address(&resolved.base_url);
     Ok(Single {
         endpoint: resolved.endpoint(),
+        provider: resolved.provider,
+        base_url: resolved.base_url.clone(),
         notice: foreign_address(settings, variables, &resolved, &address),
         // Part of a run's identity.
         name: format!("{} {address} {}", resolved.provider, resolved.model),
@@ -177,17 +198,20 @@ fn foreign_address(
 ) -> Option<String> {
     let key = resolved.api_key.as_ref()?.expose_secret();
     let dotenv = |value: &str| dotenv::gave(value).then(|| ".env".to_owned());
+    let variable = match resolved.provider {
+        models::Provider::OpenAi => "OPENAI_BASE_URL",
+        models::Provider::Azure => "AZURE_OPENAI_ENDPOINT",
+    };
     let file = match (&settings.base_url, settings.origins.get("base_url")) {
         (Some(_), Some(Origin::File(path))) => Some(path.display().to_string()),
         (Some(url), Some(Origin::Environment)) => dotenv(url),
         (Some(_), Some(Origin::CommandLine) | None) => None,
-        (None, _) => {
-            let variable = match resolved.provider {
-                models::Provider::OpenAi => "OPENAI_BASE_URL",
-                models::Provider::Azure => "AZURE_OPENAI_ENDPOINT",
-            };
-            dotenv(&variables(variable)?)
+        (Some(url), Some(Origin::Run)) => {
+            let chosen = variables(variable).unwrap_or_else(|| models::OPENAI_BASE_URL.to_owned());
+            (chosen.trim().trim_end_matches('/') != url)
+                .then(|| "the run's own settings".to_owned())
         }
+        (None, _) => dotenv(&variables(variable)?),
     }?;
     let whose = match dotenv(key) {
         None => "the environment".to_owned(),
@@ -230,6 +254,7 @@ pub fn unused_server(settings: &Settings, more: &[&str]) -> Option<String> {
             Origin::File(path) => format!("base_url is set in {}", path.display()),
             Origin::Environment => "CONVFINQA_BASE_URL is set".to_owned(),
             Origin::CommandLine => "--base-url is given".to_owned(),
+            Origin::Run => return None,
         },
     };
     Some(format!("{what} but no model is chosen"))

@@ -1,15 +1,12 @@
-//! `convfinqa report`: a run's report again from its journal, offline.
+//! `convfinqa report`: a run's files again from its journal, offline.
 
 use std::path::{Path, PathBuf};
 
-use crate::analysis::{Answered, Answers, analyze};
-use crate::dataset::Dataset;
-use crate::run::{Journal, Row, RunMeta};
-use crate::score::Rule;
-use crate::sinks::report::{Causes, Pages, Report, causes_of};
-use crate::sinks::{RunFolder, Tally};
+use crate::run::Journal;
+use crate::sinks::RunFolder;
 
-use super::{Exit, stdout};
+use super::results::{write_report, write_results};
+use super::{Exit, Failure, exit, stdout};
 
 /// Arguments of `report`.
 #[derive(clap::Args, Debug)]
@@ -20,80 +17,57 @@ pub struct Args {
     /// Where the runs are
     #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
     output: PathBuf,
-    /// The file to write [default: report.html in the run's folder]
-    #[arg(long, value_name = "FILE")]
+    /// Write the files into this folder, or only the report if the name ends in .html
+    /// [default: the run's folder]
+    #[arg(long, value_name = "PATH")]
     to: Option<PathBuf>,
 }
 
-/// Writes the report and says where it lies.
+/// Writes the files and says where the report lies.
 ///
 /// # Errors
 /// A run that is not there, a journal that cannot be read, a file that cannot
 /// be written.
 pub fn execute(args: &Args) -> anyhow::Result<Exit> {
     let folder = RunFolder::locate(&args.output, &args.run)?;
-    let journal = Journal::open(&folder.journal())?;
-    let meta = journal.meta()?;
-    let records = meta.records();
-    let pages = match &records {
-        Ok(dataset) => Pages::of(dataset),
-        Err(reason) => {
-            super::note(format_args!(
-                "note: {reason}; the report is without its pages"
-            ));
-            Pages::missing(reason.clone())
+    let journal = Journal::read(&folder.journal())?;
+    let records = journal.meta()?.records();
+    if let Err(reason) = &records {
+        super::note(format_args!(
+            "note: {reason}; the report is without its pages"
+        ));
+    }
+    let records = records.as_ref().map_err(String::as_str);
+    let page = match args.to.as_deref() {
+        Some(page) if is_page(page) => {
+            write_report(page, &journal, records)?;
+            page.to_owned()
+        }
+        Some(into) => {
+            let error = |error| Failure::new(Exit::Usage, format!("{}: {error}", into.display()));
+            std::fs::create_dir_all(into).map_err(error)?;
+            write_results(into, &journal, records, None)?;
+            into.join("report.html")
+        }
+        None => {
+            write_results(folder.path(), &journal, records, None).map_err(|error| {
+                let line = exit::one_line(&error);
+                match exit::classify(&error) {
+                    Exit::Usage => {
+                        let line = format!("{line}; --to DIR writes the files elsewhere");
+                        Failure::new(Exit::Usage, line).into()
+                    }
+                    _ => error,
+                }
+            })?;
+            folder.report()
         }
     };
-    let mut gathered = Gathered::new(&pages);
-    journal.for_each_row(|row| gathered.add(&row))?;
-    let summary = gathered.tally.finish(meta);
-    let path = args.to.clone().unwrap_or_else(|| folder.report());
-    let causes = causes(
-        folder.path(),
-        &summary.run,
-        gathered.answers,
-        records.as_ref().ok(),
-    );
-    gathered.report.write(&path, &summary, &causes)?;
-    stdout::print(|out| writeln!(out, "Report: {}", path.display()))?;
+    stdout::print(|out| writeln!(out, "Report: {}", page.display()))?;
     Ok(Exit::Done)
 }
 
-/// What summary and report are made from, gathered in one reading of a journal.
-pub(super) struct Gathered<'p> {
-    pub(super) tally: Tally,
-    pub(super) answers: Vec<Answered>,
-    pub(super) report: Report<'p>,
-}
-
-impl<'p> Gathered<'p> {
-    /// Nothing yet, over these pages.
-    pub(super) fn new(pages: &'p Pages) -> Self {
-        Self {
-            tally: Tally::default(),
-            answers: Vec::new(),
-            report: Report::new(pages),
-        }
-    }
-
-    /// Takes a row.
-    pub(super) fn add(&mut self, row: &Row) {
-        self.tally.add(row);
-        self.answers.push(Answered::of(row));
-        self.report.add(row);
-    }
-}
-
-/// Why answers are wrong, as `analyze` finds it. A run without answers has no
-/// causes, which is no reason to go without its report.
-pub(super) fn causes(
-    folder: &Path,
-    run: &RunMeta,
-    answers: Vec<Answered>,
-    dataset: Option<&Dataset>,
-) -> Causes {
-    let Ok(answers) = Answers::of_rows(folder, run, answers, dataset) else {
-        return Causes::new();
-    };
-    causes_of(analyze(&answers, Rule::FinancialEquivalence).misses)
+fn is_page(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    extension.eq_ignore_ascii_case("html") || extension.eq_ignore_ascii_case("htm")
 }

@@ -1,7 +1,6 @@
 //! `convfinqa` and `convfinqa run`: the main job.
 
 use std::io::IsTerminal;
-use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -11,16 +10,18 @@ use crate::agents::Pair;
 use crate::config::Settings;
 use crate::dataset::Dataset;
 use crate::models::{CallEvent, Observer};
-use crate::run::{Event, Finish, Identity, Journal, Plan, RunMeta, Scheduler, Stop};
+use crate::run::{
+    Event, Finish, Identity, Journal, JournalError, Plan, Price, RunError, Scheduler, Stop,
+};
 use crate::sinks::mlflow::{Ending, Sent, Sidecar};
-use crate::sinks::report::Pages;
 use crate::sinks::terminal::{Look, Progress, ProgressOptions, Voice, summary_tables};
-use crate::sinks::{self, CsvFile, RunFolder, Summary, Transcripts};
+use crate::sinks::{self, RunFolder, Summary};
 use crate::telemetry::Telemetry;
 
 use super::args::RunArgs;
 use super::provider::{self, Answering};
-use super::report::Gathered;
+use super::results::{has_result, write_results};
+use super::resume::{self, HeldRun, Resumed};
 use super::tracking::{self, Tracking};
 use super::{Exit, Failure, settings, signals, stdout, telemetry};
 
@@ -32,16 +33,34 @@ const EVENT_QUEUE: usize = 1024;
 /// # Errors
 /// One line for the user; [`super::exit::classify`] knows its exit code.
 pub fn execute(args: &RunArgs, look: Look) -> anyhow::Result<Exit> {
-    let settings = settings::load(args, args.pair.model.config.as_deref())?;
+    let file = args.pair.model.config.as_deref();
+    let mut settings = settings::load(args, file)?;
+    let resumed = match &args.resume {
+        None => None,
+        Some(run) => {
+            let resumed = Resumed::open(&settings.output, run)?;
+            let own = settings::load_resumed(resume::own_settings(&resumed.run.meta), args, file)?;
+            settings = Settings {
+                output: settings.output,
+                ..own
+            };
+            Some(resumed)
+        }
+    };
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime.enable_all();
     runtime
         .build()
         .context("cannot start the runtime")?
-        .block_on(main_job(args, settings, look))
+        .block_on(main_job(args, settings, resumed, look))
 }
 
-async fn main_job(args: &RunArgs, settings: Settings, look: Look) -> anyhow::Result<Exit> {
+async fn main_job(
+    args: &RunArgs,
+    settings: Settings,
+    resumed: Option<Resumed>,
+    look: Look,
+) -> anyhow::Result<Exit> {
     let options = ProgressOptions {
         verbose: args.verbose,
         quiet: args.quiet,
@@ -54,7 +73,7 @@ async fn main_job(args: &RunArgs, settings: Settings, look: Look) -> anyhow::Res
         tracked: matches!(tracking, Tracking::On(_)),
     };
     let traces = telemetry::start(&settings, place, &progress.voice())?;
-    let ended = traced_job(args, settings, tracking, progress, &traces, look).await;
+    let ended = traced_job(args, settings, resumed, tracking, progress, &traces, look).await;
     // Whatever the end, what was recorded is delivered.
     traces.finish().await;
     ended
@@ -63,6 +82,7 @@ async fn main_job(args: &RunArgs, settings: Settings, look: Look) -> anyhow::Res
 async fn traced_job(
     args: &RunArgs,
     settings: Settings,
+    resumed: Option<Resumed>,
     tracking: Tracking,
     mut progress: Progress,
     traces: &Telemetry,
@@ -82,20 +102,17 @@ async fn traced_job(
             let _ = retries.try_send(event);
         }
     });
-    let answering = provider::answering(&settings, observer)?;
-    if let Some(notice) = &answering.notice {
-        progress.voice().warn(notice);
-    }
-    for line in provider::advice(&settings) {
-        progress.say(&line);
-    }
-    let dataset = provider::records(&settings, answering.is_remote(), |line| progress.say(line))?;
-    let plan = Plan::new(&dataset, settings.mode, settings.history, settings.epochs)?;
-    let identity = identity(&settings, &answering, &dataset, &plan);
-    let (folder, journal) = match &args.resume {
-        Some(run) => resume(&settings.output, run, &identity)?,
-        None => begin(&settings, identity, &answering, &dataset, &plan)?,
-    };
+    let Job {
+        run,
+        records,
+        asking,
+    } = prepare(args, &settings, resumed, observer, &progress)?;
+    let HeldRun {
+        folder,
+        journal,
+        meta,
+        lock: _lock,
+    } = run;
     let sidecar = match tracking {
         Tracking::Off => None,
         Tracking::Unusable(line) => {
@@ -107,7 +124,7 @@ async fn traced_job(
             // reason may come after it.
             let voice = progress.voice();
             let say = Box::new(move |line: String| voice.say(&line));
-            Some(Sidecar::start(server, folder.path(), plan.total(), say))
+            Some(Sidecar::start(server, folder.path(), meta.total, say))
         }
     };
     traces.write_to(&folder.file("traces.jsonl"))?;
@@ -116,40 +133,42 @@ async fn traced_job(
     let give_up = stop.abort.clone();
     let voice = progress.voice();
     signals::listen(stop.clone(), move |line| voice.say(line));
-    let scheduler = Scheduler {
-        plan,
-        pair: Arc::new(Pair::new(&answering.pair)?),
-        concurrency: settings
-            .concurrency
-            .unwrap_or_else(|| default_concurrency(settings.is_offline())),
-        price: answering.price(),
-        stop,
-    };
-    drop(answering);
-    let run = tokio::spawn(scheduler.run(journal, events));
+    let running = asking.map(|Asking { plan, pair, price }| {
+        let scheduler = Scheduler {
+            plan,
+            pair,
+            concurrency: settings
+                .concurrency
+                .unwrap_or_else(|| default_concurrency(settings.is_offline())),
+            price,
+            stop,
+        };
+        tokio::spawn(scheduler.run(journal, events.clone()))
+    });
+    drop(events);
     while let Some(event) = received.recv().await {
         if let Some(sidecar) = &sidecar {
             sidecar.on(&event);
         }
         progress.on(&event);
     }
-    let finish = run.await.context("the run's task failed")?;
+    let finish = match running {
+        Some(run) => run.await.context("the run's task failed")?,
+        None => Ok(Finish::Complete),
+    };
     traces.flush();
     // Whatever ended the run, what it has is written out before anything else;
     // what ended it is what the user is told first.
-    let journal = Journal::open(&folder.journal())?;
-    let written = write_results(&folder, &journal, Ok(&dataset)).and_then(|summary| {
-        sinks::copy(&folder.file("output.csv"), &folder.last_csv())?;
-        Ok(summary)
-    });
-    let finish =
-        finish.context("the run stopped; what is answered is kept, --resume goes on from there")?;
-    let summary = written?;
+    let written = written(&folder, records.as_ref().map_err(String::as_str));
+    let finish = finish.map_err(stopped)?;
+    let (journal, summary) = written.context(
+        "the answers are kept, but not every file is written; --resume writes what is missing",
+    )?;
     let sent = match sidecar {
         Some(sidecar) => Some(sidecar.finish(ending(&finish, &summary)?, give_up).await),
         None => None,
     };
-    let exit = write_for_ci(args, &journal, &dataset, &summary)
+    let exit = write_for_ci(args, &journal, records.as_ref(), &summary)
         .and_then(|()| exit_of(args, finish, &summary));
     let printed = report(args, &folder, &summary, look);
     if let Some(sent) = sent {
@@ -160,14 +179,108 @@ async fn traced_job(
     Ok(exit)
 }
 
+/// What this process does for a run.
+struct Job {
+    run: HeldRun,
+    /// The records, or why they are not at hand.
+    records: Result<Dataset, String>,
+    /// What is asked, unless every question is answered already.
+    asking: Option<Asking>,
+}
+
+struct Asking {
+    plan: Plan,
+    pair: Arc<Pair>,
+    price: Price,
+}
+
+fn prepare(
+    args: &RunArgs,
+    settings: &Settings,
+    resumed: Option<Resumed>,
+    observer: Observer,
+    progress: &Progress,
+) -> anyhow::Result<Job> {
+    let resumed = match resumed {
+        Some(resumed) if resumed.is_answered()? => {
+            let (run, records) = resumed.to_write(settings)?;
+            progress.say(&format!(
+                "every question of run {} is answered; writing its files",
+                run.meta.id
+            ));
+            return Ok(Job {
+                records,
+                run,
+                asking: None,
+            });
+        }
+        resumed => resumed,
+    };
+    let answering = provider::answering(settings, observer)?;
+    if let Some(notice) = &answering.notice {
+        progress.voice().warn(notice);
+    }
+    for line in provider::advice(settings) {
+        progress.say(&line);
+    }
+    let located = resumed.as_ref().map(|resumed| resumed.located(settings));
+    let dataset = provider::records(
+        located.as_ref().unwrap_or(settings),
+        answering.is_remote(),
+        |line| progress.say(line),
+    )?;
+    let plan = Plan::new(&dataset, settings.mode, settings.history, settings.epochs)?;
+    let identity = identity(settings, &answering, &dataset, &plan);
+    let run = match resumed {
+        Some(resumed) => resumed.to_continue(settings, &identity, args.allow_version)?,
+        None => {
+            if let Some(line) = resume::unfinished(&settings.output, &identity) {
+                progress.say(&line);
+            }
+            resume::begin(settings, identity, &answering, &dataset, &plan)?
+        }
+    };
+    Ok(Job {
+        run,
+        records: Ok(dataset),
+        asking: Some(Asking {
+            plan,
+            pair: Arc::new(Pair::new(&answering.pair)?),
+            price: answering.price(),
+        }),
+    })
+}
+
+/// The run's files, made from its journal.
+fn written(
+    folder: &RunFolder,
+    records: Result<&Dataset, &str>,
+) -> anyhow::Result<(Journal, Summary)> {
+    let journal = Journal::read(&folder.journal())?;
+    let last = folder.last_csv();
+    let summary = write_results(folder.path(), &journal, records, Some(&last))?;
+    Ok((journal, summary))
+}
+
+/// Why a run stopped, and what is left of it.
+fn stopped(error: RunError) -> anyhow::Error {
+    let is_gone = matches!(error, RunError::Journal(JournalError::Gone { .. }));
+    let error = anyhow::Error::from(error);
+    if is_gone {
+        return error;
+    }
+    error.context("the run stopped; what is answered is kept, --resume continues from there")
+}
+
 /// The files that were asked for beside the run's own.
 fn write_for_ci(
     args: &RunArgs,
     journal: &Journal,
-    dataset: &Dataset,
+    records: Result<&Dataset, &String>,
     summary: &Summary,
 ) -> anyhow::Result<()> {
     if let Some(path) = &args.export_predictions {
+        let dataset = records.map_err(|reason| Failure::new(Exit::Data, reason.as_str()))?;
         sinks::write_leaderboard(path, journal, dataset)?;
     }
     if args.gate.junit.is_some() {
@@ -250,89 +363,17 @@ fn identity(
     }
 }
 
-fn begin(
-    settings: &Settings,
-    identity: Identity,
-    answering: &Answering,
-    dataset: &Dataset,
-    plan: &Plan,
-) -> anyhow::Result<(RunFolder, Journal)> {
-    let id = uuid::Uuid::now_v7().to_string();
-    let folder = RunFolder::create(&settings.output, &id)?;
-    let meta = RunMeta {
-        id,
-        started: jiff::Timestamp::now().to_string(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: tracking::commit(),
-        identity,
-        data: dataset.source.clone(),
-        data_file: RunMeta::file_of(dataset),
-        invented: dataset.invented,
-        total: plan.total(),
-        settings: provider::kept(settings)?,
-    };
-    let journal = Journal::create(&folder.journal(), &meta)?;
-    if !settings.is_offline() {
-        let texts = answering.pair.prompts.texts(&answering.pair.rendering)?;
-        journal.keep_prompts(&texts)?;
-    }
-    sinks::write_config(&folder.file("config.toml"), &meta)?;
-    Ok((folder, journal))
-}
-
-fn resume(output: &Path, run: &str, identity: &Identity) -> anyhow::Result<(RunFolder, Journal)> {
-    let folder = RunFolder::find(output, run)?;
-    let journal = Journal::open(&folder.journal())?;
-    let meta = journal.meta()?;
-    if let Some((what, then, now)) = meta.identity.difference(identity) {
-        return Err(Failure::new(
-            Exit::Usage,
-            format!(
-                "run {} cannot be resumed: its {what} was {then}, now it is {now}; \
-                 repeat the options it was started with (its config.toml), or start a new run",
-                meta.id
-            ),
-        )
-        .into());
-    }
-    Ok((folder, journal))
-}
-
-/// Everything a run leaves behind, made in one reading of its journal.
-pub(super) fn write_results(
-    folder: &RunFolder,
-    journal: &Journal,
-    records: Result<&Dataset, &str>,
-) -> anyhow::Result<Summary> {
-    let mut csv = CsvFile::create(&folder.file("output.csv"))?;
-    let mut transcripts = Transcripts::create(&folder.file("transcripts.jsonl"))?;
-    let pages = match records {
-        Ok(dataset) => Pages::of(dataset),
-        Err(reason) => Pages::missing(reason.to_owned()),
-    };
-    let mut gathered = Gathered::new(&pages);
-    journal.for_each_row(|row| {
-        csv.add(&row);
-        transcripts.add(&row);
-        gathered.add(&row);
-    })?;
-    csv.finish()?;
-    transcripts.finish()?;
-    let summary = gathered.tally.finish(journal.meta()?);
-    sinks::write_summary(&folder.file("summary.json"), &summary)?;
-    let (run, answers) = (&summary.run, gathered.answers);
-    let causes = super::report::causes(folder.path(), run, answers, records.ok());
-    gathered.report.write(&folder.report(), &summary, &causes)?;
-    Ok(summary)
-}
-
 fn report(
     args: &RunArgs,
     folder: &RunFolder,
     summary: &Summary,
     look: Look,
 ) -> Result<(), Failure> {
-    let (csv, run) = (folder.last_csv(), folder.path());
+    let run = folder.path();
+    let csv = match has_result(summary) {
+        true => folder.last_csv(),
+        false => folder.file("output.csv"),
+    };
     if args.json {
         stdout::print_json(summary)?;
     } else if !args.quiet {

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::analysis::records_behind;
+use crate::analysis::{Answers, records_behind};
 use crate::score::files::{read_predictions, rescore};
 use crate::score::{ScoreError, Scorecard, ScoredRow};
+use crate::sinks::answers_at;
 use crate::sinks::terminal::{Look, scorecard_tables};
 
 use super::{Exit, stdout};
@@ -12,8 +13,12 @@ use super::{Exit, stdout};
 /// Arguments of `score`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Our output.csv, the reference system's CSV, or JSONL of predictions; a run's folder
+    /// Our output.csv, the reference system's CSV, or JSONL of predictions; a run: its folder,
+    /// id or the start of its id, or `last`
     file: PathBuf,
+    /// Where the runs are
+    #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
+    output: PathBuf,
     /// The records that were asked: gold programs and tables (a file, or `sample`); of a run's
     /// own CSV they are found
     #[arg(long, value_name = "FILE")]
@@ -31,21 +36,31 @@ pub struct Args {
 /// A file that cannot be read, in one line with its line and column; a score
 /// below `--fail-under`.
 pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
-    let file = if args.file.is_dir() {
-        args.file.join("output.csv")
-    } else {
-        args.file.clone()
-    };
-    let rows = read_predictions(&file)?;
-    let mut dataset = super::analyze::records(args.data_path.as_deref())?;
-    if dataset.is_none() {
-        match records_behind(&file) {
-            Some(Ok(own)) => dataset = Some(own),
-            Some(Err(reason)) => super::analyze::without_records(&reason),
-            None => {}
+    let named = answers_at(&args.file, &args.output)?;
+    let given = super::analyze::records(args.data_path.as_deref())?;
+    let scored: Vec<ScoredRow> = if named.join("journal.sqlite").is_file() {
+        // The journal holds what the run's files are made from.
+        let answers = Answers::open(&named, given.as_ref())?;
+        if let Some(reason) = &answers.no_records {
+            super::analyze::without_records(reason);
         }
-    }
-    let scored: Vec<ScoredRow> = rescore(rows, dataset.as_ref())?;
+        answers.rows.into_iter().map(|row| row.row).collect()
+    } else {
+        let file = if named.is_dir() {
+            named.join("output.csv")
+        } else {
+            named
+        };
+        let rows = read_predictions(&file)?;
+        let own = match &given {
+            Some(_) => None,
+            None => records_behind(&file),
+        };
+        if let Some(Err(reason)) = &own {
+            super::analyze::without_records(reason);
+        }
+        rescore(rows, given.or(own.and_then(Result::ok)).as_ref())?
+    };
     if let Some(note) = unjudged(&scored) {
         super::note(note);
     }

@@ -40,3 +40,29 @@ pub fn load_by(
         .table(flags, Origin::CommandLine)?;
     Ok(layers.settings()?)
 }
+
+/// The settings of a run as it was started.
+///
+/// # Errors
+/// A setting that this version does not know.
+pub fn of_run(own: toml::Table) -> anyhow::Result<Settings> {
+    Ok(Layers::default().table(own, Origin::Run)?.settings()?)
+}
+
+/// The settings of a run that is resumed: its `own`, in the place of defaults,
+/// `convfinqa.toml` and the environment, under the file `named` and `flags`.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_resumed(
+    own: toml::Table,
+    flags: &impl Serialize,
+    named: Option<&Path>,
+) -> anyhow::Result<Settings> {
+    let mut layers = Layers::default().table(own, Origin::Run)?;
+    if let Some(file) = named {
+        layers = layers.file(file, true)?;
+    }
+    let flags = toml::Table::try_from(flags).context("command line")?;
+    Ok(layers.table(flags, Origin::CommandLine)?.settings()?)
+}

@@ -10,7 +10,7 @@ use crate::sinks::mlflow::{self, Delivered, Delivery, MlflowError, Record};
 use crate::telemetry::{HIDDEN, shown_address};
 
 use super::provider::variable;
-use super::{Exit, Failure, exit, run, stdout, tracking};
+use super::{Exit, Failure, exit, results, run, stdout, tracking};
 
 /// Commands of `track`.
 #[derive(Debug, clap::Subcommand)]
@@ -117,7 +117,7 @@ fn undelivered(args: &SyncArgs) -> anyhow::Result<Vec<RunFolder>> {
     let asked = args.mlflow.as_deref().map(shown_address);
     let mut folders = Vec::new();
     for folder in RunFolder::all(&args.output) {
-        let journal = Journal::open(&folder.journal())?;
+        let journal = Journal::read(&folder.journal())?;
         let meta = journal.meta()?;
         if meta.settings.get("mlflow").and_then(toml::Value::as_str) == Some("off") {
             continue;
@@ -144,7 +144,7 @@ fn undelivered(args: &SyncArgs) -> anyhow::Result<Vec<RunFolder>> {
 }
 
 async fn deliver(args: &SyncArgs, folder: &RunFolder) -> anyhow::Result<Delivered> {
-    let journal = Journal::open(&folder.journal())?;
+    let journal = Journal::read(&folder.journal())?;
     let meta = journal.meta()?;
     let record = Record::read(folder.path())?;
     let set = |key: &str| meta.settings.get(key).and_then(toml::Value::as_str);
@@ -178,7 +178,7 @@ async fn deliver(args: &SyncArgs, folder: &RunFolder) -> anyhow::Result<Delivere
     let mut delivery = Delivery::open(server, folder.path(), args.new)?;
     let records = meta.records();
     let records = records.as_ref().map_err(String::as_str);
-    let summary = run::write_results(folder, &journal, records)?;
+    let summary = results::write_results(folder.path(), &journal, records, None)?;
     let finish = match journal.status()? {
         Status::Complete => Finish::Complete,
         Status::Unfinished => Finish::Interrupted,

@@ -11,10 +11,8 @@ pub struct Key {
     pub name: &'static str,
     /// How a variable's text is read.
     kind: Kind,
-    /// Whether answers depend on it in a way that no other part of a run's
-    /// identity tells: the model, the data, the plan and the prompts have parts
-    /// of their own, and how fast or where to changes no answer.
-    decides: bool,
+    /// What of a run it decides.
+    affects: Affects,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -27,61 +25,91 @@ enum Kind {
     Plain,
 }
 
-const fn key(name: &'static str, kind: Kind) -> Key {
-    Key {
-        name,
-        kind,
-        decides: false,
+/// What of a run a setting decides, and so whether a resumed run may change it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Affects {
+    /// How fast, where to, what is logged: no answer.
+    Nothing,
+    /// Which model answers; a run's identity holds what it comes to.
+    Model,
+    /// Who criticises; as above.
+    Critic,
+    /// The data; as above.
+    Data,
+    /// The prompts; as above.
+    Prompts,
+    /// Which questions are asked, in which order; as above.
+    Plan,
+    /// The answers, in a way that no other part of a run's identity tells.
+    Answers,
+}
+
+/// A setting that differs between a run and its continuation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// What of a run it decides.
+    pub affects: Affects,
+    option: String,
+    was: String,
+    now: String,
+}
+
+impl std::fmt::Display for Change {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            option, was, now, ..
+        } = self;
+        write!(f, "{option} was {was}, now {now}")
     }
 }
 
-const fn deciding(name: &'static str) -> Key {
+const fn key(name: &'static str, kind: Kind, affects: Affects) -> Key {
     Key {
         name,
-        kind: Kind::Plain,
-        decides: true,
+        kind,
+        affects,
     }
 }
 
 /// The keys of [`Settings`], in the order of their page; a test holds them equal.
 pub const KEYS: &[Key] = &[
-    key("model", Kind::Text),
-    key("provider", Kind::Plain),
-    key("base_url", Kind::Text),
-    key("allow_http", Kind::Plain),
-    key("critic", Kind::Plain),
-    key("critic_model", Kind::Text),
-    deciding("temperature"),
-    deciding("max_tokens"),
-    deciding("seed"),
-    key("data_path", Kind::Text),
-    key("n", Kind::Plain),
-    key("range", Kind::Text),
-    key("ids", Kind::List),
-    key("filter", Kind::Text),
-    key("shuffle", Kind::Plain),
-    key("mode", Kind::Plain),
-    key("history", Kind::Plain),
-    deciding("max_rounds"),
-    deciding("verify"),
-    deciding("answer_from"),
-    deciding("min_confidence"),
-    deciding("second_opinion"),
-    deciding("opinion_confidence"),
-    deciding("table_style"),
-    key("prompts", Kind::Text),
-    key("concurrency", Kind::Plain),
-    key("timeout", Kind::Plain),
-    key("attempts", Kind::Plain),
-    key("epochs", Kind::Plain),
-    deciding("samples"),
-    key("output", Kind::Text),
-    key("mlflow", Kind::Text),
-    key("experiment", Kind::Text),
-    key("traces", Kind::Plain),
-    key("trace_content", Kind::Plain),
-    key("log", Kind::Plain),
-    key("log_level", Kind::Text),
+    key("model", Kind::Text, Affects::Model),
+    key("provider", Kind::Plain, Affects::Model),
+    key("base_url", Kind::Text, Affects::Model),
+    key("allow_http", Kind::Plain, Affects::Nothing),
+    key("critic", Kind::Plain, Affects::Critic),
+    key("critic_model", Kind::Text, Affects::Critic),
+    key("temperature", Kind::Plain, Affects::Answers),
+    key("max_tokens", Kind::Plain, Affects::Answers),
+    key("seed", Kind::Plain, Affects::Answers),
+    key("data_path", Kind::Text, Affects::Data),
+    key("n", Kind::Plain, Affects::Plan),
+    key("range", Kind::Text, Affects::Plan),
+    key("ids", Kind::List, Affects::Plan),
+    key("filter", Kind::Text, Affects::Plan),
+    key("shuffle", Kind::Plain, Affects::Plan),
+    key("mode", Kind::Plain, Affects::Plan),
+    key("history", Kind::Plain, Affects::Plan),
+    key("max_rounds", Kind::Plain, Affects::Answers),
+    key("verify", Kind::Plain, Affects::Answers),
+    key("answer_from", Kind::Plain, Affects::Answers),
+    key("min_confidence", Kind::Plain, Affects::Answers),
+    key("second_opinion", Kind::Plain, Affects::Answers),
+    key("opinion_confidence", Kind::Plain, Affects::Answers),
+    key("table_style", Kind::Plain, Affects::Answers),
+    key("prompts", Kind::Text, Affects::Prompts),
+    key("concurrency", Kind::Plain, Affects::Nothing),
+    key("timeout", Kind::Plain, Affects::Nothing),
+    key("attempts", Kind::Plain, Affects::Nothing),
+    key("epochs", Kind::Plain, Affects::Plan),
+    key("samples", Kind::Plain, Affects::Answers),
+    key("output", Kind::Text, Affects::Nothing),
+    key("mlflow", Kind::Text, Affects::Nothing),
+    key("experiment", Kind::Text, Affects::Nothing),
+    key("traces", Kind::Plain, Affects::Nothing),
+    key("trace_content", Kind::Plain, Affects::Nothing),
+    key("log", Kind::Plain, Affects::Nothing),
+    key("log_level", Kind::Text, Affects::Nothing),
 ];
 
 impl Key {
@@ -94,6 +122,34 @@ impl Key {
                 Value::Array(items.map(Value::String).collect())
             }
             Kind::Plain => plain(text),
+        }
+    }
+}
+
+impl Key {
+    /// The option's name on the command line.
+    fn option(&self) -> String {
+        match self.name {
+            "verify" => "--no-verify".to_owned(),
+            name => format!("--{}", name.replace('_', "-")),
+        }
+    }
+
+    /// A value as it is given on the command line.
+    fn shown(&self, value: Option<&Value>) -> String {
+        match value {
+            None => "not set".to_owned(),
+            Some(Value::Boolean(on)) => {
+                // The option leaves the checks out.
+                let given = *on != (self.name == "verify");
+                if given { "given" } else { "not given" }.to_owned()
+            }
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Array(items)) => {
+                let items = items.iter().map(|item| self.shown(Some(item)));
+                items.collect::<Vec<_>>().join(",")
+            }
+            Some(other) => other.to_string(),
         }
     }
 }
@@ -118,9 +174,27 @@ impl Settings {
     #[must_use]
     pub fn deciding(&self) -> String {
         let all = Table::try_from(self).unwrap_or_default();
-        let decides = |name: &str| KEYS.iter().any(|key| key.name == name && key.decides);
+        let decides = |name: &str| {
+            KEYS.iter()
+                .any(|key| key.name == name && key.affects == Affects::Answers)
+        };
         let table: Table = all.into_iter().filter(|(name, _)| decides(name)).collect();
         table.to_string().trim().replace('\n', ", ")
+    }
+
+    /// The settings in which `now` differs so that answers may differ too.
+    #[must_use]
+    pub fn changes(&self, now: &Self) -> Vec<Change> {
+        let [was, now] = [self, now].map(|all| Table::try_from(all).unwrap_or_default());
+        let keys = KEYS.iter().filter(|key| key.affects != Affects::Nothing);
+        keys.filter(|key| was.get(key.name) != now.get(key.name))
+            .map(|key| Change {
+                affects: key.affects,
+                option: key.option(),
+                was: key.shown(was.get(key.name)),
+                now: key.shown(now.get(key.name)),
+            })
+            .collect()
     }
 }
 
@@ -169,5 +243,30 @@ mod tests {
         assert_ne!(plain, with(&|s| s.max_rounds = 1));
         assert_ne!(plain, with(&|s| s.samples = 5));
         assert!(plain.contains("second_opinion = \"show\""), "{plain}");
+    }
+
+    #[test]
+    fn a_change_names_its_option_and_both_values() {
+        let was = Settings {
+            temperature: Some(0.2),
+            ids: vec!["a".into(), "b".into()],
+            concurrency: Some(4),
+            ..Settings::default()
+        };
+        let now = Settings {
+            temperature: Some(0.7),
+            verify: false,
+            timeout: 5,
+            ..Settings::default()
+        };
+        let changes = was.changes(&now);
+        assert_eq!(
+            changes.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            [
+                "--temperature was 0.2, now 0.7",
+                "--ids was a,b, now not set",
+                "--no-verify was not given, now given",
+            ]
+        );
     }
 }

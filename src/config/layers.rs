@@ -52,6 +52,8 @@ pub enum Origin {
     Environment,
     /// A flag.
     CommandLine,
+    /// The run that is resumed.
+    Run,
 }
 
 impl fmt::Display for Origin {
@@ -60,6 +62,7 @@ impl fmt::Display for Origin {
             Self::File(path) => path.display().fmt(f),
             Self::Environment => f.write_str("environment (CONVFINQA_*)"),
             Self::CommandLine => f.write_str("command line"),
+            Self::Run => f.write_str("the run's own settings"),
         }
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::agents::Round;
 use crate::dataset::QuestionKey;
 
-use super::journal::RunMeta;
+use super::identity::RunMeta;
 use super::row::Row;
 
 /// Something that happened in a run, in the order in which it happened.

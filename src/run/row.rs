@@ -74,12 +74,14 @@ impl Stamp {
         }
     }
 
-    /// The last stamp among rows; those without one came before all others.
-    pub(super) fn last<'r>(rows: impl Iterator<Item = &'r Row>) -> Self {
-        rows.fold(Self::default(), |last, row| Self {
-            ordinal: last.ordinal + 1,
-            at: last.at.max(row.stamp.map_or(0, |stamp| stamp.at)),
-        })
+    /// The last stamp of the rows so far and this one; those without a stamp
+    /// came before all others.
+    #[must_use]
+    pub(super) fn past(self, row: &Row) -> Self {
+        Self {
+            ordinal: self.ordinal + 1,
+            at: self.at.max(row.stamp.map_or(0, |stamp| stamp.at)),
+        }
     }
 }
 

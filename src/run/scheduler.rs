@@ -17,9 +17,10 @@ use crate::dataset::{HistoryEntry, Question};
 use crate::score::Scores;
 
 use super::event::{Event, Finish};
-use super::journal::{Journal, JournalError, RunMeta};
+use super::journal::{Journal, JournalError};
 use super::plan::{HistoryMode, Mode, Plan, Planned, gold_history};
-use super::row::{Row, Stamp};
+use super::replay::replay;
+use super::row::Row;
 use super::trace::{self, RunTrace};
 use super::writer::{self, Writer};
 
@@ -92,14 +93,13 @@ impl Scheduler {
     ) -> Result<Finish, RunError> {
         let started = Instant::now();
         let meta = Arc::new(journal.meta()?);
-        let mut rows = Vec::new();
-        journal.for_each_row(|row| rows.push(Arc::new(row)))?;
-        let calls = journal.open_calls()?;
-        let last = Stamp::last(rows.iter().map(AsRef::as_ref));
         let trace = Arc::new(RunTrace::start(&meta, self.plan.mode));
-        let answers = self.replay(rows, meta, &events).await;
-        let mut earlier = Earlier { answers, calls };
-        let (writer, thread) = writer::spawn(journal, last);
+        let replayed = replay(journal, self.plan.total(), meta, events.clone()).await?;
+        let mut earlier = Earlier {
+            answers: replayed.answers,
+            calls: replayed.calls,
+        };
+        let (writer, thread) = writer::spawn(replayed.journal, replayed.last);
         let worker = Arc::new(Worker {
             pair: self.pair,
             price: self.price,
@@ -149,27 +149,6 @@ impl Scheduler {
         };
         let _ = events.send(finished).await;
         Ok(finish)
-    }
-
-    /// Tells what the journal already holds, and keeps what turns to come need.
-    async fn replay(
-        &self,
-        rows: Vec<Arc<Row>>,
-        meta: Arc<RunMeta>,
-        events: &mpsc::Sender<Event>,
-    ) -> Answers {
-        let started = Event::Started {
-            meta,
-            total: self.plan.total(),
-            answered: rows.len(),
-        };
-        let _ = events.send(started).await;
-        let mut answers = HashMap::new();
-        for row in rows {
-            answers.insert(row.index, row.settled.answer.clone());
-            let _ = events.send(Event::Answered { row, resumed: true }).await;
-        }
-        answers
     }
 }
 
@@ -243,13 +222,14 @@ impl Worker {
             ..case.question.clone()
         });
         // Seconds that an earlier process spent on replies that are now recalled.
-        let recalled: f64 = earlier.iter().map(|call| call.seconds).sum();
+        let replies: Vec<Call> = earlier
+            .into_iter()
+            .filter(|call| call.reply.is_some())
+            .collect();
+        let recalled: f64 = replies.iter().map(|call| call.seconds).sum();
         let writer = self.writer.clone();
         let memory = CallMemory {
-            replies: earlier
-                .into_iter()
-                .filter(|call| call.reply.is_some())
-                .collect(),
+            replies,
             record: Some(Box::new(move |call| writer.call(index, call))),
         };
         let events = self.events.clone();

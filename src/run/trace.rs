@@ -11,7 +11,7 @@ use crate::dataset::Outcome;
 use crate::telemetry::{attributes as names, count, fail, if_content, set};
 
 use super::event::Finish;
-use super::journal::RunMeta;
+use super::identity::RunMeta;
 use super::plan::{Mode, Planned};
 use super::row::Row;
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::run::{Journal, JournalError, Status};
+use crate::run::JournalError;
 
 /// An output that cannot be written or found.
 #[derive(Debug, Error)]
@@ -44,12 +44,24 @@ pub enum SinkError {
         folder: PathBuf,
     },
     /// There is no run of that name.
-    #[error("{path}: no such run; the runs are the folders of {folder}")]
+    #[error("{run}: no such run in {folder}; `convfinqa runs` lists them")]
     NoSuchRun {
-        /// Where it would be.
-        path: PathBuf,
+        /// What was given.
+        run: String,
         /// The folder of the runs.
         folder: PathBuf,
+    },
+    /// Several runs are meant by one name.
+    #[error("{run} is the start of {count} runs in {folder}: {some}; give more of the id")]
+    Ambiguous {
+        /// What was given.
+        run: String,
+        /// The folder of the runs.
+        folder: PathBuf,
+        /// How many runs it may be.
+        count: usize,
+        /// Their ids, or some of them.
+        some: String,
     },
     /// A journal that the files are made from cannot be read.
     #[error(transparent)]
@@ -59,8 +71,8 @@ pub enum SinkError {
 /// One run's folder, `OUTPUT/runs/<run-id>/`, beside the last run's `OUTPUT/output.csv`.
 #[derive(Clone, Debug)]
 pub struct RunFolder {
-    output: PathBuf,
-    folder: PathBuf,
+    pub(super) output: PathBuf,
+    pub(super) folder: PathBuf,
 }
 
 impl RunFolder {
@@ -85,72 +97,6 @@ impl RunFolder {
             output: output.to_owned(),
             folder,
         })
-    }
-
-    /// The folder of an earlier run: its id, the start of its id, or `last`
-    /// for the last unfinished one.
-    ///
-    /// # Errors
-    /// [`SinkError::NothingToResume`] or [`SinkError::NoSuchRun`].
-    pub fn find(output: &Path, run: &str) -> Result<Self, SinkError> {
-        let runs = output.join("runs");
-        let folder = if run == "last" {
-            latest_unfinished(output)?.ok_or(SinkError::NothingToResume { folder: runs })?
-        } else {
-            let named = folders(&runs).into_iter().rev().find(|folder| {
-                folder
-                    .file_name()
-                    .is_some_and(|name| name.to_string_lossy().starts_with(run))
-            });
-            named.ok_or_else(|| SinkError::NoSuchRun {
-                path: runs.join(run),
-                folder: runs,
-            })?
-        };
-        Ok(Self {
-            output: output.to_owned(),
-            folder,
-        })
-    }
-
-    /// The folder of any run: a path to it, its id or the start of its id, or
-    /// `last` for the newest.
-    ///
-    /// # Errors
-    /// [`SinkError::NoSuchRun`].
-    pub fn locate(output: &Path, run: &str) -> Result<Self, SinkError> {
-        let runs = output.join("runs");
-        let path = Path::new(run);
-        let found = if path.join("journal.sqlite").is_file() {
-            Some(path.to_owned())
-        } else {
-            let named = |folder: &PathBuf| {
-                let name = folder.file_name().map(|name| name.to_string_lossy());
-                run == "last" || name.is_some_and(|name| name.starts_with(run))
-            };
-            folders(&runs).into_iter().rev().find(named)
-        };
-        let folder = found.ok_or_else(|| SinkError::NoSuchRun {
-            path: runs.join(run),
-            folder: runs,
-        })?;
-        Ok(Self {
-            output: output.to_owned(),
-            folder,
-        })
-    }
-
-    /// The folders of every run that has a journal, oldest first.
-    #[must_use]
-    pub fn all(output: &Path) -> Vec<Self> {
-        let folders = folders(&output.join("runs")).into_iter();
-        folders
-            .map(|folder| Self {
-                output: output.to_owned(),
-                folder,
-            })
-            .filter(|run| run.journal().is_file())
-            .collect()
     }
 
     /// The run's own folder.
@@ -182,32 +128,6 @@ impl RunFolder {
     pub fn last_csv(&self) -> PathBuf {
         self.output.join("output.csv")
     }
-}
-
-/// The last run under `output` whose journal is not complete.
-///
-/// # Errors
-/// [`SinkError::Journal`] if the newest journals cannot be read.
-pub fn latest_unfinished(output: &Path) -> Result<Option<PathBuf>, SinkError> {
-    for folder in folders(&output.join("runs")).into_iter().rev() {
-        let journal = folder.join("journal.sqlite");
-        if Journal::open(&journal)?.status()? == Status::Unfinished {
-            return Ok(Some(folder));
-        }
-    }
-    Ok(None)
-}
-
-/// Run folders, oldest first: their names are UUIDs that sort by time. One
-/// without a journal is of a run that was ended before it began.
-fn folders(runs: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(runs).into_iter().flatten().flatten();
-    let mut folders: Vec<_> = entries
-        .map(|entry| entry.path())
-        .filter(|path| path.join("journal.sqlite").is_file())
-        .collect();
-    folders.sort();
-    folders
 }
 
 /// A file that is being written beside its place: a reader sees the old file or

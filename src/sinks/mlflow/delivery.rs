@@ -77,7 +77,7 @@ impl Delivery {
     /// cannot be read.
     pub fn open(server: Server, folder: &Path, anew: bool) -> Result<Self, MlflowError> {
         let hold = Hold::take(folder)?;
-        let journal = Journal::open(&folder.join("journal.sqlite"))?;
+        let journal = Journal::read(&folder.join("journal.sqlite"))?;
         let target = server.target();
         let (uri, experiment) = (&target.shown, &target.experiment);
         let record = Record::read(folder)?
@@ -123,7 +123,7 @@ impl Delivery {
     pub async fn finish(&mut self, ending: &Ending) -> Result<Delivered, MlflowError> {
         self.record.shortfalls.clear();
         self.attach(false).await?;
-        let journal = Journal::open(&self.folder.join("journal.sqlite"))?;
+        let journal = Journal::read(&self.folder.join("journal.sqlite"))?;
         let mut series = Series::new(&self.meta);
         let mut points = Vec::new();
         journal.for_each_row(|row| points.extend(series.add(Sample::from(&row))))?;

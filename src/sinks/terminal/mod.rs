@@ -6,6 +6,7 @@ mod comparison;
 mod episodes;
 mod look;
 mod progress;
+mod runs;
 mod table;
 
 pub use analysis::analysis_tables;
@@ -16,4 +17,5 @@ pub use episodes::{EpisodeProgress, episode_tables};
 pub use look::{Look, harmless};
 pub(super) use progress::verdict_text;
 pub use progress::{Progress, ProgressOptions, Voice};
+pub use runs::runs_list;
 pub use table::{rule_title, scorecard_tables, summary_tables};

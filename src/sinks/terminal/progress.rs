@@ -95,6 +95,8 @@ pub struct Progress {
     bar: ProgressBar,
     total: usize,
     answered: usize,
+    /// Of these, by earlier processes.
+    resumed: usize,
     scored: usize,
     right: usize,
     failed: usize,
@@ -110,8 +112,7 @@ impl Progress {
         let voice = Voice::new(options);
         let bar = voice.bar();
         // Without a total the template has nothing to show; `Started` brings it.
-        if let Ok(style) = ProgressStyle::with_template("{bar:24.cyan/dim} {pos}/{len} {msg} {eta}")
-        {
+        if let Ok(style) = ProgressStyle::with_template("{bar:24.cyan/dim} {pos}/{len} {msg}") {
             bar.set_style(style.progress_chars("━╸─"));
         }
         let now = Instant::now();
@@ -121,6 +122,7 @@ impl Progress {
             bar,
             total: 0,
             answered: 0,
+            resumed: 0,
             scored: 0,
             right: 0,
             failed: 0,
@@ -179,13 +181,14 @@ impl Progress {
         self.bar.set_length(total as u64);
         if answered > 0 {
             self.say(&format!(
-                "going on: {answered} of {total} questions are answered"
+                "resuming: {answered} of {total} questions are answered"
             ));
         }
     }
 
     fn answered(&mut self, row: &Row, resumed: bool) {
         self.answered += 1;
+        self.resumed += usize::from(resumed);
         if row.settled.outcome != Outcome::Answered {
             self.failed += 1;
         }
@@ -194,7 +197,8 @@ impl Progress {
             self.right += usize::from(verdict.accepted);
         }
         self.cost = self.cost.zip(row.cost).map(|(sum, cost)| sum + cost);
-        self.bar.set_message(self.message());
+        self.bar
+            .set_message(format!("{} {}", self.message(), self.eta()));
         self.bar.set_position(self.answered as u64);
         if self.options.verbose && !resumed {
             self.say(&verbose_lines(row));
@@ -229,12 +233,10 @@ impl Progress {
     }
 
     fn eta(&self) -> String {
-        let done = self.answered.max(1) as f64;
-        let left = self.total.saturating_sub(self.answered) as f64;
-        format!(
-            "{:.0} s left",
-            self.started.elapsed().as_secs_f64() / done * left
-        )
+        let here = self.answered.saturating_sub(self.resumed);
+        let left = self.total.saturating_sub(self.answered);
+        seconds_left(self.started.elapsed(), here, left)
+            .map_or_else(String::new, |seconds| format!("{seconds:.0} s left"))
     }
 
     fn finish(&self, finish: &Finish, elapsed: Duration) {
@@ -258,6 +260,12 @@ impl Progress {
             }
         }
     }
+}
+
+/// Seconds until the questions that are `left` are answered, at the pace of
+/// those answered by this process: others took none of its time.
+fn seconds_left(elapsed: Duration, answered: usize, left: usize) -> Option<f64> {
+    (answered > 0).then(|| elapsed.as_secs_f64() / answered as f64 * left as f64)
 }
 
 /// A round's verdict in a few words.
@@ -296,4 +304,17 @@ fn verbose_lines(row: &Row) -> String {
         row.settled.rounds.len(),
         row.latency
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_after_a_resume_is_that_of_this_process_pace() {
+        // 90 of 200 were there, 10 took 100 s: each of the 100 left takes 10 s.
+        let left = seconds_left(Duration::from_secs(100), 10, 100);
+        assert_eq!(left, Some(1000.0));
+        assert_eq!(seconds_left(Duration::from_secs(3), 0, 100), None);
+    }
 }

@@ -1,9 +1,11 @@
 //! A run that is killed goes on where it was, and comes to the same rows.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 
-use convfinqa::run::{Journal, Status};
+use convfinqa::agents::{Backend, Pair, PairOptions};
+use convfinqa::run::{Event, HistoryMode, Journal, Mode, Plan, Scheduler, Status, Stop};
 
 use crate::support::agents::{question_of, scripted, scripted_as};
 use crate::support::cli::{Ran, Workplace};
@@ -273,10 +275,11 @@ fn a_changed_model_prompt_or_selection_is_refused_on_resume() {
         .unwrap()
         .to_string_lossy()
         .into_owned();
-    with(&[&run, "--n", "3", "--model", "b"]).fails(2, &["cannot be resumed", "model"]);
-    with(&[&run, "--n", "4", "--model", "a"]).fails(2, &["cannot be resumed", "selection"]);
+    with(&[&run, "--n", "3", "--model", "b"])
+        .fails(2, &["cannot be resumed", "--model was a, now b"]);
+    with(&[&run, "--n", "4", "--model", "a"]).fails(2, &["cannot be resumed", "--n was 3, now 4"]);
     with(&[&run, "--n", "3", "--model", "a", "--max-rounds", "1"])
-        .fails(2, &["cannot be resumed", "settings"]);
+        .fails(2, &["cannot be resumed", "--max-rounds was 3, now 1"]);
     let before = server.count();
     with(&[&run, "--n", "3", "--model", "a"]).succeeds();
     assert_eq!(server.count(), before, "nothing is asked again");
@@ -296,7 +299,7 @@ fn a_run_that_finds_the_disk_full_says_so_and_goes_on_when_there_is_room() {
     let stopped = Ran::of(&mut command);
     stopped.fails(
         2,
-        &["the run stopped", "--resume goes on", "journal.sqlite"],
+        &["the run stopped", "--resume continues", "journal.sqlite"],
     );
     let kept = Journal::open(&place.run_folder().join("journal.sqlite")).unwrap();
     let mut answered = 0;
@@ -309,4 +312,54 @@ fn a_run_that_finds_the_disk_full_says_so_and_goes_on_when_there_is_room() {
         summary["run"]["total"],
         place.rows("output/output.csv").len()
     );
+}
+
+/// A journal of thousands of questions holds hundreds of megabytes of prompts.
+#[tokio::test]
+async fn a_resume_does_not_read_what_was_sent_and_replied() {
+    let place = Workplace::new();
+    let server = FaultServer::start(scripted);
+    let start = ["--model", "m", "--data-path", "sample", "--n", "3"];
+    Ran::of(place.command().args(start).args([
+        "--mode",
+        "conversations",
+        "--base-url",
+        &server.base_url(),
+    ]))
+    .succeeds();
+    let path = place.run_folder().join("journal.sqlite");
+    let mut kept = Vec::new();
+    Journal::read(&path)
+        .unwrap()
+        .for_each_row(|row| kept.push(row))
+        .unwrap();
+    let dataset = convfinqa::dataset::sample().unwrap();
+    let dataset = dataset.pick(&[0, 1, 2]);
+    let scheduler = Scheduler {
+        plan: Plan::new(&dataset, Mode::Conversations, HistoryMode::Own, 1).unwrap(),
+        pair: Arc::new(Pair::new(&PairOptions::new(Backend::Offline)).unwrap()),
+        concurrency: 1,
+        price: Arc::new(|_| None),
+        stop: Stop::default(),
+    };
+    let (events, mut received) = tokio::sync::mpsc::channel(8);
+    let run = tokio::spawn(scheduler.run(Journal::open(&path).unwrap(), events));
+    let mut told = Vec::new();
+    while let Some(event) = received.recv().await {
+        if let Event::Answered { row, resumed } = event {
+            assert!(resumed, "nothing is asked");
+            told.push(row);
+        }
+    }
+    run.await.unwrap().unwrap();
+    assert_eq!(told.len(), kept.len());
+    for (told, kept) in told.iter().zip(&kept) {
+        assert_eq!(told.settled.calls.len(), kept.settled.calls.len());
+        assert_eq!(told.settled.tokens(), kept.settled.tokens());
+        assert_eq!(told.settled.answer, kept.settled.answer);
+        for call in &told.settled.calls {
+            assert!(call.messages.is_empty());
+            assert_eq!(call.reply.as_ref().unwrap().content, "");
+        }
+    }
 }

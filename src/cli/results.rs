@@ -1,0 +1,120 @@
+//! The files of a run, made from its journal: by the run itself, on resume, and
+//! by `report` and `track sync`.
+
+use std::path::Path;
+
+use crate::analysis::{Answered, Answers, analyze};
+use crate::dataset::{Dataset, Outcome};
+use crate::run::{Journal, Row, RunMeta};
+use crate::score::Rule;
+use crate::sinks::report::{Causes, Pages, Report, causes_of};
+use crate::sinks::{self, CsvFile, Summary, Tally, Transcripts};
+
+/// Writes everything that a run leaves behind into the folder `into`, in one
+/// reading of its journal. The CSV is copied to `last` too, the place of the
+/// last run's, once the run has an answer: a wrong key takes no earlier result
+/// away. The summary is written last, so that a run whose summary is complete
+/// has all its files.
+///
+/// # Errors
+/// A journal that cannot be read, a file that cannot be written.
+pub fn write_results(
+    into: &Path,
+    journal: &Journal,
+    records: Result<&Dataset, &str>,
+    last: Option<&Path>,
+) -> anyhow::Result<Summary> {
+    let mut csv = CsvFile::create(&into.join("output.csv"))?;
+    let mut transcripts = Transcripts::create(&into.join("transcripts.jsonl"))?;
+    let pages = pages(records);
+    let Reading {
+        summary,
+        causes,
+        report,
+    } = read(journal, &pages, records.ok(), |row| {
+        csv.add(row);
+        transcripts.add(row);
+    })?;
+    csv.finish()?;
+    transcripts.finish()?;
+    sinks::write_config(&into.join("config.toml"), &summary.run)?;
+    report.write(&into.join("report.html"), &summary, &causes)?;
+    if let Some(last) = last
+        && has_result(&summary)
+    {
+        sinks::copy(&into.join("output.csv"), last)?;
+    }
+    sinks::write_summary(&into.join("summary.json"), &summary)?;
+    Ok(summary)
+}
+
+/// Writes the report alone.
+///
+/// # Errors
+/// As [`write_results`].
+pub fn write_report(
+    to: &Path,
+    journal: &Journal,
+    records: Result<&Dataset, &str>,
+) -> anyhow::Result<()> {
+    let pages = pages(records);
+    let read = read(journal, &pages, records.ok(), |_| ())?;
+    read.report.write(to, &read.summary, &read.causes)?;
+    Ok(())
+}
+
+/// Whether a run takes the place of the last one: it is over, or it has an answer.
+pub fn has_result(summary: &Summary) -> bool {
+    let answered = Outcome::Answered.name();
+    let outcomes = &summary.scores.outcomes;
+    summary.complete
+        || outcomes
+            .iter()
+            .any(|count| count.name == answered && count.count > 0)
+}
+
+fn pages(records: Result<&Dataset, &str>) -> Pages {
+    match records {
+        Ok(dataset) => Pages::of(dataset),
+        Err(reason) => Pages::missing(reason.to_owned()),
+    }
+}
+
+/// What summary and report are made from, gathered in one reading of a journal.
+struct Reading<'p> {
+    summary: Summary,
+    causes: Causes,
+    report: Report<'p>,
+}
+
+fn read<'p>(
+    journal: &Journal,
+    pages: &'p Pages,
+    dataset: Option<&Dataset>,
+    mut each: impl FnMut(&Row),
+) -> anyhow::Result<Reading<'p>> {
+    let mut tally = Tally::default();
+    let mut answers = Vec::new();
+    let mut report = Report::new(pages);
+    journal.for_each_row(|row| {
+        each(&row);
+        tally.add(&row);
+        answers.push(Answered::of(&row));
+        report.add(&row);
+    })?;
+    let summary = tally.finish(journal.meta()?);
+    Ok(Reading {
+        causes: causes(journal.path(), &summary.run, answers, dataset),
+        summary,
+        report,
+    })
+}
+
+/// Why answers are wrong, as `analyze` finds it. A run without answers has no
+/// causes, which is no reason to go without its report.
+fn causes(path: &Path, run: &RunMeta, answers: Vec<Answered>, dataset: Option<&Dataset>) -> Causes {
+    let Ok(answers) = Answers::of_rows(path, run, answers, dataset) else {
+        return Causes::new();
+    };
+    causes_of(analyze(&answers, Rule::FinancialEquivalence).misses)
+}

@@ -1,0 +1,220 @@
+//! The run that the main job works on: a new one, or an earlier one resumed.
+
+use std::path::Path;
+
+use crate::config::{Affects, Change, Settings};
+use crate::dataset::Dataset;
+use crate::run::{Identity, Journal, Plan, RunLock, RunMeta};
+use crate::sinks::{self, RunFolder, Stage};
+use crate::telemetry::HIDDEN;
+
+use super::provider::{self, Answering};
+use super::{Exit, Failure, analyze, settings, tracking};
+
+/// This program's version.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// A run that this process holds: nobody else asks its questions meanwhile.
+pub struct HeldRun {
+    /// Its folder.
+    pub folder: RunFolder,
+    /// Its journal.
+    pub journal: Journal,
+    /// What it is.
+    pub meta: RunMeta,
+    /// Released when the process ends.
+    pub lock: RunLock,
+}
+
+/// An earlier run that is to be resumed.
+pub struct Resumed {
+    /// The run.
+    pub run: HeldRun,
+    /// The settings it was started with.
+    own: Settings,
+}
+
+impl Resumed {
+    /// Takes hold of an earlier run.
+    ///
+    /// # Errors
+    /// A run that is not there, that another process works on, or that cannot
+    /// be read.
+    pub fn open(output: &Path, run: &str) -> anyhow::Result<Self> {
+        let folder = RunFolder::to_resume(output, run)?;
+        let lock = RunLock::take(folder.path())?;
+        let journal = Journal::open(&folder.journal())?;
+        let meta = journal.meta()?;
+        let own = settings::of_run(own_settings(&meta))?;
+        let run = HeldRun {
+            folder,
+            journal,
+            meta,
+            lock,
+        };
+        Ok(Self { run, own })
+    }
+
+    /// Whether no question is left to be asked.
+    ///
+    /// # Errors
+    /// A journal that cannot be read.
+    pub fn is_answered(&self) -> anyhow::Result<bool> {
+        Ok(self.run.journal.answered()? >= self.run.meta.total)
+    }
+
+    /// The settings with the run's data file where it is now, whatever folder
+    /// this process is in.
+    pub fn located(&self, settings: &Settings) -> Settings {
+        let mut located = settings.clone();
+        let file = self
+            .run
+            .meta
+            .data_file
+            .as_ref()
+            .filter(|file| file.is_file());
+        if let Some(file) = file
+            && settings.data_path == self.own.data_path
+        {
+            located.data_path = Some(file.to_string_lossy().into_owned());
+        }
+        located
+    }
+
+    /// The run, all of whose questions are answered, to have its files written,
+    /// and its records, or why they cannot be read.
+    ///
+    /// # Errors
+    /// Settings that would have changed answers.
+    pub fn to_write(
+        self,
+        settings: &Settings,
+    ) -> anyhow::Result<(HeldRun, Result<Dataset, String>)> {
+        let mut changes = self.own.changes(settings);
+        let mut records = self.run.meta.records();
+        if settings.data_path != self.own.data_path
+            && let Some(named) = analyze::records(settings.data_path.as_deref())?
+            && named.hash == self.run.meta.identity.data
+        {
+            // The same data by another name.
+            changes.retain(|change| change.affects != Affects::Data);
+            records = Ok(named);
+        }
+        self.refuse(changes.iter().map(Change::to_string).collect())?;
+        Ok((self.run, records))
+    }
+
+    /// The run, to be continued as `now`.
+    ///
+    /// # Errors
+    /// Whatever would make its answers other than those it has, by name; another
+    /// version of this program unless `any_version`.
+    pub fn to_continue(
+        self,
+        settings: &Settings,
+        now: &Identity,
+        any_version: bool,
+    ) -> anyhow::Result<HeldRun> {
+        let RunMeta {
+            id,
+            version,
+            identity,
+            ..
+        } = &self.run.meta;
+        if version != VERSION && !any_version {
+            let line = format!(
+                "run {id} was started by convfinqa {version}, this is {VERSION}, which may answer \
+                 otherwise; pass --allow-version to resume it all the same, or start a new run"
+            );
+            return Err(Failure::new(Exit::Usage, line).into());
+        }
+        self.refuse(identity.differences(now, &self.own.changes(settings)))?;
+        if version != VERSION {
+            self.run.journal.resumed_by(VERSION)?;
+        }
+        Ok(self.run)
+    }
+
+    fn refuse(&self, differences: Vec<String>) -> Result<(), Failure> {
+        if differences.is_empty() {
+            return Ok(());
+        }
+        let line = format!(
+            "run {} cannot be resumed with changes: {}; leave the options out to resume it as it \
+             was started, or start a new run",
+            self.run.meta.id,
+            differences.join("; ")
+        );
+        Err(Failure::new(Exit::Usage, line))
+    }
+}
+
+/// The settings that a run was started with, its data by the name they had.
+pub fn own_settings(meta: &RunMeta) -> toml::Table {
+    let mut own = meta.settings.clone();
+    let data = if meta.invented { "sample" } else { &meta.data };
+    own.insert("data_path".to_owned(), data.into());
+    // An address that was not kept whole comes from where it came from.
+    own.retain(|_, value| !value.as_str().is_some_and(|text| text.contains(HIDDEN)));
+    own
+}
+
+/// Begins a new run.
+///
+/// # Errors
+/// A folder that cannot be written to.
+pub fn begin(
+    settings: &Settings,
+    identity: Identity,
+    answering: &Answering,
+    dataset: &Dataset,
+    plan: &Plan,
+) -> anyhow::Result<HeldRun> {
+    let id = uuid::Uuid::now_v7().to_string();
+    let folder = RunFolder::create(&settings.output, &id)?;
+    let lock = RunLock::take(folder.path())?;
+    let meta = RunMeta {
+        id,
+        started: jiff::Timestamp::now().to_string(),
+        version: VERSION.to_owned(),
+        commit: tracking::commit(),
+        resumed_by: Vec::new(),
+        identity,
+        data: dataset.source.clone(),
+        data_file: RunMeta::file_of(dataset),
+        invented: dataset.invented,
+        total: plan.total(),
+        settings: provider::kept(&answering.settled(settings))?,
+    };
+    let journal = Journal::create(&folder.journal(), &meta)?;
+    if !settings.is_offline() {
+        let texts = answering.pair.prompts.texts(&answering.pair.rendering)?;
+        journal.keep_prompts(&texts)?;
+    }
+    sinks::write_config(&folder.file("config.toml"), &meta)?;
+    Ok(HeldRun {
+        folder,
+        journal,
+        meta,
+        lock,
+    })
+}
+
+/// The line that says that a run of the same questions and settings waits to be
+/// resumed. A run that cannot be read is nobody's hindrance here.
+pub fn unfinished(output: &Path, identity: &Identity) -> Option<String> {
+    let states = RunFolder::all(output).into_iter().rev();
+    let mut states = states.filter_map(|folder| folder.state().ok());
+    let state = states.find(|state| {
+        state.stage == Stage::Unfinished
+            && state.meta.identity == *identity
+            && state.meta.version == VERSION
+    })?;
+    Some(format!(
+        "starting a new run, although run {id} with the same questions and settings is unfinished \
+         ({} of {} answered); `convfinqa --resume {id}` continues it",
+        state.answered,
+        state.meta.total,
+        id = state.meta.id,
+    ))
+}

@@ -1,0 +1,35 @@
+//! `convfinqa runs`: the runs of an output folder, newest first.
+
+use std::path::PathBuf;
+
+use crate::sinks::RunFolder;
+use crate::sinks::terminal::runs_list;
+
+use super::{Exit, stdout};
+
+/// Arguments of `runs`.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Where the runs are
+    #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
+    output: PathBuf,
+}
+
+/// Lists the runs.
+///
+/// # Errors
+/// Standard output that cannot be written.
+pub fn execute(args: &Args) -> anyhow::Result<Exit> {
+    let folders = RunFolder::all(&args.output).into_iter().rev();
+    let runs: Vec<_> = folders
+        .map(|folder| (folder.id(), folder.state()))
+        .collect();
+    stdout::print(|out| {
+        if runs.is_empty() {
+            writeln!(out, "no runs in {}", args.output.join("runs").display())
+        } else {
+            writeln!(out, "{}", runs_list(&runs))
+        }
+    })?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,179 @@
+//! Making, opening and reading the file of a journal.
+
+use std::path::{Path, PathBuf};
+
+use percent_encoding::{AsciiSet, CONTROLS};
+use rusqlite::{Connection, ErrorCode, OpenFlags, params};
+
+use crate::run::identity::RunMeta;
+
+use super::{FORMAT, Journal, JournalError};
+
+impl Journal {
+    /// Makes the journal of a new run.
+    ///
+    /// # Errors
+    /// [`JournalError::Sqlite`] if the file cannot be made or written.
+    pub fn create(path: &Path, meta: &RunMeta) -> Result<Self, JournalError> {
+        // Made beside it and renamed: a run that is killed here has no journal,
+        // never one that says nothing.
+        let unborn = path.with_extension("sqlite.new");
+        let sqlite = |source| JournalError::Sqlite {
+            path: path.to_owned(),
+            source,
+        };
+        let json = serde_json::to_string(meta).map_err(|source| JournalError::Entry {
+            path: path.to_owned(),
+            entry: "meta".to_owned(),
+            source,
+        })?;
+        let connection = Connection::open(&unborn).map_err(sqlite)?;
+        connection
+            .execute_batch(
+                "BEGIN;
+                 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+                 CREATE TABLE calls (question INTEGER NOT NULL, seq INTEGER NOT NULL, json TEXT NOT NULL,
+                                     PRIMARY KEY (question, seq)) STRICT;
+                 CREATE TABLE answers (question INTEGER PRIMARY KEY, id TEXT NOT NULL, part TEXT NOT NULL,
+                                       epoch INTEGER NOT NULL, outcome TEXT NOT NULL, json TEXT NOT NULL) STRICT;",
+            )
+            .and_then(|()| connection.pragma_update(None, "user_version", FORMAT))
+            .and_then(|()| connection.execute("INSERT INTO meta VALUES ('run', ?1)", params![json]))
+            .and_then(|_| connection.execute_batch("COMMIT"))
+            .and_then(|()| connection.close().map_err(|(_, source)| source))
+            .map_err(sqlite)?;
+        fs_err::rename(&unborn, path).map_err(|source| JournalError::Rename {
+            path: path.to_owned(),
+            source,
+        })?;
+        Self::open(path)
+    }
+
+    /// Opens the journal of an earlier run to continue it.
+    ///
+    /// # Errors
+    /// [`JournalError`] if it is missing, no journal, or from a newer program.
+    pub fn open(path: &Path) -> Result<Self, JournalError> {
+        let journal = Self::connect(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        // WAL: a killed process loses nothing that was committed, and a reader
+        // (report, analyze) is never in the writer's way.
+        let pragma = |name, value| {
+            journal
+                .connection
+                .pragma_update(None, name, value)
+                .map_err(|source| journal.sqlite_error(source))
+        };
+        pragma("journal_mode", "WAL")?;
+        pragma("synchronous", "NORMAL")?;
+        journal.checked()
+    }
+
+    /// Opens a journal to read it, in a folder that cannot be written to as well.
+    ///
+    /// # Errors
+    /// As [`Journal::open`].
+    pub fn read(path: &Path) -> Result<Self, JournalError> {
+        let opened =
+            Self::connect(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE).and_then(Self::checked);
+        match opened {
+            Err(JournalError::Sqlite { source, .. }) if needs_to_write(&source) => {
+                Self::read_in_place(path)
+            }
+            opened => opened,
+        }
+    }
+
+    /// Reads a journal beside which SQLite cannot make the files that it shares
+    /// among processes. A copy has them, and what a killed process left in the
+    /// log beside the journal; without a log the journal is whole by itself.
+    fn read_in_place(path: &Path) -> Result<Self, JournalError> {
+        let log = beside(path, "-wal");
+        if std::fs::metadata(&log).map_or(0, |log| log.len()) == 0 {
+            let uri = format!(
+                "file:{}?immutable=1",
+                percent_encoding::utf8_percent_encode(&path.to_string_lossy(), URI_PATH)
+            );
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+            return Self::connect(path, Path::new(&uri), flags)?.checked();
+        }
+        let error = |source| JournalError::Copy {
+            path: path.to_owned(),
+            source,
+        };
+        let folder = tempfile::tempdir().map_err(error)?;
+        let copy = folder.path().join("journal.sqlite");
+        std::fs::copy(path, &copy).map_err(error)?;
+        std::fs::copy(&log, beside(&copy, "-wal")).map_err(error)?;
+        let mut journal = Self::connect(path, &copy, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        journal._copy = Some(folder);
+        journal.checked()
+    }
+
+    /// Opens the file `from`, which holds the journal that is known as `path`.
+    fn connect(path: &Path, from: &Path, flags: OpenFlags) -> Result<Self, JournalError> {
+        let sqlite = |source| JournalError::Sqlite {
+            path: path.to_owned(),
+            source,
+        };
+        let connection = Connection::open_with_flags(from, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+            .map_err(sqlite)?;
+        connection
+            .busy_timeout(std::time::Duration::from_secs(5))
+            .map_err(sqlite)?;
+        Ok(Self {
+            path: path.to_owned(),
+            connection,
+            file: file_id(path),
+            _copy: None,
+        })
+    }
+
+    /// The journal, if it is one that this program can read.
+    fn checked(self) -> Result<Self, JournalError> {
+        let found: i64 = self
+            .connection
+            .pragma_query_value(None, "user_version", |row| row.get(0))
+            .map_err(|source| self.sqlite_error(source))?;
+        match found {
+            0 => Err(JournalError::Empty { path: self.path }),
+            found if found > FORMAT => Err(JournalError::Newer {
+                path: self.path,
+                found,
+            }),
+            _ => Ok(self),
+        }
+    }
+}
+
+/// What is kept as it is in the path of a SQLite URI.
+const URI_PATH: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
+
+/// Whether SQLite would have to write where it may not.
+fn needs_to_write(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied)
+    )
+}
+
+/// A file that SQLite keeps beside a database.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// What tells a file from another of the same name.
+pub(super) type FileId = (u64, u64);
+
+#[cfg(unix)]
+pub(super) fn file_id(path: &Path) -> Option<FileId> {
+    use std::os::unix::fs::MetadataExt;
+    let file = std::fs::metadata(path).ok()?;
+    Some((file.dev(), file.ino()))
+}
+
+#[cfg(not(unix))]
+pub(super) fn file_id(path: &Path) -> Option<FileId> {
+    path.is_file().then_some((0, 0))
+}

@@ -1,0 +1,158 @@
+//! The lock of a run's folder: one process at a time asks a run's questions.
+
+use std::fs::{File, TryLockError};
+use std::io::{Seek, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// Tries before a lock counts as held: a process that lists runs holds it for
+/// an instant to see whether it is free.
+const TRIES: u32 = 5;
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Why a run cannot be locked.
+#[derive(Debug, Error)]
+pub enum LockError {
+    /// Another process works on the run.
+    #[error("{folder} is in use by {holder}; wait until it ends, or stop it")]
+    Held {
+        /// The run's folder.
+        folder: PathBuf,
+        /// Who has it.
+        holder: Holder,
+    },
+    /// The lock file cannot be used.
+    #[error("cannot lock {path}: {source}")]
+    Io {
+        /// The lock file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+/// The process that holds a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// Its process id; 0 while it is not written yet.
+    pub pid: u32,
+    /// The machine or container it runs on.
+    pub host: String,
+    /// Since when, RFC 3339, UTC.
+    pub since: String,
+}
+
+impl std::fmt::Display for Holder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { pid, host, since } = self;
+        if *pid == 0 {
+            f.write_str("another process")
+        } else {
+            write!(f, "process {pid} on {host} since {since}")
+        }
+    }
+}
+
+/// A run's folder, held. The system releases it when the process ends, however
+/// it ends, so that a dead process blocks nobody.
+#[derive(Debug)]
+pub struct RunLock {
+    _file: File,
+}
+
+impl RunLock {
+    /// Locks a run's folder.
+    ///
+    /// # Errors
+    /// [`LockError::Held`] naming the process that has it.
+    pub fn take(folder: &Path) -> Result<Self, LockError> {
+        let path = path(folder);
+        let error = |source| LockError::Io {
+            path: path.clone(),
+            source,
+        };
+        // Not truncated: until the lock is ours, it says who has it.
+        let mut file = File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(error)?;
+        for attempt in 1.. {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if attempt < TRIES => std::thread::sleep(PAUSE),
+                Err(TryLockError::WouldBlock) => {
+                    return Err(LockError::Held {
+                        folder: folder.to_owned(),
+                        holder: read(&path),
+                    });
+                }
+                Err(TryLockError::Error(source)) => return Err(error(source)),
+            }
+        }
+        let holder = Holder {
+            pid: std::process::id(),
+            host: gethostname::gethostname().to_string_lossy().into_owned(),
+            since: jiff::Timestamp::now()
+                .round(jiff::Unit::Second)
+                .unwrap_or_default()
+                .to_string(),
+        };
+        let line = serde_json::to_vec(&holder).unwrap_or_default();
+        file.set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| file.write_all(&line))
+            .map_err(error)?;
+        Ok(Self { _file: file })
+    }
+
+    /// The process that works on a run now, if one does.
+    #[must_use]
+    pub fn holder(folder: &Path) -> Option<Holder> {
+        let path = path(folder);
+        let file = File::open(&path).ok()?;
+        match file.try_lock_shared() {
+            Err(TryLockError::WouldBlock) => Some(read(&path)),
+            _ => None,
+        }
+    }
+}
+
+fn path(folder: &Path) -> PathBuf {
+    folder.join("run.lock")
+}
+
+fn read(path: &Path) -> Holder {
+    let text = std::fs::read(path).unwrap_or_default();
+    serde_json::from_slice(&text).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_held_run_names_its_holder_and_a_dead_ones_lock_blocks_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(RunLock::holder(folder.path()), None);
+        let held = RunLock::take(folder.path()).unwrap();
+        let holder = RunLock::holder(folder.path()).unwrap();
+        assert_eq!(holder.pid, std::process::id());
+        let error = RunLock::take(folder.path()).unwrap_err().to_string();
+        let pid = format!("process {} on ", std::process::id());
+        assert!(
+            error.contains(&pid) && error.contains(" since 2"),
+            "{error}"
+        );
+        drop(held);
+        // What the last holder wrote is still there.
+        assert!(path(folder.path()).is_file());
+        assert_eq!(RunLock::holder(folder.path()), None);
+        RunLock::take(folder.path()).unwrap();
+    }
+}

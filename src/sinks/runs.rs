@@ -1,0 +1,229 @@
+//! Which runs there are, how far each has come, and which one a name means.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::run::{Holder, Journal, RunLock, RunMeta};
+
+use super::folder::{RunFolder, SinkError};
+
+/// What a finished run has besides its journal. The summary is written last.
+const FILES: [&str; 5] = [
+    "config.toml",
+    "output.csv",
+    "transcripts.jsonl",
+    "report.html",
+    "summary.json",
+];
+
+/// Ids that an error names, at most.
+const SHOWN: usize = 8;
+
+/// A run as its journal and files say it is.
+#[derive(Clone, Debug)]
+pub struct RunState {
+    /// What it is.
+    pub meta: RunMeta,
+    /// Questions that have an outcome.
+    pub answered: usize,
+    /// How far it has come.
+    pub stage: Stage,
+}
+
+/// How far a run has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// A process works on it.
+    Running(Holder),
+    /// Some questions have no outcome.
+    Unfinished,
+    /// Every question has an outcome, but not every file is written.
+    Unwritten,
+    /// Nothing is left to do.
+    Finished,
+}
+
+impl RunFolder {
+    /// The folder of a run: a path to it, its id or the start of its id, or
+    /// `last` for the newest.
+    ///
+    /// # Errors
+    /// [`SinkError::NoSuchRun`], or [`SinkError::Ambiguous`] with the runs that
+    /// may be meant.
+    pub fn locate(output: &Path, run: &str) -> Result<Self, SinkError> {
+        let path = Path::new(run);
+        if path.join("journal.sqlite").is_file() {
+            return Ok(Self::at(path, output));
+        }
+        let runs = output.join("runs");
+        let mut all = Self::all(output);
+        let mut found = match all.iter().position(|folder| folder.id() == run) {
+            Some(at) => vec![all.swap_remove(at)],
+            None if run == "last" => all.pop().into_iter().collect(),
+            None => {
+                all.retain(|folder| folder.id().starts_with(run));
+                all
+            }
+        };
+        match (found.pop(), found.len()) {
+            (Some(folder), 0) => Ok(folder),
+            (None, _) => Err(SinkError::NoSuchRun {
+                run: run.to_owned(),
+                folder: runs,
+            }),
+            (Some(newest), others) => {
+                found.push(newest);
+                let newest_first = found.iter().rev().take(SHOWN);
+                let mut some: Vec<String> = newest_first.map(Self::id).collect();
+                if others + 1 > SHOWN {
+                    some.push(format!("{} more", others + 1 - SHOWN));
+                }
+                Err(SinkError::Ambiguous {
+                    run: run.to_owned(),
+                    folder: runs,
+                    count: others + 1,
+                    some: some.join(", "),
+                })
+            }
+        }
+    }
+
+    /// The folder of the run to resume: as [`RunFolder::locate`], but `last` is
+    /// the newest run that is not finished.
+    ///
+    /// # Errors
+    /// [`SinkError::NothingToResume`] and those of [`RunFolder::locate`].
+    pub fn to_resume(output: &Path, run: &str) -> Result<Self, SinkError> {
+        if run != "last" {
+            return Self::locate(output, run);
+        }
+        for folder in Self::all(output).into_iter().rev() {
+            if folder.state()?.stage != Stage::Finished {
+                return Ok(folder);
+            }
+        }
+        Err(SinkError::NothingToResume {
+            folder: output.join("runs"),
+        })
+    }
+
+    /// The folders of every run that has a journal, oldest first: their names
+    /// are UUIDs that sort by time. One without a journal is of a run that was
+    /// ended before it began.
+    #[must_use]
+    pub fn all(output: &Path) -> Vec<Self> {
+        let entries = std::fs::read_dir(output.join("runs"));
+        let paths = entries.into_iter().flatten().flatten();
+        let mut folders: Vec<Self> = paths
+            .map(|entry| Self {
+                output: output.to_owned(),
+                folder: entry.path(),
+            })
+            .filter(|run| run.journal().is_file())
+            .collect();
+        folders.sort_by(|a, b| a.folder.cmp(&b.folder));
+        folders
+    }
+
+    /// The folder at `path`, whose last run's CSV is where it usually is.
+    fn at(path: &Path, output: &Path) -> Self {
+        let runs = path.parent().filter(|runs| runs.ends_with("runs"));
+        let own = runs.and_then(Path::parent);
+        Self {
+            output: own.unwrap_or(output).to_owned(),
+            folder: path.to_owned(),
+        }
+    }
+
+    /// The name of the folder, which is the run's id.
+    #[must_use]
+    pub fn id(&self) -> String {
+        let name = self.path().file_name().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    }
+
+    /// How far the run has come.
+    ///
+    /// # Errors
+    /// [`SinkError::Journal`] if its journal cannot be read.
+    pub fn state(&self) -> Result<RunState, SinkError> {
+        let journal = Journal::read(&self.journal())?;
+        let meta = journal.meta()?;
+        let answered = journal.answered()?;
+        let stage = match RunLock::holder(self.path()) {
+            Some(holder) => Stage::Running(holder),
+            None if answered < meta.total => Stage::Unfinished,
+            None if !self.is_written() => Stage::Unwritten,
+            None => Stage::Finished,
+        };
+        Ok(RunState {
+            meta,
+            answered,
+            stage,
+        })
+    }
+
+    /// Whether every file was written after the last answer.
+    fn is_written(&self) -> bool {
+        #[derive(Deserialize)]
+        struct Completeness {
+            complete: bool,
+        }
+        let summary = std::fs::read(self.file("summary.json")).unwrap_or_default();
+        let summary = serde_json::from_slice::<Completeness>(&summary);
+        summary.is_ok_and(|summary| summary.complete)
+            && FILES.iter().all(|name| self.file(name).is_file())
+    }
+}
+
+/// What is meant by a file of answers that a user names: the path, where
+/// something is there, or else a run under `output` (`last`, or an id's start).
+///
+/// # Errors
+/// [`SinkError::NoSuchRun`] or [`SinkError::Ambiguous`] for the name of a run.
+pub fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, SinkError> {
+    let is_id =
+        |text: &&str| !text.is_empty() && text.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
+    let run = named.to_str().filter(|text| *text == "last" || is_id(text));
+    match run {
+        Some(run) if !named.exists() => Ok(RunFolder::locate(output, run)?.path().to_owned()),
+        _ => Ok(named.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_named_by_path_id_unique_start_or_last_and_an_ambiguous_start_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path();
+        let ids = ["019a-1", "019a-2", "019b", "019b-x"];
+        for id in ids {
+            let run = output.join("runs").join(id);
+            std::fs::create_dir_all(&run).unwrap();
+            std::fs::write(run.join("journal.sqlite"), "").unwrap();
+        }
+        std::fs::create_dir_all(output.join("runs/019c")).unwrap();
+        let id = |run: &str| RunFolder::locate(output, run).map(|folder| folder.id());
+        assert_eq!(id("last").unwrap(), "019b-x");
+        assert_eq!(id("019a-2").unwrap(), "019a-2");
+        assert_eq!(id("019b").unwrap(), "019b", "a whole id is no start");
+        let path = output.join("runs/019a-1");
+        let by_path = RunFolder::locate(Path::new("elsewhere"), path.to_str().unwrap()).unwrap();
+        assert_eq!(by_path.last_csv(), output.join("output.csv"));
+        let error = id("019a").unwrap_err().to_string();
+        assert!(
+            error.starts_with("019a is the start of 2 runs")
+                && error.contains("019a-2, 019a-1; give more"),
+            "{error}"
+        );
+        assert!(matches!(id("019c"), Err(SinkError::NoSuchRun { .. })));
+        assert!(matches!(
+            RunFolder::to_resume(output, "019a"),
+            Err(SinkError::Ambiguous { .. })
+        ));
+    }
+}

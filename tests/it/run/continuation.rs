@@ -1,0 +1,310 @@
+//! `--resume`: with whose settings, by which version, by how many processes.
+
+use std::process::{Child, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use convfinqa::run::{Journal, Status};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::support::agents::scripted;
+use crate::support::cli::{Ran, Workplace};
+use crate::support::fault_server::{FaultServer, Reply};
+
+/// A server that answers `first` requests and leaves the next ones waiting
+/// until it is released.
+struct Waiting {
+    server: FaultServer,
+    released: Arc<AtomicBool>,
+}
+
+impl Waiting {
+    fn after(first: usize) -> Self {
+        let released = Arc::new(AtomicBool::new(false));
+        let free = Arc::clone(&released);
+        let server = FaultServer::start(move |request| {
+            if request.index < first || free.load(Ordering::SeqCst) {
+                scripted(request)
+            } else {
+                Reply::hang()
+            }
+        });
+        Self { server, released }
+    }
+
+    fn release(&self) {
+        self.released.store(true, Ordering::SeqCst);
+    }
+
+    /// Starts a run with one question at a time, which is in the middle of
+    /// asking when this returns.
+    fn begin(&self, place: &Workplace, arguments: &[&str]) -> Child {
+        let start = ["--model", "scripted", "--mode", "conversations", "-j", "1"];
+        let child = place
+            .command()
+            .args(start)
+            .args(arguments)
+            .env("OPENAI_BASE_URL", self.server.base_url())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let before = self.server.count();
+        while self.server.count() <= before.max(7) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        child
+    }
+}
+
+fn killed(mut child: Child) {
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+fn journal(place: &Workplace) -> Journal {
+    Journal::read(&place.run_folder().join("journal.sqlite")).unwrap()
+}
+
+/// Changes what a run's journal says that it is.
+fn rewrite_meta(place: &Workplace, change: impl FnOnce(&mut Value)) {
+    let connection = Connection::open(place.run_folder().join("journal.sqlite")).unwrap();
+    let sql = "SELECT value FROM meta WHERE key = 'run'";
+    let text: String = connection.query_row(sql, [], |row| row.get(0)).unwrap();
+    let mut meta: Value = serde_json::from_str(&text).unwrap();
+    change(&mut meta);
+    let sql = "UPDATE meta SET value = ?1 WHERE key = 'run'";
+    connection.execute(sql, [meta.to_string()]).unwrap();
+}
+
+#[test]
+fn resume_alone_uses_the_runs_own_settings_and_address_after_a_kill() {
+    let place = Workplace::new();
+    let waiting = Waiting::after(7);
+    let options = ["--data-path", "sample", "--n", "4", "--temperature", "0.2"];
+    killed(waiting.begin(&place, &options));
+    assert_eq!(journal(&place).status().unwrap(), Status::Unfinished);
+    // Neither a settings file nor a variable of now takes part.
+    place.write(
+        "convfinqa.toml",
+        "model = 'other'\ntemperature = 0.9\nn = 1\nmax_rounds = 1\n",
+    );
+    waiting.release();
+    let resume = ["--resume", "-j", "2", "--timeout", "30", "--traces", "off"];
+    let ran = Ran::of(
+        place
+            .command()
+            .args(resume)
+            .args(["--verbose", "--mlflow", "off"])
+            .env("CONVFINQA_MODEL", "another")
+            .env("OPENAI_BASE_URL", "http://127.0.0.1:9/v1"),
+    );
+    ran.succeeds();
+    let summary = place.summary();
+    assert_eq!(summary["complete"], true);
+    assert_eq!(
+        summary["run"]["total"],
+        place.rows("output/output.csv").len()
+    );
+    for request in waiting.server.requests() {
+        assert_eq!(request.body["model"], "scripted");
+        assert_eq!(request.body["temperature"], json!(0.2));
+    }
+    // The run's own file of settings is as good as nothing.
+    let config = place.run_folder().join("config.toml");
+    let named = place.run(&["--resume", "last", "--config", config.to_str().unwrap()]);
+    named.fails(2, &["no unfinished run"]);
+}
+
+#[test]
+fn a_changed_option_is_refused_by_its_name_and_one_that_changes_no_answer_is_not() {
+    let place = Workplace::new();
+    let waiting = Waiting::after(7);
+    let records = concat!(env!("CARGO_MANIFEST_DIR"), "/data/sample.json");
+    // Other bytes than the built-in sample, the same records.
+    let records = format!("{}\n", std::fs::read_to_string(records).unwrap());
+    place.write("records.json", &records);
+    let options = [
+        "--data-path",
+        "records.json",
+        "--n",
+        "4",
+        "--temperature",
+        "0.2",
+    ];
+    killed(waiting.begin(&place, &options));
+    let url = waiting.server.base_url();
+    let address = format!("--base-url was {url}, now http://127.0.0.1:9/v1");
+    for (flags, named) in [
+        (["--temperature", "0.7"], "--temperature was 0.2, now 0.7"),
+        (["--n", "3"], "--n was 4, now 3"),
+        (["--model", "other"], "--model was scripted, now other"),
+        (["--max-rounds", "1"], "--max-rounds was 3, now 1"),
+        (["--seed", "5"], "--seed was not set, now 5"),
+        (
+            ["--data-path", "sample"],
+            "--data-path was records.json, now sample",
+        ),
+        (["--base-url", "http://127.0.0.1:9/v1"], address.as_str()),
+    ] {
+        let refused = place.run(&[&["--resume"], &flags[..]].concat());
+        refused.fails(2, &["cannot be resumed", named]);
+        assert!(refused.stderr.len() < 500, "{}", refused.stderr);
+        assert!(!refused.stderr.contains("opinion"), "{}", refused.stderr);
+    }
+    let asked = waiting.server.count();
+    place.write("records.json", &format!("{records}\n"));
+    place
+        .run(&["--resume"])
+        .fails(2, &["cannot be resumed", "the data file's hash was"]);
+    assert_eq!(waiting.server.count(), asked, "nothing is asked");
+    // The same file by another name is no other data.
+    place.write("copy.json", &records);
+    place.write("records.json", "[]");
+    waiting.release();
+    place
+        .run(&["--resume", "--data-path", "copy.json"])
+        .succeeds();
+}
+
+#[test]
+fn a_second_process_on_a_run_is_refused_and_told_who_has_it() {
+    let place = Workplace::new();
+    let waiting = Waiting::after(7);
+    let first = waiting.begin(&place, &["--data-path", "sample", "--n", "4"]);
+    let asked = waiting.server.count();
+    let holder = format!("is in use by process {} on ", first.id());
+    place
+        .run(&["--resume"])
+        .fails(2, &[&holder, " since ", "wait until it ends"]);
+    let listed = place.run(&["runs"]);
+    let running = format!("running (process {} on ", first.id());
+    assert!(
+        listed.succeeds().stdout.contains(&running),
+        "{}",
+        listed.stdout
+    );
+    assert_eq!(waiting.server.count(), asked, "nothing is asked");
+    // The lock of a process that is dead blocks nobody.
+    killed(first);
+    assert!(place.run_folder().join("run.lock").is_file());
+    waiting.release();
+    place.run(&["--resume"]).succeeds();
+}
+
+#[test]
+fn a_run_of_another_version_is_resumed_only_on_request() {
+    let place = Workplace::new();
+    let waiting = Waiting::after(7);
+    killed(waiting.begin(&place, &["--data-path", "sample", "--n", "4"]));
+    rewrite_meta(&place, |meta| meta["version"] = json!("0.0.9"));
+    waiting.release();
+    place
+        .run(&["--resume"])
+        .fails(2, &["started by convfinqa 0.0.9", "--allow-version"]);
+    place.run(&["--resume", "--allow-version"]).succeeds();
+    let summary = place.summary();
+    assert_eq!(summary["run"]["version"], "0.0.9");
+    let ours = json!([env!("CARGO_PKG_VERSION")]);
+    assert_eq!(summary["run"]["resumed_by"], ours);
+}
+
+#[test]
+fn a_new_run_says_that_the_same_one_is_unfinished() {
+    let place = Workplace::new();
+    let options = ["--data-path", "sample", "--n", "3"];
+    place.run(&options).succeeds();
+    let id = journal(&place).meta().unwrap().id;
+    assert!(!place.run(&options).stderr.contains("unfinished"));
+    for folder in std::fs::read_dir(place.path("output/runs")).unwrap() {
+        let folder = folder.unwrap().path();
+        if !folder.ends_with(&id) {
+            std::fs::remove_dir_all(folder).unwrap();
+        }
+    }
+    let connection = Connection::open(place.run_folder().join("journal.sqlite")).unwrap();
+    let sql = "DELETE FROM answers WHERE question > 0";
+    connection.execute(sql, []).unwrap();
+    drop(connection);
+    let other = place.run(&["--data-path", "sample", "--n", "2"]);
+    assert!(!other.stderr.contains("unfinished"), "{}", other.stderr);
+    let again = place.run(&options);
+    let lines: Vec<_> = again.stderr.lines().collect();
+    let hint = format!("`convfinqa --resume {id}` continues it");
+    let said = lines.iter().filter(|line| line.contains(&hint)).count();
+    assert_eq!(said, 1, "{}", again.stderr);
+}
+
+/// The command of the README without any option, and `--resume` as it says.
+#[test]
+fn the_readmes_first_command_is_resumed_as_written() {
+    let place = Workplace::new();
+    place.run(&[]).succeeds();
+    let whole = place.read("output/output.csv");
+    let folder = place.run_folder();
+    let connection = Connection::open(folder.join("journal.sqlite")).unwrap();
+    let sql =
+        "DELETE FROM answers WHERE question % 2 = 1; DELETE FROM calls WHERE question % 2 = 1";
+    connection.execute_batch(sql).unwrap();
+    drop(connection);
+    for file in [
+        "output.csv",
+        "summary.json",
+        "transcripts.jsonl",
+        "report.html",
+    ] {
+        std::fs::remove_file(folder.join(file)).unwrap();
+    }
+    std::fs::remove_file(place.path("output/output.csv")).unwrap();
+    let ran = place.run(&["--resume"]);
+    assert!(
+        ran.succeeds().stderr.contains("resuming: 29 of 58"),
+        "{}",
+        ran.stderr
+    );
+    let without_latency = |text: &str| -> Vec<Vec<String>> {
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let rows = reader.records().map(|row| {
+            let row = row.unwrap();
+            let cells = row.iter().enumerate().filter(|(at, _)| *at != 4);
+            cells.map(|(_, cell)| cell.to_owned()).collect()
+        });
+        rows.collect()
+    };
+    assert_eq!(
+        without_latency(&place.read("output/output.csv")),
+        without_latency(&whole)
+    );
+}
+
+/// Seconds of a call that was given up say nothing of the question's.
+#[test]
+fn latency_after_a_resume_leaves_out_calls_that_were_given_up() {
+    let place = Workplace::new();
+    let waiting = Waiting::after(7);
+    killed(waiting.begin(&place, &["--data-path", "sample", "--n", "4"]));
+    let open = place.run_folder().join("journal.sqlite");
+    let asked = Journal::read(&open).unwrap().answered().unwrap();
+    let given_up = json!({
+        "node": "analyst", "round": 1, "request_hash": "", "messages": [], "reply": null,
+        "error": "cancelled", "attempts": 1, "seconds": 1e6,
+    });
+    let connection = Connection::open(&open).unwrap();
+    let sql = "INSERT INTO calls VALUES (?1, 99, ?2)";
+    connection
+        .execute(sql, rusqlite::params![asked as i64, given_up.to_string()])
+        .unwrap();
+    drop(connection);
+    waiting.release();
+    place.run(&["--resume"]).succeeds();
+    let mut latencies = Vec::new();
+    journal(&place)
+        .for_each_row(|row| latencies.push(row.latency))
+        .unwrap();
+    assert!(
+        latencies.iter().all(|seconds| *seconds < 1e6),
+        "{latencies:?}"
+    );
+}

@@ -1,0 +1,290 @@
+//! The files of a run: whole after a kill, made again from the journal, and
+//! nobody's loss where something is in the way.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use convfinqa::run::Journal;
+use rusqlite::Connection;
+
+use crate::support::agents::scripted;
+use crate::support::cli::{Ran, Workplace};
+use crate::support::fault_server::{FaultServer, Reply};
+
+const FILES: [&str; 5] = [
+    "config.toml",
+    "output.csv",
+    "report.html",
+    "summary.json",
+    "transcripts.jsonl",
+];
+
+fn bytes(folder: &Path) -> Vec<Vec<u8>> {
+    let files = FILES.iter().map(|name| folder.join(name));
+    files.map(|file| std::fs::read(file).unwrap()).collect()
+}
+
+/// A finished run of five records.
+fn finished() -> (Workplace, PathBuf) {
+    let place = Workplace::new();
+    place.run(&["--data-path", "sample", "--n", "5"]).succeeds();
+    let folder = place.run_folder();
+    (place, folder)
+}
+
+#[test]
+fn resume_of_an_answered_run_writes_what_is_missing() {
+    let place = Workplace::new();
+    let server = FaultServer::start(scripted);
+    let start = ["--model", "scripted", "--data-path", "sample", "--n", "5"];
+    Ran::of(
+        place
+            .command()
+            .args(start)
+            .args(["--base-url", &server.base_url()]),
+    )
+    .succeeds();
+    // What is written takes no server.
+    drop(server);
+    let folder = place.run_folder();
+    let whole = bytes(&folder);
+    let last = place.read("output/output.csv");
+    for missing in FILES {
+        std::fs::remove_file(folder.join(missing)).unwrap();
+        std::fs::write(place.path("output/output.csv"), "of an earlier run").unwrap();
+        let listed = place.run(&["runs"]);
+        assert!(listed.stdout.contains("files missing"), "{}", listed.stdout);
+        place.run(&["--resume"]).succeeds();
+        assert!(bytes(&folder) == whole, "without {missing}");
+        assert_eq!(place.read("output/output.csv"), last);
+    }
+    // Files of the time when it was interrupted are not those of the whole run.
+    let summary = place.summary().to_string();
+    let partial = summary.replacen("\"complete\":true", "\"complete\":false", 1);
+    std::fs::write(folder.join("summary.json"), partial).unwrap();
+    place.run(&["--resume"]).succeeds();
+    assert!(bytes(&folder) == whole);
+    let changed = place.run(&["--resume", &folder.to_string_lossy(), "--model", "b"]);
+    changed.fails(2, &["cannot be resumed", "--model was scripted, now b"]);
+    place.run(&["--resume"]).fails(2, &["no unfinished run"]);
+}
+
+#[test]
+fn report_makes_every_file_again() {
+    let (place, folder) = finished();
+    let whole = bytes(&folder);
+    for file in FILES {
+        std::fs::remove_file(folder.join(file)).unwrap();
+    }
+    place.run(&["report"]).succeeds();
+    assert!(bytes(&folder) == whole);
+    place.run(&["report", "--to", "elsewhere"]).succeeds();
+    assert!(bytes(&place.path("elsewhere")) == whole);
+    place
+        .run(&["report", "--to", "alone/page.html"])
+        .fails(2, &["alone/page.html"]);
+    place.run(&["report", "--to", "page.html"]).succeeds();
+    assert!(place.read("page.html").into_bytes() == whole[2]);
+}
+
+/// The binary as a user who may read everything and write nothing but `into`.
+#[cfg(unix)]
+fn as_reader(place: &Workplace, into: &Path) -> Command {
+    use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::process::CommandExt;
+
+    fn read_only(path: &Path) {
+        if path.is_dir() {
+            for entry in std::fs::read_dir(path).unwrap() {
+                read_only(&entry.unwrap().path());
+            }
+        }
+        let mode = if path.is_dir() { 0o555 } else { 0o444 };
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+    read_only(&place.path(""));
+    std::fs::set_permissions(into, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let mut command = place.command();
+    command.env("TMPDIR", into);
+    // Permissions bind everybody but root, who becomes somebody else. The
+    // program may lie where that user cannot reach it.
+    if std::fs::metadata(into).is_ok_and(|folder| {
+        use std::os::unix::fs::MetadataExt;
+        folder.uid() == 0
+    }) {
+        let program = into.join("convfinqa");
+        std::fs::copy(env!("CARGO_BIN_EXE_convfinqa"), &program).unwrap();
+        command = Command::new(program);
+        command
+            .current_dir(place.path(""))
+            .env_clear()
+            .env("TMPDIR", into)
+            .uid(65_534)
+            .gid(65_534);
+    }
+    command
+}
+
+#[cfg(unix)]
+fn writable_again(place: &Workplace) {
+    let done = Command::new("chmod")
+        .args(["-R", "u+w"])
+        .arg(place.path(""))
+        .status();
+    assert!(done.unwrap().success());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_run_is_read_and_its_files_are_made_elsewhere() {
+    let (place, folder) = finished();
+    let whole = bytes(&folder);
+    let into = tempfile::tempdir().unwrap();
+    let out = into.path().join("made");
+    let reader = |arguments: &[&str]| Ran::of(as_reader(&place, into.path()).args(arguments));
+    reader(&["report", "last"]).fails(2, &["run", "Permission denied", "--to DIR"]);
+    reader(&["report", "last", "--to", out.to_str().unwrap()]).succeeds();
+    for command in [
+        &["score", "last"][..],
+        &["analyze", "last"],
+        &["compare", "last", "last"],
+        &["runs"],
+    ] {
+        reader(command).succeeds();
+    }
+    assert!(bytes(&out) == whole);
+    reader(&["--resume", "last"]).fails(2, &["no unfinished run"]);
+    let run = folder.to_string_lossy().into_owned();
+    reader(&["--resume", &run]).fails(2, &["cannot lock", "Permission denied"]);
+    writable_again(&place);
+}
+
+/// A killed process leaves its last answers in SQLite's log beside the journal.
+#[cfg(unix)]
+#[test]
+fn a_read_only_run_that_was_killed_keeps_what_is_in_its_log() {
+    let (place, folder) = finished();
+    let journal = folder.join("journal.sqlite");
+    let (base, copy) = (folder.join("base"), folder.join("journal.sqlite-wal"));
+    std::fs::copy(&journal, &base).unwrap();
+    let connection = Connection::open(&journal).unwrap();
+    connection
+        .execute("DELETE FROM answers WHERE question > 0", [])
+        .unwrap();
+    let log = std::fs::read(&copy).unwrap();
+    drop(connection);
+    std::fs::rename(&base, &journal).unwrap();
+    std::fs::write(&copy, log).unwrap();
+    let into = tempfile::tempdir().unwrap();
+    let listed = Ran::of(as_reader(&place, into.path()).arg("runs"));
+    assert!(
+        listed.succeeds().stdout.contains(" 1/"),
+        "{}",
+        listed.stdout
+    );
+    writable_again(&place);
+}
+
+#[test]
+fn a_wrong_key_takes_no_earlier_result_away() {
+    let (place, _) = finished();
+    let before = place.read("output/output.csv");
+    let server = FaultServer::start(|_| Reply::error(401, "invalid_api_key", "wrong key"));
+    let refused = Ran::of(
+        place
+            .command()
+            .args(["--model", "m", "--data-path", "sample"])
+            .args(["--base-url", &server.base_url()]),
+    );
+    refused.fails(5, &["wrong key"]);
+    assert_eq!(place.read("output/output.csv"), before);
+    assert!(
+        !refused.stdout.contains("Rows: output/output.csv"),
+        "{}",
+        refused.stdout
+    );
+}
+
+#[test]
+fn a_deleted_output_folder_is_noticed_at_the_next_answer() {
+    let place = Workplace::new();
+    let output = place.path("output");
+    let server = FaultServer::start(move |request| {
+        if request.index == 9 {
+            std::fs::remove_dir_all(&output).unwrap();
+        }
+        scripted(request)
+    });
+    let start = ["--model", "scripted", "--data-path", "sample", "-j", "1"];
+    let stopped = Ran::of(
+        place
+            .command()
+            .args(start)
+            .args(["--base-url", &server.base_url()]),
+    );
+    stopped.fails(2, &["journal.sqlite was deleted or replaced"]);
+    assert!(!stopped.stderr.contains("--resume"), "{}", stopped.stderr);
+    // The question in flight is finished, at most three rounds of two calls.
+    assert!(server.count() <= 10 + 6, "{} requests", server.count());
+}
+
+#[test]
+fn runs_are_named_by_id_or_last_and_listed() {
+    let (place, folder) = finished();
+    place
+        .run(&["--data-path", "sample", "--n", "5", "--max-rounds", "1"])
+        .succeeds();
+    let first = folder.file_name().unwrap().to_string_lossy().into_owned();
+    let score = |name: &str| {
+        let ran = place.run(&["score", name, "--json"]);
+        let score: serde_json::Value = serde_json::from_str(&ran.succeeds().stdout).unwrap();
+        score
+    };
+    let csv = folder.join("output.csv").to_string_lossy().into_owned();
+    assert_eq!(score(&first)["questions"], score(&csv)["questions"]);
+    place.run(&["analyze", &first]).succeeds();
+    let compared = place.run(&["compare", &first, "last", "--json"]);
+    let compared: serde_json::Value = serde_json::from_str(&compared.succeeds().stdout).unwrap();
+    assert!(compared.to_string().contains(&first));
+    // What a run's journal holds counts, whatever became of its files.
+    std::fs::remove_file(&csv).unwrap();
+    score(&first);
+    // Two runs within a minute share the start of their ids.
+    for command in [
+        &["score", &first[..6]][..],
+        &["analyze", &first[..6]],
+        &["compare", &first[..6], "last"],
+        &["report", &first[..6]],
+        &["--resume", &first[..6]],
+    ] {
+        place
+            .run(command)
+            .fails(2, &["is the start of 2 runs", &first]);
+    }
+    place
+        .run(&["score", "0000"])
+        .fails(2, &["no such run", "convfinqa runs"]);
+    place
+        .run(&["score", "missing.csv"])
+        .fails(3, &["missing.csv"]);
+
+    let listed = place.run(&["runs"]).succeeds().stdout.clone();
+    assert!(
+        listed.contains(&first) && listed.contains("offline"),
+        "{listed}"
+    );
+    let journal = Journal::read(&folder.join("journal.sqlite")).unwrap();
+    let total = journal.meta().unwrap().total;
+    assert!(listed.contains(&format!("{total}/{total}")), "{listed}");
+    let newest = listed.find("finished").unwrap();
+    assert!(newest < listed.find("files missing").unwrap(), "{listed}");
+    std::fs::write(folder.join("journal.sqlite"), "no database").unwrap();
+    let listed = place.run(&["runs"]);
+    assert!(
+        listed.succeeds().stdout.contains("unreadable"),
+        "{}",
+        listed.stdout
+    );
+    let empty = Workplace::new().run(&["runs"]);
+    assert_eq!(empty.succeeds().stdout, "no runs in output/runs\n");
+}
