@@ -154,6 +154,39 @@ impl Key {
     }
 }
 
+/// Variables that begin like a setting and are none: they speak to the tests
+/// and to the build.
+const OTHER_VARIABLES: [&str; 3] = ["CONVFINQA_COMMIT", "CONVFINQA_TOOLS", "CONVFINQA_UPDATE"];
+
+/// The variable of a key.
+pub(super) fn variable_of(key: &Key) -> String {
+    format!("{PREFIX}{}", key.name.to_uppercase())
+}
+
+const PREFIX: &str = "CONVFINQA_";
+
+/// What is wrong with a variable of this name, if it looks like a setting and
+/// is not one: a typo would be ignored in silence.
+#[must_use]
+pub fn unknown_variable(name: &str) -> Option<String> {
+    let known = |name: &str| KEYS.iter().any(|key| variable_of(key) == name);
+    let ours = !name.starts_with(PREFIX)
+        || name.starts_with("CONVFINQA_REQUIRE_")
+        || OTHER_VARIABLES.contains(&name)
+        || known(name);
+    if ours {
+        return None;
+    }
+    let similar = |key: &Key| strsim::jaro(&variable_of(key), &name.to_uppercase());
+    let nearest = KEYS
+        .iter()
+        .max_by(|a, b| similar(a).total_cmp(&similar(b)))
+        .map_or_else(String::new, |key| {
+            format!("; did you mean {}?", variable_of(key))
+        });
+    Some(format!("unknown variable {name}{nearest}"))
+}
+
 fn plain(text: &str) -> Value {
     if let Ok(integer) = text.parse::<i64>() {
         return Value::Integer(integer);
@@ -201,6 +234,27 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mistyped_variable_is_named_with_the_nearest() {
+        for name in [
+            "CONVFINQA_MAX_ROUNDS",
+            "CONVFINQA_REQUIRE_PYTHON",
+            "CONVFINQA_UPDATE",
+            "PATH",
+        ] {
+            assert_eq!(unknown_variable(name), None);
+        }
+        for (name, meant) in [
+            ("CONVFINQA_MAX_ROUND", "CONVFINQA_MAX_ROUNDS"),
+            ("CONVFINQA_CONCURENCY", "CONVFINQA_CONCURRENCY"),
+            ("CONVFINQA_MAXTOKENS", "CONVFINQA_MAX_TOKENS"),
+            ("CONVFINQA_max_rounds", "CONVFINQA_MAX_ROUNDS"),
+        ] {
+            let expected = format!("unknown variable {name}; did you mean {meant}?");
+            assert_eq!(unknown_variable(name), Some(expected));
+        }
+    }
 
     #[test]
     fn the_keys_are_those_of_the_settings() {

@@ -10,7 +10,7 @@ use toml::Table;
 
 use crate::files;
 
-use super::keys::KEYS;
+use super::keys::{KEYS, variable_of};
 use super::settings::Settings;
 
 /// A source of settings that cannot be read.
@@ -112,7 +112,7 @@ impl Layers {
     ) -> Result<Self, ConfigError> {
         let mut table = Table::new();
         for key in KEYS {
-            let name = format!("CONVFINQA_{}", key.name.to_uppercase());
+            let name = variable_of(key);
             if let Some(text) = variable(&name).filter(|text| !text.trim().is_empty()) {
                 table.insert(key.name.to_owned(), key.read(text.trim()));
             }

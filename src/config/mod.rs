@@ -9,6 +9,6 @@ mod keys;
 mod layers;
 mod settings;
 
-pub use keys::{Affects, Change, KEYS, Key};
+pub use keys::{Affects, Change, KEYS, Key, unknown_variable};
 pub use layers::{ConfigError, Layers, Origin};
 pub use settings::{Settings, TableStyle, Traces};

@@ -249,6 +249,16 @@ impl Settings {
         if let Some((name, _)) = least_one.iter().find(|(_, value)| *value == 0) {
             return Err(format!("{name} is 0; it must be at least 1"));
         }
+        // More than any machine can hold at once; a run plans them all in memory.
+        let most = [
+            ("concurrency", self.concurrency.unwrap_or(1) as u64, 10_000),
+            ("epochs", u64::from(self.epochs), 1_000),
+            ("samples", u64::from(self.samples), 1_000),
+            ("timeout", self.timeout, 30 * 24 * 60 * 60),
+        ];
+        if let Some((name, value, most)) = most.iter().find(|(_, value, most)| value > most) {
+            return Err(format!("{name} is {value}; it must be at most {most}"));
+        }
         let addresses = [
             ("mlflow", Some(self.mlflow.as_str()), MLFLOW_KEYS),
             ("base_url", self.base_url.as_deref(), MODEL_KEYS),

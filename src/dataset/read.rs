@@ -66,7 +66,7 @@ pub(super) fn records(origin: &str, reader: impl Read, sink: Sink<'_>) -> Result
     drop(json);
     match result {
         Ok(()) => Ok(reader.into_inner().hasher.finalize().to_hex().to_string()),
-        Err(error) => Err(state.stop(origin, error)),
+        Err(error) => Err(state.stop(origin, error, reader.buffer())),
     }
 }
 
@@ -180,7 +180,8 @@ impl State {
         })
     }
 
-    fn stop(self, origin: &str, error: serde_json::Error) -> Stop {
+    /// `rest` is what follows the byte at which reading stopped.
+    fn stop(self, origin: &str, error: serde_json::Error, rest: &[u8]) -> Stop {
         if let Some(refused) = self.refused {
             return refused.into();
         }
@@ -194,15 +195,26 @@ impl State {
                 records: self.read,
             }
             .into(),
-            Category::Syntax => DatasetError::NotJson {
-                origin,
-                reason: format!(
-                    "{} at line {line}, column {column}, after {} whole records; mend the file or fetch it again",
-                    without_position(&error),
-                    self.read
-                ),
+            Category::Syntax => {
+                let (what, remedy) = match not_a_number(rest) {
+                    Some(name) => (
+                        format!("{name} is not a JSON number"),
+                        "write null in its place",
+                    ),
+                    None => (
+                        without_position(&error),
+                        "correct the file or fetch it again",
+                    ),
+                };
+                DatasetError::NotJson {
+                    origin,
+                    reason: format!(
+                        "{what} at line {line}, column {column}, after {} whole records; {remedy}",
+                        self.read
+                    ),
+                }
+                .into()
             }
-            .into(),
             Category::Data => Stop::Field {
                 index: self.read,
                 field: self.path.unwrap_or_default(),
@@ -211,6 +223,19 @@ impl State {
             Category::Io => Stop::Io(error.into()),
         }
     }
+}
+
+/// The literal that Python writes for a float which JSON does not have, by its
+/// end: the parser has taken one letter, after a minus two.
+fn not_a_number(rest: &[u8]) -> Option<&'static str> {
+    let ends = [
+        ("aN", "NaN"),
+        ("nfinity", "Infinity"),
+        ("finity", "Infinity"),
+    ];
+    ends.into_iter()
+        .find(|(end, _)| rest.starts_with(end.as_bytes()))
+        .map(|(_, name)| name)
 }
 
 /// One record; on failure the path of the field is left in the state.

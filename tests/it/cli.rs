@@ -369,6 +369,86 @@ fn every_rate_that_is_printed_has_its_n_and_interval_and_nm_its_floor() {
     assert_eq!(rates.matches("95 % CI").count(), 2, "{rates}");
 }
 
+/// `error: command line: u64 value was too large` with exit code 1, and a panic
+/// in the scheduler's semaphore.
+#[test]
+fn numbers_that_no_run_can_work_with_are_refused_by_name() {
+    let place = Workplace::new();
+    let huge = "18446744073709551615";
+    for flag in ["seed", "timeout", "n", "concurrency"] {
+        place
+            .run(&[&format!("--{flag}"), huge])
+            .fails(2, &["command line", flag, huge, "at most"]);
+    }
+    for (flag, value) in [
+        ("concurrency", "4611686018427387904"),
+        ("timeout", "9223372036854775807"),
+        ("epochs", "4294967295"),
+        ("samples", "4294967295"),
+    ] {
+        place
+            .run(&[&format!("--{flag}"), value])
+            .fails(2, &[flag, value, "at most"]);
+    }
+    place
+        .run(&["ask", "page.md", "why?", "--seed", huge])
+        .fails(2, &["seed", huge]);
+    place
+        .run(&["env", "play", "-j", "4611686018427387904"])
+        .fails(2, &["concurrency"]);
+    let variable = |name: &str, value: &str| Ran::of(place.command().env(name, value));
+    variable("CONVFINQA_SEED", huge).fails(2, &["environment", "seed"]);
+    place.write("convfinqa.toml", &format!("seed = {huge}\n"));
+    place.run(&[]).fails(2, &["convfinqa.toml"]);
+}
+
+/// `docs/configuration.md` promises exit code 2 for an unknown key; a variable
+/// was ignored.
+#[test]
+fn a_mistyped_variable_is_refused_with_the_nearest_name() {
+    let place = Workplace::new();
+    let with = |name: &str, value: &str| {
+        let arguments = ["--n", "1", "--quiet"];
+        Ran::of(place.command().args(arguments).env(name, value))
+    };
+    with("CONVFINQA_MAX_ROUND", "2").fails(
+        2,
+        &["CONVFINQA_MAX_ROUND;", "did you mean CONVFINQA_MAX_ROUNDS?"],
+    );
+    for (name, value) in [
+        ("CONVFINQA_MAX_ROUND", ""),
+        ("CONVFINQA_MAX_ROUNDS", "2"),
+        ("CONVFINQA_REQUIRE_PYTHON", "1"),
+        ("CONVFINQA_TOOLS", "/tmp/tools"),
+        ("CONVFINQA_UPDATE", "1"),
+    ] {
+        with(name, value).succeeds();
+    }
+    place.write(".env", "CONVFINQA_CRITIC_MODLE=gpt\n");
+    place
+        .run(&[])
+        .fails(2, &["CONVFINQA_CRITIC_MODLE", "CONVFINQA_CRITIC_MODEL"]);
+}
+
+#[test]
+fn a_nan_in_the_data_is_named_with_its_place() {
+    let place = Workplace::new();
+    for (literal, name) in [
+        ("NaN", "NaN"),
+        ("Infinity", "Infinity"),
+        ("-Infinity", "Infinity"),
+    ] {
+        let text = format!(
+            "[{{\"id\": \"Single_A/2001/page_1.pdf-1\", \"qa\":\n {{\"question\": \"why?\", \"exe_ans\": {literal}}}}}]"
+        );
+        place.write("nan.json", &text);
+        let what = format!("{name} is not a JSON number at line 2");
+        place
+            .run(&["--data-path", "nan.json"])
+            .fails(3, &["nan.json", &what, "after 0 whole records", "null"]);
+    }
+}
+
 /// compose.yaml passes unset variables on as empty ones.
 #[test]
 fn an_empty_finqa_data_path_means_the_built_in_data() {

@@ -121,17 +121,6 @@ impl<'a> View<'a> {
         let mut exchange = slices(&["rounds"]);
         exchange.extend(Slices::by_count("stop", rows).filter(Slices::differ));
         exchange.extend(Slices::by_count("finding", rows));
-        let floor = scores.rates.floor().map(|floor| Floor {
-            percent: 100.0 * floor.rate,
-            answer: floor.answer,
-        });
-        let mut rules = lines(&scores.rates);
-        if let Some(line) = rules
-            .iter_mut()
-            .find(|line| line.name == Rule::NumericalMatch.name())
-        {
-            line.floor = floor;
-        }
         Self {
             run: &summary.run,
             title: summary.run.model(),
@@ -146,7 +135,7 @@ impl<'a> View<'a> {
                 .rates
                 .get(Rule::FinancialEquivalence)
                 .map(Drawn::from),
-            rules,
+            rules: lines(&scores.rates),
             trusted: scores
                 .without_suspects
                 .as_ref()
@@ -247,7 +236,13 @@ fn lines(rates: &Rates) -> Vec<RuleLine> {
             title: rule_title(rule),
             about: about(rule),
             rate: rate.into(),
-            floor: None,
+            floor: rates
+                .floor()
+                .filter(|_| rule == Rule::NumericalMatch)
+                .map(|floor| Floor {
+                    percent: 100.0 * floor.rate,
+                    answer: floor.answer,
+                }),
         })
         .collect()
 }

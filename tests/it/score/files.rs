@@ -386,3 +386,30 @@ fn the_scorecard_prints_flat_rates() {
     assert_eq!(json["outcomes"][0]["name"], "answered");
     assert_eq!(json["answered"]["exact_match_hits"], 1);
 }
+
+/// The line without suspect golds quoted NM without what a constant answer gets.
+#[test]
+fn the_line_without_suspects_has_its_own_floor() {
+    let suspects = convfinqa::score::suspects().unwrap();
+    let suspect = suspects.iter().find(|s| s.key.part == "qa").unwrap();
+    let csv = format!(
+        "id,part,prediction,ground_truth\n{},qa,7,7\nSingle_a,qa,5,5\nSingle_b,qa,5,9\n",
+        suspect.key.id
+    );
+    let card = Scorecard::of(&rescore(read(csv).unwrap(), None).unwrap());
+    let without = card.without_suspects.as_ref().unwrap();
+    assert_eq!(
+        without.rates.floor().map(|floor| (floor.hits, floor.n)),
+        Some((1, 2))
+    );
+    let look = convfinqa::sinks::terminal::Look {
+        width: 100,
+        ..Default::default()
+    };
+    let text = convfinqa::sinks::terminal::scorecard_tables(&card, look);
+    assert!(text.contains("less 1 suspects; floor 50.0 %"), "{text}");
+    assert_eq!(
+        serde_json::to_value(&card).unwrap()["without_suspects"]["numerical_match_floor"]["hits"],
+        1
+    );
+}

@@ -38,6 +38,8 @@ struct SideLine<'a> {
     left_out: usize,
     right: usize,
     percent: f64,
+    /// 95 %, clustered by page.
+    interval: Option<String>,
 }
 
 /// A rule, rates and differences in percent.
@@ -153,6 +155,12 @@ impl<'a> View<'a> {
                     left_out: side.left_out,
                     right: hits,
                     percent: percent(hits, chosen.map_or(0, |rule| rule.n)),
+                    interval: chosen.map(|rule| {
+                        span(match letter {
+                            "A" => rule.interval_a,
+                            _ => rule.interval_b,
+                        })
+                    }),
                 }
             };
         Self {
