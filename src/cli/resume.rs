@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::config::{Affects, Change, Settings};
 use crate::dataset::Dataset;
-use crate::run::{Identity, Journal, Plan, RunLock, RunMeta};
+use crate::run::{Identity, Journal, Plan, RunLock, RunMeta, Status};
 use crate::sinks::{self, RunFolder, Stage};
 use crate::telemetry::HIDDEN;
 
@@ -39,12 +39,22 @@ impl Resumed {
     ///
     /// # Errors
     /// A run that is not there, that another process works on, or that cannot
-    /// be read.
-    pub fn open(output: &Path, run: &str) -> anyhow::Result<Self> {
+    /// be read; one to be continued that another version of this program
+    /// started, unless `any_version`.
+    pub fn open(output: &Path, run: &str, any_version: bool) -> anyhow::Result<Self> {
         let folder = RunFolder::to_resume(output, run)?;
         let lock = RunLock::take(folder.path())?;
         let journal = Journal::open(&folder.journal())?;
         let meta = journal.meta()?;
+        // Before its settings are read, which may be other ones than this version's.
+        if meta.version != VERSION && !any_version && journal.status()? == Status::Unfinished {
+            let line = format!(
+                "run {} was started by convfinqa {}, this is {VERSION}, which may answer otherwise; \
+                 pass --allow-version to resume it all the same, or start a new run",
+                meta.id, meta.version
+            );
+            return Err(Failure::new(Exit::Usage, line).into());
+        }
         let own = settings::of_run(own_settings(&meta))?;
         let run = HeldRun {
             folder,
@@ -60,7 +70,7 @@ impl Resumed {
     /// # Errors
     /// A journal that cannot be read.
     pub fn is_answered(&self) -> anyhow::Result<bool> {
-        Ok(self.run.journal.answered()? >= self.run.meta.total)
+        Ok(self.run.journal.status()? == Status::Complete)
     }
 
     /// The settings with the run's data file where it is now, whatever folder
@@ -107,27 +117,11 @@ impl Resumed {
     /// The run, to be continued as `now`.
     ///
     /// # Errors
-    /// Whatever would make its answers other than those it has, by name; another
-    /// version of this program unless `any_version`.
-    pub fn to_continue(
-        self,
-        settings: &Settings,
-        now: &Identity,
-        any_version: bool,
-    ) -> anyhow::Result<HeldRun> {
+    /// Whatever would make its answers other than those it has, by name.
+    pub fn to_continue(self, settings: &Settings, now: &Identity) -> anyhow::Result<HeldRun> {
         let RunMeta {
-            id,
-            version,
-            identity,
-            ..
+            version, identity, ..
         } = &self.run.meta;
-        if version != VERSION && !any_version {
-            let line = format!(
-                "run {id} was started by convfinqa {version}, this is {VERSION}, which may answer \
-                 otherwise; pass --allow-version to resume it all the same, or start a new run"
-            );
-            return Err(Failure::new(Exit::Usage, line).into());
-        }
         self.refuse(identity.differences(now, &self.own.changes(settings)))?;
         if version != VERSION {
             self.run.journal.resumed_by(VERSION)?;

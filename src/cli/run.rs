@@ -38,7 +38,7 @@ pub fn execute(args: &RunArgs, look: Look) -> anyhow::Result<Exit> {
     let resumed = match &args.resume {
         None => None,
         Some(run) => {
-            let resumed = Resumed::open(&settings.output, run)?;
+            let resumed = Resumed::open(&settings.output, run, args.allow_version)?;
             let own = settings::load_resumed(resume::own_settings(&resumed.run.meta), args, file)?;
             settings = Settings {
                 output: settings.output,
@@ -106,7 +106,7 @@ async fn traced_job(
         run,
         records,
         asking,
-    } = prepare(args, &settings, resumed, observer, &progress)?;
+    } = prepare(&settings, resumed, observer, &progress)?;
     let HeldRun {
         folder,
         journal,
@@ -195,7 +195,6 @@ struct Asking {
 }
 
 fn prepare(
-    args: &RunArgs,
     settings: &Settings,
     resumed: Option<Resumed>,
     observer: Observer,
@@ -232,7 +231,7 @@ fn prepare(
     let plan = Plan::new(&dataset, settings.mode, settings.history, settings.epochs)?;
     let identity = identity(settings, &answering, &dataset, &plan);
     let run = match resumed {
-        Some(resumed) => resumed.to_continue(settings, &identity, args.allow_version)?,
+        Some(resumed) => resumed.to_continue(settings, &identity)?,
         None => {
             if let Some(line) = resume::unfinished(&settings.output, &identity) {
                 progress.say(&line);

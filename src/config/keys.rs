@@ -300,6 +300,22 @@ mod tests {
     }
 
     #[test]
+    fn a_float_is_the_same_after_a_settings_file_and_a_journal() {
+        let settings = Settings {
+            temperature: Some(0.964_817_445_528_845_3),
+            min_confidence: 0.1 + 0.2,
+            ..Settings::default()
+        };
+        let table = Table::try_from(&settings).unwrap();
+        let from_file: Table = table.to_string().parse().unwrap();
+        let json = serde_json::to_string(&table).unwrap();
+        let from_journal: Table = serde_json::from_str(&json).unwrap();
+        for read in [from_file, from_journal] {
+            assert_eq!(read.try_into::<Settings>().unwrap(), settings);
+        }
+    }
+
+    #[test]
     fn a_change_names_its_option_and_both_values() {
         let was = Settings {
             temperature: Some(0.2),

@@ -199,11 +199,22 @@ fn a_run_of_another_version_is_resumed_only_on_request() {
     let place = Workplace::new();
     let waiting = Waiting::after(7);
     killed(waiting.begin(&place, &["--data-path", "sample", "--n", "4"]));
-    rewrite_meta(&place, |meta| meta["version"] = json!("0.0.9"));
     waiting.release();
+    // A newer version may have settings that this one does not know.
+    rewrite_meta(&place, |meta| {
+        meta["version"] = json!("99.0.0");
+        meta["settings"]["tomorrow"] = json!(1);
+    });
     place
         .run(&["--resume"])
-        .fails(2, &["started by convfinqa 0.0.9", "--allow-version"]);
+        .fails(2, &["started by convfinqa 99.0.0", "--allow-version"]);
+    place
+        .run(&["--resume", "--allow-version"])
+        .fails(2, &["the run's own settings", "tomorrow"]);
+    rewrite_meta(&place, |meta| {
+        meta["version"] = json!("0.0.9");
+        meta["settings"].as_object_mut().unwrap().remove("tomorrow");
+    });
     place.run(&["--resume", "--allow-version"]).succeeds();
     let summary = place.summary();
     assert_eq!(summary["run"]["version"], "0.0.9");

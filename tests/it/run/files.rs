@@ -113,7 +113,9 @@ fn as_reader(place: &Workplace, into: &Path) -> Command {
         folder.uid() == 0
     }) {
         let program = into.join("convfinqa");
-        std::fs::copy(env!("CARGO_BIN_EXE_convfinqa"), &program).unwrap();
+        if !program.exists() {
+            std::fs::copy(env!("CARGO_BIN_EXE_convfinqa"), &program).unwrap();
+        }
         command = Command::new(program);
         command
             .current_dir(place.path(""))
