@@ -234,3 +234,19 @@ fn the_shipped_program_reads_floats_from_json_exactly() {
         "{features:?}"
     );
 }
+
+/// A tag of an action can be moved to other code; a commit cannot.
+#[test]
+fn every_action_of_the_workflows_is_pinned_to_a_commit() {
+    let pinned = regex::Regex::new(r"uses: [\w./-]+@[0-9a-f]{40} # v\d").unwrap();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(".github/workflows");
+    let mut seen = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let text = std::fs::read_to_string(entry.unwrap().path()).unwrap();
+        for line in text.lines().filter(|line| line.contains("uses:")) {
+            assert!(pinned.is_match(line), "not pinned: {line}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 0);
+}

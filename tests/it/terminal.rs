@@ -227,3 +227,63 @@ fn what_others_wrote_gives_a_terminal_no_orders() {
     let named = format!("{ORDER}.json");
     harmless(&place.run(&["--data-path", &named]));
 }
+
+/// Data are others' text: an id, a question, a file's name may hold what a terminal obeys.
+#[test]
+fn commands_that_print_data_show_what_a_terminal_would_obey() {
+    const EVIL: &str = "\u{1b}[31m\u{7}\u{202e}";
+    let place = Workplace::new();
+    let sample = include_str!("../../data/sample.json");
+    let records: Vec<serde_json::Value> = serde_json::from_str(sample).unwrap();
+    let mut record = records[0].clone();
+    let id = record["id"].as_str().unwrap().to_owned();
+    let evil_id = format!("{id}{EVIL}");
+    record["pre_text"][0] = json!(format!("it was {EVIL}"));
+    record["qa"]["question"] = json!(format!("what was {EVIL}?"));
+    record["qa"]["exe_ans"] = json!(918_273.0);
+    record["id"] = json!(evil_id);
+    place.write("evil.json", &json!([record]).to_string());
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/finqa-env/data");
+    copy(&fixture, &place.path("env"));
+    place.write(&format!("env/input_companies/acme/{EVIL}.json"), "{");
+    for (arguments, code) in [
+        (
+            &[
+                "data",
+                "show",
+                id.as_str(),
+                "--data-path",
+                "evil.json",
+                "--gold",
+            ][..],
+            0,
+        ),
+        (&["data", "check", "evil.json", "--all"], 0),
+        (&["data", "check", "--programs", "evil.json"], 3),
+        (&["data", "stats", "evil.json"], 0),
+        (&["env", "check", "env"], 3),
+    ] {
+        let ran = place.run(arguments);
+        assert_eq!(ran.code, Some(code), "{arguments:?}: {}", ran.stderr);
+        let shown = ran.stdout + &ran.stderr;
+        assert!(
+            !shown.contains(['\u{1b}', '\u{7}', '\u{202e}']),
+            "{shown:?}"
+        );
+        let told = shown.contains("␛[31m␇<U+202E>");
+        assert!(told || arguments[1] == "stats", "{arguments:?}: {shown}");
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let path = entry.unwrap().path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            std::fs::copy(&path, &target).unwrap();
+        }
+    }
+}

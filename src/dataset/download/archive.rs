@@ -13,7 +13,7 @@ use crate::files;
 use super::{DownloadError, DownloadEvent, Published};
 
 /// No published file is a tenth of this; a hostile archive might be any size.
-const LARGEST: u64 = 1 << 30;
+pub(super) const LARGEST: u64 = 1 << 30;
 
 /// The git blob id of a file.
 pub(super) fn blob_id(path: &Path) -> std::io::Result<String> {

@@ -68,6 +68,16 @@ pub enum DownloadError {
         /// The limit in bytes.
         limit: u64,
     },
+    /// The server sends more than the file can have.
+    #[error(
+        "{url} is larger than the {limit} bytes that it may have: it is not the published file"
+    )]
+    LargerThanAllowed {
+        /// The address.
+        url: String,
+        /// The limit in bytes.
+        limit: u64,
+    },
     /// Writing failed: no space, no permission.
     #[error(
         "cannot write {path}: free some space or choose another folder; what was fetched is kept and gone on with"

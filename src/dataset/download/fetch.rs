@@ -153,12 +153,25 @@ async fn attempt(
         status => return Err(refusal(url, status, &response)),
     };
     let total = response.content_length().map(|left| start + left);
+    let too_large = || {
+        Setback::Final(DownloadError::LargerThanAllowed {
+            url: url.to_owned(),
+            limit: options.most_bytes,
+        })
+    };
+    if total.is_some_and(|total| total > options.most_bytes) {
+        return Err(too_large());
+    }
     let mut file = open(part, start).map_err(|e| Setback::Final(DownloadError::write(part, e)))?;
     let mut bytes = start;
     progress(DownloadEvent::Received { bytes, total });
     loop {
         match tokio::time::timeout(options.read_timeout, response.chunk()).await {
             Ok(Ok(Some(chunk))) => {
+                if bytes + chunk.len() as u64 > options.most_bytes {
+                    remove(part).map_err(Setback::Final)?;
+                    return Err(too_large());
+                }
                 file.write_all(&chunk)
                     .map_err(|e| Setback::Final(DownloadError::write(part, e)))?;
                 bytes += chunk.len() as u64;

@@ -35,6 +35,8 @@ pub struct DownloadOptions {
     pub read_timeout: Duration,
     /// Fetch again even if all files are there.
     pub force: bool,
+    /// Most bytes that are taken of the archive.
+    pub most_bytes: u64,
 }
 
 /// A published file.
@@ -89,6 +91,7 @@ impl Default for DownloadOptions {
             longest_pause: Duration::from_secs(30),
             read_timeout: Duration::from_secs(30),
             force: false,
+            most_bytes: archive::LARGEST,
         }
     }
 }

@@ -16,9 +16,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
-use super::EnvError;
 use super::build::Note;
 use super::catalog::COMPANIES;
+use super::hub::{Fetched, HubError, HubEvent, HubLimits, HubOptions};
 use crate::dataset::download::{
     DownloadError, DownloadEvent, DownloadOptions, Published, fetch, verify,
 };
@@ -27,139 +27,6 @@ use crate::files;
 /// What to tell people before anything is fetched.
 pub const NOTICE: &str = "SnorkelFinance (snorkelai/finqa-data), Apache-2.0; \
     its authors publish it for evaluation only: do not train on it";
-
-/// Where the benchmark is published, and how patiently it is fetched.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HubOptions {
-    /// Address of the hub, without a slash at its end.
-    pub hub: String,
-    /// The dataset, `owner/name`.
-    pub dataset: String,
-    /// Branch, tag or commit.
-    pub revision: String,
-    /// Files fetched at the same time.
-    pub concurrency: usize,
-    /// Tries in a row, for each file, that may fail without a byte of progress.
-    pub attempts: u32,
-    /// The first pause between tries; it doubles.
-    pub first_pause: Duration,
-    /// How long a silent connection is waited for.
-    pub read_timeout: Duration,
-}
-
-impl Default for HubOptions {
-    /// The dataset that the environment's README and Dockerfile name.
-    fn default() -> Self {
-        Self {
-            hub: "https://huggingface.co".to_owned(),
-            dataset: "snorkelai/finqa-data".to_owned(),
-            revision: "main".to_owned(),
-            concurrency: 8,
-            attempts: 5,
-            first_pause: Duration::from_secs(1),
-            read_timeout: Duration::from_secs(30),
-        }
-    }
-}
-
-/// What a download is doing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum HubEvent {
-    /// The commit that the revision stands for, and what it holds.
-    Listed {
-        /// The commit.
-        commit: String,
-        /// Files that are wanted.
-        files: usize,
-        /// Their size in bytes.
-        bytes: u64,
-    },
-    /// A try failed and another will be made.
-    Retrying {
-        /// The path in the data directory, or the listing's address.
-        path: String,
-        /// What the try met.
-        reason: String,
-        /// How long is waited before the next.
-        pause: Duration,
-    },
-    /// A file is there and verified.
-    Done {
-        /// Its path in the data directory.
-        path: String,
-        /// Files done so far.
-        files: usize,
-    },
-}
-
-/// What a download left in the folder.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Fetched {
-    /// The commit that the revision stands for.
-    pub commit: String,
-    /// Tables in the folder that are not of this commit, `company/file`, sorted.
-    pub unlisted: Vec<String>,
-}
-
-/// Why the benchmark could not be had.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum HubError {
-    /// The hub does not answer as a hub does.
-    #[error("{url}: {reason}; check the address, the connection or the proxy")]
-    Listing {
-        /// The address.
-        url: String,
-        /// What came instead.
-        reason: String,
-    },
-    /// The revision lacks what makes a data directory.
-    #[error("{dataset} at {commit} holds no {missing}: it is not the benchmark")]
-    NotTheBenchmark {
-        /// The dataset.
-        dataset: String,
-        /// The commit.
-        commit: String,
-        /// What is missing.
-        missing: &'static str,
-    },
-    /// A listed path would leave the data directory.
-    #[error("the hub lists {path:?}, which is no path inside a data directory")]
-    Path {
-        /// The path.
-        path: String,
-    },
-    /// The folder is one that `env build` made.
-    #[error("{path} holds an environment of `env build`: choose another folder")]
-    Built {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// What is in the folder cannot be looked at.
-    #[error(transparent)]
-    Folder(#[from] EnvError),
-    /// A file cannot be fetched, verified or written.
-    #[error(transparent)]
-    File(#[from] DownloadError),
-}
-
-impl HubError {
-    /// Whether the network is to blame (exit code 5) rather than data or disk (3).
-    #[must_use]
-    pub fn is_network(&self) -> bool {
-        match self {
-            Self::Listing { .. } => true,
-            Self::File(error) => error.is_network(),
-            _ => false,
-        }
-    }
-
-    /// Whether the folder that was named is to blame (exit code 2).
-    #[must_use]
-    pub fn is_usage(&self) -> bool {
-        matches!(self, Self::Built { .. })
-    }
-}
 
 #[derive(Debug, Deserialize)]
 struct Revision {
@@ -191,6 +58,28 @@ impl Entry {
     }
 }
 
+impl HubLimits {
+    /// What of these files is over a limit.
+    fn exceeded_by(&self, files: &[Entry]) -> Option<String> {
+        let count = files.len();
+        if count > self.files {
+            return Some(format!("{count} files are more than {}", self.files));
+        }
+        if let Some(file) = files.iter().find(|file| file.bytes() > self.file_bytes) {
+            let (path, bytes) = (&file.path, file.bytes());
+            let limit = self.file_bytes;
+            return Some(format!("{path} with {bytes} bytes is larger than {limit}"));
+        }
+        // Sizes of other people's: their sum may not fit.
+        let total = files
+            .iter()
+            .try_fold(0_u64, |sum, file| sum.checked_add(file.bytes()))
+            .unwrap_or(u64::MAX);
+        (total > self.total_bytes)
+            .then(|| format!("{total} bytes are more than {}", self.total_bytes))
+    }
+}
+
 /// Fetches what is missing of the benchmark into `folder`, which becomes a data
 /// directory.
 ///
@@ -215,9 +104,20 @@ pub async fn download(
     let tell = |event| (progress.lock().unwrap_or_else(PoisonError::into_inner))(event);
     let (hub, dataset) = (options.hub.trim_end_matches('/'), &options.dataset);
     let url = format!("{hub}/api/datasets/{dataset}/revision/{}", options.revision);
-    let commit = ask::<Revision>(client, &url, options, &tell).await?.0.sha;
+    let mut room = options.limits.listing_bytes;
+    let commit = ask::<Revision>(client, &url, options, &mut room, &tell)
+        .await?
+        .0
+        .sha;
     let listed = list(client, hub, &commit, options, &tell).await?;
     let files = wanted(listed, options, &commit)?;
+    if let Some(what) = options.limits.exceeded_by(&files) {
+        return Err(HubError::TooLarge {
+            dataset: dataset.clone(),
+            commit,
+            what,
+        });
+    }
     tell(HubEvent::Listed {
         commit: commit.clone(),
         files: files.len(),
@@ -256,8 +156,9 @@ async fn list(
     let tree = format!("/api/datasets/{dataset}/tree/{commit}");
     let mut url = format!("{hub}{tree}?recursive=true");
     let mut entries = Vec::new();
+    let mut room = options.limits.listing_bytes;
     for _ in 0..MOST_PAGES {
-        let (page, next) = ask::<Vec<Entry>>(client, &url, options, tell).await?;
+        let (page, next) = ask::<Vec<Entry>>(client, &url, options, &mut room, tell).await?;
         entries.extend(page);
         let Some(next) = next else {
             return Ok(entries);
@@ -273,18 +174,20 @@ async fn list(
     Err(HubError::Listing { url, reason })
 }
 
-/// The answer and the address of its next page.
+/// The answer and the address of its next page; `room` is how many bytes it and
+/// those after it may have.
 async fn ask<T: serde::de::DeserializeOwned>(
     client: &reqwest::Client,
     url: &str,
     options: &HubOptions,
+    room: &mut usize,
     tell: &(dyn Fn(HubEvent) + Sync),
 ) -> Result<(T, Option<String>), HubError> {
     let mut pause = options.first_pause;
     let mut tries = 0;
     loop {
         tries += 1;
-        match ask_once(client, url, options.read_timeout).await {
+        match ask_once(client, url, options.read_timeout, room).await {
             Ok(answer) => return Ok(answer),
             Err((reason, worth_a_retry)) => {
                 let url = url.to_owned();
@@ -307,9 +210,10 @@ async fn ask_once<T: serde::de::DeserializeOwned>(
     client: &reqwest::Client,
     url: &str,
     timeout: Duration,
+    room: &mut usize,
 ) -> Result<(T, Option<String>), (String, bool)> {
     let request = client.get(url).timeout(timeout);
-    let response = request.send().await.map_err(|e| {
+    let mut response = request.send().await.map_err(|e| {
         // An address that is none stays none.
         let worth_a_retry = !e.is_builder();
         (e.without_url().to_string(), worth_a_retry)
@@ -321,10 +225,19 @@ async fn ask_once<T: serde::de::DeserializeOwned>(
     }
     let link = response.headers().get("link").and_then(|l| l.to_str().ok());
     let next = link.and_then(next_page);
-    let bytes = response
-        .bytes()
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response
+        .chunk()
         .await
-        .map_err(|e| (e.without_url().to_string(), true))?;
+        .map_err(|e| (e.without_url().to_string(), true))?
+    {
+        if bytes.len() + chunk.len() > *room {
+            let reason = "its listing is larger than any of the benchmark's".to_owned();
+            return Err((reason, false));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    *room -= bytes.len();
     let answer = serde_json::from_slice(&bytes).map_err(|e| (e.to_string(), false))?;
     Ok((answer, next))
 }
@@ -396,6 +309,7 @@ async fn one(
         attempts: options.attempts,
         first_pause: options.first_pause,
         read_timeout: options.read_timeout,
+        most_bytes: entry.bytes().min(options.limits.file_bytes),
         ..DownloadOptions::default()
     };
     fetch(client, &path, &single, &mut |event| {

@@ -8,6 +8,7 @@ mod catalog;
 mod download;
 mod error;
 mod frame;
+mod hub;
 mod info;
 mod moment;
 mod parallel;
@@ -16,8 +17,9 @@ mod typed;
 
 pub use build::{BuildOptions, BuildReport, build, question_key};
 pub use catalog::{Catalog, CheckReport, Company, Table};
-pub use download::{Fetched, HubError, HubEvent, HubOptions, NOTICE, download};
+pub use download::{NOTICE, download};
 pub use error::EnvError;
 pub use frame::{Cell, RawFrame};
+pub use hub::{Fetched, HubError, HubEvent, HubLimits, HubOptions};
 pub use questions::{EnvQuestion, bare_question};
 pub use typed::{Column, ColumnType};

@@ -96,8 +96,8 @@ impl Remote {
         }
         let id = text("question_id").unwrap_or_default();
         let long = [
-            ("question", &question, QUESTION),
-            ("company", &company, NAME),
+            ("current_question", &question, QUESTION),
+            ("current_company", &company, NAME),
             ("question_id", &id, NAME),
         ];
         if let Some((what, _, most)) = long

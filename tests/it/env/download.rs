@@ -14,20 +14,20 @@ use crate::support::file_server::{Act, FileServer, blob};
 
 const QUESTIONS: &str = "benchmark_questions/finqa.csv";
 const METADATA: &str = "input_companies/tables_cleaned_all_companies.json";
-const TABLE: &str = "input_companies/acme/us_gaap_IncomeStatement.json";
+pub(super) const TABLE: &str = "input_companies/acme/us_gaap_IncomeStatement.json";
 
 fn bytes(file: &str) -> Vec<u8> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/finqa-env/data");
     std::fs::read(root.join(file)).unwrap()
 }
 
-fn entry(file: &str) -> Value {
+pub(super) fn entry(file: &str) -> Value {
     let bytes = bytes(file);
     json!({"type": "file", "path": file, "oid": blob(&bytes), "size": bytes.len()})
 }
 
 /// A hub with two pages of listing, one large file, and files nobody wants.
-async fn hub(mut changed: Vec<Value>) -> MockServer {
+pub(super) async fn hub(mut changed: Vec<Value>) -> MockServer {
     let server = MockServer::start().await;
     let get = |at: &str| Mock::given(method("GET")).and(path(at.to_owned()));
     get("/api/datasets/snorkelai/finqa-data/revision/main")
@@ -44,7 +44,7 @@ async fn hub(mut changed: Vec<Value>) -> MockServer {
         entry(QUESTIONS),
     ]);
     let mut second = vec![
-        json!({"type": "file", "path": METADATA, "oid": "pointer", "size": 1, "lfs": {"oid": large, "size": 1}}),
+        json!({"type": "file", "path": METADATA, "oid": "pointer", "size": 1, "lfs": {"oid": large, "size": bytes(METADATA).len()}}),
         entry(TABLE),
         json!({"type": "file", "path": "input_companies/acme/x.txt", "oid": "x", "size": 1}),
     ];
@@ -79,7 +79,7 @@ async fn hub(mut changed: Vec<Value>) -> MockServer {
     server
 }
 
-fn options(server: &MockServer) -> HubOptions {
+pub(super) fn options(server: &MockServer) -> HubOptions {
     options_at(server.uri())
 }
 
@@ -92,7 +92,7 @@ fn options_at(hub: String) -> HubOptions {
     }
 }
 
-fn client() -> reqwest::Client {
+pub(super) fn client() -> reqwest::Client {
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder().no_proxy().build().unwrap()
 }
@@ -176,7 +176,7 @@ async fn a_hub_that_is_none_is_a_network_error() {
 }
 
 /// A hub that cuts, lies and stalls as it is told; no page links, nothing large.
-async fn faulty(acts: &[(&str, Act)]) -> FileServer {
+pub(super) async fn faulty(acts: &[(&str, Act)]) -> FileServer {
     let api = "/api/datasets/snorkelai/finqa-data";
     let listed: Vec<Value> = FILES.iter().map(|file| entry(file)).collect();
     let mut files = vec![
@@ -351,7 +351,7 @@ async fn the_next_page_is_asked_of_the_mirror() {
 }
 
 /// Runs the binary against a hub while this task's runtime serves it.
-async fn run(place: &Workplace, hub: &str, arguments: &[&str]) -> Ran {
+pub(super) async fn run(place: &Workplace, hub: &str, arguments: &[&str]) -> Ran {
     let mut command = place.command();
     command
         .args(["env", "download"])

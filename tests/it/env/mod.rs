@@ -5,5 +5,6 @@ mod data;
 mod download;
 mod episode;
 mod escapes;
+mod hub_limits;
 mod reward;
 mod tools;

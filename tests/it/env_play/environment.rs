@@ -16,13 +16,13 @@ use crate::support::cli::Workplace;
 
 /// A server whose answers are scripted: `answer` gets the number of the
 /// connection, that of the message on it, and the message; `None` closes.
-struct Double {
+pub(super) struct Double {
     address: SocketAddr,
     connections: Arc<AtomicUsize>,
 }
 
 impl Double {
-    fn start(
+    pub(super) fn start(
         answer: impl Fn(usize, usize, &Value) -> Option<String> + Send + Sync + 'static,
     ) -> Self {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -69,7 +69,7 @@ impl Double {
         }
     }
 
-    fn url(&self) -> String {
+    pub(super) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 }
@@ -78,7 +78,7 @@ impl Double {
 /// done at a reset and a submission, the question and its truth in `state`, each
 /// connection in an order of its own, whatever the seed (`count` has no divisor
 /// among 3, 5, 7 …).
-fn old_core(count: usize) -> impl Fn(usize, usize, &Value) -> Option<String> {
+pub(super) fn old_core(count: usize) -> impl Fn(usize, usize, &Value) -> Option<String> {
     let dealt = std::sync::Mutex::new(std::collections::HashMap::<usize, usize>::new());
     move |connection, _, message| {
         let mut dealt = dealt.lock().unwrap();

@@ -4,6 +4,7 @@
 mod agent;
 mod compare;
 mod environment;
+mod hostile;
 mod offline;
 mod openenv;
 mod resume;

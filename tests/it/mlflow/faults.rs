@@ -359,3 +359,54 @@ fn a_record_that_cannot_be_read_says_what_to_do() {
     sync(&place, &server.uri()).succeeds();
     assert_eq!(server.told().runs, 1);
 }
+
+/// Servers that repeat the secret they were sent, where that is told or kept.
+#[rstest]
+#[case::refused("runs/create", |said: &str| Reply::json(403, &json!({"error_code": "PERMISSION_DENIED", "message": said})))]
+#[case::refused_in_plain_text("experiments/get-by-name", |said: &str| Reply::plain(401, said))]
+#[case::failed("runs/log-batch", |said: &str| Reply::json(400, &json!({"error_code": "INVALID_PARAMETER_VALUE", "message": said})))]
+#[case::no_mlflow("runs/create", |said: &str| Reply::plain(200, said))]
+#[case::moved("runs/create", |said: &str| Reply::plain(302, "").header("location", &format!("http://h/?key={said}")))]
+#[case::as_an_id("experiments/get-by-name", |said: &str| Reply::json(200, &json!({"experiment": {"experiment_id": said, "lifecycle_stage": "active"}})))]
+fn a_secret_that_the_server_repeats_is_kept_nowhere(
+    #[case] call: &'static str,
+    #[case] reply: fn(&str) -> Reply,
+    #[values(true, false)] token: bool,
+) {
+    const SECRET: &str = "planted-0123456789";
+    let server = Fake::start(move |request| {
+        let authorization = request.header("authorization").unwrap_or_default();
+        let said = format!("{authorization} is {SECRET}");
+        request.path.contains(call).then(|| reply(&said))
+    });
+    let place = Workplace::new();
+    let mut command = place.command();
+    command
+        .args([
+            "--data-path",
+            "sample",
+            "--n",
+            "2",
+            "--mlflow",
+            &server.uri(),
+        ])
+        .args(["--log", "text", "--log-level", "trace"]);
+    if token {
+        command.env("MLFLOW_TRACKING_TOKEN", SECRET);
+    } else {
+        command.env("MLFLOW_TRACKING_USERNAME", "me");
+        command.env("MLFLOW_TRACKING_PASSWORD", SECRET);
+    }
+    let ran = Ran::of(&mut command);
+    ran.succeeds();
+    // `me:planted-0123456789` as a header has it.
+    let header = "bWU6cGxhbnRlZC0wMTIzNDU2Nzg5";
+    let mut all = vec![ran.stdout, ran.stderr];
+    for file in std::fs::read_dir(place.run_folder()).unwrap() {
+        let bytes = std::fs::read(file.unwrap().path()).unwrap();
+        all.push(String::from_utf8_lossy(&bytes).into_owned());
+    }
+    for text in all {
+        assert!(!text.contains(SECRET) && !text.contains(header), "{text}");
+    }
+}

@@ -1,0 +1,124 @@
+//! Servers that send more than a play should keep, and what they were sent.
+
+use serde_json::{Value, json};
+
+use super::environment::{Double, old_core};
+use super::{episodes, play};
+use crate::support::cli::Workplace;
+
+/// A server of the old core whose answers of this type are changed.
+fn changed(kind: &'static str, change: impl Fn(&mut Value) + Send + Sync + 'static) -> Double {
+    let old = old_core(5);
+    Double::start(move |connection, number, message| {
+        let mut answer = serde_json::from_str(&old(connection, number, message)?).unwrap();
+        if message["type"] == kind {
+            change(&mut answer);
+        }
+        Some(answer.to_string())
+    })
+}
+
+/// How a play of two episodes ends, what it says, and its file.
+fn played(server: &Double, more: &[&str]) -> (Option<i32>, String, String) {
+    let place = Workplace::new();
+    let url = server.url();
+    let arguments = [
+        "--url", &url, "-j", "1", "-n", "2", "-v", "--out", "a.jsonl",
+    ];
+    let (ran, _) = play(&place, &[&arguments[..], more].concat());
+    (ran.code, ran.stderr, place.read("a.jsonl"))
+}
+
+/// Puts `text` into a field of the state once a question is dealt.
+fn dealt(answer: &mut Value, key: &str, text: impl Fn(&str) -> String) {
+    if answer["data"]["question_id"] != "" {
+        let before = answer["data"][key].as_str().unwrap().to_owned();
+        answer["data"][key] = json!(text(&before));
+    }
+}
+
+#[test]
+fn a_message_of_any_size_is_not_taken() {
+    let server = changed("step", |answer| {
+        answer["data"]["observation"]["result"] = json!({"data": "x".repeat(9 << 20)});
+    });
+    let (code, told, file) = played(&server, &[]);
+    // The episode is lost, and the next session fares no better.
+    assert_eq!(code, Some(4), "{told}");
+    assert!(told.contains("too long"), "{told}");
+    assert!(
+        file.len() < 100_000 && told.len() < 10_000,
+        "{} bytes",
+        file.len()
+    );
+}
+
+#[test]
+fn texts_of_any_length_are_not_kept() {
+    let server = changed("step", |answer| {
+        answer["data"]["observation"]["error"] =
+            json!({"error_type": "e".repeat(100_000), "message": "m".repeat(100_000)});
+    });
+    let (_, told, file) = played(&server, &[]);
+    assert!(file.contains("more characters)"), "{file}");
+    assert!(
+        file.len() < 200_000 && told.len() < 10_000,
+        "{} bytes",
+        file.len()
+    );
+
+    for (key, words) in [
+        (
+            "current_question",
+            "its current_question is longer than 20000",
+        ),
+        ("current_company", "its current_company is longer than 500"),
+        ("question_id", "its question_id is longer than 500"),
+    ] {
+        let server = changed("state", move |answer| {
+            dealt(answer, key, |_| "\u{1b}x".repeat(20_000));
+        });
+        let (code, told, file) = played(&server, &[]);
+        assert_eq!(code, Some(3), "{told}");
+        assert!(told.contains(words) && told.len() < 2_000, "{told}");
+        assert_eq!(file, "");
+    }
+}
+
+#[test]
+fn names_of_a_server_are_shown_and_not_obeyed() {
+    let server = changed("state", |answer| {
+        dealt(answer, "question_id", |id| {
+            format!("{id}\u{1b}[31m\u{202e}")
+        });
+    });
+    let (_, told, _) = played(&server, &[]);
+    assert!(told.contains("␛[31m<U+202E>"), "{told}");
+    assert!(!told.contains(['\u{1b}', '\u{202e}']), "{told}");
+}
+
+#[test]
+fn a_token_that_a_server_repeats_is_kept_nowhere() {
+    const TOKEN: &str = "planted-token-0123";
+    let server = changed("state", |answer| {
+        dealt(answer, "current_question", |text| format!("{text} {TOKEN}"));
+    });
+    let (_, told, file) = played(&server, &["--token", TOKEN]);
+    assert!(file.contains("[redacted]"), "{told}");
+    assert!(!file.contains(TOKEN) && !told.contains(TOKEN));
+}
+
+#[test]
+fn a_whole_result_of_an_honest_server_is_kept() {
+    let text = "y".repeat(1_000_000);
+    let sent = text.clone();
+    let server = changed("step", move |answer| {
+        answer["data"]["observation"]["result"] = json!({"data": sent});
+    });
+    let place = Workplace::new();
+    let url = server.url();
+    let arguments = ["--url", &url, "-j", "1", "-n", "1", "--out", "a.jsonl"];
+    play(&place, &arguments);
+    let line = &episodes(&place.path("a.jsonl"))[0];
+    assert!(line.to_string().contains(&text));
+}
