@@ -208,8 +208,11 @@ fn foreign_address(
         (Some(_), Some(Origin::CommandLine) | None) => None,
         (Some(url), Some(Origin::Run)) => {
             let chosen = variables(variable).unwrap_or_else(|| models::OPENAI_BASE_URL.to_owned());
-            (chosen.trim().trim_end_matches('/') != url)
-                .then(|| "the run's own settings".to_owned())
+            if chosen.trim().trim_end_matches('/') == url {
+                dotenv(&chosen)
+            } else {
+                Some("the run's own settings".to_owned())
+            }
         }
         (None, _) => dotenv(&variables(variable)?),
     }?;

@@ -238,6 +238,34 @@ fn a_key_is_not_sent_over_http_to_another_machine(#[case] arguments: &[&str]) {
     assert!(!ran.stderr.contains("planted"), "{}", ran.stderr);
 }
 
+/// A run's folder may be somebody else's too.
+#[test]
+fn a_base_url_of_a_resumed_run_with_an_exported_key_is_announced() {
+    let place = Workplace::new();
+    let server = FaultServer::start(|_| Reply::error(401, "invalid_api_key", "no"));
+    let url = server.base_url();
+    let begin = [
+        "--model",
+        "m",
+        "--data-path",
+        "sample",
+        "--n",
+        "1",
+        "--base-url",
+        &url,
+        "--attempts",
+        "1",
+    ];
+    assert_eq!(place.run(&begin).code, Some(5));
+    let mut command = place.command();
+    let ran = Ran::of(command.env("OPENAI_API_KEY", KEY).arg("--resume"));
+    let line = format!(
+        "note: the key from the environment is sent to {url}, the base URL in the run's own settings"
+    );
+    let told = ran.stderr.lines().filter(|told| *told == line).count();
+    assert_eq!(told, 1, "{}", ran.stderr);
+}
+
 /// Every byte below a folder, with the names of the files.
 fn written(folder: &std::path::Path, into: &mut Vec<(String, Vec<u8>)>) {
     for entry in std::fs::read_dir(folder).unwrap() {
