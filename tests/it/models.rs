@@ -2,7 +2,7 @@
 //! comes back, and that the requests it says it sent are those the server saw.
 
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use convfinqa::models::{
     CallEvent, ChatModel, ChatReply, ChatRequest, ErrorKind, Feature, FinishReason, Flags, Format,
