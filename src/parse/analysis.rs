@@ -36,7 +36,7 @@ pub fn analysis(text: &str) -> Result<Parsed<Analysis>, ParseFailure> {
     } else {
         text.len() - body.len()
     };
-    let (offset, what) = match object::find(body, &KEYS, &mut notes) {
+    let (offset, what) = match object::find(body, &KEYS, rank, &mut notes) {
         Found::Object(object) => {
             let analysis = from_object(&object, &mut notes);
             if !analysis.answer.is_empty() {
@@ -52,7 +52,7 @@ pub fn analysis(text: &str) -> Result<Parsed<Analysis>, ParseFailure> {
                 }
                 None => format!("the object has no `answer` (its keys: {})", object.keys()),
             };
-            (object.offset, what)
+            (object.place.start, what)
         }
         Found::Refused { offset, what } => (offset, what),
         Found::Nothing => {
@@ -70,6 +70,17 @@ pub fn analysis(text: &str) -> Result<Parsed<Analysis>, ParseFailure> {
         }
     };
     Err(ParseFailure::at(text, shift + offset, what))
+}
+
+/// How much an object looks like an analysis: 2 with two of its steps, its
+/// program and its answer, 1 with one of them, 0 with a bare value.
+fn rank(object: &Object) -> u8 {
+    let parts: [&[&str]; 3] = [&["steps"], &["program"], &["answer", "finalanswer"]];
+    match parts.iter().filter(|keys| object.has(keys)).count() {
+        0 => 0,
+        1 => 1,
+        _ => 2,
+    }
 }
 
 fn from_object(object: &Object, notes: &mut Notes) -> Analysis {

@@ -14,6 +14,8 @@ const MAX_DEPTH: usize = 64;
 /// What was read, and which member was dropped because it was cut off.
 pub(super) struct Lenient {
     pub(super) value: Value,
+    /// Where it ends in the text given.
+    pub(super) end: usize,
     pub(super) cut_in: Option<String>,
 }
 
@@ -35,6 +37,7 @@ pub(super) fn read(text: &str, start: usize, notes: &mut Notes) -> Result<Lenien
     match reader.value(0, Place::Member) {
         Ok(value) => Ok(Lenient {
             value,
+            end: reader.pos,
             cut_in: reader.cut_in,
         }),
         Err(Stop::CutOff) => Err(Refusal {

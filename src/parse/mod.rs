@@ -23,6 +23,7 @@ mod schema;
 mod types;
 mod unit;
 mod verdict;
+mod wording;
 
 pub use analysis::analysis;
 pub use error::ParseFailure;

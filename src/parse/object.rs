@@ -1,5 +1,7 @@
 //! Finding the object of a reply, and its members under their usual spellings.
 
+use std::ops::Range;
+
 use serde_json::{Map, Value};
 
 use super::candidates::candidates;
@@ -19,35 +21,74 @@ pub(super) enum Found {
 /// The members of an object.
 pub(super) struct Object {
     members: Map<String, Value>,
-    /// Where it starts in the text.
-    pub(super) offset: usize,
+    /// Where it stands in the text.
+    pub(super) place: Range<usize>,
     /// The member that was dropped because the text ends in it.
     pub(super) cut_in: Option<String>,
 }
 
 /// The likeliest object of `text` that has one of `keys`.
-pub(super) fn find(text: &str, keys: &[&str], notes: &mut Notes) -> Found {
-    let mut refusal = None;
+///
+/// `rank` says how much an object looks like what was asked for: a reply often
+/// ends in a small object such as `{"value": 0.5}`, which must not replace the
+/// full one before it. Among objects of one rank the likeliest place wins.
+pub(super) fn find(
+    text: &str,
+    keys: &[&str],
+    rank: impl Fn(&Object) -> u8,
+    notes: &mut Notes,
+) -> Found {
+    let mut all = all(text, keys);
+    // The first of the highest rank; `max_by_key` would take the last.
+    let ranks = all.objects.iter().map(|(object, _)| rank(object));
+    let best = ranks
+        .enumerate()
+        .min_by_key(|(_, rank)| std::cmp::Reverse(*rank));
+    match best {
+        Some((at, _)) => {
+            let (object, own) = all.objects.swap_remove(at);
+            notes.extend(&own);
+            Found::Object(object)
+        }
+        None => all.refusal.unwrap_or(Found::Nothing),
+    }
+}
+
+/// The objects of a reply that have one of the keys looked for.
+pub(super) struct Objects {
+    /// The likeliest first, each with the leniencies it took.
+    pub(super) objects: Vec<(Object, Notes)>,
+    /// The likeliest place that cannot be read as an object.
+    pub(super) refusal: Option<Found>,
+}
+
+/// Every object of `text` that has one of `keys`.
+pub(super) fn all(text: &str, keys: &[&str]) -> Objects {
+    let mut found = Objects {
+        objects: Vec::new(),
+        refusal: None,
+    };
     // The usual case, strict JSON alone, without looking at candidates.
     if let Ok(value) = serde_json::from_str::<Value>(text.trim()) {
         match value {
             Value::String(inner) => {
-                let mut own = Notes::default();
-                own.add(Leniency::DoubleEncoded);
                 // One level only: an inner string is not opened again.
-                if !inner.trim_start().starts_with('"')
-                    && let Found::Object(object) = find(&inner, keys, &mut own)
-                {
-                    notes.extend(&own);
-                    return Found::Object(Object {
-                        offset: 0,
-                        ..object
-                    });
+                if !inner.trim_start().starts_with('"') {
+                    found = all(&inner, keys);
+                }
+                for (object, own) in &mut found.objects {
+                    object.place = 0..text.len();
+                    own.add(Leniency::DoubleEncoded);
+                }
+                if !found.objects.is_empty() {
+                    return found;
                 }
             }
             value => {
-                if let Some(object) = with_keys(value, keys, 0, notes) {
-                    return Found::Object(object);
+                let mut own = Notes::default();
+                if let Some(object) = with_keys(value, keys, 0..text.len(), &mut own) {
+                    found.objects.push((object, own));
+                    return found;
                 }
             }
         }
@@ -57,12 +98,12 @@ pub(super) fn find(text: &str, keys: &[&str], notes: &mut Notes) -> Found {
         if let Some(leniency) = candidate.leniency {
             own.add(leniency);
         }
-        let (value, cut_in) = match strict(text, candidate.start) {
-            Some(value) => (value, None),
+        let (value, end, cut_in) = match strict(text, candidate.start) {
+            Some((value, end)) => (value, end, None),
             None => match lenient::read(text, candidate.start, &mut own) {
-                Ok(read) => (read.value, read.cut_in),
+                Ok(read) => (read.value, read.end, read.cut_in),
                 Err(refused) => {
-                    refusal.get_or_insert(Found::Refused {
+                    found.refusal.get_or_insert(Found::Refused {
                         offset: refused.offset,
                         what: refused.what,
                     });
@@ -73,38 +114,37 @@ pub(super) fn find(text: &str, keys: &[&str], notes: &mut Notes) -> Found {
         let cut = cut_in
             .as_deref()
             .is_some_and(|key| keys.contains(&plain(key).as_str()));
+        let place = candidate.start..end;
         let object = match value {
             Value::Object(members) if cut => Some(Object {
                 members,
-                offset: candidate.start,
+                place,
                 cut_in: None,
             }),
-            value => with_keys(value, keys, candidate.start, &mut own),
+            value => with_keys(value, keys, place, &mut own),
         };
         if let Some(mut object) = object {
             object.cut_in = cut_in;
-            notes.extend(&own);
-            return Found::Object(object);
+            found.objects.push((object, own));
         }
     }
-    refusal.unwrap_or(Found::Nothing)
+    found
 }
 
-/// The strict JSON value at the start of `text[start..]`.
-fn strict(text: &str, start: usize) -> Option<Value> {
-    serde_json::Deserializer::from_str(text.get(start..)?)
-        .into_iter::<Value>()
-        .next()?
-        .ok()
+/// The strict JSON value at the start of `text[start..]`, and where it ends.
+fn strict(text: &str, start: usize) -> Option<(Value, usize)> {
+    let mut values = serde_json::Deserializer::from_str(text.get(start..)?).into_iter::<Value>();
+    let value = values.next()?.ok()?;
+    Some((value, start + values.byte_offset()))
 }
 
 /// The object, or the one inside it (`{"response": {…}}`, `[{…}]`), that has one of `keys`.
-fn with_keys(value: Value, keys: &[&str], offset: usize, notes: &mut Notes) -> Option<Object> {
-    let object = |members| Object {
-        members,
-        offset,
-        cut_in: None,
-    };
+fn with_keys(
+    value: Value,
+    keys: &[&str],
+    place: Range<usize>,
+    notes: &mut Notes,
+) -> Option<Object> {
     let members = match value {
         Value::Object(members) => members,
         Value::Array(items) if items.len() == 1 => match items.into_iter().next() {
@@ -116,17 +156,20 @@ fn with_keys(value: Value, keys: &[&str], offset: usize, notes: &mut Notes) -> O
         },
         _ => return None,
     };
-    if has_any(&members, keys) {
-        return Some(object(members));
-    }
-    let inner = members.into_iter().next().map(|(_, value)| value)?;
-    match inner {
-        Value::Object(inner) if has_any(&inner, keys) => {
-            notes.add(Leniency::Wrapped);
-            Some(object(inner))
-        }
-        _ => None,
-    }
+    let members = if has_any(&members, keys) {
+        members
+    } else {
+        notes.add(Leniency::Wrapped);
+        members.into_iter().find_map(|(_, inner)| match inner {
+            Value::Object(inner) => has_any(&inner, keys).then_some(inner),
+            _ => None,
+        })?
+    };
+    Some(Object {
+        members,
+        place,
+        cut_in: None,
+    })
 }
 
 fn has_any(members: &Map<String, Value>, keys: &[&str]) -> bool {
@@ -136,7 +179,7 @@ fn has_any(members: &Map<String, Value>, keys: &[&str]) -> bool {
 }
 
 /// A key without case, spaces and underscores.
-fn plain(key: &str) -> String {
+pub(super) fn plain(key: &str) -> String {
     key.chars()
         .filter(|c| c.is_alphanumeric())
         .flat_map(char::to_lowercase)
@@ -158,6 +201,18 @@ impl Object {
         })?;
         notes.add(Leniency::KeyVariant);
         Some(value)
+    }
+
+    /// Whether there is a member of one of these plain spellings; a null counts as absent.
+    pub(super) fn has(&self, keys: &[&str]) -> bool {
+        self.members
+            .iter()
+            .any(|(key, value)| !value.is_null() && keys.contains(&plain(key).as_str()))
+    }
+
+    /// All members, as they are spelled.
+    pub(super) fn members(&self) -> &Map<String, Value> {
+        &self.members
     }
 
     /// The keys there are, for an error.

@@ -161,6 +161,8 @@ pub enum Leniency {
     LabelledLines,
     /// `ALL_OK` with decoration (`**ALL_OK.**`), or in other words of the same form.
     OkDecorated,
+    /// An approval in other words than `ALL_OK` (`No issues found.`).
+    ApprovalWords,
     /// An empty list of findings taken as approval.
     EmptyFindings,
     /// A finding in another shape than `{where, problem, fix}`.

@@ -1,20 +1,103 @@
 //! The critic's reply to a [`Verdict`].
+//!
+//! An objection is never read as an approval, nor the reverse: what says both,
+//! or neither for certain, is unparsable.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::candidates::{bounded, without_think};
-use super::object::{self, Found, Object, scalar};
+use super::object::{self, Found, Object, plain, scalar};
 use super::types::{CriticFinding, Leniency, Notes, Parsed, Verdict};
+use super::wording::{Leaning, finds_nothing, leaning, objects_outright};
 
-/// Plain spellings of the keys that make an object a verdict.
-const KEYS: [&str; 6] = [
-    "findings", "verdict", "issues", "problems", "errors", "problem",
+/// Plain spellings of the keys of a list of findings.
+const FINDINGS: [&str; 8] = [
+    "findings",
+    "issues",
+    "problems",
+    "errors",
+    "objections",
+    "mistakes",
+    "corrections",
+    "concerns",
 ];
+/// Keys whose word is the verdict.
+const WORDS: [&str; 9] = [
+    "verdict",
+    "status",
+    "decision",
+    "conclusion",
+    "assessment",
+    "judgment",
+    "judgement",
+    "result",
+    "outcome",
+];
+/// Keys that approve when true, and object when false.
+const APPROVING: [&str; 15] = [
+    "allok",
+    "ok",
+    "isok",
+    "approved",
+    "approve",
+    "accepted",
+    "accept",
+    "correct",
+    "iscorrect",
+    "valid",
+    "isvalid",
+    "passed",
+    "pass",
+    "agree",
+    "right",
+];
+/// Keys that object when true, and approve when false.
+const OBJECTING: [&str; 9] = [
+    "revise",
+    "needsrevision",
+    "revisionneeded",
+    "reject",
+    "rejected",
+    "haserrors",
+    "hasissues",
+    "wrong",
+    "incorrect",
+];
+/// Keys of the text of one finding.
+const PROBLEM: [&str; 6] = [
+    "problem",
+    "issue",
+    "objection",
+    "error",
+    "finding",
+    "mistake",
+];
+/// Keys of how to fix one finding.
+const FIX: [&str; 5] = ["fix", "correction", "suggestion", "solution", "how"];
+/// Keys of text that explains a verdict, or is the text of a finding without a
+/// [`PROBLEM`].
+const EXPLANATION: [&str; 11] = [
+    "message",
+    "detail",
+    "details",
+    "description",
+    "reason",
+    "explanation",
+    "comment",
+    "comments",
+    "feedback",
+    "text",
+    "note",
+];
+/// Keys of what a finding is about.
+const PLACE: [&str; 6] = ["where", "location", "step", "id", "evidence", "field"];
 /// Prose of a critic longer than this is cut, in characters.
 const MAX_PROSE: usize = 2000;
+/// Lists inside lists of findings beyond this are not read.
+const MAX_DEPTH: usize = 8;
 
-/// Reads a critic's reply. `ALL_OK` approves only if it stands alone: beside
-/// findings it is a revision, among prose it is unparsable.
+/// Reads a critic's reply. An approval approves only by itself: with findings it
+/// is a revision, among other text it is unparsable.
 #[must_use]
 pub fn verdict(text: &str) -> Parsed<Verdict> {
     let mut notes = Notes::default();
@@ -35,13 +118,52 @@ fn read(text: &str, notes: &mut Notes) -> Verdict {
         notes.add(Leniency::OkDecorated);
         return Verdict::AllOk;
     }
-    match object::find(text, &KEYS, notes) {
-        Found::Object(object) => from_object(&object, text, notes),
-        Found::Refused { what, .. } => {
-            unparsable(format!("the critic's JSON cannot be read: {what}"))
-        }
-        Found::Nothing => from_text(text, notes),
+    // A list of findings without the object around it.
+    if let Ok(Value::Array(items)) = serde_json::from_str::<Value>(text)
+        && !matches!(items.as_slice(), [Value::Object(only)] if has_list(only))
+    {
+        notes.add(Leniency::FindingShape);
+        let mut signs = Signs::default();
+        signs.list(&Value::Array(items), 0, notes);
+        signs.listed = true;
+        return signs.verdict("", notes);
     }
+    let keys: Vec<&str> = [
+        FINDINGS.as_slice(),
+        &WORDS,
+        &APPROVING,
+        &OBJECTING,
+        &PROBLEM,
+        &EXPLANATION,
+        &["fix"],
+    ]
+    .concat();
+    let found = object::all(text, &keys);
+    let mut verdicts = found.objects.iter().map(|(object, own)| {
+        let mut own = own.clone();
+        let verdict = from_object(object, text, &mut own);
+        (verdict, own)
+    });
+    let Some((first, own)) = verdicts.next() else {
+        return match found.refusal {
+            Some(Found::Refused { what, .. }) => {
+                unparsable(format!("the critic's JSON cannot be read: {what}"))
+            }
+            _ => from_text(text, notes),
+        };
+    };
+    let objection_too = verdicts.any(|(verdict, _)| matches!(verdict, Verdict::Revise { .. }));
+    if first == Verdict::AllOk && objection_too {
+        return unparsable("the reply holds an approval and an objection");
+    }
+    notes.extend(&own);
+    first
+}
+
+fn has_list(members: &Map<String, Value>) -> bool {
+    members
+        .keys()
+        .any(|key| FINDINGS.contains(&plain(key).as_str()))
 }
 
 fn unparsable(reason: impl Into<String>) -> Verdict {
@@ -65,119 +187,306 @@ fn mentions_ok(text: &str) -> bool {
 }
 
 fn from_object(object: &Object, text: &str, notes: &mut Notes) -> Verdict {
-    let word = object
-        .member("verdict", &["status"], notes)
-        .and_then(scalar);
-    let findings = object
-        .member("findings", &["issues", "problems", "errors"], notes)
-        .cloned();
-    let single = object
-        .member("problem", &[], &mut Notes::default())
-        .is_some();
-    let findings = match findings {
-        Some(findings) => findings_of(&findings, notes),
-        // One finding without the list around it.
-        None if single => {
-            notes.add(Leniency::FindingShape);
-            finding_of_object(object, notes).into_iter().collect()
-        }
-        None => Vec::new(),
-    };
-    if !findings.is_empty() {
-        return Verdict::Revise { findings };
-    }
-    if object.cut_in.is_some() {
-        return unparsable("the critic's reply is cut off");
-    }
-    match word.as_deref().map(str::trim) {
-        Some(word) if is_ok(word) || word.eq_ignore_ascii_case("ok") => Verdict::AllOk,
-        Some(word) => unparsable(format!("the verdict is `{word}` without a finding")),
-        None if mentions_ok(text) => unparsable("ALL_OK stands among other text"),
-        None => {
-            notes.add(Leniency::EmptyFindings);
-            Verdict::AllOk
-        }
-    }
+    let mut signs = Signs::default();
+    signs.members(object.members(), 0, notes);
+    signs.is_cut = object.cut_in.is_some();
+    let around = [
+        text.get(..object.place.start).unwrap_or_default(),
+        text.get(object.place.end..).unwrap_or_default(),
+    ];
+    signs.verdict(&around.join("\n"), notes)
 }
 
-fn findings_of(value: &Value, notes: &mut Notes) -> Vec<CriticFinding> {
+/// `true`, `"yes"`, `1`.
+fn truth(value: &Value) -> Option<bool> {
     match value {
-        Value::Array(items) => items
-            .iter()
-            .filter_map(|item| finding_of(item, notes))
-            .collect(),
-        Value::Object(_) | Value::String(_) => {
-            notes.add(Leniency::FindingShape);
-            finding_of(value, notes).into_iter().collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
-fn finding_of(item: &Value, notes: &mut Notes) -> Option<CriticFinding> {
-    match item {
-        Value::Object(map) => {
-            let pick = |keys: &[&str]| {
-                keys.iter()
-                    .find_map(|key| map.get(*key).and_then(scalar))
-                    .unwrap_or_default()
-            };
-            if !["where", "problem", "fix"]
-                .iter()
-                .all(|key| map.contains_key(*key))
-            {
-                notes.add(Leniency::FindingShape);
-            }
-            filled(CriticFinding {
-                location: pick(&["where", "location", "step", "id", "evidence"]),
-                problem: pick(&["problem", "issue", "description", "finding", "error"]),
-                fix: pick(&["fix", "correction", "suggestion", "how"]),
-            })
-        }
-        Value::String(text) => {
-            notes.add(Leniency::FindingShape);
-            filled(CriticFinding {
-                problem: text.trim().to_string(),
-                ..CriticFinding::default()
-            })
-        }
+        Value::Bool(truth) => Some(*truth),
+        Value::Number(number) => match number.as_f64() {
+            Some(0.0) => Some(false),
+            Some(1.0) => Some(true),
+            _ => None,
+        },
+        Value::String(word) => match word.trim().to_lowercase().as_str() {
+            "true" | "yes" => Some(true),
+            "false" | "no" => Some(false),
+            _ => None,
+        },
         _ => None,
     }
 }
 
-fn finding_of_object(object: &Object, notes: &mut Notes) -> Option<CriticFinding> {
-    let mut pick = |name: &str| {
-        object
-            .member(name, &[], notes)
-            .and_then(scalar)
-            .unwrap_or_default()
+/// What an object says, before it is weighed.
+#[derive(Default)]
+struct Signs {
+    findings: Vec<CriticFinding>,
+    /// It has a list of findings, which may be empty.
+    listed: bool,
+    /// The list holds something that cannot be read.
+    unread: bool,
+    approves: bool,
+    /// The word or flag that objects.
+    objects: Option<String>,
+    /// A word of a verdict that is neither.
+    unknown: Option<String>,
+    explanations: Vec<String>,
+    is_cut: bool,
+}
+
+impl Signs {
+    /// Takes in the members of an object, and of those inside it: a key of a
+    /// model's own may hold the verdict (`{"review": {"approved": false}}`).
+    fn members(&mut self, members: &Map<String, Value>, depth: usize, notes: &mut Notes) {
+        let mut single = Map::new();
+        for (key, value) in members {
+            let key = plain(key);
+            let key = key.as_str();
+            let inside = match value {
+                Value::Object(_) => std::slice::from_ref(value),
+                Value::Array(items) => items.as_slice(),
+                _ => &[],
+            };
+            if FINDINGS.contains(&key) {
+                if key != "findings" {
+                    notes.add(Leniency::KeyVariant);
+                }
+                self.listed = true;
+                self.list(value, 0, notes);
+            } else if !inside.is_empty() {
+                for inner in inside.iter().filter_map(Value::as_object) {
+                    if depth < MAX_DEPTH {
+                        self.members(inner, depth + 1, notes);
+                    }
+                }
+            } else if WORDS.contains(&key) {
+                self.word(key, value);
+            } else if APPROVING.contains(&key) {
+                self.flag(truth(value));
+            } else if OBJECTING.contains(&key) {
+                self.flag(truth(value).map(|truth| !truth));
+            } else if EXPLANATION.contains(&key) {
+                self.explanations.extend(scalar(value));
+            } else {
+                single.insert(key.to_owned(), value.clone());
+            }
+        }
+        // One finding without the list around it.
+        if PROBLEM
+            .iter()
+            .chain(&["fix"])
+            .any(|key| single.contains_key(*key))
+        {
+            notes.add(Leniency::FindingShape);
+            self.findings.extend(finding(&single));
+            self.listed = true;
+        }
+    }
+
+    fn flag(&mut self, approves: Option<bool>) {
+        match approves {
+            Some(true) => self.approves = true,
+            Some(false) => self.objects = Some("no approval".to_owned()),
+            None => {}
+        }
+    }
+
+    fn word(&mut self, key: &str, value: &Value) {
+        if let Value::Bool(approves) = value {
+            return self.flag(Some(*approves));
+        }
+        let Some(word) = scalar(value) else { return };
+        match leaning(&word) {
+            Leaning::Approves => self.approves = true,
+            Leaning::Objects | Leaning::Disapproves => self.objects = Some(word),
+            // `result` and the like may hold anything.
+            Leaning::Mixed | Leaning::Neither if key == "verdict" => self.unknown = Some(word),
+            Leaning::Mixed | Leaning::Neither => {}
+        }
+    }
+
+    /// Reads a list of findings, or what a model wrote in its place.
+    fn list(&mut self, value: &Value, depth: usize, notes: &mut Notes) {
+        match value {
+            Value::Null | Value::Bool(false) => {}
+            Value::Number(number) if number.as_f64() == Some(0.0) => {}
+            Value::Bool(true) | Value::Number(_) => self.unread = true,
+            Value::String(text) => {
+                notes.add(Leniency::FindingShape);
+                if !finds_nothing(text) {
+                    self.findings.push(CriticFinding {
+                        problem: text.trim().to_owned(),
+                        ..CriticFinding::default()
+                    });
+                }
+            }
+            Value::Array(items) if depth < MAX_DEPTH => {
+                for item in items {
+                    self.list(item, depth + 1, notes);
+                }
+            }
+            Value::Array(_) => self.unread = true,
+            Value::Object(map) if map.is_empty() => self.unread |= depth > 0,
+            Value::Object(map) => {
+                if depth == 0
+                    || !["where", "problem", "fix"]
+                        .iter()
+                        .all(|key| map.contains_key(*key))
+                {
+                    notes.add(Leniency::FindingShape);
+                }
+                match finding(map) {
+                    Some(finding) => self.findings.push(finding),
+                    None => self.unread |= map.values().all(|value| scalar(value).is_none()),
+                }
+            }
+        }
+    }
+
+    fn verdict(self, around: &str, notes: &mut Notes) -> Verdict {
+        if !self.findings.is_empty() {
+            return Verdict::Revise {
+                findings: self.findings,
+            };
+        }
+        if self.unread {
+            return unparsable("the critic's findings cannot be read");
+        }
+        if self.is_cut {
+            return unparsable("the critic's reply is cut off");
+        }
+        let objecting: Vec<&String> = self
+            .explanations
+            .iter()
+            .filter(|text| leaning(text) == Leaning::Objects)
+            .collect();
+        let contradicted = !objecting.is_empty() || objects_outright(around);
+        match (self.approves, self.objects) {
+            (true, Some(word)) => unparsable(format!("it approves, and its verdict is `{word}`")),
+            (true, None) if contradicted => unparsable("it approves, and objects in words"),
+            (true, None) if mentions_ok(around) => unparsable("ALL_OK stands among other text"),
+            (true, None) => Verdict::AllOk,
+            (false, Some(word)) => match explained(&self.explanations) {
+                Some(findings) => {
+                    notes.add(Leniency::FindingShape);
+                    Verdict::Revise { findings }
+                }
+                None => unparsable(format!("the verdict is `{word}` without a finding")),
+            },
+            (false, None) => match (self.unknown, explained(&self.explanations)) {
+                (Some(word), _) => unparsable(format!("the verdict is `{word}` without a finding")),
+                (None, Some(findings)) => {
+                    notes.add(Leniency::FindingShape);
+                    Verdict::Revise { findings }
+                }
+                (None, None) if mentions_ok(around) => unparsable("ALL_OK stands among other text"),
+                (None, None) if self.listed && !objects_outright(around) => {
+                    notes.add(Leniency::EmptyFindings);
+                    Verdict::AllOk
+                }
+                (None, None) if !self.explanations.is_empty() => {
+                    notes.add(Leniency::ApprovalWords);
+                    Verdict::AllOk
+                }
+                (None, None) => unparsable("the object holds no verdict"),
+            },
+        }
+    }
+}
+
+/// The explanations as findings, unless they find nothing.
+fn explained(explanations: &[String]) -> Option<Vec<CriticFinding>> {
+    let findings: Vec<CriticFinding> = explanations
+        .iter()
+        .filter(|text| !finds_nothing(text))
+        .map(|text| CriticFinding {
+            problem: text.clone(),
+            ..CriticFinding::default()
+        })
+        .collect();
+    (!findings.is_empty()).then_some(findings)
+}
+
+/// A finding from an object of any keys; `None` if it says that there is none.
+fn finding(map: &Map<String, Value>) -> Option<CriticFinding> {
+    let pick = |keys: &[&str]| {
+        let named = |key: &&str| {
+            let (_, value) = map.iter().find(|(name, _)| plain(name) == **key)?;
+            scalar(value).filter(|text| !text.is_empty())
+        };
+        keys.iter().find_map(named)
     };
-    filled(CriticFinding {
-        location: pick("where"),
-        problem: pick("problem"),
-        fix: pick("fix"),
+    let location = pick(&PLACE).unwrap_or_default();
+    let fix = pick(&FIX).filter(|text| !finds_nothing(text));
+    let problem = pick(&PROBLEM).or_else(|| pick(&EXPLANATION));
+    let problem = match (problem, &fix) {
+        (Some(problem), _) => problem,
+        (None, Some(_)) => String::new(),
+        // Keys of the model's own: everything that it says.
+        (None, None) => {
+            let said = map
+                .iter()
+                .filter_map(|(key, value)| Some((key, scalar(value)?)))
+                .filter(|(_, text)| !finds_nothing(text));
+            let said: Vec<String> = said.map(|(key, text)| format!("{key}: {text}")).collect();
+            said.join("; ")
+        }
+    };
+    let problem = if finds_nothing(&problem) {
+        String::new()
+    } else {
+        problem
+    };
+    (!problem.is_empty() || fix.is_some()).then(|| CriticFinding {
+        location,
+        problem,
+        fix: fix.unwrap_or_default(),
     })
 }
 
-/// A finding that says something.
-fn filled(finding: CriticFinding) -> Option<CriticFinding> {
-    (!finding.problem.is_empty() || !finding.fix.is_empty()).then_some(finding)
-}
-
-/// Prose: an objection, unless it mentions `ALL_OK`, when it is neither.
+/// Prose: an approval if it says nothing else, else an objection, unless it
+/// approves among other things, when it is neither.
 fn from_text(text: &str, notes: &mut Notes) -> Verdict {
-    if mentions_ok(text) {
-        return unparsable("ALL_OK stands among other text");
-    }
+    let text = unfenced(text);
     if !text.contains(char::is_alphabetic) {
         return unparsable("the critic's reply has no words");
     }
-    notes.add(Leniency::ProseFinding);
-    Verdict::Revise {
-        findings: vec![CriticFinding {
-            location: String::new(),
-            problem: text.chars().take(MAX_PROSE).collect(),
-            fix: String::new(),
-        }],
+    let leaning = leaning(text);
+    if leaning == Leaning::Approves {
+        notes.add(if mentions_ok(text) {
+            Leniency::OkDecorated
+        } else {
+            Leniency::ApprovalWords
+        });
+        return Verdict::AllOk;
+    }
+    if mentions_ok(text) {
+        return unparsable("ALL_OK stands among other text");
+    }
+    match leaning {
+        Leaning::Disapproves => unparsable("the critic disapproves without a finding"),
+        Leaning::Mixed => unparsable("an approval stands among other text"),
+        Leaning::Neither if text.split_whitespace().count() < 3 => {
+            unparsable(format!("`{text}` is neither an approval nor a finding"))
+        }
+        Leaning::Approves | Leaning::Objects | Leaning::Neither => {
+            notes.add(Leniency::ProseFinding);
+            Verdict::Revise {
+                findings: vec![CriticFinding {
+                    problem: text.chars().take(MAX_PROSE).collect(),
+                    ..CriticFinding::default()
+                }],
+            }
+        }
+    }
+}
+
+/// The inside of a code fence around the whole text.
+fn unfenced(text: &str) -> &str {
+    let inside = text
+        .strip_prefix("```")
+        .and_then(|rest| rest.strip_suffix("```"));
+    let Some(inside) = inside else { return text };
+    match inside.split_once('\n') {
+        Some((language, body)) if !language.contains(char::is_whitespace) => body.trim(),
+        _ => inside.trim(),
     }
 }
