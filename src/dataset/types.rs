@@ -22,6 +22,10 @@ pub struct Document {
     /// The table before tokenisation, if the file has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table_ori: Option<Vec<Vec<String>>>,
+    /// A document of the user's own, which has none of the dataset's artefacts:
+    /// nothing of it is repaired.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own: bool,
 }
 
 impl Document {

@@ -21,11 +21,12 @@ pub(crate) struct CellNumber {
 }
 
 /// Reads a filed cell. Doubled negatives (`-5 ( 5 )`) and percentages
-/// (`28% ( 28 % )`) count once; a lone `2013` or `2014` is a lost dash and, like
-/// an empty cell or one of words, no number.
-pub(crate) fn read(cell: &str) -> Option<CellNumber> {
+/// (`28% ( 28 % )`) count once; a lone `2013` or `2014` is a lost dash, unless the
+/// page is the user's `own`, and like an empty cell or one of words not a number.
+pub(crate) fn read(cell: &str, own: bool) -> Option<CellNumber> {
     let trimmed = cell.trim();
-    if matches!(trimmed, "" | "2013" | "2014" | "$ 2013" | "$ 2014") {
+    let lost_dash = matches!(trimmed, "2013" | "2014" | "$ 2013" | "$ 2014");
+    if trimmed.is_empty() || lost_dash && !own {
         return None;
     }
     let mut words = Vec::new();
@@ -118,13 +119,14 @@ mod tests {
 
     #[test]
     fn the_forms_of_the_dataset() {
-        let literal = |cell: &str| read(cell).map(|n| n.literal);
+        let literal = |cell: &str| read(cell, false).map(|n| n.literal);
         assert_eq!(literal("$ -154 ( 154 )").as_deref(), Some("-154"));
         assert_eq!(literal("28% ( 28 % )").as_deref(), Some("28%"));
         assert_eq!(literal("( 3.2 ) % (  % )").as_deref(), Some("-3.2%"));
         assert_eq!(literal("$ 1,234.50").as_deref(), Some("1234.50"));
         assert_eq!(literal("5.0 years").as_deref(), Some("5.0"));
         assert_eq!(literal("2014"), None);
+        assert_eq!(read("2014", true).unwrap().literal, "2014");
         assert_eq!(literal("n/a"), None);
         assert_eq!(literal("aa3"), None);
     }
@@ -133,7 +135,7 @@ mod tests {
     /// blanks around brackets, reports do not.
     #[test]
     fn the_forms_of_printed_reports() {
-        let literal = |cell: &str| read(cell).map(|n| n.literal);
+        let literal = |cell: &str| read(cell, false).map(|n| n.literal);
         for cell in [
             "(12.5)",
             "$(12.5)",

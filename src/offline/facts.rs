@@ -12,7 +12,7 @@ use crate::table::{Style, Table, years_in};
 use super::cell;
 use super::expr::literal_value;
 use super::prose;
-use super::text::{Kind, Token, stem, tokenize};
+use super::text::{Kind, Token, as_written, stem, tokenize};
 use super::vocabulary::Vocabulary;
 
 /// Where a fact stands.
@@ -155,6 +155,8 @@ pub(crate) struct Facts {
     pub total: Option<u32>,
     /// The slot scorer's weights.
     pub weights: Vec<f64>,
+    /// The page is the user's own: it has no lost escapes.
+    pub own: bool,
 }
 
 impl Facts {
@@ -162,6 +164,7 @@ impl Facts {
     pub fn read(document: &Document, weights: &[f64]) -> Self {
         let mut facts = Self {
             weights: weights.to_vec(),
+            own: document.own,
             ..Self::default()
         };
         facts.read_table(document);
@@ -197,8 +200,18 @@ impl Facts {
         self.idf.get(word as usize).copied().unwrap_or(1.0)
     }
 
+    /// A text of the page, or of a question about it, as `tokenize` reads it.
+    pub fn written(&self, text: &str) -> String {
+        let lower = text.to_lowercase();
+        if self.own {
+            as_written(&lower).into_owned()
+        } else {
+            lower
+        }
+    }
+
     fn words(&mut self, text: &str) -> (Vec<u32>, Vec<u16>) {
-        let text = text.to_lowercase();
+        let text = self.written(text);
         let tokens = tokenize(&text);
         let mut words = Vec::new();
         for token in &tokens {
@@ -252,7 +265,7 @@ impl Facts {
                 weight: 0.0,
             });
             for (c, cell) in cells.iter().enumerate().skip(1) {
-                let Some(number) = cell::read(cell) else {
+                let Some(number) = cell::read(cell, self.own) else {
                     continue;
                 };
                 let heading = super::text::year_of(&number.literal).is_some()
@@ -297,7 +310,7 @@ impl Facts {
     }
 
     fn read_text(&mut self, filed: usize, text: &str) {
-        let text = text.to_lowercase();
+        let text = self.written(text);
         for tokens in prose::sentences(tokenize(&text)) {
             let words: Vec<Option<u32>> = tokens
                 .iter()
@@ -308,7 +321,7 @@ impl Facts {
                 .collect();
             let sentence = self.sentences.len();
             let label: Arc<[u32]> = prose::distinct(&words).into();
-            for number in prose::numbers(&tokens) {
+            for number in prose::numbers(&tokens, self.own) {
                 let fact = prose::fact(&number, filed, sentence, &words, &label);
                 self.all.push(fact);
             }

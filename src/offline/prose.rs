@@ -57,7 +57,7 @@ pub(crate) fn sentences(tokens: Vec<Token<'_>>) -> Vec<Vec<Token<'_>>> {
 }
 
 /// The amounts of a sentence with their years.
-pub(crate) fn numbers(tokens: &[Token<'_>]) -> Vec<ProseNumber> {
+pub(crate) fn numbers(tokens: &[Token<'_>], own: bool) -> Vec<ProseNumber> {
     let mut out: Vec<ProseNumber> = Vec::new();
     let mut depth_of_double: Option<usize> = None;
     for (at, token) in tokens.iter().enumerate() {
@@ -107,7 +107,7 @@ pub(crate) fn numbers(tokens: &[Token<'_>]) -> Vec<ProseNumber> {
         });
     }
     join_runs(tokens, &mut out);
-    date(tokens, &mut out);
+    date(tokens, &mut out, own);
     out
 }
 
@@ -201,10 +201,10 @@ fn join_runs(tokens: &[Token<'_>], numbers: &mut [ProseNumber]) {
 }
 
 /// Lists of years: `2007 , 2006 and 2005`.
-fn year_runs(tokens: &[Token<'_>]) -> Vec<Vec<(usize, u16)>> {
+fn year_runs(tokens: &[Token<'_>], own: bool) -> Vec<Vec<(usize, u16)>> {
     let mut runs: Vec<Vec<(usize, u16)>> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
-        let Some(year) = token.year().filter(|_| is_true_year(tokens, at)) else {
+        let Some(year) = token.year().filter(|_| own || is_true_year(tokens, at)) else {
             continue;
         };
         if let Some(run) = runs.last_mut()
@@ -286,8 +286,8 @@ fn is_true_year(tokens: &[Token<'_>], at: usize) -> bool {
     })
 }
 
-fn date(tokens: &[Token<'_>], numbers: &mut [ProseNumber]) {
-    let runs = year_runs(tokens);
+fn date(tokens: &[Token<'_>], numbers: &mut [ProseNumber], own: bool) {
+    let runs = year_runs(tokens, own);
     let mut by_run: Vec<(usize, usize, usize, usize)> = Vec::new(); // run, count, first, last token
     for number in numbers.iter() {
         match by_run.last_mut() {
@@ -400,7 +400,7 @@ mod tests {
         let split = sentences(tokenize(text));
         split
             .iter()
-            .flat_map(|tokens| numbers(tokens))
+            .flat_map(|tokens| numbers(tokens, false))
             .map(|n| (n.digits, n.years))
             .collect()
     }

@@ -9,7 +9,7 @@ use super::asked::Asked;
 use super::choice::{self, Scene};
 use super::confidence;
 use super::describe::{self, Described};
-use super::expr::Expr;
+use super::expr::{Expr, Op};
 use super::facts::Facts;
 use super::fill::{Filled, fill};
 use super::plan::Plan;
@@ -54,6 +54,8 @@ pub struct Alternative {
     pub steps: Vec<String>,
     /// What the program comes to, unrounded.
     pub value: Value,
+    /// The value is in percent already, not a fraction.
+    pub in_percent: bool,
 }
 
 /// An answer of the rules.
@@ -73,6 +75,8 @@ pub struct Guess {
     pub steps: Vec<String>,
     /// What the program comes to, unrounded.
     pub value: Value,
+    /// The value is in percent already, not a fraction.
+    pub in_percent: bool,
     /// Comparable with the alternatives' scores only.
     pub score: f64,
     /// How likely it is right, 0..1.
@@ -137,7 +141,7 @@ impl Solver {
     #[must_use]
     pub fn answer(&self, page: &Indexed, question: &Question) -> Option<Guess> {
         let facts = &*page.facts;
-        let asked = Asked::read(&question.text);
+        let asked = Asked::read(&facts.written(&question.text));
         let state = State::read(facts, &question.history);
         let (plans, follow_ups) = plans(facts, &asked, &state);
         let scene = Scene::new(facts, &asked, &state, follow_ups);
@@ -152,6 +156,7 @@ impl Solver {
             facts,
             document: &question.document,
         };
+        let points = asked.says(&["percent points", "percent point"]);
         let least = ranked.first().map_or(0.0, |(score, _)| score - BEHIND);
         let mut all = ranked
             .iter()
@@ -159,7 +164,7 @@ impl Solver {
             .take(ALTERNATIVES + 1)
             .filter_map(|(score, filled)| {
                 let plan = plans.get(filled.plan)?;
-                describe(described, plan, *score, &filled.expr, &history)
+                describe(described, plan, *score, &filled.expr, &history, points)
             });
         let best = all.next()?;
         let alternatives: Vec<Alternative> = all.collect();
@@ -173,6 +178,7 @@ impl Solver {
             evidence: best.evidence,
             steps: best.steps,
             value: best.value,
+            in_percent: best.in_percent,
             score: best.score,
             alternatives,
         })
@@ -220,15 +226,26 @@ fn describe(
     score: f64,
     expr: &Expr,
     history: &[Option<&str>],
+    points: bool,
 ) -> Option<Alternative> {
+    let percentages = percentages(page.facts, expr);
+    let kind = match plan.kind {
+        // A difference in percentage points is a plain number.
+        UnitKind::Number if percentages && !points => UnitKind::Percent,
+        kind => kind,
+    };
+    let is_100 = |factor: &Expr| matches!(factor, Expr::Leaf(leaf) if matches!(&*leaf.literal, "const_100" | "100"));
+    let times_100 = matches!(expr.top(), Some((Op::Multiply, a, b)) if is_100(a) || is_100(b));
     Some(Alternative {
         program: expr.program(),
         template: plan.name,
         score,
+        in_percent: times_100
+            || percentages && expr.leaves().iter().all(|leaf| !leaf.literal.contains('%')),
         unit: Unit {
-            kind: plan.kind,
+            kind,
             // A share told as a percentage has no scale.
-            scale: match plan.kind {
+            scale: match kind {
                 UnitKind::Number => scale::told(page.facts, expr),
                 _ => None,
             },
@@ -238,6 +255,22 @@ fn describe(
         steps: describe::steps(page, expr),
         value: expr.value()?,
     })
+}
+
+/// Whether an expression takes percentages of the page as they are: one of them,
+/// or a sum, difference or average.
+fn percentages(facts: &Facts, expr: &Expr) -> bool {
+    match expr {
+        Expr::Leaf(leaf) => leaf
+            .fact
+            .and_then(|fact| facts.all.get(fact))
+            .is_some_and(|fact| fact.percent),
+        Expr::Step(Op::Add | Op::Subtract, a, b) => percentages(facts, a) && percentages(facts, b),
+        Expr::Step(Op::Divide, sum, count) => {
+            count.is_constant() && *count.as_ref() != Expr::constant(100) && percentages(facts, sum)
+        }
+        Expr::Step(..) => false,
+    }
 }
 
 /// The plans for a question in its state, best first, and how many of them are

@@ -78,7 +78,7 @@ impl State {
         let Some(mut expr) = program.or_else(value) else {
             return;
         };
-        let asked = Asked::read(&entry.question);
+        let asked = Asked::read(&facts.written(&entry.question));
         let (mut words, _) = weighted(facts, &asked.tokens);
         let bare = is_bare(&asked);
         if bare && let Some(last) = self.turns.last() {

@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use regex::Regex;
+
 use crate::table::MONTHS;
 
 /// What a token is.
@@ -78,6 +80,18 @@ pub(crate) fn tokenize(text: &str) -> Vec<Token<'_>> {
         push_chunk(chunk, &mut out);
     }
     out
+}
+
+/// The text of the user's own document, or of a question about it, with a blank
+/// between a year and the letters behind it: `2014e` is an estimate there, and
+/// not what is left of a dash.
+pub(crate) fn as_written(text: &str) -> Cow<'_, str> {
+    static YEAR: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"\b(201[0-9])([A-Za-z])").ok());
+    match &*YEAR {
+        Some(year) => year.replace_all(text, "$1 $2"),
+        None => Cow::Borrowed(text),
+    }
 }
 
 fn push_chunk<'a>(chunk: &'a str, out: &mut Vec<Token<'a>>) {
@@ -398,6 +412,15 @@ mod tests {
             words("$ 4.5 million, 3.2%"),
             ["$", "4.5", "million", ",", "3.2", "%"]
         );
+    }
+
+    #[test]
+    fn a_year_of_the_users_own_text_keeps_its_letters_apart() {
+        assert_eq!(
+            words(&as_written("2014e and 2013a")),
+            ["2014", "e", "and", "2013", "a"]
+        );
+        assert_eq!(as_written("5 items of 2014"), "5 items of 2014");
     }
 
     #[test]

@@ -42,12 +42,13 @@ pub(super) fn variables(
 ) -> minijinja::Value {
     let document = &*question.document;
     let style = rendering.table_style;
+    let repaired = style == Style::Repaired && !document.own;
     let boundary = document.pre_text.len();
     let value = critic.value.as_deref();
     context! {
-        before => sentences(&document.pre_text, 0, style),
+        before => sentences(&document.pre_text, 0, repaired),
         table => table(document, style),
-        after => sentences(&document.post_text, boundary, style),
+        after => sentences(&document.post_text, boundary, repaired),
         history => turns(&question.history),
         question => question.text.as_str(),
         analysis => critic.analysis.as_str(),
@@ -58,14 +59,15 @@ pub(super) fn variables(
 }
 
 /// Sentences with their ids; blank ones are left out but keep their number.
-fn sentences(text: &[String], before: usize, style: Style) -> Vec<minijinja::Value> {
+fn sentences(text: &[String], before: usize, repaired: bool) -> Vec<minijinja::Value> {
     text.iter()
         .enumerate()
         .filter(|(_, sentence)| sentence.contains(|c: char| !c.is_whitespace() && c != '.'))
         .map(|(index, sentence)| {
-            let text = match style {
-                Style::Reference => sentence.clone(),
-                Style::Repaired => normalise_sentence(sentence).into_owned(),
+            let text = if repaired {
+                normalise_sentence(sentence).into_owned()
+            } else {
+                sentence.clone()
             };
             context! { id => format!("t{}", before + index + 1), text }
         })

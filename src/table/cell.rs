@@ -2,6 +2,8 @@
 
 use crate::number::{self, Scale};
 
+use super::structure::Artefacts;
+
 /// What a cell holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum CellKind {
@@ -44,15 +46,23 @@ impl Cell {
     /// dash shows only in the table around it, see [`Cell::is_lost_dash`].
     #[must_use]
     pub fn read(raw: &str) -> Self {
+        Self::read_as(raw, Artefacts::Published)
+    }
+
+    /// Reads a cell; without artefacts nothing in it is repaired.
+    pub(super) fn read_as(raw: &str, artefacts: Artefacts) -> Self {
+        let published = artefacts == Artefacts::Published;
         let text = raw.trim();
         let (literal, kind) = if text.is_empty() {
             (String::new(), CellKind::Empty)
         } else if is_dash(text) {
             (DASH.to_owned(), CellKind::Dash)
-        } else if let Some((literal, kind)) = read_number(text) {
+        } else if let Some((literal, kind)) = read_number(text, published) {
             (literal, kind)
-        } else {
+        } else if published {
             (super::normalise_sentence(text).into_owned(), CellKind::Text)
+        } else {
+            (text.to_owned(), CellKind::Text)
         };
         Self {
             raw: raw.to_owned(),
@@ -123,9 +133,9 @@ fn is_dash(text: &str) -> bool {
 }
 
 /// A cell that is one number and nothing else but a footnote mark.
-fn read_number(text: &str) -> Option<(String, CellKind)> {
+fn read_number(text: &str, published: bool) -> Option<(String, CellKind)> {
     // `( 41 ) % (  % )`: what is left of a negative percentage written twice.
-    let (text, half_doubled) = match text.strip_suffix("(  % )") {
+    let (text, half_doubled) = match text.strip_suffix("(  % )").filter(|_| published) {
         Some(front) => (front.trim_end(), true),
         None => (text, false),
     };
@@ -139,7 +149,7 @@ fn read_number(text: &str) -> Option<(String, CellKind)> {
     let kind = CellKind::Number {
         value: reading.value,
         percent: reading.percent,
-        doubled: half_doubled || is_doubled(text, &digits),
+        doubled: published && (half_doubled || is_doubled(text, &digits)),
         negative: reading.value < 0.0,
         scale: reading.scale,
     };

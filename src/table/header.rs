@@ -7,6 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::structure::Artefacts;
 use super::years::years_in;
 
 /// The labels of all columns, the corner first.
@@ -26,11 +27,24 @@ pub(super) enum Repair {
     Numbered,
 }
 
-/// The labels for `table`, whose row 0 is the header.
-pub(super) fn labels(table: &[Vec<String>], original: Option<&[Vec<String>]>) -> Labels {
+/// The labels for `table`, whose row 0 is the header. Without artefacts they are
+/// as filed, but that labels which stand twice are numbered.
+pub(super) fn labels(
+    table: &[Vec<String>],
+    original: Option<&[Vec<String>]>,
+    artefacts: Artefacts,
+) -> Labels {
+    let published = artefacts == Artefacts::Published;
+    let label = |cell: &String| {
+        if published {
+            tidy(cell)
+        } else {
+            cell.trim().to_owned()
+        }
+    };
     let header: Vec<String> = table
         .first()
-        .map(|row| row.iter().map(|cell| tidy(cell)).collect())
+        .map(|row| row.iter().map(label).collect())
         .unwrap_or_default();
     let sound = !repeats(header.get(1..).unwrap_or_default());
     if let Some(mended) = original.and_then(|original| from_original(table, original))
@@ -49,7 +63,7 @@ pub(super) fn labels(table: &[Vec<String>], original: Option<&[Vec<String>]>) ->
         };
     }
     Labels {
-        labels: numbered(header),
+        labels: numbered(header, published),
         repair: Repair::Numbered,
     }
 }
@@ -169,11 +183,11 @@ fn in_sequence(header: &[Vec<String>], width: usize) -> Option<Vec<String>> {
 /// Labels that stand twice, told apart. Where a spanning label was repeated
 /// over too many columns and so fell short of the last one (`p a | p b | p a |
 /// b`), it is taken off the later groups, since nothing says that it is theirs.
-fn numbered(labels: Vec<String>) -> Vec<String> {
+fn numbered(labels: Vec<String>, published: bool) -> Vec<String> {
     let Some((corner, columns)) = labels.split_first() else {
         return labels;
     };
-    let (leaves, prefix) = match misplaced_span(columns) {
+    let (leaves, prefix) = match misplaced_span(columns).filter(|_| published) {
         Some((leaves, prefix)) => (leaves, Some(prefix)),
         None => (columns.to_vec(), None),
     };
@@ -296,7 +310,7 @@ mod tests {
             &["2008", "2007"],
             &["Net sales", "$30", "$20", "$10"],
         ]);
-        let labels = labels(&table, Some(&original));
+        let labels = labels(&table, Some(&original), Artefacts::Published);
         assert_eq!(labels.repair, Repair::Original);
         assert_eq!(
             labels.labels,
@@ -321,7 +335,7 @@ mod tests {
             &["Capital", "1", "2", "3", "4"],
         ]);
         assert_eq!(
-            labels(&table, Some(&original)).labels,
+            labels(&table, Some(&original), Artefacts::Published).labels,
             [
                 "(in millions)",
                 "east 2010",
@@ -338,7 +352,7 @@ mod tests {
             &["quarter", "2002 high", "2002 low", "2002 high", "low"],
             &["first", "1", "2", "3", "4"],
         ]);
-        let labels = labels(&table, None);
+        let labels = labels(&table, None, Artefacts::Published);
         assert_eq!(labels.repair, Repair::Numbered);
         assert_eq!(
             labels.labels,
@@ -356,7 +370,7 @@ mod tests {
     fn labels_that_simply_repeat_are_numbered() {
         let table = rows(&[&["", "amount", "share", "amount"], &["a", "1", "2", "3"]]);
         assert_eq!(
-            labels(&table, None).labels,
+            labels(&table, None, Artefacts::Published).labels,
             ["", "amount (group 1)", "share", "amount (group 2)"]
         );
     }
@@ -378,7 +392,7 @@ mod tests {
     fn a_sound_header_stays_whatever_the_original_spells() {
         let table = rows(&[&["", "2012 total", "2011 total"], &["a", "1", "2"]]);
         let original = rows(&[&["", "Total for"], &["", "2012", "2011"], &["A", "1", "2"]]);
-        let labels = labels(&table, Some(&original));
+        let labels = labels(&table, Some(&original), Artefacts::Published);
         assert_eq!(labels.repair, Repair::None);
         assert_eq!(labels.labels, ["", "2012 total", "2011 total"]);
     }
@@ -392,7 +406,10 @@ mod tests {
             rows(&[&["", "x", "y", "z", "w"], &["", "2"], &["a", "1", "2"]]),
             rows(&[&["", "2012"], &["", "2011", "2010"], &["other", "1", "2"]]),
         ] {
-            assert_eq!(labels(&table, Some(&original)).repair, Repair::Numbered);
+            assert_eq!(
+                labels(&table, Some(&original), Artefacts::Published).repair,
+                Repair::Numbered
+            );
         }
     }
 }

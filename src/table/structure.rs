@@ -18,10 +18,21 @@ pub enum Style {
     Repaired,
 }
 
+/// Which artefacts a table may have, and so be cleared of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Artefacts {
+    /// Those of the published records: lost dashes, numbers written twice,
+    /// flattened headers, lower case.
+    Published,
+    /// None: every cell means what it says.
+    None,
+}
+
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// The label, mended in [`Style::Repaired`], lower case.
+    /// The label, mended in [`Style::Repaired`]; lower case unless the document
+    /// is the user's own.
     pub label: String,
     /// The one year that the label names.
     pub year: Option<i32>,
@@ -60,7 +71,12 @@ impl Table {
             Style::Repaired => document.table_ori.as_deref(),
         };
         let last_sentence = document.pre_text.last().map(String::as_str);
-        Self::new(&document.table, original, last_sentence, style)
+        let artefacts = if document.own {
+            Artefacts::None
+        } else {
+            Artefacts::Published
+        };
+        Self::read(&document.table, original, last_sentence, style, artefacts)
     }
 
     /// Reads rows, the first of them the header; `original` is the table
@@ -72,27 +88,39 @@ impl Table {
         before: Option<&str>,
         style: Style,
     ) -> Self {
+        Self::read(table, original, before, style, Artefacts::Published)
+    }
+
+    fn read(
+        table: &[Vec<String>],
+        original: Option<&[Vec<String>]>,
+        before: Option<&str>,
+        style: Style,
+        artefacts: Artefacts,
+    ) -> Self {
         let width = table.iter().map(Vec::len).max().unwrap_or(0);
         let mut cells: Vec<Vec<Cell>> = table
             .iter()
             .map(|row| {
                 let blanks = width - row.len();
                 row.iter()
-                    .map(|raw| Cell::read(raw))
+                    .map(|raw| Cell::read_as(raw, artefacts))
                     .chain((0..blanks).map(|_| Cell::read("")))
                     .collect()
             })
             .collect();
-        for label in cells.iter_mut().filter_map(|row| row.first_mut()) {
-            if label.kind == CellKind::Text {
-                label.literal = normalise_label(label.raw.trim()).into_owned();
-            }
-        }
         let headerless = is_headerless(&cells);
-        mark_lost_dashes(&mut cells, headerless);
+        if artefacts == Artefacts::Published {
+            for label in cells.iter_mut().filter_map(|row| row.first_mut()) {
+                if label.kind == CellKind::Text {
+                    label.literal = normalise_label(label.raw.trim()).into_owned();
+                }
+            }
+            mark_lost_dashes(&mut cells, headerless);
+        }
         let (mut labels, repair) = match style {
             Style::Repaired if !headerless => {
-                let header = header::labels(table, original);
+                let header = header::labels(table, original, artefacts);
                 (header.labels, header.repair)
             }
             _ => {
@@ -115,7 +143,7 @@ impl Table {
             .collect();
         Self {
             style,
-            rows: rows(&cells),
+            rows: rows(&cells, artefacts),
             caption: caption(&cells, before),
             cells,
             columns,
@@ -250,7 +278,7 @@ fn mark_lost_dashes(cells: &mut [Vec<Cell>], headerless: bool) {
     }
 }
 
-fn rows(cells: &[Vec<Cell>]) -> Vec<Row> {
+fn rows(cells: &[Vec<Cell>], artefacts: Artefacts) -> Vec<Row> {
     let mut section: Option<String> = None;
     cells
         .iter()
@@ -258,7 +286,10 @@ fn rows(cells: &[Vec<Cell>]) -> Vec<Row> {
         .map(|(index, row)| {
             let label = row
                 .first()
-                .map(|cell| normalise_label(cell.raw.trim()).into_owned())
+                .map(|cell| match artefacts {
+                    Artefacts::Published => normalise_label(cell.raw.trim()).into_owned(),
+                    Artefacts::None => cell.raw.trim().to_owned(),
+                })
                 .unwrap_or_default();
             let out = Row {
                 year: single_year(&label),

@@ -26,6 +26,7 @@ fn page() -> Document {
             row(&["impairments", "2014", "12.0"]),
         ],
         table_ori: None,
+        own: false,
     }
 }
 

@@ -37,6 +37,7 @@ fn question() -> Question {
                 &["fees", "$ 48300", "-40250 ( 40250 )"],
             ]),
             table_ori: None,
+            own: false,
         }),
         text: "by what percentage did fees grow?".into(),
         history: vec![

@@ -149,6 +149,7 @@ fn named(path: &Path) -> Document {
     Document {
         id: name.clone(),
         filename: name,
+        own: true,
         ..Document::default()
     }
 }
