@@ -15,7 +15,7 @@ use std::time::Instant;
 use convfinqa::dataset::{Case, HistoryEntry, HistorySource, Source, load};
 use convfinqa::number::{Value, print, round5};
 use convfinqa::offline::{Guess, Solver};
-use convfinqa::program::{Program, official};
+use convfinqa::program::official;
 
 /// Counts of right and asked.
 #[derive(Default, Clone, Copy)]
@@ -189,11 +189,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 let printed = guess
                     .as_ref()
                     .zip(got.as_ref())
-                    .map_or(String::new(), |(g, v)| {
-                        let hundred =
-                            Program::parse(&g.program).is_ok_and(|p| p.ends_with_times_100());
-                        print(v, g.unit, hundred)
-                    });
+                    .map_or(String::new(), |(g, v)| print(v, g.unit, g.in_percent));
                 ((numeric(answer) - numeric(&printed)).abs() <= 0.5, printed)
             });
             let right = case

@@ -63,8 +63,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 ..case.question.clone()
             };
             let value = value_of(&row.item);
-            if let Some(guess) = rules.guess(&question) {
-                let opinion = SecondOpinion::from(guess);
+            if let Some(opinion) = rules.opinion(&question) {
                 pairs.extend(pair(row, value.as_ref(), &opinion));
             }
             if is_turn {
@@ -84,11 +83,15 @@ fn value_of(item: &Item) -> Option<Value> {
             .execute_unrounded(item.table())
             .ok()
     });
-    let said = match item.answer.as_str() {
+    executed.or_else(|| printed_value(said(item)))
+}
+
+/// An answer as printed.
+fn said(item: &Item) -> &str {
+    match item.answer.as_str() {
         "" => &item.prediction,
         answer => answer,
-    };
-    executed.or_else(|| printed_value(said))
+    }
 }
 
 fn pair(row: &ScoredRow, value: Option<&Value>, opinion: &SecondOpinion) -> Option<Pair> {
@@ -103,7 +106,7 @@ fn pair(row: &ScoredRow, value: Option<&Value>, opinion: &SecondOpinion) -> Opti
     Some(Pair {
         page: row.item.filename.clone(),
         confidence: opinion.confidence,
-        agrees: opinion.agrees_with(value),
+        agrees: value.is_some_and(|value| opinion.is(value, said(&row.item))),
         answer_right: row.accepted()?,
         opinion_right: other.accepted()?,
     })

@@ -87,6 +87,11 @@ impl AnalystNode {
             }
         };
         let answer = Answer::settle(&draft.analysis, &exchange.question, self.answer_from);
+        if let Some(reason) = no_value(&answer) {
+            exchange.stop = Some(super::StopReason::Failed);
+            exchange.failure = Some(Failure::new(Outcome::ParseFailure, reason));
+            return Ok(Route::Stop);
+        }
         exchange.rounds.push(Round {
             number,
             reply: draft.reply,
@@ -96,6 +101,7 @@ impl AnalystNode {
             findings: Vec::new(),
             critic_reply: None,
             verdict: CriticVerdict::Skipped,
+            critic_error: None,
         });
         Ok(Route::Submit)
     }
@@ -124,10 +130,10 @@ impl LlmAnalyst {
         };
         let mut ballot = Ballot::default();
         for number in 1..=samples {
-            match self.sample(exchange, number).await {
+            match self.sample(exchange, number, answer_from).await {
                 Ok(draft) => {
                     let answer = Answer::settle(&draft.analysis, &exchange.question, answer_from);
-                    ballot.cast(answer.value.as_ref(), draft);
+                    ballot.cast(&answer, draft);
                 }
                 Err(failure) if failure.cancelled || failure.fatal => return Err(failure),
                 Err(failure) => ballot.spoil(failure),
@@ -143,7 +149,12 @@ impl LlmAnalyst {
 
     /// One draft, the `number`th from 1. The node's name tells the samples
     /// apart, so that a resumed run recalls each with its own reply.
-    async fn sample(&self, exchange: &mut Exchange, number: u32) -> Result<Draft, Failure> {
+    async fn sample(
+        &self,
+        exchange: &mut Exchange,
+        number: u32,
+        answer_from: AnswerFrom,
+    ) -> Result<Draft, Failure> {
         let round = exchange.next_round();
         let node = |name: &str| match number {
             1 => name.to_owned(),
@@ -153,22 +164,20 @@ impl LlmAnalyst {
         let mut messages = self.dialogue(exchange)?;
         let request = request_of(&sampling, &node("analyst"), messages.clone());
         let reply = exchange.call(&*self.model, round, &request).await?;
-        let failure = match parse::analysis(&reply) {
+        let failure = match read(&reply, exchange, answer_from) {
             Ok(parsed) => return Ok(draft(parsed, reply, false)),
             Err(failure) => failure,
         };
         // One re-ask that quotes the error; a second failure is the outcome.
         messages.push(Message::assistant(reply));
         messages.push(Message::user(
-            self.prompts
-                .reask(&failure.to_string())
-                .map_err(prompt_failure)?,
+            self.prompts.reask(&failure).map_err(prompt_failure)?,
         ));
         let request = request_of(&sampling, &node("analyst_reask"), messages);
         let reply = exchange.call(&*self.model, round, &request).await?;
-        match parse::analysis(&reply) {
+        match read(&reply, exchange, answer_from) {
             Ok(parsed) => Ok(draft(parsed, reply, true)),
-            Err(failure) => Err(Failure::new(Outcome::ParseFailure, failure.to_string())),
+            Err(failure) => Err(Failure::new(Outcome::ParseFailure, failure)),
         }
     }
 
@@ -188,6 +197,75 @@ impl LlmAnalyst {
         }
         Ok(messages)
     }
+}
+
+/// The analysis of a reply, or why there is none, in one line: it cannot be read,
+/// has no value, or repeats what was said against an earlier round.
+fn read(
+    reply: &str,
+    exchange: &Exchange,
+    answer_from: AnswerFrom,
+) -> Result<Parsed<Analysis>, String> {
+    let parsed = parse::analysis(reply).map_err(|failure| failure.to_string())?;
+    let answer = Answer::settle(&parsed.value, &exchange.question, answer_from);
+    if let Some(reason) = no_value(&answer) {
+        return Err(reason);
+    }
+    if answer.source == AnswerFrom::Text && is_echo(&answer.stated, &exchange.rounds) {
+        return Err("its `answer` repeats a finding of the review instead of a value".to_owned());
+    }
+    Ok(parsed)
+}
+
+/// Why an answer has no value; `None` if it has one.
+fn no_value(answer: &Answer) -> Option<String> {
+    if answer.value.is_some() {
+        return None;
+    }
+    let program = match (&answer.program_error, &answer.program) {
+        (Some(error), _) => format!("its program cannot be executed ({error}), and "),
+        (None, None) => "it has no program, and ".to_owned(),
+        (None, Some(_)) => String::new(),
+    };
+    let stated = super::exchange::one_line(&answer.stated);
+    Some(format!(
+        "{program}its `answer` (`{stated}`) is neither one number nor yes or no"
+    ))
+}
+
+/// Whether a stated answer is the text of a finding about an earlier round.
+fn is_echo(stated: &str, rounds: &[Round]) -> bool {
+    let plain = |text: &str| {
+        let words = text.split(|c: char| !c.is_alphanumeric());
+        let words: Vec<String> = words
+            .filter(|word| !word.is_empty())
+            .map(str::to_lowercase)
+            .collect();
+        format!(" {} ", words.join(" "))
+    };
+    let stated = plain(stated);
+    // A value such as `12.00 million` may well stand in a finding.
+    let is_sentence = stated
+        .split_whitespace()
+        .filter(|w| w.contains(char::is_alphabetic))
+        .count()
+        >= 3;
+    let repeats = |text: &str| {
+        let text = plain(text);
+        text.len() > 2 && (text.contains(&stated) || stated.contains(&text))
+    };
+    is_sentence
+        && rounds.iter().any(|round| {
+            let checks = round.findings.iter();
+            let from_critic = match &round.verdict {
+                CriticVerdict::Revise { findings } => findings.as_slice(),
+                _ => &[],
+            };
+            checks.map(|found| &found.problem).any(|text| repeats(text))
+                || from_critic.iter().any(|found| {
+                    found.problem.split_whitespace().nth(2).is_some() && repeats(&found.problem)
+                })
+        })
 }
 
 fn request_of(sampling: &Sampling, node: &str, messages: Vec<Message>) -> ChatRequest {

@@ -8,6 +8,8 @@ use crate::number::{self, Unit, UnitKind, Value};
 use crate::parse::{Analysis, CriticFinding, Evidence, Leniency};
 use crate::program::Program;
 
+use super::percent::{self, is_in_percent};
+use super::stated::stated;
 use super::verify::Finding;
 
 /// Which part of an analysis decides the value (`--answer-from`).
@@ -22,7 +24,7 @@ pub enum AnswerFrom {
 }
 
 /// An answer with everything that supports it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
     /// The value before printing: the executed program, or the printed answer read as a number.
     pub value: Option<Value>,
@@ -32,8 +34,10 @@ pub struct Answer {
     pub stated: String,
     /// Its unit.
     pub unit: Unit,
-    /// The program's last step multiplies by 100: the value is in percent already.
-    pub times_100: bool,
+    /// The value is in percent already: the program's last step multiplies by
+    /// 100, or it takes percentages as the page prints them.
+    #[serde(rename = "times_100")]
+    pub in_percent: bool,
     /// The program in the dataset's language, if there is one.
     pub program: Option<String>,
     /// What the value came from.
@@ -72,65 +76,74 @@ impl Answer {
     /// table and prints the value by its unit.
     #[must_use]
     pub fn settle(analysis: &Analysis, question: &Question, from: AnswerFrom) -> Self {
-        let executed = analysis.program.as_deref().map(|text| {
-            Program::parse(text)
-                .and_then(|program| {
-                    let value = program.execute_unrounded(&question.document.table)?;
-                    Ok((value, program.ends_with_times_100()))
-                })
-                .map_err(|error| error.to_string())
-        });
+        let executed = analysis
+            .program
+            .as_deref()
+            .map(|text| execute(text, question));
         let unit = analysis
             .unit
             .unwrap_or_else(|| implied_unit(&analysis.answer));
-        let (value, printed, times_100, source, program_error) = match (from, executed) {
-            (AnswerFrom::Program, Some(Ok((value, times_100)))) => {
-                let printed = number::print(&value, unit, times_100);
-                (Some(value), printed, times_100, AnswerFrom::Program, None)
-            }
-            (_, executed) => {
-                let error = executed.and_then(Result::err);
-                let value = printed_value(&analysis.answer);
-                (
-                    value,
-                    analysis.answer.trim().to_owned(),
-                    false,
-                    AnswerFrom::Text,
-                    error,
-                )
-            }
-        };
-        Self {
-            value,
-            printed,
+        let settled = Self {
+            value: None,
+            printed: String::new(),
             stated: analysis.answer.trim().to_owned(),
             unit,
-            times_100,
+            in_percent: false,
             program: analysis.program.clone(),
-            source,
-            program_error,
+            source: from,
+            program_error: None,
             label: analysis.label.clone(),
             steps: analysis.steps.clone(),
             evidence: analysis.evidence.clone(),
             confidence: analysis.confidence,
+        };
+        match (from, executed) {
+            (AnswerFrom::Program, Some(Ok((program, value)))) => {
+                let in_percent = unit.kind == UnitKind::Percent
+                    && is_in_percent(&program, &value, analysis, question);
+                Self {
+                    printed: percent::print(&program, &value, unit, in_percent),
+                    value: Some(value),
+                    in_percent,
+                    ..settled
+                }
+            }
+            (_, executed) => {
+                let stated = stated(&analysis.answer);
+                Self {
+                    printed: stated
+                        .as_ref()
+                        .map_or(settled.stated.as_str(), |stated| stated.text)
+                        .to_owned(),
+                    value: stated.map(|stated| stated.value),
+                    source: AnswerFrom::Text,
+                    program_error: executed.and_then(Result::err),
+                    ..settled
+                }
+            }
         }
     }
 }
 
-/// The value that a printed answer states: a percent as its fraction, a yes or
-/// no as the word, a number without its scale word.
-#[must_use]
-pub fn printed_value(text: &str) -> Option<Value> {
-    let word = Value::Text(text.trim().to_lowercase());
-    if word.yes_no().is_some() {
-        return Some(word);
+/// Executes a program; its value must be finite, as an answer is. The official
+/// evaluator, by which programs are scored, accepts `nan` and `inf`.
+fn execute(text: &str, question: &Question) -> Result<(Program, Value), String> {
+    let program = Program::parse(text).map_err(|error| error.to_string())?;
+    if let Some(literal) = program
+        .literals()
+        .find(|text| number::literal(text).is_some_and(|number| !number.is_finite()))
+    {
+        return Err(format!("`{literal}` is not a finite number"));
     }
-    let reading = number::read(text)?;
-    Some(Value::Number(if reading.percent {
-        reading.value / 100.0
-    } else {
-        reading.value
-    }))
+    let value = program
+        .execute_unrounded(&question.document.table)
+        .map_err(|error| error.to_string())?;
+    match value.number() {
+        Some(number) if !number.is_finite() => {
+            Err(format!("its value, {number}, is not a finite number"))
+        }
+        _ => Ok((program, value)),
+    }
 }
 
 /// Our own answer as a later turn sees it.
@@ -210,6 +223,9 @@ pub struct Round {
     pub critic_reply: Option<String>,
     /// The verdict.
     pub verdict: CriticVerdict,
+    /// Why the LLM critic gave none, if its call failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub critic_error: Option<String>,
 }
 
 impl Round {

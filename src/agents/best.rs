@@ -41,14 +41,16 @@ pub(super) fn settle(exchange: Exchange) -> Settled {
         };
     };
     if let Some(opinion) = &mut opinion {
-        opinion.agrees = Some(opinion.agrees_with(round.answer.value.as_ref()));
+        opinion.agrees = Some(opinion.agrees_with(&round.answer));
     }
     Settled {
         outcome: Outcome::Answered,
         stop: stop.unwrap_or(StopReason::NoVerdict),
         answer: Some(round.answer.clone()),
         chosen_round: Some(round.number),
-        error: failure.map(|failure| failure.message),
+        error: failure
+            .map(|failure| failure.message)
+            .or_else(|| round.critic_error.clone()),
         votes,
         opinion,
         rounds,

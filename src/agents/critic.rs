@@ -53,12 +53,13 @@ impl Node<Exchange, Route, Failure> for CriticNode {
 impl CriticNode {
     /// Gives the last round its findings and its verdict.
     async fn judge(&self, exchange: &mut Exchange) -> Result<Route, Failure> {
-        let findings = match (
-            exchange.rounds.last(),
-            self.verify && self.mode != CriticMode::Off,
-        ) {
-            (Some(round), true) => {
-                let mut findings = verify::check(&exchange.question, &round.answer);
+        let findings = match exchange.rounds.last() {
+            Some(round) if self.mode != CriticMode::Off => {
+                let mut findings = if self.verify {
+                    verify::check(&exchange.question, &round.answer)
+                } else {
+                    verify::unusable(&round.answer)
+                };
                 findings.extend(self.other_opinion(exchange, round));
                 findings
             }
@@ -67,22 +68,28 @@ impl CriticNode {
         if let Some(round) = exchange.rounds.last_mut() {
             round.findings = findings;
         }
-        let (verdict, reply) = match (self.mode, &self.llm) {
-            (CriticMode::Off, _) => (CriticVerdict::Skipped, None),
+        let mut reply = None;
+        let mut error = None;
+        let verdict = match (self.mode, &self.llm) {
+            (CriticMode::Off, _) => CriticVerdict::Skipped,
             (CriticMode::Llm, Some(critic)) => match critic.judge(exchange).await {
-                Ok((verdict, reply)) => (verdict, Some(reply)),
+                Ok((verdict, said)) => {
+                    reply = Some(said);
+                    verdict
+                }
                 Err(failure) if failure.cancelled || failure.fatal => return Err(failure),
                 Err(failure) => {
-                    // The answer stands; the note says that nobody judged it.
-                    exchange.failure = Some(failure);
-                    (CriticVerdict::Skipped, None)
+                    // The answer is kept; its round says that nobody judged it.
+                    error = Some(failure.message);
+                    CriticVerdict::Skipped
                 }
             },
-            _ => (rules_verdict(exchange.rounds.last()), None),
+            _ => rules_verdict(exchange.rounds.last()),
         };
         if let Some(round) = exchange.rounds.last_mut() {
             round.verdict = verdict;
             round.critic_reply = reply;
+            round.critic_error = error;
         }
         Ok(self.decide(exchange))
     }
@@ -91,7 +98,7 @@ impl CriticNode {
     fn other_opinion(&self, exchange: &Exchange, round: &Round) -> Option<Finding> {
         let opinion = exchange.opinion.as_ref()?;
         let sure = opinion.confidence >= self.opinion_from?;
-        (sure && !opinion.agrees_with(round.answer.value.as_ref())).then(|| opinion.finding())
+        (sure && !opinion.agrees_with(&round.answer)).then(|| opinion.finding())
     }
 
     fn decide(&self, exchange: &mut Exchange) -> Route {

@@ -8,18 +8,19 @@ mod critic;
 mod exchange;
 mod offline;
 mod opinion;
+mod percent;
 mod settings;
+mod stated;
 pub mod trace;
 pub mod verify;
 mod vote;
 mod wiring;
 
-pub use answer::{
-    Answer, AnswerFrom, CriticVerdict, Round, Settled, StopReason, own_history, printed_value,
-};
+pub use answer::{Answer, AnswerFrom, CriticVerdict, Round, Settled, StopReason, own_history};
 pub use exchange::{Call, CallMemory, Exchange, Failure};
 pub use offline::Embedded;
 pub use opinion::{OpinionUse, SecondOpinion, same};
 pub use settings::{Backend, CriticMode, OPINION_CONFIDENCE, PairOptions, Sampling};
+pub use stated::printed_value;
 pub use vote::{Tally, Vote};
 pub use wiring::{Interruption, Pair, Route};

@@ -10,6 +10,7 @@ use crate::parse::{Analysis, Evidence};
 use super::analyst::Draft;
 use super::answer::{Answer, AnswerFrom};
 use super::exchange::Exchange;
+use super::opinion::SecondOpinion;
 use super::verify;
 
 /// Pages whose index is kept: a conversation's turns ask the same page.
@@ -27,6 +28,16 @@ impl Embedded {
     #[must_use]
     pub fn guess(&self, question: &Question) -> Option<Guess> {
         self.solver.answer(&self.page(&question.document), question)
+    }
+
+    /// The second opinion on a question. There is none where the question names
+    /// a year that the page does not: the rules would answer for another year.
+    #[must_use]
+    pub fn opinion(&self, question: &Question) -> Option<SecondOpinion> {
+        if verify::unnamed_year(question).is_some() {
+            return None;
+        }
+        self.guess(question).map(SecondOpinion::from)
     }
 
     fn page(&self, document: &Arc<Document>) -> Indexed {

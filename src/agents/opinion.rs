@@ -7,11 +7,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::number::{Value, print};
+use crate::number::{Value, print, read};
 use crate::offline::Guess;
 use crate::parse::Evidence;
 use crate::program::Program;
 
+use super::answer::Answer;
+use super::percent;
 use super::verify::{Finding, FindingKind};
 
 /// What the second opinion is used for (`--second-opinion`).
@@ -49,10 +51,12 @@ pub struct SecondOpinion {
 
 impl From<Guess> for SecondOpinion {
     fn from(guess: Guess) -> Self {
-        let hundred =
-            Program::parse(&guess.program).is_ok_and(|program| program.ends_with_times_100());
+        let printed = match Program::parse(&guess.program) {
+            Ok(program) => percent::print(&program, &guess.value, guess.unit, guess.in_percent),
+            Err(_) => print(&guess.value, guess.unit, guess.in_percent),
+        };
         Self {
-            printed: print(&guess.value, guess.unit, hundred),
+            printed,
             value: guess.value,
             program: guess.program,
             evidence: guess.evidence.into_iter().map(Evidence::from).collect(),
@@ -63,10 +67,17 @@ impl From<Guess> for SecondOpinion {
 }
 
 impl SecondOpinion {
-    /// Whether an answer's value is this one.
+    /// Whether an answer is this one.
     #[must_use]
-    pub fn agrees_with(&self, value: Option<&Value>) -> bool {
-        value.is_some_and(|value| same(value, &self.value))
+    pub fn agrees_with(&self, answer: &Answer) -> bool {
+        let value = answer.value.as_ref();
+        value.is_some_and(|value| self.is(value, &answer.printed))
+    }
+
+    /// Whether a value and how it is printed are this answer.
+    #[must_use]
+    pub fn is(&self, value: &Value, printed: &str) -> bool {
+        same((value, printed), (&self.value, &self.printed))
     }
 
     /// What the critic is told of an answer that comes to something else.
@@ -95,31 +106,106 @@ impl SecondOpinion {
     }
 }
 
-/// Whether two values are one answer: the same word, or within half a percent,
-/// a percent and its fraction being the same. The sign counts.
+/// Whether two answers, each a value with how it is printed, are one: the same
+/// word, equal as printed (a percent with 1 decimal, another number with 3), or
+/// within half a percent. A percent and its fraction are the same only where one
+/// of the two is printed as a percent. The sign counts.
 #[must_use]
-pub fn same(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Number(a), Value::Number(b)) => [1.0, 100.0, 0.01]
-            .iter()
-            .any(|by| (a * by - b).abs() <= 0.005 * b.abs().min((a * by).abs()) + 1e-9),
+pub fn same(one: (&Value, &str), other: (&Value, &str)) -> bool {
+    match (one.0, other.0) {
+        (Value::Number(a), Value::Number(b)) => {
+            let (a, b) = (Printed::of(*a, one.1), Printed::of(*b, other.1));
+            match (a.is_percent, b.is_percent) {
+                (true, true) => close(a.number, b.number, 1),
+                (false, false) => close(a.number, b.number, 3),
+                (true, false) => is_percent_of(a.number, b.number),
+                (false, true) => is_percent_of(b.number, a.number),
+            }
+        }
         (Value::Text(a), Value::Text(b)) => a.trim().eq_ignore_ascii_case(b.trim()),
         _ => false,
     }
+}
+
+/// A number on the scale on which it is printed, not rounded.
+struct Printed {
+    number: f64,
+    is_percent: bool,
+}
+
+impl Printed {
+    fn of(value: f64, printed: &str) -> Self {
+        let reading = read(printed).filter(|reading| reading.percent);
+        let number = match &reading {
+            // A value is a fraction, or in percent already: whichever is printed.
+            Some(reading) => {
+                let distance = |number: f64| (number - reading.value).abs();
+                let percent = value * 100.0;
+                if distance(percent) <= distance(value) {
+                    percent
+                } else {
+                    value
+                }
+            }
+            None => value,
+        };
+        Self {
+            number,
+            is_percent: reading.is_some(),
+        }
+    }
+}
+
+/// Whether a number without a sign is a percent, or its fraction.
+fn is_percent_of(percent: f64, number: f64) -> bool {
+    close(percent, number, 1) || close(percent / 100.0, number, 3)
+}
+
+fn close(a: f64, b: f64, decimals: usize) -> bool {
+    let relative = (a - b).abs() <= 0.005 * a.abs().min(b.abs()) + 1e-9;
+    relative || a.is_finite() && format!("{a:.decimals$}") == format!("{b:.decimals$}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn same(a: (f64, &str), b: (f64, &str)) -> bool {
+        super::same((&Value::Number(a.0), a.1), (&Value::Number(b.0), b.1))
+    }
+
     #[test]
-    fn one_answer_in_two_forms_is_the_same_and_a_sign_is_not() {
-        let same = |a: f64, b: f64| same(&Value::Number(a), &Value::Number(b));
-        assert!(same(0.14136, 14.1) && same(14.1, 0.14136) && same(100.0, 100.4));
-        assert!(!same(5.0, -5.0) && !same(100.0, 101.0) && !same(0.0, 3.0));
-        assert!(same(0.0, 0.0) && !same(f64::NAN, f64::NAN));
+    fn answers_that_print_alike_are_the_same() {
+        // 1.27 % and 1.34 % are 5 % apart and both print as 1.3 %.
+        assert!(same((0.0127, "1.3%"), (0.0134, "1.3%")));
+        assert!(same((1.3, "1.3%"), (0.0134, "1.3%")));
+        assert!(!same((0.0127, "1.3%"), (0.0141, "1.4%")));
+        assert!(same((0.012_34, "0.012"), (0.0117, "0.012")));
+        assert!(!same((1.0, "1"), (1.4, "1.4")));
+    }
+
+    #[test]
+    fn a_factor_of_100_is_the_same_only_beside_a_percent() {
+        assert!(same((0.14136, "14.1%"), (14.1, "14.1")));
+        assert!(same((0.14136, "0.141"), (0.14136, "14.1%")));
+        assert!(!same((0.14136, "0.141"), (14.1, "14.1")));
+        assert!(!same((1250.0, "1250"), (12.5, "12.5")));
+        assert!(!same((0.056, "5.6%"), (5.6, "560.0%")));
+    }
+
+    #[test]
+    fn a_sign_counts_and_half_a_percent_does_not() {
+        assert!(same((100.0, "100"), (100.4, "100.4")));
+        assert!(!same((5.0, "5"), (-5.0, "-5")));
+        assert!(!same((100.0, "100"), (101.0, "101")));
+        assert!(!same((0.0, "0"), (3.0, "3")));
+        assert!(same((0.0, "0"), (0.0, "0")));
+        assert!(!same((f64::NAN, "n/a"), (f64::NAN, "n/a")));
         let word = |text: &str| Value::Text(text.to_owned());
-        assert!(super::same(&word("yes"), &word("Yes ")));
-        assert!(!super::same(&word("yes"), &Value::Number(1.0)));
+        assert!(super::same((&word("yes"), "yes"), (&word("Yes "), "Yes")));
+        assert!(!super::same(
+            (&word("yes"), "yes"),
+            (&Value::Number(1.0), "1")
+        ));
     }
 }

@@ -6,6 +6,7 @@ use crate::dataset::Outcome;
 use crate::number::{Value, round5};
 
 use super::analyst::Draft;
+use super::answer::Answer;
 use super::exchange::Failure;
 use super::opinion::SecondOpinion;
 
@@ -43,8 +44,9 @@ impl std::fmt::Display for Tally {
 /// Drafts grouped by the value they come to, rounded to 5 decimals.
 #[derive(Default)]
 pub(super) struct Ballot {
-    /// Each vote with the first draft that came to it, the earliest first.
-    groups: Vec<(Vote, Draft)>,
+    /// Each vote with the first draft that came to it and its answer as printed,
+    /// the earliest first.
+    groups: Vec<(Vote, Draft, String)>,
     failed: usize,
     /// Why the first sample without a draft has none.
     failure: Option<Failure>,
@@ -52,14 +54,17 @@ pub(super) struct Ballot {
 
 impl Ballot {
     /// Counts a draft.
-    pub(super) fn cast(&mut self, value: Option<&Value>, draft: Draft) {
-        let value = value.map(|value| match value {
+    pub(super) fn cast(&mut self, answer: &Answer, draft: Draft) {
+        let value = answer.value.as_ref().map(|value| match value {
             Value::Number(number) => Value::Number(round5(*number)),
             Value::Text(word) => Value::Text(word.trim().to_lowercase()),
         });
-        match self.groups.iter_mut().find(|(vote, _)| vote.value == value) {
-            Some((vote, _)) => vote.count += 1,
-            None => self.groups.push((Vote { value, count: 1 }, draft)),
+        let mut groups = self.groups.iter_mut();
+        match groups.find(|(vote, ..)| vote.value == value) {
+            Some((vote, ..)) => vote.count += 1,
+            None => self
+                .groups
+                .push((Vote { value, count: 1 }, draft, answer.printed.clone())),
         }
     }
 
@@ -77,11 +82,14 @@ impl Ballot {
     /// The first failure if there is no draft.
     pub(super) fn winner(self, opinion: Option<&SecondOpinion>) -> Result<(Draft, Tally), Failure> {
         let tally = Tally {
-            votes: self.groups.iter().map(|(vote, _)| vote.clone()).collect(),
+            votes: self.groups.iter().map(|(vote, ..)| vote.clone()).collect(),
             failed: self.failed,
         };
-        let rank = |(vote, _): &(Vote, Draft)| {
-            let agreed = opinion.is_some_and(|other| other.agrees_with(vote.value.as_ref()));
+        let rank = |(vote, _, printed): &(Vote, Draft, String)| {
+            let value = vote.value.as_ref();
+            let agreed = opinion
+                .zip(value)
+                .is_some_and(|(other, value)| other.is(value, printed));
             (vote.value.is_some(), vote.count, agreed)
         };
         let best = self.groups.into_iter().reduce(|best, next| {
@@ -92,7 +100,7 @@ impl Ballot {
             }
         });
         match best {
-            Some((_, draft)) => Ok((draft, tally)),
+            Some((_, draft, _)) => Ok((draft, tally)),
             None => Err(self.failure.unwrap_or_else(|| {
                 Failure::new(Outcome::ParseFailure, "the analyst gave no answer")
             })),
@@ -114,7 +122,12 @@ mod tests {
                 reply: (*reply).to_owned(),
                 reasked: false,
             };
-            ballot.cast(value.map(Value::Number).as_ref(), draft);
+            let answer = Answer {
+                value: value.map(Value::Number),
+                printed: value.map(|value| value.to_string()).unwrap_or_default(),
+                ..Answer::default()
+            };
+            ballot.cast(&answer, draft);
         }
         ballot
     }
@@ -122,7 +135,7 @@ mod tests {
     fn winner(votes: &[(Option<f64>, &str)], opinion: Option<f64>) -> String {
         let opinion = opinion.map(|value| SecondOpinion {
             value: Value::Number(value),
-            printed: String::new(),
+            printed: format!("{:.1}%", value * 100.0),
             program: String::new(),
             evidence: Vec::new(),
             confidence: 0.5,
@@ -148,7 +161,7 @@ mod tests {
     #[test]
     fn the_second_opinion_breaks_a_tie_and_outvotes_nobody() {
         let tie = [(Some(1.0), "a"), (Some(0.2), "b")];
-        assert_eq!(winner(&tie, Some(20.0)), "b");
+        assert_eq!(winner(&tie, Some(0.2)), "b");
         assert_eq!(winner(&tie, Some(7.0)), "a");
         let majority = [(Some(0.2), "a"), (Some(1.0), "b"), (Some(1.0), "c")];
         assert_eq!(winner(&majority, Some(0.2)), "b");

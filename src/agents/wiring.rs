@@ -15,7 +15,7 @@ use super::best::{abstain, without_agreement};
 use super::critic::{CriticNode, LlmCritic};
 use super::exchange::{CallMemory, Exchange, Failure};
 use super::offline::{Embedded, OfflineAnalyst};
-use super::opinion::{OpinionUse, SecondOpinion};
+use super::opinion::OpinionUse;
 use super::settings::{Backend, CriticMode, PairOptions};
 
 const ANALYST: &str = "analyst";
@@ -120,9 +120,9 @@ impl Pair {
         let opinion = self
             .second
             .as_ref()
-            .and_then(|rules| rules.guess(&question));
+            .and_then(|rules| rules.opinion(&question));
         let mut exchange = Exchange::new(question, memory, cancel.clone());
-        exchange.opinion = opinion.map(SecondOpinion::from);
+        exchange.opinion = opinion;
         let hook = |event: &StepEvent<'_, Route>, exchange: &Exchange| {
             if let (CRITIC, Some(round)) = (event.node, exchange.rounds.last()) {
                 on_round(round);

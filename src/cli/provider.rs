@@ -8,7 +8,7 @@ use std::time::Duration;
 use rust_decimal::Decimal;
 use secrecy::ExposeSecret;
 
-use crate::agents::{Backend, CriticMode, OpinionUse, PairOptions, Sampling};
+use crate::agents::{AnswerFrom, Backend, CriticMode, OpinionUse, PairOptions, Sampling};
 use crate::config::{Origin, Settings, TableStyle};
 use crate::dataset::{self, Dataset, Selection, Source};
 use crate::env::play::PriceOf;
@@ -54,6 +54,14 @@ pub fn answering(settings: &Settings, observer: Observer) -> anyhow::Result<Answ
         None => Prompts::embedded(),
     };
     let mut notice = None;
+    if settings.is_offline() && settings.answer_from == AnswerFrom::Text {
+        return Err(Failure::new(
+            Exit::Usage,
+            "--answer-from text needs a chat model: the embedded pair writes programs and states no \
+             answer of its own; leave --answer-from out, or name a --model",
+        )
+        .into());
+    }
     let (backend, server, name, critic_name) = if settings.is_offline() {
         (Backend::Offline, None, "offline".to_owned(), String::new())
     } else {

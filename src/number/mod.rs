@@ -15,7 +15,7 @@ mod unit;
 mod value;
 
 pub use literal::{literal, python_float};
-pub use print::print;
+pub use print::{print, print_percent};
 pub use read::{Reading, read, readings};
 pub use unit::{Scale, Unit, UnitKind};
 pub use value::{Value, round5};

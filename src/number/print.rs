@@ -6,8 +6,8 @@ use super::{Unit, UnitKind, Value};
 /// and `%`, anything else with at most 3 decimals, trailing zeros dropped, no
 /// separators; words as they are.
 ///
-/// `ends_with_times_100` says that the program's last step already multiplied
-/// by `const_100`, so that the value is in percent and not a fraction.
+/// `in_percent` says that the value is in percent already and not a fraction: its
+/// program multiplied by `const_100`, or took percentages as a page prints them.
 ///
 /// ```
 /// use convfinqa::number::{print, Unit, UnitKind, Value};
@@ -17,23 +17,15 @@ use super::{Unit, UnitKind, Value};
 /// assert_eq!(print(&Value::Number(25587.5), Unit::default(), false), "25587.5");
 /// ```
 #[must_use]
-pub fn print(value: &Value, unit: Unit, ends_with_times_100: bool) -> String {
+pub fn print(value: &Value, unit: Unit, in_percent: bool) -> String {
     let number = match value {
         Value::Number(number) if number.is_finite() => *number,
         Value::Number(_) => return "n/a".to_owned(),
         Value::Text(word) => return word.clone(),
     };
     if unit.kind == UnitKind::Percent {
-        let percent = if ends_with_times_100 {
-            number
-        } else {
-            number * 100.0
-        };
-        return if percent.is_finite() {
-            format!("{}%", unsigned_zero(format!("{percent:.1}")))
-        } else {
-            "n/a".to_owned()
-        };
+        let percent = if in_percent { number } else { number * 100.0 };
+        return print_percent(percent, 1);
     }
     let printed = format!("{number:.3}");
     unsigned_zero(
@@ -42,6 +34,28 @@ pub fn print(value: &Value, unit: Unit, ends_with_times_100: bool) -> String {
             .trim_end_matches('.')
             .to_owned(),
     )
+}
+
+/// Prints a number in percent with at least one decimal and at most `decimals`,
+/// trailing zeros dropped.
+///
+/// ```
+/// use convfinqa::number::print_percent;
+/// assert_eq!(print_percent(3.95, 2), "3.95%");
+/// assert_eq!(print_percent(4.30, 2), "4.3%");
+/// assert_eq!(print_percent(14.136, 1), "14.1%");
+/// ```
+#[must_use]
+pub fn print_percent(percent: f64, decimals: usize) -> String {
+    if !percent.is_finite() {
+        return "n/a".to_owned();
+    }
+    let decimals = decimals.max(1);
+    let printed = format!("{percent:.decimals$}");
+    let shortest = printed.len() - (decimals - 1);
+    let (kept, extra) = printed.split_at_checked(shortest).unwrap_or((&printed, ""));
+    let extra = extra.trim_end_matches('0');
+    format!("{}%", unsigned_zero(format!("{kept}{extra}")))
 }
 
 /// `-0` and `-0.0` lose their sign: nobody writes minus nothing.

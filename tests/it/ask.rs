@@ -141,6 +141,95 @@ fn a_chat_model_is_shown_the_page_and_the_earlier_answers() {
     );
 }
 
+const YEARS_AS_VALUES: &str = "Plant,Units 2019,Units 2018\nNorth,2013,1800\nSouth,2014,1999\n";
+const COMPANIES: &str = "Company,Founded,Listed\nAcme,2013,2014\nBeta,1999,2005\n";
+
+/// The dataset lost its dashes to `2013` and `2014`; the user's own page did not.
+#[rstest]
+#[case("units.csv", "how many units did North make in 2019?", "2013")]
+#[case("units.csv", "how many units did South make in 2019?", "2014")]
+#[case(
+    "units.csv",
+    "what is the sum of the units of North and South in 2019?",
+    "4027"
+)]
+#[case("companies.csv", "when was Acme founded?", "2013")]
+fn a_2013_or_2014_of_the_users_own_page_is_a_value(
+    #[case] page: &str,
+    #[case] question: &str,
+    #[case] answer: &str,
+) {
+    let place = workplace(&[
+        ("units.csv", YEARS_AS_VALUES.as_bytes()),
+        ("companies.csv", COMPANIES.as_bytes()),
+    ]);
+    let (code, json, _) = ask(&place, &["--table", page, question, "--json"], "");
+    let json: Json = serde_json::from_str(&json).unwrap();
+    assert_eq!((code, &json["answer"]), (0, &Json::from(answer)), "{json}");
+    assert_eq!(json["stop"], "accepted", "{json}");
+}
+
+#[test]
+fn a_chat_model_is_shown_the_users_own_page_as_it_is_written() {
+    let server = FaultServer::start(|_| {
+        Reply::chat(r#"{"steps": ["x"], "answer": "5", "program": null, "unit": "number"}"#)
+    });
+    let place = workplace(&[(
+        "report.md",
+        "Sales of 2014E are an estimate, and 201cgip is a code.\n\n\
+         | Plant | Units FY2014E | Change |\n|---|---|---|\n| North 2013 output | 2014 | -12 ( 12 ) |\n"
+            .as_bytes(),
+    )]);
+    let url = server.base_url();
+    let model = ["--model", "m", "--base-url", &url, "--critic", "off"];
+    let args = ["report.md", "how many?", "--second-opinion", "off"];
+    let (code, _, told) = ask(&place, &[&args[..], &model[..]].concat(), "");
+    assert_eq!(code, 0, "{told}");
+    let requests = server.requests();
+    let shown = requests[0].user();
+    for part in [
+        "Units FY2014E",
+        "| North 2013 output | 2014 ",
+        "-12 ( 12 )",
+        "201cgip",
+        "2014E",
+    ] {
+        assert!(shown.contains(part), "{part} in\n{shown}");
+    }
+}
+
+#[test]
+fn offline_a_percentage_is_printed_with_its_sign() {
+    let page = "item,2019,2018\nRevenue,1250,1000\nEffective tax rate,21.5%,23.4%\n";
+    let place = workplace(&[("t.csv", page.as_bytes())]);
+    for (question, answer) in [
+        ("what was the effective tax rate in 2019?", "21.5%"),
+        (
+            "what was the change in the effective tax rate from 2018 to 2019?",
+            "-1.9%",
+        ),
+        ("what was the revenue in 2019?", "1250"),
+    ] {
+        let (code, json, _) = ask(&place, &["--table", "t.csv", question, "--json"], "");
+        let json: Json = serde_json::from_str(&json).unwrap();
+        assert_eq!(
+            (code, &json["answer"]),
+            (0, &Json::from(answer)),
+            "{question}"
+        );
+    }
+}
+
+#[test]
+fn answers_from_text_need_a_chat_model() {
+    let place = workplace(&[("report.md", REPORT.as_bytes())]);
+    let ran = place.run(&["ask", "report.md", "revenue?", "--answer-from", "text"]);
+    ran.fails(2, &["--answer-from text needs a chat model"]);
+    let ran = place.run(&["--answer-from", "text", "--data-path", "sample"]);
+    ran.fails(2, &["--answer-from text needs a chat model"]);
+    assert!(!place.path("output/output.csv").exists());
+}
+
 #[test]
 fn a_refused_key_is_exit_code_5() {
     let server = FaultServer::start(|_| Reply::error(401, "invalid_api_key", "wrong key"));

@@ -14,7 +14,7 @@ const LARGEST_SHARE: f64 = 1.5;
 /// A percent above this (as a fraction: 1,000 %) is suspect.
 const LARGEST_PERCENT: f64 = 10.0;
 
-fn finding(kind: FindingKind, place: &str, problem: String, fix: &str) -> Finding {
+pub(super) fn finding(kind: FindingKind, place: &str, problem: String, fix: &str) -> Finding {
     Finding {
         kind,
         place: place.to_owned(),
@@ -77,11 +77,23 @@ pub(super) fn literals(program: &Program, places: &Places) -> Vec<Finding> {
     findings
 }
 
-fn is_constant(literal: &str) -> bool {
+/// Small whole numbers and powers of ten.
+pub(in crate::agents) fn is_constant(literal: &str) -> bool {
     number::python_float(literal).is_some_and(|x| {
         let x = x.abs();
         x.fract() == 0.0 && (x <= 12.0 || [100.0, 1e3, 1e4, 1e5, 1e6, 1e7, 1e9].contains(&x))
     })
+}
+
+/// A year that the question names must be somewhere on the page: a figure of
+/// another year is not its answer.
+pub(super) fn period_unknown(missing: i32) -> Finding {
+    finding(
+        FindingKind::PeriodMissing,
+        "evidence",
+        format!("the question names {missing}, but the page does not."),
+        "check which period is meant; where the page has no figure of it, give the best evidence with a low confidence.",
+    )
 }
 
 /// A year that the question names and the table has must be among the years of
@@ -206,9 +218,8 @@ pub(super) fn mismatch(answer: &Answer) -> Option<Finding> {
             let differs = stated.yes_no().is_some_and(|word| word != truth);
             differs.then_some(FindingKind::AnswerMismatch)
         }
-        (Value::Number(x), None) => {
-            number::read(&answer.stated).and_then(|reading| numbers_differ(&reading, *x))
-        }
+        (Value::Number(x), None) => number::read(&answer.stated)
+            .and_then(|reading| numbers_differ(&reading, &forms(&reading, answer, *x))),
         _ => None,
     }?;
     Some(finding(
@@ -222,24 +233,39 @@ pub(super) fn mismatch(answer: &Answer) -> Option<Finding> {
     ))
 }
 
-/// How a stated number differs from the executed one, taken as it is, as a
-/// percent, or with its scale word; signs aside, which conventions decide.
-fn numbers_differ(stated: &number::Reading, executed: f64) -> Option<FindingKind> {
-    let readings = [(stated.value, stated.decimals), (stated.scaled(), 0)];
-    let factors = [1.0, 100.0, 0.01];
-    let pairs = || {
-        readings.iter().flat_map(move |(value, decimals)| {
-            factors.map(|factor| (value.abs(), (executed * factor).abs(), *decimals))
-        })
+/// The forms in which an executed value may be stated. A factor of 100 is one of
+/// them only where a percent sign or the unit says so.
+fn forms(stated: &number::Reading, answer: &Answer, executed: f64) -> Vec<f64> {
+    let is_percent = answer.unit.kind == UnitKind::Percent;
+    let (percent, fraction) = if answer.in_percent {
+        (executed, executed / 100.0)
+    } else {
+        (executed * 100.0, executed)
     };
-    if pairs().any(|(said, yields, decimals)| close(said, yields, decimals)) {
+    match (is_percent, stated.percent) {
+        (true, true) => vec![percent],
+        (true, false) => vec![percent, fraction],
+        // `14.1%` of a fraction, or of a figure that is printed without its sign.
+        (false, true) => vec![executed * 100.0, executed],
+        (false, false) => vec![executed],
+    }
+}
+
+/// How a stated number differs from all forms of the executed one, as it is or
+/// with its scale word; signs aside, which conventions decide.
+fn numbers_differ(stated: &number::Reading, forms: &[f64]) -> Option<FindingKind> {
+    let readings = [(stated.value, stated.decimals), (stated.scaled(), 0)];
+    let agrees = |form: &f64| {
+        readings
+            .iter()
+            .any(|(value, decimals)| close(value.abs(), form.abs(), *decimals))
+    };
+    if forms.iter().any(agrees) {
         return None;
     }
-    // As a percent sign says, the two are compared on one scale.
-    let said = stated.fraction().abs();
-    let yields = executed.abs();
-    let same_order = said * 10.0 > yields && yields * 10.0 > said;
-    Some(if same_order {
+    let said = stated.value.abs();
+    let same_order = |form: &f64| said * 10.0 > form.abs() && form.abs() * 10.0 > said;
+    Some(if forms.iter().any(same_order) {
         FindingKind::ArithmeticSlip
     } else {
         FindingKind::AnswerMismatch
@@ -290,7 +316,7 @@ pub(super) fn yes_no(answer: &Answer, asked: &Asked) -> Option<Finding> {
 /// division than a fact.
 pub(super) fn magnitude(answer: &Answer, asked: &Asked) -> Option<Finding> {
     let value = answer.value.as_ref()?.number()?.abs();
-    let fraction = if answer.times_100 {
+    let fraction = if answer.in_percent {
         value / 100.0
     } else {
         value
@@ -317,31 +343,55 @@ pub(super) fn magnitude(answer: &Answer, asked: &Asked) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::read;
+    use crate::number::{Unit, read};
 
-    fn differ(stated: &str, executed: f64) -> Option<FindingKind> {
-        numbers_differ(&read(stated).unwrap(), executed)
+    fn differ(stated: &str, executed: f64, kind: UnitKind) -> Option<FindingKind> {
+        let reading = read(stated).unwrap();
+        let answer = Answer {
+            unit: Unit { kind, scale: None },
+            ..Answer::default()
+        };
+        numbers_differ(&reading, &forms(&reading, &answer, executed))
     }
 
     #[test]
     fn rounding_percent_and_scale_agree() {
-        for (stated, executed) in [
-            ("14.1%", 0.14136),
-            ("0.14", 0.14136),
-            ("14.1", 0.14136),
-            ("$1.2 billion", 1.2),
-            ("-5", 5.0),
+        for (stated, executed, kind) in [
+            ("14.1%", 0.14136, UnitKind::Percent),
+            ("14.1%", 0.14136, UnitKind::Ratio),
+            ("0.14", 0.14136, UnitKind::Percent),
+            ("14.1", 0.14136, UnitKind::Percent),
+            ("$1.2 billion", 1.2, UnitKind::Number),
+            ("-5", 5.0, UnitKind::Number),
         ] {
-            assert_eq!(differ(stated, executed), None, "{stated} {executed}");
+            assert_eq!(differ(stated, executed, kind), None, "{stated} {executed}");
+        }
+    }
+
+    #[test]
+    fn a_factor_of_100_needs_a_percent() {
+        for (stated, executed, kind) in [
+            ("1250", 12.5, UnitKind::Number),
+            ("14.1", 0.14136, UnitKind::Ratio),
+            ("5.6%", 5.6, UnitKind::Percent),
+        ] {
+            let found = differ(stated, executed, kind);
+            assert_eq!(
+                found,
+                Some(FindingKind::AnswerMismatch),
+                "{stated} {executed}"
+            );
         }
     }
 
     #[test]
     fn a_slip_is_within_an_order_of_magnitude() {
-        assert_eq!(differ("20%", 0.14136), Some(FindingKind::ArithmeticSlip));
-        assert_eq!(differ("9%", 0.01269), Some(FindingKind::ArithmeticSlip));
-        assert_eq!(differ("41%", 4.91), Some(FindingKind::AnswerMismatch));
-        assert_eq!(differ("3", 36.0), Some(FindingKind::AnswerMismatch));
+        let percent = |stated, executed| differ(stated, executed, UnitKind::Percent);
+        assert_eq!(percent("20%", 0.14136), Some(FindingKind::ArithmeticSlip));
+        assert_eq!(percent("9%", 0.01269), Some(FindingKind::ArithmeticSlip));
+        assert_eq!(percent("41%", 4.91), Some(FindingKind::AnswerMismatch));
+        let number = |stated, executed| differ(stated, executed, UnitKind::Number);
+        assert_eq!(number("3", 36.0), Some(FindingKind::AnswerMismatch));
         assert!(!FindingKind::ArithmeticSlip.sends_back());
         assert!(FindingKind::AnswerMismatch.sends_back());
     }

@@ -6,6 +6,7 @@
 //! know gold, and they never change an answer.
 
 mod checks;
+mod citations;
 mod places;
 mod question;
 
@@ -19,6 +20,9 @@ use super::answer::Answer;
 pub use places::{Place, Places};
 pub use question::{Asked, ask_of};
 
+pub(super) use checks::is_constant;
+pub(super) use places::is_number;
+
 /// What a check found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -29,6 +33,8 @@ pub enum FindingKind {
     InvalidProgram,
     /// A literal stands nowhere in the page, the question or the history.
     UnsupportedLiteral,
+    /// The cell or sentence cited for a literal does not hold it.
+    CitationMismatch,
     /// A literal is a dash that lost its escape (`2014` for —).
     DashLiteral,
     /// The stated answer is not what the program yields, but of its order.
@@ -36,7 +42,7 @@ pub enum FindingKind {
     /// The stated answer is an order of magnitude or a sign away from what the
     /// program yields: one of the two is not what was meant.
     AnswerMismatch,
-    /// A year of the question is not among the evidence's.
+    /// A year of the question is not among the evidence's, or nowhere on the page.
     PeriodMissing,
     /// Earlier minus later, or a percent change over the later value.
     PeriodOrder,
@@ -82,10 +88,40 @@ impl std::fmt::Display for Finding {
     }
 }
 
+/// What makes an analysis unusable whatever a critic says of it: no value, or a
+/// program that cannot be executed. Looked for with `--no-verify` too.
+#[must_use]
+pub fn unusable(answer: &Answer) -> Vec<Finding> {
+    let invalid = answer.program_error.as_deref();
+    checks::value(answer)
+        .into_iter()
+        .chain(invalid.map(checks::invalid_program))
+        .collect()
+}
+
+/// A year that the question names and the page does not; a question about what
+/// would be may name any year.
+#[must_use]
+pub fn unnamed_year(question: &Question) -> Option<i32> {
+    let asked = ask_of(&question.text);
+    if asked.years.is_empty() {
+        return None;
+    }
+    unknown_year(&asked, &Places::of(question))
+}
+
+fn unknown_year(asked: &Asked, places: &Places) -> Option<i32> {
+    let mut years = asked.years.iter().filter(|_| !asked.hypothetical);
+    years.find(|year| !places.names_year(**year)).copied()
+}
+
 /// Checks an answer against its question.
 #[must_use]
 pub fn check(question: &Question, answer: &Answer) -> Vec<Finding> {
     let mut asked = ask_of(&question.text);
+    let places = Places::of(question);
+    let mut findings = unusable(answer);
+    findings.extend(unknown_year(&asked, &places).map(checks::period_unknown));
     // A later turn takes its periods and their order from the conversation;
     // only what it names itself can be held against its answer.
     if !question.history.is_empty() && asked.years.len() < 2 {
@@ -93,28 +129,23 @@ pub fn check(question: &Question, answer: &Answer) -> Vec<Finding> {
         asked.increase = false;
         asked.years.clear();
     }
-    let mut findings = Vec::new();
-    findings.extend(checks::value(answer));
-    if let Some(text) = &answer.program {
-        match Program::parse(text) {
-            Ok(program) => {
-                let places = Places::of(question);
-                findings.extend(checks::literals(&program, &places));
-                findings.extend(checks::periods_named(&program, &places, &asked));
-                let order = checks::period_order(&program, &places, &asked);
-                let direction = || checks::direction(&program, &places, &asked, answer);
-                findings.extend(order.or_else(direction));
-            }
-            Err(error) => findings.push(checks::invalid_program(&error.to_string())),
-        }
+    let program = answer
+        .program
+        .as_deref()
+        .and_then(|text| Program::parse(text).ok());
+    if let Some(program) = program {
+        findings.extend(checks::literals(&program, &places));
+        findings.extend(citations::check(
+            &program,
+            &answer.evidence,
+            &places,
+            question,
+        ));
+        findings.extend(checks::periods_named(&program, &places, &asked));
+        let order = checks::period_order(&program, &places, &asked);
+        let direction = || checks::direction(&program, &places, &asked, answer);
+        findings.extend(order.or_else(direction));
     }
-    findings.extend(
-        answer
-            .program_error
-            .as_deref()
-            .filter(|_| findings.is_empty())
-            .map(checks::invalid_program),
-    );
     findings.extend(checks::mismatch(answer));
     findings.extend(checks::unit(answer, &asked));
     findings.extend(checks::yes_no(answer, &asked));

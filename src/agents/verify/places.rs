@@ -1,8 +1,12 @@
 //! Where a literal stands: cells, sentences, history, the question itself.
 
+use std::collections::BTreeSet;
+
 use crate::dataset::Question;
 use crate::number::{self, Value};
 use crate::table::{CellKind, Style, Table, years_in};
+
+use super::super::percent::says_percent_label;
 
 /// One place where a number stands.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +17,8 @@ pub struct Place {
     pub magnitude: f64,
     /// Years of its row and column, or of its sentence.
     pub years: Vec<i32>,
+    /// The number is a percentage: by its sign, or by the label of its row or column.
+    pub percent: bool,
     /// The cell is a dash that lost its escape.
     pub dash: bool,
 }
@@ -21,6 +27,8 @@ pub struct Place {
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     places: Vec<Place>,
+    /// Every year that the page names.
+    years: BTreeSet<i32>,
 }
 
 impl Places {
@@ -28,31 +36,42 @@ impl Places {
     #[must_use]
     pub fn of(question: &Question) -> Self {
         let mut places = Self::default();
+        places.years.extend(years_in(&question.document.filename));
         places.add_table(question);
         for (at, sentence) in question.document.sentences().enumerate() {
             let years = years_in(sentence);
-            places.add_text(&format!("t{}", at + 1), sentence, &years);
+            places.years.extend(&years);
+            places.add_text(&format!("t{}", at + 1), sentence, &years, false);
         }
         for (at, entry) in question.history.iter().enumerate() {
             let years = years_in(&entry.question);
             if let Some(Value::Number(value)) = entry.value {
                 let id = format!("h{}", at + 1);
-                places.add(&id, value, &years);
-                places.add(&id, value * 100.0, &years);
+                places.add(&id, value, &years, false);
+                places.add(&id, value * 100.0, &years, true);
             }
         }
-        places.add_text("question", &question.text, &[]);
+        places.add_text("question", &question.text, &[], false);
         places
     }
 
     fn add_table(&mut self, question: &Question) {
         let table = Table::from_document(&question.document, Style::Repaired);
+        let labels = table.columns().iter().map(|column| column.label.as_str());
+        self.years.extend(labels.flat_map(years_in));
         for (row, cells) in table.cells().iter().enumerate() {
-            let row_year = table.rows().get(row).and_then(|row| row.year);
+            let of_row = table.rows().get(row);
+            let row_year = of_row.and_then(|row| row.year);
+            let row_percent = of_row.is_some_and(|row| says_percent_label(&row.label));
             for (column, cell) in cells.iter().enumerate() {
-                let column_year = table.columns().get(column).and_then(|column| column.year);
+                let of_column = table.columns().get(column);
+                let column_year = of_column.and_then(|column| column.year);
                 let years: Vec<i32> = row_year.into_iter().chain(column_year).collect();
                 let id = format!("r{row}c{column}");
+                let percent = row > 0
+                    && column > 0
+                    && (row_percent
+                        || of_column.is_some_and(|column| says_percent_label(&column.label)));
                 if cell.kind == CellKind::Dash {
                     let magnitude =
                         number::read(&cell.raw).map_or(0.0, |reading| reading.value.abs());
@@ -60,26 +79,29 @@ impl Places {
                         id,
                         magnitude,
                         years,
+                        percent,
                         dash: true,
                     });
                 } else {
-                    self.add_text(&id, &cell.raw, &years);
+                    self.years.extend(years_in(&cell.raw));
+                    self.add_text(&id, &cell.raw, &years, percent);
                 }
             }
         }
     }
 
-    fn add_text(&mut self, id: &str, text: &str, years: &[i32]) {
+    fn add_text(&mut self, id: &str, text: &str, years: &[i32], percent: bool) {
         for reading in number::readings(text) {
-            self.add(id, reading.value, years);
+            self.add(id, reading.value, years, percent || reading.percent);
         }
     }
 
-    fn add(&mut self, id: &str, value: f64, years: &[i32]) {
+    fn add(&mut self, id: &str, value: f64, years: &[i32], percent: bool) {
         self.places.push(Place {
             id: id.to_owned(),
             magnitude: value.abs(),
             years: years.to_vec(),
+            percent,
             dash: false,
         });
     }
@@ -88,13 +110,18 @@ impl Places {
     /// for the dataset takes magnitudes of outflows and fractions of percents.
     #[must_use]
     pub fn find(&self, literal: &str) -> Vec<&Place> {
-        let bare = literal.trim().trim_end_matches('%').trim();
-        let Some(value) = number::python_float(&bare.replace(',', "")) else {
+        let Some(value) = magnitude(literal) else {
             return Vec::new();
         };
-        let same =
-            |place: &&Place| (place.magnitude - value.abs()).abs() <= 1e-9 * value.abs().max(1.0);
-        self.places.iter().filter(same).collect()
+        self.places
+            .iter()
+            .filter(|place| is_same(place.magnitude, value))
+            .collect()
+    }
+
+    /// The numbers at a place of this id.
+    pub(super) fn at<'p>(&'p self, id: &'p str) -> impl Iterator<Item = &'p Place> {
+        self.places.iter().filter(move |place| place.id == id)
     }
 
     /// Whether some row or column of the table is labelled with this year.
@@ -104,4 +131,25 @@ impl Places {
             .iter()
             .any(|place| place.id.starts_with('r') && place.years.contains(&year))
     }
+
+    /// Whether the page names this year anywhere.
+    #[must_use]
+    pub fn names_year(&self, year: i32) -> bool {
+        self.years.contains(&year)
+    }
+}
+
+/// A literal's size; signs and percent signs do not matter.
+fn magnitude(literal: &str) -> Option<f64> {
+    let bare = literal.trim().trim_end_matches('%').trim();
+    number::python_float(&bare.replace(',', "")).map(f64::abs)
+}
+
+fn is_same(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-9 * other.max(1.0)
+}
+
+/// Whether a program's literal is this number; signs and percent signs do not matter.
+pub(crate) fn is_number(literal: &str, value: f64) -> bool {
+    magnitude(literal).is_some_and(|of_literal| is_same(of_literal, value.abs()))
 }

@@ -21,6 +21,8 @@ pub struct Asked {
     pub increase: bool,
     /// It asks for a share of a whole (rule 2).
     pub share: bool,
+    /// It asks what would or will be.
+    pub hypothetical: bool,
 }
 
 static YES_NO: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -43,6 +45,10 @@ static SHARE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(r"\b(portion|proportion|share of|percent(age)? of|part of|fraction of)\b").ok()
 });
 
+static HYPOTHETICAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(r"\b(would|will|if|assum\w*|suppos\w*|expect\w*|project\w*|forecast\w*|predict\w*|estimat\w*)\b").ok()
+});
+
 fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
     pattern
         .as_ref()
@@ -60,6 +66,7 @@ pub fn ask_of(question: &str) -> Asked {
         percent: matches(&PERCENT, &text) && !text.contains("percentage point"),
         change,
         increase: matches(&INCREASE, &text) && !matches(&OTHER_CHANGE, &text),
+        hypothetical: matches(&HYPOTHETICAL, &text),
         share: !change && matches(&SHARE, &text),
     }
 }

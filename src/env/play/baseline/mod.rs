@@ -22,7 +22,6 @@ use crate::models::{
 };
 use crate::number::{UnitKind, Value as Number, round5};
 use crate::offline::{Guess, Solver};
-use crate::program::Program;
 use page::{Shape, chosen, documents};
 
 /// What is submitted where the solver has nothing to say: wrong, and plain.
@@ -136,9 +135,7 @@ fn printed(guess: &Guess) -> String {
     if guess.unit.kind != UnitKind::Percent {
         return round5(value).to_string();
     }
-    let is_percent_already =
-        Program::parse(&guess.program).is_ok_and(|program| program.ends_with_times_100());
-    let percent = if is_percent_already {
+    let percent = if guess.in_percent {
         value
     } else {
         value * 100.0

@@ -1,0 +1,212 @@
+//! Whether an executed value is in percent already, so that printing must not
+//! multiply it by 100.
+//!
+//! A page prints `5.6%`; a program that copies the figure as `5.6` comes to 5.6
+//! and not to the fraction 0.056. Sums, differences and averages of such figures
+//! are in percent too; a quotient of two of them is a fraction again.
+
+use std::cell::OnceCell;
+
+use crate::dataset::Question;
+use crate::number::{self, Unit, UnitKind, Value};
+use crate::parse::{Analysis, Evidence};
+use crate::program::{Argument, Op, Program, Step};
+
+use super::verify::{Places, is_constant, is_number};
+
+/// A look-up above this is a figure in percent where nothing says so: a page
+/// prints `150%` rather than 1.5.
+const LARGEST_FRACTION: f64 = 1.5;
+/// Decimals of a percentage of the page that are printed, at most.
+const MOST_DECIMALS: usize = 3;
+
+/// What a program's value is, as far as its figures tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Measure {
+    /// In percent, as the page prints it.
+    Percent,
+    /// A fraction, or no share at all.
+    Fraction,
+    /// Figures that the page does not mark as percentages.
+    Unmarked,
+}
+
+/// Prints a program's value. A percentage that the page prints, or a sum or
+/// difference of some, keeps the page's decimals.
+pub(super) fn print(program: &Program, value: &Value, unit: Unit, in_percent: bool) -> String {
+    let copies = program.steps().iter().all(|step| {
+        let mut arguments = step.arguments.iter();
+        matches!(step.op, Op::Add | Op::Subtract)
+            && arguments.all(|argument| match argument {
+                Argument::Literal { text, .. } => !text.starts_with("const_"),
+                Argument::Reference(_) => true,
+                Argument::Row(_) | Argument::Unused(_) => false,
+            })
+    });
+    match value {
+        Value::Number(number) if copies && unit.kind == UnitKind::Percent => {
+            let percent = if in_percent { *number } else { number * 100.0 };
+            let decimals = |text: &str| {
+                let (_, decimals) = text.trim_end_matches('%').split_once('.')?;
+                Some(decimals.len())
+            };
+            let decimals = program.literals().filter_map(decimals).max();
+            number::print_percent(percent, decimals.unwrap_or(1).min(MOST_DECIMALS))
+        }
+        _ => number::print(value, unit, in_percent),
+    }
+}
+
+/// Whether `value`, which `program` comes to, is in percent already. Only asked
+/// of an answer whose unit is percent.
+pub(super) fn is_in_percent(
+    program: &Program,
+    value: &Value,
+    analysis: &Analysis,
+    question: &Question,
+) -> bool {
+    if program.ends_with_times_100() {
+        return true;
+    }
+    let Some(value) = value.number() else {
+        return false;
+    };
+    let figures = Figures {
+        evidence: &analysis.evidence,
+        question,
+        places: OnceCell::new(),
+    };
+    let measure = match program.last_step() {
+        None => program
+            .literals()
+            .next()
+            .map_or(Measure::Fraction, |literal| figures.literal(literal)),
+        Some(step) => figures.step(program.steps(), step),
+    };
+    match measure {
+        Measure::Percent => true,
+        Measure::Fraction => false,
+        Measure::Unmarked => says_percent(&analysis.answer, value)
+            .unwrap_or_else(|| program.is_number() && value.abs() > LARGEST_FRACTION),
+    }
+}
+
+/// What the stated answer says: `5.6%` of a value of 5.6 that it is in percent,
+/// of 0.056 that it is a fraction. `None` if it says neither.
+fn says_percent(stated: &str, value: f64) -> Option<bool> {
+    let stated = number::read(stated).filter(|reading| reading.percent)?;
+    let unit = 10f64.powi(-i32::try_from(stated.decimals).unwrap_or(9));
+    let is = |value: f64| (stated.value.abs() - value.abs()).abs() <= unit;
+    match (is(value), is(value * 100.0)) {
+        (true, false) => Some(true),
+        (false, true) => Some(false),
+        _ => None,
+    }
+}
+
+/// The figures of a program and where they stand.
+struct Figures<'a> {
+    evidence: &'a [Evidence],
+    question: &'a Question,
+    /// Collected only if some figure has to be looked up.
+    places: OnceCell<Places>,
+}
+
+impl Figures<'_> {
+    fn step(&self, steps: &[Step], step: &Step) -> Measure {
+        let [first, second] = &step.arguments;
+        let measure = |argument: &Argument| self.argument(steps, argument);
+        match step.op {
+            Op::Add | Op::Subtract => match (measure(first), measure(second)) {
+                (Measure::Fraction, _) | (_, Measure::Fraction) => Measure::Fraction,
+                (Measure::Percent, Measure::Percent) => Measure::Percent,
+                _ => Measure::Unmarked,
+            },
+            Op::Multiply | Op::Divide => match (self.count(first), self.count(second)) {
+                // `const_100` turns a percentage into a fraction or the reverse.
+                (_, Some(100.0)) if step.op == Op::Divide => Measure::Fraction,
+                (_, Some(100.0)) | (Some(100.0), _) if step.op == Op::Multiply => Measure::Percent,
+                (None, Some(_)) => measure(first),
+                (Some(_), None) if step.op == Op::Multiply => measure(second),
+                _ => Measure::Fraction,
+            },
+            Op::Exp | Op::Greater => Measure::Fraction,
+            Op::TableMax | Op::TableMin | Op::TableSum | Op::TableAverage => self.row(first),
+        }
+    }
+
+    fn argument(&self, steps: &[Step], argument: &Argument) -> Measure {
+        match argument {
+            Argument::Literal { text, .. } => self.literal(text),
+            Argument::Reference(at) => steps
+                .get(*at)
+                .map_or(Measure::Fraction, |step| self.step(steps, step)),
+            Argument::Row(_) | Argument::Unused(_) => Measure::Fraction,
+        }
+    }
+
+    fn literal(&self, literal: &str) -> Measure {
+        if literal.contains('%') {
+            return Measure::Fraction;
+        }
+        let places = self.places();
+        let cited = self.evidence.iter().filter(|cited| {
+            let reading = number::read(&cited.literal);
+            reading.is_some_and(|reading| is_number(literal, reading.value))
+        });
+        let mut ids = Vec::new();
+        for cited in cited {
+            if cited.literal.contains('%') {
+                return Measure::Percent;
+            }
+            ids.push(cited.id.as_str());
+        }
+        let mut found = places.find(literal);
+        if found.iter().any(|place| ids.contains(&place.id.as_str())) {
+            found.retain(|place| ids.contains(&place.id.as_str()));
+        }
+        if !found.is_empty() && found.iter().all(|place| place.percent) {
+            Measure::Percent
+        } else {
+            Measure::Unmarked
+        }
+    }
+
+    fn places(&self) -> &Places {
+        self.places.get_or_init(|| Places::of(self.question))
+    }
+
+    /// The value of an argument that only counts or scales: a constant, and a
+    /// small whole number or a power of ten that is not a figure of the page.
+    fn count(&self, argument: &Argument) -> Option<f64> {
+        match argument {
+            Argument::Literal { text, value }
+                if text.starts_with("const_")
+                    || is_constant(text) && self.places().find(text).is_empty() =>
+            {
+                Some(*value)
+            }
+            _ => None,
+        }
+    }
+
+    /// A row of cells with percent signs is read as fractions by the executor.
+    fn row(&self, argument: &Argument) -> Measure {
+        let Argument::Row(label) = argument else {
+            return Measure::Fraction;
+        };
+        let rows = self.question.document.table.iter().rev();
+        let mut rows = rows.filter(|row| row.first() == Some(label));
+        match rows.next() {
+            Some(row) if row.iter().skip(1).any(|cell| cell.contains('%')) => Measure::Fraction,
+            _ if says_percent_label(label) => Measure::Percent,
+            _ => Measure::Unmarked,
+        }
+    }
+}
+
+/// Whether a label says that its figures are percentages: `% of total`.
+pub(super) fn says_percent_label(label: &str) -> bool {
+    let lower = label.to_lowercase();
+    lower.contains('%') || lower.contains("percent") || lower.contains("per cent")
+}

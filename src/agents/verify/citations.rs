@@ -1,0 +1,74 @@
+//! Whether the cited cells and sentences hold the figures that the program uses.
+
+use crate::dataset::Question;
+use crate::number;
+use crate::parse::Evidence;
+use crate::program::Program;
+
+use super::places::{Places, is_number};
+use super::{Finding, FindingKind, checks};
+
+/// The literals whose every citation names a place that does not hold them.
+pub(super) fn check(
+    program: &Program,
+    evidence: &[Evidence],
+    places: &Places,
+    question: &Question,
+) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = Vec::new();
+    for literal in program
+        .literals()
+        .filter(|literal| !literal.starts_with("const_"))
+    {
+        let cited: Vec<&Evidence> = evidence
+            .iter()
+            .filter(|cited| is_known_form(&cited.id, question))
+            .filter(|cited| {
+                number::read(&cited.literal)
+                    .is_some_and(|reading| is_number(literal, reading.value))
+            })
+            .collect();
+        let holds = |id: &str| {
+            places
+                .at(id)
+                .any(|place| is_number(literal, place.magnitude))
+        };
+        let Some(wrong) = cited.first() else { continue };
+        if cited.iter().any(|cited| holds(&cited.id)) {
+            continue;
+        }
+        let found = finding(literal, wrong, question);
+        if !findings.contains(&found) {
+            findings.push(found);
+        }
+    }
+    findings
+}
+
+fn finding(literal: &str, cited: &Evidence, question: &Question) -> Finding {
+    let id = &cited.id;
+    let problem = match question.document.evidence(id) {
+        Some(text) if id.starts_with('r') => format!("{id} holds `{text}`, not {literal}."),
+        Some(_) => format!("{id} does not hold {literal}."),
+        None if id.starts_with('h') => format!("{id} does not come to {literal}."),
+        None => format!("{literal} is cited from {id}, which the page does not have."),
+    };
+    checks::finding(
+        FindingKind::CitationMismatch,
+        id,
+        problem,
+        "take the figure from the row, column or sentence asked for, and cite the place that holds it.",
+    )
+}
+
+/// Whether an id names one cell, one sentence or one earlier turn: others (`row 3`,
+/// `r1c1:r1c3`) cannot be held against a literal.
+fn is_known_form(id: &str, question: &Question) -> bool {
+    let counted = |prefix: char| {
+        id.strip_prefix(prefix)
+            .is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    crate::table::position(id).is_some()
+        || counted('t')
+        || counted('h') && !question.history.is_empty()
+}
