@@ -382,7 +382,7 @@ mod tests {
         let columns = 1_000_000;
         let mut header = vec![String::new()];
         header.resize(columns + 1, "amount".to_owned());
-        let labels = numbered(header);
+        let labels = numbered(header, true);
         assert_eq!(labels.len(), columns + 1);
         assert_eq!(labels[1], "amount (group 1)");
         assert_eq!(labels[columns], "amount (group 1000000)");
