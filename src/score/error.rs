@@ -124,16 +124,14 @@ pub enum ScoreError {
     },
     /// The row was answered for another gold.
     #[error(
-        "line {line}: {id} ({part}) has the gold `{file}` here and `{data}` in {dataset}; \
+        "line {line}: {question} has the gold `{file}` here and `{data}` in {dataset}; \
          name the records that were asked, or correct the row"
     )]
     DifferentGold {
         /// Where.
         line: usize,
-        /// The record.
-        id: String,
-        /// The part that the row was paired with.
-        part: String,
+        /// The record, and the part that the row was paired with.
+        question: String,
         /// The row's gold.
         file: String,
         /// The dataset's.

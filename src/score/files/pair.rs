@@ -147,7 +147,7 @@ fn by_text<'d>(
             let is_asked = |case: &&Case| normalised(&case.question.text) == text;
             *paired = if !exact {
                 (!left.is_empty()).then(|| left.remove(0))
-            } else if let Some(at) = left.iter().position(|case| is_asked(case)) {
+            } else if let Some(at) = left.iter().position(is_asked) {
                 Some(left.remove(at))
             } else {
                 // A text that is taken already is the same question again.
@@ -187,8 +187,7 @@ fn refuse_other_gold(
         if !data.trim().is_empty() && !same_gold(&file, &data) {
             return Err(ScoreError::DifferentGold {
                 line: row.line,
-                id: row.id.clone(),
-                part: case.question.key.part.clone(),
+                question: case.question.key.to_string(),
                 file,
                 data,
                 dataset: dataset.source.clone(),

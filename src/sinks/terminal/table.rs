@@ -49,12 +49,13 @@ pub fn scorecard_tables(scores: &Scorecard, look: Look) -> String {
     }
     if let Some(without) = &scores.without_suspects {
         for (rule, rate) in without.rates.iter() {
-            if matches!(rule, Rule::NumericalMatch | Rule::FinancialEquivalence) {
-                let floor = floor_of(rule, &without.rates);
-                let separator = if floor.is_empty() { "" } else { "; " };
-                let beside = format!("less {} suspects{separator}{floor}", without.suspects);
-                table.add_row(rate_row(rule_title(rule), &rate, beside));
-            }
+            let short = match rule {
+                Rule::NumericalMatch => "NM",
+                Rule::FinancialEquivalence => "FE",
+                _ => continue,
+            };
+            let title = format!("{short} less {} suspects", without.suspects);
+            table.add_row(rate_row(&title, &rate, floor_of(rule, &without.rates)));
         }
     }
     align(&mut table, &[1, 2, 3]);

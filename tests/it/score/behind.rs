@@ -127,3 +127,23 @@ fn a_runs_records_are_found_from_any_folder_and_missed_aloud() {
     ];
     assert_eq!(place.run(&named).succeeds().stderr, "");
 }
+
+/// A run that was stopped within a conversation counted what it had as whole.
+#[test]
+fn a_conversation_that_a_run_has_not_ended_is_not_whole() {
+    let place = Workplace::new();
+    let arguments = ["--mode", "conversations", "--n", "1"];
+    place.run(&arguments).succeeds();
+    let fe = |place: &Workplace| place.summary()["conversations"][0].clone();
+    assert_eq!(
+        (&fe(&place)["whole"]["n"], &fe(&place)["incomplete"]),
+        (&1.into(), &0.into())
+    );
+    let journal = rusqlite::Connection::open(place.run_folder().join("journal.sqlite")).unwrap();
+    let last = "DELETE FROM answers WHERE question = (SELECT max(question) FROM answers)";
+    assert_eq!(journal.execute(last, []).unwrap(), 1);
+    drop(journal);
+    place.run(&["report"]).succeeds();
+    assert!(fe(&place)["whole"].is_null());
+    assert_eq!(fe(&place)["incomplete"], 1);
+}
