@@ -96,7 +96,7 @@ impl Resumed {
     ///
     /// # Errors
     /// Settings that would have changed answers.
-    pub fn to_write(
+    pub fn into_answered(
         self,
         settings: &Settings,
     ) -> anyhow::Result<(HeldRun, Result<Dataset, String>)> {
@@ -118,7 +118,7 @@ impl Resumed {
     ///
     /// # Errors
     /// Whatever would make its answers other than those it has, by name.
-    pub fn to_continue(self, settings: &Settings, now: &Identity) -> anyhow::Result<HeldRun> {
+    pub fn into_continued(self, settings: &Settings, now: &Identity) -> anyhow::Result<HeldRun> {
         let RunMeta {
             version, identity, ..
         } = &self.run.meta;

@@ -202,7 +202,7 @@ fn prepare(
 ) -> anyhow::Result<Job> {
     let resumed = match resumed {
         Some(resumed) if resumed.is_answered()? => {
-            let (run, records) = resumed.to_write(settings)?;
+            let (run, records) = resumed.into_answered(settings)?;
             progress.say(&format!(
                 "every question of run {} is answered; writing its files",
                 run.meta.id
@@ -231,7 +231,7 @@ fn prepare(
     let plan = Plan::new(&dataset, settings.mode, settings.history, settings.epochs)?;
     let identity = identity(settings, &answering, &dataset, &plan);
     let run = match resumed {
-        Some(resumed) => resumed.to_continue(settings, &identity)?,
+        Some(resumed) => resumed.into_continued(settings, &identity)?,
         None => {
             if let Some(line) = resume::unfinished(&settings.output, &identity) {
                 progress.say(&line);
