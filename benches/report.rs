@@ -109,7 +109,7 @@ fn write(folder: &Path) {
         })
         .unwrap();
     let read = started.elapsed().as_secs_f64();
-    let summary = tally.finish(meta);
+    let summary = tally.finish(&journal).unwrap();
     let answers = Answers::of_rows(folder, &summary.run, answers, Some(&records)).unwrap();
     let misses = analyze(&answers, Rule::FinancialEquivalence).misses;
     let causes = causes_of(misses);

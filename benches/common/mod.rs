@@ -16,11 +16,10 @@ use std::time::Duration;
 use convfinqa::agents::{Backend, Pair, PairOptions};
 use convfinqa::dataset::Dataset;
 use convfinqa::models::{
-    self, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ModelError, Support,
+    self, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ModelError, Stop, Support,
 };
-use convfinqa::run::{HistoryMode, Identity, Journal, Mode, Plan, RunMeta, Scheduler, Stop};
+use convfinqa::run::{HistoryMode, Identity, Journal, Mode, Plan, RunMeta, Scheduler};
 use futures::future::BoxFuture;
-use tokio_util::sync::CancellationToken;
 
 /// The records at hand, repeated under new ids with pages of their own, as one file.
 pub fn repeated(file: Option<&Path>, folder: &Path, total: usize) -> PathBuf {
@@ -119,7 +118,7 @@ impl ChatModel for Scripted {
     fn chat<'a>(
         &'a self,
         request: &'a ChatRequest,
-        _cancel: &'a CancellationToken,
+        _stop: &'a Stop,
     ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         let content = (self.0)(request);
         // As a provider does.
@@ -154,6 +153,8 @@ fn reply(content: String) -> ChatReply {
         model: "scripted".to_owned(),
         request_id: None,
         attempts: 1,
+        lost: 0,
+        left_out: Vec::new(),
         latency: Duration::ZERO,
     }
 }

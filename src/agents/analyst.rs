@@ -7,7 +7,7 @@ use tracing::{Instrument, Span};
 
 use crate::dataset::Outcome;
 use crate::graph::Node;
-use crate::models::{ChatModel, ChatRequest, Message};
+use crate::models::{ChatModel, ChatRequest, Message, Scope};
 use crate::parse::{self, Analysis, Leniency, Parsed};
 use crate::prompt::{Prompts, Rendering};
 
@@ -79,7 +79,7 @@ impl AnalystNode {
                 exchange.stop = Some(super::StopReason::NoNewAnswer);
                 return Ok(Route::Stop);
             }
-            Err(failure) if failure.cancelled || failure.fatal => return Err(failure),
+            Err(failure) if !failure.is_outcome() => return Err(failure),
             Err(failure) => {
                 exchange.stop = Some(super::StopReason::Failed);
                 exchange.failure = Some(failure);
@@ -135,7 +135,7 @@ impl LlmAnalyst {
                     let answer = Answer::settle(&draft.analysis, &exchange.question, answer_from);
                     ballot.cast(&answer, draft);
                 }
-                Err(failure) if failure.cancelled || failure.fatal => return Err(failure),
+                Err(failure) if !failure.is_outcome() => return Err(failure),
                 Err(failure) => ballot.spoil(failure),
             }
         }
@@ -160,7 +160,7 @@ impl LlmAnalyst {
             1 => name.to_owned(),
             number => format!("{name}#{number}"),
         };
-        let sampling = self.sampling.nth(number);
+        let sampling = self.sampling.nth(exchange.epoch, number);
         let mut messages = self.dialogue(exchange)?;
         let request = request_of(&sampling, &node("analyst"), messages.clone());
         let reply = exchange.call(&*self.model, round, &request).await?;
@@ -284,7 +284,7 @@ fn draft(parsed: Parsed<Analysis>, reply: String, reasked: bool) -> Draft {
 /// A template that cannot be rendered fails every question alike.
 pub(super) fn prompt_failure(error: crate::prompt::PromptError) -> Failure {
     Failure {
-        fatal: true,
+        scope: Scope::Run,
         ..Failure::new(Outcome::ProviderError, error.to_string())
     }
 }

@@ -77,7 +77,7 @@ impl CriticNode {
                     reply = Some(said);
                     verdict
                 }
-                Err(failure) if failure.cancelled || failure.fatal => return Err(failure),
+                Err(failure) if !failure.is_outcome() => return Err(failure),
                 Err(failure) => {
                     // The answer is kept; its round says that nobody judged it.
                     error = Some(failure.message);
@@ -178,7 +178,8 @@ impl LlmCritic {
             .critic(&exchange.question, &view, &self.rendering)
             .map_err(prompt_failure)?;
         let messages = vec![Message::system(prompt.system), Message::user(prompt.user)];
-        let request = self.sampling.text_request("critic", messages);
+        let sampling = self.sampling.nth(exchange.epoch, 1);
+        let request = sampling.text_request("critic", messages);
         let reply = exchange.call(&*self.model, number, &request).await?;
         let verdict = match parse::verdict(&reply).value {
             Verdict::AllOk => CriticVerdict::Ok,

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
 use crate::dataset::{Outcome, Question};
 use crate::models::{
-    ChatModel, ChatReply, ChatRequest, ErrorKind, FinishReason, Message, ModelError,
+    ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, FinishReason, Message, ModelError,
+    NodeUsage, PriceOf, Scope, Stop,
 };
 
 use super::answer::{Round, Settled, StopReason};
@@ -35,6 +35,26 @@ pub struct Call {
     pub attempts: u32,
     /// Seconds from the first request to the reply, retries included.
     pub seconds: f64,
+    /// What it cost. A reply's price is not known where none is listed; requests
+    /// that were lost may have been billed. Journals of earlier versions do not
+    /// say.
+    #[serde(default = "untold")]
+    pub cost: Cost,
+}
+
+fn untold() -> Cost {
+    Cost::unknown(1)
+}
+
+impl Call {
+    /// What it used.
+    #[must_use]
+    pub fn usage(&self) -> NodeUsage {
+        match &self.reply {
+            Some(reply) => NodeUsage::of_reply(reply, self.cost),
+            None => NodeUsage::of_failure(self.attempts, self.cost),
+        }
+    }
 }
 
 /// Puts a call down.
@@ -47,6 +67,10 @@ pub struct CallMemory {
     /// In the order in which they were made. A question may send the same request
     /// twice (a critic asked again about the same answer), so each is used once.
     pub replies: Vec<Call>,
+    /// Calls that brought no reply, when the question was asked before.
+    pub failed: Vec<Call>,
+    /// What a reply costs; nothing is known without it.
+    pub price: Option<PriceOf>,
     /// Called with every fresh reply.
     pub record: Option<Record>,
 }
@@ -58,10 +82,8 @@ pub struct Failure {
     pub outcome: Outcome,
     /// One line.
     pub message: String,
-    /// No question of this run can succeed (wrong key, unknown model, dead host).
-    pub fatal: bool,
-    /// The run was cancelled: not an outcome, the question is asked again on resume.
-    pub cancelled: bool,
+    /// Whom it concerns: it is an outcome only if the request alone is at fault.
+    pub scope: Scope,
 }
 
 impl Failure {
@@ -70,9 +92,14 @@ impl Failure {
         Self {
             outcome,
             message: message.into(),
-            fatal: false,
-            cancelled: false,
+            scope: Scope::Request,
         }
+    }
+
+    /// Whether it is the question's own outcome, and not the provider's or the
+    /// run's trouble.
+    pub(crate) fn is_outcome(&self) -> bool {
+        self.scope == Scope::Request
     }
 }
 
@@ -85,8 +112,7 @@ impl From<&ModelError> for Failure {
         Self {
             outcome,
             message: error.to_string(),
-            fatal: error.is_fatal_for_run(),
-            cancelled: error.kind == ErrorKind::Cancelled,
+            scope: error.scope(),
         }
     }
 }
@@ -109,8 +135,10 @@ pub struct Exchange {
     pub votes: Option<Tally>,
     /// Replies already paid for.
     pub memory: CallMemory,
-    /// Ends calls in flight.
-    pub cancel: CancellationToken,
+    /// Ends waits and calls in flight.
+    pub stop_calls: Stop,
+    /// Which repetition of the question it is, from 0.
+    pub epoch: u32,
     /// The round that is being written, in the question's trace.
     pub(super) round: Span,
 }
@@ -118,17 +146,18 @@ pub struct Exchange {
 impl Exchange {
     /// A fresh exchange about `question`.
     #[must_use]
-    pub fn new(question: Arc<Question>, memory: CallMemory, cancel: CancellationToken) -> Self {
+    pub fn new(question: Arc<Question>, epoch: u32, mut memory: CallMemory, stop: Stop) -> Self {
         Self {
             question,
             rounds: Vec::new(),
-            calls: Vec::new(),
+            calls: std::mem::take(&mut memory.failed),
             failure: None,
             stop: None,
             opinion: None,
             votes: None,
             memory,
-            cancel,
+            stop_calls: stop,
+            epoch,
             round: Span::none(),
         }
     }
@@ -173,7 +202,7 @@ impl Exchange {
             return result;
         }
         let started = std::time::Instant::now();
-        let answered = model.chat(request, &self.cancel).await;
+        let answered = model.chat(request, &self.stop_calls).await;
         let mut call = Call {
             node: request.node.clone(),
             round,
@@ -183,16 +212,20 @@ impl Exchange {
             error: None,
             attempts: 0,
             seconds: started.elapsed().as_secs_f64(),
+            cost: Cost::default(),
         };
         let result = match answered {
             Ok(reply) => {
                 call.attempts = reply.attempts;
+                let dollars = self.memory.price.as_ref().and_then(|price| price(&reply));
+                call.cost = Cost::of_reply(&reply, dollars);
                 let result = content(&reply);
                 call.reply = Some(reply);
                 result
             }
             Err(error) => {
                 call.attempts = error.attempts;
+                call.cost = Cost::unknown(u64::from(error.lost));
                 call.error = Some(error.to_string());
                 Err(Failure::from(&error))
             }

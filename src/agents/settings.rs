@@ -30,20 +30,23 @@ pub struct Sampling {
     pub temperature: Option<f64>,
     /// Limit on output tokens of one reply.
     pub max_output_tokens: Option<u32>,
-    /// Seed, where the provider has one.
+    /// Seed, where the provider has one; see [`Sampling::nth`].
     pub seed: Option<u64>,
     /// First drafts drawn, of which the commonest value is taken; 0 and 1 draw one.
     pub samples: u32,
 }
 
 impl Sampling {
-    /// What the `number`th sample (from 1) is asked with: a seed of its own,
-    /// or a provider that honours seeds would give the same draft again.
-    pub(super) fn nth(&self, number: u32) -> Self {
+    /// What sample `number` (from 1) of pass `epoch` (from 0) is asked with. Each
+    /// has a seed of its own, or a provider that honours seeds would give the same
+    /// reply again: `seed + epoch × samples + (number − 1)`. The first sample of
+    /// the first pass has the seed as given.
+    #[must_use]
+    pub fn nth(&self, epoch: u32, number: u32) -> Self {
+        let passed = u64::from(epoch) * u64::from(self.samples.max(1));
+        let offset = passed + u64::from(number.saturating_sub(1));
         Self {
-            seed: self
-                .seed
-                .map(|seed| seed.wrapping_add(u64::from(number.saturating_sub(1)))),
+            seed: self.seed.map(|seed| seed.wrapping_add(offset)),
             ..self.clone()
         }
     }
@@ -149,5 +152,30 @@ impl PairOptions {
             rendering: Rendering::default(),
             sampling: Sampling::default(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_sample_of_each_pass_has_a_seed_of_its_own() {
+        let seeds = |seed, samples| {
+            let sampling = Sampling {
+                seed,
+                samples,
+                ..Sampling::default()
+            };
+            let passes = (0..3).flat_map(|epoch| (1..=samples.max(1)).map(move |n| (epoch, n)));
+            passes
+                .map(|(epoch, number)| sampling.nth(epoch, number).seed)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(seeds(Some(7), 0), [Some(7), Some(8), Some(9)]);
+        let pairs = [7, 8, 9, 10, 11, 12].map(Some);
+        assert_eq!(seeds(Some(7), 2), pairs);
+        assert_eq!(seeds(None, 1), [None; 3]);
+        assert_eq!(seeds(Some(u64::MAX), 1), [Some(u64::MAX), Some(0), Some(1)]);
     }
 }

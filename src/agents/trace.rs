@@ -5,7 +5,7 @@ use serde_json::json;
 use tracing::{Span, info_span};
 
 use crate::dataset::{Outcome, Question, QuestionKey};
-use crate::models::{ChatModel, ChatRequest};
+use crate::models::{ChatModel, ChatRequest, Scope};
 use crate::telemetry::{
     attributes as names, count, fail, if_content, messages, set, set_content, set_list, word,
 };
@@ -91,10 +91,13 @@ fn recordable(outcome: Outcome, message: &str) -> &str {
     }
 }
 
-/// The question was left without an outcome, and is asked again on resume.
+/// The question was left without an outcome, and is asked again later or on resume.
 pub fn interrupted(span: &Span, why: &Interruption) {
     match why {
         Interruption::Cancelled => fail(span, "cancelled", "cancelled"),
+        Interruption::Provider(settled) => {
+            fail(span, Outcome::ProviderError.name(), reason(settled));
+        }
         Interruption::Fatal(message) => fail(span, "fatal", if_content(message)),
     }
 }
@@ -126,7 +129,7 @@ pub(super) fn agent(round: &Span, name: &'static str) -> Span {
 pub(super) fn done(span: &Span, taken: &Result<Route, Failure>, said: Option<&str>) {
     match taken {
         Ok(route) => set(span, names::ROUTE, route.to_string()),
-        Err(failure) if failure.cancelled => fail(span, "cancelled", "cancelled"),
+        Err(failure) if failure.scope == Scope::Cancelled => fail(span, "cancelled", "cancelled"),
         Err(failure) => fail(
             span,
             failure.outcome.name(),

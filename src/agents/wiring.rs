@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use thiserror::Error;
-use tokio_util::sync::CancellationToken;
 
 use crate::dataset::Question;
 use crate::graph::{Compiled, Graph, GraphError, RunError, RunOptions, StepEvent};
+use crate::models::{Scope, Stop};
 
 use super::analyst::{AnalystKind, AnalystNode, LlmAnalyst};
 use super::answer::{Round, Settled};
@@ -45,12 +45,15 @@ impl std::fmt::Display for Route {
     }
 }
 
-/// Why a question was left without an outcome: it is asked again on resume.
+/// Why a question was left without an outcome: it is asked again.
 #[derive(Debug, Error)]
 pub enum Interruption {
     /// The run was cancelled.
     #[error("cancelled")]
     Cancelled,
+    /// The provider failed; holds what there is so far.
+    #[error("{}", .0.error.as_deref().unwrap_or_default())]
+    Provider(Box<Settled>),
     /// No question of this run can succeed.
     #[error("{0}")]
     Fatal(String),
@@ -105,23 +108,25 @@ impl Pair {
         &self.graph
     }
 
-    /// Answers one question; `on_round` hears of every round with its verdict.
+    /// Answers one question in the pass `epoch` (from 0); `on_round` hears of every
+    /// round with its verdict.
     ///
     /// # Errors
-    /// [`Interruption`] if the run was cancelled or no question can succeed;
-    /// every other trouble is an outcome in [`Settled`].
+    /// [`Interruption`] if the run was cancelled, the provider failed, or no
+    /// question can succeed; every other trouble is an outcome in [`Settled`].
     pub async fn ask(
         &self,
         question: Arc<Question>,
+        epoch: u32,
         memory: CallMemory,
-        cancel: CancellationToken,
+        stop: Stop,
         on_round: &(dyn Fn(&Round) + Send + Sync),
     ) -> Result<Settled, Interruption> {
         let opinion = self
             .second
             .as_ref()
             .and_then(|rules| rules.opinion(&question));
-        let mut exchange = Exchange::new(question, memory, cancel.clone());
+        let mut exchange = Exchange::new(question, epoch, memory, stop.clone());
         exchange.opinion = opinion;
         let hook = |event: &StepEvent<'_, Route>, exchange: &Exchange| {
             if let (CRITIC, Some(round)) = (event.node, exchange.rounds.last()) {
@@ -130,20 +135,24 @@ impl Pair {
         };
         let options = RunOptions {
             step_limit: self.step_limit,
-            cancel,
+            cancel: stop.abort,
             hook: Some(&hook),
         };
         match self.graph.run(&mut exchange, options).await {
             Ok(_) => Ok(self.withhold(exchange.settle())),
             Err(RunError::Cancelled { .. }) => Err(Interruption::Cancelled),
-            Err(RunError::Node { source, .. }) if source.cancelled => Err(Interruption::Cancelled),
-            Err(RunError::Node { source, .. }) if source.fatal => {
-                Err(Interruption::Fatal(source.message))
-            }
-            Err(RunError::Node { source, .. }) => {
-                exchange.failure = Some(source);
-                Ok(self.withhold(exchange.settle()))
-            }
+            Err(RunError::Node { source, .. }) => match source.scope {
+                Scope::Cancelled => Err(Interruption::Cancelled),
+                Scope::Run => Err(Interruption::Fatal(source.message)),
+                Scope::Provider => {
+                    exchange.failure = Some(source);
+                    Err(Interruption::Provider(Box::new(exchange.settle())))
+                }
+                Scope::Request => {
+                    exchange.failure = Some(source);
+                    Ok(self.withhold(exchange.settle()))
+                }
+            },
             Err(error) => Err(Interruption::Fatal(error.to_string())),
         }
     }

@@ -19,8 +19,8 @@ pub struct ModelArgs {
     /// Sampling temperature, 0 to 1
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     pub temperature: Option<f64>,
-    /// Seed of sampling where the provider has one, and of shuffling
-    #[arg(long, value_name = "SEED")]
+    /// Seed of shuffling, and of sampling where the provider has one: S + epoch × samples + sample, both from 0
+    #[arg(long, value_name = "S")]
     pub seed: Option<u64>,
 
     /// Which API [default: Azure if its variables are set and OPENAI_API_KEY is not, else OpenAI]
@@ -36,7 +36,7 @@ pub struct ModelArgs {
     /// Limit on output tokens of one reply
     #[arg(long, value_name = "N", help_heading = "Provider")]
     pub max_tokens: Option<u32>,
-    /// Seconds for one HTTP request [default: 120]
+    /// Seconds for one HTTP request [default: 120, on loopback 600]
     #[arg(long, value_name = "S", help_heading = "Provider")]
     pub timeout: Option<u64>,
     /// HTTP requests for one call, at most [default: 6]
@@ -168,7 +168,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "K", help_heading = "Questions")]
     pub epochs: Option<u32>,
 
-    /// Conversations in flight at a time [default: 8, offline the number of cores]
+    /// Conversations in flight at a time [default: 8, on loopback 2, offline the number of cores]
     #[arg(long, short = 'j', value_name = "N", help_heading = "Provider")]
     pub concurrency: Option<usize>,
 

@@ -11,10 +11,9 @@ use tracing::Instrument;
 
 use crate::agents::{CallMemory, Interruption, Pair, own_history, trace};
 use crate::dataset::{self, Document, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey};
-use crate::models::{CallEvent, Observer};
-use crate::run::Stop;
+use crate::models::{CallEvent, Observer, Stop};
 use crate::sinks::AnswerView;
-use crate::sinks::terminal::{ProgressOptions, Voice, answer_text};
+use crate::sinks::terminal::{LeftOut, ProgressOptions, Voice, answer_text};
 
 use super::args::PairArgs;
 use super::{Exit, Failure, provider, settings, signals, stdout, telemetry};
@@ -92,6 +91,7 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
         document: Arc::new(own.document),
         json: args.json,
         stop: Stop::default(),
+        voice,
     };
     let exit = runtime.block_on(async {
         signals::listen(session.stop.clone(), |_| {});
@@ -137,6 +137,7 @@ struct Session {
     document: Arc<Document>,
     json: bool,
     stop: Stop,
+    voice: Voice,
 }
 
 /// A question that was asked to its end.
@@ -223,12 +224,7 @@ impl Session {
         let span = trace::question(&question, None);
         let asking = self
             .pair
-            .ask(
-                Arc::clone(&question),
-                memory,
-                self.stop.abort.clone(),
-                &|_| {},
-            )
+            .ask(Arc::clone(&question), 0, memory, self.stop.clone(), &|_| {})
             .instrument(span.clone());
         let settled = tokio::select! {
             // There is nothing to drain: the first Ctrl-C gives the question up.
@@ -242,12 +238,22 @@ impl Session {
             }
             Err(why) => {
                 trace::interrupted(&span, &why);
-                let Interruption::Fatal(message) = why else {
-                    return Ok(None);
-                };
-                return Err(Failure::new(Exit::Provider, message).into());
+                match why {
+                    Interruption::Cancelled => return Ok(None),
+                    Interruption::Provider(settled) => *settled,
+                    Interruption::Fatal(message) => {
+                        return Err(Failure::new(Exit::Provider, message).into());
+                    }
+                }
             }
         };
+        if history.is_empty() {
+            let replies = settled.calls.iter().filter_map(|call| call.reply.as_ref());
+            let left_out = replies.flat_map(|reply| &reply.left_out);
+            if let Some(line) = LeftOut::default().add(left_out) {
+                self.voice.say(&line);
+            }
+        }
         history.push(own_history(&question.text, settled.answer.as_ref()));
         let view = AnswerView::new(&question, &settled);
         let read = stdout::print(|out| {

@@ -129,7 +129,8 @@ pub fn classify(error: &anyhow::Error) -> Exit {
         if let Some(error) = cause.downcast_ref::<PlayError>() {
             return match error {
                 PlayError::Model(error) if error.kind == ErrorKind::Settings => Exit::Usage,
-                PlayError::Model(_) => Exit::Provider,
+                PlayError::Model(_) | PlayError::Outage { .. } => Exit::Provider,
+                PlayError::Bug(_) => Exit::Bug,
                 _ if error.is_unreachable() => Exit::Provider,
                 _ if error.is_data() => Exit::Data,
                 _ => Exit::Usage,

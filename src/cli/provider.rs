@@ -11,10 +11,8 @@ use secrecy::ExposeSecret;
 use crate::agents::{AnswerFrom, Backend, CriticMode, OpinionUse, PairOptions, Sampling};
 use crate::config::{Origin, Settings, TableStyle};
 use crate::dataset::{self, Dataset, Selection, Source};
-use crate::env::play::PriceOf;
-use crate::models::{self, ChatModel, Endpoint, Observer, OpenAiModel, PriceList};
+use crate::models::{self, ChatModel, Endpoint, Observer, OpenAiModel, PriceList, PriceOf};
 use crate::prompt::{Prompts, Rendering};
-use crate::run::Price;
 use crate::table::Style;
 use crate::telemetry::shown_address;
 
@@ -115,13 +113,14 @@ impl Answering {
         settled
     }
 
-    /// What calls cost: nothing offline, unknown where no price is listed.
-    pub fn price(&self) -> Price {
-        let price = price(self.endpoint());
-        Arc::new(move |calls| {
-            let replies = calls.iter().filter_map(|call| call.reply.as_ref());
-            replies.map(|reply| price(reply)).sum()
-        })
+    /// What replies cost: nothing offline, unknown where no price is listed.
+    pub fn price(&self) -> PriceOf {
+        price(self.endpoint())
+    }
+
+    /// Conversations in flight at a time, if the settings do not say.
+    pub fn default_concurrency(&self) -> usize {
+        default_concurrency(self.endpoint())
     }
 }
 
@@ -139,6 +138,16 @@ pub fn kept(settings: &Settings) -> anyhow::Result<toml::Table> {
 /// Whether calls to an endpoint leave this machine, and so may cost money.
 pub fn is_remote(endpoint: Option<Endpoint>) -> bool {
     endpoint.is_some_and(|endpoint| endpoint != Endpoint::Loopback)
+}
+
+/// Conversations in flight at a time: offline the cores are the limit, on this
+/// machine a model that may be alone on them, else the provider's patience.
+pub fn default_concurrency(endpoint: Option<Endpoint>) -> usize {
+    match endpoint {
+        None => std::thread::available_parallelism().map_or(1, usize::from),
+        Some(Endpoint::Loopback) => 2,
+        Some(_) => 8,
+    }
 }
 
 /// What a reply costs in US dollars: nothing offline, unknown where no price is listed.
@@ -175,15 +184,7 @@ pub fn single(
     variables: &dyn Fn(&str) -> Option<String>,
     observer: &Observer,
 ) -> anyhow::Result<Single> {
-    let flags = models::Flags {
-        provider: settings.provider.as_deref().map(str::parse).transpose()?,
-        base_url: settings.base_url.clone(),
-        model: model.to_owned(),
-        allow_http: settings.allow_http,
-    };
-    let mut resolved = models::Settings::resolve(variables, &flags)?;
-    resolved.timeouts.attempt = Duration::from_secs(settings.timeout);
-    resolved.retry.max_attempts = settings.attempts;
+    let resolved = resolved(settings, model, variables)?;
     let address = shown_address(&resolved.base_url);
     Ok(Single {
         endpoint: resolved.endpoint(),
@@ -194,6 +195,26 @@ pub fn single(
         name: format!("{} {address} {}", resolved.provider, resolved.model),
         model: Arc::new(OpenAiModel::new(resolved)?.with_observer(Arc::clone(observer))),
     })
+}
+
+/// The settings of a model's server.
+fn resolved(
+    settings: &Settings,
+    model: &str,
+    variables: &dyn Fn(&str) -> Option<String>,
+) -> anyhow::Result<models::Settings> {
+    let flags = models::Flags {
+        provider: settings.provider.as_deref().map(str::parse).transpose()?,
+        base_url: settings.base_url.clone(),
+        model: model.to_owned(),
+        allow_http: settings.allow_http,
+    };
+    let mut resolved = models::Settings::resolve(variables, &flags)?;
+    if let Some(timeout) = settings.timeout {
+        resolved.timeouts.attempt = Duration::from_secs(timeout);
+    }
+    resolved.retry.max_attempts = settings.attempts;
+    Ok(resolved)
 }
 
 /// What is said where the base URL comes from a file and the key does not: the
@@ -374,4 +395,34 @@ pub fn records(settings: &Settings, remote: bool, note: impl Fn(&str)) -> anyhow
     };
     let chosen = dataset::select(&dataset, &selection)?;
     Ok(dataset.pick(&chosen))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(base_url: &str, timeout: Option<u64>) -> u64 {
+        let settings = Settings {
+            base_url: Some(base_url.to_owned()),
+            timeout,
+            ..Settings::default()
+        };
+        let key = |_: &str| Some("k".to_owned());
+        let resolved = resolved(&settings, "m", &key).unwrap();
+        resolved.timeouts.attempt.as_secs()
+    }
+
+    #[test]
+    fn a_local_model_gets_ten_minutes_unless_the_user_says_otherwise() {
+        assert_eq!(seconds("http://127.0.0.1:8080/v1", None), 600);
+        assert_eq!(seconds("https://models.example/v1", None), 120);
+        assert_eq!(seconds("http://127.0.0.1:8080/v1", Some(120)), 120);
+        assert_eq!(seconds("https://models.example/v1", Some(7)), 7);
+    }
+
+    #[test]
+    fn a_local_model_starts_with_two_conversations_in_flight() {
+        assert_eq!(default_concurrency(Some(Endpoint::Loopback)), 2);
+        assert_eq!(default_concurrency(Some(Endpoint::OpenAi)), 8);
+    }
 }

@@ -37,7 +37,8 @@ pub fn write_results(
     })?;
     csv.finish()?;
     transcripts.finish()?;
-    sinks::write_config(&into.join("config.toml"), &summary.run)?;
+    let left_out = summary.left_out_line();
+    sinks::write_config(&into.join("config.toml"), &summary.run, left_out.as_deref())?;
     report.write(&into.join("report.html"), &summary, &causes)?;
     if let Some(last) = last
         && has_result(&summary)
@@ -102,7 +103,7 @@ fn read<'p>(
         answers.push(Answered::of(&row));
         report.add(&row);
     })?;
-    let summary = tally.finish(journal.meta()?);
+    let summary = tally.finish(journal)?;
     Ok(Reading {
         causes: causes(journal.path(), &summary.run, answers, dataset),
         summary,

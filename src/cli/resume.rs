@@ -185,7 +185,7 @@ pub fn begin(
         let texts = answering.pair.prompts.texts(&answering.pair.rendering)?;
         journal.keep_prompts(&texts)?;
     }
-    sinks::write_config(&folder.file("config.toml"), &meta)?;
+    sinks::write_config(&folder.file("config.toml"), &meta, None)?;
     Ok(HeldRun {
         folder,
         journal,

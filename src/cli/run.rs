@@ -9,10 +9,8 @@ use tokio::sync::mpsc;
 use crate::agents::Pair;
 use crate::config::Settings;
 use crate::dataset::Dataset;
-use crate::models::{CallEvent, Observer};
-use crate::run::{
-    Event, Finish, Identity, Journal, JournalError, Plan, Price, RunError, Scheduler, Stop,
-};
+use crate::models::{CallEvent, Observer, PriceOf, Stop};
+use crate::run::{Event, Finish, Identity, Journal, JournalError, Plan, RunError, Scheduler};
 use crate::sinks::mlflow::{Ending, Sent, Sidecar};
 use crate::sinks::terminal::{Look, Progress, ProgressOptions, Voice, summary_tables};
 use crate::sinks::{self, RunFolder, Summary};
@@ -133,14 +131,12 @@ async fn traced_job(
     let give_up = stop.abort.clone();
     let voice = progress.voice();
     signals::listen(stop.clone(), move |line| voice.say(line));
-    let running = asking.map(|Asking { plan, pair, price }| {
+    let running = asking.map(|asking| {
         let scheduler = Scheduler {
-            plan,
-            pair,
-            concurrency: settings
-                .concurrency
-                .unwrap_or_else(|| default_concurrency(settings.is_offline())),
-            price,
+            plan: asking.plan,
+            pair: asking.pair,
+            concurrency: settings.concurrency.unwrap_or(asking.concurrency),
+            price: asking.price,
             stop,
         };
         tokio::spawn(scheduler.run(journal, events.clone()))
@@ -191,7 +187,9 @@ struct Job {
 struct Asking {
     plan: Plan,
     pair: Arc<Pair>,
-    price: Price,
+    /// Conversations in flight at a time, if the settings do not say.
+    concurrency: usize,
+    price: PriceOf,
 }
 
 fn prepare(
@@ -245,6 +243,7 @@ fn prepare(
         asking: Some(Asking {
             plan,
             pair: Arc::new(Pair::new(&answering.pair)?),
+            concurrency: answering.default_concurrency(),
             price: answering.price(),
         }),
     })
@@ -301,8 +300,24 @@ fn exit_of(args: &RunArgs, finish: Finish, summary: &Summary) -> anyhow::Result<
                 Ok(Exit::Done)
             }
         }
+        unfinished => exit_of_unfinished(unfinished).map_err(Into::into),
+    }
+}
+
+/// How the program ends after a run that came to no end.
+fn exit_of_unfinished(finish: Finish) -> Result<Exit, Failure> {
+    match finish {
+        Finish::Complete => Ok(Exit::Done),
+        Finish::Partial { .. } => Ok(Exit::Unanswered),
         Finish::Interrupted => Ok(Exit::Interrupted),
-        Finish::Fatal(message) => Err(Failure::new(Exit::Provider, message).into()),
+        Finish::Fatal(message) => Err(Failure::new(Exit::Provider, message)),
+        Finish::Bug(message) => Err(Failure::new(
+            Exit::Bug,
+            format!(
+                "this is a bug in convfinqa, please report it: {message}; \
+                 what is answered is kept, --resume continues"
+            ),
+        )),
     }
 }
 
@@ -334,15 +349,6 @@ fn tell(args: &RunArgs, voice: &Voice, summary: &Summary, sent: Option<&Sent>) {
     }
     for line in tracking::missing(sent, &summary.run.id) {
         voice.warn(&line);
-    }
-}
-
-/// Side by side: offline the cores are the limit, else the provider's patience.
-fn default_concurrency(offline: bool) -> usize {
-    if offline {
-        std::thread::available_parallelism().map_or(1, usize::from)
-    } else {
-        8
     }
 }
 
@@ -382,4 +388,24 @@ fn report(
         })?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_bug_and_an_outage_the_providers() {
+        let bug = exit_of_unfinished(Finish::Bug("panicked: index 3".to_owned())).unwrap_err();
+        assert_eq!(bug.exit.code(), 1);
+        assert!(bug.to_string().contains("bug in convfinqa"), "{bug}");
+        let fatal = exit_of_unfinished(Finish::Fatal("no key".to_owned())).unwrap_err();
+        assert_eq!(fatal.exit.code(), 5);
+        let partial = Finish::Partial {
+            left: 3,
+            reason: "bad gateway".to_owned(),
+        };
+        assert_eq!(exit_of_unfinished(partial).unwrap().code(), 4);
+        assert_eq!(exit_of_unfinished(Finish::Interrupted).unwrap().code(), 130);
+    }
 }

@@ -1,35 +1,68 @@
-//! Ctrl-C and SIGTERM: the first drains, the second gives up what is in flight.
+//! Ctrl-C, SIGTERM and SIGHUP: the first drains, the second gives up what is in
+//! flight.
 
-use crate::run::Stop;
+use crate::models::Stop;
 
 /// Listens until the runtime ends. `notice` is called with what to tell the user.
 pub fn listen(stop: Stop, notice: impl Fn(&str) + Send + 'static) {
+    let mut signals = Signals::new();
     tokio::spawn(async move {
-        if wait().await {
-            notice("stopping: questions in flight are finished (again to give them up)");
+        if signals.next().await {
+            notice("stopping: finishing the requests in flight (again to give them up)");
             stop.drain.cancel();
         }
-        if wait().await {
+        if signals.next().await {
             notice("giving up what is in flight");
             stop.abort.cancel();
         }
     });
 }
 
-/// Waits for Ctrl-C or SIGTERM; false where signals cannot be heard.
+/// The signals that ask for an end. None that comes after it was made is missed.
 #[cfg(unix)]
-pub(super) async fn wait() -> bool {
-    use tokio::signal::unix::{SignalKind, signal};
-    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-        return tokio::signal::ctrl_c().await.is_ok();
-    };
-    tokio::select! {
-        pressed = tokio::signal::ctrl_c() => pressed.is_ok(),
-        _ = terminate.recv() => true,
+pub(super) struct Signals(Vec<tokio::signal::unix::Signal>);
+
+#[cfg(unix)]
+impl Signals {
+    /// Begins to listen. A signal that cannot be listened to ends the process, as
+    /// it would have without us.
+    pub(super) fn new() -> Self {
+        use tokio::signal::unix::{SignalKind, signal};
+        let kinds = [
+            SignalKind::interrupt(),
+            SignalKind::terminate(),
+            SignalKind::hangup(),
+        ];
+        Self(
+            kinds
+                .into_iter()
+                .filter_map(|kind| signal(kind).ok())
+                .collect(),
+        )
+    }
+
+    /// Waits for the next one; false where none can be heard.
+    pub(super) async fn next(&mut self) -> bool {
+        let heard = self.0.iter_mut().map(|signal| Box::pin(signal.recv()));
+        let heard: Vec<_> = heard.collect();
+        if heard.is_empty() {
+            return false;
+        }
+        futures::future::select_all(heard).await.0.is_some()
     }
 }
 
+/// The signals that ask for an end.
 #[cfg(not(unix))]
-pub(super) async fn wait() -> bool {
-    tokio::signal::ctrl_c().await.is_ok()
+pub(super) struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    pub(super) fn new() -> Self {
+        Self
+    }
+
+    pub(super) async fn next(&mut self) -> bool {
+        tokio::signal::ctrl_c().await.is_ok()
+    }
 }

@@ -272,6 +272,7 @@ mod tests {
             filter: Some("x".into()),
             prompts: Some("x".into()),
             concurrency: Some(1),
+            timeout: Some(1),
             experiment: Some("x".into()),
             log_level: Some("debug".into()),
             ..Settings::default()
@@ -326,7 +327,7 @@ mod tests {
         let now = Settings {
             temperature: Some(0.7),
             verify: false,
-            timeout: 5,
+            timeout: Some(5),
             ..Settings::default()
         };
         let changes = was.changes(&now);

@@ -103,11 +103,13 @@ pub struct Settings {
     /// A folder whose `.j2` files replace the built-in templates of their name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompts: Option<PathBuf>,
-    /// Conversations in flight at a time.
+    /// Conversations in flight at a time; absent: 2 to a server on this machine, 8 to
+    /// others, offline the number of cores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<usize>,
-    /// Seconds for one HTTP request.
-    pub timeout: u64,
+    /// Seconds for one HTTP request; absent: 600 to a server on this machine, else 120.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<u64>,
     /// HTTP requests for one call, at most.
     pub attempts: u32,
     /// Passes over all questions.
@@ -165,7 +167,7 @@ impl Default for Settings {
             table_style: TableStyle::default(),
             prompts: None,
             concurrency: None,
-            timeout: 120,
+            timeout: None,
             attempts: 6,
             epochs: 1,
             samples: 1,
@@ -239,7 +241,7 @@ impl Settings {
         }
         let least_one = [
             ("max-rounds", u64::from(self.max_rounds)),
-            ("timeout", self.timeout),
+            ("timeout", self.timeout.unwrap_or(1)),
             ("attempts", u64::from(self.attempts)),
             ("epochs", u64::from(self.epochs)),
             ("samples", u64::from(self.samples)),
@@ -254,7 +256,7 @@ impl Settings {
             ("concurrency", self.concurrency.unwrap_or(1) as u64, 10_000),
             ("epochs", u64::from(self.epochs), 1_000),
             ("samples", u64::from(self.samples), 1_000),
-            ("timeout", self.timeout, 30 * 24 * 60 * 60),
+            ("timeout", self.timeout.unwrap_or(1), 30 * 24 * 60 * 60),
         ];
         if let Some((name, value, most)) = most.iter().find(|(_, value, most)| value > most) {
             return Err(format!("{name} is {value}; it must be at most {most}"));

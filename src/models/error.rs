@@ -107,6 +107,19 @@ impl fmt::Display for ErrorKind {
     }
 }
 
+/// Whom a failed call concerns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// This request alone: another one may succeed, the same one will not.
+    Request,
+    /// The provider, for now: the same request may succeed later.
+    Provider,
+    /// Every request of this run.
+    Run,
+    /// Nobody: the caller stopped it.
+    Cancelled,
+}
+
 /// A call that brought no answer.
 #[derive(Debug, Clone, thiserror::Error)]
 pub struct ModelError {
@@ -122,6 +135,11 @@ pub struct ModelError {
     pub body: Option<String>,
     /// HTTP requests sent for this call.
     pub attempts: u32,
+    /// Of these, requests that a model may have worked on, and been paid for,
+    /// although no answer arrived.
+    pub lost: u32,
+    /// Whether the model has answered another call of this process.
+    pub after_success: bool,
     /// The transport's own error.
     #[source]
     pub source: Option<Arc<dyn Error + Send + Sync>>,
@@ -141,16 +159,9 @@ impl ModelError {
             request_id: None,
             body: None,
             attempts: 0,
+            lost: 0,
+            after_success: false,
             source: None,
-        }
-    }
-
-    /// The caller's token was cancelled after so many HTTP requests.
-    #[must_use]
-    pub fn cancelled(attempts: u32) -> Self {
-        Self {
-            attempts,
-            ..Self::new(ErrorKind::Cancelled, String::new())
         }
     }
 
@@ -191,30 +202,55 @@ impl ModelError {
     /// although no answer arrived.
     #[must_use]
     pub fn may_have_been_billed(&self) -> bool {
-        self.attempts > 0
-            && matches!(
-                self.kind,
-                ErrorKind::Timeout
-                    | ErrorKind::CutOff
-                    | ErrorKind::Malformed
-                    | ErrorKind::Cancelled
-            )
+        self.lost > 0
+    }
+
+    /// The same of the one attempt that failed like this. What is refused is not
+    /// billed; an answer that was lost on its way, by a gateway too, may be.
+    pub(super) fn lost_an_answer(&self) -> bool {
+        matches!(
+            self.kind,
+            ErrorKind::Timeout | ErrorKind::CutOff | ErrorKind::Malformed | ErrorKind::Cancelled
+        ) || matches!(self.status, Some(408 | 502 | 504))
+    }
+
+    /// Whom it concerns. Before the first answer a refused address or model is
+    /// everybody's trouble: a wrong key, an unknown model, a dead host. Once the
+    /// model has answered, the same refusal says something about one request,
+    /// and a connection that fails is an outage.
+    #[must_use]
+    pub fn scope(&self) -> Scope {
+        match self.kind {
+            ErrorKind::Cancelled => Scope::Cancelled,
+            ErrorKind::ContentFilter | ErrorKind::ContextTooLong | ErrorKind::BadRequest { .. } => {
+                Scope::Request
+            }
+            ErrorKind::RateLimited
+            | ErrorKind::ServerError
+            | ErrorKind::Timeout
+            | ErrorKind::CutOff
+            | ErrorKind::Malformed => Scope::Provider,
+            ErrorKind::QuotaExceeded => Scope::Run,
+            ErrorKind::Unauthorized if self.status == Some(401) => Scope::Run,
+            ErrorKind::Connect | ErrorKind::Tls if self.after_success => Scope::Provider,
+            ErrorKind::Unauthorized | ErrorKind::NotFound | ErrorKind::Settings
+                if self.after_success =>
+            {
+                Scope::Request
+            }
+            ErrorKind::Unauthorized
+            | ErrorKind::NotFound
+            | ErrorKind::Settings
+            | ErrorKind::Connect
+            | ErrorKind::Tls => Scope::Run,
+        }
     }
 
     /// Whether every other call of this run would fail alike, so that the run
-    /// stops instead of failing question by question: a wrong key, an unknown
-    /// model, a dead host, no money left, settings that cannot work.
+    /// stops instead of failing question by question.
     #[must_use]
     pub fn is_fatal_for_run(&self) -> bool {
-        matches!(
-            self.kind,
-            ErrorKind::Unauthorized
-                | ErrorKind::NotFound
-                | ErrorKind::QuotaExceeded
-                | ErrorKind::Connect
-                | ErrorKind::Tls
-                | ErrorKind::Settings
-        )
+        self.scope() == Scope::Run
     }
 }
 
@@ -259,14 +295,53 @@ mod tests {
         );
     }
 
+    fn scope(kind: ErrorKind, status: Option<u16>, after_success: bool) -> Scope {
+        ModelError {
+            status,
+            after_success,
+            ..ModelError::new(kind, "")
+        }
+        .scope()
+    }
+
     #[test]
     fn only_what_every_call_would_meet_ends_a_run() {
-        let fatal = |kind| ModelError::new(kind, "").is_fatal_for_run();
-        assert!(fatal(ErrorKind::Unauthorized));
-        assert!(fatal(ErrorKind::NotFound));
-        assert!(fatal(ErrorKind::Connect));
-        assert!(!fatal(ErrorKind::ContentFilter));
-        assert!(!fatal(ErrorKind::RateLimited));
-        assert!(!fatal(ErrorKind::BadRequest { parameter: None }));
+        let first = |kind, status| scope(kind, status, false);
+        assert_eq!(first(ErrorKind::Unauthorized, Some(403)), Scope::Run);
+        assert_eq!(first(ErrorKind::NotFound, Some(404)), Scope::Run);
+        assert_eq!(first(ErrorKind::Connect, None), Scope::Run);
+        assert_eq!(first(ErrorKind::ContentFilter, None), Scope::Request);
+        assert_eq!(first(ErrorKind::RateLimited, None), Scope::Provider);
+        let refused = ErrorKind::BadRequest { parameter: None };
+        assert_eq!(first(refused, Some(400)), Scope::Request);
+    }
+
+    #[test]
+    fn once_the_model_has_answered_a_refusal_concerns_its_own_request() {
+        let later = |kind, status| scope(kind, status, true);
+        assert_eq!(later(ErrorKind::Unauthorized, Some(403)), Scope::Request);
+        assert_eq!(later(ErrorKind::NotFound, Some(404)), Scope::Request);
+        assert_eq!(later(ErrorKind::Connect, None), Scope::Provider);
+        assert_eq!(later(ErrorKind::Unauthorized, Some(401)), Scope::Run);
+        assert_eq!(later(ErrorKind::QuotaExceeded, Some(429)), Scope::Run);
+    }
+
+    #[test]
+    fn what_was_refused_is_not_billed_and_what_was_lost_may_be() {
+        let lost = |kind, status| {
+            let error = ModelError {
+                status,
+                ..ModelError::new(kind, "")
+            };
+            error.lost_an_answer()
+        };
+        assert!(lost(ErrorKind::Timeout, None));
+        assert!(lost(ErrorKind::CutOff, Some(200)));
+        assert!(lost(ErrorKind::Malformed, Some(200)));
+        assert!(lost(ErrorKind::ServerError, Some(502)));
+        assert!(lost(ErrorKind::ServerError, Some(504)));
+        assert!(!lost(ErrorKind::ServerError, Some(500)));
+        assert!(!lost(ErrorKind::RateLimited, Some(429)));
+        assert!(!lost(ErrorKind::Connect, None));
     }
 }

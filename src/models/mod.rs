@@ -25,14 +25,14 @@ mod wire;
 
 pub use capabilities::{Capabilities, Correction};
 pub use chat_json::{messages_json, tools_json};
-pub use error::{ErrorKind, ModelError};
+pub use error::{ErrorKind, ModelError, Scope};
 pub use http::{client as http_client, download_client, install_crypto, upgrade_client};
 pub use openai::{CallEvent, Observer, OpenAiModel};
-pub use price::{Cost, Price, PriceError, PriceList};
+pub use price::{Cost, Price, PriceError, PriceList, PriceOf};
 pub use retry::{RetryNotice, RetryOptions};
 pub use settings::{Endpoint, Flags, OPENAI_BASE_URL, Provider, Settings, SettingsError, Timeouts};
 pub use types::{
-    ChatModel, ChatReply, ChatRequest, Feature, FinishReason, Format, Message, Role, Support,
+    ChatModel, ChatReply, ChatRequest, Feature, FinishReason, Format, Message, Role, Stop, Support,
     ToolCall, ToolChoice, ToolSpec, Usage,
 };
 pub use usage::{NodeUsage, UsageByNode};

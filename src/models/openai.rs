@@ -16,7 +16,6 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::de::IgnoredAny;
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 use tracing::{Instrument, Span};
 
 use crate::telemetry::{attributes as names, set, shown_address, strike_json};
@@ -30,7 +29,7 @@ use super::retry::{Failed, RetryNotice, retry};
 use super::settings::{Endpoint, Settings, SettingsError};
 use super::trace;
 use super::transport::{Attempt, Exchange, Transport};
-use super::types::{ChatModel, ChatReply, ChatRequest, Feature, Format, Support};
+use super::types::{ChatModel, ChatReply, ChatRequest, Feature, Format, Stop, Support};
 use super::wire::{Answer, Body, Dialect, read_answer};
 
 /// Something that happened within a call and that a patient user wants to see.
@@ -55,6 +54,8 @@ pub struct OpenAiModel {
     dialect: Mutex<Dialect>,
     /// Whether the server has answered anything yet.
     reached: AtomicBool,
+    /// Whether a call was answered yet.
+    answered: AtomicBool,
     jitter: RandomState,
     observer: Option<Observer>,
 }
@@ -75,6 +76,7 @@ impl OpenAiModel {
             capabilities,
             settings,
             reached: AtomicBool::new(false),
+            answered: AtomicBool::new(false),
             jitter: RandomState::new(),
             observer: None,
         })
@@ -109,22 +111,16 @@ impl OpenAiModel {
         }
     }
 
-    async fn call(
-        &self,
-        request: &ChatRequest,
-        cancel: &CancellationToken,
-    ) -> Result<ChatReply, ModelError> {
+    async fn call(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError> {
         let started = Instant::now();
         let transport = self.transport.fresh();
         let client = self.client.clone().with_http_service(transport.clone());
         let mut dialect = self.dialect();
         let mut spoken = vec![dialect];
         loop {
-            match self
-                .send(&client, &transport, request, dialect, cancel)
-                .await
-            {
+            match self.send(&client, &transport, request, dialect, stop).await {
                 Ok((answer, exchange)) => {
+                    self.answered.store(true, Ordering::Relaxed);
                     if let Some(id) = answer.id {
                         set(&Span::current(), names::RESPONSE_ID, id);
                     }
@@ -137,6 +133,8 @@ impl OpenAiModel {
                         model: answer.model.unwrap_or_else(|| self.settings.model.clone()),
                         request_id: classify::request_id(&exchange, self.settings.key()),
                         attempts: transport.sent(),
+                        lost: transport.lost(),
+                        left_out: dialect.left_out(request),
                         latency: started.elapsed(),
                     });
                 }
@@ -145,7 +143,7 @@ impl OpenAiModel {
                         dialect = better;
                         spoken.push(better);
                     }
-                    _ => return Err(self.located(error, transport.sent())),
+                    _ => return Err(self.located(error, &transport)),
                 },
             }
         }
@@ -158,15 +156,14 @@ impl OpenAiModel {
         transport: &Transport,
         request: &ChatRequest,
         dialect: Dialect,
-        cancel: &CancellationToken,
+        stop: &Stop,
     ) -> Result<(Answer, Exchange), ModelError> {
         let body = Body::new(&self.settings.model, request, dialect);
         let tries = AtomicU32::new(0);
         let outcome = retry(
             self.settings.retry,
             self.jitter.build_hasher().finish() ^ u64::from(transport.sent()),
-            cancel,
-            &|| transport.sent(),
+            stop,
             &|notice| {
                 tracing::warn!(
                     node = request.node,
@@ -179,6 +176,7 @@ impl OpenAiModel {
             },
             || async {
                 tries.fetch_add(1, Ordering::Relaxed);
+                let before = transport.sent();
                 let sent = client.chat().create_byot::<_, IgnoredAny>(&body).await;
                 let Some(attempt) = transport.take() else {
                     // It never came to the transport: the request cannot be written as JSON.
@@ -188,7 +186,15 @@ impl OpenAiModel {
                         message.unwrap_or_default(),
                     )));
                 };
-                self.judge(attempt)
+                let judged = self.judge(attempt);
+                let lost = judged
+                    .as_ref()
+                    .err()
+                    .is_some_and(|failed| failed.error.lost_an_answer());
+                if transport.sent() > before && !lost {
+                    transport.accounted_for();
+                }
+                judged
             },
         )
         .await;
@@ -288,8 +294,10 @@ impl OpenAiModel {
     }
 
     /// The error with what a reader needs to find the place.
-    fn located(&self, mut error: ModelError, sent: u32) -> ModelError {
-        error.attempts = sent;
+    fn located(&self, mut error: ModelError, transport: &Transport) -> ModelError {
+        error.attempts = transport.sent();
+        error.lost = transport.lost();
+        error.after_success = self.answered.load(Ordering::Relaxed);
         let base = shown_address(&self.settings.base_url);
         let place = match error.kind {
             ErrorKind::NotFound => format!("`{}` at {base}", self.settings.model),
@@ -332,12 +340,12 @@ impl ChatModel for OpenAiModel {
     fn chat<'a>(
         &'a self,
         request: &'a ChatRequest,
-        cancel: &'a CancellationToken,
+        stop: &'a Stop,
     ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         async move {
             let span = trace::chat(&self.settings.model, request);
             trace::server(&span, &self.settings);
-            let outcome = self.call(request, cancel).instrument(span.clone()).await;
+            let outcome = self.call(request, stop).instrument(span.clone()).await;
             trace::ended(&span, &self.settings, &outcome);
             outcome
         }

@@ -2,12 +2,13 @@
 //!
 //! An unknown model, an answer without usage, and a server that is not the one
 //! the prices are of, have an unknown cost. Unknown is never counted as zero: a
-//! [`Cost`] carries how many calls it does not know.
+//! [`Cost`] carries how many requests it does not know the cost of.
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::iter::Sum;
 use std::ops::AddAssign;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,9 @@ use super::settings::Endpoint;
 use super::types::{ChatReply, Usage};
 
 const TABLE: &str = include_str!("../../data/prices.json");
+
+/// What the tokens of a reply cost in US dollars; `None` where no price is listed.
+pub type PriceOf = Arc<dyn Fn(&ChatReply) -> Option<Decimal> + Send + Sync>;
 
 /// A price list that cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -132,11 +136,10 @@ impl PriceList {
         (listed || price.anywhere).then_some(price)
     }
 
-    /// What a reply cost, in dollars; `None` if that is not known.
+    /// What the tokens of a reply cost, in dollars; `None` if that is not known.
     ///
-    /// A reply for which nothing was sent cost nothing. Requests that broke on
-    /// their way back may have been billed as well; no server says so, and they
-    /// are not in it.
+    /// A reply for which nothing was sent cost nothing. [`Cost::of_reply`] adds
+    /// the requests of the call that were lost.
     #[must_use]
     pub fn cost(&self, endpoint: Endpoint, reply: &ChatReply) -> Option<Decimal> {
         if reply.attempts == 0 {
@@ -157,54 +160,89 @@ fn is_date(text: &str) -> bool {
 /// A sum of costs that remembers what it does not know.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
-    /// Dollars of the calls whose cost is known.
+    /// Dollars of the requests whose cost is known.
     pub known: Decimal,
-    /// Calls whose cost is in `known`.
-    pub priced_calls: u64,
-    /// Calls whose cost is not known.
-    pub unpriced_calls: u64,
+    /// Requests whose cost is in `known`.
+    pub priced: u64,
+    /// Requests whose cost is not known.
+    pub unpriced: u64,
 }
 
 impl Cost {
-    /// The cost of one call.
+    /// The cost of an answered call: `dollars` for the reply, if they are known,
+    /// and nothing known of the requests that were lost before it.
     #[must_use]
-    pub fn of_call(dollars: Option<Decimal>) -> Self {
-        match dollars {
-            Some(known) => Self {
+    pub fn of_reply(reply: &ChatReply, dollars: Option<Decimal>) -> Self {
+        let mut cost = Self::of_request(dollars);
+        cost += Self::unknown(u64::from(reply.lost));
+        cost
+    }
+
+    /// The cost of one request; `None` where it is not known.
+    #[must_use]
+    pub fn of_request(dollars: Option<Decimal>) -> Self {
+        dollars.map_or_else(
+            || Self::unknown(1),
+            |known| Self {
                 known,
-                priced_calls: 1,
-                unpriced_calls: 0,
+                priced: 1,
+                unpriced: 0,
             },
-            None => Self {
-                unpriced_calls: 1,
-                ..Self::default()
-            },
+        )
+    }
+
+    /// The cost of so many requests of which nothing is known.
+    #[must_use]
+    pub fn unknown(requests: u64) -> Self {
+        Self {
+            unpriced: requests,
+            ..Self::default()
         }
     }
 
     /// The whole sum in dollars; `None` if any part of it is unknown.
     #[must_use]
     pub fn total(&self) -> Option<Decimal> {
-        (self.unpriced_calls == 0).then_some(self.known)
+        (self.unpriced == 0).then_some(self.known)
+    }
+
+    /// The sum in a few words; nothing for a sum of zero.
+    #[must_use]
+    pub fn brief(&self) -> Option<String> {
+        match (self.known.is_zero(), self.unpriced) {
+            (true, 0) => None,
+            (true, _) => Some("cost unknown".to_owned()),
+            (false, 0) => Some(format!("${:.4}", self.known)),
+            (false, _) => Some(format!("at least ${:.4}", self.known)),
+        }
     }
 }
 
 impl AddAssign for Cost {
     fn add_assign(&mut self, other: Self) {
         self.known += other.known;
-        self.priced_calls += other.priced_calls;
-        self.unpriced_calls += other.unpriced_calls;
+        self.priced += other.priced;
+        self.unpriced += other.unpriced;
+    }
+}
+
+impl Sum for Cost {
+    fn sum<I: Iterator<Item = Self>>(costs: I) -> Self {
+        costs.fold(Self::default(), |mut sum, cost| {
+            sum += cost;
+            sum
+        })
     }
 }
 
 impl fmt::Display for Cost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.priced_calls, self.unpriced_calls) {
+        match (self.priced, self.unpriced) {
             (0, 1..) => f.write_str("unknown"),
             (_, 0) => write!(f, "${:.4}", self.known),
             (priced, unpriced) => write!(
                 f,
-                "at least ${:.4} ({unpriced} of {} calls without a known price)",
+                "at least ${:.4} ({unpriced} of {} requests without a known cost)",
                 self.known,
                 priced + unpriced
             ),
@@ -321,19 +359,36 @@ mod tests {
 
     #[test]
     fn a_sum_tells_what_it_does_not_know() {
+        let answered = reply("gpt-4o", Some(USAGE));
         let mut sum = Cost::default();
         assert_eq!(
-            (sum.total(), sum.to_string().as_str()),
-            (Some(Decimal::ZERO), "$0.0000")
+            (sum.total(), sum.to_string().as_str(), sum.brief()),
+            (Some(Decimal::ZERO), "$0.0000", None)
         );
-        sum += Cost::of_call(Some(dollars("0.25")));
+        sum += Cost::of_reply(&answered, Some(dollars("0.25")));
         assert_eq!(sum.to_string(), "$0.2500");
-        sum += Cost::of_call(None);
+        sum += Cost::of_reply(&answered, None);
         assert_eq!(sum.total(), None);
         assert_eq!(
             sum.to_string(),
-            "at least $0.2500 (1 of 2 calls without a known price)"
+            "at least $0.2500 (1 of 2 requests without a known cost)"
         );
-        assert_eq!(Cost::of_call(None).to_string(), "unknown");
+        assert_eq!(sum.brief().unwrap(), "at least $0.2500");
+        assert_eq!(Cost::unknown(1).to_string(), "unknown");
+    }
+
+    #[test]
+    fn a_reply_after_lost_requests_costs_at_least_its_own_tokens() {
+        let repeated = ChatReply {
+            attempts: 3,
+            lost: 2,
+            ..reply("gpt-4o", Some(USAGE))
+        };
+        let cost = Cost::of_reply(&repeated, Some(Decimal::ONE));
+        assert_eq!(
+            (cost.known, cost.priced, cost.unpriced),
+            (Decimal::ONE, 1, 2)
+        );
+        assert_eq!(cost.total(), None);
     }
 }

@@ -13,10 +13,11 @@ use std::time::Duration;
 use backoff::backoff::Backoff;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use tokio::sync::watch;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
 use super::error::{ErrorKind, ModelError};
+use super::types::Stop;
 
 /// How often and how long a failed request is repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,15 +187,13 @@ impl Backoff for RetryBudget {
 }
 
 /// Runs `operation` until it succeeds, fails for good, the budget is spent, or
-/// `cancel` fires; the latter ends a wait or a running attempt at once.
+/// it is stopped: draining ends a wait at once, aborting a running attempt too.
 ///
-/// `seed` drives the jitter. `sent` tells how many HTTP requests went out, for
-/// the error of a cancelled call.
+/// `seed` drives the jitter.
 pub(super) async fn retry<T, F, Fut>(
     options: RetryOptions,
     seed: u64,
-    cancel: &CancellationToken,
-    sent: &(dyn Fn() -> u32 + Sync),
+    stop: &Stop,
     notify: &(dyn Fn(RetryNotice) + Sync),
     mut operation: F,
 ) -> Result<T, ModelError>
@@ -208,14 +207,20 @@ where
     }));
     let budget = RetryBudget::new(options, seed, Arc::clone(&ask));
     let mut tries: u32 = 0;
+    // Before the first attempt nothing is waited for.
+    let (running, mut phase) = watch::channel(true);
     let attempts = backoff::future::retry_notify(
         budget,
         || {
             // `backoff` calls this before it waits, so nothing may happen outside the future.
             let attempt = operation();
             let ask = Arc::clone(&ask);
+            let running = &running;
             async move {
-                attempt.await.map_err(|failed| {
+                running.send_replace(true);
+                let outcome = attempt.await;
+                running.send_replace(false);
+                outcome.map_err(|failed| {
                     *ask.lock().unwrap_or_else(PoisonError::into_inner) = Ask {
                         hint: failed.hint,
                         patience: failed.patience,
@@ -237,10 +242,15 @@ where
             });
         },
     );
+    let waits_while_draining = async {
+        stop.drain.cancelled().await;
+        let _ = phase.wait_for(|running| !running).await;
+    };
     tokio::select! {
         biased;
-        () = cancel.cancelled() => Err(ModelError::cancelled(sent())),
+        () = stop.abort.cancelled() => Err(ModelError::new(ErrorKind::Cancelled, "")),
         outcome = attempts => outcome,
+        () = waits_while_draining => Err(ModelError::new(ErrorKind::Cancelled, "")),
     }
 }
 
@@ -276,8 +286,7 @@ mod tests {
         let outcome = retry(
             options,
             7,
-            &CancellationToken::new(),
-            &|| 0,
+            &Stop::default(),
             &|notice| notices.lock().unwrap().push(notice),
             || {
                 let made = &make;
@@ -352,27 +361,52 @@ mod tests {
         assert!(waited <= options.total, "{waited:?}");
     }
 
-    #[tokio::test]
-    async fn cancelling_ends_a_wait_at_once() {
-        let cancel = CancellationToken::new();
-        let options = RetryOptions {
-            first_delay: Duration::from_secs(300),
-            max_delay: Duration::from_secs(300),
-            total: Duration::from_secs(3000),
-            ..QUICK
-        };
-        let start = Instant::now();
+    /// Waits that outlast any test.
+    const PATIENT: RetryOptions = RetryOptions {
+        first_delay: Duration::from_secs(300),
+        max_delay: Duration::from_secs(300),
+        total: Duration::from_secs(3000),
+        ..QUICK
+    };
+
+    /// What a call that fails for ever gives once it is stopped in its first wait.
+    async fn stopped_while_waiting(stopped: impl Fn(&Stop)) -> ErrorKind {
+        let stop = Stop::default();
+        let waits = tokio::sync::Notify::new();
+        let notify = |_| waits.notify_one();
         let (outcome, ()) = tokio::join!(
-            retry(options, 1, &cancel, &|| 4, &|_| (), || async {
+            retry(PATIENT, 1, &stop, &notify, || async {
                 Err::<(), _>(failure(Patience::Full, None))
             }),
             async {
-                tokio::time::sleep(Duration::from_millis(20)).await;
-                cancel.cancel();
+                waits.notified().await;
+                stopped(&stop);
             }
         );
-        let error = outcome.unwrap_err();
-        assert_eq!((error.kind, error.attempts), (ErrorKind::Cancelled, 4));
-        assert!(start.elapsed() < Duration::from_secs(300));
+        outcome.unwrap_err().kind
+    }
+
+    #[tokio::test]
+    async fn draining_and_aborting_end_a_wait_at_once() {
+        let drained = stopped_while_waiting(|stop| stop.drain.cancel()).await;
+        assert_eq!(drained, ErrorKind::Cancelled);
+        let aborted = stopped_while_waiting(|stop| stop.abort.cancel()).await;
+        assert_eq!(aborted, ErrorKind::Cancelled);
+    }
+
+    #[tokio::test]
+    async fn draining_lets_a_running_attempt_end_and_begins_no_other() {
+        let stop = Stop::default();
+        let drained = stop.drain.clone();
+        let answered = retry(PATIENT, 1, &stop, &|_| (), || async {
+            drained.cancel();
+            tokio::task::yield_now().await;
+            Ok::<_, Failed>(42)
+        });
+        assert_eq!(answered.await.unwrap(), 42);
+        let failed = retry(PATIENT, 1, &stop, &|_| (), || async {
+            Err::<(), _>(failure(Patience::Full, None))
+        });
+        assert_eq!(failed.await.unwrap_err().kind, ErrorKind::Cancelled);
     }
 }

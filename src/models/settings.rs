@@ -146,7 +146,7 @@ impl Default for Timeouts {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
-            attempt: Duration::from_secs(180),
+            attempt: Duration::from_secs(120),
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::telemetry::{
 };
 
 use super::error::{ErrorKind, ModelError};
-use super::price::PriceList;
+use super::price::{Cost, PriceList};
 use super::settings::{Provider, Settings};
 use super::types::{ChatReply, ChatRequest, Format, Message, Role};
 
@@ -77,6 +77,10 @@ pub fn replied(span: &Span, reply: &ChatReply) {
     set(span, names::RESPONSE_MODEL, reply.model.clone());
     set_list(span, names::FINISH_REASONS, [reply.finish.as_str()]);
     set(span, names::ATTEMPTS, i64::from(reply.attempts));
+    if !reply.left_out.is_empty() {
+        let left_out = reply.left_out.iter().map(String::as_str);
+        set_list(span, names::LEFT_OUT, left_out);
+    }
     if let Some(usage) = reply.usage {
         set(span, names::INPUT_TOKENS, count(usage.input_tokens));
         set(span, names::OUTPUT_TOKENS, count(usage.output_tokens));
@@ -109,7 +113,8 @@ pub(super) fn ended(span: &Span, settings: &Settings, outcome: &Result<ChatReply
     match outcome {
         Ok(reply) => {
             replied(span, reply);
-            let cost = PriceList::embedded().cost(settings.endpoint(), reply);
+            let dollars = PriceList::embedded().cost(settings.endpoint(), reply);
+            let cost = Cost::of_reply(reply, dollars).total();
             if let Some(dollars) = cost.and_then(|cost| cost.to_f64()) {
                 set(span, names::COST, dollars);
             }

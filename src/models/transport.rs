@@ -61,6 +61,7 @@ pub(super) struct Transport {
     timeout: Duration,
     max_body: usize,
     sent: Arc<AtomicU32>,
+    lost: Arc<AtomicU32>,
     last: Arc<Mutex<Option<Attempt>>>,
 }
 
@@ -72,6 +73,7 @@ impl Transport {
             timeout,
             max_body,
             sent: Arc::default(),
+            lost: Arc::default(),
             last: Arc::default(),
         }
     }
@@ -80,6 +82,7 @@ impl Transport {
     pub fn fresh(&self) -> Self {
         Self {
             sent: Arc::default(),
+            lost: Arc::default(),
             last: Arc::default(),
             ..self.clone()
         }
@@ -88,6 +91,16 @@ impl Transport {
     /// HTTP requests sent so far.
     pub fn sent(&self) -> u32 {
         self.sent.load(Ordering::Relaxed)
+    }
+
+    /// Of these, requests that are neither answered nor refused.
+    pub fn lost(&self) -> u32 {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    /// The last request that was sent is answered or refused.
+    pub fn accounted_for(&self) {
+        self.lost.fetch_sub(1, Ordering::Relaxed);
     }
 
     /// Takes the end of the last attempt.
@@ -111,6 +124,7 @@ impl Transport {
         };
         // Counted before it is sent, so that a cancelled request counts too.
         self.sent.fetch_add(1, Ordering::Relaxed);
+        self.lost.fetch_add(1, Ordering::Relaxed);
         let outcome =
             tokio::time::timeout(self.timeout, self.exchange(request, &mut exchange)).await;
         let broken = match outcome {
@@ -120,6 +134,7 @@ impl Transport {
                 let broken = judge(&source, exchange.status != 0);
                 if matches!(broken, Broken::Connect | Broken::Tls) {
                     self.sent.fetch_sub(1, Ordering::Relaxed);
+                    self.lost.fetch_sub(1, Ordering::Relaxed);
                 }
                 // The URL is told by the caller, without its query.
                 Some((broken, Some(Arc::new(source.without_url()) as _)))

@@ -15,6 +15,16 @@ use tokio_util::sync::CancellationToken;
 
 use super::error::ModelError;
 
+/// How work is stopped from outside.
+#[derive(Clone, Debug, Default)]
+pub struct Stop {
+    /// Nothing new begins: no question, and no further attempt of a request that
+    /// failed. Requests in flight are waited for.
+    pub drain: CancellationToken,
+    /// Requests in flight are given up too.
+    pub abort: CancellationToken,
+}
+
 /// Something that answers chat requests: a provider, or a wrapper around one.
 ///
 /// One call is one answer as far as the caller sees: retries, the correction of
@@ -30,14 +40,15 @@ pub trait ChatModel: Send + Sync {
     /// Asks once, retries included.
     ///
     /// # Errors
-    /// [`ModelError`]; a content filter that stopped the *answer* is no error
+    /// [`ModelError`]; a content filter that stopped the *answer* is not an error
     /// but [`FinishReason::ContentFilter`], and a refusal is
-    /// [`ChatReply::refusal`]. `cancel` ends waiting at once with
+    /// [`ChatReply::refusal`]. `stop.drain` ends a wait between two attempts at
+    /// once, `stop.abort` a request too, with
     /// [`ErrorKind::Cancelled`](super::ErrorKind::Cancelled).
     fn chat<'a>(
         &'a self,
         request: &'a ChatRequest,
-        cancel: &'a CancellationToken,
+        stop: &'a Stop,
     ) -> BoxFuture<'a, Result<ChatReply, ModelError>>;
 }
 
@@ -53,9 +64,9 @@ impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
     fn chat<'a>(
         &'a self,
         request: &'a ChatRequest,
-        cancel: &'a CancellationToken,
+        stop: &'a Stop,
     ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
-        (**self).chat(request, cancel)
+        (**self).chat(request, stop)
     }
 }
 
@@ -361,9 +372,22 @@ pub struct ChatReply {
     /// HTTP requests sent for this answer: at least 1 over a network, 0 for a
     /// model inside this process or an answer that was kept from before.
     pub attempts: u32,
+    /// Of these, requests that brought no answer but that a model may have worked
+    /// on, and been paid for.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lost: u32,
+    /// Sampling settings of the request that this model does not take, and that
+    /// the answer was made without: `temperature`, `seed`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// From the first request sent to the whole answer, retries and their
     /// waiting included; waiting for a slot is not.
     pub latency: Duration,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 impl ChatReply {

@@ -4,38 +4,73 @@ use std::collections::BTreeMap;
 use std::ops::AddAssign;
 use std::time::Duration;
 
-use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-use super::error::ModelError;
 use super::price::Cost;
 use super::types::{ChatReply, Usage};
 
 /// What one node used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeUsage {
-    /// Calls that brought an answer.
-    pub answered: u64,
-    /// Calls that brought none.
+    /// Calls, failed ones among them.
+    pub calls: u64,
+    /// Calls that brought no answer.
     pub failed: u64,
-    /// HTTP requests sent for both.
+    /// HTTP requests sent for them, retries included.
     pub requests: u64,
+    /// Requests that brought no answer but may have been billed: `tokens` and
+    /// `cost` are too small by theirs.
+    pub lost: u64,
     /// Tokens of the answers that told them.
+    #[serde(flatten)]
     pub tokens: Usage,
     /// Answers that told no tokens: `tokens` is too small by theirs.
     pub without_usage: u64,
-    /// Their cost. A failed call that sent something counts as unpriced, unless
-    /// the provider refused it.
+    /// Their cost.
+    #[serde(skip)]
     pub cost: Cost,
     /// Time of the answered calls, retries included.
+    #[serde(skip)]
     pub time: Duration,
+}
+
+impl NodeUsage {
+    /// What an answered call used.
+    #[must_use]
+    pub fn of_reply(reply: &ChatReply, cost: Cost) -> Self {
+        Self {
+            calls: 1,
+            failed: 0,
+            requests: u64::from(reply.attempts),
+            lost: u64::from(reply.lost),
+            tokens: reply.usage.unwrap_or_default(),
+            // A model inside this process tells no tokens, and has none to tell.
+            without_usage: u64::from(reply.usage.is_none() && reply.attempts > 0),
+            cost,
+            time: reply.latency,
+        }
+    }
+
+    /// What a call used that brought no answer.
+    #[must_use]
+    pub fn of_failure(attempts: u32, cost: Cost) -> Self {
+        Self {
+            calls: 1,
+            failed: 1,
+            requests: u64::from(attempts),
+            lost: cost.unpriced,
+            cost,
+            ..Self::default()
+        }
+    }
 }
 
 impl AddAssign for NodeUsage {
     fn add_assign(&mut self, other: Self) {
-        self.answered += other.answered;
+        self.calls += other.calls;
         self.failed += other.failed;
         self.requests += other.requests;
+        self.lost += other.lost;
         self.tokens += other.tokens;
         self.without_usage += other.without_usage;
         self.cost += other.cost;
@@ -51,37 +86,15 @@ pub struct UsageByNode {
 }
 
 impl UsageByNode {
-    /// Adds an answer to `node`; `dollars` is `None` where the cost is not known.
-    pub fn add_reply(&mut self, node: &str, reply: &ChatReply, dollars: Option<Decimal>) {
-        *self.node(node) += NodeUsage {
-            answered: 1,
-            requests: u64::from(reply.attempts),
-            tokens: reply.usage.unwrap_or_default(),
-            without_usage: u64::from(reply.usage.is_none()),
-            cost: Cost::of_call(dollars),
-            time: reply.latency,
-            ..NodeUsage::default()
-        };
-    }
-
-    /// Adds a call of `node` that failed.
-    pub fn add_error(&mut self, node: &str, error: &ModelError) {
-        *self.node(node) += NodeUsage {
-            failed: 1,
-            requests: u64::from(error.attempts),
-            cost: if error.may_have_been_billed() {
-                Cost::of_call(None)
-            } else {
-                Cost::default()
-            },
-            ..NodeUsage::default()
-        };
+    /// Adds what a call of `node` used.
+    pub fn add(&mut self, node: &str, usage: NodeUsage) {
+        *self.nodes.entry(node.to_owned()).or_default() += usage;
     }
 
     /// Adds what somebody else used.
     pub fn merge(&mut self, other: &Self) {
         for (node, usage) in &other.nodes {
-            *self.node(node) += *usage;
+            self.add(node, *usage);
         }
     }
 
@@ -101,16 +114,12 @@ impl UsageByNode {
         }
         total
     }
-
-    fn node(&mut self, name: &str) -> &mut NodeUsage {
-        self.nodes.entry(name.to_owned()).or_default()
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::models::ErrorKind;
+    use rust_decimal::Decimal;
 
     #[test]
     fn nodes_are_kept_apart_and_summed() {
@@ -122,46 +131,30 @@ mod tests {
                 ..Usage::default()
             }),
             attempts: 2,
+            lost: 1,
             latency: Duration::from_millis(30),
             ..ChatReply::text("42")
         };
-        usage.add_reply("analyst", &reply, Some(Decimal::ONE));
-        usage.add_reply("critic", &ChatReply::text("ALL_OK"), None);
-        let refused = ModelError {
+        let untold = ChatReply {
             attempts: 1,
-            ..ModelError::new(ErrorKind::ContentFilter, "")
+            ..ChatReply::text("ALL_OK")
         };
-        usage.add_error("critic", &refused);
+        let cost = Cost::of_reply(&reply, Some(Decimal::ONE));
+        usage.add("analyst", NodeUsage::of_reply(&reply, cost));
+        let cost = Cost::of_reply(&untold, None);
+        usage.add("critic", NodeUsage::of_reply(&untold, cost));
+        usage.add("critic", NodeUsage::of_failure(3, Cost::default()));
         let names: Vec<&str> = usage.iter().map(|(node, _)| node).collect();
         assert_eq!(names, ["analyst", "critic"]);
 
         let mut twice = usage.clone();
         twice.merge(&usage);
         let total = twice.total();
-        assert_eq!((total.answered, total.failed, total.requests), (4, 2, 6));
+        assert_eq!((total.calls, total.failed, total.requests), (6, 2, 12));
         assert_eq!(total.tokens.total(), 24);
-        assert_eq!(total.without_usage, 2);
+        assert_eq!((total.without_usage, total.lost), (2, 2));
         assert_eq!(total.cost.total(), None);
         assert_eq!(total.cost.known, Decimal::TWO);
         assert_eq!(total.time, Duration::from_millis(60));
-    }
-
-    #[test]
-    fn only_a_failure_after_an_answer_began_may_have_been_billed() {
-        let cost = |kind, attempts| {
-            let mut usage = UsageByNode::default();
-            let error = ModelError {
-                attempts,
-                ..ModelError::new(kind, "")
-            };
-            usage.add_error("analyst", &error);
-            usage.total().cost.total()
-        };
-        assert_eq!(cost(ErrorKind::RateLimited, 6), Some(Decimal::ZERO));
-        assert_eq!(cost(ErrorKind::Connect, 0), Some(Decimal::ZERO));
-        assert_eq!(cost(ErrorKind::Timeout, 6), None);
-        assert_eq!(cost(ErrorKind::CutOff, 6), None);
-        assert_eq!(cost(ErrorKind::Cancelled, 0), Some(Decimal::ZERO));
-        assert_eq!(cost(ErrorKind::Cancelled, 1), None);
     }
 }

@@ -54,6 +54,19 @@ pub(super) struct Dialect {
 }
 
 impl Dialect {
+    /// The sampling settings of `request` that are not sent in this dialect.
+    pub fn left_out(self, request: &ChatRequest) -> Vec<String> {
+        let parts = [
+            (
+                "temperature",
+                request.temperature.is_some() && !self.temperature,
+            ),
+            ("seed", request.seed.is_some() && !self.seed),
+        ];
+        let left_out = parts.into_iter().filter(|(_, left_out)| *left_out);
+        left_out.map(|(name, _)| name.to_owned()).collect()
+    }
+
     /// Takes over what changed from `before` to `after`, and nothing else.
     pub fn adopt(&mut self, before: Self, after: Self) {
         if before.token_limit != after.token_limit {
@@ -314,9 +327,10 @@ fn read_call((index, call): (usize, &Value)) -> Option<ToolCall> {
 
 fn read_usage(usage: &Value) -> Option<Usage> {
     let count = |path: &str| usage.pointer(path).and_then(Value::as_u64);
+    // A reply always has tokens in and out: where one is missing, both are unknown.
     Some(Usage {
         input_tokens: count("/prompt_tokens")?,
-        output_tokens: count("/completion_tokens").unwrap_or(0),
+        output_tokens: count("/completion_tokens")?,
         cached_input_tokens: count("/prompt_tokens_details/cached_tokens").unwrap_or(0),
         reasoning_tokens: count("/completion_tokens_details/reasoning_tokens").unwrap_or(0),
     })
@@ -450,7 +464,6 @@ mod tests {
                 "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}],
                 "tool_calls": [{"function": {"name": "f", "arguments": {"x": 1}}}],
             }, "finish_reason": "stop"}],
-            "usage": {"prompt_tokens": 3},
             "service_tier": 7,
         }))
         .unwrap();
@@ -458,7 +471,6 @@ mod tests {
         assert_eq!(answer.tool_calls[0].arguments, "{\"x\":1}");
         assert_eq!(answer.tool_calls[0].id, "call_0");
         assert_eq!(answer.finish, FinishReason::ToolCalls);
-        assert_eq!(answer.usage.unwrap().input_tokens, 3);
     }
 
     #[test]
@@ -470,6 +482,8 @@ mod tests {
         };
         assert_eq!(body(Value::Null), None);
         assert_eq!(body(json!({})), None);
+        assert_eq!(body(json!({"prompt_tokens": 3})), None);
+        assert_eq!(body(json!({"completion_tokens": 3})), None);
     }
 
     #[test]

@@ -44,6 +44,15 @@ pub enum Event {
         /// It stood in the journal before this process started.
         resumed: bool,
     },
+    /// A question is left for later, because the provider failed.
+    Postponed {
+        /// Its place in the plan.
+        index: usize,
+        /// Which question.
+        key: QuestionKey,
+        /// Why, in one line.
+        reason: String,
+    },
     /// A request is tried again.
     Retry {
         /// The request's number for this call, from 1, that failed.
@@ -67,8 +76,19 @@ pub enum Event {
 pub enum Finish {
     /// Every question has an outcome.
     Complete,
+    /// The provider failed some questions again when they were asked a second
+    /// time; they have no outcome, and are asked again on resume.
+    Partial {
+        /// How many questions have no outcome.
+        left: usize,
+        /// How the last of them failed, in one line.
+        reason: String,
+    },
     /// Stopped by the user; can be resumed.
     Interrupted,
-    /// No question could succeed; can be resumed once the cause is mended.
+    /// The provider refuses or fails whatever is asked; can be resumed once it
+    /// answers.
     Fatal(String),
+    /// This program failed; can be resumed.
+    Bug(String),
 }

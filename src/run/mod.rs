@@ -6,6 +6,7 @@
 mod agreement;
 mod effect;
 mod event;
+mod health;
 mod identity;
 pub mod journal;
 mod lock;
@@ -15,6 +16,7 @@ mod replay;
 mod row;
 mod scheduler;
 mod trace;
+mod worker;
 mod writer;
 
 pub use agreement::Agreement;
@@ -25,4 +27,4 @@ pub use journal::{Journal, JournalError, Status};
 pub use lock::{Holder, LockError, RunLock};
 pub use plan::{HistoryMode, Mode, Plan, PlanError, Planned};
 pub use row::{Row, Stamp};
-pub use scheduler::{Price, RunError, Scheduler, Stop};
+pub use scheduler::{RunError, Scheduler};

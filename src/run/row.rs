@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::agents::{Answer, Settled};
 use crate::dataset::{Document, Gold, Kind, Outcome, QuestionKey};
+use crate::models::Cost;
 use crate::number::{Value, round5};
 use crate::score::{Item, ScoredRow, Scores, score};
 
@@ -42,10 +43,10 @@ pub struct Row {
     /// Seconds from the first request to the verdict, retries included,
     /// waiting for a slot not.
     pub latency: f64,
-    /// What the calls cost in US dollars; `None` if a price is unknown.
+    /// What the calls cost in US dollars; `None` if a part of it is unknown.
     #[serde(default)]
     pub cost: Option<Decimal>,
-    /// What the first draft alone cost; `None` if a price is unknown.
+    /// What the first draft alone cost; `None` if a part of it is unknown.
     #[serde(default)]
     pub draft_cost: Option<Decimal>,
     /// When it was put down, and as the how-manieth; absent in journals of
@@ -103,6 +104,20 @@ impl Row {
         ScoredRow {
             item: self.item(),
             scores: self.scores.clone(),
+        }
+    }
+
+    /// What the calls cost, with what is not known of it.
+    #[must_use]
+    pub fn spent(&self) -> Cost {
+        match self.cost {
+            // Calls in journals of earlier versions do not say what they cost.
+            Some(known) => Cost {
+                known,
+                priced: self.settled.calls.len() as u64,
+                unpriced: 0,
+            },
+            None => self.settled.calls.iter().map(|call| call.cost).sum(),
         }
     }
 

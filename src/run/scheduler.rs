@@ -1,37 +1,28 @@
 //! Asks a plan's questions: units side by side, a conversation's turns in
-//! order, every outcome in the journal before anybody hears of it.
+//! order, every outcome in the journal before anybody hears of it. Questions
+//! that the provider fails are asked again once the others are done.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use rust_decimal::Decimal;
 use thiserror::Error;
 use tokio::sync::{Semaphore, mpsc};
-use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
-use tracing::Instrument;
+use tokio::task::{JoinError, JoinSet};
 
-use crate::agents::{self, Answer, Call, CallMemory, Interruption, Pair, Settled, own_history};
-use crate::dataset::{HistoryEntry, Question};
-use crate::score::Scores;
+use crate::agents::{Answer, Call, Pair};
+use crate::models::{PriceOf, Stop};
 
 use super::event::{Event, Finish};
+use super::health::Health;
 use super::journal::{Journal, JournalError};
-use super::plan::{HistoryMode, Mode, Plan, Planned, gold_history};
-use super::replay::replay;
-use super::row::Row;
-use super::trace::{self, RunTrace};
-use super::writer::{self, Writer};
-
-/// How a run is stopped from outside.
-#[derive(Clone, Debug, Default)]
-pub struct Stop {
-    /// No new question is begun; those in flight are finished.
-    pub drain: CancellationToken,
-    /// Calls in flight are given up too.
-    pub abort: CancellationToken,
-}
+use super::plan::{Plan, Planned};
+use super::replay::{Replayed, replay};
+use super::trace::RunTrace;
+use super::worker::Worker;
+use super::writer;
 
 /// What ends a run early, other than the user or the provider.
 #[derive(Debug, Error)]
@@ -41,9 +32,6 @@ pub enum RunError {
     Journal(#[from] JournalError),
 }
 
-/// What a question's calls cost in US dollars; `None` if a price is unknown.
-pub type Price = Arc<dyn Fn(&[Call]) -> Option<Decimal> + Send + Sync>;
-
 /// A plan, ready to be run.
 pub struct Scheduler {
     /// What is asked.
@@ -52,33 +40,38 @@ pub struct Scheduler {
     pub pair: Arc<Pair>,
     /// Units in flight at a time; at least 1.
     pub concurrency: usize,
-    /// What calls cost.
-    pub price: Price,
+    /// What replies cost.
+    pub price: PriceOf,
     /// How it is stopped.
     pub stop: Stop,
 }
 
-/// What one unit's task needs.
-struct Worker {
-    pair: Arc<Pair>,
-    price: Price,
-    writer: Writer,
-    events: mpsc::Sender<Event>,
-    stop: Stop,
-    mode: Mode,
-    history: HistoryMode,
-    trace: Arc<RunTrace>,
+/// Questions that are asked one after the other, and what is known of them.
+pub(super) struct Unit {
+    pub planned: Vec<Planned>,
+    /// Own answers of questions that are done, by place in the plan; `None`
+    /// where a question has none.
+    pub answers: HashMap<usize, Option<Answer>>,
+    /// Calls of questions that were begun.
+    pub calls: HashMap<usize, Vec<Call>>,
 }
 
-/// Own answers by place in the plan; `None` where a question has none.
-type Answers = HashMap<usize, Option<Answer>>;
+/// How far a unit came.
+pub(super) enum UnitEnd {
+    /// To its end, or to where the run was stopped.
+    Over,
+    /// To a question that the provider failed.
+    Postponed(Unit),
+    /// To a failure that makes going on useless.
+    Fatal(String),
+}
 
-/// What earlier processes of this run have left.
-struct Earlier {
-    /// Own answers of turns that are done, by place in the plan.
-    answers: Answers,
-    /// Calls of questions that were in flight.
-    calls: HashMap<usize, Vec<Call>>,
+/// What the units of a pass came to.
+#[derive(Default)]
+struct Passed {
+    postponed: Vec<Unit>,
+    /// The first failure that ended it.
+    trouble: Option<Finish>,
 }
 
 impl Scheduler {
@@ -93,54 +86,55 @@ impl Scheduler {
     ) -> Result<Finish, RunError> {
         let started = Instant::now();
         let meta = Arc::new(journal.meta()?);
+        let total = self.plan.total();
         let trace = Arc::new(RunTrace::start(&meta, self.plan.mode));
-        let replayed = replay(journal, self.plan.total(), meta, events.clone()).await?;
-        let mut earlier = Earlier {
-            answers: replayed.answers,
-            calls: replayed.calls,
-        };
-        let (writer, thread) = writer::spawn(replayed.journal, replayed.last);
+        let Replayed {
+            journal,
+            answers,
+            calls,
+            last,
+        } = replay(journal, total, meta, events.clone()).await?;
+        let done = Arc::new(AtomicUsize::new(answers.len()));
+        let units = units(self.plan.units, answers, calls);
+        let (writer, thread) = writer::spawn(journal, last);
+        let health = Arc::new(Health::default());
         let worker = Arc::new(Worker {
             pair: self.pair,
             price: self.price,
             writer,
             events: events.clone(),
-            stop: self.stop.clone(),
+            stop: Stop {
+                drain: self.stop.drain.clone(),
+                // Giving up on the provider gives up nothing else.
+                abort: self.stop.abort.child_token(),
+            },
             mode: self.plan.mode,
             history: self.plan.history,
             trace: Arc::clone(&trace),
+            health: Arc::clone(&health),
+            done: Arc::clone(&done),
         });
-        let slots = Arc::new(Semaphore::new(self.concurrency.max(1)));
-        let mut tasks: JoinSet<Option<String>> = JoinSet::new();
-        let mut fatal = None;
-        for unit in self.plan.units {
-            let slot = tokio::select! {
-                biased;
-                () = self.stop.drain.cancelled() => break,
-                slot = Arc::clone(&slots).acquire_owned() => slot,
-            };
-            let before = earlier.take(&unit);
-            if before.answers.len() == unit.len() {
-                continue;
-            }
-            let worker = Arc::clone(&worker);
-            tasks.spawn(async move {
-                let _slot = slot;
-                worker.unit(unit, before).await
-            });
-            while let Some(ended) = tasks.try_join_next() {
-                fatal = fatal.or(ended.unwrap_or_else(|error| Some(error.to_string())));
-            }
-        }
-        while let Some(ended) = tasks.join_next().await {
-            fatal = fatal.or(ended.unwrap_or_else(|error| Some(error.to_string())));
+        let mut passed = pass(&worker, units, self.concurrency, false).await;
+        // Only a provider that answers others may be asked again.
+        if passed.trouble.is_none() && health.has_answered() {
+            let again = std::mem::take(&mut passed.postponed);
+            passed = pass(&worker, again, self.concurrency, true).await;
         }
         drop(worker);
-        thread.join()?;
-        let finish = match fatal {
-            Some(message) => Finish::Fatal(message),
-            None if self.stop.drain.is_cancelled() => Finish::Interrupted,
-            None => Finish::Complete,
+        let written = thread.join();
+        let left = total.saturating_sub(done.load(Ordering::Relaxed));
+        let finish = match (written, passed.trouble) {
+            (Err(panic), _) => Finish::Bug(panicked(&*panic)),
+            (Ok(Err(error)), _) => return Err(error.into()),
+            (Ok(Ok(())), Some(bug @ Finish::Bug(_))) => bug,
+            _ if left == 0 => Finish::Complete,
+            (Ok(Ok(())), Some(trouble)) => trouble,
+            _ if self.stop.drain.is_cancelled() => Finish::Interrupted,
+            _ if health.has_answered() => Finish::Partial {
+                left,
+                reason: health.last_failure(),
+            },
+            _ => Finish::Fatal(health.last_failure()),
         };
         trace.finish(&finish);
         let finished = Event::Finished {
@@ -152,159 +146,84 @@ impl Scheduler {
     }
 }
 
-impl Earlier {
-    /// The part that concerns one unit.
-    fn take(&mut self, unit: &[Planned]) -> Self {
-        let indices = unit.iter().map(|planned| planned.index);
-        Self {
+/// The units that are not done, each with what earlier processes left of it.
+fn units(
+    planned: Vec<Vec<Planned>>,
+    mut answers: HashMap<usize, Option<Answer>>,
+    mut calls: HashMap<usize, Vec<Call>>,
+) -> Vec<Unit> {
+    let units = planned.into_iter().map(|planned| {
+        let indices = planned.iter().map(|planned| planned.index);
+        Unit {
             answers: indices
                 .clone()
-                .filter_map(|index| self.answers.remove(&index).map(|answer| (index, answer)))
+                .filter_map(|index| Some((index, answers.remove(&index)?)))
                 .collect(),
             calls: indices
-                .filter_map(|index| self.calls.remove(&index).map(|calls| (index, calls)))
+                .filter_map(|index| Some((index, calls.remove(&index)?)))
                 .collect(),
+            planned,
         }
-    }
+    });
+    units
+        .filter(|unit| unit.answers.len() < unit.planned.len())
+        .collect()
 }
 
-impl Worker {
-    /// Asks a unit's questions in order; the message that makes going on
-    /// useless, if there is one.
-    async fn unit(&self, unit: Vec<Planned>, mut earlier: Earlier) -> Option<String> {
-        let mut history: Vec<HistoryEntry> = Vec::new();
-        for planned in unit {
-            let text = planned.case.question.text.clone();
-            let own = match earlier.answers.remove(&planned.index) {
-                Some(answer) => answer,
-                None => {
-                    if self.stop.drain.is_cancelled() {
-                        return None;
-                    }
-                    let calls = earlier.calls.remove(&planned.index).unwrap_or_default();
-                    match self.question(&planned, history.clone(), calls).await {
-                        Ok(answer) => answer,
-                        Err(Interruption::Cancelled) => return None,
-                        Err(Interruption::Fatal(message)) => {
-                            // What fails for one fails for all: begin no more.
-                            self.stop.drain.cancel();
-                            return Some(message);
-                        }
-                    }
-                }
-            };
-            history.push(match self.history {
-                HistoryMode::Own => own_history(&text, own.as_ref()),
-                HistoryMode::Gold => gold_history(&text, &planned.case.gold),
-            });
-        }
-        None
-    }
-
-    async fn question(
-        &self,
-        planned: &Planned,
-        history: Vec<HistoryEntry>,
-        earlier: Vec<Call>,
-    ) -> Result<Option<Answer>, Interruption> {
-        let case = &planned.case;
-        let index = planned.index;
-        let key = case.question.key.clone();
-        let _ = self
-            .events
-            .send(Event::Asked {
-                index,
-                key: key.clone(),
-            })
-            .await;
-        let question = Arc::new(Question {
-            history,
-            ..case.question.clone()
+/// Asks the units' questions, so many units at a time. In the last pass a
+/// refusal of one question is its outcome.
+async fn pass(worker: &Arc<Worker>, units: Vec<Unit>, concurrency: usize, last: bool) -> Passed {
+    let slots = Arc::new(Semaphore::new(concurrency.max(1)));
+    let mut tasks: JoinSet<UnitEnd> = JoinSet::new();
+    let mut passed = Passed::default();
+    for unit in units {
+        let slot = tokio::select! {
+            biased;
+            () = worker.stop.drain.cancelled() => break,
+            slot = Arc::clone(&slots).acquire_owned() => slot,
+        };
+        let asking = Arc::clone(worker);
+        tasks.spawn(async move {
+            let _slot = slot;
+            asking.unit(unit, last).await
         });
-        // Seconds that an earlier process spent on replies that are now recalled.
-        let replies: Vec<Call> = earlier
-            .into_iter()
-            .filter(|call| call.reply.is_some())
-            .collect();
-        let recalled: f64 = replies.iter().map(|call| call.seconds).sum();
-        let writer = self.writer.clone();
-        let memory = CallMemory {
-            replies,
-            record: Some(Box::new(move |call| writer.call(index, call))),
+        while let Some(ended) = tasks.try_join_next() {
+            passed.take(ended, worker);
+        }
+    }
+    while let Some(ended) = tasks.join_next().await {
+        passed.take(ended, worker);
+    }
+    let first = |unit: &Unit| unit.planned.first().map(|planned| planned.index);
+    passed.postponed.sort_by_key(first);
+    passed
+}
+
+impl Passed {
+    fn take(&mut self, ended: Result<UnitEnd, JoinError>, worker: &Worker) {
+        let trouble = match ended {
+            Ok(UnitEnd::Over) => return,
+            Ok(UnitEnd::Postponed(unit)) => return self.postponed.push(unit),
+            Ok(UnitEnd::Fatal(message)) => Finish::Fatal(message),
+            Err(error) => Finish::Bug(match error.try_into_panic() {
+                Ok(panic) => panicked(&*panic),
+                Err(error) => error.to_string(),
+            }),
         };
-        let events = self.events.clone();
-        let tell = move |round: &crate::agents::Round| {
-            // A slow listener loses a round's preview, never a row.
-            let round = Box::new(round.clone());
-            let _ = events.try_send(Event::Round {
-                index,
-                key: key.clone(),
-                round,
-            });
-        };
-        let started = Instant::now();
-        let span = self.trace.question(planned);
-        let settled = self
-            .pair
-            .ask(question, memory, self.stop.abort.clone(), &tell)
-            .instrument(span.clone())
-            .await
-            .inspect_err(|why| agents::trace::interrupted(&span, why))?;
-        let latency = recalled + started.elapsed().as_secs_f64();
-        let cost = (self.price)(&settled.calls);
-        let drafting = settled.calls.iter().filter(|call| call.round == 1);
-        let drafting = drafting.filter(|call| call.node.starts_with("analyst"));
-        let draft_cost = (self.price)(&drafting.cloned().collect::<Vec<_>>());
-        let answer = settled.answer.clone();
-        let row = row(planned, self.mode, settled, latency, [cost, draft_cost]);
-        trace::answered(&span, &row);
-        drop(span);
-        let Some(row) = self.writer.answer(row).await else {
-            // The journal is broken; its own error is what the user is told.
-            self.stop.drain.cancel();
-            return Err(Interruption::Cancelled);
-        };
-        let _ = self
-            .events
-            .send(Event::Answered {
-                row,
-                resumed: false,
-            })
-            .await;
-        Ok(answer)
+        // What fails for one fails for all: begin no more.
+        worker.stop.drain.cancel();
+        match (&self.trouble, &trouble) {
+            (None, _) | (Some(Finish::Fatal(_)), Finish::Bug(_)) => self.trouble = Some(trouble),
+            _ => {}
+        }
     }
 }
 
-fn row(
-    planned: &Planned,
-    mode: Mode,
-    settled: Settled,
-    latency: f64,
-    [cost, draft_cost]: [Option<Decimal>; 2],
-) -> Row {
-    let Planned {
-        index,
-        case,
-        kind,
-        epoch,
-        turns,
-    } = planned;
-    Row {
-        index: *index,
-        epoch: *epoch,
-        key: case.question.key.clone(),
-        turns: *turns,
-        filename: case.question.document.filename.clone(),
-        kind: *kind,
-        question: case.question.text.clone(),
-        gold: case.gold.clone(),
-        mode,
-        settled,
-        scores: Scores::default(),
-        latency,
-        cost,
-        draft_cost,
-        stamp: None,
-    }
-    .scored(&case.question.document)
+/// What a task or thread panicked with.
+fn panicked(panic: &(dyn Any + Send)) -> String {
+    let text = panic
+        .downcast_ref::<String>()
+        .map(String::as_str)
+        .or_else(|| panic.downcast_ref::<&str>().copied());
+    format!("panicked: {}", text.unwrap_or("without a message"))
 }

@@ -63,11 +63,13 @@ impl RunTrace {
     pub(super) fn finish(&self, finish: &Finish) {
         let word = match finish {
             Finish::Complete => "complete",
+            Finish::Partial { .. } => "partial",
             Finish::Interrupted => "interrupted",
             Finish::Fatal(_) => "fatal",
+            Finish::Bug(_) => "bug",
         };
         set(&self.span, names::RUN_FINISH, word);
-        if let Finish::Fatal(reason) = finish {
+        if let Finish::Fatal(reason) | Finish::Bug(reason) = finish {
             let reason = if_content(reason);
             fail(&self.span, word, reason);
             tracing::error!(parent: &self.span, reason, "run stopped");

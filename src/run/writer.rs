@@ -39,12 +39,10 @@ pub(super) struct WriterThread {
 }
 
 impl WriterThread {
-    /// Waits until everything is written.
-    ///
-    /// # Errors
-    /// The error at which writing stopped.
-    pub(super) fn join(self) -> Result<(), JournalError> {
-        self.thread.join().unwrap_or(Ok(()))
+    /// Waits until everything is written; gives the error at which writing
+    /// stopped, and as the outer error what the thread panicked with.
+    pub(super) fn join(self) -> std::thread::Result<Result<(), JournalError>> {
+        self.thread.join()
     }
 }
 

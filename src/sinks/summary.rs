@@ -1,12 +1,14 @@
 //! `summary.json`: what a run comes to, made from its journal.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use rust_decimal::Decimal;
 use serde::Serialize;
 
+use crate::agents::Call;
 use crate::dataset::Outcome;
+use crate::models::{Cost, UsageByNode};
 use crate::run::{Agreement, CriticEffect, Journal, Row, RunMeta};
 use crate::score::{EpochCard, Rule, Scorecard, ScoredRow};
 
@@ -32,36 +34,29 @@ pub struct Summary {
     /// What agreement with the second opinion is worth; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second_opinion: Option<Agreement>,
+    /// Sampling settings that a model does not take, and that replies were made
+    /// without: `temperature`, `seed`.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub left_out: BTreeSet<String>,
     /// Rounds, calls, tokens and money.
     pub spent: Spent,
 }
 
-/// What a run took.
+/// What a run took, questions that have no outcome yet included.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Spent {
-    /// Rounds in all.
+    /// Rounds of the questions that have an outcome.
     pub rounds: usize,
     /// Model calls.
-    pub calls: usize,
+    pub calls: u64,
     /// HTTP requests, retries included.
     pub requests: u64,
     /// Calls, requests and tokens by the node that asked.
-    pub nodes: BTreeMap<String, NodeSpent>,
-    /// US dollars; absent if a price is unknown.
+    pub nodes: UsageByNode,
+    /// US dollars; absent if a part of it is unknown.
     pub cost_usd: Option<Decimal>,
-}
-
-/// What one node's calls took.
-#[derive(Clone, Debug, Default, Serialize)]
-pub struct NodeSpent {
-    /// Model calls.
-    pub calls: usize,
-    /// HTTP requests, retries included.
-    pub requests: u64,
-    /// Tokens in.
-    pub input_tokens: u64,
-    /// Tokens out.
-    pub output_tokens: u64,
+    /// What is known of the cost, and of how many requests it is not.
+    pub cost: Cost,
 }
 
 impl Summary {
@@ -76,29 +71,40 @@ impl Summary {
             .filter(|count| count.name != answered);
         others.map(|count| count.count).sum()
     }
+
+    /// Questions that have no outcome yet.
+    #[must_use]
+    pub fn left(&self) -> usize {
+        self.run.total.saturating_sub(self.scores.questions)
+    }
+
+    /// What is to be known about settings that were not sent, in one line.
+    #[must_use]
+    pub fn left_out_line(&self) -> Option<String> {
+        let names: Vec<&str> = self.left_out.iter().map(String::as_str).collect();
+        (!names.is_empty()).then(|| left_out_line(&names))
+    }
+}
+
+/// That a model does not take these settings, in one line.
+pub(super) fn left_out_line(names: &[&str]) -> String {
+    format!(
+        "{} not sent: the model does not take {}",
+        names.join(" and "),
+        if names.len() == 1 { "it" } else { "them" }
+    )
 }
 
 /// Sums a run up, row by row.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Tally {
     rows: Vec<ScoredRow>,
     critic: CriticEffect,
     agreement: Agreement,
-    spent: Spent,
-}
-
-impl Default for Tally {
-    fn default() -> Self {
-        Self {
-            rows: Vec::new(),
-            critic: CriticEffect::default(),
-            agreement: Agreement::default(),
-            spent: Spent {
-                cost_usd: Some(Decimal::ZERO),
-                ..Spent::default()
-            },
-        }
-    }
+    rounds: usize,
+    nodes: UsageByNode,
+    cost: Cost,
+    left_out: BTreeSet<String>,
 }
 
 impl Tally {
@@ -106,15 +112,33 @@ impl Tally {
     pub fn add(&mut self, row: &Row) {
         self.critic.add(row);
         self.agreement.add(row);
-        self.spent.add(row);
+        self.rounds += row.settled.rounds.len();
+        self.cost += row.spent();
+        row.settled.calls.iter().for_each(|call| self.call(call));
         self.rows.push(row.as_scored());
     }
 
-    /// What the rows of this run come to.
-    #[must_use]
-    pub fn finish(self, run: RunMeta) -> Summary {
+    fn call(&mut self, call: &Call) {
+        self.nodes.add(&call.node, call.usage());
+        if let Some(reply) = &call.reply {
+            self.left_out.extend(reply.left_out.iter().cloned());
+        }
+    }
+
+    /// What the rows of this run come to, and the calls of questions that have
+    /// no row yet, which were paid for all the same.
+    ///
+    /// # Errors
+    /// [`SinkError`] if the journal cannot be read.
+    pub fn finish(mut self, journal: &Journal) -> Result<Summary, SinkError> {
+        let run = journal.meta()?;
+        for call in journal.open_calls()?.values().flatten() {
+            self.call(call);
+            self.cost += call.cost;
+        }
         let rows = self.rows;
-        Summary {
+        let used = self.nodes.total();
+        Ok(Summary {
             format: 1,
             complete: rows.len() == run.total,
             run,
@@ -125,8 +149,16 @@ impl Tally {
                 .collect(),
             critic: self.critic.finish(),
             second_opinion: self.agreement.finish(),
-            spent: self.spent,
-        }
+            left_out: self.left_out,
+            spent: Spent {
+                rounds: self.rounds,
+                calls: used.calls,
+                requests: used.requests,
+                nodes: self.nodes,
+                cost_usd: self.cost.total(),
+                cost: self.cost,
+            },
+        })
     }
 }
 
@@ -137,25 +169,7 @@ impl Tally {
 pub fn summarise(journal: &Journal) -> Result<Summary, SinkError> {
     let mut tally = Tally::default();
     journal.for_each_row(|row| tally.add(&row))?;
-    Ok(tally.finish(journal.meta()?))
-}
-
-impl Spent {
-    fn add(&mut self, row: &Row) {
-        self.rounds += row.settled.rounds.len();
-        self.cost_usd = self.cost_usd.zip(row.cost).map(|(sum, cost)| sum + cost);
-        for call in &row.settled.calls {
-            self.calls += 1;
-            self.requests += u64::from(call.attempts);
-            let node = self.nodes.entry(call.node.clone()).or_default();
-            node.calls += 1;
-            node.requests += u64::from(call.attempts);
-            if let Some(usage) = call.reply.as_ref().and_then(|reply| reply.usage.as_ref()) {
-                node.input_tokens += usage.input_tokens;
-                node.output_tokens += usage.output_tokens;
-            }
-        }
-    }
+    tally.finish(journal)
 }
 
 /// Writes `summary.json`.
@@ -175,11 +189,12 @@ pub fn write_summary(path: &Path, summary: &Summary) -> Result<(), SinkError> {
 }
 
 /// Writes `config.toml`: the settings, and the hashes of what they refer to as
-/// comments, so that the file can be used as a settings file as it is.
+/// comments, so that the file can be used as a settings file as it is. `note` is
+/// a comment on the settings.
 ///
 /// # Errors
 /// [`SinkError`] if it cannot be written.
-pub fn write_config(path: &Path, meta: &RunMeta) -> Result<(), SinkError> {
+pub fn write_config(path: &Path, meta: &RunMeta, note: Option<&str>) -> Result<(), SinkError> {
     let RunMeta {
         id,
         started,
@@ -189,9 +204,10 @@ pub fn write_config(path: &Path, meta: &RunMeta) -> Result<(), SinkError> {
         settings,
         ..
     } = meta;
+    let note = note.map_or_else(String::new, |note| format!("# note    {note}\n"));
     let text = format!(
         "# Run {id}, started {started}, convfinqa {version}\n\
-         # model   {}\n# critic  {}\n# data    {data} (blake3 {})\n# prompts blake3 {}\n# plan    blake3 {}\n\n{settings}",
+         # model   {}\n# critic  {}\n# data    {data} (blake3 {})\n# prompts blake3 {}\n# plan    blake3 {}\n{note}\n{settings}",
         identity.model, identity.critic, identity.data, identity.prompts, identity.plan
     );
     write_atomic(path, |file| {

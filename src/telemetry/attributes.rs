@@ -61,7 +61,7 @@ pub const RUN_ID: &str = "convfinqa.run.id";
 pub const RUN_QUESTIONS: &str = "convfinqa.run.questions";
 /// Who answers in a run: `offline`, or provider, address and model.
 pub const RUN_MODEL: &str = "convfinqa.run.model";
-/// How a run ended: `complete`, `interrupted`, `fatal`.
+/// How a run ended: `complete`, `partial`, `interrupted`, `fatal`, `bug`.
 pub const RUN_FINISH: &str = "convfinqa.run.finish";
 /// The record's id.
 pub const QUESTION_ID: &str = "convfinqa.question.id";
@@ -81,6 +81,8 @@ pub const STEPS: &str = "convfinqa.steps";
 pub const CALLS: &str = "convfinqa.calls";
 /// US dollars, where the price is known.
 pub const COST: &str = "convfinqa.cost_usd";
+/// Sampling settings of a request that the model does not take.
+pub const LEFT_OUT: &str = "convfinqa.left_out";
 /// A round's number, from 1.
 pub const ROUND: &str = "convfinqa.round";
 /// What the critic said of a round.

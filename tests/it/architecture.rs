@@ -25,11 +25,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("score", &["dataset"]),
     ("config", &["agents", "run"]),
     ("run", &["dataset", "agents", "models", "score", "config"]),
-    // The tables of what `analysis` finds and of the episodes that `env` plays
+    // Of `models` what calls used and cost. The tables of what `analysis` finds and of the episodes that `env` plays
     // are drawn beside those of a run.
     (
         "sinks",
-        &["run", "score", "dataset", "agents", "analysis", "env"],
+        &[
+            "run", "score", "dataset", "agents", "models", "analysis", "env",
+        ],
     ),
     ("analysis", &["dataset", "score", "run"]),
     ("env", &["dataset", "models", "offline", "parse", "score"]),

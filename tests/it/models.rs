@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use convfinqa::models::{
     CallEvent, ChatModel, ChatReply, ChatRequest, ErrorKind, Feature, FinishReason, Flags, Format,
-    Message, ModelError, OpenAiModel, Provider, RetryOptions, Settings, Support, ToolSpec, Usage,
+    Message, ModelError, OpenAiModel, Provider, RetryOptions, Scope, Settings, Stop, Support,
+    ToolSpec, Usage,
 };
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
 use crate::support::fault_server::{FaultServer, Faults, Reply, completion};
 
@@ -69,7 +69,7 @@ fn ask(text: &str) -> ChatRequest {
 }
 
 async fn chat(model: &OpenAiModel, request: &ChatRequest) -> Result<ChatReply, ModelError> {
-    model.chat(request, &CancellationToken::new()).await
+    model.chat(request, &Stop::default()).await
 }
 
 /// One call to a server that always answers like this.

@@ -1,7 +1,10 @@
-//! Tests of `run`: the main job as a process against a real HTTP server.
+//! Tests of `run`: the main job as a process against a real HTTP server, and the
+//! scheduler over a model inside this process.
 
 mod continuation;
 mod faults;
 mod files;
 mod offline;
+mod outage;
 mod resume;
+mod scheduler;

@@ -181,9 +181,10 @@ fn options(args: Args) -> anyhow::Result<ServerOptions> {
 
 /// The first signal stops in order, the second ends the process.
 async fn stop_at_signal(shutdown: CancellationToken) {
-    if signals::wait().await {
+    let mut signals = signals::Signals::new();
+    if signals.next().await {
         shutdown.cancel();
-        if signals::wait().await {
+        if signals.next().await {
             std::process::exit(i32::from(Exit::Interrupted.code()));
         }
     }

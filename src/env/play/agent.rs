@@ -4,16 +4,14 @@
 
 use std::sync::Arc;
 
-use rust_decimal::Decimal;
 use serde_json::Value;
-use tokio_util::sync::CancellationToken;
 
 use super::PlayError;
 use super::game::{Game, count};
 use super::record::{Ending, Episode, FORMAT, Identity, Played, Spent};
 use super::session::{Asked, Session};
 use crate::env::tools::specs;
-use crate::models::{ChatModel, ChatReply, ToolSpec, messages_json, tools_json};
+use crate::models::{ChatModel, PriceOf, Stop, ToolSpec, messages_json, tools_json};
 
 /// What the model is told before the question.
 pub(super) const INSTRUCTIONS: &str = include_str!("../../../prompts/player.txt");
@@ -74,9 +72,6 @@ impl AgentOptions {
         }
     }
 }
-
-/// What a reply cost in US dollars; `None` where no price is known.
-pub type PriceOf = Arc<dyn Fn(&ChatReply) -> Option<Decimal> + Send + Sync>;
 
 /// A model at play: one for all episodes.
 #[derive(Clone)]
@@ -141,10 +136,10 @@ impl Agent {
         &self,
         session: &mut Session,
         asked: Asked,
-        cancel: &CancellationToken,
+        stop: &Stop,
     ) -> (Episode, Option<Trouble>) {
         let mut game = Game::new(self, &asked);
-        let trouble = game.run(session, cancel).await.err();
+        let trouble = game.run(session, stop).await.err();
         if trouble.is_none() && game.ground_truth.is_none() {
             // A server that fails only now has still graded the episode.
             game.ground_truth = session.ground_truth().await.unwrap_or_default();
@@ -178,7 +173,7 @@ impl Agent {
             invalid_calls: count(game.steps.iter().filter(|s| s.error.is_some()).count()),
             text_replies: game.text_replies,
             calls_from_text: game.calls_from_text,
-            spent: Spent::of(&game.calls, &game.usage.total()),
+            spent: Spent::of(&game.calls, &game.usage),
             calls: game.calls,
             seconds: game.started.elapsed().as_secs_f64(),
             ended: jiff::Timestamp::now().to_string(),

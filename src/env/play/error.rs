@@ -81,6 +81,17 @@ pub enum PlayError {
         /// What its server said, after a colon, or nothing.
         said: String,
     },
+    /// A worker of this process panicked.
+    #[error("this is a bug in convfinqa: {0}; every episode that ended is kept")]
+    Bug(String),
+    /// The model's server failed episode after episode.
+    #[error("{failed} episodes in a row failed because the provider did, the last one: {last}")]
+    Outage {
+        /// How many.
+        failed: u32,
+        /// Why the last one failed.
+        last: String,
+    },
     /// The player was told to give up at once.
     #[error("given up")]
     Cancelled,

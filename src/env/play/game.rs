@@ -3,9 +3,7 @@
 
 use std::time::Instant;
 
-use rust_decimal::Decimal;
 use serde_json::{Map, Value};
-use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::PlayError;
@@ -15,7 +13,7 @@ use super::session::{Asked, Session, Stepped};
 use super::{trace, written};
 use crate::env::tools::SUBMIT_ANSWER;
 use crate::models::{
-    ChatReply, ChatRequest, ErrorKind, Message, ModelError, ToolCall, UsageByNode,
+    ChatReply, ChatRequest, Cost, ErrorKind, Message, ModelError, NodeUsage, Stop, ToolCall,
 };
 
 /// What the model is told after a reply without a tool call, once an episode.
@@ -38,7 +36,7 @@ pub(super) struct Game<'a> {
     pub request: ChatRequest,
     pub steps: Vec<Step>,
     pub calls: Vec<ModelCall>,
-    pub usage: UsageByNode,
+    pub usage: NodeUsage,
     pub text_replies: u32,
     /// Calls that were written as text.
     pub calls_from_text: u32,
@@ -69,7 +67,7 @@ impl<'a> Game<'a> {
             request,
             steps: Vec::new(),
             calls: Vec::new(),
-            usage: UsageByNode::default(),
+            usage: NodeUsage::default(),
             text_replies: 0,
             calls_from_text: 0,
             shown: 0,
@@ -85,13 +83,9 @@ impl<'a> Game<'a> {
         self.ending = Some((ending, error));
     }
 
-    pub async fn run(
-        &mut self,
-        session: &mut Session,
-        cancel: &CancellationToken,
-    ) -> Result<(), Trouble> {
+    pub async fn run(&mut self, session: &mut Session, stop: &Stop) -> Result<(), Trouble> {
         while self.ending.is_none() {
-            let Some(mut reply) = self.ask(cancel).await? else {
+            let Some(mut reply) = self.ask(stop).await? else {
                 return Ok(());
             };
             if reply.tool_calls.is_empty()
@@ -110,7 +104,7 @@ impl<'a> Game<'a> {
             };
             tokio::select! {
                 biased;
-                () = cancel.cancelled() => return Err(Trouble::Cancelled),
+                () = stop.abort.cancelled() => return Err(Trouble::Cancelled),
                 done = turn => done.map_err(Trouble::Environment)?,
             }
         }
@@ -118,18 +112,19 @@ impl<'a> Game<'a> {
     }
 
     /// Asks the model; `None` when the episode ends by its reply or its silence.
-    async fn ask(&mut self, cancel: &CancellationToken) -> Result<Option<ChatReply>, Trouble> {
-        match self.agent.model.chat(&self.request, cancel).await {
+    async fn ask(&mut self, stop: &Stop) -> Result<Option<ChatReply>, Trouble> {
+        match self.agent.model.chat(&self.request, stop).await {
             Ok(reply) => {
-                let dollars = (self.agent.price)(&reply);
-                self.usage.add_reply(NODE, &reply, dollars);
+                let cost = Cost::of_reply(&reply, (self.agent.price)(&reply));
+                self.usage += NodeUsage::of_reply(&reply, cost);
                 self.calls.push(ModelCall {
                     requests: reply.attempts,
                     seconds: reply.latency.as_secs_f64(),
                     usage: reply.usage,
-                    cost_usd: dollars,
+                    cost_usd: cost.total(),
                     model: reply.model.clone(),
                     finish: reply.finish.to_string(),
+                    left_out: reply.left_out.clone(),
                 });
                 if !reply.is_withheld() {
                     return Ok(Some(reply));
@@ -144,11 +139,12 @@ impl<'a> Game<'a> {
                 Ok(None)
             }
             Err(error) => {
-                self.usage.add_error(NODE, &error);
+                let cost = Cost::unknown(u64::from(error.lost));
+                self.usage += NodeUsage::of_failure(error.attempts, cost);
                 self.calls.push(ModelCall {
                     requests: error.attempts,
                     finish: error.kind.as_str().to_owned(),
-                    cost_usd: (!error.may_have_been_billed()).then_some(Decimal::ZERO),
+                    cost_usd: cost.total(),
                     ..ModelCall::default()
                 });
                 self.failed(error).map(|()| None)

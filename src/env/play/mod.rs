@@ -22,7 +22,7 @@ mod trace;
 mod written;
 
 pub use address::Address;
-pub use agent::{AgentOptions, PriceOf};
+pub use agent::AgentOptions;
 pub use baseline::Baseline;
 pub use error::PlayError;
 pub use log::Log;

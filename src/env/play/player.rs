@@ -13,16 +13,15 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 use super::PlayError;
-use super::agent::{Agent, AgentOptions, INSTRUCTIONS, PriceOf, Trouble};
+use super::agent::{Agent, AgentOptions, INSTRUCTIONS, Trouble};
 use super::log::Log;
 use super::record::{Ending, Episode, Identity, Played};
 use super::session::{Asked, Session, Target};
 use super::trace;
-use crate::models::ChatModel;
+use crate::models::{ChatModel, PriceOf, Stop};
 
 /// Questions dealt again, one after the other, after which a session has seen
 /// all there are; a single one may stand twice in the data.
@@ -35,6 +34,10 @@ const REFUSALS: u32 = 20;
 /// Episodes of one session that fail one after the other, after which nothing
 /// is expected of the server any more.
 const BROKEN: u32 = 3;
+
+/// Episodes that the provider fails one after the other, with no call answered
+/// in between, after which nothing is expected of it any more.
+const OUTAGE: u32 = 20;
 
 /// How long a full server is asked again: the reference frees a slot late.
 const FULL_WAITS: [u64; 5] = [100, 300, 600, 1000, 2000];
@@ -58,6 +61,15 @@ pub struct PlayOptions {
 pub enum PlayEvent {
     /// An episode has ended, and the file holds it.
     Ended(Arc<Played>),
+    /// A request to the model is tried again.
+    Retry {
+        /// The request's number for this call, from 1, that failed.
+        attempt: u32,
+        /// How long it waits.
+        delay: Duration,
+        /// Why, in one line.
+        reason: String,
+    },
     /// Something that a person should know.
     Note(String),
 }
@@ -78,10 +90,8 @@ pub struct Player {
     target: Target,
     options: PlayOptions,
     agent: Agent,
-    /// No new episode once cancelled.
-    drain: CancellationToken,
-    /// Episodes in play are given up once cancelled.
-    abort: CancellationToken,
+    /// Draining begins no new episode; aborting gives up those in play.
+    stop: Stop,
 }
 
 /// A player at it.
@@ -101,6 +111,8 @@ struct Board {
     log: Log,
     played: Vec<Arc<Played>>,
     fatal: Option<PlayError>,
+    /// Episodes that the provider failed, one after the other.
+    failed_in_a_row: u32,
 }
 
 /// blake3 of what a model is told before the question: part of an [`Identity`].
@@ -139,20 +151,15 @@ impl Player {
             target,
             options,
             agent,
-            drain: CancellationToken::new(),
-            abort: CancellationToken::new(),
+            stop: Stop::default(),
         }
     }
 
-    /// Begins no further episode once `drain` is cancelled, and gives up those
-    /// in play once `abort` is.
+    /// Begins no further episode once `stop` drains, and gives up those in play
+    /// once it aborts.
     #[must_use]
-    pub fn stopped_by(self, drain: CancellationToken, abort: CancellationToken) -> Self {
-        Self {
-            drain,
-            abort,
-            ..self
-        }
+    pub fn stopped_by(self, stop: Stop) -> Self {
+        Self { stop, ..self }
     }
 
     /// Plays until the end; gives the episodes of this process, in the order in
@@ -177,6 +184,7 @@ impl Player {
                 log,
                 played: Vec::new(),
                 fatal: None,
+                failed_in_a_row: 0,
             }),
             events,
         });
@@ -189,11 +197,8 @@ impl Player {
         let mut board = play.board();
         let finish = match (board.fatal.take(), bug) {
             (Some(error), _) => Finish::Fatal(error),
-            (None, Some(bug)) => Finish::Fatal(PlayError::Lost {
-                url: "in this process".to_owned(),
-                reason: bug.to_string(),
-            }),
-            (None, None) if play.player.drain.is_cancelled() => Finish::Interrupted,
+            (None, Some(bug)) => Finish::Fatal(PlayError::Bug(bug.to_string())),
+            (None, None) if play.player.stop.drain.is_cancelled() => Finish::Interrupted,
             (None, None) => Finish::Complete,
         };
         (finish, std::mem::take(&mut board.played))
@@ -208,7 +213,7 @@ impl Play {
     /// Nothing further can succeed: the first reason is the one that is told.
     fn fatal(&self, error: PlayError) {
         self.board().fatal.get_or_insert(error);
-        self.player.drain.cancel();
+        self.player.stop.drain.cancel();
     }
 
     async fn note(&self, text: String) {
@@ -218,7 +223,7 @@ impl Play {
     /// One session after the other until there is nothing to do.
     async fn work(&self) {
         let mut broken = 0;
-        while !self.player.drain.is_cancelled() && self.board().left != Some(0) {
+        while !self.player.stop.drain.is_cancelled() && self.board().left != Some(0) {
             let Some(session) = self.open().await else {
                 return;
             };
@@ -251,7 +256,7 @@ impl Play {
                     // The others go on with the sessions that there are.
                     let others = self.board().open > 1;
                     match waits.next() {
-                        Some(millis) if !self.player.drain.is_cancelled() => {
+                        Some(millis) if !self.player.stop.drain.is_cancelled() => {
                             tokio::time::sleep(Duration::from_millis(millis)).await;
                         }
                         _ if others => {
@@ -290,7 +295,7 @@ impl Play {
             let (episode, trouble) = self
                 .player
                 .agent
-                .play(&mut seat.session, asked, &self.player.abort)
+                .play(&mut seat.session, asked, &self.player.stop)
                 .instrument(span.clone())
                 .await;
             trace::ended(&span, &episode.played);
@@ -302,7 +307,13 @@ impl Play {
                 return Ok(());
             }
             match trouble {
-                None => *broken = 0,
+                None => {
+                    *broken = 0;
+                    if let Some(error) = self.outage(&episode.played) {
+                        self.fatal(error);
+                        return Ok(());
+                    }
+                }
                 Some(Trouble::Environment(error)) => {
                     *broken += 1;
                     return Err(error);
@@ -314,6 +325,21 @@ impl Play {
                 Some(Trouble::Cancelled) => return Ok(()),
             }
         }
+    }
+
+    /// Why the provider is given up after this episode, if it is.
+    fn outage(&self, played: &Played) -> Option<PlayError> {
+        let mut board = self.board();
+        if played.calls.iter().any(|call| !call.model.is_empty()) {
+            board.failed_in_a_row = 0;
+        }
+        if played.outcome == Ending::Failed {
+            board.failed_in_a_row += 1;
+        }
+        (board.failed_in_a_row >= OUTAGE).then(|| PlayError::Outage {
+            failed: board.failed_in_a_row,
+            last: played.error.clone().unwrap_or_default(),
+        })
     }
 
     /// Puts an episode down and tells of it; false if the file fails.
@@ -333,7 +359,7 @@ impl Play {
     async fn next(&self, seat: &mut Seat) -> Result<Next, PlayError> {
         let mut refusals = 0;
         loop {
-            if self.player.drain.is_cancelled() || self.board().left == Some(0) {
+            if self.player.stop.drain.is_cancelled() || self.board().left == Some(0) {
                 return Ok(Next::Stop);
             }
             let fresh = std::mem::take(&mut seat.fresh);

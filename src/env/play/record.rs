@@ -131,6 +131,9 @@ pub struct ModelCall {
     pub model: String,
     /// Why the model stopped, or the error.
     pub finish: String,
+    /// Sampling settings that the model does not take: `temperature`, `seed`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }
 
 /// What model calls took.

@@ -112,11 +112,17 @@ pub(super) fn tags(meta: &RunMeta) -> Vec<Entry> {
 /// Tags that say how a run came out.
 pub(super) fn outcome_tags(meta: &RunMeta, summary: &Summary, table: &str) -> Vec<Entry> {
     let logged = json!([{"path": table, "type": "table"}]);
-    vec![
+    let mut tags = vec![
         Entry::new("convfinqa.complete", summary.complete.to_string()),
         Entry::new("mlflow.loggedArtifacts", logged.to_string()),
         Entry::new("mlflow.note.content", note(meta, summary)),
-    ]
+    ];
+    if !summary.left_out.is_empty() {
+        // A parameter cannot be taken back.
+        let names: Vec<&str> = summary.left_out.iter().map(String::as_str).collect();
+        tags.push(Entry::new("convfinqa.left_out", names.join(" ")));
+    }
+    tags
 }
 
 /// A run's name in MLflow's lists: its model and the end of its id.
@@ -144,6 +150,9 @@ fn note(meta: &RunMeta, summary: &Summary) -> String {
             rate.n
         ));
     }
+    if let Some(line) = summary.left_out_line() {
+        text.push_str(&format!("\n{line}\n"));
+    }
     shortened(&text, TAG_LIMIT)
 }
 
@@ -170,7 +179,7 @@ pub(super) fn status(finish: &Finish) -> &'static str {
     match finish {
         Finish::Complete => "FINISHED",
         Finish::Interrupted => "KILLED",
-        Finish::Fatal(_) => "FAILED",
+        Finish::Partial { .. } | Finish::Fatal(_) | Finish::Bug(_) => "FAILED",
     }
 }
 

@@ -205,7 +205,6 @@ pub fn totals(summary: &Summary, place: (i64, i64)) -> Vec<Point> {
         ("questions", summary.scores.questions),
         ("unanswered", summary.unanswered()),
         ("rounds", summary.spent.rounds),
-        ("model_calls", summary.spent.calls),
         ("critic_sent_back", critic.sent_back),
         ("critic_fixed", critic.fixed),
         ("critic_broken", critic.broken),
@@ -213,6 +212,7 @@ pub fn totals(summary: &Summary, place: (i64, i64)) -> Vec<Point> {
     ] {
         points.add(name, count(number));
     }
+    points.add("model_calls", number(summary.spent.calls));
     points.add("requests", number(summary.spent.requests));
     if let Some(drafts) = &critic.first_drafts {
         points.add("first_draft_financial_equivalence", drafts.rate);

@@ -1,5 +1,6 @@
 //! What the template shows above the list of questions.
 
+use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 
 use crate::run::RunMeta;
@@ -42,6 +43,9 @@ pub(super) struct View<'a> {
     latencies: Option<Histogram>,
     costs: Option<Histogram>,
     spent: &'a crate::sinks::Spent,
+    known_cost: f64,
+    cost: String,
+    left_out: Option<String>,
 }
 
 /// A rule of the scorecard.
@@ -156,6 +160,9 @@ impl<'a> View<'a> {
             latencies: Histogram::of(rows.iter().map(|row| row.latency)),
             costs: Histogram::of(rows.iter().filter_map(|row| row.cost)),
             spent: &summary.spent,
+            known_cost: summary.spent.cost.known.to_f64().unwrap_or_default(),
+            cost: summary.spent.cost.to_string(),
+            left_out: summary.left_out_line(),
         }
     }
 }

@@ -6,8 +6,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::env::play::{Ending, PlayEvent, PlaySummary, Played};
 
+use super::left_out::LeftOut;
 use super::look::Look;
 use super::progress::{ProgressOptions, Voice};
+use super::retries::Retries;
 use super::table::align;
 
 /// Seconds between two plain progress lines.
@@ -24,6 +26,8 @@ pub struct EpisodeProgress {
     rewarded: usize,
     reward: f64,
     cost: Option<rust_decimal::Decimal>,
+    retries: Retries,
+    left_out: LeftOut,
     last_line: Instant,
 }
 
@@ -43,6 +47,8 @@ impl EpisodeProgress {
             rewarded: 0,
             reward: 0.0,
             cost: Some(rust_decimal::Decimal::ZERO),
+            retries: Retries::default(),
+            left_out: LeftOut::default(),
             last_line: Instant::now(),
         }
     }
@@ -51,9 +57,9 @@ impl EpisodeProgress {
     pub fn begin(&mut self, total: Option<usize>) {
         self.total = total;
         let template = if total.is_some() {
-            "{bar:24.cyan/dim} {pos}/{len} {msg} {eta}"
+            "{bar:24.cyan/dim} {pos}/{len} {eta} {wide_msg}"
         } else {
-            "{spinner} {pos} {msg}"
+            "{spinner} {pos} {wide_msg}"
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
             self.bar.set_style(style.progress_chars("━╸─"));
@@ -79,11 +85,39 @@ impl EpisodeProgress {
         match event {
             PlayEvent::Note(text) => self.say(text),
             PlayEvent::Ended(played) => self.ended(played),
+            PlayEvent::Retry {
+                attempt,
+                delay,
+                reason,
+            } => self.retried(*attempt, *delay, reason),
         }
+    }
+
+    fn retried(&mut self, attempt: u32, delay: Duration, reason: &str) {
+        let due = self.retries.add(delay);
+        self.bar.set_message(self.message());
+        if self.options.verbose {
+            let seconds = delay.as_secs_f64();
+            self.say(&format!(
+                "  request {attempt} failed ({reason}); again in {seconds:.1} s"
+            ));
+        } else if due && !self.options.terminal && !self.options.logged {
+            self.say(&format!("{}: {reason}", self.status()));
+        }
+    }
+
+    /// How many have ended, and the message.
+    fn status(&self) -> String {
+        let of = self.total.map_or_else(String::new, |n| format!("/{n}"));
+        format!("{}{of} {}", self.ended, self.message())
     }
 
     fn ended(&mut self, played: &Played) {
         self.ended += 1;
+        let left_out = played.calls.iter().flat_map(|call| &call.left_out);
+        if let Some(line) = self.left_out.add(left_out) {
+            self.say(&line);
+        }
         if played.outcome == Ending::Failed {
             self.failed += 1;
         }
@@ -99,12 +133,11 @@ impl EpisodeProgress {
             self.say(&verbose_line(played));
         } else if !self.options.terminal && self.last_line.elapsed() >= PLAIN_INTERVAL {
             self.last_line = Instant::now();
-            let of = self.total.map_or_else(String::new, |n| format!("/{n}"));
-            self.say(&format!("{}{of} {}", self.ended, self.message()));
+            self.say(&self.status());
         }
     }
 
-    /// Mean reward, cost and failures so far.
+    /// Mean reward, cost, failures and retries so far.
     fn message(&self) -> String {
         let mut parts = Vec::new();
         if self.rewarded > 0 {
@@ -119,6 +152,7 @@ impl EpisodeProgress {
         if self.failed > 0 {
             parts.push(format!("{} failed", self.failed));
         }
+        parts.extend(self.retries.text());
         parts.join(" · ")
     }
 
@@ -221,10 +255,9 @@ fn spent_part(summary: &PlaySummary, look: Look) -> Option<String> {
         return None;
     }
     let mut table = look.table(&["calls", "requests", "tokens in", "tokens out", "cost"]);
-    let cost = spent.cost_usd.map_or_else(
-        || "unknown (no price listed)".to_owned(),
-        |cost| format!("${cost:.4}"),
-    );
+    let cost = spent
+        .cost_usd
+        .map_or_else(|| "unknown".to_owned(), |cost| format!("${cost:.4}"));
     let tokens = |count: u64| {
         if spent.without_usage > 0 {
             format!("{count} (at least)")

@@ -4,8 +4,10 @@ mod analysis;
 mod answer;
 mod comparison;
 mod episodes;
+mod left_out;
 mod look;
 mod progress;
+mod retries;
 mod runs;
 mod table;
 
@@ -14,6 +16,7 @@ pub use answer::answer_text;
 pub use comparison::comparison_tables;
 pub(super) use comparison::{p_value, span};
 pub use episodes::{EpisodeProgress, episode_tables};
+pub use left_out::LeftOut;
 pub use look::{Look, harmless};
 pub(super) use progress::verdict_text;
 pub use progress::{Progress, ProgressOptions, Voice};

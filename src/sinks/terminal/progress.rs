@@ -1,14 +1,18 @@
 //! Progress on stderr: a bar on a terminal, plain lines elsewhere.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::dataset::Outcome;
+use crate::models::Cost;
 use crate::run::{Event, Finish, Row};
 
+use super::left_out::LeftOut;
 use super::look::harmless;
+use super::retries::Retries;
 
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, Default)]
@@ -100,7 +104,11 @@ pub struct Progress {
     scored: usize,
     right: usize,
     failed: usize,
-    cost: Option<rust_decimal::Decimal>,
+    /// Questions that are asked again later.
+    postponed: BTreeSet<usize>,
+    retries: Retries,
+    left_out: LeftOut,
+    cost: Cost,
     last_line: Instant,
     started: Instant,
 }
@@ -112,7 +120,8 @@ impl Progress {
         let voice = Voice::new(options);
         let bar = voice.bar();
         // Without a total the template has nothing to show; `Started` brings it.
-        if let Ok(style) = ProgressStyle::with_template("{bar:24.cyan/dim} {pos}/{len} {msg}") {
+        if let Ok(style) = ProgressStyle::with_template("{bar:24.cyan/dim} {pos}/{len} {wide_msg}")
+        {
             bar.set_style(style.progress_chars("━╸─"));
         }
         let now = Instant::now();
@@ -126,7 +135,10 @@ impl Progress {
             scored: 0,
             right: 0,
             failed: 0,
-            cost: Some(rust_decimal::Decimal::ZERO),
+            postponed: BTreeSet::new(),
+            retries: Retries::default(),
+            left_out: LeftOut::default(),
+            cost: Cost::default(),
             last_line: now,
             started: now,
         }
@@ -149,18 +161,19 @@ impl Progress {
                 }
             }
             Event::Answered { row, resumed } => self.answered(row, *resumed),
+            Event::Postponed { index, key, reason } => {
+                self.postponed.insert(*index);
+                if self.options.verbose {
+                    self.say(&format!(
+                        "  {key}: the provider failed ({reason}); asked again later"
+                    ));
+                }
+            }
             Event::Retry {
                 attempt,
                 delay,
                 reason,
-            } => {
-                if self.options.verbose {
-                    let seconds = delay.as_secs_f64();
-                    self.say(&format!(
-                        "  request {attempt} failed ({reason}); again in {seconds:.1} s"
-                    ));
-                }
-            }
+            } => self.retried(*attempt, *delay, reason),
             Event::Finished { finish, elapsed } => self.finish(finish, *elapsed),
         }
     }
@@ -176,6 +189,20 @@ impl Progress {
         self.voice.say(line);
     }
 
+    /// Every retry where all is shown; else their number, on a terminal in the bar.
+    fn retried(&mut self, attempt: u32, delay: Duration, reason: &str) {
+        let due = self.retries.add(delay);
+        self.show();
+        if self.options.verbose {
+            let seconds = delay.as_secs_f64();
+            self.say(&format!(
+                "  request {attempt} failed ({reason}); again in {seconds:.1} s"
+            ));
+        } else if due && !self.options.terminal && !self.options.logged {
+            self.say(&format!("{}: {reason}", self.status()));
+        }
+    }
+
     fn begin(&mut self, total: usize, answered: usize) {
         self.total = total;
         self.bar.set_length(total as u64);
@@ -189,6 +216,15 @@ impl Progress {
     fn answered(&mut self, row: &Row, resumed: bool) {
         self.answered += 1;
         self.resumed += usize::from(resumed);
+        self.postponed.remove(&row.index);
+        let replies = row
+            .settled
+            .calls
+            .iter()
+            .filter_map(|call| call.reply.as_ref());
+        if let Some(line) = self.left_out.add(replies.flat_map(|reply| &reply.left_out)) {
+            self.say(&line);
+        }
         if row.settled.outcome != Outcome::Answered {
             self.failed += 1;
         }
@@ -196,39 +232,47 @@ impl Progress {
             self.scored += 1;
             self.right += usize::from(verdict.accepted);
         }
-        self.cost = self.cost.zip(row.cost).map(|(sum, cost)| sum + cost);
-        self.bar
-            .set_message(format!("{} {}", self.message(), self.eta()));
+        self.cost += row.spent();
+        self.show();
         self.bar.set_position(self.answered as u64);
         if self.options.verbose && !resumed {
             self.say(&verbose_lines(row));
         } else if !self.options.terminal && self.last_line.elapsed() >= PLAIN_INTERVAL {
             self.last_line = Instant::now();
-            self.say(&format!(
-                "{}/{} {} {}",
-                self.answered,
-                self.total,
-                self.message(),
-                self.eta()
-            ));
+            self.say(&format!("{} {}", self.status(), self.eta()));
         }
     }
 
-    /// What is right so far, cost and failures. Counts, because a rate would
-    /// need its interval, and NM its floor.
+    /// Brings the bar up to date.
+    fn show(&self) {
+        self.bar
+            .set_message(format!("{} {}", self.message(), self.eta()));
+    }
+
+    /// How many are answered, and the message.
+    fn status(&self) -> String {
+        let counts = format!("{}/{}", self.answered, self.total);
+        match self.message() {
+            message if message.is_empty() => counts,
+            message => format!("{counts} {message}"),
+        }
+    }
+
+    /// What is right so far, cost, failures and retries. Counts, because a rate
+    /// would need its interval, and NM its floor.
     fn message(&self) -> String {
         let mut parts = Vec::new();
         if self.scored > 0 {
             parts.push(format!("FE {} of {}", self.right, self.scored));
         }
-        match self.cost {
-            Some(cost) if cost.is_zero() => {}
-            Some(cost) => parts.push(format!("${cost:.4}")),
-            None => parts.push("cost unknown".to_owned()),
-        }
+        parts.extend(self.cost.brief());
         if self.failed > 0 {
             parts.push(format!("{} without answer", self.failed));
         }
+        if !self.postponed.is_empty() {
+            parts.push(format!("{} to ask again", self.postponed.len()));
+        }
+        parts.extend(self.retries.text());
         parts.join(" · ")
     }
 
@@ -244,16 +288,21 @@ impl Progress {
         let (answered, total) = (self.answered, self.total);
         let seconds = elapsed.as_secs_f64();
         match finish {
-            Finish::Complete => {
+            Finish::Complete => self.say(&format!("{} in {seconds:.1} s", self.status())),
+            Finish::Partial { left, reason } => {
+                self.say(&format!("{} in {seconds:.1} s", self.status()));
+                let (noun, them) = match left {
+                    1 => ("question has", "it"),
+                    _ => ("questions have", "them"),
+                };
                 self.say(&format!(
-                    "{answered}/{total} {} in {seconds:.1} s",
-                    self.message()
+                    "{left} {noun} no outcome because the provider failed ({reason}); --resume asks {them} again"
                 ));
             }
             Finish::Interrupted => self.say(&format!(
                 "interrupted after {answered} of {total} questions; go on with --resume"
             )),
-            Finish::Fatal(_) => {
+            Finish::Fatal(_) | Finish::Bug(_) => {
                 self.say(&format!(
                     "stopped after {answered} of {total} questions; go on with --resume"
                 ));

@@ -16,6 +16,18 @@ pub fn summary_tables(summary: &Summary, look: Look) -> String {
     parts.push(critic_lines(summary, look));
     parts.push(opinion_line(summary, look));
     parts.push(spent_table(summary, look));
+    if !summary.complete {
+        parts.push(look.wrap(&format!(
+            "Not complete: {} of {} questions have no outcome yet; convfinqa --resume asks them.",
+            summary.left(),
+            summary.run.total
+        )));
+    }
+    parts.extend(
+        summary
+            .left_out_line()
+            .map(|line| look.wrap(&format!("Note: {line}."))),
+    );
     if summary.run.invented {
         parts.push(look.wrap(
             "The built-in sample is invented: its companies do not exist, and its score says \
@@ -343,19 +355,15 @@ fn spent_table(summary: &Summary, look: Look) -> String {
         return String::new();
     }
     let mut table = look.table(&["node", "calls", "requests", "tokens in", "tokens out"]);
-    for (name, node) in &spent.nodes {
+    for (name, node) in spent.nodes.iter() {
         table.add_row([
-            name.clone(),
+            name.to_owned(),
             node.calls.to_string(),
             node.requests.to_string(),
-            node.input_tokens.to_string(),
-            node.output_tokens.to_string(),
+            node.tokens.input_tokens.to_string(),
+            node.tokens.output_tokens.to_string(),
         ]);
     }
     align(&mut table, &[1, 2, 3, 4]);
-    let cost = spent.cost_usd.map_or_else(
-        || "unknown (no price listed)".to_owned(),
-        |cost| format!("${cost:.4}"),
-    );
-    format!("{table}\nRounds {} · cost {cost}", spent.rounds)
+    format!("{table}\nRounds {} · cost {}", spent.rounds, spent.cost)
 }

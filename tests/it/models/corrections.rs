@@ -163,3 +163,28 @@ async fn calls_side_by_side_learn_together() {
     let reply = chat(&model, &full_request()).await.unwrap();
     assert_eq!(reply.attempts, 1);
 }
+
+#[tokio::test]
+async fn a_reply_names_the_sampling_settings_that_it_was_made_without() {
+    let server = FaultServer::start(|request| {
+        if request.body.get("seed").is_some() {
+            Reply::unsupported("seed", "'seed' is not supported")
+        } else {
+            Reply::chat("{}")
+        }
+    });
+    let model = OpenAiModel::new(openai(&server)).unwrap();
+    // The second request is not refused any more, and lacks it all the same.
+    for _ in 0..2 {
+        let reply = chat(&model, &full_request()).await.unwrap();
+        assert_eq!(reply.left_out, ["seed"]);
+    }
+    let plain = chat(&model, &ask("How much?")).await.unwrap();
+    assert!(plain.left_out.is_empty(), "nothing was asked for");
+
+    let mut published = openai(&server);
+    published.model = "o3-mini".into();
+    let model = OpenAiModel::new(published).unwrap();
+    let reply = chat(&model, &full_request()).await.unwrap();
+    assert_eq!(reply.left_out, ["temperature", "seed"]);
+}

@@ -257,7 +257,7 @@ async fn a_server_without_encryption_behind_https_is_told_apart() {
 
 #[tokio::test]
 async fn cancelling_ends_a_wait_and_a_running_request_at_once() {
-    let cancel = CancellationToken::new();
+    let stop = Stop::default();
     let waiting = FaultServer::start(|_| Reply::error(503, "x", "busy"));
     let mut slow = openai(&waiting);
     slow.retry.first_delay = Duration::from_secs(600);
@@ -268,21 +268,21 @@ async fn cancelling_ends_a_wait_and_a_running_request_at_once() {
     let hanging = OpenAiModel::new(openai(&hanging_server)).unwrap();
     let request = ask("How much?");
     let (first, second, ()) = tokio::join!(
-        waiting.chat(&request, &cancel),
-        hanging.chat(&request, &cancel),
+        waiting.chat(&request, &stop),
+        hanging.chat(&request, &stop),
         async {
             while hanging_server.count() == 0 {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
-            cancel.cancel();
+            stop.abort.cancel();
         }
     );
     for outcome in [first, second] {
         let error = outcome.unwrap_err();
         assert_eq!((error.kind, error.attempts), (ErrorKind::Cancelled, 1));
     }
-    let late = hanging.chat(&request, &cancel).await.unwrap_err();
+    let late = hanging.chat(&request, &stop).await.unwrap_err();
     assert_eq!((late.kind, late.attempts), (ErrorKind::Cancelled, 0));
     assert_eq!(hanging_server.count(), 1);
 }
@@ -350,4 +350,110 @@ async fn under_every_fault_at_once_each_call_gets_its_own_answer() {
         assert_eq!(usize::try_from(counted).unwrap(), server.count());
         assert!(filtered > 0 && repeated > 20, "{filtered} {repeated}");
     }
+}
+
+/// Draining once waited out whatever a server asked for: 90 s and more.
+#[tokio::test]
+async fn draining_ends_a_retry_after_and_lets_a_request_in_flight_be_answered() {
+    let stop = Stop::default();
+    let busy = FaultServer::start(|_| Reply::error(429, "x", "").header("retry-after", "3600"));
+    let mut patient = openai(&busy);
+    patient.retry.max_hint = Duration::from_secs(3600);
+    patient.retry.total = Duration::from_secs(36_000);
+    let drain = stop.drain.clone();
+    let waiting = OpenAiModel::new(patient).unwrap().with_observer(Arc::new({
+        let drain = drain.clone();
+        move |_, event| {
+            if let CallEvent::Retry(_) = event {
+                drain.cancel();
+            }
+        }
+    }));
+    let error = waiting.chat(&ask("How much?"), &stop).await.unwrap_err();
+    assert_eq!((error.kind, error.attempts), (ErrorKind::Cancelled, 1));
+
+    let stop = Stop::default();
+    let drain = stop.drain.clone();
+    let server = FaultServer::start(move |_| {
+        drain.cancel();
+        Reply::chat("42").after(Duration::from_millis(20))
+    });
+    let model = OpenAiModel::new(openai(&server)).unwrap();
+    let reply = model.chat(&ask("How much?"), &stop).await.unwrap();
+    assert_eq!(reply.content, "42");
+}
+
+#[tokio::test]
+async fn requests_that_may_have_been_billed_are_counted_and_refused_ones_are_not() {
+    let lost = |reply: Reply| async { once(reply).await.0.unwrap().lost };
+    assert_eq!(lost(Reply::chat("42").truncated()).await, 1);
+    assert_eq!(lost(Reply::reset()).await, 1);
+    assert_eq!(lost(Reply::error(504, "x", "late")).await, 1);
+    assert_eq!(lost(Reply::error(429, "x", "slow down")).await, 0);
+    assert_eq!(lost(Reply::error(500, "x", "sorry")).await, 0);
+
+    // An earlier attempt was lost, although the last one was refused.
+    let server = FaultServer::start(|request| match request.repeat {
+        0 => Reply::reset(),
+        _ => Reply::error(401, "x", "revoked"),
+    });
+    let model = OpenAiModel::new(openai(&server)).unwrap();
+    let error = chat(&model, &ask("How much?")).await.unwrap_err();
+    assert_eq!(
+        (error.kind.clone(), error.lost),
+        (ErrorKind::Unauthorized, 1)
+    );
+    assert!(error.may_have_been_billed());
+}
+
+#[tokio::test]
+async fn a_request_given_up_in_flight_may_have_been_billed_and_a_wait_may_not() {
+    let stop = Stop::default();
+    let server = FaultServer::start({
+        let abort = stop.abort.clone();
+        move |_| {
+            abort.cancel();
+            Reply::hang()
+        }
+    });
+    let model = OpenAiModel::new(openai(&server)).unwrap();
+    let error = model.chat(&ask("How much?"), &stop).await.unwrap_err();
+    assert_eq!((error.kind, error.lost), (ErrorKind::Cancelled, 1));
+
+    let stop = Stop::default();
+    let server = FaultServer::start(|_| Reply::error(429, "x", "").header("retry-after", "20"));
+    let mut settings = openai(&server);
+    settings.retry.max_hint = Duration::from_secs(20);
+    let model = OpenAiModel::new(settings).unwrap().with_observer(Arc::new({
+        let abort = stop.abort.clone();
+        move |_, _| abort.cancel()
+    }));
+    let error = model.chat(&ask("How much?"), &stop).await.unwrap_err();
+    assert_eq!((error.kind, error.lost), (ErrorKind::Cancelled, 0));
+}
+
+#[tokio::test]
+async fn a_403_or_404_after_an_answer_concerns_its_own_request() {
+    for status in [403, 404] {
+        let server = FaultServer::start(move |request| match request.user() {
+            "forbidden" => Reply::error(status, "x", "not this one"),
+            _ => Reply::chat("42"),
+        });
+        let model = OpenAiModel::new(openai(&server)).unwrap();
+        let first = chat(&model, &ask("forbidden")).await.unwrap_err();
+        assert_eq!(first.scope(), Scope::Run, "{first}");
+        chat(&model, &ask("How much?")).await.unwrap();
+        let later = chat(&model, &ask("forbidden")).await.unwrap_err();
+        assert_eq!(later.scope(), Scope::Request, "{later}");
+    }
+}
+
+#[tokio::test]
+async fn a_host_that_dies_after_an_answer_is_an_outage() {
+    let server = FaultServer::start(|_| Reply::chat("42"));
+    let model = OpenAiModel::new(openai(&server)).unwrap();
+    chat(&model, &ask("How much?")).await.unwrap();
+    drop(server);
+    let error = chat(&model, &ask("How much?")).await.unwrap_err();
+    assert_eq!(error.scope(), Scope::Provider, "{error}");
 }

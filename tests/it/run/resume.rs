@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use convfinqa::agents::{Backend, Pair, PairOptions};
-use convfinqa::run::{Event, HistoryMode, Journal, Mode, Plan, Scheduler, Status, Stop};
+use convfinqa::models::Stop;
+use convfinqa::run::{Event, HistoryMode, Journal, Mode, Plan, Scheduler, Status};
 
 use crate::support::agents::{question_of, scripted, scripted_as};
 use crate::support::cli::{Ran, Workplace};

@@ -20,8 +20,7 @@ use crate::env::play::{
     Player, Target, instructions_hash, latest,
 };
 use crate::env::tools::{ToolLimits, Tools};
-use crate::models::{CallEvent, Observer};
-use crate::run::Stop;
+use crate::models::{CallEvent, Observer, Stop};
 use crate::sinks::terminal::{EpisodeProgress, Look, ProgressOptions, episode_tables};
 use crate::telemetry::Telemetry;
 
@@ -228,17 +227,16 @@ async fn play(
     look: Look,
 ) -> anyhow::Result<Exit> {
     let (events, mut received) = mpsc::channel(EVENT_QUEUE);
-    let (retries, verbose) = (events.clone(), args.verbose);
+    let retries = events.clone();
     let observer: Observer = Arc::new(move |_node, event| {
-        if let (CallEvent::Retry(notice), true) = (event, verbose) {
-            let seconds = notice.delay.as_secs_f64();
-            let text = format!(
-                "  request {} failed ({}); again in {seconds:.1} s",
-                notice.attempt,
-                notice.words()
-            );
+        if let CallEvent::Retry(notice) = event {
+            let event = PlayEvent::Retry {
+                attempt: notice.attempt,
+                delay: notice.delay,
+                reason: notice.words(),
+            };
             // A slow display loses a notice, never a retry.
-            let _ = retries.try_send(PlayEvent::Note(text));
+            let _ = retries.try_send(event);
         }
     });
     let model = contender(settings, variable, &observer)?;
@@ -275,7 +273,7 @@ async fn play(
         episodes,
         concurrency: settings
             .concurrency
-            .unwrap_or_else(|| default_concurrency(&model)),
+            .unwrap_or_else(|| provider::default_concurrency(model.endpoint)),
         seed,
         agent: AgentOptions {
             max_steps: args.max_steps,
@@ -300,7 +298,7 @@ async fn play(
         Arc::clone(&player),
         options,
     )
-    .stopped_by(stop.drain.clone(), stop.abort.clone());
+    .stopped_by(stop.clone());
     drop(model);
     let before = lines.clone();
     let run = tokio::spawn(async move { running.run(log, &before, events).await });
@@ -327,15 +325,6 @@ async fn play(
     };
     printed?;
     Ok(exit)
-}
-
-/// Side by side: offline the cores are the limit, else the provider's patience.
-fn default_concurrency(model: &Contender) -> usize {
-    if model.endpoint.is_none() {
-        std::thread::available_parallelism().map_or(1, usize::from)
-    } else {
-        8
-    }
 }
 
 /// How many questions are to be played; `None` for all, where nobody knows how many.

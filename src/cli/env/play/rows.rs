@@ -9,7 +9,7 @@ use crate::agents::{Answer, AnswerFrom, Call, Settled, StopReason, printed_value
 use crate::dataset::{Document, Gold, Kind, Question};
 use crate::env::data::{Catalog, EnvQuestion, bare_question, question_key};
 use crate::env::play::{Ending, Played};
-use crate::models::{ChatReply, FinishReason};
+use crate::models::{ChatReply, Cost, FinishReason};
 use crate::number::{Value, literal};
 use crate::parse::Analysis;
 use crate::run::{Mode, Row};
@@ -140,6 +140,7 @@ fn calls(played: &Played) -> Vec<Call> {
             error: None,
             attempts: call.requests,
             seconds: call.seconds,
+            cost: Cost::of_request(call.cost_usd),
         })
         .collect()
 }

@@ -12,13 +12,12 @@ mod page;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Value, json};
-use tokio_util::sync::CancellationToken;
 
 use crate::dataset::{Document, Question, QuestionKey};
 use crate::env::tools::SUBMIT_ANSWER;
 use crate::models::{
-    ChatModel, ChatReply, ChatRequest, Feature, FinishReason, Message, ModelError, Role, Support,
-    ToolCall,
+    ChatModel, ChatReply, ChatRequest, Feature, FinishReason, Message, ModelError, Role, Stop,
+    Support, ToolCall,
 };
 use crate::number::{UnitKind, Value as Number, round5};
 use crate::offline::{Guess, Solver};
@@ -204,7 +203,7 @@ impl ChatModel for Baseline {
     fn chat<'a>(
         &'a self,
         request: &'a ChatRequest,
-        _cancel: &'a CancellationToken,
+        _stop: &'a Stop,
     ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
         async move {
             let made: usize = request.messages.iter().map(|m| m.tool_calls.len()).sum();

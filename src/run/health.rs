@@ -1,0 +1,88 @@
+//! Whether the provider is still worth asking, by the calls of all questions.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Failed calls of an agent in a row, across questions and with none answered
+/// in between, after which the run stops. A call has its retries behind it by
+/// then, so that twenty of them are no passing trouble.
+const GIVE_UP_AFTER: u32 = 20;
+
+/// How the calls of a run go.
+#[derive(Debug, Default)]
+pub(super) struct Health {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// By agent: the critic's model may be down alone.
+    failed_in_a_row: HashMap<String, u32>,
+    answered: bool,
+    last_failure: String,
+}
+
+impl Health {
+    /// A call of `node` was answered.
+    pub(super) fn answered(&self, node: &str) {
+        let mut state = self.state();
+        state.answered = true;
+        state.failed_in_a_row.remove(agent(node));
+    }
+
+    /// A call of `node` failed for good; gives the message to stop with once
+    /// there were too many.
+    pub(super) fn failed(&self, node: &str, reason: &str) -> Option<String> {
+        let mut state = self.state();
+        reason.clone_into(&mut state.last_failure);
+        let failed = state
+            .failed_in_a_row
+            .entry(agent(node).to_owned())
+            .or_default();
+        *failed += 1;
+        (*failed >= GIVE_UP_AFTER)
+            .then(|| format!("{failed} calls in a row failed, the last one: {reason}"))
+    }
+
+    /// Whether any call of this process was answered.
+    pub(super) fn has_answered(&self) -> bool {
+        self.state().answered
+    }
+
+    /// How the last failed call failed.
+    pub(super) fn last_failure(&self) -> String {
+        self.state().last_failure.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The agent of a node: `analyst` of `analyst_reask` and `analyst#2`.
+fn agent(node: &str) -> &str {
+    node.split(['_', '#']).next().unwrap_or(node)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_failures_in_a_row_of_one_agent_end_a_run() {
+        let health = Health::default();
+        for _ in 1..GIVE_UP_AFTER {
+            assert_eq!(health.failed("analyst", "down"), None);
+            assert_eq!(health.failed("critic", "down"), None);
+        }
+        assert!(!health.has_answered());
+        health.answered("analyst_reask");
+        assert!(health.has_answered());
+        assert_eq!(health.failed("analyst#2", "down"), None);
+        assert_eq!(
+            health.failed("critic", "bad gateway").as_deref(),
+            Some("20 calls in a row failed, the last one: bad gateway")
+        );
+        assert_eq!(health.last_failure(), "bad gateway");
+    }
+}

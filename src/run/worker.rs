@@ -1,0 +1,244 @@
+//! One unit's questions: asked in order, each outcome put down as it comes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use rust_decimal::Decimal;
+use tokio::sync::mpsc;
+use tracing::Instrument;
+
+use crate::agents::{self, Answer, Call, CallMemory, Interruption, Pair, Settled, own_history};
+use crate::dataset::{HistoryEntry, Outcome, Question};
+use crate::models::{Cost, PriceOf, Stop};
+use crate::score::Scores;
+
+use super::event::Event;
+use super::health::Health;
+use super::plan::{HistoryMode, Mode, Planned, gold_history};
+use super::row::Row;
+use super::scheduler::{Unit, UnitEnd};
+use super::trace::{self, RunTrace};
+use super::writer::Writer;
+
+/// What the tasks of a run share.
+pub(super) struct Worker {
+    pub pair: Arc<Pair>,
+    pub price: PriceOf,
+    pub writer: Writer,
+    pub events: mpsc::Sender<Event>,
+    pub stop: Stop,
+    pub mode: Mode,
+    pub history: HistoryMode,
+    pub trace: Arc<RunTrace>,
+    pub health: Arc<Health>,
+    /// Questions whose outcome the journal holds.
+    pub done: Arc<AtomicUsize>,
+}
+
+/// Why a question has no outcome.
+enum NoOutcome {
+    /// The run was stopped.
+    Stopped,
+    /// The provider failed it; holds its calls.
+    Postponed(Vec<Call>),
+    /// No question can succeed.
+    Fatal(String),
+}
+
+impl Worker {
+    /// Asks a unit's questions in order.
+    pub(super) async fn unit(&self, unit: Unit, last_pass: bool) -> UnitEnd {
+        let Unit {
+            planned,
+            mut answers,
+            mut calls,
+        } = unit;
+        let mut history: Vec<HistoryEntry> = Vec::new();
+        for question in &planned {
+            let index = question.index;
+            let own = match answers.get(&index) {
+                Some(answer) => answer.clone(),
+                None => {
+                    if self.stop.drain.is_cancelled() {
+                        return UnitEnd::Over;
+                    }
+                    let earlier = calls.remove(&index).unwrap_or_default();
+                    match self
+                        .question(question, history.clone(), earlier, last_pass)
+                        .await
+                    {
+                        Ok(answer) => {
+                            answers.insert(index, answer.clone());
+                            answer
+                        }
+                        Err(NoOutcome::Stopped) => return UnitEnd::Over,
+                        Err(NoOutcome::Fatal(message)) => return UnitEnd::Fatal(message),
+                        Err(NoOutcome::Postponed(made)) => {
+                            calls.insert(index, made);
+                            return UnitEnd::Postponed(Unit {
+                                planned,
+                                answers,
+                                calls,
+                            });
+                        }
+                    }
+                }
+            };
+            let text = &question.case.question.text;
+            history.push(match self.history {
+                HistoryMode::Own => own_history(text, own.as_ref()),
+                HistoryMode::Gold => gold_history(text, &question.case.gold),
+            });
+        }
+        UnitEnd::Over
+    }
+
+    async fn question(
+        &self,
+        planned: &Planned,
+        history: Vec<HistoryEntry>,
+        earlier: Vec<Call>,
+        last_pass: bool,
+    ) -> Result<Option<Answer>, NoOutcome> {
+        let case = &planned.case;
+        let index = planned.index;
+        let key = case.question.key.clone();
+        let _ = self
+            .events
+            .send(Event::Asked {
+                index,
+                key: key.clone(),
+            })
+            .await;
+        let question = Arc::new(Question {
+            history,
+            ..case.question.clone()
+        });
+        let memory = self.memory(index, earlier);
+        // Seconds that were spent before on replies that are now recalled.
+        let recalled: f64 = memory.replies.iter().map(|call| call.seconds).sum();
+        let events = self.events.clone();
+        let tell = move |round: &agents::Round| {
+            // A slow listener loses a round's preview, never a row.
+            let round = Box::new(round.clone());
+            let _ = events.try_send(Event::Round {
+                index,
+                key: key.clone(),
+                round,
+            });
+        };
+        let started = Instant::now();
+        let span = self.trace.question(planned);
+        let asked = self
+            .pair
+            .ask(question, planned.epoch, memory, self.stop.clone(), &tell)
+            .instrument(span.clone())
+            .await
+            .and_then(|settled| match settled.outcome {
+                // Refused like this, all questions may be: the others tell.
+                Outcome::ProviderError if !last_pass => {
+                    Err(Interruption::Provider(Box::new(settled)))
+                }
+                _ => Ok(settled),
+            })
+            .inspect_err(|why| agents::trace::interrupted(&span, why));
+        let settled = match asked {
+            Ok(settled) => settled,
+            Err(Interruption::Cancelled) => return Err(NoOutcome::Stopped),
+            Err(Interruption::Fatal(message)) => return Err(NoOutcome::Fatal(message)),
+            Err(Interruption::Provider(settled)) => {
+                return Err(self.postpone(planned, *settled).await);
+            }
+        };
+        let latency = recalled + started.elapsed().as_secs_f64();
+        let answer = settled.answer.clone();
+        let row = row(planned, self.mode, settled, latency);
+        trace::answered(&span, &row);
+        drop(span);
+        let Some(row) = self.writer.answer(row).await else {
+            // The journal is broken; its own error is what the user is told.
+            self.stop.drain.cancel();
+            return Err(NoOutcome::Stopped);
+        };
+        self.done.fetch_add(1, Ordering::Relaxed);
+        let _ = self
+            .events
+            .send(Event::Answered {
+                row,
+                resumed: false,
+            })
+            .await;
+        Ok(answer)
+    }
+
+    /// What a question's calls may recall, and where they are put down.
+    fn memory(&self, index: usize, earlier: Vec<Call>) -> CallMemory {
+        let (replies, failed) = earlier.into_iter().partition(|call| call.reply.is_some());
+        let (writer, health) = (self.writer.clone(), Arc::clone(&self.health));
+        CallMemory {
+            replies,
+            failed,
+            price: Some(Arc::clone(&self.price)),
+            record: Some(Box::new(move |call| {
+                if call.reply.is_some() {
+                    health.answered(&call.node);
+                }
+                writer.call(index, call);
+            })),
+        }
+    }
+
+    /// Leaves a question for later, or the provider if it failed too often.
+    async fn postpone(&self, planned: &Planned, settled: Settled) -> NoOutcome {
+        let reason = settled.error.unwrap_or_default();
+        let node = settled.calls.last().map_or("", |call| call.node.as_str());
+        if let Some(message) = self.health.failed(node, &reason) {
+            self.stop.drain.cancel();
+            self.stop.abort.cancel();
+            return NoOutcome::Fatal(message);
+        }
+        let event = Event::Postponed {
+            index: planned.index,
+            key: planned.case.question.key.clone(),
+            reason,
+        };
+        let _ = self.events.send(event).await;
+        NoOutcome::Postponed(settled.calls)
+    }
+}
+
+fn row(planned: &Planned, mode: Mode, settled: Settled, latency: f64) -> Row {
+    let Planned {
+        index,
+        case,
+        kind,
+        epoch,
+        turns,
+    } = planned;
+    let drafting = |call: &&Call| call.round == 1 && call.node.starts_with("analyst");
+    let cost = cost_of(settled.calls.iter());
+    let draft_cost = cost_of(settled.calls.iter().filter(drafting));
+    Row {
+        index: *index,
+        epoch: *epoch,
+        key: case.question.key.clone(),
+        turns: *turns,
+        filename: case.question.document.filename.clone(),
+        kind: *kind,
+        question: case.question.text.clone(),
+        gold: case.gold.clone(),
+        mode,
+        settled,
+        scores: Scores::default(),
+        latency,
+        cost,
+        draft_cost,
+        stamp: None,
+    }
+    .scored(&case.question.document)
+}
+
+fn cost_of<'c>(calls: impl Iterator<Item = &'c Call>) -> Option<Decimal> {
+    calls.map(|call| call.cost).sum::<Cost>().total()
+}

@@ -1,0 +1,40 @@
+//! Says once of each sampling setting that the model does not take it.
+
+use std::collections::BTreeSet;
+
+use crate::sinks::summary::left_out_line;
+
+/// The settings of which it was said.
+#[derive(Debug, Default)]
+pub struct LeftOut(BTreeSet<String>);
+
+impl LeftOut {
+    /// What is to be said of settings that replies were made without: nothing of
+    /// those of which it was said before.
+    pub fn add<'n>(&mut self, names: impl Iterator<Item = &'n String>) -> Option<String> {
+        let new: BTreeSet<&str> = names
+            .map(String::as_str)
+            .filter(|name| !self.0.contains(*name))
+            .collect();
+        let new: Vec<&str> = new.into_iter().collect();
+        self.0.extend(new.iter().map(|name| (*name).to_owned()));
+        (!new.is_empty()).then(|| format!("note: {}", left_out_line(&new)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_setting_is_named_once() {
+        let mut told = LeftOut::default();
+        let both = ["temperature".to_owned(), "seed".to_owned()];
+        assert_eq!(
+            told.add(both[..1].iter()).unwrap(),
+            "note: temperature not sent: the model does not take it"
+        );
+        assert!(told.add(both.iter()).unwrap().starts_with("note: seed "));
+        assert_eq!(told.add(both.iter()), None);
+    }
+}

@@ -1,0 +1,263 @@
+//! A provider that fails: what is given up, what is asked again, what is lost
+//! (nothing), and what the user hears of it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use convfinqa::run::{Journal, Status};
+use rstest::rstest;
+
+use crate::support::agents::{is_critic, question_of, scripted};
+use crate::support::cli::{Ran, Workplace};
+use crate::support::fault_server::{FaultServer, Reply};
+
+/// A run of the sample's questions, one request a call.
+fn sample(place: &Workplace, server: &FaultServer, more: &[&str]) -> Ran {
+    Ran::of(
+        place
+            .command()
+            .args(["--model", "scripted", "--data-path", "sample"])
+            .args(["--attempts", "1", "--base-url", &server.base_url()])
+            .args(more),
+    )
+}
+
+fn journal(place: &Workplace) -> Journal {
+    Journal::open(&place.run_folder().join("journal.sqlite")).unwrap()
+}
+
+fn rows(place: &Workplace) -> Vec<HashMap<String, String>> {
+    let mut rows = place.rows("output/output.csv");
+    for row in &mut rows {
+        // What failed on the way is counted.
+        for column in ["latency", "calls", "attempts", "cost_usd"] {
+            row.remove(column);
+        }
+    }
+    rows
+}
+
+/// The rows are those of a run that nothing disturbed.
+#[track_caller]
+fn is_as_undisturbed(disturbed: &Workplace, more: &[&str]) {
+    let place = Workplace::new();
+    sample(&place, &FaultServer::start(scripted), more).succeeds();
+    let (expected, rows) = (rows(&place), rows(disturbed));
+    assert_eq!(rows.len(), expected.len());
+    for (row, expected) in rows.iter().zip(&expected) {
+        assert_eq!(row, expected);
+    }
+}
+
+#[rstest]
+#[case::server_error(|| Reply::error(500, "x", "sorry"))]
+#[case::rate_limit(|| Reply::error(429, "x", "slow down"))]
+#[case::drop(Reply::reset)]
+#[case::bad_json(|| Reply::chat("42").truncated())]
+#[case::empty(|| Reply::json(200, &serde_json::json!({"choices": []})))]
+#[case::bad_gateway(|| Reply::new(502, "text/html", "<html><title>502</title></html>"))]
+fn a_provider_that_answers_only_errors_is_given_up_after_20_calls(#[case] broken: fn() -> Reply) {
+    let place = Workplace::new();
+    let server = FaultServer::start(move |_| broken());
+    let ran = sample(&place, &server, &["-j", "1"]);
+    ran.fails(5, &["20 calls in a row failed"]);
+    assert_eq!(server.count(), 20);
+    assert_eq!(journal(&place).answered().unwrap(), 0, "nothing is settled");
+}
+
+#[test]
+fn a_run_that_gave_the_provider_up_is_finished_by_resume() {
+    let place = Workplace::new();
+    let broken = FaultServer::start(|_| Reply::error(500, "x", "sorry"));
+    let address = broken.address();
+    sample(&place, &broken, &[]).fails(5, &["20 calls in a row failed"]);
+    drop(broken);
+    let server = FaultServer::at(address, scripted);
+    sample(&place, &server, &["--resume"]).succeeds();
+    is_as_undisturbed(&place, &[]);
+}
+
+#[rstest]
+#[case(&["-j", "1"])]
+#[case(&["-j", "8"])]
+#[case(&["-j", "3", "--mode", "conversations"])]
+fn an_outage_loses_no_question(#[case] more: &[&str]) {
+    let place = Workplace::new();
+    let server = FaultServer::start(|request| match request.index {
+        20..36 => Reply::error(503, "x", "maintenance"),
+        _ => scripted(request),
+    });
+    let ran = sample(&place, &server, more);
+    ran.succeeds();
+    is_as_undisturbed(&place, more);
+}
+
+#[test]
+fn a_question_that_fails_again_is_left_for_resume() {
+    let place = Workplace::new();
+    let down = Arc::new(AtomicBool::new(true));
+    let failed = Arc::new(AtomicUsize::new(0));
+    let server = FaultServer::start({
+        let (down, failed) = (Arc::clone(&down), Arc::clone(&failed));
+        move |request| {
+            let unlucky = blake3::hash(question_of(request).as_bytes()).as_bytes()[5] < 32;
+            if unlucky && down.load(Ordering::Relaxed) {
+                failed.fetch_add(1, Ordering::Relaxed);
+                return Reply::error(500, "x", "not this one");
+            }
+            scripted(request)
+        }
+    });
+    let ran = sample(&place, &server, &[]);
+    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+    let left = failed.load(Ordering::Relaxed) / 2;
+    assert!(left > 0, "each is asked twice");
+    let told = format!("{left} questions have no outcome because the provider failed");
+    assert!(ran.stderr.contains(&told), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("--resume asks them again"),
+        "{}",
+        ran.stderr
+    );
+    assert!(ran.stdout.contains("Not complete"), "{}", ran.stdout);
+    assert_eq!(journal(&place).status().unwrap(), Status::Unfinished);
+    assert_eq!(place.summary()["complete"], false);
+    assert_eq!(rows(&place).len(), 58 - left);
+
+    down.store(false, Ordering::Relaxed);
+    sample(&place, &server, &["--resume"]).succeeds();
+    is_as_undisturbed(&place, &[]);
+}
+
+#[rstest]
+#[case(403)]
+#[case(404)]
+fn a_refusal_of_one_question_is_its_outcome_and_stops_nothing(#[case] status: u16) {
+    let place = Workplace::new();
+    let refused = Arc::new(std::sync::Mutex::new(None));
+    let server = FaultServer::start({
+        let refused = Arc::clone(&refused);
+        move |request| {
+            let question = question_of(request);
+            let mut refused = refused.lock().unwrap();
+            // The first question that is begun after others were answered.
+            let draft = request.body["messages"].as_array().unwrap().len() == 2;
+            if request.index >= 9 && refused.is_none() && draft && !is_critic(request) {
+                *refused = Some(question.clone());
+            }
+            if refused.as_ref() == Some(&question) {
+                return Reply::error(status, "x", "not this one");
+            }
+            scripted(request)
+        }
+    });
+    let ran = sample(&place, &server, &["-j", "1"]);
+    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+    let refused = refused.lock().unwrap().clone().unwrap();
+    for row in rows(&place) {
+        let expected = if row["question"] == refused {
+            "provider_error"
+        } else {
+            "answered"
+        };
+        assert_eq!(row["outcome"], expected, "{row:?}");
+    }
+    assert_eq!(journal(&place).status().unwrap(), Status::Complete);
+}
+
+/// A signal once waited out every Retry-After: 170 s.
+#[cfg(unix)]
+#[rstest]
+#[case("-TERM")]
+#[case("-INT")]
+#[case("-HUP")]
+fn a_signal_ends_the_waits_at_once(#[case] signal: &str) {
+    let place = Workplace::new();
+    let server = FaultServer::start(|request| match request.index {
+        0..6 => scripted(request),
+        _ => Reply::error(429, "x", "slow down").header("retry-after", "80"),
+    });
+    let mut child = place
+        .command()
+        .args(["--model", "scripted", "--data-path", "sample", "-j", "3"])
+        .args(["--base-url", &server.base_url()])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    while server.count() < 9 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let sent = std::process::Command::new("kill")
+        .args([signal, &child.id().to_string()])
+        .status();
+    assert!(sent.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(server.count(), 9, "no request is sent again");
+}
+
+#[test]
+fn retries_are_seen_without_verbose_and_at_a_bounded_rate() {
+    let place = Workplace::new();
+    let server = FaultServer::start(|request| match request.repeat {
+        0 => Reply::error(429, "x", "slow down").header("retry-after-ms", "1"),
+        _ => scripted(request),
+    });
+    let ran = Ran::of(
+        place
+            .command()
+            .args(["--model", "scripted", "--data-path", "sample", "--n", "12"])
+            .args(["-j", "8", "--base-url", &server.base_url()]),
+    );
+    ran.succeeds();
+    let about: Vec<&str> = ran
+        .stderr
+        .lines()
+        .filter(|line| line.contains("retr"))
+        .collect();
+    assert!(about[0].contains("1 retry"), "{about:?}");
+    assert!(about[0].contains("slow down"), "{about:?}");
+    let requests = server.requests();
+    let retries = requests
+        .iter()
+        .filter(|request| request.repeat == 0)
+        .count();
+    let total = format!("{retries} retries");
+    assert!(
+        about.last().unwrap().contains(&total),
+        "{retries} {about:?}"
+    );
+    assert!(about.len() < retries, "{about:?}");
+}
+
+#[test]
+fn a_setting_that_the_model_does_not_take_is_said_once_and_recorded() {
+    let place = Workplace::new();
+    let server = FaultServer::start(|request| {
+        if request.body.get("temperature").is_some() {
+            Reply::unsupported("temperature", "'temperature' is not supported")
+        } else {
+            scripted(request)
+        }
+    });
+    let ran = sample(&place, &server, &["--n", "6", "--temperature", "0.3"]);
+    ran.succeeds();
+    let line = "temperature not sent: the model does not take it";
+    assert_eq!(ran.stderr.matches(line).count(), 1, "{}", ran.stderr);
+    assert!(ran.stdout.contains(line), "{}", ran.stdout);
+    assert_eq!(
+        place.summary()["left_out"],
+        serde_json::json!(["temperature"])
+    );
+    let config = std::fs::read_to_string(place.run_folder().join("config.toml")).unwrap();
+    assert!(config.contains(&format!("# note    {line}")), "{config}");
+    journal(&place)
+        .for_each_row(|row| {
+            for call in row.settled.calls {
+                assert_eq!(call.reply.unwrap().left_out, ["temperature"]);
+            }
+        })
+        .unwrap();
+}

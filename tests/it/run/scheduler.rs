@@ -1,0 +1,274 @@
+//! The scheduler over a model inside this process that does what a test says.
+
+use std::sync::{Arc, Mutex};
+
+use convfinqa::agents::{Backend, CriticMode, Pair, PairOptions, Sampling};
+use convfinqa::dataset::{self, Source};
+use convfinqa::models::{
+    ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, Feature, ModelError, Stop, Support, Usage,
+};
+use convfinqa::run::{
+    Event, Finish, HistoryMode, Identity, Journal, Mode, Plan, RunMeta, Scheduler, Status,
+};
+use convfinqa::sinks::{Summary, summarise};
+use futures::future::BoxFuture;
+use rust_decimal::Decimal;
+use tokio::sync::mpsc;
+
+type Script = dyn Fn(usize, &ChatRequest, &Stop) -> Result<ChatReply, ModelError> + Send + Sync;
+
+/// Answers its nth call, from 0, as the script says.
+struct Scripted {
+    script: Box<Script>,
+    calls: Mutex<Vec<ChatRequest>>,
+}
+
+impl ChatModel for Scripted {
+    fn name(&self) -> &str {
+        "scripted"
+    }
+
+    fn supports(&self, _: Feature) -> Support {
+        Support::Yes
+    }
+
+    fn chat<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+        stop: &'a Stop,
+    ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+        Box::pin(async move {
+            let at = {
+                let mut calls = self.calls.lock().unwrap();
+                calls.push(request.clone());
+                calls.len() - 1
+            };
+            (self.script)(at, request, stop)
+        })
+    }
+}
+
+/// A reply of 10 tokens that was asked for with one request.
+fn answer() -> ChatReply {
+    ChatReply {
+        usage: Some(Usage {
+            input_tokens: 9,
+            output_tokens: 1,
+            ..Usage::default()
+        }),
+        attempts: 1,
+        ..ChatReply::text(r#"{"answer": "42", "unit": "number"}"#)
+    }
+}
+
+fn failure(kind: ErrorKind, lost: u32) -> ModelError {
+    ModelError {
+        attempts: 1,
+        lost,
+        after_success: true,
+        ..ModelError::new(kind, "as the script says")
+    }
+}
+
+struct Ran {
+    finish: Finish,
+    events: Vec<Event>,
+    journal: Journal,
+    requests: Vec<ChatRequest>,
+    _folder: tempfile::TempDir,
+}
+
+impl Ran {
+    fn summary(&self) -> Summary {
+        summarise(&self.journal).unwrap()
+    }
+}
+
+/// Asks the sample's first `n` records, each question by one call that costs a dollar.
+async fn ran(
+    n: usize,
+    epochs: u32,
+    sampling: Sampling,
+    script: impl Fn(usize, &ChatRequest, &Stop) -> Result<ChatReply, ModelError> + Send + Sync + 'static,
+) -> Ran {
+    let sample = dataset::load(&Source::Sample).unwrap();
+    let dataset = sample.pick(&(0..n).collect::<Vec<_>>());
+    let plan = Plan::new(&dataset, Mode::Questions, HistoryMode::Own, epochs).unwrap();
+    let model = Arc::new(Scripted {
+        script: Box::new(script),
+        calls: Mutex::default(),
+    });
+    let analyst: Arc<dyn ChatModel> = model.clone();
+    let options = PairOptions {
+        critic: CriticMode::Off,
+        sampling,
+        ..PairOptions::new(Backend::Llm {
+            critic: Arc::clone(&analyst),
+            analyst,
+        })
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("journal.sqlite");
+    let meta = RunMeta {
+        id: "r".into(),
+        started: "2026-01-01T00:00:00Z".into(),
+        version: "0".into(),
+        commit: None,
+        identity: Identity::default(),
+        data: "sample".into(),
+        data_file: None,
+        resumed_by: Vec::new(),
+        invented: true,
+        total: plan.total(),
+        settings: toml::Table::new(),
+    };
+    let journal = Journal::create(&path, &meta).unwrap();
+    let (sender, mut received) = mpsc::channel(4096);
+    let scheduler = Scheduler {
+        plan,
+        pair: Arc::new(Pair::new(&options).unwrap()),
+        concurrency: 1,
+        price: Arc::new(|_| Some(Decimal::ONE)),
+        stop: Stop::default(),
+    };
+    let finish = scheduler.run(journal, sender).await.unwrap();
+    let mut events = Vec::new();
+    while let Ok(event) = received.try_recv() {
+        events.push(event);
+    }
+    Ran {
+        finish,
+        events,
+        journal: Journal::open(&path).unwrap(),
+        requests: model.calls.lock().unwrap().clone(),
+        _folder: folder,
+    }
+}
+
+#[tokio::test]
+async fn a_panic_is_reported_as_a_bug_and_loses_nothing() {
+    let ran = ran(6, 1, Sampling::default(), |at, _, _| {
+        assert!(at != 3, "the fourth call is unlucky");
+        Ok(answer())
+    })
+    .await;
+    let Finish::Bug(message) = &ran.finish else {
+        panic!("{:?}", ran.finish);
+    };
+    assert!(message.contains("the fourth call is unlucky"), "{message}");
+    assert_eq!(ran.journal.answered().unwrap(), 3);
+    assert_eq!(ran.journal.status().unwrap(), Status::Unfinished);
+    assert!(matches!(
+        ran.events.last(),
+        Some(Event::Finished {
+            finish: Finish::Bug(_),
+            ..
+        })
+    ));
+}
+
+#[tokio::test]
+async fn a_run_that_is_stopped_at_its_last_question_is_complete() {
+    let all = ran(3, 1, Sampling::default(), |_, _, _| Ok(answer())).await;
+    let last = all.requests.len() - 1;
+    let stopped = ran(3, 1, Sampling::default(), move |at, _, stop| {
+        if at == last {
+            stop.drain.cancel();
+        }
+        Ok(answer())
+    })
+    .await;
+    assert_eq!(stopped.finish, Finish::Complete);
+    let earlier = ran(3, 1, Sampling::default(), move |at, _, stop| {
+        if at + 1 == last {
+            stop.drain.cancel();
+        }
+        Ok(answer())
+    })
+    .await;
+    assert_eq!(earlier.finish, Finish::Interrupted);
+}
+
+#[tokio::test]
+async fn each_pass_sends_a_seed_of_its_own() {
+    let sampling = Sampling {
+        seed: Some(7),
+        ..Sampling::default()
+    };
+    let ran = ran(2, 3, sampling, |_, _, _| Ok(answer())).await;
+    let pass = ran.requests.len() / 3;
+    let seeds: Vec<_> = ran.requests.iter().map(|request| request.seed).collect();
+    let expected = [7, 8, 9].map(|seed| vec![Some(seed); pass]).concat();
+    assert_eq!(seeds, expected);
+}
+
+#[tokio::test]
+async fn what_failed_and_may_have_been_billed_makes_the_cost_at_least() {
+    let refused = ran(2, 1, Sampling::default(), |at, _, _| match at {
+        1 => Err(failure(ErrorKind::RateLimited, 0)),
+        _ => Ok(answer()),
+    })
+    .await;
+    assert_eq!(refused.finish, Finish::Complete);
+    let dollars = Decimal::from(refused.requests.len() - 1);
+    assert_eq!(refused.summary().spent.cost_usd, Some(dollars));
+
+    let lost = ran(2, 1, Sampling::default(), |at, _, _| match at {
+        1 => Err(failure(ErrorKind::Timeout, 2)),
+        2 => Ok(ChatReply {
+            attempts: 2,
+            lost: 1,
+            ..answer()
+        }),
+        _ => Ok(answer()),
+    })
+    .await;
+    assert_eq!(lost.finish, Finish::Complete);
+    let spent = lost.summary().spent;
+    let priced = lost.requests.len() as u64 - 1;
+    let expected = Cost {
+        known: Decimal::from(priced),
+        priced,
+        unpriced: 3,
+    };
+    assert_eq!((spent.cost, spent.cost_usd), (expected, None));
+    let (node, analyst) = spent.nodes.iter().next().unwrap();
+    assert_eq!((node, analyst.failed, analyst.lost), ("analyst", 1, 3));
+    let mut unknown = 0;
+    lost.journal
+        .for_each_row(|row| unknown += usize::from(row.cost.is_none()))
+        .unwrap();
+    assert_eq!(unknown, 2, "the rows say so too");
+}
+
+#[tokio::test]
+async fn a_call_that_was_given_up_is_in_the_sum_although_its_question_has_no_row() {
+    let ran = ran(3, 1, Sampling::default(), |at, _, stop| match at {
+        1 => {
+            stop.drain.cancel();
+            Err(failure(ErrorKind::Cancelled, 1))
+        }
+        _ => Ok(answer()),
+    })
+    .await;
+    assert_eq!(ran.finish, Finish::Interrupted);
+    let spent = ran.summary().spent;
+    let expected = Cost {
+        known: Decimal::ONE,
+        priced: 1,
+        unpriced: 1,
+    };
+    assert_eq!((spent.calls, spent.cost), (2, expected));
+}
+
+#[tokio::test]
+async fn a_provider_that_answers_nothing_is_not_asked_twice() {
+    let ran = ran(3, 1, Sampling::default(), |_, _, _| {
+        Err(failure(ErrorKind::ServerError, 0))
+    })
+    .await;
+    assert!(matches!(ran.finish, Finish::Fatal(_)), "{:?}", ran.finish);
+    assert_eq!(ran.journal.answered().unwrap(), 0);
+    let total = ran.journal.meta().unwrap().total;
+    assert_eq!(ran.requests.len(), total, "each question once");
+}
