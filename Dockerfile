@@ -12,8 +12,6 @@ COPY --from=plan /build/recipe.json recipe.json
 RUN cargo chef cook --locked --release --recipe-path recipe.json
 # .dockerignore lets only the files through that the build reads.
 COPY . .
-# The commit that runs are tagged with in MLflow; the image has no git history to ask.
-ARG CONVFINQA_COMMIT=
 RUN cargo build --locked --release --bin convfinqa
 
 FROM debian:bookworm-slim AS app
@@ -24,6 +22,10 @@ RUN apt-get update \
     && useradd --uid 10001 --create-home --home-dir /app convfinqa \
     && install --directory --owner=convfinqa /app/output /app/data
 COPY --from=build /build/target/release/convfinqa /usr/local/bin/convfinqa
+# The commit that runs are tagged with in MLflow. It is set last: another commit
+# with the same sources rebuilds nothing.
+ARG CONVFINQA_COMMIT=
+ENV CONVFINQA_COMMIT=${CONVFINQA_COMMIT}
 USER 10001
 WORKDIR /app
 ENTRYPOINT ["convfinqa"]

@@ -127,12 +127,11 @@ pub fn is_everywhere(error: &MlflowError) -> bool {
     )
 }
 
-/// The commit that this program was built from: told when it was compiled, or
-/// that of the work tree that its file lies in.
+/// The commit that this program was built from: what `CONVFINQA_COMMIT` says,
+/// which a container's image sets, or that of the work tree that its file lies in.
 pub fn commit() -> Option<String> {
-    // Empty where a container is built without its build argument.
-    if let Some(commit) = option_env!("CONVFINQA_COMMIT").filter(|commit| !commit.is_empty()) {
-        return Some(commit.to_owned());
+    if let Some(commit) = variable("CONVFINQA_COMMIT") {
+        return Some(commit);
     }
     let program = std::env::current_exe().ok()?;
     // target/release/convfinqa, or target/debug/deps/…

@@ -154,8 +154,8 @@ impl Key {
     }
 }
 
-/// Variables that begin like a setting and are none: they speak to the tests
-/// and to the build.
+/// Variables that begin like a setting and are not: the commit of a container's
+/// image, and what the tests and checks read.
 const OTHER_VARIABLES: [&str; 3] = ["CONVFINQA_COMMIT", "CONVFINQA_TOOLS", "CONVFINQA_UPDATE"];
 
 /// The variable of a key.

@@ -120,6 +120,27 @@ fn the_link_is_one_that_the_host_of_a_container_can_open() {
     );
 }
 
+/// A container's image says which commit it was built from.
+#[test]
+fn a_run_is_tagged_with_the_commit_that_the_environment_names() {
+    let server = Fake::start(|_| None);
+    let place = Workplace::new();
+    let commit = "0123456789abcdef0123456789abcdef01234567";
+    let mut command = place.command();
+    command
+        .args(["--data-path", "sample", "--n", "1"])
+        .env("MLFLOW_TRACKING_URI", server.uri())
+        .env("CONVFINQA_COMMIT", commit);
+    Ran::of(&mut command).succeeds();
+    let tag = json!({"key": "mlflow.source.git.commit", "value": commit});
+    let requests = server.requests();
+    let tagged = requests.iter().any(|request| {
+        let tags = request.body["tags"].as_array();
+        tags.is_some_and(|tags| tags.contains(&tag))
+    });
+    assert!(tagged, "no request has the tag {tag}");
+}
+
 #[test]
 fn off_is_off() {
     let server = FaultServer::start(|_| Reply::plain(500, ""));
