@@ -127,8 +127,8 @@ pub struct PairOptions {
 }
 
 /// The confidence from which a second opinion that differs is more often right
-/// than the answer: 10 of 12 times on the answers of three models, where from
-/// 0.8 on it is 15 of 26 (docs/offline.md).
+/// than the answer: 3 of 3 times on the answers of three models, where from 0.8
+/// on it is 8 of 16 (docs/offline.md).
 pub const OPINION_CONFIDENCE: f64 = 0.85;
 
 impl PairOptions {
