@@ -5,29 +5,146 @@ use std::ffi::c_int;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Error, ErrorCode, Statement, ToSql};
+use rusqlite::{Connection, Error, ErrorCode, Statement, StatementStatus, ToSql};
 
-use super::functions;
-use super::limits::{CallClock, ToolLimits};
+use super::limits::{Budget, CallClock, ToolLimits};
 use super::records::{Field, records};
+use super::{functions, pattern};
 use crate::env::data::{Cell, Column, Table};
 
 /// The second name of every table, as the reference's README writes it.
 const COMMON_NAME: &str = "data";
-/// `SQLite`'s own functions that are no business of a query: they load code,
-/// touch files or reveal addresses.
-const FORBIDDEN: [&str; 6] = [
-    "load_extension",
-    "readfile",
-    "writefile",
-    "edit",
-    "fts3_tokenizer",
-    "sqlite_offset",
+/// The functions that a query may call: those that take time in proportion to
+/// their arguments, or look at the clock. `json_patch` takes the square,
+/// `json_pretty` makes a text of any length, others load code or touch files.
+const FUNCTIONS: [&str; 120] = [
+    "abs",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "avg",
+    "ceil",
+    "ceiling",
+    "changes",
+    "char",
+    "coalesce",
+    "concat",
+    "concat_ws",
+    "cos",
+    "cosh",
+    "count",
+    "cume_dist",
+    "current_date",
+    "current_time",
+    "current_timestamp",
+    "date",
+    "datetime",
+    "degrees",
+    "dense_rank",
+    "exp",
+    "first_value",
+    "floor",
+    "format",
+    "glob",
+    "group_concat",
+    "hex",
+    "if",
+    "ifnull",
+    "iif",
+    "instr",
+    "json",
+    "json_array",
+    "json_array_length",
+    "json_each",
+    "json_error_position",
+    "json_extract",
+    "json_group_array",
+    "json_group_object",
+    "json_insert",
+    "json_object",
+    "json_quote",
+    "json_remove",
+    "json_replace",
+    "json_set",
+    "json_tree",
+    "json_type",
+    "json_valid",
+    "julianday",
+    "lag",
+    "last_insert_rowid",
+    "last_value",
+    "lead",
+    "length",
+    "like",
+    "likelihood",
+    "likely",
+    "ln",
+    "log",
+    "log10",
+    "log2",
+    "lower",
+    "ltrim",
+    "max",
+    "min",
+    "mod",
+    "nth_value",
+    "ntile",
+    "nullif",
+    "octet_length",
+    "percent_rank",
+    "pi",
+    "pow",
+    "power",
+    "printf",
+    "quote",
+    "radians",
+    "random",
+    "randomblob",
+    "rank",
+    "replace",
+    "round",
+    "row_number",
+    "rtrim",
+    "sign",
+    "sin",
+    "sinh",
+    "soundex",
+    "sqlite_source_id",
+    "sqlite_version",
+    "sqrt",
+    "strftime",
+    "string_agg",
+    "substr",
+    "substring",
+    "sum",
+    "tan",
+    "tanh",
+    "time",
+    "timediff",
+    "total",
+    "total_changes",
+    "trim",
+    "trunc",
+    "typeof",
+    "unhex",
+    "unicode",
+    "unixepoch",
+    "unlikely",
+    "upper",
+    "zeroblob",
+    "->",
+    "->>",
 ];
-/// Instructions between two looks at the clock: well under a millisecond.
-const INSTRUCTIONS: c_int = 1_000;
-/// Longest pattern of LIKE and GLOB, whose cost is pattern times text.
-const PATTERN_BYTES: c_int = 256;
+/// Virtual tables that come with `SQLite` and show its own pages.
+const FORBIDDEN_TABLES: [&str; 2] = ["dbstat", "fts3tokenize"];
+/// Steps between two looks at the clock: well under a millisecond.
+const STEPS: c_int = 200;
+/// A compiled statement that is larger is not kept for the next call.
+const KEPT_STATEMENT: i32 = 16 * 1024;
 
 /// Why a query has no result.
 #[derive(Debug)]
@@ -38,6 +155,15 @@ pub(super) enum QueryError {
     Result(String),
     /// All queries together needed more memory than they may.
     Memory,
+    /// It compiles to more instructions than it may.
+    Complex,
+    /// Its time or its steps are used up.
+    Late {
+        /// Its steps.
+        steps: bool,
+    },
+    /// Its result is longer than it may be.
+    Long,
 }
 
 /// A table that is ready to be queried.
@@ -54,19 +180,22 @@ impl Database {
         columns: &[Column],
         limits: &ToolLimits,
     ) -> Result<Self, QueryError> {
-        Self::prepare(table, columns, limits)
-            .map_err(|e| failure(&e, &|text| QueryError::Result(text)))
+        Self::prepare(table, columns, limits).map_err(|e| match failure(&e) {
+            None => QueryError::Memory,
+            Some(text) => QueryError::Result(text),
+        })
     }
 
     fn prepare(table: &Table, columns: &[Column], limits: &ToolLimits) -> rusqlite::Result<Self> {
         let mut connection = Connection::open_in_memory()?;
-        connection.set_prepared_statement_cache_capacity(8);
+        connection.set_prepared_statement_cache_capacity(2);
         load(&mut connection, table, columns)?;
         // A filed row may be longer than what a query may make.
         let row = longest_row(columns);
         let value_bytes = limits.value_bytes.max(row);
         let clock = CallClock::new(value_bytes);
         functions::register(&connection, &clock)?;
+        pattern::register(&connection, &clock)?;
         // Sorting and grouping would otherwise write files, as large as the disk
         // allows; in memory they need a bound, which is one for the process.
         connection.execute_batch(&format!(
@@ -81,33 +210,51 @@ impl Database {
                 as_c_int(limits.statement_bytes),
             ),
             (Limit::SQLITE_LIMIT_ATTACHED, 0),
-            (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, PATTERN_BYTES),
             (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
-            (Limit::SQLITE_LIMIT_VDBE_OP, 100_000),
+            (Limit::SQLITE_LIMIT_FUNCTION_ARG, 100),
+            (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 100),
+            (Limit::SQLITE_LIMIT_EXPR_DEPTH, 200),
         ] {
             connection.set_limit(limit, value)?;
         }
         let watch = clock.clone();
-        connection.progress_handler(INSTRUCTIONS, Some(move || watch.is_over()))?;
+        let steps = u64::try_from(STEPS).unwrap_or(1);
+        connection.progress_handler(STEPS, Some(move || watch.tick(steps)))?;
         connection.authorizer(Some(authorize))?;
         Ok(Self { connection, clock })
     }
 
     /// Runs one statement and writes its rows.
-    pub(super) fn query(&self, sql: &str, limits: &ToolLimits) -> Result<String, QueryError> {
-        self.clock.arm(limits.query_time);
-        let late = |text: String| {
-            if text == "interrupted" {
-                let limit = limits.query_time.as_millis();
-                return QueryError::Statement(format!("interrupted: the limit is {limit} ms"));
-            }
-            QueryError::Statement(text)
-        };
-        let failed = |e: &Error| failure(e, &late);
-        let mut statement = self
+    pub(super) fn query(
+        &self,
+        sql: &str,
+        limits: &ToolLimits,
+        budget: Budget,
+    ) -> Result<String, QueryError> {
+        self.clock.arm(budget);
+        // What is compiled holds no rows: what finds no memory here is too long.
+        let statement = self
             .connection
-            .prepare_cached(sql)
-            .map_err(|e| failed(&e))?;
+            .set_limit(Limit::SQLITE_LIMIT_VDBE_OP, budget.instructions)
+            .and_then(|_| self.connection.prepare_cached(sql))
+            .map_err(|e| match self.failed(&e) {
+                QueryError::Memory => QueryError::Complex,
+                other => other,
+            });
+        let mut statement = statement?;
+        let result = self.rows(&mut statement, limits, budget);
+        if statement.get_status(StatementStatus::MemUsed) > KEPT_STATEMENT {
+            statement.discard();
+        }
+        result
+    }
+
+    fn rows(
+        &self,
+        statement: &mut Statement<'_>,
+        limits: &ToolLimits,
+        budget: Budget,
+    ) -> Result<String, QueryError> {
         let parameters = statement.parameter_count();
         if parameters > 0 {
             return Err(QueryError::Statement(format!(
@@ -121,7 +268,7 @@ impl Database {
             ));
         }
         let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
-        let rows = collect(&mut statement, &names, limits, &late)?;
+        let rows = self.collect(statement, &names, limits, budget)?;
         let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
         sorted.sort_unstable();
         if sorted
@@ -133,67 +280,70 @@ impl Database {
         }
         let text = records(&names, &rows);
         // Escapes make up to six bytes of one.
-        if text.len() > limits.result_bytes {
-            return Err(too_long(limits));
+        if text.len() > budget.result_bytes {
+            return Err(QueryError::Long);
         }
         Ok(text)
     }
-}
 
-impl Database {
-    /// Whether its last call ran out of time: it is not worth keeping then.
+    fn collect(
+        &self,
+        statement: &mut Statement<'_>,
+        names: &[String],
+        limits: &ToolLimits,
+        budget: Budget,
+    ) -> Result<Vec<Vec<Field>>, QueryError> {
+        let failed = |e: Error| self.failed(&e);
+        let per_row: usize = names.iter().map(|n| n.len() + 4).sum::<usize>() + 3;
+        let mut rows = Vec::new();
+        let mut bytes = 0_usize;
+        let mut cursor = statement.query([]).map_err(failed)?;
+        while let Some(row) = cursor.next().map_err(failed)? {
+            if rows.len() == limits.result_rows {
+                let limit = limits.result_rows;
+                let text = format!("the result has more than {limit} rows: select fewer");
+                return Err(QueryError::Result(text));
+            }
+            let mut fields = Vec::with_capacity(names.len());
+            bytes += per_row;
+            for at in 0..names.len() {
+                let field = field(row.get_ref(at).map_err(failed)?)?;
+                bytes += match &field {
+                    Field::Text(text) => text.len(),
+                    _ => 8,
+                };
+                fields.push(field);
+            }
+            if bytes > budget.result_bytes {
+                return Err(QueryError::Long);
+            }
+            rows.push(fields);
+        }
+        Ok(rows)
+    }
+
+    fn failed(&self, error: &Error) -> QueryError {
+        match failure(error) {
+            None => QueryError::Memory,
+            Some(text) if text == "interrupted" => QueryError::Late {
+                steps: self.clock.steps_are_taken(),
+            },
+            Some(text) => QueryError::Statement(text),
+        }
+    }
+
+    /// Whether its last call used up its budget: it is not worth keeping then.
     pub(super) fn is_spent(&self) -> bool {
         self.clock.is_over()
     }
 }
 
-fn failure(error: &Error, late: &impl Fn(String) -> QueryError) -> QueryError {
+/// What `SQLite` said of a failure; `None` where it found no memory.
+fn failure(error: &Error) -> Option<String> {
     match error.sqlite_error_code() {
-        Some(ErrorCode::OutOfMemory) => QueryError::Memory,
-        _ => late(message(error)),
+        Some(ErrorCode::OutOfMemory) => None,
+        _ => Some(message(error)),
     }
-}
-
-fn collect(
-    statement: &mut Statement<'_>,
-    names: &[String],
-    limits: &ToolLimits,
-    late: &impl Fn(String) -> QueryError,
-) -> Result<Vec<Vec<Field>>, QueryError> {
-    let failed = |e: &Error| failure(e, late);
-    let per_row: usize = names.iter().map(|n| n.len() + 4).sum::<usize>() + 3;
-    let mut rows = Vec::new();
-    let mut bytes = 0_usize;
-    let mut cursor = statement.query([]).map_err(|e| failed(&e))?;
-    while let Some(row) = cursor.next().map_err(|e| failed(&e))? {
-        if rows.len() == limits.result_rows {
-            let limit = limits.result_rows;
-            let text = format!("the result has more than {limit} rows: select fewer");
-            return Err(QueryError::Result(text));
-        }
-        let mut fields = Vec::with_capacity(names.len());
-        bytes += per_row;
-        for at in 0..names.len() {
-            let field = field(row.get_ref(at).map_err(|e| failed(&e))?)?;
-            bytes += match &field {
-                Field::Text(text) => text.len(),
-                _ => 8,
-            };
-            fields.push(field);
-        }
-        if bytes > limits.result_bytes {
-            return Err(too_long(limits));
-        }
-        rows.push(fields);
-    }
-    Ok(rows)
-}
-
-fn too_long(limits: &ToolLimits) -> QueryError {
-    let limit = limits.result_bytes;
-    QueryError::Result(format!(
-        "the result is longer than {limit} bytes: select less"
-    ))
 }
 
 fn field(value: ValueRef<'_>) -> Result<Field, QueryError> {
@@ -222,8 +372,11 @@ fn field(value: ValueRef<'_>) -> Result<Field, QueryError> {
 )]
 fn authorize(context: AuthContext<'_>) -> Authorization {
     let allowed = match context.action {
-        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => true,
-        AuthAction::Function { function_name } => !FORBIDDEN
+        AuthAction::Select | AuthAction::Recursive => true,
+        AuthAction::Read { table_name, .. } => !FORBIDDEN_TABLES
+            .iter()
+            .any(|t| t.eq_ignore_ascii_case(table_name)),
+        AuthAction::Function { function_name } => FUNCTIONS
             .iter()
             .any(|f| f.eq_ignore_ascii_case(function_name)),
         _ => false,

@@ -1,13 +1,17 @@
 //! Functions that the database of a table adds or replaces.
 //!
 //! The bundled `SQLite` is built without the math functions that the reference's
-//! has. The text functions are replaced because the originals take quadratic
-//! time within a single instruction, where no time limit reaches them.
+//! has. The text functions are replaced or guarded because the originals take
+//! more than linear time within a single instruction, where no time limit
+//! reaches them.
 
+use std::cell::OnceCell;
+use std::cmp::Ordering;
 use std::collections::HashSet;
 
 use rusqlite::functions::{Context, FunctionFlags};
-use rusqlite::types::{Type, Value, ValueRef};
+use rusqlite::limits::Limit;
+use rusqlite::types::{ToSqlOutput, Type, Value, ValueRef};
 use rusqlite::{Connection, Error, Result};
 
 use super::limits::CallClock;
@@ -103,6 +107,84 @@ pub(super) fn register(connection: &Connection, clock: &CallClock) -> Result<()>
     connection.create_scalar_function("replace", 3, flags, move |c| {
         watch.check()?;
         replace(c, largest)
+    })?;
+    for (name, flags) in [
+        ("printf", flags),
+        ("format", flags),
+        // Depends on the time of day, so not deterministic.
+        (
+            "strftime",
+            FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_INNOCUOUS,
+        ),
+    ] {
+        let watch = clock.clone();
+        connection.create_scalar_function(name, -1, flags, move |c| {
+            watch.check()?;
+            formatted(c, name, largest)
+        })?;
+    }
+    let watch = clock.clone();
+    connection.create_collation("NOCASE", move |a, b| {
+        // A sort is a single instruction. Without time, any order will do.
+        if watch.is_over() {
+            return Ordering::Equal;
+        }
+        let folded = |text: &str| {
+            text.bytes()
+                .map(|b| b.to_ascii_lowercase())
+                .collect::<Vec<_>>()
+        };
+        folded(a).cmp(&folded(b))
+    })
+}
+
+/// Longest format, and most arguments: each conversion of a format may make a
+/// text as long as a value may be.
+const FORMAT_BYTES: usize = 512;
+const FORMAT_ARGUMENTS: usize = 64;
+
+thread_local! {
+    /// Where `SQLite`'s own functions can still be reached.
+    static PLAIN: OnceCell<Connection> = const { OnceCell::new() };
+}
+
+/// `SQLite`'s own function, where its format is short.
+fn formatted(c: &Context<'_>, name: &str, largest: usize) -> Result<Value> {
+    if c.is_empty() {
+        return Ok(Value::Null);
+    }
+    let format = match c.get_raw(0) {
+        ValueRef::Text(text) | ValueRef::Blob(text) => text.len(),
+        _ => 0,
+    };
+    if format > FORMAT_BYTES || c.len() > FORMAT_ARGUMENTS {
+        let said = format!(
+            "{name} takes a format of {FORMAT_BYTES} bytes and {FORMAT_ARGUMENTS} arguments at most"
+        );
+        return Err(Error::UserFunctionError(said.into()));
+    }
+    let marks = vec!["?"; c.len()].join(",");
+    PLAIN.with(|plain| {
+        let plain = match plain.get() {
+            Some(plain) => plain,
+            None => {
+                let opened = Connection::open_in_memory()?;
+                plain.get_or_init(|| opened)
+            }
+        };
+        let limit = i32::try_from(largest).unwrap_or(i32::MAX);
+        plain.set_limit(Limit::SQLITE_LIMIT_LENGTH, limit)?;
+        let mut statement = plain.prepare_cached(&format!("SELECT {name}({marks})"))?;
+        for at in 0..c.len() {
+            let value = ToSqlOutput::Borrowed(c.get_raw(at));
+            statement.raw_bind_parameter(at + 1, value)?;
+        }
+        let mut rows = statement.raw_query();
+        let row = rows.next()?.ok_or(Error::QueryReturnedNoRows)?;
+        Ok(match row.get_ref(0)? {
+            ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
+            other => other.try_into().unwrap_or(Value::Null),
+        })
     })
 }
 

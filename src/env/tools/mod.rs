@@ -9,18 +9,20 @@ mod database;
 mod failure;
 mod functions;
 mod limits;
+mod pattern;
 mod pool;
 mod records;
 mod spec;
 mod tokens;
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 
 use super::data::{Catalog, Column, Table};
 use super::python;
 use database::{Database, QueryError};
+use limits::Budget;
 use pool::Pool;
 
 pub use failure::{FailureKind, ToolFailure};
@@ -33,9 +35,9 @@ pub struct Tools {
     catalog: Arc<Catalog>,
     limits: ToolLimits,
     pool: Arc<Pool>,
-    /// Shared by queries that run side by side, held alone by one that did not
-    /// find the memory it needs beside the others.
-    crowd: Arc<RwLock<()>>,
+    /// Held by the query that may take its full time and memory: one at a time,
+    /// so that the brief ones next to it always find room.
+    long: Arc<Mutex<()>>,
 }
 
 impl Tools {
@@ -47,7 +49,7 @@ impl Tools {
             catalog,
             limits,
             pool,
-            crowd: Arc::default(),
+            long: Arc::default(),
         }
     }
 
@@ -68,21 +70,61 @@ impl Tools {
     }
 
     /// Calls a tool by name after checking its arguments. A query may hold the
-    /// thread for [`ToolLimits::query_time`]: call from a blocking thread.
+    /// thread for [`ToolLimits::query_time`] and longer where others run: call
+    /// from a blocking thread.
     ///
     /// # Errors
     /// An unknown tool, or missing, unexpected or wrongly typed arguments.
     pub fn call(&self, tool: &str, arguments: &Map<String, Value>) -> Result<String, ToolFailure> {
+        match self.call_briefly(tool, arguments)? {
+            Some(text) => Ok(text),
+            None => self.call_fully(tool, arguments),
+        }
+    }
+
+    /// As [`Self::call`], but gives a query up that is not done within a few
+    /// milliseconds, as honest ones are: `None`, and [`Self::call_fully`] does it.
+    ///
+    /// # Errors
+    /// As [`Self::call`].
+    pub fn call_briefly(
+        &self,
+        tool: &str,
+        arguments: &Map<String, Value>,
+    ) -> Result<Option<String>, ToolFailure> {
         let spec = specs().iter().find(|s| s.name == tool);
         let spec = spec.ok_or_else(|| ToolFailure::unknown(tool))?;
         let given = spec.read_arguments(arguments)?;
         Ok(match (tool, given.as_slice()) {
-            ("get_descriptions", [company]) => self.get_descriptions(company),
-            ("get_table_info", [company, table]) => self.get_table_info(company, table),
-            ("sql_query", [company, table, query]) => self.sql_query(company, table, query),
-            (_, [answer]) => self.submit_answer(answer),
+            ("get_descriptions", [company]) => Some(self.get_descriptions(company)),
+            ("get_table_info", [company, table]) => Some(self.get_table_info(company, table)),
+            ("sql_query", [company, table, query]) => {
+                match self.attempt(company, table, query, self.limits.brief()) {
+                    Ok(text) => Some(text),
+                    Err(Unfinished) => None,
+                }
+            }
+            (_, [answer]) => Some(self.submit_answer(answer)),
             _ => return Err(ToolFailure::unknown(tool)),
         })
+    }
+
+    /// Calls a tool with all the time and memory that a query may take; waits
+    /// until no other query does.
+    ///
+    /// # Errors
+    /// As [`Self::call`].
+    pub fn call_fully(
+        &self,
+        tool: &str,
+        arguments: &Map<String, Value>,
+    ) -> Result<String, ToolFailure> {
+        let spec = specs().iter().find(|s| s.name == tool);
+        let spec = spec.ok_or_else(|| ToolFailure::unknown(tool))?;
+        match (tool, spec.read_arguments(arguments)?.as_slice()) {
+            ("sql_query", [company, table, query]) => Ok(self.long_query(company, table, query)),
+            _ => self.call(tool, arguments),
+        }
     }
 
     /// The names of a company's tables, sorted, as a JSON list.
@@ -116,55 +158,89 @@ impl Tools {
     /// The rows of a query over one table, as a JSON list of records.
     #[must_use]
     pub fn sql_query(&self, company: &str, table: &str, query: &str) -> String {
+        self.attempt(company, table, query, self.limits.brief())
+            .unwrap_or_else(|Unfinished| self.long_query(company, table, query))
+    }
+
+    fn long_query(&self, company: &str, table: &str, query: &str) -> String {
+        let _alone = self.long.lock().unwrap_or_else(PoisonError::into_inner);
+        let budget = self.limits.full();
+        // What is not done within the full budget is an error, not unfinished.
+        self.attempt(company, table, query, budget)
+            .unwrap_or_default()
+    }
+
+    fn attempt(
+        &self,
+        company: &str,
+        table: &str,
+        query: &str,
+        budget: Budget,
+    ) -> Result<String, Unfinished> {
         let tokens = tokens::tokens(query);
         if tokens::selects_star(&tokens) {
-            return "Error: SELECT * is not allowed (too inefficient)".to_owned();
+            return Ok("Error: SELECT * is not allowed (too inefficient)".to_owned());
         }
         if !tokens::has_filter(&tokens) {
-            return "Error: Query must include filters (WHERE, HAVING, etc.)".to_owned();
+            return Ok("Error: Query must include filters (WHERE, HAVING, etc.)".to_owned());
         }
         let name = cleaned(table);
         let Some(found) = self.catalog.table(company, &name) else {
             // The reference prints an absolute path here.
-            return format!("Error: Table file not found at {company}/{name}.json");
+            return Ok(format!(
+                "Error: Table file not found at {company}/{name}.json"
+            ));
         };
         let columns = match &found.columns {
             Ok(columns) => columns,
-            Err(reason) => return format!("Error executing query: {reason}"),
+            Err(reason) => return Ok(format!("Error executing query: {reason}")),
         };
         let limit = self.limits.statement_bytes;
         if query.len() > limit {
-            return format!("Error executing query: the query is longer than {limit} bytes");
+            return Ok(format!(
+                "Error executing query: the query is longer than {limit} bytes"
+            ));
         }
         let failed = |text: &str| {
             format!("Error executing query: Execution failed on sql '{query}': {text}")
         };
         if query.contains('\0') {
-            return failed("the query contains a null character");
+            return Ok(failed("the query contains a null character"));
         }
         let statement = tokens::single_statement(query, &tokens).and_then(|end| query.get(..end));
         let Some(statement) = statement else {
-            return failed("You can only execute one statement at a time.");
+            return Ok(failed("You can only execute one statement at a time."));
         };
-        let result = {
-            let _crowd = self.crowd.read().unwrap_or_else(PoisonError::into_inner);
-            self.run(found, columns, statement)
-        };
-        // Whoever took the memory, those who took little must not pay for it:
-        // the query runs again, alone.
-        let result = match result {
-            Err(QueryError::Memory) => {
-                let _alone = self.crowd.write().unwrap_or_else(PoisonError::into_inner);
-                self.run(found, columns, statement)
-            }
-            other => other,
-        };
-        match result {
-            Ok(text) => text,
-            Err(QueryError::Statement(text)) => failed(&text),
-            Err(QueryError::Result(text)) => format!("Error executing query: {text}"),
-            Err(QueryError::Memory) => failed("it needs more memory than a query may have"),
+        if tokens::most_terms(&tokens) > budget.terms {
+            return Err(Unfinished);
         }
+        let error = match self.run(found, columns, statement, budget) {
+            Ok(text) => return Ok(text),
+            Err(QueryError::Statement(text)) => return Ok(failed(&text)),
+            Err(QueryError::Result(text)) => return Ok(format!("Error executing query: {text}")),
+            Err(error) if budget.is_full => error,
+            Err(_) => return Err(Unfinished),
+        };
+        Ok(match error {
+            QueryError::Late { steps: true } => {
+                let limit = self.limits.query_steps;
+                failed(&format!(
+                    "interrupted: the limit is {limit} steps of SQLite"
+                ))
+            }
+            QueryError::Late { steps: false } => {
+                let limit = self.limits.query_time.as_millis();
+                failed(&format!("interrupted: the limit is {limit} ms"))
+            }
+            QueryError::Complex => failed("it is too complex: make it shorter"),
+            QueryError::Long => {
+                let limit = self.limits.result_bytes;
+                format!(
+                    "Error executing query: the result is longer than {limit} bytes: select less"
+                )
+            }
+            _ => failed("it needs more memory than a query may have"),
+        })
     }
 
     /// Runs a statement on an idle database of the table, or on a new one.
@@ -173,12 +249,13 @@ impl Tools {
         table: &Table,
         columns: &[Column],
         statement: &str,
+        budget: Budget,
     ) -> Result<String, QueryError> {
         let database = match self.pool.take(table.number) {
             Some(database) => database,
             None => Database::open(table, columns, &self.limits)?,
         };
-        let result = database.query(statement, &self.limits);
+        let result = database.query(statement, &self.limits, budget);
         let is_spent = database.is_spent() || matches!(result, Err(QueryError::Memory));
         if !is_spent {
             self.pool.put(table.number, database);
@@ -192,6 +269,9 @@ impl Tools {
         format!("Answer submitted: {answer}")
     }
 }
+
+/// A query that needs more than its budget, which was not the full one.
+struct Unfinished;
 
 /// A table's name without every `.json` and `.txt` in it.
 fn cleaned(table: &str) -> String {

@@ -28,6 +28,22 @@ impl Token<'_> {
     }
 }
 
+/// How many terms a statement may become when `SQLite` puts the terms of its
+/// subqueries in place of the columns that name them: those of each SELECT, times
+/// those of all others. Usually it is far fewer.
+pub(super) fn most_terms(tokens: &[Token<'_>]) -> usize {
+    const KEYWORDS: [&str; 6] = ["from", "where", "as", "and", "or", "with"];
+    let is_term = |token: &&Token<'_>| match token {
+        Token::Word(_) => !KEYWORDS.iter().any(|word| token.is(word)),
+        Token::Opaque => true,
+        _ => false,
+    };
+    tokens
+        .split(|token| token.is("select"))
+        .map(|part| part.iter().filter(is_term).count().max(1))
+        .fold(1, usize::saturating_mul)
+}
+
 /// Splits a statement; what is not terminated reaches to the end, as in `SQLite`.
 pub(super) fn tokens(sql: &str) -> Vec<Token<'_>> {
     let mut found = Vec::new();

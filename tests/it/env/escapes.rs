@@ -156,7 +156,7 @@ fn b_memory_is_bounded() {
         "select zeroblob(1000000000) where 1",
         "select printf('%.*c', 1000000000, 'x') where 1",
         "select printf('%1000000000d', 1) where 1",
-        "select replace(printf('%.*c', 60000, 'x'), 'x', printf('%.*c', 60000, 'y')) where 1",
+        "select replace(printf('%.*c', 30000, 'x'), 'x', printf('%.*c', 30000, 'y')) where 1",
         "with recursive t(x) as (select 1 union all select x + 1 from t limit 100000) select group_concat(x) from t where 1",
         "with recursive t(x) as (select 'x' union all select x || x from t) select max(length(x)) from t where 1",
         "with recursive t(x) as (select 1 union all select x + 1 from t) select x from t where 1",
@@ -170,17 +170,17 @@ fn b_memory_is_bounded() {
         assert!(answer.len() < 1000, "{query}");
     }
     // Short as values, and six times as long once they are written.
-    let escaped = "with recursive t(x) as (select 1 union all select x + 1 from t limit 25) \
+    let escaped = "with recursive t(x) as (select 1 union all select x + 1 from t limit 12) \
         select x, replace(hex(zeroblob(16000)), '0', char(1)) as y from t where 1";
     assert!(
-        sql(escaped).contains("is longer than 2000000 bytes"),
+        sql(escaped).contains("is longer than 500000 bytes"),
         "{:.200}",
         sql(escaped)
     );
     let wide = "with recursive t(x) as (select 1 union all select x + 1 from t limit 1000) \
-        select printf('%.*c', 60000, 'x') from t where 1";
+        select printf('%.*c', 30000, 'x') from t where 1";
     assert!(
-        sql(wide).contains("is longer than 2000000 bytes"),
+        sql(wide).contains("is longer than 500000 bytes"),
         "{:.200}",
         sql(wide)
     );
@@ -190,7 +190,7 @@ fn b_memory_is_bounded() {
 /// together, and a query that takes little is answered beside those that take it all.
 #[test]
 fn b_the_innocent_do_not_pay_for_a_query_that_takes_the_memory() {
-    const HOG: &str = "with recursive t(x, y) as (select 1, printf('%.*c', 60000, 'x') union \
+    const HOG: &str = "with recursive t(x, y) as (select 1, printf('%.*c', 30000, 'x') union \
         select x + 1, y from t) select count(*) from t where 1";
     let tools = Tools::new(
         fixture(),
@@ -223,6 +223,7 @@ fn b_the_innocent_do_not_pay_for_a_query_that_takes_the_memory() {
 fn c_endless_queries_are_interrupted() {
     let limits = ToolLimits {
         query_time: Duration::from_millis(30),
+        query_steps: u64::MAX,
         ..ToolLimits::default()
     };
     let tools = Tools::new(fixture(), limits);
@@ -247,12 +248,12 @@ fn c_endless_queries_are_interrupted() {
 /// (c) One instruction whose cost is quadratic in `SQLite`'s own functions.
 #[test]
 fn c_text_functions_take_linear_time() {
-    let a = "printf('%.*c', 60000, 'a')";
+    let a = "printf('%.*c', 30000, 'a')";
     let query = format!(
         "select instr(x, y) i, length(replace(x, y, 'z')) r, length(trim(x, y)) t from \
-         (select {a} x, printf('%.*c', 30000, 'a') || 'b' y) where 1"
+         (select {a} x, printf('%.*c', 15000, 'a') || 'b' y) where 1"
     );
-    assert_eq!(sql(&query), r#"[{"i":0,"r":60000,"t":0}]"#);
+    assert_eq!(sql(&query), r#"[{"i":0,"r":30000,"t":0}]"#);
 }
 
 /// (d) Both rules were met or dodged by comments, literals and spaces.

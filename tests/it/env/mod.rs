@@ -1,5 +1,6 @@
 //! Tests of `env`: data, tools, reward and episodes.
 
+mod budget;
 mod build;
 mod data;
 mod download;

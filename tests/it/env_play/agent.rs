@@ -227,7 +227,7 @@ fn an_episode_ends_at_the_step_limit_with_nothing() {
 fn a_flood_of_text_does_not_fill_the_context() {
     let (line, model) = one(|request| {
         let (_, company) = asked(request);
-        let query = "SELECT hex(zeroblob(20000)) AS x FROM data WHERE 1 IN (1) LIMIT 1";
+        let query = "SELECT hex(zeroblob(15000)) AS x FROM data WHERE 1 IN (1) LIMIT 1";
         match results(request).len() {
             0 => Reply::tool_calls(&[call("get_descriptions", json!({"company_name": company}))]),
             1 => {

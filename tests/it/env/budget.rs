@@ -1,0 +1,135 @@
+//! Queries that a clock between instructions does not stop: each ended here by
+//! what it may use, however fast the machine is.
+
+use std::time::Duration;
+
+use convfinqa::env::tools::{ToolLimits, Tools};
+use rstest::rstest;
+
+use super::tools::fixture;
+
+const INCOME: &str = "us_gaap_IncomeStatement";
+
+fn answer(limits: ToolLimits, query: &str) -> String {
+    Tools::new(fixture(), limits).sql_query("acme", INCOME, query)
+}
+
+/// A hundred instructions without a loop, none of which the time limit reached.
+#[rstest]
+#[case("printf('%.*c', 30000, 'a') like '%a_b'")]
+#[case("printf('%.*c', 30000, 'a') like '%a_b' escape '!'")]
+#[case("printf('%.*c', 30000, 'a') glob '*a?b'")]
+#[case("printf('%.*f', 30000, 1.5)")]
+#[case("format('%d', 1)")]
+#[case("strftime('%J', '2020-01-01', line_item)")]
+#[case("replace(line_item, 'a', 'b')")]
+fn one_call_looks_at_the_clock(#[case] call: &str) {
+    let query = format!("select {call} as x from us_gaap_IncomeStatement where rowid = 1");
+    let known = answer(ToolLimits::default(), &query);
+    assert!(known.starts_with('['), "{known:.200}");
+    let late = ToolLimits {
+        query_time: Duration::ZERO,
+        ..ToolLimits::default()
+    };
+    let said = answer(late, &query);
+    assert!(
+        said.ends_with("interrupted: the limit is 0 ms"),
+        "{said:.200}"
+    );
+}
+
+/// One call of these takes the square of its arguments, or makes a text of any length.
+#[rstest]
+#[case("json_patch('{}', '{}')")]
+#[case("jsonb_patch('{}', '{}')")]
+#[case("json_pretty('[1]', 'x')")]
+#[case("json_array_insert('[1]', '$[0]', 2)")]
+#[case("load_extension('x')")]
+#[case("fts5_source_id()")]
+#[case("sqlite_log(1, 'x')")]
+fn a_function_without_a_bound_is_refused(#[case] call: &str) {
+    let said = answer(
+        ToolLimits::default(),
+        &format!("select {call} as x where 1"),
+    );
+    let name = call.split('(').next().unwrap();
+    assert!(
+        said.ends_with(&format!("not authorized to use function: {name}")),
+        "{said}"
+    );
+}
+
+/// A format made by a query may hold thousands of conversions of any width.
+#[test]
+fn a_long_format_is_refused() {
+    let query = "select printf(replace(hex(zeroblob(1000)), '0', '%.9000f')) as x where 1";
+    let said = answer(ToolLimits::default(), query);
+    assert!(
+        said.contains("printf takes a format of 512 bytes"),
+        "{said}"
+    );
+}
+
+/// Each level doubles the calls of the one below. Compiled, it was over the limit
+/// of instructions, was taken for a query without memory, and ran again alone.
+#[test]
+fn a_statement_that_multiplies_its_calls_is_too_complex() {
+    let mut query = "select line_item as a, 1 as b from data".to_owned();
+    for _ in 0..12 {
+        query = format!("select lower(a) || upper(a) as a, b from ({query})");
+    }
+    let tools = Tools::new(fixture(), ToolLimits::default());
+    let said = tools.sql_query("acme", INCOME, &format!("{query} where b > 0"));
+    assert!(
+        said.ends_with("it is too complex: make it shorter"),
+        "{said}"
+    );
+    let n = tools.sql_query("acme", INCOME, "select count(*) n from data where 1");
+    assert_eq!(n, r#"[{"n":8}]"#);
+}
+
+/// Sorting is one instruction, whatever there is to sort: rows are bounded.
+#[test]
+fn what_there_is_to_sort_is_bounded_by_steps() {
+    let patient = ToolLimits {
+        query_time: Duration::from_secs(600),
+        query_steps: 200_000,
+        ..ToolLimits::default()
+    };
+    let query = "select a.line_item from data a, data b, data c, data d, data e, data f, data g \
+        where 1 order by random() limit 1";
+    let said = answer(patient, query);
+    assert!(
+        said.ends_with("interrupted: the limit is 200000 steps of SQLite"),
+        "{said}"
+    );
+}
+
+/// An honest query that is not brief is answered all the same.
+#[test]
+fn a_query_over_the_brief_budget_runs_to_its_end() {
+    let query = "select count(*) n from data a, data b, data c, data d, data e where 1";
+    let n = answer(
+        ToolLimits {
+            query_time: Duration::from_secs(600),
+            ..ToolLimits::default()
+        },
+        query,
+    );
+    assert_eq!(n, r#"[{"n":32768}]"#);
+    let wide = "with recursive t(x) as (select 1 union all select x + 1 from t limit 5000) \
+        select x, 'a text of some length' as y from t where 1";
+    let rows = answer(ToolLimits::default(), wide);
+    assert!(rows.starts_with('[') && rows.len() > 65_536, "{rows:.200}");
+}
+
+/// Folding case as `SQLite` does: ASCII only, the shorter first.
+#[test]
+fn nocase_orders_as_before() {
+    let query = "with t(x) as (values ('b'), ('A'), ('a'), ('AB'), ('É'), ('é'), ('_'), ('Z')) \
+        select group_concat(x, ' ') as x from (select x from t where 1 order by x collate nocase, x)";
+    assert_eq!(
+        answer(ToolLimits::default(), query),
+        r#"[{"x":"_ A a AB b Z \u00c9 \u00e9"}]"#
+    );
+}
