@@ -56,6 +56,10 @@ pub struct Args {
         help_heading = "Limits"
     )]
     max_sessions: usize,
+    /// Sessions that one client, known by its address, may have open at once
+    /// [default: half of --max-sessions, at least 256]
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    max_sessions_per_client: Option<usize>,
     /// Seconds after which a session without a socket is dropped; 0 keeps it
     #[arg(
         long,
@@ -72,7 +76,8 @@ pub struct Args {
         help_heading = "Limits"
     )]
     message_limit: usize,
-    /// Requests a second of one session; a faster one is slowed; 0 for no limit
+    /// Requests a second of one session, and of one client outside its sessions; a
+    /// faster one is slowed; 0 for no limit
     #[arg(
         long,
         value_name = "N",
@@ -119,7 +124,7 @@ pub fn execute(args: Args) -> anyhow::Result<Exit> {
         ..ProgressOptions::default()
     });
     telemetry::start_logs(&args.log, format, &voice)?;
-    runtime.block_on(async {
+    let ended = runtime.block_on(async {
         tokio::spawn(stop_at_signal(shutdown.clone()));
         if args.stdio {
             server::serve_stdio(tools, shutdown).await?;
@@ -133,18 +138,40 @@ pub fn execute(args: Args) -> anyhow::Result<Exit> {
                 Mode::Reference
             },
         };
+        let warning = open_to_all(&args);
         let options = options(args)?;
         let listener = server::bind(&options).await.map_err(explained)?;
         let address = listener.local_addr().context("cannot read the address")?;
         if let Some(line) = oddities {
             voice.say(&line);
         }
+        if let Some(line) = warning {
+            voice.say(line);
+        }
         voice.say(&format!(
             "serving {source} ({questions} questions) on http://{address}; Ctrl-C stops"
         ));
         server::serve(listener, tools, rules, options, shutdown).await?;
         Ok(Exit::Done)
-    })
+    });
+    // A query that nobody waits for any more, or a read of standard input, must
+    // not hold the end up.
+    runtime.shutdown_background();
+    ended
+}
+
+/// A warning where the server asks for no token though it seems meant to.
+fn open_to_all(args: &Args) -> Option<&'static str> {
+    match args.token.as_deref() {
+        Some("") => Some(
+            "warning: the token is empty (--token or FINQA_TOKEN), so the server asks for none",
+        ),
+        None if !args.host.is_loopback() => Some(
+            "warning: the server is open to the network without a token; set FINQA_TOKEN, or \
+             listen on 127.0.0.1",
+        ),
+        _ => None,
+    }
 }
 
 /// A port that is taken is what a person meets who starts the server twice.
@@ -161,14 +188,17 @@ fn explained(error: ServerError) -> anyhow::Error {
 }
 
 fn options(args: Args) -> anyhow::Result<ServerOptions> {
-    if args.max_sessions == 0 || args.message_limit < 1024 {
-        let said = "--max-sessions must be at least 1 and --message-limit at least 1024";
+    let none_each = args.max_sessions_per_client == Some(0);
+    if args.max_sessions == 0 || none_each || args.message_limit < 1024 {
+        let said = "--max-sessions and --max-sessions-per-client must be at least 1 and \
+                    --message-limit at least 1024";
         return Err(Failure::new(Exit::Usage, said).into());
     }
     Ok(ServerOptions {
         host: args.host,
         port: args.port,
         max_sessions: args.max_sessions,
+        max_sessions_per_client: args.max_sessions_per_client,
         idle_timeout: (args.idle_timeout > 0).then(|| Duration::from_secs(args.idle_timeout)),
         message_limit: args.message_limit,
         rate_limit: Some(args.rate_limit).filter(|n| *n > 0),
@@ -187,5 +217,34 @@ async fn stop_at_signal(shutdown: CancellationToken) {
         if signals.next().await {
             std::process::exit(i32::from(Exit::Interrupted.code()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn warned(line: &[&str]) -> Option<&'static str> {
+        let line = ["serve"].iter().chain(line);
+        open_to_all(&Line::try_parse_from(line).unwrap().args)
+    }
+
+    #[test]
+    fn a_server_without_a_token_is_warned_of_where_others_reach_it() {
+        let open = warned(&["--host", "0.0.0.0"]).unwrap();
+        assert!(open.starts_with("warning: the server is open to the network"));
+        assert!(warned(&["--host", "::"]).is_some());
+        assert_eq!(warned(&["--host", "0.0.0.0", "--token", "s3cret"]), None);
+        assert_eq!(warned(&["--host", "127.0.0.2"]), None);
+        assert_eq!(warned(&[]), None);
+        let empty = warned(&["--token", ""]).unwrap();
+        assert!(empty.starts_with("warning: the token is empty"));
     }
 }

@@ -3,16 +3,21 @@
 
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
+use super::clients::Clients;
+use super::lanes::Lane;
 use super::options::ServerOptions;
-use super::room::Room;
 use super::sessions::Sessions;
 use crate::env::episode::{Environment, Rules};
 use crate::env::tools::Tools;
+
+/// Seconds that a query waits behind others for each second of query time that
+/// its session has used of late; those who ask for long queries have used more.
+const BRIEF_WEIGHT: f64 = 50.0;
+const LONG_WEIGHT: f64 = 1000.0;
 
 /// The server's shared state.
 pub(super) struct App {
@@ -20,13 +25,11 @@ pub(super) struct App {
     pub rules: Rules,
     pub options: ServerOptions,
     pub sessions: Arc<Sessions>,
-    /// Tool calls that may run at once; the others wait their turn, so that a
-    /// slow query holds one place and not the server.
-    pub workers: Arc<Semaphore>,
-    /// What large messages and bodies share while they are read.
-    pub requests: Room,
-    /// What large answers share until they are taken.
-    pub answers: Room,
+    pub clients: Arc<Clients>,
+    /// Queries that are done in milliseconds: each is tried here first.
+    pub brief: Arc<Lane>,
+    /// The others, one at a time.
+    pub long: Arc<Lane>,
     pub shutdown: CancellationToken,
     /// The WebSockets, which outlive the HTTP requests that opened them.
     pub tracker: TaskTracker,
@@ -40,10 +43,10 @@ impl App {
         shutdown: CancellationToken,
     ) -> Arc<Self> {
         Arc::new(Self {
-            sessions: Arc::new(Sessions::new(options.max_sessions, options.rate_limit)),
-            workers: Arc::new(Semaphore::new(options.worker_count())),
-            requests: Room::new(options.request_bytes),
-            answers: Room::new(options.answer_bytes),
+            sessions: Arc::new(Sessions::new(&options)),
+            clients: Clients::new(&options),
+            brief: Lane::new(options.worker_count(), BRIEF_WEIGHT),
+            long: Lane::alone(LONG_WEIGHT),
             tracker: TaskTracker::new(),
             tools,
             rules,

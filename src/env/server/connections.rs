@@ -12,18 +12,20 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
-use axum::serve::Listener as _;
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::app::App;
+use super::clients::{Client, Connected};
 use super::listener::{Bounded, Connection};
 use super::reply;
-use super::room::{self, SMALL_REQUEST};
+use super::room::{self, Room, SMALL_REQUEST, Taken};
 
 /// Takes connections until `shutdown`, then lets the requests in progress end;
 /// what has not ended after `drain` is dropped. A WebSocket is no connection
@@ -40,7 +42,7 @@ pub(super) async fn serve(
         tokio::select! {
             biased;
             () = shutdown.cancelled() => break,
-            (connection, _) = listener.accept() => {
+            connection = listener.accept() => {
                 open.spawn(one(connection, router.clone(), request_time, shutdown.clone()));
             }
             // Collected as they end, or the set would grow for ever.
@@ -60,17 +62,36 @@ async fn one(
     request_time: Duration,
     shutdown: CancellationToken,
 ) {
+    let client = Arc::clone(&connection.place.client);
+    let connected = Arc::clone(&connection.place.connected);
+    let router = TowerToHyperService::new(router);
+    let service = service_fn(|mut request: hyper::Request<Incoming>| {
+        request.extensions_mut().insert(Arc::clone(&client));
+        request.extensions_mut().insert(Arc::clone(&connected));
+        let answering = router.call(request);
+        let connected = &connected;
+        async move {
+            let answer = answering.await;
+            // A WebSocket is not idle, even if nothing is said on it.
+            let upgraded = |answer: &Response| answer.status() == StatusCode::SWITCHING_PROTOCOLS;
+            if !answer.as_ref().is_ok_and(upgraded) {
+                connected.end();
+            }
+            answer
+        }
+    });
     let mut serving = pin!(
         http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(request_time)
             // Of the head, and of what waits to be written: 400 KiB otherwise.
             .max_buf_size(64 * 1024)
-            .serve_connection(TokioIo::new(connection), TowerToHyperService::new(router))
+            .serve_connection(TokioIo::new(connection), service)
             .with_upgrades()
     );
     let ended = tokio::select! {
         ended = serving.as_mut() => ended,
+        () = connected.evicted() => return,
         () = shutdown.cancelled() => {
             serving.as_mut().graceful_shutdown();
             serving.await
@@ -89,36 +110,37 @@ pub(super) async fn read_body(
     request: Request,
     next: Next,
 ) -> Response {
-    if request.body().is_end_stream() {
+    let extensions = request.extensions();
+    let connected = extensions.get::<Arc<Connected>>().map(Arc::clone);
+    let client = extensions.get::<Arc<Client>>().map(Arc::clone);
+    // Busy only from here on: one whose body does not come may have to make way.
+    let begin = || connected.iter().for_each(|connected| connected.begin());
+    let Some(client) = client.filter(|_| !request.body().is_end_stream()) else {
+        begin();
         return next.run(request).await;
-    }
+    };
     let (parts, body) = request.into_parts();
     let limit = app.options.message_limit;
-    // A body in chunks does not say how long it will be.
-    let announced = body
-        .size_hint()
-        .upper()
-        .and_then(|n| usize::try_from(n).ok());
-    let most = announced.map_or(limit, |bytes| bytes.min(limit));
-    let Some(_taken) = app.requests.take(most, SMALL_REQUEST) else {
-        return crowded(
-            "The server holds as many large requests as it may; send a smaller one, or later",
-        );
-    };
-    let whole = Limited::new(body, limit).collect();
-    let (status, said) = match tokio::time::timeout(app.options.request_time, whole).await {
-        Ok(Ok(body)) => {
-            let request = Request::from_parts(parts, Body::from(body.to_bytes()));
+    let reading = whole(body, limit, &client.requests);
+    let (status, said) = match tokio::time::timeout(app.options.request_time, reading).await {
+        Ok(Ok((bytes, _taken))) => {
+            begin();
+            let request = Request::from_parts(parts, Body::from(bytes));
             let answer = next.run(request).await;
-            return room::held(answer, &app.answers).unwrap_or_else(|| {
+            return room::held(answer, &client.answers).unwrap_or_else(|| {
                 crowded("The server holds as many large answers as it may; ask for less, or later")
             });
         }
-        Ok(Err(error)) if error.is::<LengthLimitError>() => (
+        Ok(Err(Unread::Crowded)) => {
+            return crowded(
+                "The server holds as many large requests as it may; send a smaller one, or later",
+            );
+        }
+        Ok(Err(Unread::TooLarge)) => (
             StatusCode::PAYLOAD_TOO_LARGE,
             "Request body over the server's size limit",
         ),
-        Ok(Err(_)) => (
+        Ok(Err(Unread::Broken)) => (
             StatusCode::BAD_REQUEST,
             "There was an error reading the body",
         ),
@@ -128,6 +150,41 @@ pub(super) async fn read_body(
         ),
     };
     closing(reply::detail(status, said))
+}
+
+/// Why a body was not read.
+enum Unread {
+    TooLarge,
+    Crowded,
+    Broken,
+}
+
+/// Room that a growing body takes at a time.
+const STEP: usize = 16 * 1024;
+
+/// A body, and the room it takes. Room is taken for what has come and not for
+/// what is announced.
+async fn whole(mut body: Body, limit: usize, room: &Room) -> Result<(Vec<u8>, Taken), Unread> {
+    let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
+    if announced > limit {
+        return Err(Unread::TooLarge);
+    }
+    let (mut bytes, mut taken) = (Vec::new(), Taken::default());
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|_| Unread::Broken)?.into_data() else {
+            continue;
+        };
+        let length = bytes.len() + data.len();
+        if length > limit {
+            return Err(Unread::TooLarge);
+        }
+        let needed = length.saturating_sub(SMALL_REQUEST + taken.bytes());
+        if needed > 0 && !taken.grow(room, needed.next_multiple_of(STEP)) {
+            return Err(Unread::Crowded);
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok((bytes, taken))
 }
 
 /// There is no room; nothing is wrong with the request itself.

@@ -93,7 +93,7 @@ impl Handshake {
         }
         let socket = async move {
             let upgraded = self.upgrade.await.ok()?;
-            let metered = Metered::new(TokioIo::new(upgraded), room);
+            let metered = Metered::new(TokioIo::new(upgraded), room, limit);
             // The library's buffers are 128 KiB each by default, which ten thousand
             // idle sockets cannot afford; they grow when a message needs it.
             let config = WebSocketConfig::default()
@@ -244,6 +244,8 @@ struct Metered<S> {
 struct Meter {
     room: Room,
     taken: Taken,
+    /// Bytes that a message may come in, the heads of its frames included.
+    most: usize,
     /// Bytes of the message that is being read.
     coming: usize,
     /// Bytes of messages that are read and not answered.
@@ -251,10 +253,11 @@ struct Meter {
 }
 
 impl<S> Metered<S> {
-    fn new(stream: S, room: Room) -> Self {
+    fn new(stream: S, room: Room, limit: usize) -> Self {
         let meter = Meter {
             room,
             taken: Taken::default(),
+            most: limit.saturating_mul(2),
             coming: 0,
             busy: 0,
         };
@@ -263,9 +266,13 @@ impl<S> Metered<S> {
 }
 
 impl Meter {
-    /// Counts bytes read; false where they find no room.
+    /// Counts bytes read; false where they find no room, or are mostly heads of
+    /// frames, of which a message may have any number.
     fn read(&mut self, bytes: usize) -> bool {
         self.coming += bytes;
+        if self.coming > self.most {
+            return false;
+        }
         let needed = (self.coming + self.busy).saturating_sub(SMALL_REQUEST);
         needed <= self.taken.bytes() || self.taken.grow(&self.room, STEP)
     }
@@ -321,7 +328,7 @@ mod tests {
     use super::*;
 
     fn meter(room: usize) -> Meter {
-        Metered::new((), Room::new(room)).meter
+        Metered::new((), Room::new(room), 1 << 20).meter
     }
 
     #[test]
@@ -332,6 +339,18 @@ mod tests {
         }
         assert_eq!(meter.taken.bytes(), 3 * STEP);
         assert!(!meter.read(2048));
+    }
+
+    /// 11 million of them took all the room that there is, and held nothing.
+    #[test]
+    fn empty_fragments_take_no_more_than_twice_a_message() {
+        let room = Room::new(1 << 30);
+        let mut meter = Metered::new((), room, 4 * STEP).meter;
+        let read = (0..1_000_000)
+            .take_while(|_| meter.read(CONTROL_HEAD))
+            .count();
+        assert_eq!(read, 8 * STEP / CONTROL_HEAD);
+        assert!(meter.taken.bytes() <= 8 * STEP);
     }
 
     #[test]

@@ -9,6 +9,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use percent_encoding::percent_decode_str;
 use secrecy::ExposeSecret;
 
 use super::app::App;
@@ -35,7 +36,7 @@ pub(super) async fn check(State(app): State<Arc<App>>, request: Request, next: N
 fn judge(options: &ServerOptions, request: &Request) -> Result<(), (StatusCode, &'static str)> {
     let headers = request.headers();
     let host =
-        text(headers, &header::HOST).or_else(|| request.uri().authority().map(|a| a.as_str()));
+        single(headers, &header::HOST)?.or_else(|| request.uri().authority().map(|a| a.as_str()));
     if let Some(host) = host
         && !host_allowed(options, host)
     {
@@ -44,7 +45,7 @@ fn judge(options: &ServerOptions, request: &Request) -> Result<(), (StatusCode, 
             "Host not allowed; name it in the server's allowed hosts",
         ));
     }
-    if let Some(origin) = text(headers, &header::ORIGIN)
+    if let Some(origin) = single(headers, &header::ORIGIN)?
         && !origin_allowed(options, origin, host)
     {
         return Err((
@@ -64,13 +65,30 @@ fn judge(options: &ServerOptions, request: &Request) -> Result<(), (StatusCode, 
     Ok(())
 }
 
-/// Paths that answer without a token: a liveness probe, and pages that hold no data.
+/// Paths that answer without a token: a liveness probe, the pages, and what they
+/// read to show themselves; none of them holds data.
 fn open(path: &str) -> bool {
-    matches!(path, "/health" | "/" | "/web" | "/docs")
+    matches!(
+        path,
+        "/health" | "/" | "/web" | "/docs" | "/redoc" | "/openapi.json"
+    )
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &header::HeaderName) -> Option<&'a str> {
-    headers.get(name).and_then(|value| value.to_str().ok())
+/// A header that may come once. One that cannot be read or comes twice is refused:
+/// what it names could not be judged, and another may read it differently.
+fn single<'a>(
+    headers: &'a HeaderMap,
+    name: &header::HeaderName,
+) -> Result<Option<&'a str>, (StatusCode, &'static str)> {
+    let mut values = headers.get_all(name).iter();
+    let (first, second) = (values.next(), values.next());
+    match (first.map(|value| value.to_str()).transpose(), second) {
+        (Ok(value), None) => Ok(value),
+        _ => Err((
+            StatusCode::BAD_REQUEST,
+            "The Host and Origin headers may come once each, in plain ASCII",
+        )),
+    }
 }
 
 /// The host of `host:port`, without the brackets of an IPv6 address.
@@ -122,8 +140,8 @@ fn origin_allowed(options: &ServerOptions, origin: &str, host: Option<&str>) -> 
 
 /// The token of the header, or of the query: a page cannot set headers on a WebSocket.
 fn presented(request: &Request) -> Option<String> {
-    if let Some(value) = text(request.headers(), &header::AUTHORIZATION) {
-        let (scheme, token) = value.split_once(' ')?;
+    if let Some(value) = request.headers().get(header::AUTHORIZATION) {
+        let (scheme, token) = value.to_str().ok()?.split_once(' ')?;
         return scheme
             .eq_ignore_ascii_case("bearer")
             .then(|| token.trim().to_owned());
@@ -136,7 +154,9 @@ fn presented(request: &Request) -> Option<String> {
         .query()?
         .split('&')
         .find_map(|pair| pair.strip_prefix("access_token="))
-        .map(str::to_owned)
+        // As browsers write a query: a space is a plus, what is special is escaped.
+        .map(|token| token.replace('+', " "))
+        .and_then(|token| Some(percent_decode_str(&token).decode_utf8().ok()?.into_owned()))
 }
 
 /// Compares without stopping at the first difference.
@@ -191,6 +211,35 @@ mod tests {
         assert_eq!(asked(&options, &other, "/ws"), 403);
     }
 
+    #[rstest]
+    #[case(&[("host", "evil.exämple")], 400)]
+    #[case(&[("host", "localhost"), ("host", "evil.example")], 400)]
+    #[case(&[("host", "localhost"), ("origin", "https://evil.exämple")], 400)]
+    #[case(&[("host", "localhost"), ("origin", "http://localhost"), ("origin", "https://evil.example")], 400)]
+    fn a_host_or_origin_that_cannot_be_judged_is_refused(
+        #[case] headers: &[(&str, &str)],
+        #[case] status: u16,
+    ) {
+        let options = ServerOptions::default();
+        assert_eq!(asked(&options, headers, "/ws"), status);
+        assert_eq!(asked(&options, headers, "/health"), status);
+    }
+
+    #[rstest]
+    #[case("a b&c=d+e%f/é", "a+b%26c%3Dd%2Be%25f%2F%C3%A9")]
+    #[case("a b", "a%20b")]
+    #[case("plain-token_1.~", "plain-token_1.~")]
+    fn a_token_in_the_query_is_read_as_browsers_write_it(#[case] token: &str, #[case] sent: &str) {
+        let options = ServerOptions {
+            bearer_token: Some(token.to_owned().into()),
+            ..ServerOptions::default()
+        };
+        let uri = format!("/ws?session_id=&access_token={sent}");
+        assert_eq!(asked(&options, &[], &uri), 200);
+        assert_eq!(asked(&options, &[], &format!("{uri}x")), 401);
+        assert_eq!(asked(&options, &[], "/ws?access_token=%FF"), 401);
+    }
+
     #[test]
     fn a_token_is_wanted_everywhere_but_on_health_and_the_pages() {
         let options = ServerOptions {
@@ -198,6 +247,10 @@ mod tests {
             ..ServerOptions::default()
         };
         assert_eq!(asked(&options, &[], "/health"), 200);
+        // The page of the API shows nothing without its description.
+        assert_eq!(asked(&options, &[], "/docs"), 200);
+        assert_eq!(asked(&options, &[], "/openapi.json"), 200);
+        assert_eq!(asked(&options, &[], "/schema"), 401);
         assert_eq!(asked(&options, &[], "/reset"), 401);
         assert_eq!(
             asked(&options, &[("authorization", "Bearer s3cret")], "/reset"),

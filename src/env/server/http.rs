@@ -12,11 +12,13 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{any_service, get, post};
-use axum::{Json, Router};
+use axum::{Extension, Json, Router};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use uuid::Uuid;
 
 use super::app::App;
+use super::clients::Client;
 use super::frames::{Handshake, NoHandshake};
 use super::play::StepFault;
 use super::reply::{self, Refused};
@@ -47,8 +49,8 @@ pub(super) fn router(app: Arc<App>) -> Router {
         )
         .route("/schema", get(|| async { static_json(SCHEMA) }))
         .route("/openapi.json", get(|| async { static_json(OPENAPI) }))
-        .route("/docs", get(|| async { page(DOCS) }))
-        .route("/redoc", get(|| async { page(DOCS) }))
+        .route("/docs", get(|h: HeaderMap| async move { page(DOCS, &h) }))
+        .route("/redoc", get(|h: HeaderMap| async move { page(DOCS, &h) }))
         .route("/list_environments", get(|| async { Json([ENVIRONMENT]) }))
         .route("/{env}/splits", get(splits))
         .route(
@@ -74,8 +76,8 @@ pub(super) fn router(app: Arc<App>) -> Router {
         .route("/mcp/stream", any_service(mcp::http_service(&app)));
     if app.options.web {
         router = router
-            .route("/", get(|| async { page(PLAY) }))
-            .route("/web", get(|| async { page(PLAY) }));
+            .route("/", get(|h: HeaderMap| async move { page(PLAY, &h) }))
+            .route("/web", get(|h: HeaderMap| async move { page(PLAY, &h) }));
     }
     router
         .route_layer(middleware::from_fn_with_state(
@@ -99,18 +101,31 @@ fn static_json(text: &'static str) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
-/// A page of ours: scripts and styles are in the file, and nothing else is loaded.
-fn page(text: &'static str) -> Response {
-    let policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
-                  connect-src 'self' ws: wss:; img-src data:; base-uri 'none'; \
-                  form-action 'none'; frame-ancestors 'none'";
+/// A page of ours: its scripts and styles are in the file and carry the nonce of
+/// this answer, it speaks to the host it came from, and loads nothing else.
+fn page(text: &'static str, headers: &HeaderMap) -> Response {
+    let nonce = Uuid::new_v4().simple().to_string();
+    let host = headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok());
+    let host = host.filter(|host| {
+        host.bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b".-:[]".contains(&b))
+    });
+    // Not every browser counts a WebSocket as 'self'.
+    let sockets = host.map_or(String::new(), |host| format!(" ws://{host} wss://{host}"));
+    let policy = format!(
+        "default-src 'none'; style-src 'nonce-{nonce}'; script-src 'nonce-{nonce}'; \
+         connect-src 'self'{sockets}; img-src data:; base-uri 'none'; form-action 'none'; \
+         frame-ancestors 'none'"
+    );
     let headers = [
-        (header::CONTENT_SECURITY_POLICY, policy),
+        (header::CONTENT_SECURITY_POLICY, policy.as_str()),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "no-referrer"),
-        (header::CACHE_CONTROL, "no-cache"),
+        (header::CACHE_CONTROL, "no-store"),
     ];
-    (headers, Html(text)).into_response()
+    (headers, Html(text.replace("{nonce}", &nonce))).into_response()
 }
 
 async fn metadata() -> Json<Value> {
@@ -126,18 +141,21 @@ async fn metadata() -> Json<Value> {
 
 async fn reset(
     State(app): State<Arc<App>>,
+    Extension(client): Extension<Arc<Client>>,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Refused> {
     let fields = reply::object(&headers, &reply::body(body)?)?.unwrap_or_default();
     let asked = validate::reset_body(&fields)
         .map_err(|issues| reply::unprocessable(&validate::in_body(issues)))?;
+    client.rate.wait().await;
     let seen = play::reset(&Mutex::new(app.environment()), asked);
     Ok(Json(OnHttp(&seen)).into_response())
 }
 
 async fn step(
     State(app): State<Arc<App>>,
+    Extension(client): Extension<Arc<Client>>,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, Refused> {
@@ -160,7 +178,9 @@ async fn step(
                 .timeout_s
                 .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
                 .unwrap_or(app.options.step_timeout);
-            play::step(&app, &Mutex::new(app.environment()), tool, arguments, limit)
+            client.rate.wait().await;
+            let environment = Mutex::new(app.environment());
+            play::step(&app, &client.caller(), &environment, tool, arguments, limit)
                 .await
                 .map_err(|fault| {
                     let status = match fault {
@@ -176,12 +196,13 @@ async fn step(
 
 async fn json_rpc(
     State(app): State<Arc<App>>,
+    Extension(client): Extension<Arc<Client>>,
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Value>, Refused> {
     let body = reply::body(body)?;
     // Not UTF-8 is no JSON either, and is answered as such.
     let text = std::str::from_utf8(&body).unwrap_or("");
-    Ok(Json(rpc::answer_text(&app, text, None).await))
+    Ok(Json(rpc::answer_text(&app, &client, text, None).await))
 }
 
 #[derive(Deserialize)]
@@ -191,19 +212,21 @@ struct SocketQuery {
 
 async fn open_socket(
     State(app): State<Arc<App>>,
+    Extension(client): Extension<Arc<Client>>,
     Query(query): Query<SocketQuery>,
     handshake: Handshake,
 ) -> Response {
     let id = query.session_id.filter(|id| !id.is_empty());
-    take(handshake, app, Protocol::OpenEnv, id)
+    take(handshake, app, client, Protocol::OpenEnv, id)
 }
 
 async fn mcp_socket(
     State(app): State<Arc<App>>,
+    Extension(client): Extension<Arc<Client>>,
     handshake: Result<Handshake, NoHandshake>,
 ) -> Response {
     match handshake {
-        Ok(handshake) => take(handshake, app, Protocol::JsonRpc, None),
+        Ok(handshake) => take(handshake, app, client, Protocol::JsonRpc, None),
         Err(NoHandshake) => {
             let mut refused = reply::detail(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
             refused
@@ -215,12 +238,22 @@ async fn mcp_socket(
 }
 
 /// Answers a handshake; the socket runs on a task of its own, which outlives the request.
-fn take(handshake: Handshake, app: Arc<App>, protocol: Protocol, id: Option<String>) -> Response {
-    let (answer, opening) = handshake.accept(app.options.message_limit, app.requests.clone());
+fn take(
+    handshake: Handshake,
+    app: Arc<App>,
+    client: Arc<Client>,
+    protocol: Protocol,
+    id: Option<String>,
+) -> Response {
+    if client.is_crowded() {
+        let said = "This client has as many open connections as it may";
+        return reply::detail(StatusCode::SERVICE_UNAVAILABLE, said);
+    }
+    let (answer, opening) = handshake.accept(app.options.message_limit, client.requests.clone());
     let tracker = app.tracker.clone();
     tracker.spawn(async move {
         if let Some(socket) = opening.await {
-            socket::run(socket, app, protocol, id).await;
+            socket::run(socket, app, &client, protocol, id).await;
         }
     });
     answer

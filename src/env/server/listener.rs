@@ -1,11 +1,10 @@
-//! Connections as the server takes them: so many at once, without delay for
-//! small packets, and dropped when nothing has moved for too long. A WebSocket's
+//! Connections as the server takes them: so many at once, of one client and of
+//! all, without delay for small packets, and dropped when nothing has moved for too long. A WebSocket's
 //! peer answers pings and so is never silent; a client that stalls in the middle
 //! of a request, takes no bytes of an answer, or keeps an unused connection, is.
 
 use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -13,61 +12,62 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep};
+
+use super::clients::{Clients, Place};
+
+/// Said to a connection for which there is no place.
+const CROWDED: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n\
+    content-length: 63\r\nretry-after: 1\r\nconnection: close\r\n\r\n\
+    {\"detail\":\"This client has as many open connections as it may\"}";
 
 /// A listener that keeps to a number of connections.
 pub(super) struct Bounded {
     listener: TcpListener,
-    room: Arc<Semaphore>,
+    clients: Arc<Clients>,
     silence: Duration,
 }
 
 impl Bounded {
-    /// Takes up to `connections` at once, each silent for `silence` at most.
-    pub fn new(listener: TcpListener, connections: usize, silence: Duration) -> Self {
+    /// Takes as many connections as `clients` lets in, each silent for `silence` at most.
+    pub fn new(listener: TcpListener, clients: Arc<Clients>, silence: Duration) -> Self {
         Self {
             listener,
-            room: Arc::new(Semaphore::new(connections.min(Semaphore::MAX_PERMITS))),
+            clients,
             silence,
         }
     }
-}
 
-impl axum::serve::Listener for Bounded {
-    type Io = Connection;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Connection, SocketAddr) {
-        // The semaphore is never closed, so there always is a place to wait for.
-        let place = Arc::clone(&self.room).acquire_owned().await.ok();
+    /// The next connection.
+    pub async fn accept(&mut self) -> Connection {
         loop {
             match self.listener.accept().await {
                 Ok((stream, address)) => {
+                    let Some(place) = self.clients.admit(address.ip()) else {
+                        // As far as it fits into the system's buffer, which it does.
+                        let _ = stream.try_write(CROWDED.as_bytes());
+                        continue;
+                    };
                     // A reply is one small packet: waiting to fill a larger one costs 40 ms.
                     if let Err(error) = stream.set_nodelay(true) {
                         tracing::debug!(%error, "cannot set TCP_NODELAY");
                     }
-                    let connection = Connection {
+                    return Connection {
                         stream,
                         silence: self.silence,
                         deadline: Box::pin(tokio::time::sleep(self.silence)),
-                        _place: place,
+                        place,
                     };
-                    return (connection, address);
                 }
                 Err(error) if peer_gone(&error) => {}
                 Err(error) => {
                     // No descriptors left, most often: wait for some to be closed.
                     tracing::warn!(%error, "cannot accept a connection");
+                    self.clients.make_way();
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
             }
         }
-    }
-
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
     }
 }
 
@@ -85,7 +85,8 @@ pub(super) struct Connection {
     stream: TcpStream,
     silence: Duration,
     deadline: Pin<Box<Sleep>>,
-    _place: Option<OwnedSemaphorePermit>,
+    /// Its place, and whose it is.
+    pub place: Place,
 }
 
 impl Connection {

@@ -6,6 +6,7 @@
 //! The tools keep nothing between calls, so the HTTP transport is stateless:
 //! no session to open, to leak or to count.
 
+use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use rmcp::handler::server::ServerHandler;
@@ -21,6 +22,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::app::App;
+use super::clients::Client;
 use super::error::ServerError;
 use super::options::ServerOptions;
 use super::play;
@@ -60,7 +62,7 @@ impl ServerHandler for FinqaMcp {
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _context: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let known = self.tools().iter().any(|tool| tool.name == request.name);
         if !known {
@@ -71,7 +73,13 @@ impl ServerHandler for FinqaMcp {
             ));
         }
         let arguments = request.arguments.unwrap_or_default();
-        let result = match play::call_tool(&self.app, request.name.into_owned(), arguments).await {
+        // Over standard input there is one client, and it is here.
+        let over_http = context.extensions.get::<axum::http::request::Parts>();
+        let client = over_http.and_then(|parts| parts.extensions.get::<Arc<Client>>().cloned());
+        let client = client.unwrap_or_else(|| self.app.clients.of(Ipv4Addr::LOCALHOST.into()));
+        client.rate.wait().await;
+        let (caller, name) = (client.caller(), request.name.into_owned());
+        let result = match play::call_tool(&self.app, &caller, name, arguments).await {
             Ok(text) => {
                 let mut result = CallToolResult::success(vec![ContentBlock::text(text.clone())]);
                 result.structured_content = Some(json!({"result": text}));

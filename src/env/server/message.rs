@@ -80,7 +80,8 @@ async fn read_and_do(
                 }),
                 Action::Call { tool, arguments } => {
                     let limit = app.options.step_timeout;
-                    match play::step(app, &session.environment, tool, arguments, limit).await {
+                    let (caller, environment) = (&session.caller, &session.environment);
+                    match play::step(app, caller, environment, tool, arguments, limit).await {
                         Ok(reply) => observation(&reply),
                         Err(fault) => error("EXECUTION_ERROR", &fault.to_string(), json!({})),
                     }
@@ -93,7 +94,7 @@ async fn read_and_do(
         }
         Some("mcp") => {
             let data = validate::message_data(message, Data::Required)?;
-            let reply = rpc::answer_object(app, &data, Some(session)).await;
+            let reply = rpc::answer_object(app, &session.caller.client, &data, Some(session)).await;
             json!({"type": "mcp", "data": reply}).to_string()
         }
         Some("close") => {

@@ -12,11 +12,13 @@
 //! ```
 
 mod app;
+mod clients;
 mod connections;
 mod error;
 mod frames;
 mod guard;
 mod http;
+mod lanes;
 mod listener;
 mod log;
 mod mcp;

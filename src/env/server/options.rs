@@ -17,6 +17,11 @@ pub struct ServerOptions {
     /// Sessions of every kind (`/ws`, `/mcp`, `openenv/session/create`,
     /// `/mcp/stream`) that may be open at once.
     pub max_sessions: usize,
+    /// Sessions that one client may have open at once; clients are told apart by
+    /// their address. `None` for half of `max_sessions`, 256 at least.
+    pub max_sessions_per_client: Option<usize>,
+    /// How long a session made by `openenv/session/create` is kept that is never used.
+    pub unused_timeout: Duration,
     /// How long a session may go without a request before it is dropped.
     /// `None` keeps idle sessions for ever, as the reference does. A session
     /// that a WebSocket is attached to is never dropped while it is attached.
@@ -24,12 +29,15 @@ pub struct ServerOptions {
     /// Largest WebSocket message and largest HTTP body, in bytes.
     pub message_limit: usize,
     /// Bytes that messages and bodies over 16 KiB may hold together while they
-    /// are read, over all clients. What finds no room is refused.
+    /// are read, over all clients; one client may hold a quarter of them. What
+    /// finds no room is refused.
     pub request_bytes: usize,
-    /// Bytes that answers over 64 KiB may hold together until they are taken.
+    /// Bytes that answers over 16 KiB may hold together until they are taken;
+    /// one client may hold a quarter of them.
     pub answer_bytes: usize,
-    /// Requests a second that one session may make, after a burst of as many.
-    /// A faster client is slowed, not refused. `None` for no limit.
+    /// Requests a second that one session may make, after a burst of as many, and
+    /// one client outside its sessions. A faster one is slowed, not refused.
+    /// `None` for no limit.
     pub rate_limit: Option<u32>,
     /// How long a client may take to send a request's head, and again for its
     /// body; a connection that stays unused for as long is closed.
@@ -39,13 +47,12 @@ pub struct ServerOptions {
     pub ping_interval: Duration,
     /// Default limit of one step, when the request names no `timeout_s`.
     pub step_timeout: Duration,
-    /// Queries that run at the same time, over all sessions. 0 stands for four
-    /// times the processors, 16 at least: more than can run at once, so that
-    /// slow queries share the processors with the others and do not queue them.
+    /// Brief queries that run at the same time, over all sessions; 0 for one on
+    /// each processor, and two at least. A longer query runs alone next to them.
     pub workers: usize,
     /// How long a shutdown waits for requests and sockets to end by themselves.
     pub drain: Duration,
-    /// When set, every route but `/health` and the two pages wants
+    /// When set, every route but `/health`, the pages and their description wants
     /// `Authorization: Bearer <token>`.
     pub bearer_token: Option<SecretString>,
     /// Host names, besides loopback ones and the address listened on, that a
@@ -61,6 +68,8 @@ impl Default for ServerOptions {
             host: IpAddr::V4(Ipv4Addr::LOCALHOST),
             port: 8000,
             max_sessions: 1000,
+            max_sessions_per_client: None,
+            unused_timeout: Duration::from_secs(60),
             idle_timeout: Some(Duration::from_secs(30 * 60)),
             message_limit: 256 * 1024,
             request_bytes: 64 * 1024 * 1024,
@@ -70,7 +79,7 @@ impl Default for ServerOptions {
             ping_interval: Duration::from_secs(20),
             step_timeout: Duration::from_secs(30),
             workers: 0,
-            drain: Duration::from_secs(5),
+            drain: Duration::from_secs(1),
             bearer_token: None,
             allowed_hosts: Vec::new(),
             web: true,
@@ -84,8 +93,12 @@ impl ServerOptions {
         if self.workers > 0 {
             return self.workers;
         }
-        let processors =
-            std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
-        (processors * 4).max(16)
+        std::thread::available_parallelism().map_or(2, |processors| processors.get().max(2))
+    }
+
+    /// Sessions that one client may have open, with the default resolved.
+    pub(super) fn sessions_per_client(&self) -> usize {
+        let half = (self.max_sessions / 2).max(256);
+        self.max_sessions_per_client.unwrap_or(half)
     }
 }

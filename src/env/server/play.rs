@@ -1,5 +1,5 @@
 //! From a request that was understood to what the environment answers. Queries
-//! run off the threads that serve sockets, a bounded number at a time, each
+//! run off the threads that serve sockets, in the turns that `lanes` gives, each
 //! within its time limit.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use super::app::App;
+use super::lanes::Caller;
 use super::validate::Reset;
 use super::wire::{Reply, Seen};
 use crate::env::episode::{Begun, Environment, Observation, StepError, StepOutcome};
@@ -46,6 +47,7 @@ pub(super) fn state(environment: &Mutex<Environment>) -> Value {
 /// tool runs on a worker, it is finished.
 pub(super) async fn step(
     app: &App,
+    caller: &Caller,
     environment: &Mutex<Environment>,
     tool: String,
     arguments: Map<String, Value>,
@@ -56,7 +58,7 @@ pub(super) async fn step(
     let outcome = match begun {
         Begun::Answered(outcome) => outcome,
         Begun::RunTool => {
-            let work = run_tool(app, tool.clone(), arguments);
+            let work = run_tool(app, caller, tool.clone(), arguments);
             match tokio::time::timeout(limit, work).await {
                 Ok(Ok(result)) => held(environment).finish(&tool, result),
                 Ok(Err(fault)) => return Err(StepFault::Server(fault)),
@@ -107,13 +109,14 @@ fn timed_out(tool: &str, limit: Duration) -> String {
 /// One tool call outside any episode; the error is what the client is told.
 pub(super) async fn call_tool(
     app: &App,
+    caller: &Caller,
     name: String,
     arguments: Map<String, Value>,
 ) -> Result<String, String> {
     let limit = app.options.step_timeout;
     let name = brief(name);
     let shown = name.clone();
-    let work = run_tool(app, name, arguments);
+    let work = run_tool(app, caller, name, arguments);
     match tokio::time::timeout(limit, work).await {
         Ok(Ok(Ok(text))) => Ok(text),
         Ok(Ok(Err(error))) => Err(error.to_string()),
@@ -126,40 +129,43 @@ pub(super) async fn call_tool(
 /// where they are.
 async fn run_tool(
     app: &App,
+    caller: &Caller,
     name: String,
     arguments: Map<String, Value>,
 ) -> Result<Result<String, ToolFailure>, &'static str> {
     if name != "sql_query" {
         return Ok(app.tools.call(&name, &arguments));
     }
-    // Before it waits for a worker: what is held meanwhile is three texts, and
+    // Before it waits for a turn: what is held meanwhile is three texts, and
     // not whatever else the arguments held.
     if let Err(failure) = app.tools.check(&name, &arguments) {
         return Ok(Err(failure));
     }
+    let call = Arc::new((name, arguments));
+    if !caller.is_slow() {
+        let (tools, call) = (Arc::clone(&app.tools), Arc::clone(&call));
+        let work = move || tools.call_briefly(&call.0, &call.1);
+        match app.brief.run(caller, work).await.ok_or(BUG)?.0 {
+            Ok(Some(text)) => {
+                caller.set_slow(false);
+                return Ok(Ok(text));
+            }
+            Ok(None) => caller.set_slow(true),
+            Err(failure) => return Ok(Err(failure)),
+        }
+    }
     let tools = Arc::clone(&app.tools);
-    on_worker(app, move || tools.call(&name, &arguments)).await
+    let work = move || tools.call_fully(&call.0, &call.1);
+    let (result, took) = app.long.run(caller, work).await.ok_or(BUG)?;
+    if took < BRIEF {
+        caller.set_slow(false);
+    }
+    Ok(result)
 }
 
-/// Runs blocking work in its turn. It goes on to its end even where nobody
-/// waits for it any more; its place is free again only then.
-async fn on_worker<T: Send + 'static>(
-    app: &App,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, &'static str> {
-    let Ok(place) = Arc::clone(&app.workers).acquire_owned().await else {
-        return Err("the server is shutting down");
-    };
-    let done = tokio::task::spawn_blocking(move || {
-        let result = work();
-        drop(place);
-        result
-    });
-    done.await.map_err(|error| {
-        tracing::error!(%error, "a tool call ended in a bug");
-        "internal error in the tool call"
-    })
-}
+/// A query that takes less is tried in the brief lane the next time.
+const BRIEF: Duration = Duration::from_millis(5);
+const BUG: &str = "internal error in the tool call";
 
 fn into_reply(outcome: StepOutcome) -> Reply {
     Reply {

@@ -16,20 +16,38 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 /// that is run.
 pub(super) const SMALL_REQUEST: usize = 16 * 1024;
 /// Bytes of an answer that take no room.
-pub(super) const SMALL_ANSWER: usize = 64 * 1024;
+pub(super) const SMALL_ANSWER: usize = 16 * 1024;
 
-/// The room that there is; clones share it.
+/// The room that there is, or the share of it that one client may take; clones
+/// share it.
 #[derive(Clone, Debug)]
-pub(super) struct Room(Arc<Semaphore>);
+pub(super) struct Room {
+    whole: Arc<Semaphore>,
+    bytes: usize,
+    share: Option<Arc<Semaphore>>,
+}
 
-/// Room that is taken, until it is dropped.
+/// Room that is taken, until it is dropped: of the whole, and of the share.
 #[derive(Debug, Default)]
-pub(super) struct Taken(Option<OwnedSemaphorePermit>);
+pub(super) struct Taken(Vec<OwnedSemaphorePermit>);
 
 impl Room {
     /// Room for so many bytes.
     pub fn new(bytes: usize) -> Self {
-        Self(Arc::new(Semaphore::new(bytes.min(Semaphore::MAX_PERMITS))))
+        let bytes = bytes.min(Semaphore::MAX_PERMITS);
+        Self {
+            whole: Arc::new(Semaphore::new(bytes)),
+            bytes,
+            share: None,
+        }
+    }
+
+    /// The same room, of which this one takes a part at most.
+    pub fn share(&self, part: usize) -> Self {
+        Self {
+            share: Some(Arc::new(Semaphore::new(self.bytes / part))),
+            ..self.clone()
+        }
     }
 
     /// Takes room for something of `bytes`, of which `small` take none; `None`
@@ -39,25 +57,30 @@ impl Room {
             return Some(Taken::default());
         }
         let permits = u32::try_from(bytes).ok()?;
-        let permit = Arc::clone(&self.0).try_acquire_many_owned(permits).ok()?;
-        Some(Taken(Some(permit)))
+        let rooms = std::iter::once(&self.whole).chain(&self.share);
+        let taken = rooms.map(|room| Arc::clone(room).try_acquire_many_owned(permits).ok());
+        taken.collect::<Option<_>>().map(Taken)
     }
 }
 
 impl Taken {
     /// Bytes taken.
     pub fn bytes(&self) -> usize {
-        self.0.as_ref().map_or(0, OwnedSemaphorePermit::num_permits)
+        self.0.first().map_or(0, OwnedSemaphorePermit::num_permits)
     }
 
     /// Takes more of the same room; false, and nothing taken, where there is not
     /// so much left.
     pub fn grow(&mut self, room: &Room, bytes: usize) -> bool {
-        match (room.take(bytes, 0), &mut self.0) {
-            (None, _) => return false,
-            (Some(Taken(Some(more))), Some(own)) => own.merge(more),
-            (Some(more), None) => *self = more,
-            (Some(Taken(None)), Some(_)) => {}
+        let Some(Taken(more)) = room.take(bytes, 0) else {
+            return false;
+        };
+        if self.0.is_empty() {
+            self.0 = more;
+        } else {
+            for (own, more) in self.0.iter_mut().zip(more) {
+                own.merge(more);
+            }
         }
         true
     }

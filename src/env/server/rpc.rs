@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::app::App;
+use super::clients::Client;
 use super::sessions::{Closing, Session};
 use super::validate::{self, RpcRequest};
 use super::{play, python, wire};
@@ -60,9 +61,14 @@ impl RpcError {
 }
 
 /// Answers a request given as text. `own` is the session of the socket it came by.
-pub(super) async fn answer_text(app: &Arc<App>, text: &str, own: Option<&Arc<Session>>) -> Value {
+pub(super) async fn answer_text(
+    app: &Arc<App>,
+    client: &Arc<Client>,
+    text: &str,
+    own: Option<&Arc<Session>>,
+) -> Value {
     match python::parse_json(text) {
-        Ok(Value::Object(object)) => answer_object(app, &object, own).await,
+        Ok(Value::Object(object)) => answer_object(app, client, &object, own).await,
         // Over POST the reference says no more than this; on the socket it names the place.
         Ok(_) => RpcError::new(PARSE_ERROR, "Parse error").answer(Value::Null),
         Err(_) if own.is_none() => RpcError::new(PARSE_ERROR, "Parse error").answer(Value::Null),
@@ -75,6 +81,7 @@ pub(super) async fn answer_text(app: &Arc<App>, text: &str, own: Option<&Arc<Ses
 /// Answers a request given as an object.
 pub(super) async fn answer_object(
     app: &Arc<App>,
+    client: &Arc<Client>,
     object: &Map<String, Value>,
     own: Option<&Arc<Session>>,
 ) -> Value {
@@ -86,7 +93,7 @@ pub(super) async fn answer_object(
                 .answer(Value::Null);
         }
     };
-    match dispatch(app, &request, own).await {
+    match dispatch(app, client, &request, own).await {
         Ok(result) => json!({"jsonrpc": "2.0", "id": request.id, "result": result}),
         Err(error) => error.answer(request.id),
     }
@@ -94,6 +101,7 @@ pub(super) async fn answer_object(
 
 async fn dispatch(
     app: &Arc<App>,
+    client: &Arc<Client>,
     request: &RpcRequest,
     own: Option<&Arc<Session>>,
 ) -> Result<Value, RpcError> {
@@ -101,9 +109,10 @@ async fn dispatch(
         "openenv/session/create" => match own {
             Some(session) => Ok(json!({"session_id": session.id.to_string()})),
             None => {
+                client.rate.wait().await;
                 let id = app
                     .sessions
-                    .create(app.environment())
+                    .create(app.environment(), client)
                     .map_err(RpcError::full)?;
                 Ok(json!({"session_id": id.to_string()}))
             }
@@ -115,7 +124,14 @@ async fn dispatch(
         }
         "tools/call" => {
             let session = used_session(app, &request.params, own)?;
-            call(app, &request.params, session.as_deref(), own.is_some()).await
+            call(
+                app,
+                client,
+                &request.params,
+                session.as_deref(),
+                own.is_some(),
+            )
+            .await
         }
         other => Err(RpcError::new(
             METHOD_NOT_FOUND,
@@ -186,6 +202,7 @@ fn close(
 
 async fn call(
     app: &Arc<App>,
+    client: &Arc<Client>,
     params: &Map<String, Value>,
     session: Option<&Session>,
     paced: bool,
@@ -216,10 +233,14 @@ async fn call(
         }
     };
     // A socket has been held to its pace already, message by message.
-    if let Some(session) = session.filter(|_| !paced) {
-        session.rate.wait().await;
+    if !paced {
+        session
+            .map_or(&client.rate, |session| &session.rate)
+            .wait()
+            .await;
     }
-    let text = play::call_tool(app, name.clone(), arguments)
+    let caller = session.map_or_else(|| client.caller(), |session| session.caller.clone());
+    let text = play::call_tool(app, &caller, name.clone(), arguments)
         .await
         .map_err(|message| RpcError::new(INTERNAL_ERROR, message))?;
     serde_json::to_value(wire::ToolResult(&text))

@@ -43,12 +43,9 @@ pub async fn serve(
     let drain = options.drain;
     let app = App::new(tools, rules, options, shutdown.clone());
     let reaper = tokio::spawn(reap(Arc::clone(&app)));
-    // Beside the sessions there is room for plain requests, so that a full
-    // server still answers `/health`.
-    let connections = app.options.max_sessions.saturating_add(512);
     // Longer than a WebSocket's peer may leave pings unanswered, and than a request may take.
     let silence = app.options.ping_interval * 4 + app.options.request_time;
-    let listener = Bounded::new(listener, connections, silence);
+    let listener = Bounded::new(listener, Arc::clone(&app.clients), silence);
     let router = http::router(Arc::clone(&app));
     let request_time = app.options.request_time;
     connections::serve(listener, router, request_time, drain, shutdown).await;
@@ -68,10 +65,12 @@ async fn reap(app: Arc<App>) {
     let Some(limit) = app.options.idle_timeout else {
         return;
     };
+    let unused = app.options.unused_timeout;
     let interval = (limit / 4).max(Duration::from_secs(5)).min(limit);
+    let interval = interval.min(unused.max(Duration::from_millis(10)));
     loop {
         tokio::time::sleep(interval).await;
-        let dropped = app.sessions.reap(limit);
+        let dropped = app.sessions.reap(limit, unused);
         if dropped > 0 {
             tracing::info!(dropped, "idle sessions were closed");
         }

@@ -4,12 +4,16 @@
 //! moment its holder lets go.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use uuid::Uuid;
 
+use super::clients::{Client, SessionHold};
+use super::lanes::Caller;
+use super::options::ServerOptions;
 use super::rate::Rate;
 use crate::env::episode::Environment;
 
@@ -21,6 +25,8 @@ pub(super) struct Session {
     pub environment: Mutex<Environment>,
     /// Slows a client that asks too fast.
     pub rate: Rate,
+    /// Who its queries are counted for.
+    pub caller: Caller,
     born: Instant,
     /// Milliseconds after `born` of the last request.
     used: AtomicU64,
@@ -30,7 +36,12 @@ impl Session {
     /// Notes that the session is in use.
     pub fn touch(&self) {
         let millis = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.used.store(millis, Ordering::Relaxed);
+        self.used.store(millis.max(1), Ordering::Relaxed);
+    }
+
+    /// Whether it was made and never used.
+    fn is_unused(&self) -> bool {
+        self.used.load(Ordering::Relaxed) == 0
     }
 
     /// How long ago the last request was.
@@ -54,16 +65,36 @@ enum Holder {
 struct Entry {
     session: Arc<Session>,
     holder: Holder,
+    _hold: SessionHold,
 }
 
-/// All slots are taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("Server at capacity: {active}/{max} sessions active. Cannot accept new connections.")]
+/// All slots are taken: those of the server, or those that one client may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Full {
     /// Sessions open.
     pub active: usize,
     /// Sessions allowed.
     pub max: usize,
+    /// Whether they are those of the client.
+    pub of_client: bool,
+}
+
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { active, max, .. } = self;
+        if self.of_client {
+            write!(
+                f,
+                "Client at capacity: {active}/{max} sessions of this address are active. Close \
+                 some, or start the server with a larger --max-sessions-per-client."
+            )
+        } else {
+            write!(
+                f,
+                "Server at capacity: {active}/{max} sessions active. Cannot accept new connections."
+            )
+        }
+    }
 }
 
 /// Why a WebSocket cannot attach to a session.
@@ -91,15 +122,17 @@ pub(super) enum Closing {
 /// The table of open sessions.
 pub(super) struct Sessions {
     max: usize,
+    max_each: usize,
     rate_limit: Option<u32>,
     open: Mutex<HashMap<Uuid, Entry>>,
 }
 
 impl Sessions {
-    pub fn new(max: usize, rate_limit: Option<u32>) -> Self {
+    pub fn new(options: &ServerOptions) -> Self {
         Self {
-            max,
-            rate_limit,
+            max: options.max_sessions,
+            max_each: options.sessions_per_client(),
+            rate_limit: options.rate_limit,
             open: Mutex::new(HashMap::new()),
         }
     }
@@ -108,18 +141,30 @@ impl Sessions {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn insert(&self, environment: Environment, holder: Holder) -> Result<Arc<Session>, Full> {
+    fn insert(
+        &self,
+        environment: Environment,
+        client: &Arc<Client>,
+        holder: Holder,
+    ) -> Result<Arc<Session>, Full> {
         let mut table = self.table();
         if table.len() >= self.max {
             return Err(Full {
                 active: table.len(),
                 max: self.max,
+                of_client: false,
             });
         }
+        let hold = client.hold_session(self.max_each).ok_or(Full {
+            active: self.max_each,
+            max: self.max_each,
+            of_client: true,
+        })?;
         let session = Arc::new(Session {
             id: Uuid::new_v4(),
             environment: Mutex::new(environment),
             rate: Rate::new(self.rate_limit),
+            caller: Caller::new(Arc::default(), Arc::clone(client)),
             born: Instant::now(),
             used: AtomicU64::new(0),
         });
@@ -128,19 +173,24 @@ impl Sessions {
             Entry {
                 session: Arc::clone(&session),
                 holder,
+                _hold: hold,
             },
         );
         Ok(session)
     }
 
     /// Opens a session that lives until it is closed by its id, or idles away.
-    pub fn create(&self, environment: Environment) -> Result<Uuid, Full> {
-        Ok(self.insert(environment, Holder::Nobody)?.id)
+    pub fn create(&self, environment: Environment, client: &Arc<Client>) -> Result<Uuid, Full> {
+        Ok(self.insert(environment, client, Holder::Nobody)?.id)
     }
 
     /// Opens a session that ends with the seat.
-    pub fn take_seat(self: &Arc<Self>, environment: Environment) -> Result<Seat, Full> {
-        let session = self.insert(environment, Holder::Socket)?;
+    pub fn take_seat(
+        self: &Arc<Self>,
+        environment: Environment,
+        client: &Arc<Client>,
+    ) -> Result<Seat, Full> {
+        let session = self.insert(environment, client, Holder::Socket)?;
         Ok(Seat {
             sessions: Arc::clone(self),
             session,
@@ -194,11 +244,19 @@ impl Sessions {
     }
 
     /// Drops the sessions that nobody is attached to and that have idled
-    /// longer than `limit`; gives their number.
-    pub fn reap(&self, limit: Duration) -> usize {
+    /// longer than `limit`, or `unused` where they were never used; gives their number.
+    pub fn reap(&self, limit: Duration, unused: Duration) -> usize {
         let mut table = self.table();
         let before = table.len();
-        table.retain(|_, entry| entry.holder != Holder::Nobody || entry.session.idle() <= limit);
+        table.retain(|_, entry| {
+            let session = &entry.session;
+            let limit = if session.is_unused() {
+                unused.min(limit)
+            } else {
+                limit
+            };
+            entry.holder != Holder::Nobody || session.idle() <= limit
+        });
         before - table.len()
     }
 

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 use super::app::App;
+use super::clients::Client;
 use super::frames::{self, Incoming, Socket};
 use super::log::SocketLog;
 use super::message;
@@ -60,6 +61,7 @@ const MOST_UNANSWERED: u32 = 2;
 pub(super) async fn run(
     mut socket: Socket,
     app: Arc<App>,
+    client: &Arc<Client>,
     protocol: Protocol,
     session_id: Option<String>,
 ) {
@@ -70,7 +72,7 @@ pub(super) async fn run(
             .map_err(|e| refusal(protocol, &e.to_string())),
         None => app
             .sessions
-            .take_seat(app.environment())
+            .take_seat(app.environment(), client)
             .map_err(|full| match protocol {
                 Protocol::OpenEnv => message::error(
                     "CAPACITY_REACHED",
@@ -139,7 +141,12 @@ async fn converse(socket: &mut Socket, app: &Arc<App>, protocol: Protocol, seat:
         match next {
             Next::Reply(text) => {
                 // Held until the peer has taken the answer.
-                let room = app.answers.take(text.len(), SMALL_ANSWER);
+                let room = seat
+                    .session
+                    .caller
+                    .client
+                    .answers
+                    .take(text.len(), SMALL_ANSWER);
                 let text = match &room {
                     Some(_) => text,
                     None => refusal(protocol, CROWDED),
@@ -256,7 +263,7 @@ fn answer<'a>(
         match protocol {
             Protocol::OpenEnv => message::answer(app, &seat.session, &text).await,
             Protocol::JsonRpc => Next::Reply(
-                rpc::answer_text(app, &text, Some(&seat.session))
+                rpc::answer_text(app, &seat.session.caller.client, &text, Some(&seat.session))
                     .await
                     .to_string(),
             ),

@@ -99,10 +99,8 @@ impl Tools {
             ("get_descriptions", [company]) => Some(self.get_descriptions(company)),
             ("get_table_info", [company, table]) => Some(self.get_table_info(company, table)),
             ("sql_query", [company, table, query]) => {
-                match self.attempt(company, table, query, self.limits.brief()) {
-                    Ok(text) => Some(text),
-                    Err(Unfinished) => None,
-                }
+                let brief = self.limits.brief();
+                self.attempt(company, table, query, brief).ok()
             }
             (_, [answer]) => Some(self.submit_answer(answer)),
             _ => return Err(ToolFailure::unknown(tool)),

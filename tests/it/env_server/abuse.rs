@@ -121,10 +121,7 @@ async fn endless_queries_of_many_sessions_hold_nobody_up() {
     }
     for mut socket in endless {
         let answer = socket.next().await.expect("an answer").to_string();
-        assert!(
-            answer.contains("interrupted: the limit is 250 ms"),
-            "{answer}"
-        );
+        assert!(answer.contains("interrupted: the limit is"), "{answer}");
     }
     drop(other);
     server.stop().await.expect("a clean end");

@@ -131,16 +131,16 @@ fn no_query_writes_to_the_disk() {
     let server = Served::start();
     let before = server.number("io", "wchar:");
     for query in [
-        "with recursive t(x, y) as (select 1, printf('%.*c', 60000, 'x') union all select x + 1, y from t) select x from t where 1 order by y || x",
-        "with recursive t(x, y) as (select 1, printf('%.*c', 60000, 'x') union select x + 1, y from t) select count(*) from t where 1",
-        "with recursive t(x, y) as materialized (select 1, printf('%.*c', 60000, 'x') union all select x + 1, y from t) select count(*) from t where y in (select y from t)",
-        "with recursive t(x) as (select 1 union all select x + 1 from t) select max(x) from t where 1 group by x || printf('%.*c', 50000, 'x')",
-        "with recursive t(x) as (select 1 union all select x + 1 from t) select count(distinct x || printf('%.*c', 50000, 'x')) from t where 1",
+        "with recursive t(x, y) as (select 1, printf('%.*c', 30000, 'x') union all select x + 1, y from t) select x from t where 1 order by y || x",
+        "with recursive t(x, y) as (select 1, printf('%.*c', 30000, 'x') union select x + 1, y from t) select count(*) from t where 1",
+        "with recursive t(x, y) as materialized (select 1, printf('%.*c', 30000, 'x') union all select x + 1, y from t) select count(*) from t where y in (select y from t)",
+        "with recursive t(x) as (select 1 union all select x + 1 from t) select max(x) from t where 1 group by x || printf('%.*c', 25000, 'x')",
+        "with recursive t(x) as (select 1 union all select x + 1 from t) select count(distinct x || printf('%.*c', 25000, 'x')) from t where 1",
     ] {
         let answer = server.query(query);
         // A fast machine comes to the limit of memory before that of time.
         let ends = [
-            "interrupted: the limit is 250 ms",
+            "interrupted: the limit is",
             "it needs more memory than a query may have",
         ];
         assert!(ends.iter().any(|end| answer.contains(end)), "{answer}");
@@ -330,4 +330,34 @@ fn the_contracts_variables_set_the_step_limit_and_name_the_task() {
         assert_eq!(refused.status.code(), Some(2), "{told}");
         assert!(told.contains(value) && !told.contains("panicked"), "{told}");
     }
+}
+
+/// An empty variable left the server open without a word.
+#[test]
+fn an_empty_token_is_warned_of() {
+    let mut process = serve()
+        .env("FINQA_TOKEN", "")
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the server starts");
+    let mut line = String::new();
+    let mut told = BufReader::new(process.stderr.take().expect("its messages"));
+    told.read_line(&mut line).expect("a line");
+    let _ = process.kill();
+    let _ = process.wait();
+    assert!(line.starts_with("warning: the token is empty"), "{line}");
+}
+
+#[test]
+fn a_limit_of_no_session_is_refused() {
+    let output = serve()
+        .args(["--max-sessions-per-client", "0"])
+        .output()
+        .expect("it ends");
+    assert_eq!(output.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("--max-sessions-per-client must be at least 1"),
+        "{said}"
+    );
 }

@@ -233,11 +233,31 @@ async fn the_pages_hold_everything_they_need() {
                 .expect("text")
                 .starts_with("text/html")
         );
+        let policy = headers["content-security-policy"].to_str().expect("text");
+        assert!(policy.contains("default-src 'none'"), "{policy}");
+        assert!(!policy.contains("unsafe-inline"), "{policy}");
+        let nonce = policy.split("script-src 'nonce-").nth(1).expect("a nonce");
+        let nonce = nonce.split('\'').next().expect("a nonce");
         assert!(
-            headers["content-security-policy"]
-                .to_str()
-                .expect("text")
-                .contains("default-src 'none'")
+            text.contains(&format!("<script nonce=\"{nonce}\">")),
+            "{path}"
+        );
+        assert!(
+            text.contains(&format!("<style nonce=\"{nonce}\">")),
+            "{path}"
+        );
+        assert!(
+            !text.contains("style=\"") && !text.contains("{nonce}"),
+            "{path}"
+        );
+        // Of hosts, its own.
+        let own = server.address();
+        let speaks = format!("connect-src 'self' ws://{own} wss://{own};");
+        assert!(policy.contains(&speaks), "{policy}");
+        let (_, again, _) = request(&server, "GET", path, &[], "").await;
+        assert_ne!(
+            again["content-security-policy"], policy,
+            "a nonce of its own"
         );
         for outside in ["src=\"http", "href=\"http", "@import", "innerHTML"] {
             assert!(!text.contains(outside), "{path} contains {outside}");

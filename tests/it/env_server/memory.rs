@@ -43,7 +43,8 @@ async fn half_message(server: &RunningServer) -> Result<Socket, (String, u16)> {
 async fn half_messages_of_many_sessions_share_one_bound() {
     let server = start(ServerOptions {
         message_limit: 1 << 20,
-        request_bytes: 1 << 20,
+        // Of which one client may hold a quarter.
+        request_bytes: 4 << 20,
         ..options()
     })
     .await;
@@ -90,10 +91,8 @@ fn large_result(bytes: usize) -> Value {
     let catalog = Catalog::builtin().expect("the built-in data");
     let (company, found) = catalog.companies().first_key_value().expect("a company");
     let table = found.tables.keys().next().expect("a table");
-    let query = format!(
-        "SELECT replace(hex(zeroblob({})), '0', 'é') WHERE 1",
-        bytes / 12
-    );
+    let part = format!("replace(hex(zeroblob({})), '0', 'é')", bytes / 24);
+    let query = format!("SELECT {part} AS a, {part} AS b WHERE 1");
     json!({"company_name": company, "table_name": table, "query": query})
 }
 
@@ -162,7 +161,7 @@ async fn an_answer_without_room_is_one_error_and_the_session_lives_on() {
 #[tokio::test]
 async fn the_longest_honest_messages_pass_one_after_the_other() {
     let server = start(ServerOptions {
-        request_bytes: 100_000,
+        request_bytes: 400_000,
         ..options()
     })
     .await;
@@ -180,5 +179,58 @@ async fn the_longest_honest_messages_pass_one_after_the_other() {
         assert!(text.contains("u00e9"), "{answer:.300}");
     }
     drop(socket);
+    server.stop().await.expect("a clean end");
+}
+
+/// What was announced took room for as long as a body may take to come.
+#[tokio::test]
+async fn bodies_that_are_announced_and_do_not_come_take_no_room() {
+    use tokio::io::AsyncWriteExt as _;
+    let server = start(ServerOptions {
+        request_bytes: 1 << 20,
+        ..options()
+    })
+    .await;
+    let mut silent = Vec::new();
+    for _ in 0..8 {
+        let stream = tokio::net::TcpStream::connect(server.address()).await;
+        let mut stream = stream.expect("connected");
+        let head = "POST /reset HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+                    content-length: 262144\r\n\r\n{";
+        stream.write_all(head.as_bytes()).await.expect("sent");
+        silent.push(stream);
+    }
+    let large = format!("{{\"episode_id\": \"{}\"}}", "x".repeat(40_000));
+    for _ in 0..20 {
+        // Refused for its length, and not for want of room.
+        assert_eq!(post(&server, "/reset", &large).await.0, 422);
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    drop(silent);
+    server.stop().await.expect("a clean end");
+}
+
+/// One client's half messages took the room of all.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn one_client_cannot_take_the_room_of_all() {
+    let server = start(ServerOptions {
+        message_limit: 1 << 20,
+        request_bytes: 1 << 20,
+        ..options()
+    })
+    .await;
+    let (mut held, mut refused) = (Vec::new(), 0);
+    for _ in 0..6 {
+        match half_message(&server).await {
+            Ok(socket) => held.push(socket),
+            Err(_) => refused += 1,
+        }
+    }
+    assert_eq!((held.len(), refused), (2, 4));
+    let mut other = Socket::open_from(&server, [127, 0, 0, 2]).await;
+    let answer = other.raw(&" ".repeat(100_000)).await;
+    assert_eq!(answer["data"]["code"], "INVALID_JSON");
+    drop((held, other));
     server.stop().await.expect("a clean end");
 }

@@ -187,3 +187,23 @@ async fn a_client_that_takes_no_bytes_is_given_up() {
     assert_eq!(get(&server, "/health").await.0, 200);
     server.stop().await.expect("a clean end");
 }
+
+/// They waited in the system's queue behind 1,600 connections that asked nothing.
+#[tokio::test]
+async fn idle_connections_make_way_for_the_next() {
+    let server = start(ServerOptions {
+        request_time: Duration::from_secs(3600),
+        max_sessions: 1,
+        ..options()
+    })
+    .await;
+    let mut idle = Vec::new();
+    for _ in 0..600 {
+        let stream = TcpStream::connect(server.address()).await;
+        idle.push(stream.expect("connected"));
+    }
+    let answer = tokio::time::timeout(Duration::from_secs(60), get(&server, "/health")).await;
+    assert_eq!(answer.expect("an answer").0, 200);
+    drop(idle);
+    server.stop().await.expect("a clean end");
+}

@@ -235,3 +235,62 @@ async fn a_peer_that_says_nothing_is_given_up() {
     );
     server.stop().await.expect("a clean end");
 }
+
+/// One client took all 1,000 sessions in a second and kept them.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn one_client_cannot_take_all_sessions() {
+    let server = start(ServerOptions {
+        max_sessions: 4,
+        max_sessions_per_client: Some(2),
+        ..options()
+    })
+    .await;
+    let mut first = Socket::open(&server, "/ws").await;
+    first.ask(json!({"type": "state"})).await;
+    let created = rpc(&server, "openenv/session/create", json!({})).await;
+    assert!(created["result"]["session_id"].is_string(), "{created}");
+    let mut third = Socket::open(&server, "/ws").await;
+    let refused = third.next().await.expect("an answer");
+    assert_eq!(refused["data"]["code"], "CAPACITY_REACHED");
+    assert_eq!(refused["data"]["active_sessions"], 2);
+    let said = refused["data"]["message"].as_str().expect("a text");
+    assert!(
+        said.starts_with("Client at capacity: 2/2 sessions")
+            && said.contains("--max-sessions-per-client"),
+        "{said}"
+    );
+    assert_eq!(third.close_code().await, Some(1000));
+    // Another address is another client.
+    let mut other = Socket::open_from(&server, [127, 0, 0, 2]).await;
+    assert_eq!(other.ask(json!({"type": "state"})).await["type"], "state");
+    first.send(r#"{"type": "close"}"#).await;
+    assert_eq!(first.close_code().await, Some(1000));
+    let created = rpc(&server, "openenv/session/create", json!({})).await;
+    assert!(created["result"]["session_id"].is_string(), "{created}");
+    drop((third, other));
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn a_session_that_is_never_used_is_dropped_sooner() {
+    let server = start(ServerOptions {
+        unused_timeout: Duration::from_millis(20),
+        ..options()
+    })
+    .await;
+    // The server looks now and then: one that is used in between lives on.
+    let mut dropped = false;
+    for pause in 0..12 {
+        let created = rpc(&server, "openenv/session/create", json!({})).await;
+        tokio::time::sleep(Duration::from_millis(20 << pause)).await;
+        let id = created["result"]["session_id"].clone();
+        let listed = rpc(&server, "tools/list", json!({"session_id": id})).await;
+        dropped = listed["error"]["code"] == -32602;
+        if dropped {
+            break;
+        }
+    }
+    assert!(dropped);
+    server.stop().await.expect("a clean end");
+}

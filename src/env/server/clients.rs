@@ -1,0 +1,385 @@
+//! Clients, told apart by their address, and what one of them may hold: its
+//! connections, its sessions, its share of the room for large messages and
+//! answers, its pace outside sessions. Clients behind one proxy are one client.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use tokio_util::sync::CancellationToken;
+
+use super::lanes::{Account, Caller};
+use super::options::ServerOptions;
+use super::rate::Rate;
+use super::room::Room;
+
+/// One client may hold so much of the room that all share: a quarter.
+const SHARE: usize = 4;
+/// Connections that a client may have besides its sessions.
+const BESIDES_SESSIONS: usize = 256;
+/// Of these, connections that may not become WebSockets: they are never idle, and
+/// would leave no way in for a plain request.
+const PLAIN: usize = 64;
+
+/// All clients that are known.
+pub(super) struct Clients {
+    most_connections: usize,
+    most_each: usize,
+    rate_limit: Option<u32>,
+    requests: Room,
+    answers: Room,
+    start: Instant,
+    table: Mutex<Table>,
+}
+
+struct Table {
+    known: HashMap<IpAddr, Arc<Client>>,
+    /// Those who hold nothing are forgotten when so many are known.
+    sweep_at: usize,
+    connections: usize,
+    serial: u64,
+}
+
+/// One client.
+pub(super) struct Client {
+    /// What it uses outside sessions.
+    account: Arc<Account>,
+    /// What it uses altogether.
+    pub total: Account,
+    /// Its pace outside sessions.
+    pub rate: Rate,
+    /// Its share of the room for messages and bodies.
+    pub requests: Room,
+    /// Its share of the room for answers.
+    pub answers: Room,
+    sessions: AtomicUsize,
+    most_sockets: usize,
+    open: Mutex<BTreeMap<u64, Arc<Connected>>>,
+}
+
+impl Client {
+    /// The client as it asks outside any session.
+    pub fn caller(self: &Arc<Self>) -> Caller {
+        Caller::new(Arc::clone(&self.account), Arc::clone(self))
+    }
+
+    /// Counts one more session; `None` where the client has `most`.
+    pub fn hold_session(self: &Arc<Self>, most: usize) -> Option<SessionHold> {
+        let counted = self
+            .sessions
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| {
+                (n < most).then_some(n + 1)
+            });
+        counted.ok().map(|_| SessionHold(Arc::clone(self)))
+    }
+
+    /// Whether another WebSocket would take the place of plain requests.
+    pub fn is_crowded(&self) -> bool {
+        self.open().len() > self.most_sockets
+    }
+
+    fn open(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Connected>>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the connection that has been without a request for the longest time.
+    fn evict(&self) -> bool {
+        let mut open = self.open();
+        let idle = open
+            .iter()
+            .filter(|(_, connected)| connected.state.load(Ordering::Relaxed) == IDLE)
+            .min_by_key(|(_, connected)| connected.since.load(Ordering::Relaxed))
+            .map(|(id, _)| *id);
+        let Some(id) = idle else { return false };
+        // A request may have come in the meantime: then it is not idle any more.
+        let evicted = open.get(&id).is_some_and(|connected| connected.evict());
+        if evicted {
+            open.remove(&id);
+        }
+        evicted
+    }
+}
+
+/// One of the sessions a client may have; counted until it is dropped.
+pub(super) struct SessionHold(Arc<Client>);
+
+impl Drop for SessionHold {
+    fn drop(&mut self) {
+        self.0.sessions.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Clients {
+    /// No clients yet.
+    pub fn new(options: &ServerOptions) -> Arc<Self> {
+        let each = options.sessions_per_client();
+        Arc::new(Self {
+            // Next to the sessions there is room for plain requests, so that a
+            // full server still answers `/health`.
+            most_connections: options.max_sessions.saturating_add(2 * BESIDES_SESSIONS),
+            most_each: each.saturating_add(BESIDES_SESSIONS),
+            rate_limit: options.rate_limit,
+            requests: Room::new(options.request_bytes),
+            answers: Room::new(options.answer_bytes),
+            start: Instant::now(),
+            table: Mutex::new(Table {
+                known: HashMap::new(),
+                sweep_at: 1024,
+                connections: 0,
+                serial: 0,
+            }),
+        })
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The client of an address.
+    pub fn of(&self, address: IpAddr) -> Arc<Client> {
+        let mut table = self.table();
+        if table.known.len() >= table.sweep_at {
+            let now = Instant::now();
+            table
+                .known
+                .retain(|_, client| Arc::strong_count(client) > 1 || client.total.used(now) > 1e-3);
+            table.sweep_at = 2 * table.known.len() + 1024;
+        }
+        let client = table.known.entry(network(address)).or_insert_with(|| {
+            Arc::new(Client {
+                account: Arc::default(),
+                total: Account::default(),
+                rate: Rate::new(self.rate_limit),
+                requests: self.requests.share(SHARE),
+                answers: self.answers.share(SHARE),
+                sessions: AtomicUsize::new(0),
+                most_sockets: self.most_each - PLAIN,
+                open: Mutex::default(),
+            })
+        });
+        Arc::clone(client)
+    }
+
+    /// Lets a connection in; the one that has been idle for the longest time has
+    /// to go where there are too many. `None` where none of them is idle.
+    pub fn admit(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
+        let client = self.of(address);
+        let mut table = self.table();
+        if client.open().len() >= self.most_each {
+            if !client.evict() {
+                return None;
+            }
+            table.connections -= 1;
+        }
+        if table.connections >= self.most_connections {
+            let largest = table.known.values().max_by_key(|one| one.open().len());
+            if !largest.is_some_and(|one| one.evict()) && !client.evict() {
+                return None;
+            }
+            table.connections -= 1;
+        }
+        table.connections += 1;
+        table.serial += 1;
+        let connected = Arc::new(Connected {
+            state: AtomicU8::new(IDLE),
+            start: self.start,
+            since: AtomicU64::new(0),
+            evicted: CancellationToken::new(),
+        });
+        connected.moved();
+        let id = table.serial;
+        client.open().insert(id, Arc::clone(&connected));
+        Some(Place {
+            clients: Arc::clone(self),
+            client,
+            connected,
+            id,
+        })
+    }
+
+    /// Ends an idle connection of whoever has the most: there are no descriptors left.
+    pub fn make_way(&self) {
+        let mut table = self.table();
+        let largest = table.known.values().max_by_key(|one| one.open().len());
+        if largest.is_some_and(|one| one.evict()) {
+            table.connections -= 1;
+        }
+    }
+}
+
+/// One client of IPv6 has a whole network of addresses.
+fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64)).into(),
+        v4 @ IpAddr::V4(_) => v4,
+    }
+}
+
+const IDLE: u8 = 0;
+const BUSY: u8 = 1;
+const EVICTED: u8 = 2;
+
+/// What is known of a connection: whether a request is being answered on it.
+pub(super) struct Connected {
+    state: AtomicU8,
+    start: Instant,
+    /// Milliseconds after `start` of the last change.
+    since: AtomicU64,
+    evicted: CancellationToken,
+}
+
+impl Connected {
+    fn moved(&self) {
+        let millis = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.since.store(millis, Ordering::Relaxed);
+    }
+
+    /// A request has come.
+    pub fn begin(&self) {
+        let _ = self
+            .state
+            .compare_exchange(IDLE, BUSY, Ordering::Relaxed, Ordering::Relaxed);
+        self.moved();
+    }
+
+    /// It is answered.
+    pub fn end(&self) {
+        let _ = self
+            .state
+            .compare_exchange(BUSY, IDLE, Ordering::Relaxed, Ordering::Relaxed);
+        self.moved();
+    }
+
+    fn evict(&self) -> bool {
+        let evicted =
+            self.state
+                .compare_exchange(IDLE, EVICTED, Ordering::Relaxed, Ordering::Relaxed);
+        if evicted.is_ok() {
+            self.evicted.cancel();
+        }
+        evicted.is_ok()
+    }
+
+    /// Returns when the connection has to go.
+    pub async fn evicted(&self) {
+        self.evicted.cancelled().await;
+    }
+}
+
+/// A connection's place; free again when it is dropped.
+pub(super) struct Place {
+    clients: Arc<Clients>,
+    /// Whose it is.
+    pub client: Arc<Client>,
+    /// What is known of it.
+    pub connected: Arc<Connected>,
+    id: u64,
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut table = self.clients.table();
+        // One that was evicted is counted no more.
+        if self.client.open().remove(&self.id).is_some() {
+            table.connections -= 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: IpAddr = IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+
+    fn small() -> Arc<Clients> {
+        Clients::new(&ServerOptions {
+            max_sessions: 300,
+            max_sessions_per_client: Some(2),
+            ..ServerOptions::default()
+        })
+    }
+
+    #[test]
+    fn the_oldest_idle_connection_makes_way_and_a_busy_one_never() {
+        let clients = small();
+        let places: Vec<Place> = (0..258).map(|_| clients.admit(HERE).unwrap()).collect();
+        places[0].connected.begin();
+        for place in &places[1..] {
+            assert!(!place.connected.evicted.is_cancelled());
+        }
+        assert!(places[0].client.is_crowded(), "no more sockets");
+        let next = clients.admit(HERE).unwrap();
+        assert!(!places[0].connected.evicted.is_cancelled());
+        let gone = places
+            .iter()
+            .filter(|place| place.connected.evicted.is_cancelled());
+        assert_eq!(gone.count(), 1);
+        next.connected.begin();
+        for place in &places {
+            place.connected.begin();
+        }
+        assert!(clients.admit(HERE).is_none(), "nobody is idle");
+        assert!(
+            clients.admit([10, 0, 0, 1].into()).is_some(),
+            "another client"
+        );
+        drop((places, next));
+        assert_eq!(clients.table().connections, 0);
+    }
+
+    #[test]
+    fn when_all_places_are_taken_the_client_with_the_most_makes_way() {
+        let clients = small();
+        let mut held = Vec::new();
+        // 812 connections, three clients of 258 at most and one of 38.
+        for last in 1..=3 {
+            held.extend((0..258).map(|_| clients.admit([10, 0, 0, last].into()).unwrap()));
+        }
+        held.extend((0..38).map(|_| clients.admit([10, 0, 0, 4].into()).unwrap()));
+        let place = clients.admit([10, 0, 0, 5].into()).unwrap();
+        assert!(!place.connected.evicted.is_cancelled());
+        let gone: Vec<usize> = (0..held.len())
+            .filter(|at| held[*at].connected.evicted.is_cancelled())
+            .collect();
+        assert!(matches!(gone.as_slice(), [at] if *at < 3 * 258), "{gone:?}");
+    }
+
+    #[test]
+    fn addresses_of_one_network_are_one_client() {
+        let clients = small();
+        let same = |a: &str, b: &str| {
+            let of = |text: &str| clients.of(text.parse().unwrap());
+            Arc::ptr_eq(&of(a), &of(b))
+        };
+        assert!(same("2001:db8::1", "2001:db8::ffff:1"));
+        assert!(!same("2001:db8::1", "2001:db8:0:1::1"));
+        assert!(same("::ffff:10.0.0.1", "10.0.0.1"));
+        assert!(!same("10.0.0.2", "10.0.0.1"));
+    }
+
+    #[test]
+    fn clients_that_hold_nothing_are_forgotten() {
+        let clients = small();
+        for n in 0..10_000_u32 {
+            clients.of(IpAddr::V4(n.into()));
+        }
+        assert!(clients.table().known.len() <= 1025);
+    }
+
+    #[test]
+    fn a_client_has_a_quarter_of_the_room() {
+        let clients = Clients::new(&ServerOptions {
+            request_bytes: 400_000,
+            ..ServerOptions::default()
+        });
+        let (one, other) = (clients.of(HERE), clients.of([10, 0, 0, 1].into()));
+        let taken = one.requests.take(100_000, 0).unwrap();
+        assert!(one.requests.take(1, 0).is_none());
+        assert!(other.requests.take(100_000, 0).is_some());
+        drop(taken);
+        assert!(one.requests.take(100_000, 0).is_some());
+    }
+}
