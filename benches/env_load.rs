@@ -92,6 +92,7 @@ fn run_server(data: &Path) {
         let options = ServerOptions {
             port: 0,
             max_sessions: 20_000,
+            max_sessions_per_client: Some(20_000),
             rate_limit: None,
             ..ServerOptions::default()
         };
