@@ -374,7 +374,7 @@ pub struct ChatReply {
     pub attempts: u32,
     /// Of these, requests that brought no answer but that a model may have worked
     /// on, and been paid for.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     pub lost: u32,
     /// Sampling settings of the request that this model does not take, and that
     /// the answer was made without: `temperature`, `seed`.
@@ -383,11 +383,6 @@ pub struct ChatReply {
     /// From the first request sent to the whole answer, retries and their
     /// waiting included; waiting for a slot is not.
     pub latency: Duration,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)]
-fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 impl ChatReply {

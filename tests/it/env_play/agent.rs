@@ -357,6 +357,18 @@ fn a_filter_counts_as_wrong_and_a_provider_that_fails_does_not() {
 }
 
 #[test]
+fn a_provider_that_answers_only_errors_ends_the_play_after_20_episodes() {
+    let place = Workplace::new();
+    let model = FaultServer::start(|_| Reply::error(503, "x", "maintenance"));
+    let url = model.base_url();
+    let arguments = ["--data", "sample", "--model", "m", "--base-url", &url];
+    let more = ["--attempts", "1", "-j", "1"];
+    let (ran, _) = play(&place, &[&arguments[..], &more].concat());
+    ran.fails(5, &["20 episodes in a row failed", "maintenance"]);
+    assert_eq!(model.count(), 20);
+}
+
+#[test]
 fn a_wrong_key_ends_the_play_at_once() {
     let place = Workplace::new();
     let model = FaultServer::start(|_| Reply::error(401, "invalid_api_key", "Incorrect API key"));

@@ -4,6 +4,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::fake::Fake;
+use crate::support::agents::scripted;
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply, Request};
 
@@ -430,4 +431,25 @@ fn a_secret_that_the_server_repeats_is_kept_nowhere(
     for text in all {
         assert!(!text.contains(SECRET) && !text.contains(header), "{text}");
     }
+}
+
+/// A parameter cannot be taken back, so a tag says what was not sent.
+#[test]
+fn a_setting_that_the_model_does_not_take_is_a_tag() {
+    let place = Workplace::new();
+    let mlflow = Fake::start(|_| None);
+    let model = FaultServer::start(|request| match request.body.get("temperature") {
+        Some(_) => Reply::unsupported("temperature", "'temperature' is not supported"),
+        None => scripted(request),
+    });
+    let (url, uri) = (model.base_url(), mlflow.uri());
+    let arguments = ["--model", "scripted", "--base-url", &url, "--mlflow", &uri];
+    let more = ["--data-path", "sample", "--n", "2", "--temperature", "0.3"];
+    place.run(&[&arguments[..], &more].concat()).succeeds();
+    let requests = mlflow.requests();
+    let told = requests.iter().any(|request| {
+        let body = request.body.to_string();
+        body.contains(r#"{"key":"convfinqa.left_out","value":"temperature"}"#)
+    });
+    assert!(told, "{} requests", requests.len());
 }

@@ -15,7 +15,8 @@ use futures::future::BoxFuture;
 use rust_decimal::Decimal;
 use tokio::sync::mpsc;
 
-type Script = dyn Fn(usize, &ChatRequest, &Stop) -> Result<ChatReply, ModelError> + Send + Sync;
+type Script =
+    dyn Fn(usize, &ChatRequest, &Stop) -> Result<ChatReply, Box<ModelError>> + Send + Sync;
 
 /// Answers its nth call, from 0, as the script says.
 struct Scripted {
@@ -43,7 +44,7 @@ impl ChatModel for Scripted {
                 calls.push(request.clone());
                 calls.len() - 1
             };
-            (self.script)(at, request, stop)
+            (self.script)(at, request, stop).map_err(|error| *error)
         })
     }
 }
@@ -61,13 +62,13 @@ fn answer() -> ChatReply {
     }
 }
 
-fn failure(kind: ErrorKind, lost: u32) -> ModelError {
-    ModelError {
+fn failure(kind: ErrorKind, lost: u32) -> Box<ModelError> {
+    Box::new(ModelError {
         attempts: 1,
         lost,
         after_success: true,
         ..ModelError::new(kind, "as the script says")
-    }
+    })
 }
 
 struct Ran {
@@ -89,7 +90,10 @@ async fn ran(
     n: usize,
     epochs: u32,
     sampling: Sampling,
-    script: impl Fn(usize, &ChatRequest, &Stop) -> Result<ChatReply, ModelError> + Send + Sync + 'static,
+    script: impl Fn(usize, &ChatRequest, &Stop) -> Result<ChatReply, Box<ModelError>>
+    + Send
+    + Sync
+    + 'static,
 ) -> Ran {
     let sample = dataset::load(&Source::Sample).unwrap();
     let dataset = sample.pick(&(0..n).collect::<Vec<_>>());
