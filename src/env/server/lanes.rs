@@ -127,7 +127,7 @@ impl State {
         }
         if self.count > self.sweep_at {
             self.waiting.retain_mut(|(_, waiting)| {
-                waiting.retain(|waiter| !waiter.wake.is_closed());
+                waiting.retain(|waiter| !waiter.gave_up.load(atomic::Ordering::Relaxed));
                 !waiting.is_empty()
             });
             self.count = self.waiting.iter().map(|(_, waiting)| waiting.len()).sum();
@@ -160,7 +160,17 @@ struct Waiter {
     /// Seconds after the lane's start.
     due: f64,
     arrival: u64,
-    wake: oneshot::Sender<Turn>,
+    job: Job,
+    gave_up: Arc<AtomicBool>,
+}
+
+/// Says that nobody waits for a job any more.
+struct Asker(Arc<AtomicBool>);
+
+impl Drop for Asker {
+    fn drop(&mut self) {
+        self.0.store(true, atomic::Ordering::Relaxed);
+    }
 }
 
 impl Ord for Waiter {
@@ -185,9 +195,6 @@ impl PartialEq for Waiter {
 
 impl Eq for Waiter {}
 
-/// A place in a lane; dropping it gives it to the next.
-struct Turn(Option<Arc<Lane>>);
-
 impl Lane {
     /// A lane of so many places, on the runtime's threads.
     pub fn new(places: usize, weight: f64) -> Arc<Self> {
@@ -200,8 +207,7 @@ impl Lane {
         let (thread, jobs) = mpsc::channel::<Job>();
         let work = move || {
             for job in jobs {
-                // Whoever waits for it learns of a bug when its answer is dropped.
-                let _ = catch_unwind(AssertUnwindSafe(job));
+                job();
             }
         };
         let started = std::thread::Builder::new()
@@ -229,77 +235,78 @@ impl Lane {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a place.
-    async fn turn(self: &Arc<Self>, caller: &Caller) -> Turn {
-        let waiting = {
-            let mut state = self.state();
-            if state.free > 0 {
-                state.free -= 1;
-                return Turn(Some(Arc::clone(self)));
-            }
-            let now = Instant::now();
-            let since = now.saturating_duration_since(self.start).as_secs_f64();
-            let due = since + caller.wait(self.weight, now);
-            let (wake, waiting) = oneshot::channel();
-            state.arrivals += 1;
-            let arrival = state.arrivals;
-            state.push(&caller.client, Waiter { due, arrival, wake });
-            waiting
-        };
-        // The sender is dropped only after those who gave up, never before one who waits.
-        waiting.await.unwrap_or(Turn(None))
-    }
-
-    /// Runs blocking work in its turn, to its end even where nobody waits for it any
-    /// more, and says how long it took; `None` where it ended in a bug.
+    /// Runs blocking work in its turn and says how long it took; `None` where it
+    /// ended in a bug. Work that has begun goes on to its end even where nobody
+    /// waits for it any more.
     pub async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         caller: &Caller,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<(T, Duration)> {
-        let turn = self.turn(caller).await;
-        let caller = caller.clone();
         let (tell, told) = oneshot::channel();
-        let job = move || {
+        let gave_up = Arc::new(AtomicBool::new(false));
+        let asker = Asker(Arc::clone(&gave_up));
+        let charged = caller.clone();
+        let job = Box::new(move || {
             let began = Instant::now();
             let result = work();
             let took = began.elapsed();
-            caller.charge(took);
-            drop(turn);
+            charged.charge(took);
             let _ = tell.send((result, took));
-        };
+        });
+        self.begin(caller, job, gave_up);
+        let result = told.await.ok();
+        drop(asker);
+        result
+    }
+
+    /// Starts a job where there is a place, or puts it in the queue.
+    fn begin(self: &Arc<Self>, caller: &Caller, job: Job, gave_up: Arc<AtomicBool>) {
+        {
+            let mut state = self.state();
+            if state.free == 0 {
+                let now = Instant::now();
+                let since = now.saturating_duration_since(self.start).as_secs_f64();
+                state.arrivals += 1;
+                let waiter = Waiter {
+                    due: since + caller.wait(self.weight, now),
+                    arrival: state.arrivals,
+                    job,
+                    gave_up,
+                };
+                state.push(&caller.client, waiter);
+                return;
+            }
+            state.free -= 1;
+        }
+        let lane = Arc::clone(self);
+        let work = move || lane.work(job);
         match &self.thread {
             // The thread ends when the lane is dropped, and not before.
-            Some(thread) => drop(thread.send(Box::new(job))),
-            None => drop(tokio::task::spawn_blocking(job)),
+            Some(thread) => drop(thread.send(Box::new(work))),
+            None => drop(tokio::task::spawn_blocking(work)),
         }
-        told.await.ok()
     }
 
-    fn pass_on(self: &Arc<Self>) {
+    /// Does a job, and then the next ones on the same thread, until none waits.
+    fn work(&self, mut job: Job) {
         loop {
-            let next = {
-                let mut state = self.state();
-                let next = state.pop();
-                if next.is_none() {
-                    state.free += 1;
-                }
-                next
-            };
-            let Some(next) = next else { return };
-            match next.wake.send(Turn(Some(Arc::clone(self)))) {
-                Ok(()) => return,
-                // It gave up: the place goes to the one after it.
-                Err(mut turn) => turn.0 = None,
+            // Whoever waits for it learns of a bug when its answer is dropped.
+            if catch_unwind(AssertUnwindSafe(job)).is_err() {
+                tracing::error!("a tool call ended in a bug");
             }
-        }
-    }
-}
-
-impl Drop for Turn {
-    fn drop(&mut self) {
-        if let Some(lane) = self.0.take() {
-            lane.pass_on();
+            job = loop {
+                let mut state = self.state();
+                match state.pop() {
+                    // Dropped outside the lock.
+                    Some(next) if next.gave_up.load(atomic::Ordering::Relaxed) => drop(state),
+                    Some(next) => break next.job,
+                    None => {
+                        state.free += 1;
+                        return;
+                    }
+                }
+            };
         }
     }
 }
@@ -310,10 +317,34 @@ mod tests {
     use super::super::options::ServerOptions;
     use super::*;
     use futures::FutureExt as _;
-    use std::pin::pin;
+    use futures::future::join_all;
 
     fn caller(clients: &Arc<Clients>, address: [u8; 4]) -> Caller {
         Caller::new(Arc::default(), clients.of(address.into()))
+    }
+
+    /// The order in which jobs run that were asked for, one after the other, while
+    /// the only place was taken.
+    async fn order(lane: &Arc<Lane>, callers: &[&Caller]) -> Vec<usize> {
+        let (release, held) = mpsc::channel::<()>();
+        let hold = move || held.recv().is_err();
+        let mut first = Box::pin(lane.run(callers[0], hold));
+        assert!(first.as_mut().now_or_never().is_none());
+        let ran = Arc::new(Mutex::new(Vec::new()));
+        let mut waiting: Vec<_> = (0..callers.len())
+            .map(|at| {
+                let ran = Arc::clone(&ran);
+                let work = move || ran.lock().unwrap().push(at);
+                Box::pin(lane.run(callers[at], work))
+            })
+            .collect();
+        for one in &mut waiting {
+            assert!(one.as_mut().now_or_never().is_none());
+        }
+        drop(release);
+        first.await.unwrap();
+        assert!(join_all(waiting).await.iter().all(Option::is_some));
+        std::mem::take(&mut *ran.lock().unwrap())
     }
 
     /// One place for all, first come first served, was the old rule: who asked for
@@ -323,34 +354,15 @@ mod tests {
         let clients = Clients::new(&ServerOptions::default());
         let lane = Lane::new(1, 10.0);
         let hogs: Vec<Caller> = (0..100).map(|_| caller(&clients, [127, 0, 0, 1])).collect();
-        let honest = caller(&clients, [127, 0, 0, 1]);
         for hog in &hogs {
-            hog.charge(Duration::from_secs(30));
+            hog.charge(Duration::from_secs(300));
         }
-        let first = lane.turn(&hogs[0]).await;
-        let mut waiting: Vec<_> = hogs[1..]
-            .iter()
-            .map(|hog| Box::pin(lane.turn(hog)))
-            .collect();
-        for turn in &mut waiting {
-            assert!(turn.now_or_never().is_none());
-        }
-        let mut own = pin!(lane.turn(&honest));
-        assert!(own.as_mut().now_or_never().is_none());
-        drop(first);
-        let own = own.now_or_never().expect("the next turn");
-        for turn in &mut waiting {
-            assert!(turn.now_or_never().is_none());
-        }
-        drop(own);
-        // Each place is passed on, in whatever order.
-        for _ in 1..hogs.len() {
-            let next = waiting
-                .iter_mut()
-                .position(|turn| turn.now_or_never().is_some());
-            drop(waiting.swap_remove(next.expect("a turn")));
-        }
-        assert!(waiting.is_empty());
+        let honest = caller(&clients, [127, 0, 0, 1]);
+        let mut callers: Vec<&Caller> = hogs.iter().collect();
+        callers.push(&honest);
+        let ran = order(&lane, &callers).await;
+        assert_eq!(ran.len(), 101);
+        assert_eq!(ran[0], 100);
     }
 
     #[tokio::test]
@@ -358,35 +370,25 @@ mod tests {
         let clients = Clients::new(&ServerOptions::default());
         let lane = Lane::new(1, 10.0);
         let hog = caller(&clients, [10, 0, 0, 1]);
-        hog.charge(Duration::from_secs(60));
+        hog.charge(Duration::from_secs(600));
         let fresh = caller(&clients, [10, 0, 0, 1]);
         let other = caller(&clients, [10, 0, 0, 2]);
-        let first = lane.turn(&hog).await;
-        let mut fresh = pin!(lane.turn(&fresh));
-        assert!(fresh.as_mut().now_or_never().is_none());
-        let mut other = pin!(lane.turn(&other));
-        assert!(other.as_mut().now_or_never().is_none());
-        drop(first);
-        assert!(fresh.as_mut().now_or_never().is_none());
-        assert!(other.now_or_never().is_some());
+        assert_eq!(order(&lane, &[&hog, &fresh, &other]).await, [2, 1, 0]);
     }
 
     #[tokio::test]
     async fn a_crowd_of_newcomers_waits_and_not_those_who_are_known() {
         let clients = Clients::new(&ServerOptions::default());
         let lane = Lane::new(1, 10.0);
-        let callers: Vec<Caller> = (0..50).map(|_| caller(&clients, [127, 0, 0, 1])).collect();
+        let crowd: Vec<Caller> = (0..50).map(|_| caller(&clients, [127, 0, 0, 1])).collect();
         let known = caller(&clients, [127, 0, 0, 1]);
         known.set_slow(false);
-        let first = lane.turn(&known).await;
-        let mut crowd: Vec<_> = callers.iter().map(|one| Box::pin(lane.turn(one))).collect();
-        for turn in &mut crowd {
-            assert!(turn.now_or_never().is_none());
-        }
-        let mut own = pin!(lane.turn(&known));
-        assert!(own.as_mut().now_or_never().is_none());
-        drop(first);
-        assert!(own.now_or_never().is_some());
+        let mut callers: Vec<&Caller> = crowd.iter().collect();
+        callers.push(&known);
+        // Unless this machine took longer than newcomers wait to ask for them all.
+        let began = Instant::now();
+        let ran = order(&lane, &callers).await;
+        assert!(ran[0] == 50 || began.elapsed().as_secs_f64() > UNKNOWN);
     }
 
     #[tokio::test]
@@ -396,7 +398,7 @@ mod tests {
         for lane in [Lane::alone(1.0), Lane::new(1, 1.0)] {
             let bug = lane.run(&one, || assert!(one_is_two(), "on purpose")).await;
             assert!(bug.is_none());
-            assert_eq!(lane.run(&one, || 5).await.expect("an answer").0, 5);
+            assert_eq!(lane.run(&one, || 5).await.unwrap().0, 5);
         }
     }
 
@@ -405,19 +407,25 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_place_is_not_lost_with_those_who_gave_up() {
+    async fn the_work_of_those_who_gave_up_is_not_done() {
         let clients = Clients::new(&ServerOptions::default());
         let lane = Lane::new(1, 10.0);
         let one = caller(&clients, [127, 0, 0, 1]);
-        let first = lane.turn(&one).await;
+        let (release, held) = mpsc::channel::<()>();
+        let mut first = Box::pin(lane.run(&one, move || held.recv().is_err()));
+        assert!(first.as_mut().now_or_never().is_none());
+        let done = Arc::new(AtomicBool::new(false));
         for _ in 0..1000 {
-            assert!(lane.turn(&one).now_or_never().is_none());
+            let done = Arc::clone(&done);
+            let work = move || done.store(true, atomic::Ordering::Relaxed);
+            assert!(lane.run(&one, work).now_or_never().is_none());
         }
         assert!(lane.state().count <= 65, "they are swept out");
-        let mut last = pin!(lane.turn(&one));
+        let mut last = Box::pin(lane.run(&one, || 5));
         assert!(last.as_mut().now_or_never().is_none());
-        drop(first);
-        drop(last.now_or_never().expect("a turn"));
-        assert_eq!(lane.state().free, 1);
+        drop(release);
+        first.await.unwrap();
+        assert_eq!(last.await.unwrap().0, 5);
+        assert!(!done.load(atomic::Ordering::Relaxed));
     }
 }
