@@ -67,6 +67,8 @@ pub struct CallMemory {
     /// In the order in which they were made. A question may send the same request
     /// twice (a critic asked again about the same answer), so each is used once.
     pub replies: Vec<Call>,
+    /// Whether the models have answered an earlier process of the same run.
+    pub answered_before: bool,
     /// Calls that brought no reply, when the question was asked before.
     pub failed: Vec<Call>,
     /// What a reply costs; nothing is known without it.
@@ -201,6 +203,13 @@ impl Exchange {
             self.calls.push(call);
             return result;
         }
+        // A stop finishes the request in flight and begins none.
+        if self.stop_calls.drain.is_cancelled() {
+            return Err(Failure {
+                scope: Scope::Cancelled,
+                ..Failure::new(Outcome::ProviderError, "stopped")
+            });
+        }
         let started = std::time::Instant::now();
         let answered = model.chat(request, &self.stop_calls).await;
         let mut call = Call {
@@ -223,7 +232,10 @@ impl Exchange {
                 call.reply = Some(reply);
                 result
             }
-            Err(error) => {
+            Err(mut error) => {
+                // Whether the host is there now, an earlier process does not know.
+                error.after_success |= self.memory.answered_before
+                    && !matches!(error.kind, ErrorKind::Connect | ErrorKind::Tls);
                 call.attempts = error.attempts;
                 call.cost = Cost::unknown(u64::from(error.lost));
                 call.error = Some(error.to_string());

@@ -76,13 +76,10 @@ pub(super) fn is_in_percent(
         question,
         places: OnceCell::new(),
     };
-    let measure = match program.last_step() {
-        None => program
-            .literals()
-            .next()
-            .map_or(Measure::Fraction, |literal| figures.literal(literal)),
-        Some(step) => figures.step(program.steps(), step),
-    };
+    let measure = figures.steps(program.steps()).unwrap_or_else(|| {
+        let number = program.literals().next();
+        number.map_or(Measure::Fraction, |literal| figures.literal(literal))
+    });
     match measure {
         Measure::Percent => true,
         Measure::Fraction => false,
@@ -113,9 +110,19 @@ struct Figures<'a> {
 }
 
 impl Figures<'_> {
-    fn step(&self, steps: &[Step], step: &Step) -> Measure {
+    /// The last step's measure; `None` without steps. Each step is looked at once:
+    /// a step that uses an earlier one twice would double the work with each step.
+    fn steps(&self, steps: &[Step]) -> Option<Measure> {
+        let mut known = Vec::with_capacity(steps.len());
+        for step in steps {
+            known.push(self.step(&known, step));
+        }
+        known.last().copied()
+    }
+
+    fn step(&self, earlier: &[Measure], step: &Step) -> Measure {
         let [first, second] = &step.arguments;
-        let measure = |argument: &Argument| self.argument(steps, argument);
+        let measure = |argument: &Argument| self.argument(earlier, argument);
         match step.op {
             Op::Add | Op::Subtract => match (measure(first), measure(second)) {
                 (Measure::Fraction, _) | (_, Measure::Fraction) => Measure::Fraction,
@@ -135,12 +142,10 @@ impl Figures<'_> {
         }
     }
 
-    fn argument(&self, steps: &[Step], argument: &Argument) -> Measure {
+    fn argument(&self, earlier: &[Measure], argument: &Argument) -> Measure {
         match argument {
             Argument::Literal { text, .. } => self.literal(text),
-            Argument::Reference(at) => steps
-                .get(*at)
-                .map_or(Measure::Fraction, |step| self.step(steps, step)),
+            Argument::Reference(at) => earlier.get(*at).copied().unwrap_or(Measure::Fraction),
             Argument::Row(_) | Argument::Unused(_) => Measure::Fraction,
         }
     }

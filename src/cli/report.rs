@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::run::Journal;
+use crate::run::{Journal, RunLock};
 use crate::sinks::RunFolder;
 
 use super::results::{write_report, write_results};
@@ -50,6 +50,8 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
             into.join("report.html")
         }
         None => {
+            // Its own files would be overwritten by older ones.
+            RunLock::check_free(folder.path())?;
             write_results(folder.path(), &journal, records, None).map_err(|error| {
                 let line = exit::one_line(&error);
                 match exit::classify(&error) {

@@ -28,11 +28,11 @@ impl Signals {
     /// it would have without us.
     pub(super) fn new() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
-        let kinds = [
-            SignalKind::interrupt(),
-            SignalKind::terminate(),
-            SignalKind::hangup(),
-        ];
+        let mut kinds = vec![SignalKind::interrupt(), SignalKind::terminate()];
+        // Listening would undo `nohup`.
+        if !ignores_hangup() {
+            kinds.push(SignalKind::hangup());
+        }
         Self(
             kinds
                 .into_iter()
@@ -50,6 +50,20 @@ impl Signals {
         }
         futures::future::select_all(heard).await.0.is_some()
     }
+}
+
+/// Whether this process was started with SIGHUP ignored.
+#[cfg(unix)]
+fn ignores_hangup() -> bool {
+    use std::io::IsTerminal;
+
+    let Ok(status) = std::fs::read_to_string("/proc/self/status") else {
+        // `nohup` redirects what would go to the terminal.
+        return !std::io::stderr().is_terminal();
+    };
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask & 1 == 1)
 }
 
 /// The signals that ask for an end.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 
-use crate::run::{Finish, Journal, Status};
+use crate::run::{Finish, Journal, RunLock, Status};
 use crate::sinks::RunFolder;
 use crate::sinks::mlflow::{self, Delivered, Delivery, MlflowError, Record};
 use crate::telemetry::{HIDDEN, shown_address};
@@ -176,6 +176,7 @@ async fn deliver(args: &SyncArgs, folder: &RunFolder) -> anyhow::Result<Delivere
     let server = tracking::server(&uri, &experiment, allow_http)?;
     // Held from here on: a run that still goes on is not touched.
     let mut delivery = Delivery::open(server, folder.path(), args.new)?;
+    RunLock::check_free(folder.path())?;
     let records = meta.records();
     let records = records.as_ref().map_err(String::as_str);
     let summary = results::write_results(folder.path(), &journal, records, None)?;

@@ -378,11 +378,14 @@ impl Signs {
                     Verdict::Revise { findings }
                 }
                 (None, None) if mentions_ok(around) => unparsable("ALL_OK stands among other text"),
-                (None, None) if self.listed && !objects_outright(around) => {
+                (None, None) if objects_outright(around) => {
+                    unparsable("the critic objects without a finding")
+                }
+                (None, None) if self.listed => {
                     notes.add(Leniency::EmptyFindings);
                     Verdict::AllOk
                 }
-                (None, None) if !self.explanations.is_empty() => {
+                (None, None) if self.explanations.iter().any(|text| approves(text)) => {
                     notes.add(Leniency::ApprovalWords);
                     Verdict::AllOk
                 }
@@ -390,6 +393,10 @@ impl Signs {
             },
         }
     }
+}
+
+fn approves(text: &str) -> bool {
+    leaning(text) == Leaning::Approves
 }
 
 /// The explanations as findings, unless they find nothing.

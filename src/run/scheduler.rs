@@ -95,6 +95,7 @@ impl Scheduler {
             last,
         } = replay(journal, total, meta, events.clone()).await?;
         let done = Arc::new(AtomicUsize::new(answers.len()));
+        let answered_before = answers.values().any(Option::is_some);
         let units = units(self.plan.units, answers, calls);
         let (writer, thread) = writer::spawn(journal, last);
         let health = Arc::new(Health::default());
@@ -112,11 +113,12 @@ impl Scheduler {
             history: self.plan.history,
             trace: Arc::clone(&trace),
             health: Arc::clone(&health),
+            answered_before,
             done: Arc::clone(&done),
         });
         let mut passed = pass(&worker, units, self.concurrency, false).await;
         // Only a provider that answers others may be asked again.
-        if passed.trouble.is_none() && health.has_answered() {
+        if passed.trouble.is_none() && (answered_before || health.has_answered()) {
             let again = std::mem::take(&mut passed.postponed);
             passed = pass(&worker, again, self.concurrency, true).await;
         }

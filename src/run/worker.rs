@@ -32,6 +32,8 @@ pub(super) struct Worker {
     pub history: HistoryMode,
     pub trace: Arc<RunTrace>,
     pub health: Arc<Health>,
+    /// Whether the models have answered an earlier process of this run.
+    pub answered_before: bool,
     /// Questions whose outcome the journal holds.
     pub done: Arc<AtomicUsize>,
 }
@@ -178,6 +180,7 @@ impl Worker {
         let (writer, health) = (self.writer.clone(), Arc::clone(&self.health));
         CallMemory {
             replies,
+            answered_before: self.answered_before,
             failed,
             price: Some(Arc::clone(&self.price)),
             record: Some(Box::new(move |call| {

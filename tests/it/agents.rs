@@ -97,6 +97,16 @@ fn a_percentage_of_the_page_is_printed_as_it_stands(
     );
 }
 
+#[test]
+fn a_program_that_doubles_itself_is_measured_step_by_step() {
+    let mut program = "add(1, 1)".to_owned();
+    for at in 0..200 {
+        program.push_str(&format!(", add(#{at}, #{at})"));
+    }
+    let analysis = analysis(&program, UnitKind::Percent, "", &[]);
+    assert!(settle(&analysis).value.is_some());
+}
+
 #[rstest]
 #[case::a_plain_number("divide(1250, const_100)", UnitKind::Number, "1250")]
 #[case::a_ratio("divide(1250, 1000)", UnitKind::Ratio, "125")]

@@ -128,6 +128,10 @@ fn all_ok_among_other_things_is_not_ok() {
 #[case("Nicht korrekt: die Spalte ist falsch.", "revision")]
 #[case("No, the year isn't 2009.", "revision")]
 // Neither.
+#[case(r#"The sign is wrong. {"findings":[],"comment":"none"}"#, "unparsable")]
+#[case(r#"This is incorrect. {"reason":""}"#, "unparsable")]
+#[case(r#"{"reason":""}"#, "unparsable")]
+#[case(r#"{"note":"n/a"}"#, "unparsable")]
 #[case(r#"{"all_ok":false}"#, "unparsable")]
 #[case(r#"{"approved":false,"findings":[]}"#, "unparsable")]
 #[case(r#"{"verdict":"ALL_OK","all_ok":false}"#, "unparsable")]

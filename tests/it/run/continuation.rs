@@ -179,6 +179,7 @@ fn a_second_process_on_a_run_is_refused_and_told_who_has_it() {
     place
         .run(&["--resume"])
         .fails(2, &[&holder, " since ", "wait until it ends"]);
+    place.run(&["report"]).fails(2, &[&holder]);
     let listed = place.run(&["runs"]);
     let running = format!("running (process {} on ", first.id());
     assert!(

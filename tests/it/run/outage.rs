@@ -134,6 +134,39 @@ fn a_question_that_fails_again_is_left_for_resume() {
 #[rstest]
 #[case(403)]
 #[case(404)]
+fn a_refusal_is_one_questions_outcome_on_resume_too(#[case] status: u16) {
+    let place = Workplace::new();
+    let refused = Arc::new(AtomicBool::new(false));
+    let server = FaultServer::start({
+        let refused = Arc::clone(&refused);
+        move |request| {
+            let unlucky = blake3::hash(question_of(request).as_bytes()).as_bytes()[5] < 32;
+            match (unlucky, refused.load(Ordering::Relaxed)) {
+                (true, true) => Reply::error(status, "x", "not for you"),
+                (true, false) => Reply::error(500, "x", "not this one"),
+                (false, _) => scripted(request),
+            }
+        }
+    });
+    let ran = sample(&place, &server, &[]);
+    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+    assert_eq!(journal(&place).status().unwrap(), Status::Unfinished);
+    // Only refused questions are left: nothing succeeds in this process.
+    refused.store(true, Ordering::Relaxed);
+    let ran = sample(&place, &server, &["--resume"]);
+    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+    assert_eq!(journal(&place).status().unwrap(), Status::Complete);
+    let outcomes = rows(&place);
+    assert!(
+        outcomes
+            .iter()
+            .any(|row| row["outcome"] == "provider_error")
+    );
+}
+
+#[rstest]
+#[case(403)]
+#[case(404)]
 fn a_refusal_of_one_question_is_its_outcome_and_stops_nothing(#[case] status: u16) {
     let place = Workplace::new();
     let refused = Arc::new(std::sync::Mutex::new(None));

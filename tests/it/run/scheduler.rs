@@ -194,6 +194,23 @@ async fn a_run_that_is_stopped_at_its_last_question_is_complete() {
 }
 
 #[tokio::test]
+async fn a_stop_begins_no_further_request() {
+    let sampling = Sampling {
+        samples: 3,
+        ..Sampling::default()
+    };
+    let stopped = ran(1, 1, sampling, |_, _, stop| {
+        stop.drain.cancel();
+        Ok(answer())
+    })
+    .await;
+    assert_eq!(stopped.finish, Finish::Interrupted);
+    assert_eq!(stopped.requests.len(), 1);
+    let kept = stopped.journal.open_calls().unwrap();
+    assert_eq!(kept.values().flatten().count(), 1, "what was paid is kept");
+}
+
+#[tokio::test]
 async fn each_pass_sends_a_seed_of_its_own() {
     let sampling = Sampling {
         seed: Some(7),
