@@ -154,6 +154,7 @@ fn reply(content: String) -> ChatReply {
         request_id: None,
         attempts: 1,
         lost: 0,
+        partial_usage: None,
         left_out: Vec::new(),
         latency: Duration::ZERO,
     }

@@ -290,7 +290,7 @@ impl Settled {
         let usages = self
             .calls
             .iter()
-            .filter_map(|call| call.reply.as_ref()?.usage.as_ref());
+            .filter_map(|call| call.reply.as_ref()?.known_tokens());
         usages.fold((0, 0), |(input, output), usage| {
             (input + usage.input_tokens, output + usage.output_tokens)
         })

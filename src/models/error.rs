@@ -256,7 +256,12 @@ impl ModelError {
 
 impl fmt::Display for ModelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.kind)?;
+        // A key that has been accepted before is not what is refused.
+        if self.kind == ErrorKind::Unauthorized && self.status == Some(403) && self.after_success {
+            f.write_str("the provider refused this request")?;
+        } else {
+            write!(f, "{}", self.kind)?;
+        }
         if !self.message.is_empty() {
             write!(f, ": {}", self.message)?;
         }
@@ -293,6 +298,23 @@ mod tests {
             error.to_string(),
             "the provider failed: overloaded (status 503, request req_7, 4 attempts)"
         );
+    }
+
+    #[test]
+    fn a_403_after_an_answer_blames_the_request_and_not_the_key() {
+        let told = |status, after_success| {
+            let error = ModelError {
+                status: Some(status),
+                after_success,
+                ..ModelError::new(ErrorKind::Unauthorized, "no")
+            };
+            error.to_string()
+        };
+        let refused = "the provider refused this request: no (status 403)";
+        assert_eq!(told(403, true), refused);
+        for (status, after_success) in [(403, false), (401, true)] {
+            assert!(told(status, after_success).starts_with("the provider refused the key"));
+        }
     }
 
     fn scope(kind: ErrorKind, status: Option<u16>, after_success: bool) -> Scope {

@@ -130,6 +130,7 @@ impl OpenAiModel {
                         finish: answer.finish,
                         refusal: answer.refusal,
                         usage: answer.usage,
+                        partial_usage: answer.partial_usage,
                         model: answer.model.unwrap_or_else(|| self.settings.model.clone()),
                         request_id: classify::request_id(&exchange, self.settings.key()),
                         attempts: transport.sent(),

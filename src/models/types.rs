@@ -364,6 +364,10 @@ pub struct ChatReply {
     /// Tokens; `None` when the server did not say, which is not zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// What is known of the tokens where the server gave only those read or only
+    /// those written; the others are 0 here. `usage` is `None` then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partial_usage: Option<Usage>,
     /// The model that answered, as the server names it (a dated snapshot, often).
     pub model: String,
     /// The provider's id of the request that was answered, to quote to its support.
@@ -393,6 +397,12 @@ impl ChatReply {
             content: content.into(),
             ..Self::default()
         }
+    }
+
+    /// The tokens that the server gave, all or a part of them.
+    #[must_use]
+    pub fn known_tokens(&self) -> Option<Usage> {
+        self.usage.or(self.partial_usage)
     }
 
     /// Whether a provider's filter or the model itself withheld the answer.

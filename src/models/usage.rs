@@ -5,9 +5,30 @@ use std::ops::AddAssign;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::price::Cost;
 use super::types::{ChatReply, Usage};
+
+impl Usage {
+    /// The tokens of a reply's `usage`: as a whole, or, where those read or those
+    /// written are missing, the part that is known.
+    pub(super) fn told(usage: &Value) -> (Option<Self>, Option<Self>) {
+        let count = |path: &str| usage.pointer(path).and_then(Value::as_u64);
+        let (input, output) = (count("/prompt_tokens"), count("/completion_tokens"));
+        let known = Self {
+            input_tokens: input.unwrap_or(0),
+            output_tokens: output.unwrap_or(0),
+            cached_input_tokens: count("/prompt_tokens_details/cached_tokens").unwrap_or(0),
+            reasoning_tokens: count("/completion_tokens_details/reasoning_tokens").unwrap_or(0),
+        };
+        match (input, output) {
+            (Some(_), Some(_)) => (Some(known), None),
+            (None, None) => (None, None),
+            _ => (None, Some(known)),
+        }
+    }
+}
 
 /// What one node used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,10 +42,10 @@ pub struct NodeUsage {
     /// Requests that brought no answer but may have been billed: `tokens` and
     /// `cost` are too small by theirs.
     pub lost: u64,
-    /// Tokens of the answers that told them.
+    /// Tokens of the answers, as far as the servers gave them.
     #[serde(flatten)]
     pub tokens: Usage,
-    /// Answers that told no tokens: `tokens` is too small by theirs.
+    /// Answers of which not all tokens are known: `tokens` is too small by theirs.
     pub without_usage: u64,
     /// Their cost.
     #[serde(skip)]
@@ -43,7 +64,7 @@ impl NodeUsage {
             failed: 0,
             requests: u64::from(reply.attempts),
             lost: u64::from(reply.lost),
-            tokens: reply.usage.unwrap_or_default(),
+            tokens: reply.known_tokens().unwrap_or_default(),
             // A model inside this process tells no tokens, and has none to tell.
             without_usage: u64::from(reply.usage.is_none() && reply.attempts > 0),
             cost,
@@ -122,7 +143,7 @@ mod tests {
     use rust_decimal::Decimal;
 
     #[test]
-    fn nodes_are_kept_apart_and_summed() {
+    fn nodes_are_kept_apart_and_summed_with_the_tokens_that_are_known() {
         let mut usage = UsageByNode::default();
         let reply = ChatReply {
             usage: Some(Usage {
@@ -137,6 +158,10 @@ mod tests {
         };
         let untold = ChatReply {
             attempts: 1,
+            partial_usage: Some(Usage {
+                input_tokens: 5,
+                ..Usage::default()
+            }),
             ..ChatReply::text("ALL_OK")
         };
         let cost = Cost::of_reply(&reply, Some(Decimal::ONE));
@@ -151,7 +176,7 @@ mod tests {
         twice.merge(&usage);
         let total = twice.total();
         assert_eq!((total.calls, total.failed, total.requests), (6, 2, 12));
-        assert_eq!(total.tokens.total(), 24);
+        assert_eq!(total.tokens.total(), 34);
         assert_eq!((total.without_usage, total.lost), (2, 2));
         assert_eq!(total.cost.total(), None);
         assert_eq!(total.cost.known, Decimal::TWO);

@@ -251,6 +251,7 @@ pub(super) struct Answer {
     pub finish: FinishReason,
     pub refusal: Option<String>,
     pub usage: Option<Usage>,
+    pub partial_usage: Option<Usage>,
     pub model: Option<String>,
     pub id: Option<String>,
 }
@@ -280,6 +281,7 @@ pub(super) fn read_answer(body: &Value) -> Result<Answer, &'static str> {
         Some(word) => FinishReason::from(word),
         None => FinishReason::Other(String::new()),
     };
+    let (usage, partial_usage) = body.get("usage").map(Usage::told).unwrap_or_default();
     Ok(Answer {
         content: content(message.get("content")),
         // Some servers say `stop` although they call a tool.
@@ -289,7 +291,8 @@ pub(super) fn read_answer(body: &Value) -> Result<Answer, &'static str> {
         },
         tool_calls,
         refusal: text(message.get("refusal")).filter(|words| !words.is_empty()),
-        usage: body.get("usage").and_then(read_usage),
+        usage,
+        partial_usage,
         model: text(body.get("model")).filter(|name| !name.is_empty()),
         id: text(body.get("id")).filter(|id| !id.is_empty()),
     })
@@ -322,17 +325,6 @@ fn read_call((index, call): (usize, &Value)) -> Option<ToolCall> {
             Some(Value::Null) | None => String::new(),
             Some(object) => object.to_string(),
         },
-    })
-}
-
-fn read_usage(usage: &Value) -> Option<Usage> {
-    let count = |path: &str| usage.pointer(path).and_then(Value::as_u64);
-    // A reply always has tokens in and out: where one is missing, both are unknown.
-    Some(Usage {
-        input_tokens: count("/prompt_tokens")?,
-        output_tokens: count("/completion_tokens")?,
-        cached_input_tokens: count("/prompt_tokens_details/cached_tokens").unwrap_or(0),
-        reasoning_tokens: count("/completion_tokens_details/reasoning_tokens").unwrap_or(0),
     })
 }
 
@@ -476,14 +468,16 @@ mod tests {
     #[test]
     fn missing_usage_is_unknown_and_not_zero() {
         let body = |usage| {
-            read_answer(&json!({"choices": [{"message": {"content": "x"}}], "usage": usage}))
-                .unwrap()
-                .usage
+            let body = json!({"choices": [{"message": {"content": "x"}}], "usage": usage});
+            let answer = read_answer(&body).unwrap();
+            let partial = answer.partial_usage;
+            let partial = partial.map(|usage| (usage.input_tokens, usage.output_tokens));
+            (answer.usage, partial)
         };
-        assert_eq!(body(Value::Null), None);
-        assert_eq!(body(json!({})), None);
-        assert_eq!(body(json!({"prompt_tokens": 3})), None);
-        assert_eq!(body(json!({"completion_tokens": 3})), None);
+        assert_eq!(body(Value::Null), (None, None));
+        assert_eq!(body(json!({})), (None, None));
+        assert_eq!(body(json!({"prompt_tokens": 3})), (None, Some((3, 0))));
+        assert_eq!(body(json!({"completion_tokens": 3})), (None, Some((0, 3))));
     }
 
     #[test]

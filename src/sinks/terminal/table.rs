@@ -2,6 +2,7 @@
 
 use comfy_table::{Attribute, Cell, CellAlignment, Table};
 
+use crate::models::NodeUsage;
 use crate::score::statistics::Rate;
 use crate::score::{ConversationCard, Rates, Rule, Scorecard};
 use crate::sinks::Summary;
@@ -42,10 +43,11 @@ pub fn summary_tables(summary: &Summary, look: Look) -> String {
 #[must_use]
 pub fn scorecard_tables(scores: &Scorecard, look: Look) -> String {
     if scores.rates.iter().next().is_none() {
-        let mut lines = vec![look.wrap(&format!(
-            "None of the {} questions has gold, so nothing is scored",
-            scores.questions
-        ))];
+        let why = match scores.questions {
+            0 => "No question was answered, so nothing is scored".to_owned(),
+            n => format!("None of the {n} questions has gold, so nothing is scored"),
+        };
+        let mut lines = vec![look.wrap(&why)];
         lines.extend(outcome_line(scores, look));
         lines.extend(latency_line(scores, look));
         return lines.join("\n");
@@ -349,6 +351,16 @@ fn opinion_line(summary: &Summary, look: Look) -> String {
     look.wrap(&format!("Second opinion: {}", parts.join(", ")))
 }
 
+/// Tokens that a server did not give, or of an answer that was lost, are not in
+/// the sum.
+fn tokens(node: &NodeUsage, count: u64) -> String {
+    if node.without_usage > 0 || node.lost > 0 {
+        format!("{count} (at least)")
+    } else {
+        count.to_string()
+    }
+}
+
 fn spent_table(summary: &Summary, look: Look) -> String {
     let spent = &summary.spent;
     if spent.calls == 0 {
@@ -360,10 +372,35 @@ fn spent_table(summary: &Summary, look: Look) -> String {
             name.to_owned(),
             node.calls.to_string(),
             node.requests.to_string(),
-            node.tokens.input_tokens.to_string(),
-            node.tokens.output_tokens.to_string(),
+            tokens(node, node.tokens.input_tokens),
+            tokens(node, node.tokens.output_tokens),
         ]);
     }
     align(&mut table, &[1, 2, 3, 4]);
     format!("{table}\nRounds {} · cost {}", spent.rounds, spent.cost)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sum_without_some_tokens_is_shown_as_at_least() {
+        let all = NodeUsage::default();
+        assert_eq!(tokens(&all, 7), "7");
+        let without_usage = NodeUsage {
+            without_usage: 1,
+            ..all
+        };
+        let lost = NodeUsage { lost: 1, ..all };
+        for part in [without_usage, lost] {
+            assert_eq!(tokens(&part, 7), "7 (at least)");
+        }
+    }
+
+    #[test]
+    fn a_run_that_answered_nothing_does_not_speak_of_gold() {
+        let told = scorecard_tables(&Scorecard::of(&[]), Look::default());
+        assert_eq!(told, "No question was answered, so nothing is scored");
+    }
 }
