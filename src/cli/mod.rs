@@ -121,6 +121,7 @@ pub fn command() -> clap::Command {
 }
 
 fn dispatch(cli: Cli, look: Look) -> anyhow::Result<Exit> {
+    settings::refuse_unknown_variables()?;
     match cli.command {
         None => run::execute(&cli.run, look),
         Some(Command::Run(args)) => run::execute(&args, look),
@@ -129,7 +130,7 @@ fn dispatch(cli: Cli, look: Look) -> anyhow::Result<Exit> {
         Some(Command::Analyze(args)) => analyze::execute(&args, look),
         Some(Command::Compare(args)) => compare::execute(&args, look),
         Some(Command::Report(args)) => report::execute(&args),
-        Some(Command::Runs(args)) => runs::execute(&args),
+        Some(Command::Runs(args)) => runs::execute(&args, look),
         Some(Command::Data(command)) => data::execute(command),
         Some(Command::Env(command)) => env::execute(command, look),
         Some(Command::Track(command)) => track::execute(command),

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::run::{Journal, RunLock};
-use crate::sinks::RunFolder;
+use crate::sinks::{RunFolder, SinkError};
 
 use super::results::{write_report, write_results};
-use super::{Exit, Failure, exit, stdout};
+use super::{Exit, Failure, stdout};
 
 /// Arguments of `report`.
 #[derive(clap::Args, Debug)]
@@ -40,33 +40,38 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
     let records = records.as_ref().map_err(String::as_str);
     let page = match args.to.as_deref() {
         Some(page) if is_page(page) => {
-            write_report(page, &journal, records)?;
+            write_report(page, &journal, records).map_err(elsewhere)?;
             page.to_owned()
         }
         Some(into) => {
             let error = |error| Failure::new(Exit::Usage, format!("{}: {error}", into.display()));
             std::fs::create_dir_all(into).map_err(error)?;
-            write_results(into, &journal, records, None)?;
+            write_results(into, &journal, records, None).map_err(elsewhere)?;
             into.join("report.html")
         }
         None => {
             // Its own files would be overwritten by older ones.
             RunLock::check_free(folder.path())?;
-            write_results(folder.path(), &journal, records, None).map_err(|error| {
-                let line = exit::one_line(&error);
-                match exit::classify(&error) {
-                    Exit::Usage => {
-                        let line = format!("{line}; --to DIR writes the files elsewhere");
-                        Failure::new(Exit::Usage, line).into()
-                    }
-                    _ => error,
-                }
-            })?;
+            write_results(folder.path(), &journal, records, None).map_err(elsewhere)?;
             folder.report()
         }
     };
     stdout::print(|out| writeln!(out, "Report: {}", page.display()))?;
     Ok(Exit::Done)
+}
+
+/// What to do about a file that cannot be written: here `--output` says where the
+/// runs are, and not where files are written.
+fn elsewhere(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast_ref::<SinkError>() {
+        Some(SinkError::Write { path, source }) => {
+            let path = path.display();
+            let line =
+                format!("cannot write {path}: {source}; --to DIR writes the files elsewhere");
+            Failure::new(Exit::Usage, line).into()
+        }
+        _ => error,
+    }
 }
 
 fn is_page(path: &Path) -> bool {

@@ -120,9 +120,21 @@ impl Resumed {
     /// Whatever would make its answers other than those it has, by name.
     pub fn into_continued(self, settings: &Settings, now: &Identity) -> anyhow::Result<HeldRun> {
         let RunMeta {
-            version, identity, ..
+            id,
+            version,
+            identity,
+            data,
+            ..
         } = &self.run.meta;
-        self.refuse(identity.differences(now, &self.own.changes(settings)))?;
+        self.refuse(identity.changed_options(now, &self.own.changes(settings)))?;
+        let changed = identity.changed_behind(now, data);
+        if !changed.is_empty() {
+            let line = format!(
+                "run {id} cannot be resumed: {}; undo the change, or start a new run",
+                changed.join("; ")
+            );
+            return Err(Failure::new(Exit::Usage, line).into());
+        }
         if version != VERSION {
             self.run.journal.resumed_by(VERSION)?;
         }

@@ -1,9 +1,10 @@
 //! `convfinqa runs`: the runs of an output folder, newest first.
 
+use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use crate::sinks::RunFolder;
-use crate::sinks::terminal::runs_list;
+use crate::sinks::terminal::{Look, runs_list};
 
 use super::{Exit, stdout};
 
@@ -15,20 +16,21 @@ pub struct Args {
     output: PathBuf,
 }
 
-/// Lists the runs.
+/// Lists the runs, with their whole ids unless a terminal is too narrow.
 ///
 /// # Errors
 /// Standard output that cannot be written.
-pub fn execute(args: &Args) -> anyhow::Result<Exit> {
+pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
     let folders = RunFolder::all(&args.output).into_iter().rev();
     let runs: Vec<_> = folders
         .map(|folder| (folder.id(), folder.state()))
         .collect();
+    let width = std::io::stdout().is_terminal().then_some(look.width.into());
     stdout::print(|out| {
         if runs.is_empty() {
             writeln!(out, "no runs in {}", args.output.join("runs").display())
         } else {
-            writeln!(out, "{}", runs_list(&runs))
+            writeln!(out, "{}", runs_list(&runs, width))
         }
     })?;
     Ok(Exit::Done)

@@ -66,7 +66,10 @@ fn too_large(flags: &impl Serialize) -> Option<String> {
 }
 
 /// A mistyped variable would be ignored in silence.
-fn refuse_unknown_variables() -> Result<(), Failure> {
+///
+/// # Errors
+/// One line that names the variable.
+pub fn refuse_unknown_variables() -> Result<(), Failure> {
     let set = std::env::vars_os().filter(|(_, value)| !value.is_empty());
     let unknown = set.filter_map(|(name, _)| unknown_variable(&name.to_string_lossy()));
     // Always the same one, whatever the order of the environment.

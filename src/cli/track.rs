@@ -65,6 +65,7 @@ pub fn execute(command: Command) -> anyhow::Result<Exit> {
 /// the last error of those runs that could not be delivered.
 async fn sync(args: &SyncArgs) -> anyhow::Result<Exit> {
     super::dotenv::load()?;
+    super::settings::refuse_unknown_variables()?;
     let folders = if args.runs.is_empty() {
         undelivered(args)?
     } else {

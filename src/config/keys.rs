@@ -165,6 +165,9 @@ pub(super) fn variable_of(key: &Key) -> String {
 
 const PREFIX: &str = "CONVFINQA_";
 
+/// A name that is less similar to what was typed is not suggested.
+const SIMILAR: f64 = 0.75;
+
 /// What is wrong with a variable of this name, if it looks like a setting and
 /// is not one: a typo would be ignored in silence.
 #[must_use]
@@ -177,13 +180,16 @@ pub fn unknown_variable(name: &str) -> Option<String> {
     if ours {
         return None;
     }
-    let similar = |key: &Key| strsim::jaro(&variable_of(key), &name.to_uppercase());
+    let typed = name.trim_start_matches(PREFIX).to_uppercase();
     let nearest = KEYS
         .iter()
-        .max_by(|a, b| similar(a).total_cmp(&similar(b)))
-        .map_or_else(String::new, |key| {
-            format!("; did you mean {}?", variable_of(key))
-        });
+        .map(|key| (strsim::jaro(&key.name.to_uppercase(), &typed), key))
+        .filter(|(similarity, _)| *similarity >= SIMILAR)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map_or_else(
+            || "; unset it".to_owned(),
+            |(_, key)| format!("; did you mean {}?", variable_of(key)),
+        );
     Some(format!("unknown variable {name}{nearest}"))
 }
 
@@ -254,6 +260,8 @@ mod tests {
             let expected = format!("unknown variable {name}; did you mean {meant}?");
             assert_eq!(unknown_variable(name), Some(expected));
         }
+        let expected = "unknown variable CONVFINQA_BOGUSXYZ; unset it".to_owned();
+        assert_eq!(unknown_variable("CONVFINQA_BOGUSXYZ"), Some(expected));
     }
 
     #[test]

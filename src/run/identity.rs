@@ -24,44 +24,46 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// How `now` differs from this run, a line each: options by their names
-    /// with both values, and only where no option explains a difference what
-    /// has changed behind them. `changes` are the settings that differ.
+    /// The options that make `now` another run, by their names with both values.
+    /// `changes` are the settings that differ.
     #[must_use]
-    pub fn differences(&self, now: &Self, changes: &[Change]) -> Vec<String> {
-        let parts = [
-            (Affects::Model, "the model", &self.model, &now.model),
-            (Affects::Critic, "the critic", &self.critic, &now.critic),
-            (Affects::Data, "the data file's hash", &self.data, &now.data),
-            (
-                Affects::Prompts,
-                "the hash of the prompts",
-                &self.prompts,
-                &now.prompts,
-            ),
-            (
-                Affects::Plan,
-                "the hash of the selected questions",
-                &self.plan,
-                &now.plan,
-            ),
-        ];
-        let differs = |affects| {
-            affects == Affects::Answers
-                || parts
-                    .iter()
-                    .any(|(part, _, was, is)| *part == affects && was != is)
+    pub fn changed_options(&self, now: &Self, changes: &[Change]) -> Vec<String> {
+        let differs = |affects| match affects {
+            Affects::Model => self.model != now.model,
+            Affects::Critic => self.critic != now.critic,
+            Affects::Data => self.data != now.data,
+            Affects::Prompts => self.prompts != now.prompts,
+            Affects::Plan => self.plan != now.plan,
+            Affects::Answers => true,
+            Affects::Nothing => false,
         };
         let named = changes.iter().filter(|change| differs(change.affects));
-        let named: Vec<String> = named.map(ToString::to_string).collect();
-        if !named.is_empty() {
-            return named;
-        }
-        parts
-            .iter()
-            .filter(|(_, _, was, is)| was != is)
-            .map(|(_, name, was, is)| format!("{name} was {was}, now {is}"))
-            .collect()
+        named.map(ToString::to_string).collect()
+    }
+
+    /// What has changed behind the options, a line each: `data` is where the data
+    /// come from.
+    #[must_use]
+    pub fn changed_behind(&self, now: &Self, data: &str) -> Vec<String> {
+        let words = [
+            ("the model", &self.model, &now.model),
+            ("the critic", &self.critic, &now.critic),
+        ];
+        let words = words
+            .into_iter()
+            .filter(|(_, was, is)| was != is)
+            .map(|(name, was, is)| format!("{name} was {was}, now {is}"));
+        let file = format!("the data file {data} has");
+        let hashes = [
+            (file.as_str(), &self.data, &now.data),
+            ("the prompts have", &self.prompts, &now.prompts),
+            ("the selected questions have", &self.plan, &now.plan),
+        ];
+        let hashes = hashes
+            .into_iter()
+            .filter(|(_, was, is)| was != is)
+            .map(|(what, ..)| format!("{what} changed since the run was started"));
+        words.chain(hashes).collect()
     }
 }
 

@@ -51,6 +51,14 @@ pub enum SinkError {
         /// The folder of the runs.
         folder: PathBuf,
     },
+    /// There is neither a file nor a run of that name.
+    #[error("{named}: no such file, and no such run in {folder}; `convfinqa runs` lists the runs")]
+    NoSuchAnswers {
+        /// What was given.
+        named: PathBuf,
+        /// The folder of the runs.
+        folder: PathBuf,
+    },
     /// Several runs are meant by one name.
     #[error("{run} is the start of {count} runs in {folder}: {some}; give more of the id")]
     Ambiguous {

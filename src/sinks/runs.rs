@@ -188,6 +188,16 @@ pub fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, SinkError> {
     let run = named.to_str().filter(|text| *text == "last" || is_id(text));
     match run {
         Some(run) if !named.exists() => Ok(RunFolder::locate(output, run)?.path().to_owned()),
+        // A bare word may be meant as either.
+        _ if !named.exists()
+            && named.extension().is_none()
+            && named.file_name() == Some(named.as_os_str()) =>
+        {
+            Err(SinkError::NoSuchAnswers {
+                named: named.to_owned(),
+                folder: output.join("runs"),
+            })
+        }
         _ => Ok(named.to_owned()),
     }
 }

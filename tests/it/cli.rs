@@ -415,6 +415,18 @@ fn a_mistyped_variable_is_refused_with_the_nearest_name() {
         2,
         &["CONVFINQA_MAX_ROUND;", "did you mean CONVFINQA_MAX_ROUNDS?"],
     );
+    for command in ["score", "analyze", "compare", "report", "runs", "graph"] {
+        let mut typed = place.command();
+        typed.arg(command).env("CONVFINQA_BOGUSXYZ", "1");
+        if ["score", "compare"].contains(&command) {
+            typed.args(
+                ["a", "b"]
+                    .iter()
+                    .take(1 + usize::from(command == "compare")),
+            );
+        }
+        Ran::of(&mut typed).fails(2, &["unknown variable CONVFINQA_BOGUSXYZ; unset it"]);
+    }
     for (name, value) in [
         ("CONVFINQA_MAX_ROUND", ""),
         ("CONVFINQA_MAX_ROUNDS", "2"),

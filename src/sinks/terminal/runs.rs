@@ -1,5 +1,7 @@
 //! The list of runs: plain columns, so that an id is never broken in two.
 
+use std::collections::HashSet;
+
 use crate::sinks::{RunState, SinkError, Stage};
 
 use super::look::harmless;
@@ -7,16 +9,44 @@ use super::look::harmless;
 const HEADER: [&str; 5] = ["run", "started", "model", "answered", "status"];
 
 /// The runs with id, time, model, questions answered, and how far they are, a
-/// line each.
+/// line each. Where `width` columns do not hold the whole ids, only as much of
+/// them is shown as tells the runs apart, which names them too.
 #[must_use]
-pub fn runs_list(runs: &[(String, Result<RunState, SinkError>)]) -> String {
+pub fn runs_list(runs: &[(String, Result<RunState, SinkError>)], width: Option<usize>) -> String {
+    let rows: Vec<_> = runs.iter().map(|(id, state)| row(id, state)).collect();
+    let whole = columns(&rows);
+    let widest = whole.lines().map(|line| line.chars().count()).max();
+    match width {
+        Some(width) if widest > Some(width) => columns(&with_short_ids(rows)),
+        _ => whole,
+    }
+}
+
+/// Fewer characters of an id look like a number.
+const SHORTEST_ID: usize = 8;
+
+fn with_short_ids(mut rows: Vec<[String; HEADER.len()]>) -> Vec<[String; HEADER.len()]> {
+    let start = |id: &str, length| id.chars().take(length).collect::<String>();
+    let longest = rows.iter().map(|[id, ..]| id.chars().count()).max();
+    let distinct = |length: &usize| {
+        let starts: HashSet<_> = rows.iter().map(|[id, ..]| start(id, *length)).collect();
+        starts.len() == rows.len()
+    };
+    let length = (SHORTEST_ID..longest.unwrap_or(0)).find(distinct);
+    if let Some(length) = length {
+        for [id, ..] in &mut rows {
+            *id = start(id, length);
+        }
+    }
+    rows
+}
+
+fn columns(runs: &[[String; HEADER.len()]]) -> String {
     let header = HEADER.map(str::to_owned);
-    let rows: Vec<_> = std::iter::once(header)
-        .chain(runs.iter().map(|(id, state)| row(id, state)))
-        .collect();
+    let rows: Vec<_> = std::iter::once(&header).chain(runs).collect();
     let mut widths = [0; HEADER.len()];
     for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
+        for (width, cell) in widths.iter_mut().zip(*row) {
             *width = cell.chars().count().max(*width);
         }
     }
@@ -65,5 +95,34 @@ fn status(stage: &Stage) -> String {
         Stage::Unfinished => "unfinished".to_owned(),
         Stage::Unwritten => "answered, files missing".to_owned(),
         Stage::Finished => "finished".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_cut_to_the_start_that_tells_the_runs_apart() {
+        let ids = [
+            "019a0000-0001-7000-8000-000000000001",
+            "019a0000-0002-7000-8000-000000000002",
+            "019b0000-0001-7000-8000-000000000003",
+        ];
+        let rows = ids.map(|id| {
+            let cells = ["2026-01-01T00:00:00Z", "gpt-4o-mini", "421/421", "finished"];
+            let [started, model, answered, status] = cells.map(str::to_owned);
+            [id.to_owned(), started, model, answered, status]
+        });
+        let list = columns(&with_short_ids(rows.to_vec()));
+        let starts: Vec<_> = list
+            .lines()
+            .filter_map(|line| line.split(' ').next())
+            .collect();
+        assert_eq!(
+            starts,
+            ["run", "019a0000-0001", "019a0000-0002", "019b0000-0001"]
+        );
+        assert!(list.lines().all(|line| line.len() <= 80), "{list}");
     }
 }

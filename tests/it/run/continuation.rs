@@ -156,9 +156,10 @@ fn a_changed_option_is_refused_by_its_name_and_one_that_changes_no_answer_is_not
     }
     let asked = waiting.server.count();
     place.write("records.json", &format!("{records}\n"));
-    place
-        .run(&["--resume"])
-        .fails(2, &["cannot be resumed", "the data file's hash was"]);
+    place.run(&["--resume"]).fails(
+        2,
+        &["cannot be resumed: the data file records.json has changed since"],
+    );
     assert_eq!(waiting.server.count(), asked, "nothing is asked");
     // The same file by another name is no other data.
     place.write("copy.json", &records);

@@ -144,7 +144,10 @@ fn a_read_only_run_is_read_and_its_files_are_made_elsewhere() {
     let into = tempfile::tempdir().unwrap();
     let out = into.path().join("made");
     let reader = |arguments: &[&str]| Ran::of(as_reader(&place, into.path()).args(arguments));
-    reader(&["report", "last"]).fails(2, &["run", "Permission denied", "--to DIR"]);
+    let refused = reader(&["report", "last"]);
+    refused.fails(2, &["run", "Permission denied", "--to DIR"]);
+    // `--output` says where the runs are.
+    assert!(!refused.stderr.contains("--output"), "{}", refused.stderr);
     reader(&["report", "last", "--to", out.to_str().unwrap()]).succeeds();
     for command in [
         &["score", "last"][..],
@@ -266,6 +269,10 @@ fn runs_are_named_by_id_or_last_and_listed() {
     place
         .run(&["score", "0000"])
         .fails(2, &["no such run", "convfinqa runs"]);
+    place.run(&["score", "zzz"]).fails(
+        2,
+        &["zzz: no such file, and no such run in", "convfinqa runs"],
+    );
     place
         .run(&["score", "missing.csv"])
         .fails(3, &["missing.csv"]);
