@@ -132,6 +132,9 @@ fn a_factor_of_100_is_a_mismatch(
 #[case::a_sentence(&[("t1", "1250")], Some("t1 does not hold 1250."))]
 #[case::another_figure_is_cited(&[("r1c2", "1,000")], None)]
 #[case::a_row(&[("row 1", "1,250")], None)]
+#[case::an_id_alone(&[("r1c1", "")], None)]
+#[case::ids_alone(&[("r1c2", ""), ("r1c1", "")], None)]
+#[case::the_id_of_the_other_column(&[("r1c2", "")], Some("r1c2 holds `1,000`, not 1250."))]
 fn a_cited_place_must_hold_the_literal_of_the_program(
     #[case] cited: &[(&str, &str)],
     #[case] problem: Option<&str>,

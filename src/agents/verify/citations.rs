@@ -6,9 +6,10 @@ use crate::parse::Evidence;
 use crate::program::Program;
 
 use super::places::{Places, is_number};
-use super::{Finding, FindingKind, checks};
+use super::{Finding, FindingKind, checks, is_constant};
 
-/// The literals whose every citation names a place that does not hold them.
+/// The literals whose every citation names a place that does not hold them. Where
+/// the evidence is ids alone, one of them has to hold each figure.
 pub(super) fn check(
     program: &Program,
     evidence: &[Evidence],
@@ -16,6 +17,9 @@ pub(super) fn check(
     question: &Question,
 ) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
+    let bare = evidence
+        .iter()
+        .all(|cited| cited.literal.trim().is_empty() && is_known_form(&cited.id, question));
     for literal in program
         .literals()
         .filter(|literal| !literal.starts_with("const_"))
@@ -24,8 +28,9 @@ pub(super) fn check(
             .iter()
             .filter(|cited| is_known_form(&cited.id, question))
             .filter(|cited| {
-                number::read(&cited.literal)
-                    .is_some_and(|reading| is_number(literal, reading.value))
+                number::read(&cited.literal).map_or(bare && !is_constant(literal), |reading| {
+                    is_number(literal, reading.value)
+                })
             })
             .collect();
         let holds = |id: &str| {
