@@ -87,7 +87,7 @@ pub async fn run(
         settings: toml::Table::new(),
     };
     let path = folder.join("journal.sqlite");
-    let journal = Journal::create(&path, &meta).unwrap();
+    let journal = Journal::create(&path, &meta, None).unwrap();
     let scheduler = Scheduler {
         plan,
         pair: Arc::new(pair),

@@ -192,11 +192,9 @@ pub fn begin(
         total: plan.total(),
         settings: provider::kept(&answering.settled(settings))?,
     };
-    let journal = Journal::create(&folder.journal(), &meta)?;
-    if !settings.is_offline() {
-        let texts = answering.pair.prompts.texts(&answering.pair.rendering)?;
-        journal.keep_prompts(&texts)?;
-    }
+    let pair = &answering.pair;
+    let prompts = (!settings.is_offline()).then(|| pair.prompts.texts(&pair.rendering));
+    let journal = Journal::create(&folder.journal(), &meta, prompts.transpose()?.as_ref())?;
     sinks::write_config(&folder.file("config.toml"), &meta, None)?;
     Ok(HeldRun {
         folder,
@@ -207,7 +205,7 @@ pub fn begin(
 }
 
 /// The line that says that a run of the same questions and settings waits to be
-/// resumed. A run that cannot be read is nobody's hindrance here.
+/// resumed. A run that cannot be read is skipped.
 pub fn unfinished(output: &Path, identity: &Identity) -> Option<String> {
     let states = RunFolder::all(output).into_iter().rev();
     let mut states = states.filter_map(|folder| folder.state().ok());

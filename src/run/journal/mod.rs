@@ -77,19 +77,6 @@ impl Journal {
         Ok(())
     }
 
-    /// Puts down the texts that the models are asked with, by their file names.
-    ///
-    /// # Errors
-    /// [`JournalError`] if they cannot be written.
-    pub fn keep_prompts(&self, prompts: &BTreeMap<String, String>) -> Result<(), JournalError> {
-        let json =
-            serde_json::to_string(prompts).map_err(|source| self.entry_error("prompts", source))?;
-        self.connection
-            .execute("INSERT INTO meta VALUES ('prompts', ?1)", params![json])
-            .map_err(|source| self.sqlite_error(source))?;
-        Ok(())
-    }
-
     /// The texts that the models are asked with, by their file names; none in
     /// journals of earlier versions.
     ///

@@ -1,5 +1,6 @@
 //! Making, opening and reading the file of a journal.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use percent_encoding::{AsciiSet, CONTROLS};
@@ -10,24 +11,36 @@ use crate::run::identity::RunMeta;
 use super::{FORMAT, Journal, JournalError};
 
 impl Journal {
-    /// Makes the journal of a new run.
+    /// Makes the journal of a new run, with the texts that the models are asked
+    /// with, by their file names; offline there are none.
     ///
     /// # Errors
     /// [`JournalError::Sqlite`] if the file cannot be made or written.
-    pub fn create(path: &Path, meta: &RunMeta) -> Result<Self, JournalError> {
+    pub fn create(
+        path: &Path,
+        meta: &RunMeta,
+        prompts: Option<&BTreeMap<String, String>>,
+    ) -> Result<Self, JournalError> {
         // Made beside it and renamed: a run that is killed here has no journal,
         // never one that says nothing.
-        let unborn = path.with_extension("sqlite.new");
+        let unfinished = path.with_extension("sqlite.new");
         let sqlite = |source| JournalError::Sqlite {
             path: path.to_owned(),
             source,
         };
-        let json = serde_json::to_string(meta).map_err(|source| JournalError::Entry {
-            path: path.to_owned(),
-            entry: "meta".to_owned(),
-            source,
-        })?;
-        let connection = Connection::open(&unborn).map_err(sqlite)?;
+        let entry = |entry: &'static str| {
+            move |source| JournalError::Entry {
+                path: path.to_owned(),
+                entry: entry.to_owned(),
+                source,
+            }
+        };
+        let json = serde_json::to_string(meta).map_err(entry("meta"))?;
+        let prompts = prompts
+            .map(serde_json::to_string)
+            .transpose()
+            .map_err(entry("prompts"))?;
+        let connection = Connection::open(&unfinished).map_err(sqlite)?;
         connection
             .execute_batch(
                 "BEGIN;
@@ -39,10 +52,15 @@ impl Journal {
             )
             .and_then(|()| connection.pragma_update(None, "user_version", FORMAT))
             .and_then(|()| connection.execute("INSERT INTO meta VALUES ('run', ?1)", params![json]))
+            .and_then(|_| match prompts {
+                Some(json) => connection
+                    .execute("INSERT INTO meta VALUES ('prompts', ?1)", params![json]),
+                None => Ok(0),
+            })
             .and_then(|_| connection.execute_batch("COMMIT"))
             .and_then(|()| connection.close().map_err(|(_, source)| source))
             .map_err(sqlite)?;
-        fs_err::rename(&unborn, path).map_err(|source| JournalError::Rename {
+        fs_err::rename(&unfinished, path).map_err(|source| JournalError::Rename {
             path: path.to_owned(),
             source,
         })?;
@@ -176,4 +194,41 @@ pub(super) fn file_id(path: &Path) -> Option<FileId> {
 #[cfg(not(unix))]
 pub(super) fn file_id(path: &Path) -> Option<FileId> {
     path.is_file().then_some((0, 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Identity;
+
+    #[test]
+    fn a_journal_that_is_there_holds_its_prompts() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.sqlite");
+        let meta = RunMeta {
+            id: "r".into(),
+            started: "2026-01-01T00:00:00Z".into(),
+            version: "0".into(),
+            commit: None,
+            identity: Identity::default(),
+            data: "sample".into(),
+            data_file: None,
+            resumed_by: Vec::new(),
+            invented: true,
+            total: 1,
+            settings: toml::Table::new(),
+        };
+        let prompts = BTreeMap::from([("analyst.txt".to_owned(), "Answer.".to_owned())]);
+        let journal = Journal::create(&path, &meta, Some(&prompts)).unwrap();
+        assert_eq!(journal.prompts().unwrap(), prompts);
+        let offline = folder.path().join("offline.sqlite");
+        let journal = Journal::create(&offline, &meta, None).unwrap();
+        assert!(journal.prompts().unwrap().is_empty());
+
+        // Killed before the rename: the next try fails and leaves no journal.
+        let killed = folder.path().join("killed.sqlite");
+        std::fs::copy(&path, killed.with_extension("sqlite.new")).unwrap();
+        assert!(Journal::create(&killed, &meta, Some(&prompts)).is_err());
+        assert!(!killed.exists());
+    }
 }

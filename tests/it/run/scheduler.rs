@@ -126,7 +126,7 @@ async fn ran(
         total: plan.total(),
         settings: toml::Table::new(),
     };
-    let journal = Journal::create(&path, &meta).unwrap();
+    let journal = Journal::create(&path, &meta, None).unwrap();
     let (sender, mut received) = mpsc::channel(4096);
     let scheduler = Scheduler {
         plan,
