@@ -90,22 +90,28 @@ impl RunFolder {
     }
 
     /// The folder of the run to resume: as [`RunFolder::locate`], but `last` is
-    /// the newest run that is not finished.
+    /// the newest run that is not finished. One that cannot be read is passed over.
     ///
     /// # Errors
-    /// [`SinkError::NothingToResume`] and those of [`RunFolder::locate`].
+    /// [`SinkError::NothingToResume`], or why a run cannot be read if there is no
+    /// other to resume, and those of [`RunFolder::locate`].
     pub fn to_resume(output: &Path, run: &str) -> Result<Self, SinkError> {
         if run != "last" {
             return Self::locate(output, run);
         }
+        let mut unreadable = None;
         for folder in Self::all(output).into_iter().rev() {
-            if folder.state()?.stage != Stage::Finished {
-                return Ok(folder);
+            match folder.state() {
+                Ok(state) if state.stage == Stage::Finished => {}
+                Ok(_) => return Ok(folder),
+                Err(error) => {
+                    unreadable.get_or_insert(error);
+                }
             }
         }
-        Err(SinkError::NothingToResume {
+        Err(unreadable.unwrap_or_else(|| SinkError::NothingToResume {
             folder: output.join("runs"),
-        })
+        }))
     }
 
     /// The folders of every run that has a journal, oldest first: their names
@@ -205,6 +211,7 @@ pub fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, SinkError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::Identity;
 
     #[test]
     fn a_run_is_named_by_path_id_unique_start_or_last_and_an_ambiguous_start_is_refused() {
@@ -235,5 +242,39 @@ mod tests {
             RunFolder::to_resume(output, "019a"),
             Err(SinkError::Ambiguous { .. })
         ));
+    }
+
+    #[test]
+    fn a_journal_that_cannot_be_read_keeps_no_older_run_from_being_resumed() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path();
+        let run = |id: &str| {
+            let run = output.join("runs").join(id);
+            std::fs::create_dir_all(&run).unwrap();
+            run.join("journal.sqlite")
+        };
+        std::fs::write(run("019b"), "no database").unwrap();
+        std::fs::write(run("019c"), "").unwrap();
+        let error = RunFolder::to_resume(output, "last").unwrap_err();
+        assert!(
+            matches!(&error, SinkError::Journal(_)) && error.to_string().contains("019c"),
+            "the newest that cannot be read is named: {error}"
+        );
+        let meta = RunMeta {
+            id: "019a".into(),
+            started: "2026-01-01T00:00:00Z".into(),
+            version: "0".into(),
+            commit: None,
+            identity: Identity::default(),
+            data: "sample".into(),
+            data_file: None,
+            resumed_by: Vec::new(),
+            invented: true,
+            total: 1,
+            settings: toml::Table::new(),
+        };
+        Journal::create(&run("019a"), &meta, None).unwrap();
+        let found = RunFolder::to_resume(output, "last").unwrap();
+        assert_eq!(found.id(), "019a");
     }
 }
