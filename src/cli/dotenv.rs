@@ -12,9 +12,9 @@ use super::{Exit, Failure};
 
 const FILE: &str = ".env";
 
-/// What `.env` gave this process: a value from it is trusted with less than an
-/// exported one.
-static VALUES: OnceLock<HashSet<String>> = OnceLock::new();
+/// The variables that `.env` gave this process: they are trusted less than
+/// exported ones.
+static NAMES: OnceLock<HashSet<String>> = OnceLock::new();
 
 /// Adds the variables of `.env` to those of the environment, which win. Only the
 /// working folder's file is read: one of a parent folder may be anybody's, and its
@@ -42,19 +42,17 @@ pub fn load() -> anyhow::Result<()> {
             return Err(unreadable(line.get()));
         }
         if std::env::var(&name).is_err() {
-            given.insert(value.trim().to_owned());
+            given.insert(name);
         }
     }
     dotenvy::from_read(text).map_err(|_| unreadable(line.get()))?;
-    let _ = VALUES.set(given);
+    let _ = NAMES.set(given);
     Ok(())
 }
 
-/// Whether a variable has this value because `.env` says so.
-pub fn gave(value: &str) -> bool {
-    VALUES
-        .get()
-        .is_some_and(|values| values.contains(value.trim()))
+/// Whether the value of the variable is that in `.env`.
+pub fn gave(name: &str) -> bool {
+    NAMES.get().is_some_and(|names| names.contains(name))
 }
 
 fn unreadable(line: usize) -> anyhow::Error {

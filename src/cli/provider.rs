@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rust_decimal::Decimal;
-use secrecy::ExposeSecret;
 
 use crate::agents::{AnswerFrom, Backend, CriticMode, OpinionUse, PairOptions, Sampling};
 use crate::config::{Origin, Settings, TableStyle};
@@ -225,25 +224,25 @@ fn foreign_address(
     resolved: &models::Settings,
     shown: &str,
 ) -> Option<String> {
-    let key = resolved.api_key.as_ref()?.expose_secret();
-    let dotenv = |value: &str| dotenv::gave(value).then(|| ".env".to_owned());
-    let variable = match resolved.provider {
-        models::Provider::OpenAi => "OPENAI_BASE_URL",
-        models::Provider::Azure => "AZURE_OPENAI_ENDPOINT",
+    resolved.api_key.as_ref()?;
+    let dotenv = |name: &str| dotenv::gave(name).then(|| ".env".to_owned());
+    let (key, variable) = match resolved.provider {
+        models::Provider::OpenAi => ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
+        models::Provider::Azure => ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT"),
     };
     let file = match (&settings.base_url, settings.origins.get("base_url")) {
         (Some(_), Some(Origin::File(path))) => Some(path.display().to_string()),
-        (Some(url), Some(Origin::Environment)) => dotenv(url),
+        (Some(_), Some(Origin::Environment)) => dotenv("CONVFINQA_BASE_URL"),
         (Some(_), Some(Origin::CommandLine) | None) => None,
         (Some(url), Some(Origin::Run)) => {
             let chosen = variables(variable).unwrap_or_else(|| models::OPENAI_BASE_URL.to_owned());
             if chosen.trim().trim_end_matches('/') == url {
-                dotenv(&chosen)
+                dotenv(variable)
             } else {
                 Some("the run's own settings".to_owned())
             }
         }
-        (None, _) => dotenv(&variables(variable)?),
+        (None, _) => dotenv(variable),
     }?;
     let whose = match dotenv(key) {
         None => "the environment".to_owned(),

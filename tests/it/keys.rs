@@ -141,6 +141,7 @@ fn an_error_in_a_dotenv_names_its_line_and_no_content(#[case] text: &str, #[case
 #[case::dotenv(".env", "OPENAI_BASE_URL=URL\n", true)]
 #[case::our_variable(".env", "CONVFINQA_BASE_URL=URL\n", true)]
 #[case::settings("convfinqa.toml", "base_url = 'URL'\n", true)]
+#[case::another_variable_with_the_same_value(".env", "OTHER=KEY\nOPENAI_BASE_URL=URL\n", true)]
 #[case::the_key_too(".env", "OPENAI_API_KEY=KEY\nOPENAI_BASE_URL=URL\n", false)]
 fn a_base_url_of_a_file_with_a_key_of_elsewhere_is_announced(
     #[case] file: &str,
