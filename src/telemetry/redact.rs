@@ -10,6 +10,9 @@ use opentelemetry_sdk::trace::SpanData;
 use regex::Regex;
 use secrecy::{ExposeSecret, SecretString};
 
+/// Shorter secrets are not removed: they are too likely to be part of a word.
+const SHORTEST: usize = 6;
+
 /// What replaces a secret.
 pub const HIDDEN: &str = "[redacted]";
 
@@ -43,6 +46,7 @@ pub fn shown_address(address: &str) -> String {
 fn is_key_like(segment: &str) -> bool {
     const BEGINNINGS: [&str; 8] = ["sk-", "pk-", "rk-", "sk_", "gsk_", "hf_", "xai-", "AIza"];
     const LONGEST_WORD: usize = 16;
+    const SHORTEST_KEY: usize = 8;
     let runs = segment.split(|c: char| !c.is_ascii_alphanumeric());
     let mixed = |run: &str| {
         run.len() >= LONGEST_WORD
@@ -50,7 +54,7 @@ fn is_key_like(segment: &str) -> bool {
             && run.bytes().any(|byte| byte.is_ascii_alphabetic())
     };
     let begins = BEGINNINGS.iter().any(|start| segment.starts_with(start));
-    (begins && segment.len() >= SHORTEST) || runs.clone().any(mixed) || is_uuid(segment)
+    (begins && segment.len() >= SHORTEST_KEY) || runs.clone().any(mixed) || is_uuid(segment)
 }
 
 fn is_uuid(text: &str) -> bool {
@@ -61,10 +65,8 @@ fn is_uuid(text: &str) -> bool {
 /// Text of a server without the secrets that were sent to it.
 #[must_use]
 pub fn strike<'t>(text: &'t str, secrets: &[&str]) -> Cow<'t, str> {
-    // Shorter ones are too likely to be part of a word.
-    const LEAST: usize = 6;
     let mut clean = Cow::Borrowed(text);
-    for secret in secrets.iter().filter(|secret| secret.len() >= LEAST) {
+    for secret in secrets.iter().filter(|secret| secret.len() >= SHORTEST) {
         if clean.contains(secret) {
             clean = Cow::Owned(clean.replace(secret, HIDDEN));
         }
@@ -99,9 +101,6 @@ pub fn strike_json(value: &mut serde_json::Value, secrets: &[&str]) {
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
-
-/// Shorter ones are too likely to be ordinary words.
-const SHORTEST: usize = 8;
 
 /// Removes secrets from text.
 #[derive(Default)]
@@ -213,9 +212,11 @@ mod tests {
     )]
     #[case("risk-adjusted-return-on-capital", "risk-adjusted-return-on-capital")]
     #[case("http://127.0.0.1:4318/v1/traces", "http://127.0.0.1:4318/v1/traces")]
+    #[case("a pass: hunter", "a pass: [redacted]")]
     fn secrets_go_and_text_stays(#[case] text: &str, #[case] clean: &str) {
         let redactor = Redactor::new([
             SecretString::from("hunter2-hunter2!"),
+            SecretString::from("hunter"),
             SecretString::from("net"),
         ]);
         assert_eq!(redactor.text(text), clean);
