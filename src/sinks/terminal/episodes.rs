@@ -9,7 +9,7 @@ use crate::env::play::{Ending, PlayEvent, PlaySummary, Played};
 use super::left_out::LeftOut;
 use super::look::Look;
 use super::progress::{ProgressOptions, Voice};
-use super::retries::Retries;
+use super::retries::{self, Retries};
 use super::table::align;
 
 /// Seconds between two plain progress lines.
@@ -96,13 +96,9 @@ impl EpisodeProgress {
     fn retried(&mut self, attempt: u32, delay: Duration, reason: &str) {
         let due = self.retries.add(delay);
         self.bar.set_message(self.message());
-        if self.options.verbose {
-            let seconds = delay.as_secs_f64();
-            self.say(&format!(
-                "  request {attempt} failed ({reason}); again in {seconds:.1} s"
-            ));
-        } else if due && !self.options.terminal && !self.options.logged {
-            self.say(&format!("{}: {reason}", self.status()));
+        let line = retries::line(self.options, due, attempt, delay, reason, || self.status());
+        if let Some(line) = line {
+            self.say(&line);
         }
     }
 

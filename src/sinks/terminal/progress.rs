@@ -12,7 +12,7 @@ use crate::run::{Event, Finish, Row};
 
 use super::left_out::LeftOut;
 use super::look::harmless;
-use super::retries::Retries;
+use super::retries::{self, Retries};
 
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, Default)]
@@ -189,17 +189,12 @@ impl Progress {
         self.voice.say(line);
     }
 
-    /// Every retry where all is shown; else their number, on a terminal in the bar.
     fn retried(&mut self, attempt: u32, delay: Duration, reason: &str) {
         let due = self.retries.add(delay);
         self.show();
-        if self.options.verbose {
-            let seconds = delay.as_secs_f64();
-            self.say(&format!(
-                "  request {attempt} failed ({reason}); again in {seconds:.1} s"
-            ));
-        } else if due && !self.options.terminal && !self.options.logged {
-            self.say(&format!("{}: {reason}", self.status()));
+        let line = retries::line(self.options, due, attempt, delay, reason, || self.status());
+        if let Some(line) = line {
+            self.say(&line);
         }
     }
 
@@ -300,11 +295,11 @@ impl Progress {
                 ));
             }
             Finish::Interrupted => self.say(&format!(
-                "interrupted after {answered} of {total} questions; go on with --resume"
+                "interrupted after {answered} of {total} questions; continue with --resume"
             )),
             Finish::Fatal(_) | Finish::Bug(_) => {
                 self.say(&format!(
-                    "stopped after {answered} of {total} questions; go on with --resume"
+                    "stopped after {answered} of {total} questions; continue with --resume"
                 ));
             }
         }

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use jiff::Zoned;
 
+use super::progress::ProgressOptions;
+
 /// Least time between two plain lines about retries.
 const INTERVAL: Duration = Duration::from_secs(5);
 
@@ -46,6 +48,26 @@ impl Retries {
             )),
         }
     }
+}
+
+/// The line about a retry: every one where all is shown; else the status, if one
+/// is `due`, where no bar shows it.
+pub(super) fn line(
+    options: ProgressOptions,
+    due: bool,
+    attempt: u32,
+    delay: Duration,
+    reason: &str,
+    status: impl FnOnce() -> String,
+) -> Option<String> {
+    if options.verbose {
+        let seconds = delay.as_secs_f64();
+        return Some(format!(
+            "  request {attempt} failed ({reason}); again in {seconds:.1} s"
+        ));
+    }
+    let plain = !options.terminal && !options.logged;
+    (due && plain).then(|| format!("{}: {reason}", status()))
 }
 
 #[cfg(test)]
