@@ -3,7 +3,7 @@
 //! answer than the model's own word (docs/offline.md, "As a second opinion").
 //!
 //! It never replaces an answer: it breaks ties between samples, is shown to the
-//! critic where it is sure, and is put down beside the answer.
+//! critic where it is sure, and is recorded with the answer.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,7 +22,7 @@ use super::verify::{Finding, FindingKind};
 pub enum OpinionUse {
     /// There is none.
     Off,
-    /// It breaks ties between samples and is put down beside the answer.
+    /// It breaks ties between samples and is recorded with the answer.
     Record,
     /// And where it is sure and differs, the critic is told.
     #[default]
@@ -97,7 +97,7 @@ impl SecondOpinion {
             kind: FindingKind::SecondOpinion,
             place: "answer".to_owned(),
             problem: format!(
-                "an independent reading of the question by rules comes to {}, by {}{from}.",
+                "an independent reading of the question by rules gives {}, by {}{from}.",
                 self.printed, self.program
             ),
             fix: "see which of the two the page bears out: rows, columns, years, operation."

@@ -62,7 +62,7 @@ pub struct PairArgs {
     /// Who criticises: an LLM beside the checks, the checks alone, nobody
     #[arg(long, value_name = "WHO", value_parser = ["llm", "rules", "off"], help_heading = "Agents")]
     pub critic: Option<String>,
-    /// The critic's model, if it is another than the analyst's
+    /// The critic's model, if it differs from the analyst's
     #[arg(long, value_name = "MODEL", help_heading = "Agents")]
     pub critic_model: Option<String>,
     /// Analyst replies with their verdicts, at most [default: 3]
@@ -82,7 +82,7 @@ pub struct PairArgs {
     /// Below this confidence (0 to 1) the offline pair abstains
     #[arg(long, value_name = "P", help_heading = "Agents")]
     pub min_confidence: Option<f64>,
-    /// A second opinion by the embedded rules beside a chat model: none, put down beside the
+    /// A second opinion by the embedded rules beside a chat model: none, recorded with the
     /// answer, also shown to the critic where it is sure, or required to agree [default: show]
     #[arg(long, value_name = "USE", value_parser = ["off", "record", "show", "require"], help_heading = "Agents")]
     pub second_opinion: Option<String>,
@@ -161,7 +161,7 @@ pub struct RunArgs {
     /// Stand-alone questions, or the conversations' turns in order
     #[arg(long, value_name = "MODE", value_parser = ["questions", "conversations"], help_heading = "Questions")]
     pub mode: Option<String>,
-    /// What a turn is told of the earlier ones: our own answers, or the dataset's
+    /// Which earlier answers a turn sees: our own answers, or the dataset's
     #[arg(long, value_name = "WHOSE", value_parser = ["own", "gold"], help_heading = "Questions")]
     pub history: Option<String>,
     /// Passes over all questions

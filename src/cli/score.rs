@@ -19,8 +19,8 @@ pub struct Args {
     /// Where the runs are
     #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
     output: PathBuf,
-    /// The records that were asked: gold programs and tables (a file, or `sample`); of a run's
-    /// own CSV they are found
+    /// The records that were asked: gold programs and tables (a file, or `sample`);
+    /// found automatically for a run's own CSV
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,
     /// Print the scores as JSON

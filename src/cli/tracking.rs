@@ -105,7 +105,7 @@ pub fn missing(sent: Option<&Sent>, run: &str) -> Vec<String> {
         }
         Some(Sent::Missing { .. }) | None => {
             vec![format!(
-                "MLflow: not all of this run was delivered; {sync} sends the rest when that is mended"
+                "MLflow: not all of this run was delivered; {sync} sends the rest when that is fixed"
             )]
         }
     }

@@ -2,7 +2,7 @@
 //! defaults, one plain struct at the end that knows none of its sources.
 //!
 //! Every key of [`Settings`] is a key of `convfinqa.toml` and, in capitals
-//! behind `CONVFINQA_`, an environment variable. Secrets are no settings: keys
+//! behind `CONVFINQA_`, an environment variable. Secrets are not settings: keys
 //! are read from their own variables and are written nowhere.
 
 mod keys;

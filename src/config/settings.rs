@@ -83,7 +83,7 @@ pub struct Settings {
     pub shuffle: bool,
     /// `questions` or `conversations`.
     pub mode: Mode,
-    /// What a turn is told of earlier ones: `own` or `gold`.
+    /// Which earlier answers a turn sees: `own` or `gold`.
     pub history: HistoryMode,
     /// Analyst replies with their verdicts, at most.
     pub max_rounds: u32,

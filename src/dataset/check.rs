@@ -28,7 +28,7 @@ pub enum Artefact {
     NoSplit,
     /// A table without `table_ori`.
     NoOriginalTable,
-    /// Column labels that were garbled and could be mended from `table_ori`.
+    /// Column labels that were garbled and could be repaired from `table_ori`.
     HeaderMended,
     /// Column labels that stand twice and could only be numbered.
     DuplicateLabels,
@@ -53,7 +53,7 @@ impl Artefact {
             Self::AnswerDiffers => "answer string is not what the program comes to",
             Self::NoSplit => "Double without qa_split",
             Self::NoOriginalTable => "table without table_ori",
-            Self::HeaderMended => "column labels mended from table_ori",
+            Self::HeaderMended => "column labels repaired from table_ori",
             Self::DuplicateLabels => "column labels stand twice",
             Self::NoHeader => "first row holds values, not labels",
             Self::LostDashes => "dashes filed as 2013 or 2014",

@@ -51,7 +51,7 @@ pub enum SettingsError {
         found: &'static str,
     },
     /// An address that is none.
-    #[error("{variable} `{value}` is no usable address: {reason}")]
+    #[error("{variable} `{value}` is not a usable address: {reason}")]
     Url {
         /// The variable or flag.
         variable: &'static str,
@@ -64,7 +64,7 @@ pub enum SettingsError {
     #[error("Azure needs {0}: set it (in the environment or in .env)")]
     NoVariable(&'static str),
     /// A model or deployment name that cannot be one.
-    #[error("`{name}` is no usable {what} name: {reason}")]
+    #[error("`{name}` is not a usable {what} name: {reason}")]
     Model {
         /// `model` or `deployment`.
         what: &'static str,

@@ -362,7 +362,7 @@ impl Signs {
         match (self.approves, self.objects) {
             (true, Some(word)) => unparsable(format!("it approves, and its verdict is `{word}`")),
             (true, None) if contradicted => unparsable("it approves, and objects in words"),
-            (true, None) if mentions_ok(around) => unparsable("ALL_OK stands among other text"),
+            (true, None) if mentions_ok(around) => unparsable("ALL_OK is among other text"),
             (true, None) => Verdict::AllOk,
             (false, Some(word)) => match explained(&self.explanations) {
                 Some(findings) => {
@@ -377,7 +377,7 @@ impl Signs {
                     notes.add(Leniency::FindingShape);
                     Verdict::Revise { findings }
                 }
-                (None, None) if mentions_ok(around) => unparsable("ALL_OK stands among other text"),
+                (None, None) if mentions_ok(around) => unparsable("ALL_OK is among other text"),
                 (None, None) if objects_outright(around) => {
                     unparsable("the critic objects without a finding")
                 }
@@ -466,11 +466,11 @@ fn from_text(text: &str, notes: &mut Notes) -> Verdict {
         return Verdict::AllOk;
     }
     if mentions_ok(text) {
-        return unparsable("ALL_OK stands among other text");
+        return unparsable("ALL_OK is among other text");
     }
     match leaning {
         Leaning::Disapproves => unparsable("the critic disapproves without a finding"),
-        Leaning::Mixed => unparsable("an approval stands among other text"),
+        Leaning::Mixed => unparsable("an approval is among other text"),
         Leaning::Neither if text.split_whitespace().count() < 3 => {
             unparsable(format!("`{text}` is neither an approval nor a finding"))
         }

@@ -17,7 +17,7 @@ pub enum Mode {
     Conversations,
 }
 
-/// What a turn is told of the earlier ones (`--history`).
+/// Which earlier answers a turn sees (`--history`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HistoryMode {

@@ -60,9 +60,7 @@ pub(super) fn literals(program: &Program, places: &Places) -> Vec<Finding> {
             findings.push(finding(
                 FindingKind::UnsupportedLiteral,
                 literal,
-                format!(
-                    "{literal} stands nowhere in the page, the question or the earlier answers."
-                ),
+                format!("{literal} is not in the page, the question or the earlier answers."),
                 "copy the number from a cell or sentence and cite it.",
             ));
         } else if found.iter().all(|place| place.dash) {

@@ -55,7 +55,7 @@ fn finding(literal: &str, cited: &Evidence, question: &Question) -> Finding {
     let problem = match question.document.evidence(id) {
         Some(text) if id.starts_with('r') => format!("{id} holds `{text}`, not {literal}."),
         Some(_) => format!("{id} does not hold {literal}."),
-        None if id.starts_with('h') => format!("{id} does not come to {literal}."),
+        None if id.starts_with('h') => format!("{id} does not equal {literal}."),
         None => format!("{literal} is cited from {id}, which the page does not have."),
     };
     checks::finding(

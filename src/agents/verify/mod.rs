@@ -31,7 +31,7 @@ pub enum FindingKind {
     NoValue,
     /// The program cannot be executed.
     InvalidProgram,
-    /// A literal stands nowhere in the page, the question or the history.
+    /// A literal is not in the page, the question or the history.
     UnsupportedLiteral,
     /// The cell or sentence cited for a literal does not hold it.
     CitationMismatch,
@@ -59,7 +59,7 @@ pub enum FindingKind {
 
 impl FindingKind {
     /// Whether the finding sends an answer back. A slip of arithmetic does not:
-    /// the program decides the value, so the slip is mended already, and another
+    /// the program decides the value, so the slip is corrected already, and another
     /// round would only cost. Nor does a second opinion: it is another reading,
     /// not an error. The LLM critic sees both all the same.
     #[must_use]

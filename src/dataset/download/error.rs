@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub enum DownloadError {
     /// The server could not be reached, or the connection kept breaking.
     #[error(
-        "cannot fetch {url} after {attempts} tries: {reason}; check the connection or the proxy and run the command again, it goes on where it stopped"
+        "cannot fetch {url} after {attempts} tries: {reason}; check the connection or the proxy and run the command again, it continues where it stopped"
     )]
     Unreachable {
         /// The address.
