@@ -66,6 +66,9 @@ fn is_uuid(text: &str) -> bool {
 #[must_use]
 pub fn strike<'t>(text: &'t str, secrets: &[&str]) -> Cow<'t, str> {
     let mut clean = Cow::Borrowed(text);
+    let mut secrets: Vec<&str> = secrets.to_vec();
+    // Longest first: what begins another secret would leave its rest.
+    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     for secret in secrets.iter().filter(|secret| secret.len() >= SHORTEST) {
         if clean.contains(secret) {
             clean = Cow::Owned(clean.replace(secret, HIDDEN));
@@ -122,11 +125,14 @@ impl Redactor {
     pub fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
         // A token is long: "bearer securities" are no secret.
         let shapes = r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\b[Bb]earer\s+[A-Za-z0-9._~+/-]{20,}=*|://[^/\s:@]*:[^/\s@]+@";
+        let mut secrets: Vec<SecretString> = secrets
+            .into_iter()
+            .filter(|secret| secret.expose_secret().len() >= SHORTEST)
+            .collect();
+        // Longest first: what begins another secret would leave its rest.
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.expose_secret().len()));
         Self {
-            secrets: secrets
-                .into_iter()
-                .filter(|secret| secret.expose_secret().len() >= SHORTEST)
-                .collect(),
+            secrets,
             shapes: Regex::new(shapes).ok(),
         }
     }
@@ -246,6 +252,14 @@ mod tests {
     )]
     fn an_address_is_shown_without_what_may_be_a_key(#[case] address: &str, #[case] shown: &str) {
         assert_eq!(shown_address(address), shown);
+    }
+
+    #[test]
+    fn of_a_secret_that_another_begins_nothing_is_left() {
+        let secrets = ["hunter", "hunter-and-gatherer"];
+        assert_eq!(strike("x hunter-and-gatherer", &secrets), "x [redacted]");
+        let redactor = Redactor::new(secrets.map(SecretString::from));
+        assert_eq!(redactor.text("x hunter-and-gatherer"), "x [redacted]");
     }
 
     #[test]
