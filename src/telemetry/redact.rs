@@ -65,16 +65,20 @@ fn is_uuid(text: &str) -> bool {
 /// Text of a server without the secrets that were sent to it.
 #[must_use]
 pub fn strike<'t>(text: &'t str, secrets: &[&str]) -> Cow<'t, str> {
-    let mut clean = Cow::Borrowed(text);
-    let mut secrets: Vec<&str> = secrets.to_vec();
+    without(text, secrets.iter().copied())
+}
+
+fn without<'t, 's>(text: &'t str, secrets: impl Iterator<Item = &'s str>) -> Cow<'t, str> {
+    let mut found: Vec<&str> = secrets
+        .filter(|secret| secret.len() >= SHORTEST && text.contains(secret))
+        .collect();
     // Longest first: what begins another secret would leave its rest.
-    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-    for secret in secrets.iter().filter(|secret| secret.len() >= SHORTEST) {
-        if clean.contains(secret) {
-            clean = Cow::Owned(clean.replace(secret, HIDDEN));
-        }
-    }
-    clean
+    found.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    found
+        .into_iter()
+        .fold(Cow::Borrowed(text), |clean, secret| {
+            Cow::Owned(clean.replace(secret, HIDDEN))
+        })
 }
 
 /// The same for every string of a JSON value, names of fields included.
@@ -125,14 +129,8 @@ impl Redactor {
     pub fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
         // A token is long: "bearer securities" are no secret.
         let shapes = r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\b[Bb]earer\s+[A-Za-z0-9._~+/-]{20,}=*|://[^/\s:@]*:[^/\s@]+@";
-        let mut secrets: Vec<SecretString> = secrets
-            .into_iter()
-            .filter(|secret| secret.expose_secret().len() >= SHORTEST)
-            .collect();
-        // Longest first: what begins another secret would leave its rest.
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.expose_secret().len()));
         Self {
-            secrets,
+            secrets: secrets.into_iter().collect(),
             shapes: Regex::new(shapes).ok(),
         }
     }
@@ -140,12 +138,7 @@ impl Redactor {
     /// The text without secrets.
     #[must_use]
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut clean = Cow::Borrowed(text);
-        for secret in &self.secrets {
-            if clean.contains(secret.expose_secret()) {
-                clean = Cow::Owned(clean.replace(secret.expose_secret(), HIDDEN));
-            }
-        }
+        let clean = without(text, self.secrets.iter().map(ExposeSecret::expose_secret));
         match &self.shapes {
             Some(shapes) if shapes.is_match(&clean) => Cow::Owned(
                 shapes
