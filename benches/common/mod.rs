@@ -72,19 +72,13 @@ pub async fn run(
     let pair = Pair::new(&PairOptions::new(backend)).unwrap();
     let meta = RunMeta {
         id: "bench".to_owned(),
-        started: String::new(),
-        version: String::new(),
-        commit: None,
-        resumed_by: Vec::new(),
         identity: Identity {
             data: hash,
             ..Identity::default()
         },
         data: source,
-        data_file: None,
-        invented: false,
         total: plan.total(),
-        settings: toml::Table::new(),
+        ..RunMeta::default()
     };
     let path = folder.join("journal.sqlite");
     let journal = Journal::create(&path, &meta, None).unwrap();

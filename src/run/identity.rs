@@ -68,7 +68,7 @@ impl Identity {
 }
 
 /// What a run is: written once, when its journal is made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunMeta {
     /// UUID v7, which sorts by time.
     pub id: String,

@@ -211,7 +211,6 @@ pub fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, SinkError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::Identity;
 
     #[test]
     fn a_run_is_named_by_path_id_unique_start_or_last_and_an_ambiguous_start_is_refused() {
@@ -262,16 +261,8 @@ mod tests {
         );
         let meta = RunMeta {
             id: "019a".into(),
-            started: "2026-01-01T00:00:00Z".into(),
-            version: "0".into(),
-            commit: None,
-            identity: Identity::default(),
-            data: "sample".into(),
-            data_file: None,
-            resumed_by: Vec::new(),
-            invented: true,
             total: 1,
-            settings: toml::Table::new(),
+            ..RunMeta::default()
         };
         Journal::create(&run("019a"), &meta, None).unwrap();
         let found = RunFolder::to_resume(output, "last").unwrap();

@@ -199,25 +199,12 @@ pub(super) fn file_id(path: &Path) -> Option<FileId> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::Identity;
 
     #[test]
     fn a_journal_that_is_there_holds_its_prompts() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.sqlite");
-        let meta = RunMeta {
-            id: "r".into(),
-            started: "2026-01-01T00:00:00Z".into(),
-            version: "0".into(),
-            commit: None,
-            identity: Identity::default(),
-            data: "sample".into(),
-            data_file: None,
-            resumed_by: Vec::new(),
-            invented: true,
-            total: 1,
-            settings: toml::Table::new(),
-        };
+        let meta = RunMeta::default();
         let prompts = BTreeMap::from([("analyst.txt".to_owned(), "Answer.".to_owned())]);
         let journal = Journal::create(&path, &meta, Some(&prompts)).unwrap();
         assert_eq!(journal.prompts().unwrap(), prompts);

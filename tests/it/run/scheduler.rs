@@ -7,9 +7,7 @@ use convfinqa::dataset::{self, Source};
 use convfinqa::models::{
     ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, Feature, ModelError, Stop, Support, Usage,
 };
-use convfinqa::run::{
-    Event, Finish, HistoryMode, Identity, Journal, Mode, Plan, RunMeta, Scheduler, Status,
-};
+use convfinqa::run::{Event, Finish, HistoryMode, Journal, Mode, Plan, RunMeta, Scheduler, Status};
 use convfinqa::sinks::{Summary, summarise};
 use futures::future::BoxFuture;
 use rust_decimal::Decimal;
@@ -115,16 +113,8 @@ async fn ran(
     let path = folder.path().join("journal.sqlite");
     let meta = RunMeta {
         id: "r".into(),
-        started: "2026-01-01T00:00:00Z".into(),
-        version: "0".into(),
-        commit: None,
-        identity: Identity::default(),
-        data: "sample".into(),
-        data_file: None,
-        resumed_by: Vec::new(),
-        invented: true,
         total: plan.total(),
-        settings: toml::Table::new(),
+        ..RunMeta::default()
     };
     let journal = Journal::create(&path, &meta, None).unwrap();
     let (sender, mut received) = mpsc::channel(4096);
