@@ -25,12 +25,12 @@ use std::time::Instant;
 use convfinqa::dataset::{self, Source};
 use convfinqa::models::ChatModel;
 use convfinqa::offline::Solver;
-use convfinqa::program::Program;
-use convfinqa::program::official::{Dialect, evaluate};
 use convfinqa::prompt::{Prompts, Rendering};
 use convfinqa::run::Mode;
 use convfinqa::score::{Item, Scorecard, ScoredRow, score};
 use convfinqa::telemetry::{self, LogFormat, LogOptions, Telemetry};
+use finqa_core::program::Program;
+use finqa_core::program::official::{Dialect, evaluate};
 
 use common::{Scripted, at_once, cpu_seconds, peak_megabytes, repeated, run};
 

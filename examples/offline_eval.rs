@@ -13,9 +13,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use convfinqa::dataset::{Case, HistoryEntry, HistorySource, Source, load};
-use convfinqa::number::{Value, print, round5};
 use convfinqa::offline::{Guess, Solver};
-use convfinqa::program::official;
+use finqa_core::number::{Value, print, round5};
+use finqa_core::program::official;
 
 /// Counts of right and asked.
 #[derive(Default, Clone, Copy)]

@@ -16,11 +16,11 @@ use std::sync::Arc;
 
 use convfinqa::agents::{Embedded, SecondOpinion, printed_value};
 use convfinqa::dataset::{Case, HistoryEntry, HistorySource, Question, Source, load};
-use convfinqa::number::Value;
-use convfinqa::program::Program;
 use convfinqa::score::files::{read_predictions, rescore};
-use convfinqa::score::statistics::Rate;
 use convfinqa::score::{Item, ScoredRow};
+use finqa_core::number::Value;
+use finqa_core::program::Program;
+use finqa_core::stats::Rate;
 
 /// Confidences from which a differing opinion is tried in the answer's place.
 const FROM: [f64; 7] = [0.0, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95];

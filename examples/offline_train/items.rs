@@ -1,9 +1,9 @@
 //! The questions to train on, each with the gold of the turns before it.
 
 use convfinqa::dataset::{Dataset, HistoryEntry, HistorySource, Question};
-use convfinqa::number::{Value, round5};
 use convfinqa::offline::Solver;
-use convfinqa::program::official;
+use finqa_core::number::{Value, round5};
+use finqa_core::program::official;
 
 /// How many parts the pages are dealt into.
 pub const FOLDS: usize = 5;

@@ -1,8 +1,8 @@
 //! Programs over a table: no panic.
 #![no_main]
 
-use convfinqa::program::official::{Dialect, evaluate};
-use convfinqa::program::{Program, equal};
+use finqa_core::program::official::{Dialect, evaluate};
+use finqa_core::program::{Program, equal};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

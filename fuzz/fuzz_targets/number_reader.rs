@@ -1,7 +1,7 @@
 //! Numbers as people and models write them: no panic.
 #![no_main]
 
-use convfinqa::number;
+use finqa_core::number;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

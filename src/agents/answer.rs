@@ -4,9 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::{HistoryEntry, HistorySource, Outcome, Question};
-use crate::number::{self, Unit, UnitKind, Value};
 use crate::parse::{Analysis, CriticFinding, Evidence, Leniency};
-use crate::program::Program;
+use finqa_core::number::{self, Unit, UnitKind, Value};
+use finqa_core::program::Program;
 
 use super::percent::{self, is_in_percent};
 use super::stated::stated;

@@ -7,10 +7,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::number::{Value, print, read};
 use crate::offline::Guess;
 use crate::parse::Evidence;
-use crate::program::Program;
+use finqa_core::number::{Value, print, read};
+use finqa_core::program::Program;
 
 use super::answer::Answer;
 use super::percent;

@@ -8,9 +8,9 @@
 use std::cell::OnceCell;
 
 use crate::dataset::Question;
-use crate::number::{self, Unit, UnitKind, Value};
 use crate::parse::{Analysis, Evidence};
-use crate::program::{Argument, Op, Program, Step};
+use finqa_core::number::{self, Unit, UnitKind, Value};
+use finqa_core::program::{Argument, Op, Program, Step};
 
 use super::verify::{Places, is_constant, is_number};
 

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::number::{self, Reading, Value};
+use finqa_core::number::{self, Reading, Value};
 
 /// A stated answer: its value, and the words that state it.
 #[derive(Clone, Debug, PartialEq)]

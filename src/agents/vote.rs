@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::Outcome;
-use crate::number::{Value, round5};
+use finqa_core::number::{Value, round5};
 
 use super::analyst::Draft;
 use super::answer::Answer;

@@ -7,10 +7,10 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 
 use crate::dataset::{Case, Dataset, Gold, Record};
-use crate::files;
 use crate::run::{Journal, Row, RunMeta};
 use crate::score::files::{PredictionRow, read_predictions, rescore};
 use crate::score::{ScoredRow, score};
+use finqa_core::files;
 
 use super::AnalysisError;
 

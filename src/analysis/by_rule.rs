@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::dataset::QuestionKey;
-use crate::score::statistics::{Interval, Rate, bootstrap_difference, mcnemar};
 use crate::score::{Floor, Rule, floor};
+use finqa_core::stats::{Interval, Rate, bootstrap_difference, mcnemar};
 
 use super::compare::{Pair, rule_name};
 

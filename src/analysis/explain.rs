@@ -2,8 +2,8 @@
 //! what tells most.
 
 use crate::dataset::Outcome;
-use crate::number::Value;
 use crate::score::{Diagnostic, FeReason, Item, Quantity, ScoredRow, Suspect, Written, suspect};
+use finqa_core::number::Value;
 
 use super::cause::{Cause, Found};
 use super::expression::{Expression, Formula};
@@ -366,5 +366,5 @@ fn last_resort(evidence: &Evidence<'_>, gold: &Quantity, target: &Target) -> Fou
 
 /// At most five decimals.
 fn plain(x: f64) -> String {
-    crate::number::round5(x).to_string()
+    finqa_core::number::round5(x).to_string()
 }

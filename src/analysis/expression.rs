@@ -1,8 +1,8 @@
 //! A program as one expression with numbers at its leaves, which can be
 //! changed one at a time and worked out again.
 
-use crate::number::{Value, round5};
-use crate::program::{Argument, Op, Program};
+use finqa_core::number::{Value, round5};
+use finqa_core::program::{Argument, Op, Program};
 
 /// Programs beyond this many leaves are not searched: references written out
 /// grow with every step.
@@ -43,7 +43,7 @@ impl Formula {
         let mut leaves = Vec::new();
         if program.is_number() {
             let literal = program.literals().next()?;
-            leaves.push(leaf(literal, crate::number::literal(literal)?));
+            leaves.push(leaf(literal, finqa_core::number::literal(literal)?));
             return Some(Self {
                 root: Expression::Leaf(0),
                 leaves,

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::dataset::QuestionKey;
-use crate::number::Value;
 use crate::score::{Context, Item, Quantity, Rule, ScoredRow, financial_equivalence, suspect};
+use finqa_core::number::Value;
 
 use super::answers::{Answered, Answers};
 use super::cause::{Cause, Found};

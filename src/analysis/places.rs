@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::dataset::Document;
-use crate::number::readings;
-use crate::table::{CellKind, Style, Table};
+use finqa_core::number::readings;
+use finqa_core::table::{CellKind, Style, Table};
 
 /// A number of the page.
 #[derive(Clone, Debug, PartialEq)]
@@ -35,7 +35,7 @@ impl Places {
             for (column, cell) in cells.iter().enumerate() {
                 let dash = cell.kind == CellKind::Dash && cell.is_lost_dash();
                 let value = if dash {
-                    crate::number::read(&cell.raw).map(|found| found.value)
+                    finqa_core::number::read(&cell.raw).map(|found| found.value)
                 } else {
                     cell.fraction().filter(|_| !cell.is_year())
                 };

@@ -27,7 +27,7 @@ pub(super) fn difference(gold: &Formula, mine: &Formula, places: Option<&Places>
     }
     let (gold_ops, my_ops) = (gold.root.operations(), mine.root.operations());
     if same_leaves(gold, mine) {
-        let sorted = |ops: &[crate::program::Op]| {
+        let sorted = |ops: &[finqa_core::program::Op]| {
             let mut names: Vec<_> = ops.iter().map(|op| op.name()).collect();
             names.sort_unstable();
             names
@@ -138,7 +138,8 @@ fn equal(a: &Expression, of_a: &Formula, b: &Expression, of_b: &Formula) -> bool
 fn other_base(gold: &Formula, mine: &Formula, differing: &[(&Leaf, &Leaf)]) -> Option<Found> {
     let (above, below) = gold.quotient()?;
     let (_, mine_below) = mine.quotient()?;
-    let (Expression::Node(crate::program::Op::Subtract, ..), Expression::Leaf(at)) = (above, below)
+    let (Expression::Node(finqa_core::program::Op::Subtract, ..), Expression::Leaf(at)) =
+        (above, below)
     else {
         return None;
     };

@@ -2,7 +2,7 @@
 //! answer: a part of it, an operand, an operation, a cell. The first change
 //! that fits is the cause, those tried first that people make most.
 
-use crate::program::Op;
+use finqa_core::program::Op;
 
 use super::cause::{Cause, Found};
 use super::expression::{Expression, Formula};

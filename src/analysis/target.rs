@@ -1,7 +1,7 @@
 //! The number that an answer is, and what counts as the same number.
 
-use crate::number::Value;
 use crate::score::{Item, Quantity};
+use finqa_core::number::Value;
 
 /// The number that an answer is.
 #[derive(Clone, Copy, Debug, PartialEq)]

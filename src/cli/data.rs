@@ -12,7 +12,7 @@ use crate::dataset::download::{DownloadEvent, DownloadOptions, download};
 use crate::dataset::{self, Artefact, CheckReport, Dataset, Source, Stats};
 use crate::models;
 use crate::sinks::terminal::{ProgressOptions, Voice};
-use crate::table::Style;
+use finqa_core::table::Style;
 
 use super::{Exit, Failure, stdout};
 

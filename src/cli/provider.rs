@@ -12,8 +12,8 @@ use crate::config::{Origin, Settings, TableStyle};
 use crate::dataset::{self, Dataset, Selection, Source};
 use crate::models::{self, ChatModel, Endpoint, Observer, OpenAiModel, PriceList, PriceOf};
 use crate::prompt::{Prompts, Rendering};
-use crate::table::Style;
-use crate::telemetry::shown_address;
+use finqa_core::secrets::shown_address;
+use finqa_core::table::Style;
 
 use super::{Exit, Failure, dotenv};
 

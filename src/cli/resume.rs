@@ -6,7 +6,7 @@ use crate::config::{Affects, Change, Settings};
 use crate::dataset::Dataset;
 use crate::run::{Identity, Journal, Plan, RunLock, RunMeta, Status};
 use crate::sinks::{self, RunFolder, Stage};
-use crate::telemetry::HIDDEN;
+use finqa_core::secrets::HIDDEN;
 
 use super::provider::{self, Answering};
 use super::{Exit, Failure, analyze, settings, tracking};

@@ -7,7 +7,7 @@ use anyhow::Context;
 use crate::run::{Finish, Journal, RunLock, Status};
 use crate::sinks::RunFolder;
 use crate::sinks::mlflow::{self, Delivered, Delivery, MlflowError, Record};
-use crate::telemetry::{HIDDEN, shown_address};
+use finqa_core::secrets::{HIDDEN, shown_address};
 
 use super::provider::variable;
 use super::{Exit, Failure, exit, results, run, stdout, tracking};

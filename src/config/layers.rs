@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use toml::Table;
 
-use crate::files;
+use finqa_core::files;
 
 use super::keys::{KEYS, variable_of};
 use super::settings::Settings;

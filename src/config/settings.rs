@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::agents::{AnswerFrom, CriticMode, OPINION_CONFIDENCE, OpinionUse};
 use crate::run::{HistoryMode, Mode};
-use crate::telemetry::{HIDDEN, LogFormat};
+use crate::telemetry::LogFormat;
+use finqa_core::secrets::HIDDEN;
 
 use super::layers::Origin;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::raw::{RawAnnotation, RawQa, RawRecord, Scalar};
 use super::{Case, DatasetError, Document, Gold, Kind, Question, QuestionKey, Record};
-use crate::number::Value;
+use finqa_core::number::Value;
 
 /// Collects the records of one file.
 pub(super) struct Assembler<'a> {

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 
 use super::{Case, Dataset, Document, Gold, Kind, Record};
-use crate::number::{self, Value, round5};
-use crate::program::Program;
-use crate::table::{CellKind, Style, Table};
+use finqa_core::number::{self, Value, round5};
+use finqa_core::program::Program;
+use finqa_core::table::{CellKind, Style, Table};
 
 /// An oddity of a record or of its gold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

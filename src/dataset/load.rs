@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use crate::files;
+use finqa_core::files;
 
 use super::assemble::{Assembler, record_name};
 use super::read::{self, Stop};

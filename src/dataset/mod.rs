@@ -12,7 +12,6 @@ mod check;
 pub mod download;
 mod error;
 mod load;
-mod outcome;
 mod own;
 mod raw;
 mod read;
@@ -24,11 +23,11 @@ mod types;
 pub use check::{Artefact, CheckReport, Finding, check};
 pub use error::DatasetError;
 pub use load::{Source, from_str, load, load_sound, sample};
-pub use outcome::Outcome;
 pub use own::{OwnDocument, OwnError, read_own, read_parts};
 pub use select::{RecordRange, Selection, select};
 pub use show::{RecordView, show};
 pub use stats::{Cells, Range, Stats, stats};
-pub use types::{
-    Case, Dataset, Document, Gold, HistoryEntry, HistorySource, Kind, Question, QuestionKey, Record,
-};
+pub use types::{Case, Dataset, Gold, Kind, Record};
+
+pub use finqa_core::outcome::Outcome;
+pub use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};

@@ -2,7 +2,7 @@
 //! questions in one part, the gold in another.
 
 use super::{Case, Gold, Kind, Record};
-use crate::table::{Style, Table};
+use finqa_core::table::{Style, Table};
 
 /// A record to be printed.
 #[derive(Clone, Debug, PartialEq)]

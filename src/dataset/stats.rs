@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::{Dataset, Kind};
-use crate::program::Program;
-use crate::table::{CellKind, Style, Table};
+use finqa_core::program::Program;
+use finqa_core::table::{CellKind, Style, Table};
 
 /// Counts over the records of a file.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-use crate::telemetry::strike;
+use finqa_core::secrets::strike;
 
 use super::error::{ErrorKind, ModelError};
 use super::hint::server_hint;

@@ -18,7 +18,8 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 use tracing::{Instrument, Span};
 
-use crate::telemetry::{attributes as names, set, shown_address, strike_json};
+use crate::telemetry::{attributes as names, set};
+use finqa_core::secrets::{shown_address, strike_json};
 
 use super::address::Address;
 use super::capabilities::{Capabilities, Correction, corrected};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use reqwest::Url;
 use secrecy::SecretString;
 
-use crate::telemetry::shown_address;
+use finqa_core::secrets::shown_address;
 
 use super::retry::RetryOptions;
 use super::settings::{

@@ -10,7 +10,7 @@ use super::refer::{Operand, join, resolve};
 use super::state::{State, Turn};
 use super::templates::{Context, query};
 use super::text::Kind;
-use crate::number::{Scale, UnitKind};
+use finqa_core::number::{Scale, UnitKind};
 
 /// "What is that times 100?": an earlier value, an operation, a number.
 pub(crate) fn constant_step(f: &Follow<'_>, _: &Turn) -> Option<Plan> {

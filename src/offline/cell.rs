@@ -1,7 +1,7 @@
 //! A number as a cell or a sentence writes it, and the literal by which the
 //! official evaluator reads it again.
 
-use crate::number::Scale;
+use finqa_core::number::Scale;
 
 /// A number read from a cell.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,7 +9,7 @@ use super::fill::Filled;
 use super::plan::Plan;
 use super::state::State;
 use super::weights::CONFIDENCE;
-use crate::number::{UnitKind, Value};
+use finqa_core::number::{UnitKind, Value};
 
 /// The signals of the best of the ranked fillings, in the order of [`CONFIDENCE`].
 pub(crate) fn signals(

@@ -122,7 +122,7 @@ fn operations(expr: &Expr, out: &mut Vec<String>) {
             .value()
             .map(|v| {
                 v.number()
-                    .map_or(v.to_string(), |x| crate::number::round5(x).to_string())
+                    .map_or(v.to_string(), |x| finqa_core::number::round5(x).to_string())
             })
             .unwrap_or_default(),
     };

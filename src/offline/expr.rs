@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::number::Value;
+use finqa_core::number::Value;
 
 /// The operations the rules use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

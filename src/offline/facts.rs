@@ -6,8 +6,8 @@
 use std::sync::Arc;
 
 use crate::dataset::Document;
-use crate::number::Scale;
-use crate::table::{Style, Table, years_in};
+use finqa_core::number::Scale;
+use finqa_core::table::{Style, Table, years_in};
 
 use super::cell;
 use super::expr::literal_value;

@@ -4,7 +4,7 @@
 
 use super::expr::{Expr, Op};
 use super::slots::Query;
-use crate::number::UnitKind;
+use finqa_core::number::UnitKind;
 
 /// An expression with slots still open.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::number::Scale;
+use finqa_core::number::Scale;
 
 use super::expr::literal_value;
 use super::facts::{Fact, Place};

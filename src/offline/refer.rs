@@ -8,7 +8,7 @@ use super::plan::{Pairing, Pattern, Plan};
 use super::slots::{Query, weighted};
 use super::state::{State, Turn};
 use super::templates::query;
-use crate::number::UnitKind;
+use finqa_core::number::UnitKind;
 
 /// An operand of a follow-up.
 pub(crate) enum Operand {

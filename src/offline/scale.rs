@@ -4,7 +4,7 @@
 use super::expr::{Expr, Op};
 use super::facts::{Fact, Facts};
 use super::slots::Query;
-use crate::number::Scale;
+use finqa_core::number::Scale;
 
 /// The scale an amount is told in: the word beside it, else the table's caption.
 fn of_fact(facts: &Facts, fact: &Fact) -> Option<Scale> {

@@ -8,7 +8,7 @@ use super::facts::{Fact, Facts, Place};
 use super::synonyms::synonyms;
 use super::text::{Kind, Token, is_stop, is_weak};
 use super::weights::{FEATURES, PAIRS, SHARED, TEXT};
-use crate::number::Scale;
+use finqa_core::number::Scale;
 
 /// What a slot of a program asks for.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::dataset::{Document, Question};
-use crate::number::{Unit, UnitKind, Value};
+use finqa_core::number::{Unit, UnitKind, Value};
 
 use super::asked::Asked;
 use super::choice::{self, Scene};

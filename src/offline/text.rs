@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::table::MONTHS;
+use finqa_core::table::MONTHS;
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -7,7 +7,7 @@ use super::expr::{Expr, Leaf, Op};
 use super::facts::Facts;
 use super::fill::Filled;
 use super::scale;
-use crate::number::Scale;
+use finqa_core::number::Scale;
 
 /// The variants, told apart by an index into `choice::VARIANTS`.
 pub(crate) fn variants(facts: &Facts, filled: &Filled, scale: Option<Scale>) -> Vec<Filled> {

@@ -9,7 +9,7 @@ use super::object::{self, Found, Object, scalar};
 use super::program::program;
 use super::types::{Analysis, Evidence, Leniency, Notes, Parsed};
 use super::unit;
-use crate::number::{Unit, UnitKind};
+use finqa_core::number::{Unit, UnitKind};
 
 /// Plain spellings of the keys that make an object an analysis.
 const KEYS: [&str; 6] = [

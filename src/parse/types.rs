@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::number::Unit;
+use finqa_core::number::Unit;
 
 /// The analyst's reply.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
 //! The unit of an answer, from the words models use for it.
 
-use crate::number::{Scale, Unit, UnitKind};
+use finqa_core::number::{Scale, Unit, UnitKind};
 
 /// Reads unit words (`percent`, `%`, `USD millions`, `ratio`, `yes_no`).
 /// `None` where there are none (empty, `none`, `n/a`); other words, such as

@@ -10,9 +10,9 @@ use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, context};
 use super::error::PromptError;
 use super::view::{CriticView, Prompt, Rendering, variables};
 use crate::dataset::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
-use crate::files;
-use crate::number::Value;
-use crate::table::Style;
+use finqa_core::files;
+use finqa_core::number::Value;
+use finqa_core::table::Style;
 
 const EMBEDDED: [(&str, &str); 8] = [
     (

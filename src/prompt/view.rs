@@ -3,7 +3,7 @@
 use minijinja::context;
 
 use crate::dataset::{Document, HistoryEntry, Question};
-use crate::table::{Style, Table, normalise_sentence};
+use finqa_core::table::{Style, Table, normalise_sentence};
 
 /// How a page is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::dataset::QuestionKey;
-use crate::score::statistics::Rate;
+use finqa_core::stats::Rate;
 
 use super::row::Row;
 

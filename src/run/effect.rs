@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::agents::Answer;
 use crate::dataset::QuestionKey;
 use crate::score::Scores;
-use crate::score::statistics::Rate;
+use finqa_core::stats::Rate;
 
 use super::row::Row;
 

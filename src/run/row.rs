@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use crate::agents::{Answer, Settled};
 use crate::dataset::{Document, Gold, Kind, Outcome, QuestionKey};
 use crate::models::Cost;
-use crate::number::{Value, round5};
 use crate::score::{Item, ScoredRow, Scores, score};
+use finqa_core::number::{Value, round5};
 
 use super::plan::Mode;
 

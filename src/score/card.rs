@@ -11,8 +11,8 @@ use super::diagnostic::Diagnostic;
 use super::equivalence::FeReason;
 use super::floor::{Floor, floor};
 use super::row::ScoredRow;
-use super::statistics::{LatencySummary, Rate};
 use super::suspects::suspect;
+use finqa_core::stats::{LatencySummary, Rate};
 
 /// A scoring rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

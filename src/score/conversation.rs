@@ -9,7 +9,7 @@ use crate::dataset::{Kind, QuestionKey};
 
 use super::card::Rule;
 use super::row::{Effort, ScoredRow};
-use super::statistics::Rate;
+use finqa_core::stats::Rate;
 
 /// A rate over some of the turns.
 #[derive(Clone, Debug, PartialEq, Serialize)]

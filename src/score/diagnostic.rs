@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::number::Value;
-use crate::program::{Argument, Op, Program};
+use finqa_core::number::Value;
+use finqa_core::program::{Argument, Op, Program};
 
 use super::equivalence::{Context, is_zero, plain};
 use super::quantity::Written;

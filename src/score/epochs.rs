@@ -10,7 +10,7 @@ use crate::dataset::QuestionKey;
 use super::card::Rule;
 use super::floor::{Floor, floor};
 use super::row::{Item, ScoredRow};
-use super::statistics::Rate;
+use finqa_core::stats::Rate;
 
 /// Passes compared, by one rule.
 #[derive(Clone, Debug, PartialEq, Serialize)]

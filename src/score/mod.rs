@@ -21,7 +21,6 @@ mod floor;
 mod quantity;
 mod row;
 mod rules;
-pub mod statistics;
 mod suspects;
 
 pub use card::{Count, Layer, Rates, Rule, Scorecard, WithoutSuspects};

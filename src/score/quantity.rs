@@ -1,6 +1,6 @@
 //! An answer as FE sees it: a number as written, yes or no, or some other word.
 
-use crate::number::{Scale, Value, read};
+use finqa_core::number::{Scale, Value, read};
 
 /// A number as written.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::{Document, Gold, Kind, Outcome, QuestionKey};
-use crate::number::Value;
-use crate::program::Program;
+use finqa_core::number::Value;
+use finqa_core::program::Program;
 
 use super::equivalence::{Context, Verdict, financial_equivalence};
 use super::quantity::Quantity;

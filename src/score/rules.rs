@@ -1,8 +1,8 @@
 //! The rules that are functions of two strings or two programs.
 
-use crate::number::{Value, literal, round5};
-use crate::program;
-use crate::program::official::{Dialect, evaluate};
+use finqa_core::number::{Value, literal, round5};
+use finqa_core::program;
+use finqa_core::program::official::{Dialect, evaluate};
 
 /// EM: string equality after trimming, nothing else.
 #[must_use]

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use crate::agents::{CriticVerdict, SecondOpinion, Settled, StopReason, Tally};
 use crate::dataset::{Outcome, Question};
-use crate::number::{Unit, Value};
-use crate::table::{Style, Table, position};
+use finqa_core::number::{Unit, Value};
+use finqa_core::table::{Style, Table, position};
 
 /// One answer, laid open.
 #[derive(Clone, Debug, Serialize)]

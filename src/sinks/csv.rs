@@ -227,7 +227,7 @@ fn names<T: serde::Serialize>(values: &[T]) -> String {
     values.iter().map(name).collect::<Vec<_>>().join(" ")
 }
 
-fn unit_text(unit: &crate::number::Unit) -> String {
+fn unit_text(unit: &finqa_core::number::Unit) -> String {
     let kind = name(&unit.kind);
     match unit.scale {
         Some(scale) => format!("{kind} {}", scale.word()),

@@ -6,10 +6,10 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::dataset::{Dataset, Outcome};
-use crate::number::{Value, round5};
-use crate::program::official::{Dialect, evaluate};
-use crate::program::tokens::tokenise;
 use crate::run::{Journal, Mode, Row};
+use finqa_core::number::{Value, round5};
+use finqa_core::program::official::{Dialect, evaluate};
+use finqa_core::program::tokens::tokenise;
 
 use super::folder::{SinkError, write_atomic};
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use prost::Message;
 
-use crate::files;
+use finqa_core::files;
 
 /// One line: one whole trace.
 #[derive(Clone, Debug)]

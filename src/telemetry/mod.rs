@@ -27,7 +27,7 @@ pub use otlp::Otlp;
 pub use record::{
     count, fail, if_content, message, messages, set, set_content, set_list, wants_content, word,
 };
-pub use redact::{HIDDEN, Redactor, shown_address, strike, strike_json};
+pub use redact::Redactor;
 
 /// Told of trouble, in one line for the user.
 pub type Notice = std::sync::Arc<dyn Fn(&str) + Send + Sync>;

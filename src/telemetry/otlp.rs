@@ -20,7 +20,7 @@ use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, SpanData}
 
 use super::Notice;
 use super::error::TelemetryError;
-use super::redact::shown_address;
+use finqa_core::secrets::shown_address;
 
 /// Between two deliveries: short, so that a trace is seen while the run goes on.
 const INTERVAL: Duration = Duration::from_secs(2);

@@ -9,8 +9,8 @@ use serde_json::{Value as Json, json};
 use convfinqa::agents::verify::{self, FindingKind};
 use convfinqa::agents::{Answer, AnswerFrom};
 use convfinqa::dataset::{Document, Question, QuestionKey};
-use convfinqa::number::{Unit, UnitKind, Value};
 use convfinqa::parse::{Analysis, Evidence};
+use finqa_core::number::{Unit, UnitKind, Value};
 
 use crate::support::agents::is_critic;
 use crate::support::cli::Workplace;

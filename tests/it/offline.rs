@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use convfinqa::dataset::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
-use convfinqa::number::{Scale, UnitKind};
 use convfinqa::offline::{Guess, Solver};
-use convfinqa::program::Program;
+use finqa_core::number::{Scale, UnitKind};
+use finqa_core::program::Program;
 
 fn page() -> Document {
     let row = |cells: &[&str]| cells.iter().map(|c| (*c).to_owned()).collect::<Vec<_>>();

@@ -2,8 +2,8 @@
 
 mod verdict;
 
-use convfinqa::number::{Scale, Unit, UnitKind};
 use convfinqa::parse::{Analysis, Evidence, Leniency, analysis, verdict};
+use finqa_core::number::{Scale, Unit, UnitKind};
 use proptest::prelude::*;
 use rstest::rstest;
 

@@ -1,9 +1,9 @@
 //! The program language against the official evaluators' vectors, and over
 //! arbitrary input.
 
-use convfinqa::number::Value;
-use convfinqa::program::official::{Dialect, evaluate};
-use convfinqa::program::{Program, equal};
+use finqa_core::number::Value;
+use finqa_core::program::official::{Dialect, evaluate};
+use finqa_core::program::{Program, equal};
 use proptest::prelude::*;
 
 fn table() -> Vec<Vec<String>> {
@@ -210,7 +210,7 @@ proptest! {
             let _ = evaluate(text, &table(), Dialect::FinQa);
             let _ = evaluate(text, &table(), Dialect::ConvFinQa);
             let _ = equal(text, text);
-            if let Some(reading) = convfinqa::number::read(text) {
+            if let Some(reading) = finqa_core::number::read(text) {
                 prop_assert!(reading.value.is_finite());
                 prop_assert!(text.get(reading.span).is_some());
             }
@@ -220,11 +220,11 @@ proptest! {
     #[test]
     fn a_printed_number_reads_back(x in -1e12f64..1e12, decimals in 0usize..6) {
         let printed = format!("{x:.decimals$}");
-        let reading = convfinqa::number::read(&printed).unwrap();
+        let reading = finqa_core::number::read(&printed).unwrap();
         prop_assert_eq!(reading.value, printed.parse::<f64>().unwrap());
         prop_assert_eq!(reading.decimals as usize, decimals);
         let accounting = format!("$ ({} million)", printed.trim_start_matches('-'));
-        let reading = convfinqa::number::read(&accounting).unwrap();
+        let reading = finqa_core::number::read(&accounting).unwrap();
         prop_assert!(reading.value <= 0.0 && reading.scaled().abs() >= reading.value.abs());
     }
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use convfinqa::dataset::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
-use convfinqa::number::Value;
 use convfinqa::parse;
 use convfinqa::prompt::{CriticView, Prompts, Rendering};
-use convfinqa::table::Style;
+use finqa_core::number::Value;
+use finqa_core::table::Style;
 
 const REFERENCE: Rendering = Rendering {
     table_style: Style::Reference,

@@ -4,9 +4,9 @@
 use std::collections::BTreeSet;
 
 use convfinqa::dataset::{self, Case, Document, Kind, Record};
-use convfinqa::number;
-use convfinqa::program::Program;
-use convfinqa::program::official::{Dialect, evaluate};
+use finqa_core::number;
+use finqa_core::program::Program;
+use finqa_core::program::official::{Dialect, evaluate};
 use serde_json::Value;
 
 const SAMPLE: &str = include_str!("../../data/sample.json");

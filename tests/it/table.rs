@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use convfinqa::dataset::Document;
-use convfinqa::number::Scale;
-use convfinqa::table::{CellKind, Style, Table};
+use finqa_core::number::Scale;
+use finqa_core::table::{CellKind, Style, Table};
 use proptest::prelude::*;
 
 use crate::support::published::published;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::number::{self, UnitKind, Value};
-use crate::program::{Argument, Op, Program};
+use finqa_core::number::{self, UnitKind, Value};
+use finqa_core::program::{Argument, Op, Program};
 
 use super::places::Places;
 use super::question::Asked;
@@ -341,7 +341,7 @@ pub(super) fn magnitude(answer: &Answer, asked: &Asked) -> Option<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::number::{Unit, read};
+    use finqa_core::number::{Unit, read};
 
     fn differ(stated: &str, executed: f64, kind: UnitKind) -> Option<FindingKind> {
         let reading = read(stated).unwrap();

@@ -1,9 +1,9 @@
 //! Whether the cited cells and sentences hold the figures that the program uses.
 
 use crate::dataset::Question;
-use crate::number;
 use crate::parse::Evidence;
-use crate::program::Program;
+use finqa_core::number;
+use finqa_core::program::Program;
 
 use super::places::{Places, is_number};
 use super::{Finding, FindingKind, checks, is_constant};
@@ -73,7 +73,7 @@ fn is_known_form(id: &str, question: &Question) -> bool {
         id.strip_prefix(prefix)
             .is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    crate::table::position(id).is_some()
+    finqa_core::table::position(id).is_some()
         || counted('t')
         || counted('h') && !question.history.is_empty()
 }

@@ -13,7 +13,7 @@ mod question;
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::Question;
-use crate::program::Program;
+use finqa_core::program::Program;
 
 use super::answer::Answer;
 

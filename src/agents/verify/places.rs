@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::dataset::Question;
-use crate::number::{self, Value};
-use crate::table::{CellKind, Style, Table, years_in};
+use finqa_core::number::{self, Value};
+use finqa_core::table::{CellKind, Style, Table, years_in};
 
 use super::super::percent::says_percent_label;
 

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::table::years_in;
+use finqa_core::table::years_in;
 
 /// What a question asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

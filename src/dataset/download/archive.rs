@@ -8,7 +8,7 @@ use sha1::{Digest, Sha1};
 use tempfile::NamedTempFile;
 use zip::ZipArchive;
 
-use crate::files;
+use finqa_core::files;
 
 use super::{DownloadError, DownloadEvent, Published};
 

@@ -4,7 +4,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use crate::files;
+use finqa_core::files;
 
 use super::{LARGEST, OwnError};
 

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use crate::table::{Cell, CellKind, years_in};
+use finqa_core::table::{Cell, CellKind, years_in};
 
 use super::{Grid, OwnError};
 

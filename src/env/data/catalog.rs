@@ -11,7 +11,7 @@ use super::frame::RawFrame;
 use super::questions::{self, EnvQuestion};
 use super::typed::{self, Column};
 use super::{EnvError, info, parallel};
-use crate::files;
+use finqa_core::files;
 
 /// Where the questions stand in a data directory.
 pub(super) const QUESTIONS: &str = "benchmark_questions/finqa.csv";

@@ -22,7 +22,7 @@ use super::hub::{Fetched, HubError, HubEvent, HubLimits, HubOptions};
 use crate::dataset::download::{
     DownloadError, DownloadEvent, DownloadOptions, Published, fetch, verify,
 };
-use crate::files;
+use finqa_core::files;
 
 /// What to tell people before anything is fetched.
 pub const NOTICE: &str = "SnorkelFinance (snorkelai/finqa-data), Apache-2.0; \

@@ -5,7 +5,7 @@
 
 use jiff::civil::{Date, DateTime, Time};
 
-use crate::table::MONTHS;
+use finqa_core::table::MONTHS;
 
 /// Reads a date, with or without a time.
 pub(super) fn parse(text: &str) -> Option<DateTime> {

@@ -3,7 +3,7 @@
 use reqwest::Url;
 use secrecy::SecretString;
 
-use crate::telemetry::shown_address;
+use finqa_core::secrets::shown_address;
 
 use super::PlayError;
 

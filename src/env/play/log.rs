@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::files;
+use finqa_core::files;
 
 use super::PlayError;
 use super::record::{Episode, FORMAT, Identity, Played};

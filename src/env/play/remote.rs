@@ -21,7 +21,7 @@ use super::PlayError;
 use super::address::Address;
 use super::session::{Asked, Stepped};
 use crate::models;
-use crate::telemetry::strike_json;
+use finqa_core::secrets::strike_json;
 
 /// How long a connection and one answer may take, as in the public client.
 const CONNECT: Duration = Duration::from_secs(10);

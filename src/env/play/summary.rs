@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::record::{Ending, Identity, Played, Spent};
 use crate::env::data::question_key;
 use crate::score::files::filename_of;
-use crate::score::statistics::{LatencySummary, Rate};
+use finqa_core::stats::{LatencySummary, Rate};
 
 /// The mean reward over the episodes that have one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]

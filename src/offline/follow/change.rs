@@ -10,7 +10,7 @@ use super::super::slots::weighted;
 use super::super::state::{Turn, is_bare};
 use super::super::templates::{self, query};
 use super::Follow;
-use crate::number::UnitKind;
+use finqa_core::number::UnitKind;
 
 /// "How much does that change represent in relation to the 2005 value?"
 pub(super) fn relation(f: &Follow<'_>, last: &Turn) -> Option<Plan> {

@@ -13,7 +13,7 @@ use super::plan::{Pairing, Pattern, Plan};
 use super::slots::Query;
 use super::state::{State, Turn, is_bare};
 use super::templates::{Context, query};
-use crate::number::UnitKind;
+use finqa_core::number::UnitKind;
 
 /// Everything a follow-up template looks at.
 #[derive(Clone, Copy)]

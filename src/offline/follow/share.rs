@@ -7,7 +7,7 @@ use super::super::refer::{Operand, join};
 use super::super::state::Turn;
 use super::Follow;
 use super::change::pair;
-use crate::number::UnitKind;
+use finqa_core::number::UnitKind;
 
 /// "What percentage does this represent of that total?"
 pub(super) fn ratio(f: &Follow<'_>, last: &Turn) -> Option<Plan> {

@@ -8,7 +8,7 @@ use super::super::refer::{Operand, join};
 use super::super::state::{Turn, is_bare};
 use super::super::templates::query;
 use super::Follow;
-use crate::number::UnitKind;
+use finqa_core::number::UnitKind;
 
 /// "And including the 2006 value?", "the total of all three years?"
 pub(super) fn including(f: &Follow<'_>, last: &Turn) -> Option<Plan> {

@@ -8,7 +8,7 @@ use super::super::plan::{Pairing, Pattern, Plan};
 use super::super::slots::{Query, rank};
 use super::super::text::{is_weak, tokenize};
 use super::{Context, parts_of, query};
-use crate::number::UnitKind;
+use finqa_core::number::UnitKind;
 
 /// Margins, and the names their profit goes by.
 const MARGINS: [(&str, &[&str]); 5] = [

@@ -6,7 +6,7 @@ use super::super::facts::Facts;
 use super::super::plan::{Pairing, Pattern, Plan};
 use super::super::slots::{Query, rank};
 use super::{Context, query};
-use crate::number::UnitKind;
+use finqa_core::number::UnitKind;
 
 /// "By what percentage did the allowance grow during 2012?": the closing balance
 /// against the opening one of the same column.

@@ -23,7 +23,7 @@ use super::plan::{Pairing, Pattern, Plan};
 use super::slots::{Query, weighted};
 use super::state::State;
 use super::text::Kind;
-use crate::number::{Scale, UnitKind};
+use finqa_core::number::{Scale, UnitKind};
 
 /// What slots take over from an earlier turn.
 #[derive(Debug, Default)]

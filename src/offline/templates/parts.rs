@@ -7,7 +7,7 @@ use super::super::mention::{operands, ratio_operands, span};
 use super::super::plan::{Pairing, Pattern, Plan};
 use super::super::slots::Query;
 use super::{Context, parts_of, query};
-use crate::number::UnitKind;
+use finqa_core::number::UnitKind;
 
 /// A share of a whole, or a ratio of two things.
 pub(crate) fn ratio(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {

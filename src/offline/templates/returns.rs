@@ -7,7 +7,7 @@ use super::super::mention::{operands, span};
 use super::super::plan::{Pairing, Pattern, Plan};
 use super::super::slots::Query;
 use super::{Context, parts_of, query};
-use crate::number::UnitKind;
+use finqa_core::number::UnitKind;
 
 /// Returns of an index or stock that starts at 100.
 pub(crate) fn index_return(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {

@@ -8,7 +8,7 @@ use super::super::plan::{Pairing, Pattern, Plan};
 use super::super::slots::{Query, rank};
 use super::parts::added;
 use super::{Context, query};
-use crate::number::UnitKind;
+use finqa_core::number::UnitKind;
 
 /// How many facts are looked at for the rows and columns they stand in.
 const LOOKED_AT: usize = 6;

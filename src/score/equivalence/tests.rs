@@ -1,5 +1,5 @@
 use super::*;
-use crate::number::Value;
+use finqa_core::number::Value;
 
 fn judge(gold: &str, prediction: &str, question: &str) -> Verdict {
     let context = Context {

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use crate::dataset::{Case, Dataset, Gold, Kind, Outcome, QuestionKey, Record};
-use crate::number::Value;
 use crate::score::{Item, ScoreError, ScoredRow, same_gold};
+use finqa_core::number::Value;
 
 use super::fields::filename_of;
 use super::read::{PredictionRow, value_of};

@@ -6,9 +6,9 @@ use std::path::Path;
 use rust_decimal::Decimal;
 
 use crate::dataset::Outcome;
-use crate::files;
-use crate::number::{Value, python_float};
 use crate::score::ScoreError;
+use finqa_core::files;
+use finqa_core::number::{Value, python_float};
 
 use super::cell::text_of;
 use super::fields::Field;

@@ -8,8 +8,8 @@ use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
 use crate::run::{Row, RunMeta, Stamp};
-use crate::score::statistics::Rate;
 use crate::sinks::Summary;
+use finqa_core::stats::Rate;
 
 /// One value of a metric.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::files;
 use crate::sinks::SinkError;
 use crate::sinks::folder::write_atomic;
+use finqa_core::files;
 
 use super::error::MlflowError;
 use super::traces::Traces;

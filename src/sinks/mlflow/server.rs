@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::telemetry::shown_address;
+use finqa_core::secrets::shown_address;
 
 use super::error::MlflowError;
 use super::target::Target;

@@ -5,7 +5,7 @@ use reqwest::RequestBuilder;
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::telemetry::{shown_address, strike, strike_json};
+use finqa_core::secrets::{shown_address, strike, strike_json};
 
 use super::error::MlflowError;
 

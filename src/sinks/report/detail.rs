@@ -10,10 +10,10 @@ use serde::Serialize;
 use crate::agents::verify::Places;
 use crate::agents::{Answer, Call, Round, Settled, StopReason};
 use crate::dataset::{Document, Gold, Outcome, Question, QuestionKey};
-use crate::program::{Argument, Program};
 use crate::run::Row;
 use crate::score::Scores;
 use crate::sinks::terminal::verdict_text;
+use finqa_core::program::{Argument, Program};
 
 use super::elements::{Elements, Store};
 use super::pages::Pages;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::score::statistics::{Rate, percentile};
+use finqa_core::stats::{Rate, percentile};
 
 use super::glance::{FACETS, Glance, rank};
 

@@ -4,10 +4,10 @@ use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 
 use crate::run::RunMeta;
-use crate::score::statistics::LatencySummary;
 use crate::score::{Rates, Rule, Slice};
 use crate::sinks::Summary;
 use crate::sinks::terminal::rule_title;
+use finqa_core::stats::LatencySummary;
 
 use super::figures::{Drawn, Histogram, Slices, percent};
 use super::flow::Flow;

@@ -2,8 +2,8 @@
 
 use console::measure_text_width;
 
-use crate::number::Unit;
 use crate::sinks::AnswerView;
+use finqa_core::number::Unit;
 
 use super::look::harmless;
 

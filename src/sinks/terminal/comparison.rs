@@ -3,7 +3,7 @@
 use comfy_table::Cell;
 
 use crate::analysis::{Amounts, Comparison, Flip, Paired, RuleComparison, Side};
-use crate::score::statistics::Interval;
+use finqa_core::stats::Interval;
 
 use super::analysis::title;
 use super::look::{Look, harmless};

@@ -3,9 +3,9 @@
 use comfy_table::{Attribute, Cell, CellAlignment, Table};
 
 use crate::models::NodeUsage;
-use crate::score::statistics::Rate;
 use crate::score::{ConversationCard, Rates, Rule, Scorecard};
 use crate::sinks::Summary;
+use finqa_core::stats::Rate;
 
 use super::look::Look;
 

@@ -83,7 +83,7 @@ fn of_a_printed_answer(
 #[case::steps("2", "\"subtract(62290, 64700), add(#0, 5083)\"", Cause::Steps)]
 fn of_a_program(#[case] part: &str, #[case] program: &str, #[case] cause: Cause) {
     let program_text = program.trim_matches('"');
-    let value = convfinqa::program::Program::parse(program_text).unwrap();
+    let value = finqa_core::program::Program::parse(program_text).unwrap();
     let value = value.execute(&[]).unwrap();
     let row = format!("{CHANGE},{part},{value},{program},");
     let miss = only(&row, Rule::FinancialEquivalence);

@@ -173,7 +173,7 @@ fn epochs_of_one_question_are_one_flip() {
     assert_eq!((fe.questions, fe.ahead_a, fe.ahead_b), (2, 1, 0));
     assert!((fe.p - 1.0).abs() < 1e-12, "{}", fe.p);
     // All of A is right: no more is known of it than from two questions.
-    let (low, _) = convfinqa::score::statistics::wilson(1.0, 2.0);
+    let (low, _) = finqa_core::stats::wilson(1.0, 2.0);
     assert!((fe.interval_a.low - low).abs() < 1e-12);
     let text = convfinqa::sinks::terminal::comparison_tables(
         &comparison,

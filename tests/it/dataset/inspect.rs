@@ -1,7 +1,7 @@
 //! `check`, `stats` and `show`.
 
 use convfinqa::dataset::{Artefact, check, sample, show, stats};
-use convfinqa::table::Style;
+use finqa_core::table::Style;
 use rstest::rstest;
 use serde_json::{Value as Json, json};
 

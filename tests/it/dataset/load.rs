@@ -3,7 +3,7 @@
 use std::fs;
 
 use convfinqa::dataset::{Kind, Source, from_str, load, load_sound, sample};
-use convfinqa::number::Value;
+use finqa_core::number::Value;
 use rstest::rstest;
 use serde_json::{Value as Json, json};
 

@@ -7,7 +7,7 @@ use convfinqa::dataset::{Dataset, from_str};
 use convfinqa::env::data::{BuildOptions, Catalog, build, question_key};
 use convfinqa::env::reward::{Mode, compute_reward};
 use convfinqa::env::tools::{ToolLimits, Tools};
-use convfinqa::number::Value as Executed;
+use finqa_core::number::Value as Executed;
 use serde_json::{Value, json};
 
 use crate::support::cli::Workplace;

@@ -1,9 +1,9 @@
 //! Files of predictions, good and bad.
 
 use convfinqa::dataset::{Outcome, sample};
-use convfinqa::number::Value;
 use convfinqa::score::files::{PredictionRow, read_predictions, rescore};
 use convfinqa::score::{Rule, ScoreError, Scorecard};
+use finqa_core::number::Value;
 
 fn read(bytes: impl AsRef<[u8]>) -> Result<Vec<PredictionRow>, ScoreError> {
     let folder = tempfile::tempdir().unwrap();
@@ -353,7 +353,7 @@ fn conversations_count_what_follows_what() {
         .iter()
         .find(|c| c.rule == Rule::FinancialEquivalence)
         .unwrap();
-    let of = |rate: Option<convfinqa::score::statistics::Rate>| rate.map(|r| (r.hits, r.n));
+    let of = |rate: Option<finqa_core::stats::Rate>| rate.map(|r| (r.hits, r.n));
     // Double_b has no turn 1, so nobody can say that it is whole.
     assert_eq!((card.conversations, card.incomplete), (3, 1));
     assert_eq!(of(card.whole), Some((1, 2)));

@@ -1,9 +1,9 @@
 //! What is known of real predictions. Skipped where they are not at hand.
 
 use convfinqa::dataset::Dataset;
-use convfinqa::program::official::{Dialect, evaluate};
 use convfinqa::score::files::{read_predictions, rescore};
 use convfinqa::score::{Rule, Scorecard, ScoredRow, floor};
+use finqa_core::program::official::{Dialect, evaluate};
 
 use crate::support::published::{beside, published};
 
@@ -144,7 +144,7 @@ fn every_gold_program_executes_to_its_answer() {
                     "{}: {program}",
                     case.question.key
                 );
-                let typed = convfinqa::program::Program::parse(program).unwrap();
+                let typed = finqa_core::program::Program::parse(program).unwrap();
                 assert_eq!(typed.to_string(), *program);
                 assert_eq!(typed.execute(&record.document.table).as_ref(), Ok(gold));
                 executed.push(dialect);

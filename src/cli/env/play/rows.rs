@@ -10,12 +10,12 @@ use crate::dataset::{Document, Gold, Kind, Question};
 use crate::env::data::{Catalog, EnvQuestion, bare_question, question_key};
 use crate::env::play::{Ending, Played};
 use crate::models::{ChatReply, Cost, FinishReason};
-use crate::number::{Value, literal};
 use crate::parse::Analysis;
 use crate::run::{Mode, Row};
 use crate::score::Scores;
 use crate::score::files::filename_of;
 use crate::sinks::{SinkError, write_rows};
+use finqa_core::number::{Value, literal};
 
 /// Writes the rows, in the order of the catalog where it is here; gives the
 /// path, or `None` if no question was built from `ConvFinQA`.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::dataset::Dataset;
 use crate::env::data::EnvError;
 use crate::env::data::catalog::{COMPANIES, QUESTIONS_FOLDER};
-use crate::files;
+use finqa_core::files;
 
 use super::BuildOptions;
 

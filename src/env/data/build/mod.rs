@@ -216,21 +216,21 @@ fn stands_in_cells(case: &Case) -> bool {
     let Some(program) = case.gold.program.as_deref() else {
         return false;
     };
-    let Ok(program) = crate::program::Program::parse(program) else {
+    let Ok(program) = finqa_core::program::Program::parse(program) else {
         return false;
     };
     let table = &case.question.document.table;
     let cells: Vec<f64> = table
         .iter()
         .flat_map(|row| row.iter().skip(1))
-        .flat_map(|cell| crate::number::readings(cell))
+        .flat_map(|cell| finqa_core::number::readings(cell))
         .map(|reading| reading.fraction().abs())
         .collect();
     program
         .literals()
         .filter(|literal| !literal.starts_with("const_"))
         .all(|literal| {
-            let value = crate::number::literal(literal).map(f64::abs);
+            let value = finqa_core::number::literal(literal).map(f64::abs);
             value.is_some_and(|v| cells.iter().any(|c| (c - v).abs() <= 1e-9 * v.max(1.0)))
         })
 }

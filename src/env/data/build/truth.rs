@@ -1,7 +1,7 @@
 //! A gold answer in the form of the environment's truths.
 
 use crate::dataset::Gold;
-use crate::number::{Reading, Value, read, round5};
+use finqa_core::number::{Reading, Value, read, round5};
 
 /// What a submission is graded against.
 #[derive(Clone, Debug, PartialEq, Eq)]

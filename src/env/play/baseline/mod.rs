@@ -19,8 +19,8 @@ use crate::models::{
     ChatModel, ChatReply, ChatRequest, Feature, FinishReason, Message, ModelError, Role, Stop,
     Support, ToolCall,
 };
-use crate::number::{UnitKind, Value as Number, round5};
 use crate::offline::{Guess, Solver};
+use finqa_core::number::{UnitKind, Value as Number, round5};
 use page::{Shape, chosen, documents};
 
 /// What is submitted where the solver has nothing to say: wrong, and plain.

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use crate::analysis::{Answered, Answers, Comparison, Matched, Miss};
 use crate::dataset::Outcome;
-use crate::number::Value;
 use crate::score::Effort;
 use crate::sinks::csv::name;
+use finqa_core::number::Value;
 
 use super::super::detail::Worked;
 use super::super::elements::{Elements, Store};

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::analysis::{Amounts, Answered, Comparison, Origin, RuleComparison};
-use crate::score::statistics::{Interval, bootstrap_difference, percentile};
 use crate::sinks::terminal::{p_value, rule_title, span};
+use finqa_core::stats::{Interval, bootstrap_difference, percentile};
 
 use super::super::figures::percent;
 use super::super::glance::facet_values;

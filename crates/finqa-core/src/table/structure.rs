@@ -1,6 +1,6 @@
 //! The table: typed cells, labelled columns and rows, and its unit.
 
-use crate::dataset::Document;
+use crate::question::Document;
 
 use super::caption::Caption;
 use super::cell::{Cell, CellKind};

@@ -1,0 +1,18 @@
+//! What both products of this workspace build on: financial numbers, the
+//! dataset's program language, tables, questions without gold, statistics.
+//!
+//! Nothing here talks to a model, a server or a file.
+
+#![cfg_attr(
+    test,
+    allow(clippy::float_cmp, reason = "tests compare exact, hand-made values")
+)]
+
+pub mod files;
+pub mod number;
+pub mod outcome;
+pub mod program;
+pub mod question;
+pub mod secrets;
+pub mod stats;
+pub mod table;

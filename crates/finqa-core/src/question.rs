@@ -1,0 +1,110 @@
+//! Questions as an agent may see them: page, text, earlier turns. No gold: that
+//! is a type of the package `convfinqa`, which nothing here can name.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::number::Value;
+
+/// One report page: sentences before the table, the table, sentences after it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// Record id, e.g. `Single_JKHY/2009/page_28.pdf-3`.
+    pub id: String,
+    /// Report page, e.g. `JKHY/2009/page_28.pdf`: the cluster for statistics.
+    pub filename: String,
+    /// Sentences before the table, as filed.
+    pub pre_text: Vec<String>,
+    /// Sentences after the table, as filed.
+    pub post_text: Vec<String>,
+    /// Cell strings as filed, row 0 the header; rows may be ragged.
+    pub table: Vec<Vec<String>>,
+    /// The table before tokenisation, if the file has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table_ori: Option<Vec<Vec<String>>>,
+    /// A document of the user's own, which has none of the dataset's artefacts:
+    /// nothing of it is repaired.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub own: bool,
+}
+
+impl Document {
+    /// All sentences, `pre_text` then `post_text`; sentence `t1` is the first.
+    pub fn sentences(&self) -> impl Iterator<Item = &str> {
+        self.pre_text
+            .iter()
+            .chain(&self.post_text)
+            .map(String::as_str)
+    }
+
+    /// The text that an evidence id names, as filed: `r3c2` a cell (row 0 the
+    /// header, column 0 the row labels), `t5` the fifth sentence. `None` if the
+    /// page has no such cell or sentence; `h1` names an earlier turn, not the page.
+    #[must_use]
+    pub fn evidence(&self, id: &str) -> Option<&str> {
+        let id = id.trim();
+        if let Some((row, column)) = crate::table::position(id) {
+            return self.table.get(row)?.get(column).map(String::as_str);
+        }
+        let digits = id.strip_prefix(['t', 'T'])?;
+        if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let number: usize = digits.parse().ok()?;
+        self.sentences().nth(number.checked_sub(1)?)
+    }
+}
+
+/// Which question this is: the key of an output row.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct QuestionKey {
+    /// Record id.
+    pub id: String,
+    /// `qa`, `qa_0`, `qa_1`, or the turn's number from 0.
+    pub part: String,
+}
+
+impl std::fmt::Display for QuestionKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({})", self.id, self.part)
+    }
+}
+
+/// Where an earlier turn's value comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HistorySource {
+    /// Our own earlier answer.
+    Own,
+    /// The dataset's earlier answer (`--history gold`), put here by `run`.
+    Gold,
+}
+
+/// An earlier turn of the conversation, as the agents may see it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HistoryEntry {
+    /// The earlier question.
+    pub question: String,
+    /// Its value; `None` if it had no answer.
+    pub value: Option<Value>,
+    /// Its program in the dataset's language, references resolved within itself.
+    pub program: Option<String>,
+    /// What the value is, e.g. `net cash from operating activities, 2009`.
+    pub label: Option<String>,
+    /// Where it comes from.
+    pub source: HistorySource,
+}
+
+/// A question as an agent may see it: document, text, earlier turns. No gold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// Which question this is.
+    pub key: QuestionKey,
+    /// The report page.
+    pub document: Arc<Document>,
+    /// The question, trimmed.
+    pub text: String,
+    /// Earlier turns, oldest first; empty for a stand-alone question.
+    pub history: Vec<HistoryEntry>,
+}

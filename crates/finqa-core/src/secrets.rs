@@ -1,0 +1,152 @@
+//! Keeps keys and tokens out of what is shown, kept or sent on.
+
+use std::borrow::Cow;
+
+/// Shorter secrets are not removed: they are too likely to be part of a word.
+const SHORTEST: usize = 6;
+
+/// What replaces a secret.
+pub const HIDDEN: &str = "[redacted]";
+
+/// An address as it may be shown and kept: without user, password, query and
+/// fragment, and without parts of its path that look like keys.
+#[must_use]
+pub fn shown_address(address: &str) -> String {
+    let bare = address.split(['?', '#']).next().unwrap_or_default();
+    let (scheme, rest) = bare.split_once("://").unwrap_or(("", bare));
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let mut shown = match scheme {
+        "" => host.to_owned(),
+        _ => format!("{scheme}://{host}"),
+    };
+    if rest.contains('/') {
+        for segment in path.split('/') {
+            shown.push('/');
+            shown.push_str(if is_key_like(segment) {
+                HIDDEN
+            } else {
+                segment
+            });
+        }
+    }
+    shown
+}
+
+/// Whether a part of a path looks like a key and not like a name: one of the
+/// known beginnings, or letters and digits mixed at a length that names do not have.
+fn is_key_like(segment: &str) -> bool {
+    const BEGINNINGS: [&str; 8] = ["sk-", "pk-", "rk-", "sk_", "gsk_", "hf_", "xai-", "AIza"];
+    const LONGEST_WORD: usize = 16;
+    const SHORTEST_KEY: usize = 8;
+    let runs = segment.split(|c: char| !c.is_ascii_alphanumeric());
+    let mixed = |run: &str| {
+        run.len() >= LONGEST_WORD
+            && run.bytes().any(|byte| byte.is_ascii_digit())
+            && run.bytes().any(|byte| byte.is_ascii_alphabetic())
+    };
+    let begins = BEGINNINGS.iter().any(|start| segment.starts_with(start));
+    (begins && segment.len() >= SHORTEST_KEY) || runs.clone().any(mixed) || is_uuid(segment)
+}
+
+fn is_uuid(text: &str) -> bool {
+    let hex = |part: &str| part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    text.split('-').map(str::len).eq([8, 4, 4, 4, 12]) && text.split('-').all(hex)
+}
+
+/// Text of a server without the secrets that were sent to it.
+#[must_use]
+pub fn strike<'t>(text: &'t str, secrets: &[&str]) -> Cow<'t, str> {
+    without(text, secrets.iter().copied())
+}
+
+/// The same for secrets that come one by one.
+pub fn without<'t, 's>(text: &'t str, secrets: impl Iterator<Item = &'s str>) -> Cow<'t, str> {
+    let mut found: Vec<&str> = secrets
+        .filter(|secret| secret.len() >= SHORTEST && text.contains(secret))
+        .collect();
+    // Longest first: what begins another secret would leave its rest.
+    found.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+    found
+        .into_iter()
+        .fold(Cow::Borrowed(text), |clean, secret| {
+            Cow::Owned(clean.replace(secret, HIDDEN))
+        })
+}
+
+/// The same for every string of a JSON value, names of fields included.
+pub fn strike_json(value: &mut serde_json::Value, secrets: &[&str]) {
+    use serde_json::Value;
+    match value {
+        Value::String(text) => {
+            if let Cow::Owned(clean) = strike(text, secrets) {
+                *text = clean;
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| strike_json(item, secrets)),
+        Value::Object(fields) => {
+            if fields
+                .keys()
+                .any(|name| matches!(strike(name, secrets), Cow::Owned(_)))
+            {
+                let named = std::mem::take(fields).into_iter();
+                *fields = named
+                    .map(|(name, value)| (strike(&name, secrets).into_owned(), value))
+                    .collect();
+            }
+            fields
+                .values_mut()
+                .for_each(|item| strike_json(item, secrets));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case("https://api.openai.com/v1", "https://api.openai.com/v1")]
+    #[case("http://ollama:11434/v1/", "http://ollama:11434/v1/")]
+    #[case(
+        "https://h/openai/deployments/gpt-4o-mini-2024-07-18",
+        "https://h/openai/deployments/gpt-4o-mini-2024-07-18"
+    )]
+    #[case(
+        "https://h/meta-llama/Meta-Llama-3-70B-Instruct",
+        "https://h/meta-llama/Meta-Llama-3-70B-Instruct"
+    )]
+    #[case("https://me:pw@h:1/v1?key=abc#def", "https://h:1/v1")]
+    #[case("h/v1?key=abc", "h/v1")]
+    #[case("https://h/sk-planted-secret/v1", "https://h/[redacted]/v1")]
+    #[case(
+        "https://h/k/0123456789abcdef0123456789abcdef",
+        "https://h/k/[redacted]"
+    )]
+    #[case(
+        "https://h/7f6e5d4c-1a2b-4c3d-8e9f-0123456789ab/v1",
+        "https://h/[redacted]/v1"
+    )]
+    fn an_address_is_shown_without_what_may_be_a_key(#[case] address: &str, #[case] shown: &str) {
+        assert_eq!(shown_address(address), shown);
+    }
+
+    #[test]
+    fn of_a_secret_that_another_begins_nothing_is_left() {
+        let secrets = ["hunter", "hunter-and-gatherer"];
+        assert_eq!(strike("x hunter-and-gatherer", &secrets), "x [redacted]");
+    }
+
+    #[test]
+    fn a_secret_is_struck_out_of_every_string_of_a_value() {
+        let mut value =
+            serde_json::json!({"a hunter2!": ["x hunter2! y", {"b": "hunter2!"}], "n": 1});
+        strike_json(&mut value, &["hunter2!", "x"]);
+        assert_eq!(
+            value,
+            serde_json::json!({"a [redacted]": ["x [redacted] y", {"b": "[redacted]"}], "n": 1})
+        );
+    }
+}
