@@ -23,12 +23,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use convfinqa::dataset::{self, Source};
-use convfinqa::models::ChatModel;
-use convfinqa::offline::Solver;
-use convfinqa::prompt::{Prompts, Rendering};
 use convfinqa::run::Mode;
 use convfinqa::score::{Item, Scorecard, ScoredRow, score};
 use convfinqa::telemetry::{self, LogFormat, LogOptions, Telemetry};
+use finqa_agents::models::ChatModel;
+use finqa_agents::offline::Solver;
+use finqa_agents::prompt::{Prompts, Rendering};
 use finqa_core::program::Program;
 use finqa_core::program::official::{Dialect, evaluate};
 

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use convfinqa::dataset::{Case, HistoryEntry, HistorySource, Source, load};
-use convfinqa::offline::{Guess, Solver};
+use finqa_agents::offline::{Guess, Solver};
 use finqa_core::number::{Value, print, round5};
 use finqa_core::program::official;
 

@@ -14,10 +14,10 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use convfinqa::agents::{Embedded, SecondOpinion, printed_value};
 use convfinqa::dataset::{Case, HistoryEntry, HistorySource, Question, Source, load};
 use convfinqa::score::files::{read_predictions, rescore};
 use convfinqa::score::{Item, ScoredRow};
+use finqa_agents::agents::{Embedded, SecondOpinion, printed_value};
 use finqa_core::number::Value;
 use finqa_core::program::Program;
 use finqa_core::stats::Rate;

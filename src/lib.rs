@@ -13,17 +13,11 @@
     allow(clippy::float_cmp, reason = "tests compare exact, hand-made values")
 )]
 
-pub mod agents;
 pub mod analysis;
 pub mod cli;
 pub mod config;
 pub mod dataset;
 pub mod env;
-pub mod graph;
-pub mod models;
-pub mod offline;
-pub mod parse;
-pub mod prompt;
 pub mod run;
 pub mod score;
 pub mod sinks;

@@ -13,12 +13,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use convfinqa::agents::{Backend, Pair, PairOptions};
 use convfinqa::dataset::Dataset;
-use convfinqa::models::{
+use convfinqa::run::{HistoryMode, Identity, Journal, Mode, Plan, RunMeta, Scheduler};
+use finqa_agents::agents::{Backend, Pair, PairOptions};
+use finqa_agents::models::{
     self, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ModelError, Stop, Support,
 };
-use convfinqa::run::{HistoryMode, Identity, Journal, Mode, Plan, RunMeta, Scheduler};
 use futures::future::BoxFuture;
 
 /// The records at hand, repeated under new ids with pages of their own, as one file.

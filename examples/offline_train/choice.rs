@@ -2,7 +2,7 @@
 //! where they come to the gold value.
 
 use convfinqa::dataset::Question;
-use convfinqa::offline::{Solver, candidates, choice_names};
+use finqa_agents::offline::{Solver, candidates, choice_names};
 
 use crate::items::{Item, converse};
 

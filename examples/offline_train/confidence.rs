@@ -1,6 +1,6 @@
 //! The confidence: logistic regression on the signals of whole answers.
 
-use convfinqa::offline::signal_names;
+use finqa_agents::offline::signal_names;
 
 use crate::slots::dot;
 

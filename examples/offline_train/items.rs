@@ -1,7 +1,7 @@
 //! The questions to train on, each with the gold of the turns before it.
 
 use convfinqa::dataset::{Dataset, HistoryEntry, HistorySource, Question};
-use convfinqa::offline::Solver;
+use finqa_agents::offline::Solver;
 use finqa_core::number::{Value, round5};
 use finqa_core::program::official;
 

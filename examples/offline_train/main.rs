@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use convfinqa::dataset::{Source, load};
-use convfinqa::offline::{Solver, choice_names, feature_weights};
+use finqa_agents::offline::{Solver, choice_names, feature_weights};
 
 use items::{FOLDS, Item, converse, items};
 

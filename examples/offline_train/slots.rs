@@ -1,6 +1,6 @@
 //! The slot scorer: a conditional logit over joint choices of facts.
 
-use convfinqa::offline::{Example, Solver, choice_names, example};
+use finqa_agents::offline::{Example, Solver, choice_names, example};
 
 use crate::items::Item;
 

@@ -1,7 +1,7 @@
 //! Replies: no panic, and what was read is read back the same from its JSON.
 #![no_main]
 
-use convfinqa::parse;
+use finqa_agents::parse;
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|text: &str| {

@@ -9,11 +9,11 @@ use anyhow::Context;
 use tokio::sync::mpsc;
 use tracing::Instrument;
 
-use crate::agents::{CallMemory, Interruption, Pair, own_history, trace};
 use crate::dataset::{self, Document, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey};
-use crate::models::{CallEvent, Observer, Stop};
 use crate::sinks::AnswerView;
 use crate::sinks::terminal::{LeftOut, ProgressOptions, Voice, answer_text};
+use finqa_agents::agents::{CallMemory, Interruption, Pair, own_history, trace};
+use finqa_agents::models::{CallEvent, Observer, Stop};
 
 use super::args::PairArgs;
 use super::{Exit, Failure, provider, settings, signals, stdout, telemetry};

@@ -10,8 +10,8 @@ use anyhow::Context;
 
 use crate::dataset::download::{DownloadEvent, DownloadOptions, download};
 use crate::dataset::{self, Artefact, CheckReport, Dataset, Source, Stats};
-use crate::models;
 use crate::sinks::terminal::{ProgressOptions, Voice};
+use finqa_agents::models;
 use finqa_core::table::Style;
 
 use super::{Exit, Failure, stdout};

@@ -9,14 +9,14 @@ use crate::dataset::{DatasetError, OwnError};
 use crate::env::data::{EnvError, HubError};
 use crate::env::play::PlayError;
 use crate::env::server::ServerError;
-use crate::models::{ErrorKind, ModelError, SettingsError};
-use crate::prompt::PromptError;
 use crate::run::{JournalError, LockError, PlanError, RunError};
 use crate::score::ScoreError;
 use crate::sinks::SinkError;
 use crate::sinks::mlflow::MlflowError;
 use crate::sinks::terminal::harmless;
 use crate::telemetry::TelemetryError;
+use finqa_agents::models::{ErrorKind, ModelError, SettingsError};
+use finqa_agents::prompt::PromptError;
 
 /// How the program ended; the numbers are public (README).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! `convfinqa graph`: the agents' state machine, drawn from the object that runs.
 
-use crate::agents::{Backend, Pair, PairOptions};
 use crate::sinks::mlflow::Drawings;
+use finqa_agents::agents::{Backend, Pair, PairOptions};
 
 use super::{Exit, stdout};
 

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use rust_decimal::Decimal;
 
-use crate::agents::{AnswerFrom, Backend, CriticMode, OpinionUse, PairOptions, Sampling};
 use crate::config::{Origin, Settings, TableStyle};
 use crate::dataset::{self, Dataset, Selection, Source};
-use crate::models::{self, ChatModel, Endpoint, Observer, OpenAiModel, PriceList, PriceOf};
-use crate::prompt::{Prompts, Rendering};
+use finqa_agents::agents::{AnswerFrom, Backend, CriticMode, OpinionUse, PairOptions, Sampling};
+use finqa_agents::models::{self, ChatModel, Endpoint, Observer, OpenAiModel, PriceList, PriceOf};
+use finqa_agents::prompt::{Prompts, Rendering};
 use finqa_core::secrets::shown_address;
 use finqa_core::table::Style;
 

@@ -6,15 +6,15 @@ use std::sync::Arc;
 use anyhow::Context;
 use tokio::sync::mpsc;
 
-use crate::agents::Pair;
 use crate::config::Settings;
 use crate::dataset::Dataset;
-use crate::models::{CallEvent, Observer, PriceOf, Stop};
 use crate::run::{Event, Finish, Identity, Journal, JournalError, Plan, RunError, Scheduler};
 use crate::sinks::mlflow::{Ending, Sent, Sidecar};
 use crate::sinks::terminal::{Look, Progress, ProgressOptions, Voice, summary_tables};
 use crate::sinks::{self, RunFolder, Summary};
 use crate::telemetry::Telemetry;
+use finqa_agents::agents::Pair;
+use finqa_agents::models::{CallEvent, Observer, PriceOf, Stop};
 
 use super::args::RunArgs;
 use super::provider::{self, Answering};

@@ -1,7 +1,7 @@
 //! Ctrl-C, SIGTERM and SIGHUP: the first drains, the second gives up what is in
 //! flight.
 
-use crate::models::Stop;
+use finqa_agents::models::Stop;
 
 /// Listens until the runtime ends. `notice` is called with what to tell the user.
 pub fn listen(stop: Stop, notice: impl Fn(&str) + Send + 'static) {

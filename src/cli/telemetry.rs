@@ -8,9 +8,9 @@ use reqwest::Url;
 use secrecy::SecretString;
 
 use crate::config::{Settings, Traces};
-use crate::models::{Endpoint, http_client};
 use crate::sinks::terminal::Voice;
 use crate::telemetry::{self, LogFormat, LogOptions, Options, Otlp, Telemetry};
+use finqa_agents::models::{Endpoint, http_client};
 
 use super::args::LogArgs;
 use super::provider::variable;

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::config::Settings;
-use crate::models;
 use crate::sinks::mlflow::{Credentials, Delivered, MlflowError, Patience, Sent, Server, Target};
+use finqa_agents::models;
 
 use super::provider::variable;
 

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::agents::{AnswerFrom, CriticMode, OPINION_CONFIDENCE, OpinionUse};
 use crate::run::{HistoryMode, Mode};
 use crate::telemetry::LogFormat;
+use finqa_agents::agents::{AnswerFrom, CriticMode, OPINION_CONFIDENCE, OpinionUse};
 use finqa_core::secrets::HIDDEN;
 
 use super::layers::Origin;

@@ -5,9 +5,9 @@
 use rust_decimal::Decimal;
 use serde::Serialize;
 
-use crate::agents::Answer;
 use crate::dataset::QuestionKey;
 use crate::score::Scores;
+use finqa_agents::agents::Answer;
 use finqa_core::stats::Rate;
 
 use super::row::Row;

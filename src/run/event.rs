@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::agents::Round;
 use crate::dataset::QuestionKey;
+use finqa_agents::agents::Round;
 
 use super::identity::RunMeta;
 use super::row::Row;

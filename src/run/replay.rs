@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 
-use crate::agents::{Answer, Call};
+use finqa_agents::agents::{Answer, Call};
 
 use super::event::Event;
 use super::identity::RunMeta;

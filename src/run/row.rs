@@ -5,10 +5,10 @@ use std::sync::Arc;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-use crate::agents::{Answer, Settled};
 use crate::dataset::{Document, Gold, Kind, Outcome, QuestionKey};
-use crate::models::Cost;
 use crate::score::{Item, ScoredRow, Scores, score};
+use finqa_agents::agents::{Answer, Settled};
+use finqa_agents::models::Cost;
 use finqa_core::number::{Value, round5};
 
 use super::plan::Mode;

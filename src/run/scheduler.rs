@@ -12,8 +12,8 @@ use thiserror::Error;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::{JoinError, JoinSet};
 
-use crate::agents::{Answer, Call, Pair};
-use crate::models::{PriceOf, Stop};
+use finqa_agents::agents::{Answer, Call, Pair};
+use finqa_agents::models::{PriceOf, Stop};
 
 use super::event::{Event, Finish};
 use super::health::Health;

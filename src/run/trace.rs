@@ -6,9 +6,9 @@
 use rust_decimal::prelude::ToPrimitive;
 use tracing::{Span, info, info_span, warn};
 
-use crate::agents;
 use crate::dataset::Outcome;
-use crate::telemetry::{attributes as names, count, fail, if_content, set};
+use finqa_agents::agents;
+use finqa_agents::telemetry::{attributes as names, count, fail, if_content, set};
 
 use super::event::Finish;
 use super::identity::RunMeta;

@@ -8,10 +8,12 @@ use rust_decimal::Decimal;
 use tokio::sync::mpsc;
 use tracing::Instrument;
 
-use crate::agents::{self, Answer, Call, CallMemory, Interruption, Pair, Settled, own_history};
 use crate::dataset::{HistoryEntry, Outcome, Question};
-use crate::models::{Cost, PriceOf, Stop};
 use crate::score::Scores;
+use finqa_agents::agents::{
+    self, Answer, Call, CallMemory, Interruption, Pair, Settled, own_history,
+};
+use finqa_agents::models::{Cost, PriceOf, Stop};
 
 use super::event::Event;
 use super::health::Health;

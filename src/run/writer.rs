@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 
 use tokio::sync::oneshot;
 
-use crate::agents::Call;
+use finqa_agents::agents::Call;
 
 use super::journal::{Entry, Journal, JournalError};
 use super::row::{Row, Stamp};

@@ -3,8 +3,8 @@
 
 use serde::Serialize;
 
-use crate::agents::{CriticVerdict, SecondOpinion, Settled, StopReason, Tally};
 use crate::dataset::{Outcome, Question};
+use finqa_agents::agents::{CriticVerdict, SecondOpinion, Settled, StopReason, Tally};
 use finqa_core::number::{Unit, Value};
 use finqa_core::table::{Style, Table, position};
 
@@ -124,7 +124,7 @@ impl AnswerView {
     }
 }
 
-fn judged(round: &crate::agents::Round) -> Judged {
+fn judged(round: &finqa_agents::agents::Round) -> Judged {
     let mut findings: Vec<String> = round.findings.iter().map(ToString::to_string).collect();
     match &round.verdict {
         CriticVerdict::Revise { findings: others } => {

@@ -3,11 +3,11 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::agents::Settled;
 use crate::dataset::Outcome;
 use crate::run::Row;
 use crate::score::Scores;
 use crate::score::files::cell;
+use finqa_agents::agents::Settled;
 
 use super::folder::{SinkError, Staged};
 

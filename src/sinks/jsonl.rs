@@ -5,8 +5,8 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::agents::Call;
 use crate::run::Row;
+use finqa_agents::agents::Call;
 
 use super::folder::{SinkError, Staged};
 

@@ -6,11 +6,11 @@ use std::path::Path;
 use rust_decimal::Decimal;
 use serde::Serialize;
 
-use crate::agents::Call;
 use crate::dataset::Outcome;
-use crate::models::{Cost, UsageByNode};
 use crate::run::{Agreement, CriticEffect, Journal, Row, RunMeta};
 use crate::score::{EpochCard, Rule, Scorecard, ScoredRow};
+use finqa_agents::agents::Call;
+use finqa_agents::models::{Cost, UsageByNode};
 
 use super::folder::{SinkError, write_atomic};
 

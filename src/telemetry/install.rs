@@ -22,15 +22,23 @@ use super::file::FileTraces;
 use super::log::{Installed, LogLayer, LogOptions};
 use super::otlp::{self, Otlp};
 use super::pipeline::Pipeline;
-use super::record::Content;
 use super::redact::Redactor;
 use super::{LogFormat, Notice};
+use finqa_agents::telemetry::Content;
 
 /// How long the end of a run waits for a collector.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// This program's spans and events are told from its dependencies' by this.
-pub(super) const CRATE: &str = "convfinqa";
+/// The service, and the tracer.
+const SERVICE: &str = "convfinqa";
+/// The packages whose spans and events are ours.
+pub(super) const OURS: [&str; 4] = ["convfinqa", "finqa_agents", "finqa_core", "finqa_env"];
+
+/// Whether a span or an event is from one of this workspace's packages.
+pub(super) fn is_from_us(metadata: &Metadata<'_>) -> bool {
+    OURS.iter()
+        .any(|package| metadata.target().starts_with(package))
+}
 
 /// What leaves the process, and where to.
 pub struct Options {
@@ -99,7 +107,7 @@ pub fn install(options: Options) -> Result<Telemetry, TelemetryError> {
     let tracer = telemetry
         .provider
         .as_ref()
-        .map(|provider| provider.tracer(CRATE));
+        .map(|provider| provider.tracer(SERVICE));
     let ours =
         FilterFn::new(is_ours as fn(&Metadata<'_>) -> bool).with_max_level_hint(LevelFilter::INFO);
     let spans = tracer.map(|tracer| {
@@ -128,14 +136,14 @@ fn is_ours(metadata: &Metadata<'_>) -> bool {
     } else {
         Level::WARN
     };
-    metadata.target().starts_with(CRATE) && *metadata.level() <= least
+    is_from_us(metadata) && *metadata.level() <= least
 }
 
 /// Who we are: our defaults, over them `OTEL_RESOURCE_ATTRIBUTES`, over that
 /// `OTEL_SERVICE_NAME`, as the specification orders them.
 fn resource(service_name: Option<String>) -> Resource {
     let resource = Resource::builder_empty()
-        .with_service_name(CRATE)
+        .with_service_name(SERVICE)
         .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
         .with_attribute(KeyValue::new("telemetry.sdk.language", "rust"))
         .with_attribute(KeyValue::new("telemetry.sdk.name", "opentelemetry"))

@@ -18,10 +18,10 @@ use tracing_subscriber::layer::{Context, Filter};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{EnvFilter, Layer};
 
-use super::attributes;
 use super::error::TelemetryError;
-use super::install::CRATE;
+use super::install::{OURS, is_from_us};
 use super::redact::Redactor;
+use finqa_agents::telemetry::attributes;
 
 /// How log lines look (`--log`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,7 +102,10 @@ fn filter(level: &str) -> Result<EnvFilter, TelemetryError> {
     let level = level.trim();
     let directives = match level.parse::<LevelFilter>() {
         Ok(LevelFilter::OFF) => "off".to_owned(),
-        Ok(own) => format!("{},{CRATE}={own}", own.min(LevelFilter::WARN)),
+        Ok(own) => {
+            let ours = OURS.map(|package| format!("{package}={own}"));
+            format!("{},{}", own.min(LevelFilter::WARN), ours.join(","))
+        }
         Err(_) => level.to_owned(),
     };
     // A lone word that is no level would pass as the name of a target.
@@ -134,7 +137,7 @@ fn tells_content(metadata: &Metadata<'_>) -> bool {
 }
 
 fn is_our_span(metadata: &Metadata<'_>) -> bool {
-    metadata.is_span() && metadata.target().starts_with(CRATE)
+    metadata.is_span() && is_from_us(metadata)
 }
 
 impl<S> Filter<S> for Wanted {

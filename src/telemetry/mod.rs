@@ -3,12 +3,11 @@
 //! collector, log lines to where the caller says.
 //!
 //! Rooms make spans where things happen and name attributes by
-//! [`attributes`]; nothing is recorded, and nothing is formatted, unless the
+//! [`finqa_agents::telemetry::attributes`]; nothing is recorded, and nothing is formatted, unless the
 //! command line has installed a [`Telemetry`]. Prompts and replies are content
-//! and only recorded on request ([`set_content`]). Nothing here decides
+//! and only recorded on request ([`finqa_agents::telemetry::set_content`]). Nothing here decides
 //! anything, and nothing here may fail or hold up a run.
 
-pub mod attributes;
 mod error;
 mod file;
 mod install;
@@ -16,7 +15,6 @@ mod lines;
 mod log;
 mod otlp;
 mod pipeline;
-mod record;
 mod redact;
 
 pub use error::TelemetryError;
@@ -24,9 +22,6 @@ pub use install::{Options, Telemetry, install};
 pub use lines::{TraceLine, TraceLines, read_lines};
 pub use log::{LineSink, LogFormat, LogOptions};
 pub use otlp::Otlp;
-pub use record::{
-    count, fail, if_content, message, messages, set, set_content, set_list, wants_content, word,
-};
 pub use redact::Redactor;
 
 /// Told of trouble, in one line for the user.

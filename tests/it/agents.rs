@@ -6,10 +6,10 @@ use std::sync::Arc;
 use rstest::rstest;
 use serde_json::{Value as Json, json};
 
-use convfinqa::agents::verify::{self, FindingKind};
-use convfinqa::agents::{Answer, AnswerFrom};
 use convfinqa::dataset::{Document, Question, QuestionKey};
-use convfinqa::parse::{Analysis, Evidence};
+use finqa_agents::agents::verify::{self, FindingKind};
+use finqa_agents::agents::{Answer, AnswerFrom};
+use finqa_agents::parse::{Analysis, Evidence};
 use finqa_core::number::{Unit, UnitKind, Value};
 
 use crate::support::agents::is_critic;

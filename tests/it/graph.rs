@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Mutex;
 
-use convfinqa::graph::{BoxFuture, Compiled, END, Graph, GraphError, Node, RunError, RunOptions};
+use finqa_agents::graph::{
+    BoxFuture, Compiled, END, Graph, GraphError, Node, RunError, RunOptions,
+};
 use rstest::rstest;
 use tokio_util::sync::CancellationToken;
 
@@ -89,7 +91,7 @@ const ONE_REVISION: [Option<Route>; 2] = [Some(Route::Revise), Some(Route::Done)
 async fn runs_to_the_end_and_the_hook_sees_every_step() {
     let graph = pair(&ONE_REVISION).compile().unwrap();
     let seen = Mutex::new(Vec::new());
-    let hook = |event: &convfinqa::graph::StepEvent<'_, Route>, state: &Trace| {
+    let hook = |event: &finqa_agents::graph::StepEvent<'_, Route>, state: &Trace| {
         seen.lock().unwrap().push(format!(
             "{} {} -{}-> {} ({})",
             event.step,
@@ -209,7 +211,7 @@ async fn a_loop_stops_at_the_limit_and_says_how_to_fix_it() {
 async fn cancelled_between_steps_the_work_is_kept() {
     let graph = pair(&ONE_REVISION).compile().unwrap();
     let cancel = CancellationToken::new();
-    let hook = |_: &convfinqa::graph::StepEvent<'_, Route>, _: &Trace| cancel.cancel();
+    let hook = |_: &finqa_agents::graph::StepEvent<'_, Route>, _: &Trace| cancel.cancel();
     let mut state = Trace::new();
     let options = RunOptions {
         cancel: cancel.clone(),

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use convfinqa::models::{
+use finqa_agents::models::{
     CallEvent, ChatModel, ChatReply, ChatRequest, ErrorKind, Feature, FinishReason, Flags, Format,
     Message, ModelError, OpenAiModel, Provider, RetryOptions, Scope, Settings, Stop, Support,
     ToolSpec, Usage,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use convfinqa::dataset::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
-use convfinqa::offline::{Guess, Solver};
+use finqa_agents::offline::{Guess, Solver};
 use finqa_core::number::{Scale, UnitKind};
 use finqa_core::program::Program;
 

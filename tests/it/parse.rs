@@ -2,7 +2,7 @@
 
 mod verdict;
 
-use convfinqa::parse::{Analysis, Evidence, Leniency, analysis, verdict};
+use finqa_agents::parse::{Analysis, Evidence, Leniency, analysis, verdict};
 use finqa_core::number::{Scale, Unit, UnitKind};
 use proptest::prelude::*;
 use rstest::rstest;
@@ -201,7 +201,7 @@ fn long_runs_of_anything_are_survived() {
 
 #[test]
 fn only_the_end_of_an_overlong_reply_is_read() {
-    let filler = "é".repeat(convfinqa::parse::MAX_REPLY_BYTES);
+    let filler = "é".repeat(finqa_agents::parse::MAX_REPLY_BYTES);
     let parsed = analysis(&format!("{{\"answer\": \"1\"}} {filler}{PLAIN}")).unwrap();
     assert_eq!(parsed.value, expected());
     assert_eq!(parsed.leniencies, [Leniency::Overlong, Leniency::Prose]);

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use convfinqa::dataset::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
-use convfinqa::parse;
-use convfinqa::prompt::{CriticView, Prompts, Rendering};
+use finqa_agents::parse;
+use finqa_agents::prompt::{CriticView, Prompts, Rendering};
 use finqa_core::number::Value;
 use finqa_core::table::Style;
 

@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::Context;
 
 use crate::env::data::{Catalog, HubEvent, HubOptions, NOTICE, download};
-use crate::models;
 use crate::sinks::terminal::{ProgressOptions, Voice};
+use finqa_agents::models;
 
 use super::super::{Exit, stdout};
 

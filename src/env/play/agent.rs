@@ -11,7 +11,7 @@ use super::game::{Game, count};
 use super::record::{Ending, Episode, FORMAT, Identity, Played, Spent};
 use super::session::{Asked, Session};
 use crate::env::tools::specs;
-use crate::models::{ChatModel, PriceOf, Stop, ToolSpec, messages_json, tools_json};
+use finqa_agents::models::{ChatModel, PriceOf, Stop, ToolSpec, messages_json, tools_json};
 
 /// What the model is told before the question.
 pub(super) const INSTRUCTIONS: &str = include_str!("../../../prompts/player.txt");

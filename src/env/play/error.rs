@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::models::ModelError;
+use finqa_agents::models::ModelError;
 
 /// What went wrong between the agent, the environment and the episodes' file.
 #[derive(Debug, thiserror::Error)]

@@ -12,7 +12,7 @@ use super::record::{Ending, ModelCall, Step};
 use super::session::{Asked, Session, Stepped};
 use super::{trace, written};
 use crate::env::tools::SUBMIT_ANSWER;
-use crate::models::{
+use finqa_agents::models::{
     ChatReply, ChatRequest, Cost, ErrorKind, Message, ModelError, NodeUsage, Stop, ToolCall,
 };
 

@@ -2,7 +2,7 @@
 //! own, or a server that speaks `OpenEnv`'s WebSocket protocol.
 //!
 //! A [`Player`] deals each question once to sessions side by side; a model (any
-//! [`ChatModel`](crate::models::ChatModel), the offline [`Baseline`] among
+//! [`ChatModel`](finqa_agents::models::ChatModel), the offline [`Baseline`] among
 //! them) plays it by tool calls; each [`Episode`] is appended to a [`Log`] as it
 //! ends; [`PlaySummary`] says what they come to. It grades nothing and looks up
 //! nothing: rewards and truths are what the environment says.

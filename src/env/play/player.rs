@@ -21,7 +21,7 @@ use super::log::Log;
 use super::record::{Ending, Episode, Identity, Played};
 use super::session::{Asked, Session, Target};
 use super::trace;
-use crate::models::{ChatModel, PriceOf, Stop};
+use finqa_agents::models::{ChatModel, PriceOf, Stop};
 
 /// Questions dealt again, one after the other, after which a session has seen
 /// all there are; a single one may stand twice in the data.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::dataset::Outcome;
-use crate::models::{NodeUsage, Usage};
+use finqa_agents::models::{NodeUsage, Usage};
 
 /// The version of a line's layout; a newer one is refused.
 pub const FORMAT: u32 = 1;

@@ -20,7 +20,7 @@ use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use super::PlayError;
 use super::address::Address;
 use super::session::{Asked, Stepped};
-use crate::models;
+use finqa_agents::models;
 use finqa_core::secrets::strike_json;
 
 /// How long a connection and one answer may take, as in the public client.

@@ -12,7 +12,9 @@ use super::record::{Ending, Played, Step};
 use super::session::Asked;
 use crate::env::data::question_key;
 use crate::env::tools::specs;
-use crate::telemetry::{attributes as names, count, fail, if_content, messages, set, set_content};
+use finqa_agents::telemetry::{
+    attributes as names, count, fail, if_content, messages, set, set_content,
+};
 
 /// What the agent is called in traces.
 const AGENT: &str = "player";

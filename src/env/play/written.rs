@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use crate::env::tools::specs;
-use crate::models::ToolCall;
+use finqa_agents::models::ToolCall;
 
 /// What stands before the calls, and the calls; `first` numbers them. `None`
 /// where the text is no such reply.

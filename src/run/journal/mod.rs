@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
-use crate::agents::Call;
+use finqa_agents::agents::Call;
 
 use super::identity::RunMeta;
 use super::row::Row;

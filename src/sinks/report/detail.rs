@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::agents::verify::Places;
-use crate::agents::{Answer, Call, Round, Settled, StopReason};
 use crate::dataset::{Document, Gold, Outcome, Question, QuestionKey};
 use crate::run::Row;
 use crate::score::Scores;
 use crate::sinks::terminal::verdict_text;
+use finqa_agents::agents::verify::Places;
+use finqa_agents::agents::{Answer, Call, Round, Settled, StopReason};
 use finqa_core::program::{Argument, Program};
 
 use super::elements::{Elements, Store};

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::dataset::Outcome;
-use crate::models::Cost;
 use crate::run::{Event, Finish, Row};
+use finqa_agents::models::Cost;
 
 use super::left_out::LeftOut;
 use super::look::harmless;
@@ -313,8 +313,8 @@ fn seconds_left(elapsed: Duration, answered: usize, left: usize) -> Option<f64> 
 }
 
 /// A round's verdict in a few words.
-pub(in crate::sinks) fn verdict_text(round: &crate::agents::Round) -> String {
-    use crate::agents::CriticVerdict;
+pub(in crate::sinks) fn verdict_text(round: &finqa_agents::agents::Round) -> String {
+    use finqa_agents::agents::CriticVerdict;
     match &round.verdict {
         CriticVerdict::Ok if round.objections() == 0 => "ALL_OK".to_owned(),
         CriticVerdict::Ok => match round.objections() {

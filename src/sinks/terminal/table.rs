@@ -2,9 +2,9 @@
 
 use comfy_table::{Attribute, Cell, CellAlignment, Table};
 
-use crate::models::NodeUsage;
 use crate::score::{ConversationCard, Rates, Rule, Scorecard};
 use crate::sinks::Summary;
+use finqa_agents::models::NodeUsage;
 use finqa_core::stats::Rate;
 
 use super::look::Look;

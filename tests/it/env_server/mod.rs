@@ -131,7 +131,7 @@ async fn request(
     headers: &[(&str, &str)],
     body: &str,
 ) -> (u16, http_types::HeaderMap, String) {
-    convfinqa::models::install_crypto();
+    finqa_agents::models::install_crypto();
     let client = reqwest::Client::builder()
         .no_proxy()
         .build()

@@ -228,7 +228,7 @@ fn ask(
         .build()
         .unwrap();
     runtime.block_on(async {
-        let client = convfinqa::models::http::client(Duration::from_secs(5), true).unwrap();
+        let client = finqa_agents::models::http::client(Duration::from_secs(5), true).unwrap();
         let reply = make(&client).send().await?;
         let status = reply.status();
         Ok((status, reply.text().await?))

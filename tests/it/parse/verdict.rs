@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 
-use convfinqa::parse::{Leniency, Verdict, verdict};
+use finqa_agents::parse::{Leniency, Verdict, verdict};
 
 #[rstest]
 #[case("ALL_OK", &[])]

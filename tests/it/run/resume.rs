@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use convfinqa::agents::{Backend, Pair, PairOptions};
-use convfinqa::models::Stop;
 use convfinqa::run::{Event, HistoryMode, Journal, Mode, Plan, Scheduler, Status};
+use finqa_agents::agents::{Backend, Pair, PairOptions};
+use finqa_agents::models::Stop;
 
 use crate::support::agents::{question_of, scripted, scripted_as};
 use crate::support::cli::{Ran, Workplace};
@@ -159,7 +159,7 @@ fn a_run_killed_at_20_points_comes_to_the_rows_of_one_that_was_not() {
             .requests()
             .iter()
             .filter(|request| {
-                let messages: Vec<convfinqa::models::Message> =
+                let messages: Vec<finqa_agents::models::Message> =
                     serde_json::from_value(request.body["messages"].clone()).unwrap();
                 done.contains(&(String::new(), serde_json::to_string(&messages).unwrap()))
             })

@@ -2,13 +2,13 @@
 
 use std::sync::{Arc, Mutex};
 
-use convfinqa::agents::{Backend, CriticMode, Pair, PairOptions, Sampling};
 use convfinqa::dataset::{self, Source};
-use convfinqa::models::{
-    ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, Feature, ModelError, Stop, Support, Usage,
-};
 use convfinqa::run::{Event, Finish, HistoryMode, Journal, Mode, Plan, RunMeta, Scheduler, Status};
 use convfinqa::sinks::{Summary, summarise};
+use finqa_agents::agents::{Backend, CriticMode, Pair, PairOptions, Sampling};
+use finqa_agents::models::{
+    ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, Feature, ModelError, Stop, Support, Usage,
+};
 use futures::future::BoxFuture;
 use rust_decimal::Decimal;
 use tokio::sync::mpsc;

@@ -6,7 +6,7 @@ use crate::cli::args::ModelArgs;
 use crate::cli::provider;
 use crate::config::Settings;
 use crate::env::play::{Baseline, PlayError};
-use crate::models::{ChatModel, Endpoint, Feature, Observer, PriceOf, Support};
+use finqa_agents::models::{ChatModel, Endpoint, Feature, Observer, PriceOf, Support};
 
 /// The environment's variables, with those of `OpenEnv`'s inference scripts in
 /// the places of ours.

@@ -20,9 +20,9 @@ use crate::env::play::{
     Player, Target, instructions_hash, latest,
 };
 use crate::env::tools::{ToolLimits, Tools};
-use crate::models::{CallEvent, Observer, Stop};
 use crate::sinks::terminal::{EpisodeProgress, Look, ProgressOptions, episode_tables};
 use crate::telemetry::Telemetry;
+use finqa_agents::models::{CallEvent, Observer, Stop};
 
 use crate::cli::args::{LogArgs, ModelArgs};
 use crate::cli::{Exit, Failure, provider, settings, signals, stdout, telemetry};

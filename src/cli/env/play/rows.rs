@@ -5,16 +5,16 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::agents::{Answer, AnswerFrom, Call, Settled, StopReason, printed_value};
 use crate::dataset::{Document, Gold, Kind, Question};
 use crate::env::data::{Catalog, EnvQuestion, bare_question, question_key};
 use crate::env::play::{Ending, Played};
-use crate::models::{ChatReply, Cost, FinishReason};
-use crate::parse::Analysis;
 use crate::run::{Mode, Row};
 use crate::score::Scores;
 use crate::score::files::filename_of;
 use crate::sinks::{SinkError, write_rows};
+use finqa_agents::agents::{Answer, AnswerFrom, Call, Settled, StopReason, printed_value};
+use finqa_agents::models::{ChatReply, Cost, FinishReason};
+use finqa_agents::parse::Analysis;
 use finqa_core::number::{Value, literal};
 
 /// Writes the rows, in the order of the catalog where it is here; gives the

@@ -15,11 +15,11 @@ use serde_json::{Value, json};
 
 use crate::dataset::{Document, Question, QuestionKey};
 use crate::env::tools::SUBMIT_ANSWER;
-use crate::models::{
+use finqa_agents::models::{
     ChatModel, ChatReply, ChatRequest, Feature, FinishReason, Message, ModelError, Role, Stop,
     Support, ToolCall,
 };
-use crate::offline::{Guess, Solver};
+use finqa_agents::offline::{Guess, Solver};
 use finqa_core::number::{UnitKind, Value as Number, round5};
 use page::{Shape, chosen, documents};
 

@@ -3,10 +3,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{HistoryEntry, HistorySource, Outcome, Question};
 use crate::parse::{Analysis, CriticFinding, Evidence, Leniency};
 use finqa_core::number::{self, Unit, UnitKind, Value};
+use finqa_core::outcome::Outcome;
 use finqa_core::program::Program;
+use finqa_core::question::{HistoryEntry, HistorySource, Question};
 
 use super::percent::{self, is_in_percent};
 use super::stated::stated;

@@ -9,7 +9,7 @@
 //! changes comes last (earlier turns, the question, the analysis), so that a
 //! provider's prefix cache serves rounds and turns over one page.
 //!
-//! No gold can come in: a [`Question`](crate::dataset::Question) has none.
+//! No gold can come in: a [`Question`](finqa_core::question::Question) has none.
 
 mod error;
 mod templates;

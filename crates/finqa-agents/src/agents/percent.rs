@@ -7,10 +7,10 @@
 
 use std::cell::OnceCell;
 
-use crate::dataset::Question;
 use crate::parse::{Analysis, Evidence};
 use finqa_core::number::{self, Unit, UnitKind, Value};
 use finqa_core::program::{Argument, Op, Program, Step};
+use finqa_core::question::Question;
 
 use super::verify::{Places, is_constant, is_number};
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::dataset::Question;
 use crate::graph::{Compiled, Graph, GraphError, RunError, RunOptions, StepEvent};
 use crate::models::{Scope, Stop};
+use finqa_core::question::Question;
 
 use super::analyst::{AnalystKind, AnalystNode, LlmAnalyst};
 use super::answer::{Round, Settled};

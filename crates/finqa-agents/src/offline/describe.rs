@@ -1,7 +1,7 @@
 //! What a guess says of itself: a label for its value, steps in plain
 //! sentences, and where each literal stands.
 
-use crate::dataset::Document;
+use finqa_core::question::Document;
 
 use super::expr::{Expr, Leaf, Op};
 use super::facts::{Fact, Facts, Place};

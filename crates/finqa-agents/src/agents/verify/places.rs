@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::dataset::Question;
 use finqa_core::number::{self, Value};
+use finqa_core::question::Question;
 use finqa_core::table::{CellKind, Style, Table, years_in};
 
 use super::super::percent::says_percent_label;

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::settings::Endpoint;
 use super::types::{ChatReply, Usage};
 
-const TABLE: &str = include_str!("../../data/prices.json");
+const TABLE: &str = include_str!("../../../../data/prices.json");
 
 /// What the tokens of a reply cost in US dollars; `None` where no price is listed.
 pub type PriceOf = Arc<dyn Fn(&ChatReply) -> Option<Decimal> + Send + Sync>;

@@ -13,7 +13,7 @@ use super::settings::Endpoint;
 use super::types::{Feature, Support};
 use super::wire::{Dialect, FormatLevel, SystemRole, TokenLimit};
 
-const TABLE: &str = include_str!("../../data/models.json");
+const TABLE: &str = include_str!("../../../../data/models.json");
 
 /// What is known of a model before it is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

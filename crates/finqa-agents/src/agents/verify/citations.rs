@@ -1,9 +1,9 @@
 //! Whether the cited cells and sentences hold the figures that the program uses.
 
-use crate::dataset::Question;
 use crate::parse::Evidence;
 use finqa_core::number;
 use finqa_core::program::Program;
+use finqa_core::question::Question;
 
 use super::places::{Places, is_number};
 use super::{Finding, FindingKind, checks, is_constant};

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use tracing::{Instrument, Span};
 
-use crate::dataset::Outcome;
 use crate::graph::Node;
 use crate::models::{ChatModel, ChatRequest, Message, Scope};
 use crate::parse::{self, Analysis, Leniency, Parsed};
 use crate::prompt::{Prompts, Rendering};
+use finqa_core::outcome::Outcome;
 
 use super::answer::{Answer, AnswerFrom, CriticVerdict, Round};
 use super::exchange::{Exchange, Failure};

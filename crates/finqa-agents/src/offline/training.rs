@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use crate::dataset::Question;
+use finqa_core::question::Question;
 
 use super::asked::Asked;
 use super::choice::{self, Scene};

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use crate::dataset::Document;
 use finqa_core::number::Scale;
+use finqa_core::question::Document;
 use finqa_core::table::{Style, Table, years_in};
 
 use super::cell;

@@ -3,9 +3,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::dataset::{Document, Question};
 use crate::offline::{EvidenceRef, Guess, Indexed, Solver};
 use crate::parse::{Analysis, Evidence};
+use finqa_core::question::{Document, Question};
 
 use super::analyst::Draft;
 use super::answer::{Answer, AnswerFrom};

@@ -9,35 +9,35 @@ use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, context};
 
 use super::error::PromptError;
 use super::view::{CriticView, Prompt, Rendering, variables};
-use crate::dataset::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
 use finqa_core::files;
 use finqa_core::number::Value;
+use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
 use finqa_core::table::Style;
 
 const EMBEDDED: [(&str, &str); 8] = [
     (
         "analyst_system.j2",
-        include_str!("../../prompts/analyst_system.j2"),
+        include_str!("../../../../prompts/analyst_system.j2"),
     ),
     (
         "analyst_user.j2",
-        include_str!("../../prompts/analyst_user.j2"),
+        include_str!("../../../../prompts/analyst_user.j2"),
     ),
     (
         "conventions.j2",
-        include_str!("../../prompts/conventions.j2"),
+        include_str!("../../../../prompts/conventions.j2"),
     ),
     (
         "critic_system.j2",
-        include_str!("../../prompts/critic_system.j2"),
+        include_str!("../../../../prompts/critic_system.j2"),
     ),
     (
         "critic_user.j2",
-        include_str!("../../prompts/critic_user.j2"),
+        include_str!("../../../../prompts/critic_user.j2"),
     ),
-    ("page.j2", include_str!("../../prompts/page.j2")),
-    ("reask.j2", include_str!("../../prompts/reask.j2")),
-    ("revise.j2", include_str!("../../prompts/revise.j2")),
+    ("page.j2", include_str!("../../../../prompts/page.j2")),
+    ("reask.j2", include_str!("../../../../prompts/reask.j2")),
+    ("revise.j2", include_str!("../../../../prompts/revise.j2")),
 ];
 
 /// The templates of a run.

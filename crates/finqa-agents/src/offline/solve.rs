@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::dataset::{Document, Question};
 use finqa_core::number::{Unit, UnitKind, Value};
+use finqa_core::question::{Document, Question};
 
 use super::asked::Asked;
 use super::choice::{self, Scene};

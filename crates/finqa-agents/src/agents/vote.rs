@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::Outcome;
 use finqa_core::number::{Value, round5};
+use finqa_core::outcome::Outcome;
 
 use super::analyst::Draft;
 use super::answer::Answer;

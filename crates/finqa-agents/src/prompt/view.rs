@@ -2,7 +2,7 @@
 
 use minijinja::context;
 
-use crate::dataset::{Document, HistoryEntry, Question};
+use finqa_core::question::{Document, HistoryEntry, Question};
 use finqa_core::table::{Style, Table, normalise_sentence};
 
 /// How a page is shown.

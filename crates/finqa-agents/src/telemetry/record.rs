@@ -51,7 +51,7 @@ pub fn fail(span: &Span, kind: &str, message: &str) {
 }
 
 /// In the subscriber if content is wanted; found by its type.
-pub(super) struct Content;
+pub struct Content;
 
 impl<S: tracing::Subscriber> Layer<S> for Content {}
 

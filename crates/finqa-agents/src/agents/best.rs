@@ -1,6 +1,6 @@
 //! Which round's answer is returned, and how the exchange ended.
 
-use crate::dataset::Outcome;
+use finqa_core::outcome::Outcome;
 
 use super::answer::{CriticVerdict, Round, Settled, StopReason};
 use super::exchange::Exchange;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tracing::Span;
 
-use crate::dataset::{Outcome, Question};
 use crate::models::{
     ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, FinishReason, Message, ModelError,
     NodeUsage, PriceOf, Scope, Stop,
 };
+use finqa_core::outcome::Outcome;
+use finqa_core::question::Question;
 
 use super::answer::{Round, Settled, StopReason};
 use super::opinion::SecondOpinion;

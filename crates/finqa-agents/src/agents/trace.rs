@@ -4,11 +4,12 @@
 use serde_json::json;
 use tracing::{Span, info_span};
 
-use crate::dataset::{Outcome, Question, QuestionKey};
 use crate::models::{ChatModel, ChatRequest, Scope};
 use crate::telemetry::{
     attributes as names, count, fail, if_content, messages, set, set_content, set_list, word,
 };
+use finqa_core::outcome::Outcome;
+use finqa_core::question::{Question, QuestionKey};
 
 use super::answer::{Round, Settled};
 use super::exchange::{Call, Failure};

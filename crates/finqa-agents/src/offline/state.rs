@@ -1,7 +1,7 @@
 //! What a conversation has established: the earlier turns, re-read from their
 //! questions and programs, so that our own history and a given one work alike.
 
-use crate::dataset::HistoryEntry;
+use finqa_core::question::HistoryEntry;
 
 use super::asked::Asked;
 use super::expr::{Expr, Op};

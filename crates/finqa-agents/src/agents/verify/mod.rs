@@ -12,8 +12,8 @@ mod question;
 
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::Question;
 use finqa_core::program::Program;
+use finqa_core::question::Question;
 
 use super::answer::Answer;
 

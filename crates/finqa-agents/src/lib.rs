@@ -1,0 +1,17 @@
+//! The agents: chat models, prompts, the state machine on petgraph, the analyst
+//! and its critic, and the embedded analyst that needs no model.
+//!
+//! Gold is a type of the package `convfinqa`: nothing here can name it.
+
+#![cfg_attr(
+    test,
+    allow(clippy::float_cmp, reason = "tests compare exact, hand-made values")
+)]
+
+pub mod agents;
+pub mod graph;
+pub mod models;
+pub mod offline;
+pub mod parse;
+pub mod prompt;
+pub mod telemetry;

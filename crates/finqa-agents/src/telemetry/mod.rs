@@ -1,0 +1,12 @@
+//! What agents and models record on `tracing` spans, by the names in
+//! [`attributes`]. Nothing is recorded, and nothing is formatted, unless a
+//! subscriber is installed; prompts and replies are content and only recorded
+//! on request ([`Content`], [`set_content`]).
+
+pub mod attributes;
+mod record;
+
+pub use record::{
+    Content, count, fail, if_content, message, messages, set, set_content, set_list, wants_content,
+    word,
+};
