@@ -38,10 +38,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use convfinqa::env::data::Catalog;
-use convfinqa::env::episode::Rules;
-use convfinqa::env::server::{ServerOptions, bind, serve};
-use convfinqa::env::tools::{ToolLimits, Tools};
+use finqa_env::data::Catalog;
+use finqa_env::episode::Rules;
+use finqa_env::server::{ServerOptions, bind, serve};
+use finqa_env::tools::{ToolLimits, Tools};
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;

@@ -34,7 +34,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use convfinqa::env::data::Catalog;
 use futures::{SinkExt, StreamExt};
 use kinds::{Attack, Kind, kinds};
 use serde_json::{Value, json};
@@ -364,7 +363,7 @@ struct Line {
 
 async fn one(program: &str, kind: Kind, crowd: usize, seconds: Duration) -> Line {
     let mut server = Server::start(program);
-    let catalog = Catalog::builtin().expect("the built-in data");
+    let catalog = convfinqa::env_data::builtin().expect("the built-in data");
     let (company, found) = catalog.companies().first_key_value().expect("a company");
     let table = found.tables.keys().next().expect("a table");
     let place = (company.clone(), table.clone());

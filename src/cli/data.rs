@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use crate::dataset::download::{DownloadEvent, DownloadOptions, download};
 use crate::dataset::{self, Artefact, CheckReport, Dataset, Source, Stats};
 use crate::sinks::terminal::{ProgressOptions, Voice};
 use finqa_agents::models;
+use finqa_core::fetch::{DownloadEvent, DownloadOptions, download};
 use finqa_core::table::Style;
 
 use super::{Exit, Failure, stdout};
@@ -107,7 +107,7 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
     let client = models::http_client(Duration::from_secs(10), false)?;
     let options = DownloadOptions {
         force,
-        ..DownloadOptions::default()
+        ..crate::dataset::published()
     };
     let voice = Voice::new(ProgressOptions {
         terminal: std::io::stderr().is_terminal(),

@@ -4,11 +4,8 @@ use std::process::ExitCode;
 
 use crate::analysis::AnalysisError;
 use crate::config::ConfigError;
-use crate::dataset::download::DownloadError;
 use crate::dataset::{DatasetError, OwnError};
-use crate::env::data::{EnvError, HubError};
-use crate::env::play::PlayError;
-use crate::env::server::ServerError;
+use crate::play::PlayError;
 use crate::run::{JournalError, LockError, PlanError, RunError};
 use crate::score::ScoreError;
 use crate::sinks::SinkError;
@@ -17,6 +14,9 @@ use crate::sinks::terminal::harmless;
 use crate::telemetry::TelemetryError;
 use finqa_agents::models::{ErrorKind, ModelError, SettingsError};
 use finqa_agents::prompt::PromptError;
+use finqa_core::fetch::DownloadError;
+use finqa_env::data::{EnvError, HubError};
+use finqa_env::server::ServerError;
 
 /// How the program ended; the numbers are public (README).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,10 +9,10 @@
 
 mod assemble;
 mod check;
-pub mod download;
 mod error;
 mod load;
 mod own;
+mod published;
 mod raw;
 mod read;
 mod select;
@@ -24,6 +24,7 @@ pub use check::{Artefact, CheckReport, Finding, check};
 pub use error::DatasetError;
 pub use load::{Source, from_str, load, load_sound, sample};
 pub use own::{OwnDocument, OwnError, read_own, read_parts};
+pub use published::published;
 pub use select::{RecordRange, Selection, select};
 pub use show::{RecordView, show};
 pub use stats::{Cells, Range, Stats, stats};

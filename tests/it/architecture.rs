@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 /// `docs/architecture.md` says why.
 const ALLOWED: &[(&str, &[&str])] = &[
     // finqa-core
+    ("fetch", &[]),
     ("number", &[]),
     ("outcome", &[]),
     ("program", &["number"]),
@@ -22,19 +23,33 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("graph", &[]),
     ("offline", &[]),
     ("agents", &["prompt", "models", "graph", "parse", "offline"]),
+    // finqa-env
+    ("python", &[]),
+    ("data", &["fetch", "python"]),
+    ("tools", &["data", "python"]),
+    ("reward", &["python"]),
+    ("episode", &["data", "python", "reward", "tools"]),
+    ("server", &["data", "episode", "python", "reward", "tools"]),
     // convfinqa
-    ("dataset", &[]),
+    ("dataset", &["fetch"]),
     ("score", &["dataset"]),
     ("config", &["agents", "run"]),
     ("run", &["dataset", "agents", "models", "score", "config"]),
-    // The tables of what `analysis` finds and of the episodes that `env` plays
+    // The tables of what `analysis` finds and of the episodes that `play` plays
     // are drawn with those of a run.
     (
         "sinks",
-        &["run", "score", "dataset", "agents", "analysis", "env"],
+        &["run", "score", "dataset", "agents", "analysis", "play"],
     ),
     ("analysis", &["dataset", "score", "run"]),
-    ("env", &["dataset", "models", "offline", "parse", "score"]),
+    ("env_data", &["dataset", "data"]),
+    (
+        "play",
+        &[
+            "dataset", "models", "offline", "parse", "score", "data", "env_data", "episode",
+            "tools",
+        ],
+    ),
 ];
 
 const SHARED: &[&str] = &[

@@ -14,7 +14,9 @@ const DECIDING: &[&str] = &[
     "offline", "agents", "parse", "prompt", "table", "number", "program",
 ];
 /// Rooms that a question passes through; their messages may ask the user something.
-const BESIDE: &[&str] = &["graph", "models", "env"];
+const BESIDE: &[&str] = &[
+    "graph", "models", "data", "episode", "reward", "server", "tools", "play", "env_data",
+];
 /// Words of the longest cue that the embedded rules look for, or of the longest
 /// name of one of their weights.
 const LONGEST_CUE: usize = 9;

@@ -1,13 +1,13 @@
 //! What both products of this workspace build on: financial numbers, the
-//! dataset's program language, tables, questions without gold, statistics.
-//!
-//! Nothing here talks to a model, a server or a file.
+//! dataset's program language, tables, questions without gold, statistics, and
+//! the downloader. Nothing here talks to a model.
 
 #![cfg_attr(
     test,
     allow(clippy::float_cmp, reason = "tests compare exact, hand-made values")
 )]
 
+pub mod fetch;
 pub mod files;
 pub mod number;
 pub mod outcome;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::super::{Exit, stdout};
 use crate::dataset::{self, Source};
-use crate::env::data::{BuildOptions, build};
+use crate::env_data::{BuildOptions, build};
 
 /// What is built, and where.
 #[derive(clap::Args, Debug)]

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use crate::env::data::{Catalog, HubEvent, HubOptions, NOTICE, download};
 use crate::sinks::terminal::{ProgressOptions, Voice};
 use finqa_agents::models;
+use finqa_env::data::{Catalog, HubEvent, HubOptions, NOTICE, download};
 
 use super::super::{Exit, stdout};
 

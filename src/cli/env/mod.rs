@@ -10,8 +10,8 @@ use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::env::data::{Catalog, EnvError};
 use crate::sinks::terminal::Look;
+use finqa_env::data::{Catalog, EnvError};
 
 use super::{Exit, Failure};
 
@@ -50,7 +50,7 @@ fn catalog(data: Option<&OsStr>) -> anyhow::Result<Catalog> {
     // an empty path, so it is read as a plain string.
     match data.filter(|path| !path.is_empty()) {
         Some(path) => Catalog::load(Path::new(path)).map_err(explained),
-        None => Ok(Catalog::builtin()?),
+        None => Ok(crate::env_data::builtin()?),
     }
 }
 

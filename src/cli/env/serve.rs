@@ -9,11 +9,11 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio_util::sync::CancellationToken;
 
-use crate::env::episode::Rules;
-use crate::env::reward::Mode;
-use crate::env::server::{self, ServerError, ServerOptions};
-use crate::env::tools::{ToolLimits, Tools};
 use crate::sinks::terminal::{ProgressOptions, Voice};
+use finqa_env::episode::Rules;
+use finqa_env::reward::Mode;
+use finqa_env::server::{self, ServerError, ServerOptions};
+use finqa_env::tools::{ToolLimits, Tools};
 
 use super::super::args::LogArgs;
 use super::super::{Exit, Failure, signals, telemetry};

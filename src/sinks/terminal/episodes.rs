@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::env::play::{Ending, PlayEvent, PlaySummary, Played};
+use crate::play::{Ending, PlayEvent, PlaySummary, Played};
 
 use super::left_out::LeftOut;
 use super::look::Look;

@@ -4,9 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use convfinqa::dataset::download::{
-    DownloadError, DownloadEvent, DownloadOptions, Published, download,
-};
+use finqa_core::fetch::{DownloadError, DownloadEvent, DownloadOptions, Published, download};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
@@ -85,7 +83,7 @@ fn case(names: &[&str]) -> Case {
             first_pause: Duration::ZERO,
             longest_pause: Duration::ZERO,
             read_timeout: Duration::from_millis(300),
-            ..DownloadOptions::default()
+            ..convfinqa::dataset::published()
         },
         body,
     }

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use convfinqa::env::tools::{ToolLimits, Tools};
+use finqa_env::tools::{ToolLimits, Tools};
 use rstest::rstest;
 
 use super::tools::fixture;

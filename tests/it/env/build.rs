@@ -4,10 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use convfinqa::dataset::{Dataset, from_str};
-use convfinqa::env::data::{BuildOptions, Catalog, build, question_key};
-use convfinqa::env::reward::{Mode, compute_reward};
-use convfinqa::env::tools::{ToolLimits, Tools};
+use convfinqa::env_data::{BuildOptions, build, question_key};
 use finqa_core::number::Value as Executed;
+use finqa_env::data::Catalog;
+use finqa_env::reward::{Mode, compute_reward};
+use finqa_env::tools::{ToolLimits, Tools};
 use serde_json::{Value, json};
 
 use crate::support::cli::Workplace;
@@ -308,8 +309,9 @@ fn gold_answers_of_real_records_earn_one() {
         let Some(records) = published(name) else {
             continue;
         };
-        let of =
-            |tables_only| Catalog::from_dataset(&records, BuildOptions { tables_only }).unwrap();
+        let of = |tables_only| {
+            convfinqa::env_data::catalog(&records, BuildOptions { tables_only }).unwrap()
+        };
         let catalog = of(false);
         assert_eq!(catalog.check().problems, Vec::<String>::new());
         assert_eq!(catalog.questions().len(), asked);

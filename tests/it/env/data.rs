@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use convfinqa::dataset::sample;
-use convfinqa::env::data::{BuildOptions, Catalog, EnvError, build, question_key};
-use convfinqa::env::reward::{Mode, compute_reward};
-use convfinqa::env::tools::{ToolLimits, Tools};
+use convfinqa::env_data::{BuildOptions, build, question_key};
+use finqa_env::data::{Catalog, EnvError};
+use finqa_env::reward::{Mode, compute_reward};
+use finqa_env::tools::{ToolLimits, Tools};
 
 use super::tools::fixture;
 
@@ -25,7 +26,7 @@ fn the_fixture_is_read_and_its_gaps_are_named() {
 
 #[test]
 fn the_builtin_data_are_sound_and_playable() {
-    let catalog = Catalog::builtin().unwrap();
+    let catalog = convfinqa::env_data::builtin().unwrap();
     let report = catalog.check();
     assert_eq!(report.problems, Vec::<String>::new());
     assert!(catalog.invented() && report.questions > 0);
@@ -46,7 +47,7 @@ fn what_is_built_is_what_is_loaded() {
     let dataset = sample().unwrap();
     let report = build(&dataset, out.path(), BuildOptions::default()).unwrap();
     let loaded = Catalog::load(out.path()).unwrap();
-    let direct = Catalog::from_dataset(&dataset, BuildOptions::default()).unwrap();
+    let direct = convfinqa::env_data::catalog(&dataset, BuildOptions::default()).unwrap();
     assert_eq!(loaded.questions(), direct.questions());
     let check = loaded.check();
     assert_eq!(check.problems, Vec::<String>::new());
@@ -67,7 +68,7 @@ fn what_is_built_is_what_is_loaded() {
 /// Every truth must score against itself, and must not be empty.
 #[test]
 fn every_built_truth_can_be_met() {
-    let catalog = Catalog::builtin().unwrap();
+    let catalog = convfinqa::env_data::builtin().unwrap();
     for question in catalog.questions() {
         let truth = &question.answer;
         let inside = truth.trim_start_matches("\\boxed{").trim_end_matches('}');
@@ -79,8 +80,8 @@ fn every_built_truth_can_be_met() {
 #[test]
 fn tables_only_keeps_a_part() {
     let dataset = sample().unwrap();
-    let all = Catalog::from_dataset(&dataset, BuildOptions::default()).unwrap();
-    let some = Catalog::from_dataset(&dataset, BuildOptions { tables_only: true }).unwrap();
+    let all = convfinqa::env_data::catalog(&dataset, BuildOptions::default()).unwrap();
+    let some = convfinqa::env_data::catalog(&dataset, BuildOptions { tables_only: true }).unwrap();
     assert!(some.questions().len() < all.questions().len());
     assert!(
         some.questions()
@@ -94,7 +95,7 @@ fn real_records_build() {
     let Some(dataset) = published("train_first100.json") else {
         return;
     };
-    let catalog = Catalog::from_dataset(&dataset, BuildOptions::default()).unwrap();
+    let catalog = convfinqa::env_data::catalog(&dataset, BuildOptions::default()).unwrap();
     assert_eq!(catalog.questions().len(), 124);
     assert_eq!(catalog.check().problems, Vec::<String>::new());
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use convfinqa::env::data::{Catalog, Fetched, HubError, HubEvent, HubOptions, download};
+use finqa_env::data::{Catalog, Fetched, HubError, HubEvent, HubOptions, download};
 use serde_json::{Value, json};
 use sha1::Digest as _;
 use wiremock::matchers::{method, path, query_param, query_param_is_missing};

@@ -1,8 +1,8 @@
 //! The rules of an episode.
 
-use convfinqa::env::episode::{Begun, Environment, Observation, Rules, StepError};
-use convfinqa::env::reward::Mode;
-use convfinqa::env::tools::FailureKind;
+use finqa_env::episode::{Begun, Environment, Observation, Rules, StepError};
+use finqa_env::reward::Mode;
+use finqa_env::tools::FailureKind;
 use serde_json::{Map, Value, json};
 
 use super::tools::{fixture, tools};

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use convfinqa::env::episode::{Environment, Observation, Rules};
-use convfinqa::env::tools::{ToolLimits, Tools};
+use finqa_env::episode::{Environment, Observation, Rules};
+use finqa_env::tools::{ToolLimits, Tools};
 use serde_json::{Map, Value, json};
 
 use super::tools::{fixture, tools};

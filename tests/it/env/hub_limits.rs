@@ -1,7 +1,7 @@
 //! Hubs that list or send more than the benchmark can have, or names that a
 //! terminal would obey.
 
-use convfinqa::env::data::{HubLimits, HubOptions, download};
+use finqa_env::data::{HubLimits, HubOptions, download};
 use serde_json::json;
 use wiremock::matchers::{method, path};
 use wiremock::{Mock, ResponseTemplate};

@@ -1,6 +1,6 @@
 //! Grading, against vectors taken from the running reference.
 
-use convfinqa::env::reward::{Mode, RewardError, compute_reward};
+use finqa_env::reward::{Mode, RewardError, compute_reward};
 use proptest::prelude::*;
 use rstest::rstest;
 

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use convfinqa::env::data::{Catalog, Cell};
-use convfinqa::env::tools::{FailureKind, ToolLimits, Tools, specs};
+use finqa_env::data::{Catalog, Cell};
+use finqa_env::tools::{FailureKind, ToolLimits, Tools, specs};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::support::cli::Workplace;
 use crate::support::fault_server::{FaultServer, Reply, Request};
-use convfinqa::env::server::ServerOptions;
+use finqa_env::server::ServerOptions;
 
 /// Plays some questions of the fixture by a model on this server.
 fn play_by(

@@ -1,7 +1,7 @@
 //! The tool agent beside the two agents, on the same questions.
 
-use convfinqa::env::data::{BuildOptions, Catalog, build};
-use convfinqa::env::server::ServerOptions;
+use convfinqa::env_data::{BuildOptions, build};
+use finqa_env::server::ServerOptions;
 use serde_json::Value;
 
 use super::{Serving, play};
@@ -53,7 +53,10 @@ fn an_environment_built_from_records_sets_the_two_agents_and_the_tool_agent_side
 #[test]
 fn with_a_server_the_gold_is_what_its_state_tells_once_the_episode_is_over() {
     let place = Workplace::new();
-    let server = Serving::start(Catalog::builtin().unwrap(), ServerOptions::default());
+    let server = Serving::start(
+        convfinqa::env_data::builtin().unwrap(),
+        ServerOptions::default(),
+    );
     play(&place, &["--url", &server.url, "--out", "tool.jsonl"])
         .0
         .succeeds();
@@ -73,6 +76,6 @@ fn with_a_server_the_gold_is_what_its_state_tells_once_the_episode_is_over() {
     let compared: Value = serde_json::from_str(&compared.succeeds().stdout).unwrap();
     assert_eq!(
         compared["questions"],
-        Catalog::builtin().unwrap().questions().len()
+        convfinqa::env_data::builtin().unwrap().questions().len()
     );
 }

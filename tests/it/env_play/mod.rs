@@ -14,10 +14,10 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use convfinqa::env::data::Catalog;
-use convfinqa::env::episode::Rules;
-use convfinqa::env::server::{ServerOptions, spawn_in_process};
-use convfinqa::env::tools::{ToolLimits, Tools};
+use finqa_env::data::Catalog;
+use finqa_env::episode::Rules;
+use finqa_env::server::{ServerOptions, spawn_in_process};
+use finqa_env::tools::{ToolLimits, Tools};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 

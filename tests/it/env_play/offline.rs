@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use convfinqa::env::data::Catalog;
-use convfinqa::env::server::ServerOptions;
+use finqa_env::server::ServerOptions;
 use serde_json::Value;
 
 use super::{FIXTURE, Serving, episodes, fixture, play};
@@ -24,7 +23,7 @@ fn the_baseline_plays_the_built_in_data_by_the_four_tools() {
     let place = Workplace::new();
     let (ran, summary) = play(&place, &["--out", "a.jsonl"]);
     ran.succeeds();
-    let catalog = Catalog::builtin().unwrap();
+    let catalog = convfinqa::env_data::builtin().unwrap();
     let questions = catalog.questions().len();
     assert_eq!(summary["episodes"], questions);
     assert_eq!(summary["reward"]["n"], questions);

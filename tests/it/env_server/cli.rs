@@ -4,7 +4,6 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
-use convfinqa::env::data::Catalog;
 use serde_json::json;
 
 fn convfinqa() -> Command {
@@ -86,7 +85,7 @@ impl Served {
 
     /// A stateless query of the built-in data's first table.
     fn query(&self, query: &str) -> String {
-        let catalog = Catalog::builtin().expect("the built-in data");
+        let catalog = convfinqa::env_data::builtin().expect("the built-in data");
         let (company, found) = catalog.companies().first_key_value().expect("a company");
         let table = found.tables.keys().next().expect("a table");
         let asked = json!({"company_name": company, "table_name": table, "query": query});

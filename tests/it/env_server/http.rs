@@ -4,7 +4,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::{JSON, get, options, post, request, start};
-use convfinqa::env::server::ServerOptions;
+use finqa_env::server::ServerOptions;
 
 #[tokio::test]
 async fn the_informing_routes_answer() {

@@ -13,10 +13,9 @@ mod socket;
 
 use std::sync::Arc;
 
-use convfinqa::env::data::Catalog;
-use convfinqa::env::episode::Rules;
-use convfinqa::env::server::{RunningServer, ServerOptions, spawn_in_process};
-use convfinqa::env::tools::{ToolLimits, Tools};
+use finqa_env::episode::Rules;
+use finqa_env::server::{RunningServer, ServerOptions, spawn_in_process};
+use finqa_env::tools::{ToolLimits, Tools};
 use futures::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
@@ -25,7 +24,7 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 /// Tools over the data that is built in.
 fn tools() -> Arc<Tools> {
-    let catalog = Catalog::builtin().expect("the built-in data");
+    let catalog = convfinqa::env_data::builtin().expect("the built-in data");
     Arc::new(Tools::new(Arc::new(catalog), ToolLimits::default()))
 }
 

@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::{get, options, post, start};
-use convfinqa::env::server::{RunningServer, ServerOptions};
+use finqa_env::server::{RunningServer, ServerOptions};
 
 /// A server that waits for requests no longer than a slow test machine needs.
 async fn impatient() -> RunningServer {

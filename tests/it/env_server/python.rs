@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
-use convfinqa::env::data::Catalog;
-use convfinqa::env::episode::Rules;
-use convfinqa::env::server::{RunningServer, spawn_in_process};
-use convfinqa::env::tools::{ToolLimits, Tools};
+use finqa_env::data::Catalog;
+use finqa_env::episode::Rules;
+use finqa_env::server::{RunningServer, spawn_in_process};
+use finqa_env::tools::{ToolLimits, Tools};
 use rstest::rstest;
 
 use super::{options, start};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::{Socket, get, options, rpc, start};
-use convfinqa::env::server::ServerOptions;
+use finqa_env::server::ServerOptions;
 
 #[tokio::test]
 async fn a_full_server_says_so_and_a_freed_slot_is_free_at_once() {

@@ -6,8 +6,8 @@ use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
 
 use super::{Socket, options, start, start_with};
-use convfinqa::env::episode::Rules;
-use convfinqa::env::server::ServerOptions;
+use finqa_env::episode::Rules;
+use finqa_env::server::ServerOptions;
 
 #[tokio::test]
 async fn an_episode_from_reset_to_reward() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::cli::args::ModelArgs;
 use crate::cli::provider;
 use crate::config::Settings;
-use crate::env::play::{Baseline, PlayError};
+use crate::play::{Baseline, PlayError};
 use finqa_agents::models::{ChatModel, Endpoint, Feature, Observer, PriceOf, Support};
 
 /// The environment's variables, with those of `OpenEnv`'s inference scripts in

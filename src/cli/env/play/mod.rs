@@ -13,16 +13,15 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 
 use crate::config::Settings;
-use crate::env::data::Catalog;
-use crate::env::episode::Rules;
-use crate::env::play::{
+use crate::play::{
     Address, AgentOptions, Finish, Identity, Log, PlayEvent, PlayOptions, PlaySummary, Played,
     Player, Target, instructions_hash, latest,
 };
-use crate::env::tools::{ToolLimits, Tools};
 use crate::sinks::terminal::{EpisodeProgress, Look, ProgressOptions, episode_tables};
 use crate::telemetry::Telemetry;
 use finqa_agents::models::{CallEvent, Observer, Stop};
+use finqa_env::episode::Rules;
+use finqa_env::tools::{ToolLimits, Tools};
 
 use crate::cli::args::{LogArgs, ModelArgs};
 use crate::cli::{Exit, Failure, provider, settings, signals, stdout, telemetry};
@@ -171,7 +170,7 @@ fn target(
         .clone()
         .or_else(|| provider::variable("FINQA_DATA_PATH").map(OsString::from));
     let catalog = match data {
-        Some(path) if path == "sample" => Catalog::builtin()?,
+        Some(path) if path == "sample" => crate::env_data::builtin()?,
         Some(path) => super::catalog(Some(&path))?,
         None if remote_model => {
             return Err(Failure::new(
@@ -181,7 +180,7 @@ fn target(
             )
             .into());
         }
-        None => Catalog::builtin()?,
+        None => crate::env_data::builtin()?,
     };
     let hash = catalog.hash();
     let tools = Arc::new(Tools::new(Arc::new(catalog), ToolLimits::default()));

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::dataset::{Document, Gold, Kind, Question};
-use crate::env::data::{Catalog, EnvQuestion, bare_question, question_key};
-use crate::env::play::{Ending, Played};
+use crate::env_data::question_key;
+use crate::play::{Ending, Played};
 use crate::run::{Mode, Row};
 use crate::score::Scores;
 use crate::score::files::filename_of;
@@ -16,6 +16,7 @@ use finqa_agents::agents::{Answer, AnswerFrom, Call, Settled, StopReason, printe
 use finqa_agents::models::{ChatReply, Cost, FinishReason};
 use finqa_agents::parse::Analysis;
 use finqa_core::number::{Value, literal};
+use finqa_env::data::{Catalog, EnvQuestion, bare_question};
 
 /// Writes the rows, in the order of the catalog where it is here; gives the
 /// path, or `None` if no question was built from `ConvFinQA`.

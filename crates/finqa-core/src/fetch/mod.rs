@@ -1,0 +1,159 @@
+//! Fetches the published archive, verifies it and unpacks it.
+//!
+//! A broken download is resumed where it stopped (`data.zip.part`), in this
+//! call or in the next one. Nothing is put under its own name before its git
+//! blob id is verified, so a file that is there is whole. The client comes from
+//! outside; this module decides nothing about proxies or certificates.
+
+mod archive;
+mod error;
+mod http;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub use archive::verify;
+pub use error::DownloadError;
+pub use http::fetch;
+
+/// What to fetch, from where, and how patiently.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DownloadOptions {
+    /// Address of the folder that holds the archive, without a slash at its end.
+    pub base_url: String,
+    /// The archive.
+    pub archive: Published,
+    /// The files in it; folders inside the archive do not matter.
+    pub files: Vec<Published>,
+    /// Tries in a row that may fail without a byte of progress.
+    pub attempts: u32,
+    /// The first pause between tries; it doubles up to [`DownloadOptions::longest_pause`].
+    pub first_pause: Duration,
+    /// The longest pause between tries, also where the server asks for more.
+    pub longest_pause: Duration,
+    /// How long a silent connection is waited for.
+    pub read_timeout: Duration,
+    /// Fetch again even if all files are there.
+    pub force: bool,
+    /// Most bytes that are taken of the archive.
+    pub most_bytes: u64,
+}
+
+/// A published file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Published {
+    /// Its name.
+    pub name: String,
+    /// Its git blob id (SHA-1 of `blob <length>\0` and the bytes), where known.
+    pub blob: Option<String>,
+    /// Whether an archive without it is wrong.
+    pub required: bool,
+}
+
+impl Published {
+    /// A file by its name, its blob id where known, and whether it is required.
+    #[must_use]
+    pub fn new(name: &str, blob: Option<&str>, required: bool) -> Self {
+        Self {
+            name: name.to_owned(),
+            blob: blob.map(str::to_owned),
+            required,
+        }
+    }
+}
+
+impl DownloadOptions {
+    /// One file from the folder at `base_url`, with the patience that a public
+    /// server deserves.
+    #[must_use]
+    pub fn new(base_url: String, archive: Published) -> Self {
+        Self {
+            base_url,
+            archive,
+            files: Vec::new(),
+            attempts: 6,
+            first_pause: Duration::from_secs(1),
+            longest_pause: Duration::from_secs(30),
+            read_timeout: Duration::from_secs(30),
+            most_bytes: archive::LARGEST,
+            force: false,
+        }
+    }
+}
+
+/// What happens on the way, for a progress bar.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DownloadEvent {
+    /// All files are there and the known ones verified: nothing is fetched.
+    AlreadyThere,
+    /// A part from an earlier try is there and is gone on with.
+    Resuming {
+        /// Bytes that need not be fetched again.
+        bytes: u64,
+    },
+    /// Bytes of the archive so far.
+    Received {
+        /// Bytes on disk.
+        bytes: u64,
+        /// Bytes in all, if the server said so.
+        total: Option<u64>,
+    },
+    /// A try failed; another follows after a pause.
+    Retrying {
+        /// What failed.
+        reason: String,
+        /// How long until the next try.
+        pause: Duration,
+    },
+    /// A file's blob id is the published one.
+    Verified {
+        /// The file's name.
+        name: String,
+    },
+    /// A file was unpacked.
+    Unpacked {
+        /// The file's name.
+        name: String,
+        /// Its size in bytes.
+        bytes: u64,
+    },
+    /// The archive does not hold this file, which is not required.
+    NotInArchive {
+        /// The file's name.
+        name: String,
+    },
+}
+
+/// Fetches, verifies and unpacks into `folder`, which is made if need be; gives
+/// the paths of the files. `progress` is called often and should return soon.
+///
+/// Unpacking runs on the calling thread. Give a client without a total timeout:
+/// [`DownloadOptions::read_timeout`] guards against a silent server.
+///
+/// # Errors
+/// See [`DownloadError`]. What was fetched stays in `data.zip.part` unless it
+/// is proved wrong.
+pub async fn download(
+    client: &reqwest::Client,
+    folder: &Path,
+    options: &DownloadOptions,
+    progress: &mut (dyn FnMut(DownloadEvent) + Send),
+) -> Result<Vec<PathBuf>, DownloadError> {
+    if !options.force && archive::all_there(folder, &options.files) {
+        progress(DownloadEvent::AlreadyThere);
+        return Ok(archive::present(folder, &options.files));
+    }
+    std::fs::create_dir_all(folder).map_err(|source| DownloadError::write(folder, source))?;
+    let path = folder.join(&options.archive.name);
+    let kept = path.exists() && archive::verify(&path, &options.archive).is_ok();
+    if !kept {
+        http::fetch(client, &path, options, progress).await?;
+    }
+    progress(DownloadEvent::Verified {
+        name: options.archive.name.clone(),
+    });
+    let files = archive::unpack(&path, folder, &options.files, progress)?;
+    // The files are verified one by one, so the archive has done its work.
+    std::fs::remove_file(&path).map_err(|source| DownloadError::write(&path, source))?;
+    Ok(files)
+}

@@ -1,0 +1,350 @@
+//! The catalog: everything a data directory holds, read once.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::frame::RawFrame;
+use super::note::Note;
+use super::questions::{self, EnvQuestion};
+use super::typed::{self, Column};
+use super::{EnvError, info, parallel};
+use finqa_core::files;
+
+/// Where the questions stand in a data directory.
+pub const QUESTIONS: &str = "benchmark_questions/finqa.csv";
+/// The folder of the questions.
+pub const QUESTIONS_FOLDER: &str = "benchmark_questions";
+/// Where the companies' folders stand.
+pub const COMPANIES: &str = "input_companies";
+/// The metadata of all tables, beside the companies' folders.
+pub const METADATA: &str = "input_companies/tables_cleaned_all_companies.json";
+
+/// One table: a JSON file of a company.
+#[derive(Debug)]
+pub struct Table {
+    /// File name without `.json`.
+    pub name: String,
+    /// Its columns, or why it cannot be queried.
+    pub columns: Result<Vec<Column>, String>,
+    /// Its place among all tables of the catalog: the key of its database.
+    pub number: usize,
+}
+
+/// A company and its tables.
+#[derive(Debug, Default)]
+pub struct Company {
+    /// Tables by name, sorted.
+    pub tables: BTreeMap<String, Arc<Table>>,
+}
+
+/// What [`Catalog::check`] found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckReport {
+    /// Companies with a folder.
+    pub companies: usize,
+    /// Tables that can be queried.
+    pub tables: usize,
+    /// Questions that can be asked.
+    pub questions: usize,
+    /// One line for each thing that is wrong; empty if all is well.
+    pub problems: Vec<String>,
+}
+
+/// Everything a data directory holds. Immutable; share it in an `Arc`.
+#[derive(Debug)]
+pub struct Catalog {
+    source: String,
+    invented: bool,
+    companies: BTreeMap<String, Company>,
+    /// `company/table` to the finished text of `get_table_info`.
+    info: HashMap<String, String>,
+    questions: Vec<EnvQuestion>,
+    problems: Vec<String>,
+}
+
+/// The files of a data directory, wherever they come from.
+#[derive(Debug, Default)]
+pub struct Files {
+    /// The bytes of the questions' CSV.
+    pub questions: Vec<u8>,
+    /// `company/table` to its entry.
+    pub metadata: Map<String, Value>,
+    /// Company, table name without `.json`, the table or why it is none.
+    pub tables: Vec<(String, String, Result<Value, String>)>,
+    /// Companies, with and without tables.
+    pub companies: Vec<String>,
+}
+
+impl Catalog {
+    /// Reads a data directory in the reference's layout.
+    ///
+    /// # Errors
+    /// If the questions or the metadata cannot be read. A single damaged table
+    /// is no error here: [`Catalog::check`] names it, and querying it says so.
+    pub fn load(path: &Path) -> Result<Self, EnvError> {
+        let mut files = Files {
+            questions: read(&path.join(QUESTIONS))?,
+            ..Files::default()
+        };
+        let metadata = path.join(METADATA);
+        files.metadata = serde_json::from_slice(&read(&metadata)?).map_err(|source| {
+            let path = metadata;
+            EnvError::Metadata { path, source }
+        })?;
+        let mut found = Vec::new();
+        for company in entries(&path.join(COMPANIES))? {
+            if !company.is_dir() {
+                continue;
+            }
+            let Some(name) = company.file_name().and_then(|n| n.to_str()) else {
+                continue;
+            };
+            files.companies.push(name.to_owned());
+            for file in entries(&company)? {
+                let table = file.file_name().and_then(|n| n.to_str());
+                if let Some(table) = table.filter(|t| t.ends_with(".json")) {
+                    found.push((name.to_owned(), table.replace(".json", ""), file));
+                }
+            }
+        }
+        let parsed = parallel::map(&found, |(_, _, file)| -> Result<_, EnvError> {
+            Ok(serde_json::from_slice(&read(file)?).map_err(|e| e.to_string()))
+        });
+        for ((company, table, _), parsed) in found.into_iter().zip(parsed) {
+            files.tables.push((company, table, parsed?));
+        }
+        let invented = Note::read(path)?.is_some_and(|note| note.invented);
+        Self::from_files(path.display().to_string(), invented, path, files)
+    }
+
+    /// Builds the catalog from files already read; `path` is for error texts.
+    pub fn from_files(
+        source: String,
+        invented: bool,
+        path: &Path,
+        files: Files,
+    ) -> Result<Self, EnvError> {
+        let csv = path.join(QUESTIONS);
+        let (questions, rows) = questions::read(&csv, &files.questions)?;
+        if questions.is_empty() {
+            let path = path.to_owned();
+            return Err(EnvError::NoQuestions { path });
+        }
+        let mut problems: Vec<String> = rows
+            .into_iter()
+            .map(|row| format!("{QUESTIONS}: {row}"))
+            .collect();
+        let mut companies: BTreeMap<String, Company> = BTreeMap::new();
+        for name in files.companies {
+            companies.entry(name).or_default();
+        }
+        let typed = parallel::map(&files.tables, |(_, _, value)| {
+            let frame = RawFrame::from_json(value.as_ref().map_err(Clone::clone)?)?;
+            typed::columns(&frame)
+        });
+        let tables = files.tables.into_iter().zip(typed);
+        for (number, ((company, name, _), columns)) in tables.enumerate() {
+            if let Err(reason) = &columns {
+                problems.push(format!("{COMPANIES}/{company}/{name}.json: {reason}"));
+            }
+            let table = Arc::new(Table {
+                name: name.clone(),
+                columns,
+                number,
+            });
+            companies
+                .entry(company)
+                .or_default()
+                .tables
+                .insert(name, table);
+        }
+        let mut info = HashMap::with_capacity(files.metadata.len());
+        let entries: Vec<(String, Value)> = files.metadata.into_iter().collect();
+        let described = parallel::map(&entries, |(_, entry)| {
+            let (frame, fault) = match described_frame(entry) {
+                Ok(frame) => (frame, None),
+                Err(reason) => (RawFrame::default(), Some(reason)),
+            };
+            let text = entry
+                .as_object()
+                .map(|entry| info::table_info(entry, &frame));
+            (text, fault)
+        });
+        for ((key, _), (text, fault)) in entries.into_iter().zip(described) {
+            if let Some(reason) = fault {
+                problems.push(format!("{METADATA}: {key}: {reason}"));
+            }
+            if let Some(text) = text {
+                info.insert(key, text);
+            }
+        }
+        Ok(Self {
+            source,
+            invented,
+            companies,
+            info,
+            questions,
+            problems,
+        })
+    }
+
+    /// Where it comes from, to be shown to people: a path, or `built-in sample`.
+    #[must_use]
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Whether pages and questions are invented, so that a reward says nothing.
+    #[must_use]
+    pub fn invented(&self) -> bool {
+        self.invented
+    }
+
+    /// blake3 over the questions and what is said of the tables, hex: whether
+    /// two episodes were played on the same data.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        let mut put = |text: &str| {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        };
+        for question in &self.questions {
+            for text in [
+                &question.id,
+                &question.question,
+                &question.company,
+                &question.answer,
+            ] {
+                put(text);
+            }
+        }
+        let mut info: Vec<_> = self.info.iter().collect();
+        info.sort();
+        for (table, text) in info {
+            put(table);
+            put(text);
+        }
+        hasher.finalize().to_hex().to_string()
+    }
+
+    /// The companies by name, sorted.
+    #[must_use]
+    pub fn companies(&self) -> &BTreeMap<String, Company> {
+        &self.companies
+    }
+
+    /// The questions that can be asked, in file order; never empty.
+    #[must_use]
+    pub fn questions(&self) -> &[EnvQuestion] {
+        &self.questions
+    }
+
+    /// A table by company and name. Names are looked up, never joined to a path.
+    #[must_use]
+    pub fn table(&self, company: &str, table: &str) -> Option<&Arc<Table>> {
+        self.companies.get(company)?.tables.get(table)
+    }
+
+    /// The text of `get_table_info` for a table that the metadata describe.
+    #[must_use]
+    pub fn table_info(&self, company: &str, table: &str) -> Option<&str> {
+        self.info
+            .get(&format!("{company}/{table}"))
+            .map(String::as_str)
+    }
+
+    /// Whether every table is readable and described, and every question's
+    /// company present.
+    #[must_use]
+    pub fn check(&self) -> CheckReport {
+        let mut problems = self.problems.clone();
+        let mut readable = 0;
+        for (company, found) in &self.companies {
+            for table in found.tables.values() {
+                readable += usize::from(table.columns.is_ok());
+                if self.table_info(company, &table.name).is_none() {
+                    let name = &table.name;
+                    problems.push(format!(
+                        "{COMPANIES}/{company}/{name}.json: not described in the metadata, \
+                         so that get_table_info does not find it"
+                    ));
+                }
+            }
+        }
+        for key in self.info.keys() {
+            let there = key
+                .split_once('/')
+                .is_some_and(|(c, t)| self.table(c, t).is_some());
+            if !there {
+                problems.push(format!("{METADATA}: {key}: there is no such table"));
+            }
+        }
+        for question in &self.questions {
+            let (id, company) = (&question.id, &question.company);
+            let tables = self.companies.get(company).map(|c| c.tables.len());
+            match tables {
+                None => problems.push(format!("question {id}: there is no company `{company}`")),
+                Some(0) => problems.push(format!("question {id}: `{company}` has no tables")),
+                Some(_) => {}
+            }
+        }
+        problems.sort();
+        CheckReport {
+            companies: self.companies.len(),
+            tables: readable,
+            questions: self.questions.len(),
+            problems,
+        }
+    }
+}
+
+/// The table files of a data directory, `company/file`, sorted.
+pub(super) fn tables_in(folder: &Path) -> Result<Vec<String>, EnvError> {
+    let mut found = Vec::new();
+    for company in entries(&folder.join(COMPANIES))? {
+        if company.is_dir() {
+            for file in entries(&company)? {
+                let inside = file.strip_prefix(folder.join(COMPANIES)).unwrap_or(&file);
+                if inside.extension().is_some_and(|e| e == "json") {
+                    found.push(inside.display().to_string());
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// The frame in an entry's `table` text.
+fn described_frame(entry: &Value) -> Result<RawFrame, String> {
+    let text = entry.get("table").and_then(Value::as_str);
+    let text = text.ok_or("the entry has no `table` text")?;
+    let value: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
+    RawFrame::from_json(&value)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, EnvError> {
+    files::read(path).map_err(|source| {
+        let path = path.to_owned();
+        EnvError::Io { path, source }
+    })
+}
+
+/// The entries of a folder, sorted: the order of a listing must not depend on
+/// the file system.
+fn entries(path: &Path) -> Result<Vec<std::path::PathBuf>, EnvError> {
+    let failed = |source| EnvError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let entries = std::fs::read_dir(path).map_err(failed)?;
+    let mut entries = entries
+        .map(|e| e.map(|e| e.path()))
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(failed)?;
+    entries.sort();
+    Ok(entries)
+}

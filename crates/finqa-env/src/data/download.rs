@@ -1,0 +1,380 @@
+//! Fetches the published benchmark from its hub, verified file by file.
+//!
+//! The hub names a revision and lists its files with their hashes (a git blob
+//! id, or SHA-256 for a large file); nothing is put under its own name before
+//! it has been verified, and what is there and right is not fetched again. The
+//! client comes from outside. The files are published under Apache-2.0 with the
+//! request not to train on them: [`NOTICE`] is for whoever starts a download.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
+
+use super::catalog::COMPANIES;
+use super::hub::{Fetched, HubError, HubEvent, HubLimits, HubOptions};
+use super::note::Note;
+use finqa_core::fetch::{DownloadError, DownloadEvent, DownloadOptions, Published, fetch, verify};
+use finqa_core::files;
+
+/// What to tell people before anything is fetched.
+pub const NOTICE: &str = "SnorkelFinance (snorkelai/finqa-data), Apache-2.0; \
+    its authors publish it for evaluation only: do not train on it";
+
+#[derive(Debug, Deserialize)]
+struct Revision {
+    sha: String,
+}
+
+/// One line of the hub's listing.
+#[derive(Clone, Debug, Deserialize)]
+struct Entry {
+    #[serde(rename = "type")]
+    kind: String,
+    path: String,
+    oid: String,
+    size: u64,
+    lfs: Option<Large>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Large {
+    oid: String,
+    size: Option<u64>,
+}
+
+impl Entry {
+    /// Its size; the listing's own is that of the pointer where the file is large.
+    fn bytes(&self) -> u64 {
+        let large = self.lfs.as_ref().and_then(|large| large.size);
+        large.unwrap_or(self.size)
+    }
+}
+
+impl HubLimits {
+    /// What of these files is over a limit.
+    fn exceeded_by(&self, files: &[Entry]) -> Option<String> {
+        let count = files.len();
+        if count > self.files {
+            return Some(format!("{count} files are more than {}", self.files));
+        }
+        if let Some(file) = files.iter().find(|file| file.bytes() > self.file_bytes) {
+            let (path, bytes) = (&file.path, file.bytes());
+            let limit = self.file_bytes;
+            return Some(format!("{path} with {bytes} bytes is larger than {limit}"));
+        }
+        // Sizes of other people's: their sum may not fit.
+        let total = files
+            .iter()
+            .try_fold(0_u64, |sum, file| sum.checked_add(file.bytes()))
+            .unwrap_or(u64::MAX);
+        (total > self.total_bytes)
+            .then(|| format!("{total} bytes are more than {}", self.total_bytes))
+    }
+}
+
+/// Fetches what is missing of the benchmark into `folder`, which becomes a data
+/// directory.
+///
+/// Run it again after a failure: whole files are kept, a broken one is gone on
+/// with. Give a client without a total timeout, and one that follows redirects,
+/// for a hub keeps large files elsewhere.
+///
+/// # Errors
+/// See [`HubError`].
+pub async fn download(
+    client: &reqwest::Client,
+    folder: &Path,
+    options: &HubOptions,
+    progress: &mut (dyn FnMut(HubEvent) + Send),
+) -> Result<Fetched, HubError> {
+    if Note::read(folder)?.is_some() {
+        let path = folder.to_owned();
+        return Err(HubError::Built { path });
+    }
+    // Files that are fetched at the same time tell of it one at a time.
+    let progress = Mutex::new(progress);
+    let tell = |event| (progress.lock().unwrap_or_else(PoisonError::into_inner))(event);
+    let (hub, dataset) = (options.hub.trim_end_matches('/'), &options.dataset);
+    let url = format!("{hub}/api/datasets/{dataset}/revision/{}", options.revision);
+    let mut room = options.limits.listing_bytes;
+    let commit = ask::<Revision>(client, &url, options, &mut room, &tell)
+        .await?
+        .0
+        .sha;
+    let listed = list(client, hub, &commit, options, &tell).await?;
+    let files = wanted(listed, options, &commit)?;
+    if let Some(what) = options.limits.exceeded_by(&files) {
+        return Err(HubError::TooLarge {
+            dataset: dataset.clone(),
+            commit,
+            what,
+        });
+    }
+    tell(HubEvent::Listed {
+        commit: commit.clone(),
+        files: files.len(),
+        bytes: files.iter().map(Entry::bytes).sum(),
+    });
+    let names: HashSet<String> = files.iter().map(|file| file.path.clone()).collect();
+    let base = format!("{hub}/datasets/{dataset}/resolve/{commit}");
+    let fetches = files.into_iter().map(|entry| {
+        let (base, tell) = (&base, &tell);
+        async move {
+            one(client, folder, base, &entry, options, tell).await?;
+            Ok::<_, HubError>(entry.path)
+        }
+    });
+    let mut running = futures::stream::iter(fetches).buffer_unordered(options.concurrency.max(1));
+    let mut files = 0;
+    while let Some(path) = running.next().await {
+        files += 1;
+        tell(HubEvent::Done { path: path?, files });
+    }
+    let mut unlisted = super::catalog::tables_in(folder)?;
+    unlisted.retain(|table| !names.contains(&format!("{COMPANIES}/{table}")));
+    Ok(Fetched { commit, unlisted })
+}
+
+/// All pages of the listing.
+async fn list(
+    client: &reqwest::Client,
+    hub: &str,
+    commit: &str,
+    options: &HubOptions,
+    tell: &(dyn Fn(HubEvent) + Sync),
+) -> Result<Vec<Entry>, HubError> {
+    const MOST_PAGES: usize = 1_000;
+    let dataset = &options.dataset;
+    let tree = format!("/api/datasets/{dataset}/tree/{commit}");
+    let mut url = format!("{hub}{tree}?recursive=true");
+    let mut entries = Vec::new();
+    let mut room = options.limits.listing_bytes;
+    for _ in 0..MOST_PAGES {
+        let (page, next) = ask::<Vec<Entry>>(client, &url, options, &mut room, tell).await?;
+        entries.extend(page);
+        let Some(next) = next else {
+            return Ok(entries);
+        };
+        // A mirror passes the hub's own links on: the page is asked of the mirror.
+        let Some((_, query)) = next.split_once(&tree) else {
+            let reason = format!("its next page is said to be {next}, which is another listing");
+            return Err(HubError::Listing { url, reason });
+        };
+        url = format!("{hub}{tree}{query}");
+    }
+    let reason = format!("the listing does not end after {MOST_PAGES} pages");
+    Err(HubError::Listing { url, reason })
+}
+
+/// The answer and the address of its next page; `room` is how many bytes it and
+/// those after it may have.
+async fn ask<T: serde::de::DeserializeOwned>(
+    client: &reqwest::Client,
+    url: &str,
+    options: &HubOptions,
+    room: &mut usize,
+    tell: &(dyn Fn(HubEvent) + Sync),
+) -> Result<(T, Option<String>), HubError> {
+    let mut pause = options.first_pause;
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match ask_once(client, url, options.read_timeout, room).await {
+            Ok(answer) => return Ok(answer),
+            Err((reason, worth_a_retry)) => {
+                let url = url.to_owned();
+                if !worth_a_retry || tries >= options.attempts.max(1) {
+                    return Err(HubError::Listing { url, reason });
+                }
+                tell(HubEvent::Retrying {
+                    path: url,
+                    reason,
+                    pause,
+                });
+            }
+        }
+        tokio::time::sleep(pause).await;
+        pause = pause.saturating_mul(2);
+    }
+}
+
+async fn ask_once<T: serde::de::DeserializeOwned>(
+    client: &reqwest::Client,
+    url: &str,
+    timeout: Duration,
+    room: &mut usize,
+) -> Result<(T, Option<String>), (String, bool)> {
+    let request = client.get(url).timeout(timeout);
+    let mut response = request.send().await.map_err(|e| {
+        // An address that is none stays none.
+        let worth_a_retry = !e.is_builder();
+        (e.without_url().to_string(), worth_a_retry)
+    })?;
+    let status = response.status();
+    if !status.is_success() {
+        let passing = status.is_server_error() || status.as_u16() == 429;
+        return Err((format!("status {status}"), passing));
+    }
+    let link = response.headers().get("link").and_then(|l| l.to_str().ok());
+    let next = link.and_then(next_page);
+    let mut bytes = Vec::new();
+    while let Some(chunk) = response
+        .chunk()
+        .await
+        .map_err(|e| (e.without_url().to_string(), true))?
+    {
+        if bytes.len() + chunk.len() > *room {
+            let reason = "its listing is larger than any of the benchmark's".to_owned();
+            return Err((reason, false));
+        }
+        bytes.extend_from_slice(&chunk);
+    }
+    *room -= bytes.len();
+    let answer = serde_json::from_slice(&bytes).map_err(|e| (e.to_string(), false))?;
+    Ok((answer, next))
+}
+
+/// The address in `<...>; rel="next"`.
+fn next_page(link: &str) -> Option<String> {
+    link.split(',').find_map(|part| {
+        let (address, relation) = part.split_once(';')?;
+        let address = address.trim().strip_prefix('<')?.strip_suffix('>')?;
+        relation
+            .contains("rel=\"next\"")
+            .then(|| address.to_owned())
+    })
+}
+
+/// The files of a data directory among those listed: the questions and the
+/// tables, not the filings' raw text beside them.
+fn wanted(entries: Vec<Entry>, options: &HubOptions, commit: &str) -> Result<Vec<Entry>, HubError> {
+    let is_wanted = |e: &Entry| {
+        let questions = e.path == super::catalog::QUESTIONS;
+        let table = e.path.starts_with("input_companies/") && e.path.ends_with(".json");
+        e.kind == "file" && (questions || table)
+    };
+    let files: Vec<Entry> = entries.into_iter().filter(is_wanted).collect();
+    for missing in [super::catalog::QUESTIONS, super::catalog::METADATA] {
+        if !files.iter().any(|f| f.path == missing) {
+            return Err(HubError::NotTheBenchmark {
+                dataset: options.dataset.clone(),
+                commit: commit.to_owned(),
+                missing,
+            });
+        }
+    }
+    let is_plain =
+        |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\\', ':', '\0']);
+    match files.iter().find(|f| !f.path.split('/').all(is_plain)) {
+        Some(bad) => Err(HubError::Path {
+            path: bad.path.clone(),
+        }),
+        None => Ok(files),
+    }
+}
+
+/// Fetches one file unless it is there, and verifies it.
+async fn one(
+    client: &reqwest::Client,
+    folder: &Path,
+    base: &str,
+    entry: &Entry,
+    options: &HubOptions,
+    tell: &(dyn Fn(HubEvent) + Sync),
+) -> Result<(), HubError> {
+    let path = folder.join(&entry.path);
+    let published = Published {
+        name: encoded(&entry.path),
+        // A large file's blob id is that of its pointer.
+        blob: entry.lfs.is_none().then(|| entry.oid.clone()),
+        required: true,
+    };
+    if path.is_file() && verified(&path, &published, entry).is_ok() {
+        return Ok(());
+    }
+    if let Some(parent) = path.parent() {
+        std::fs::create_dir_all(parent).map_err(|e| unwritten(parent, e))?;
+    }
+    let single = DownloadOptions {
+        attempts: options.attempts,
+        first_pause: options.first_pause,
+        read_timeout: options.read_timeout,
+        most_bytes: entry.bytes().min(options.limits.file_bytes),
+        ..DownloadOptions::new(base.to_owned(), published.clone())
+    };
+    fetch(client, &path, &single, &mut |event| {
+        if let DownloadEvent::Retrying { reason, pause } = event {
+            tell(HubEvent::Retrying {
+                path: entry.path.clone(),
+                reason,
+                pause,
+            });
+        }
+    })
+    .await?;
+    if let Err(wrong) = verified(&path, &published, entry) {
+        std::fs::remove_file(&path).map_err(|e| unwritten(&path, e))?;
+        return Err(wrong.into());
+    }
+    Ok(())
+}
+
+fn verified(path: &Path, published: &Published, entry: &Entry) -> Result<(), DownloadError> {
+    let Some(large) = &entry.lfs else {
+        return verify(path, published);
+    };
+    let bytes = files::read(path).map_err(|e| unwritten(path, e))?;
+    let found: String = Sha256::digest(&bytes)
+        .iter()
+        .map(|b| format!("{b:02x}"))
+        .collect();
+    if found == large.oid {
+        return Ok(());
+    }
+    Err(DownloadError::WrongHash {
+        path: PathBuf::from(path),
+        expected: large.oid.clone(),
+        found,
+    })
+}
+
+fn unwritten(path: &Path, source: std::io::Error) -> DownloadError {
+    let path = path.to_owned();
+    DownloadError::Write { path, source }
+}
+
+/// What is escaped in a path that goes into an address: all but its slashes and
+/// RFC 3986's unreserved.
+const PATH: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'/');
+
+fn encoded(path: &str) -> String {
+    utf8_percent_encode(path, PATH).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn next_pages_are_found_in_link_headers() {
+        let link = "<https://hub/api?cursor=x>; rel=\"next\", <https://hub/api>; rel=\"first\"";
+        assert_eq!(next_page(link).as_deref(), Some("https://hub/api?cursor=x"));
+        assert_eq!(next_page("<https://hub/api>; rel=\"first\""), None);
+    }
+
+    #[test]
+    fn paths_are_escaped() {
+        assert_eq!(encoded("a b/c&d%.json"), "a%20b/c%26d%25.json");
+    }
+}

@@ -1,0 +1,94 @@
+//! What can be wrong with an environment's data.
+
+use std::path::PathBuf;
+
+/// A data directory that cannot be read, built or fetched.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EnvError {
+    /// A file or folder of the layout cannot be read.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The questions' CSV is damaged or has no column that is needed.
+    #[error("{path}: {reason}")]
+    Questions {
+        /// The CSV file.
+        path: PathBuf,
+        /// What is wrong, with the line where there is one.
+        reason: String,
+    },
+    /// The table metadata is not a JSON object of objects.
+    #[error("{path}: not the expected table metadata: {source}")]
+    Metadata {
+        /// The JSON file.
+        path: PathBuf,
+        /// What the reader said, with line and column.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// Nothing can be asked of this directory.
+    #[error("{path}: no questions in benchmark_questions/finqa.csv")]
+    NoQuestions {
+        /// The data directory.
+        path: PathBuf,
+    },
+    /// Nothing can be built from these records.
+    #[error(
+        "{from} has no stand-alone question to build from: {without_gold} are without gold, \
+         {not_in_cells} need more than cells, and {turns} turns of conversations cannot be asked alone"
+    )]
+    NothingToBuild {
+        /// The file of records.
+        from: String,
+        /// Stand-alone questions without gold.
+        without_gold: usize,
+        /// Such as `--tables-only` leaves out.
+        not_in_cells: usize,
+        /// Turns of conversations.
+        turns: usize,
+    },
+    /// The note that a build left does not say what it should.
+    #[error("{path}: not the note of a built environment: {reason}")]
+    Note {
+        /// The note.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The folder that was to be built into holds something else.
+    #[error(
+        "{path} holds other files, such as {found}: name a new folder, an empty one, or one of an earlier `env build`"
+    )]
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+        /// One of its entries.
+        found: String,
+    },
+    /// A built file cannot be written.
+    #[error("cannot write {path}: free some space or name another folder")]
+    Write {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+impl EnvError {
+    /// Whether what was asked for is to blame (exit code 2) rather than data (3).
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        match self {
+            Self::Foreign { .. } | Self::Write { .. } => true,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! The text of `get_table_info`, made once for each entry of the metadata.
+
+use serde_json::{Map, Value};
+
+use super::frame::{Cell, RawFrame};
+use crate::python;
+
+/// The metadata entry without its `table`, with the columns' types and the
+/// values of the columns that name things.
+///
+/// Existing keys keep their places; new ones follow, types before values.
+pub(super) fn table_info(entry: &Map<String, Value>, frame: &RawFrame) -> String {
+    let dtypes = frame
+        .columns
+        .iter()
+        .map(|(name, cells)| (name.clone(), Value::from(dtype(cells).name())))
+        .collect();
+    let values = frame
+        .columns
+        .iter()
+        .enumerate()
+        .filter(|(i, (_, cells))| *i == 0 || !all_numeric(cells))
+        .map(|(_, (name, cells))| (name.clone(), Value::Array(unique(cells))))
+        .collect();
+    let mut entry: Map<String, Value> = entry
+        .iter()
+        .filter(|(key, _)| *key != "table")
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
+    entry.insert("column_dtypes".to_owned(), Value::Object(dtypes));
+    entry.insert("unique_vals_per_col".to_owned(), Value::Object(values));
+    let mut out = String::new();
+    dump(&mut out, &Value::Object(entry));
+    out
+}
+
+/// The dtype of a column that is built without inference (pandas 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dtype {
+    Str,
+    Int64,
+    Float64,
+    Bool,
+    Object,
+}
+
+impl Dtype {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Str => "str",
+            Self::Int64 => "int64",
+            Self::Float64 => "float64",
+            Self::Bool => "bool",
+            Self::Object => "object",
+        }
+    }
+}
+
+fn dtype(cells: &[Cell]) -> Dtype {
+    let only = |test: fn(&Cell) -> bool| {
+        let present = cells.iter().any(|c| *c != Cell::Null);
+        present && cells.iter().all(|c| *c == Cell::Null || test(c))
+    };
+    let missing = cells.contains(&Cell::Null);
+    if only(|c| matches!(c, Cell::Text(_))) {
+        Dtype::Str
+    } else if only(|c| matches!(c, Cell::Integer(_))) && !missing {
+        Dtype::Int64
+    } else if only(|c| matches!(c, Cell::Integer(_) | Cell::Real(_))) {
+        Dtype::Float64
+    } else if only(|c| matches!(c, Cell::Bool(_))) && !missing {
+        Dtype::Bool
+    } else {
+        Dtype::Object
+    }
+}
+
+/// Whether, from the second row on, the letters and digits of every cell are
+/// digits. A missing cell reads `nan`, which is no number.
+fn all_numeric(cells: &[Cell]) -> bool {
+    let kind = dtype(cells);
+    cells.iter().skip(1).all(|cell| {
+        let text = match cell {
+            Cell::Text(text) => text.clone(),
+            Cell::Null => "nan".to_owned(),
+            Cell::Bool(b) => b.to_string(),
+            Cell::Integer(i) if kind != Dtype::Float64 => i.to_string(),
+            #[allow(
+                clippy::cast_precision_loss,
+                reason = "as the reference's float64 column"
+            )]
+            Cell::Integer(i) => python::repr_float(*i as f64),
+            Cell::Real(x) => python::repr_float(*x),
+        };
+        text.chars()
+            .filter(|c| c.is_alphanumeric())
+            .all(char::is_numeric)
+    })
+}
+
+/// Each value once, in the order of first appearance. A missing one is `null`:
+/// the reference writes `NaN` there, which is no JSON.
+fn unique(cells: &[Cell]) -> Vec<Value> {
+    let float = dtype(cells) == Dtype::Float64;
+    let mut seen = std::collections::HashSet::new();
+    let values = cells.iter().map(|cell| match cell {
+        Cell::Null => Value::Null,
+        Cell::Bool(b) => Value::from(*b),
+        #[allow(
+            clippy::cast_precision_loss,
+            reason = "as the reference's float64 column"
+        )]
+        Cell::Integer(i) if float => Value::from(*i as f64),
+        Cell::Integer(i) => Value::from(*i),
+        Cell::Real(x) => Value::from(*x),
+        Cell::Text(text) => Value::from(text.as_str()),
+    });
+    values.filter(|v| seen.insert(v.to_string())).collect()
+}
+
+/// JSON as `json.dumps(indent=0)` without its line breaks: `,` and `: `.
+fn dump(out: &mut String, value: &Value) {
+    match value {
+        Value::Array(items) => {
+            out.push('[');
+            for (i, item) in items.iter().enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                dump(out, item);
+            }
+            out.push(']');
+        }
+        Value::Object(map) => {
+            out.push('{');
+            for (i, (key, item)) in map.iter().enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                python::push_json_string(out, key);
+                out.push_str(": ");
+                dump(out, item);
+            }
+            out.push('}');
+        }
+        Value::String(text) => python::push_json_string(out, text),
+        Value::Number(n) => match n.as_f64() {
+            Some(x) if n.is_f64() => out.push_str(&python::repr_float(x)),
+            _ => out.push_str(&n.to_string()),
+        },
+        Value::Bool(_) | Value::Null => out.push_str(&value.to_string()),
+    }
+}

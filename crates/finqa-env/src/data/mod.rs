@@ -1,0 +1,27 @@
+//! The environment's data: companies, their tables, the questions about them.
+//!
+//! A directory in the reference's layout is read once into an immutable
+//! [`Catalog`] that all sessions share. It runs no query and grades nothing.
+
+mod catalog;
+mod download;
+mod error;
+mod frame;
+mod hub;
+mod info;
+mod moment;
+mod note;
+mod parallel;
+mod questions;
+mod typed;
+
+pub use catalog::{
+    COMPANIES, Catalog, CheckReport, Company, Files, METADATA, QUESTIONS, QUESTIONS_FOLDER, Table,
+};
+pub use download::{NOTICE, download};
+pub use error::EnvError;
+pub use frame::{Cell, RawFrame};
+pub use hub::{Fetched, HubError, HubEvent, HubLimits, HubOptions};
+pub use note::{NOTE, Note};
+pub use questions::{EnvQuestion, bare_question};
+pub use typed::{Column, ColumnType};

@@ -1,0 +1,76 @@
+//! The note in a data directory that says what it was built from.
+
+use std::path::Path;
+
+use finqa_core::files;
+use serde::{Deserialize, Serialize};
+
+use super::EnvError;
+
+/// The note's name. The reference's reader does not look at it.
+pub const NOTE: &str = "convfinqa-env.json";
+const FORMAT: &str = "convfinqa environment";
+const VERSION: u32 = 1;
+
+/// What a folder was built from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Note {
+    format: String,
+    version: u32,
+    /// The file of records, or `built-in sample`.
+    pub source: String,
+    /// blake3 of the records' bytes.
+    pub hash: String,
+    /// Whether pages and questions are invented.
+    pub invented: bool,
+    /// Whether it was built with questions of tables alone.
+    pub tables_only: bool,
+}
+
+impl Note {
+    /// The note of a folder that is built now.
+    #[must_use]
+    pub fn new(source: String, hash: String, invented: bool, tables_only: bool) -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            source,
+            hash,
+            invented,
+            tables_only,
+        }
+    }
+
+    /// The note of a data directory; `None` for one that was not built here.
+    ///
+    /// # Errors
+    /// If it is there and cannot be read.
+    pub fn read(folder: &Path) -> Result<Option<Self>, EnvError> {
+        #[derive(Deserialize)]
+        struct Version {
+            version: u32,
+        }
+        let path = folder.join(NOTE);
+        let text = match files::read(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(EnvError::Io { path, source }),
+        };
+        let damaged = |e: serde_json::Error| e.to_string();
+        let read = serde_json::from_slice::<Version>(&text)
+            .map_err(damaged)
+            .and_then(|Version { version }| {
+                if version > VERSION {
+                    return Err(format!(
+                        "it is of version {version}, this program reads up to {VERSION}: update it"
+                    ));
+                }
+                serde_json::from_slice::<Self>(&text).map_err(damaged)
+            });
+        match read {
+            Ok(note) => Ok(Some(note)),
+            Err(reason) => Err(EnvError::Note { path, reason }),
+        }
+    }
+}

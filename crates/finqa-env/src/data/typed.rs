@@ -1,0 +1,224 @@
+//! A table with column types, inferred as `pandas.read_json` infers them.
+
+use super::frame::{Cell, RawFrame};
+use super::moment;
+use crate::python;
+
+/// The declared `SQLite` type of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnType {
+    /// All cells are 64-bit integers.
+    Integer,
+    /// All cells are numbers or missing.
+    Real,
+    /// Anything else.
+    Text,
+    /// Dates, written as text.
+    Timestamp,
+}
+
+impl ColumnType {
+    /// Its name in `CREATE TABLE`.
+    #[must_use]
+    pub fn sql(self) -> &'static str {
+        match self {
+            Self::Integer => "INTEGER",
+            Self::Real => "REAL",
+            Self::Text => "TEXT",
+            Self::Timestamp => "TIMESTAMP",
+        }
+    }
+}
+
+/// A column that can be queried.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Its name in the database.
+    pub name: String,
+    /// Its heading in the file, where that is another: the reference turns a
+    /// row of years beside an empty heading into dates, and `007` into `7`.
+    /// A query may use either.
+    pub alias: Option<String>,
+    /// Its declared type.
+    pub kind: ColumnType,
+    /// Its cells; text in a `Text` column, but numbers as filed.
+    pub cells: Vec<Cell>,
+}
+
+/// The columns of a frame under the names and types that the reference gives.
+///
+/// # Errors
+/// The text with which the reference refuses every query of such a table.
+pub(super) fn columns(frame: &RawFrame) -> Result<Vec<Column>, String> {
+    if frame.columns.is_empty() {
+        return Err("near \")\": syntax error".to_owned());
+    }
+    let headings: Vec<&str> = frame.columns.iter().map(|c| c.0.as_str()).collect();
+    let names = column_names(&headings);
+    let mut seen = std::collections::HashSet::new();
+    for name in &names {
+        if !seen.insert(name.to_ascii_lowercase()) {
+            return Err(format!("duplicate column name: {name}"));
+        }
+    }
+    let columns = frame
+        .columns
+        .iter()
+        .zip(names)
+        .map(|((heading, cells), name)| {
+            // An alias must not hide another column.
+            let is_other = name != *heading && seen.insert(heading.to_ascii_lowercase());
+            let (kind, cells) = infer(heading, cells);
+            Column {
+                alias: is_other.then(|| heading.clone()),
+                name,
+                kind,
+                cells,
+            }
+        });
+    Ok(columns.collect())
+}
+
+/// Headings are converted like a column of texts: all of them or none.
+fn column_names(headings: &[&str]) -> Vec<String> {
+    let unchanged = || headings.iter().map(|h| (*h).to_owned()).collect();
+    let all = |read: fn(&str) -> Option<String>| -> Option<Vec<String>> {
+        headings.iter().map(|h| read(h)).collect()
+    };
+    if let Some(integers) = headings
+        .iter()
+        .map(|h| python::int(h))
+        .collect::<Option<Vec<_>>>()
+    {
+        return match epochs_of_integers(&integers) {
+            Some(dates) => dates,
+            None => integers.iter().map(i64::to_string).collect(),
+        };
+    }
+    let date = |h: &str| match h {
+        "" => Some("NaT".to_owned()),
+        h => moment::parse(h).map(moment::print),
+    };
+    // A single empty heading is a date too, but one that no one can mean.
+    all(date)
+        .or_else(|| all(|h| python::float(h).map(python::repr_float)))
+        .unwrap_or_else(unchanged)
+}
+
+fn epochs_of_integers(values: &[i64]) -> Option<Vec<String>> {
+    if !values.iter().all(|v| *v > FIRST_EPOCH) {
+        return None;
+    }
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "an epoch's microseconds need fewer bits"
+    )]
+    let epochs: Vec<Option<f64>> = values.iter().map(|v| Some(*v as f64)).collect();
+    let dates = moment::from_epochs(&epochs)?;
+    dates.into_iter().map(|d| d.map(moment::print)).collect()
+}
+
+/// One year after 1970 in seconds: smaller numbers are no epochs.
+const FIRST_EPOCH: i64 = 31_536_000;
+
+fn infer(heading: &str, cells: &[Cell]) -> (ColumnType, Vec<Cell>) {
+    if is_date_heading(heading)
+        && let Some(cells) = as_dates(cells)
+    {
+        return (ColumnType::Timestamp, cells);
+    }
+    let Some(numbers) = cells.iter().map(number).collect::<Option<Vec<Cell>>>() else {
+        return (ColumnType::Text, cells.iter().map(stored).collect());
+    };
+    if !numbers.is_empty() && numbers.iter().all(|n| matches!(n, Cell::Integer(_))) {
+        return (ColumnType::Integer, numbers);
+    }
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "as the reference's float64 column"
+    )]
+    let real = |n: Cell| match n {
+        Cell::Integer(i) => Cell::Real(i as f64),
+        other => other,
+    };
+    (ColumnType::Real, numbers.into_iter().map(real).collect())
+}
+
+/// The cell as an integer if it is one, else as a double or missing; `None` if
+/// it is no number.
+fn number(cell: &Cell) -> Option<Cell> {
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::float_cmp,
+        reason = "whole and within 2^63, compared exactly"
+    )]
+    let whole = |x: f64| (x.trunc() == x && x.abs() < 9.2e18).then_some(Cell::Integer(x as i64));
+    let double = |x: f64| {
+        if x.is_nan() {
+            Cell::Null
+        } else {
+            Cell::Real(x)
+        }
+    };
+    Some(match cell {
+        Cell::Null => Cell::Null,
+        Cell::Bool(b) => Cell::Integer(i64::from(*b)),
+        Cell::Integer(i) => Cell::Integer(*i),
+        Cell::Real(x) => whole(*x).unwrap_or_else(|| double(*x)),
+        Cell::Text(text) => match python::int(text) {
+            Some(i) => Cell::Integer(i),
+            None => double(python::float(text)?),
+        },
+    })
+}
+
+fn stored(cell: &Cell) -> Cell {
+    match cell {
+        Cell::Bool(b) => Cell::Integer(i64::from(*b)),
+        other => other.clone(),
+    }
+}
+
+fn is_date_heading(heading: &str) -> bool {
+    let heading = heading.to_lowercase();
+    heading.ends_with("_at")
+        || heading.ends_with("_time")
+        || heading.starts_with("timestamp")
+        || matches!(heading.as_str(), "date" | "datetime" | "modified")
+}
+
+/// All epochs, or all texts that are dates or empty; else `None`.
+fn as_dates(cells: &[Cell]) -> Option<Vec<Cell>> {
+    if cells.is_empty() {
+        return None;
+    }
+    let printed = |d: Option<jiff::civil::DateTime>| match d {
+        Some(d) => Cell::Text(moment::print(d)),
+        None => Cell::Null,
+    };
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "an epoch's microseconds need fewer bits"
+    )]
+    let epoch = |cell: &Cell| match cell {
+        Cell::Null => Some(None),
+        Cell::Integer(i) => Some(Some(*i as f64)),
+        Cell::Real(x) => Some(Some(*x)),
+        Cell::Text(text) => python::int(text).map(|i| Some(i as f64)),
+        Cell::Bool(_) => None,
+    };
+    if let Some(epochs) = cells.iter().map(epoch).collect::<Option<Vec<_>>>() {
+        #[allow(clippy::cast_precision_loss, reason = "a small constant")]
+        let in_range = epochs.iter().flatten().all(|e| *e > FIRST_EPOCH as f64);
+        let dates = in_range.then(|| moment::from_epochs(&epochs)).flatten()?;
+        return Some(dates.into_iter().map(printed).collect());
+    }
+    let date = |cell: &Cell| match cell {
+        Cell::Null => Some(None),
+        Cell::Text(text) if text.is_empty() => Some(None),
+        Cell::Text(text) => moment::parse(text).map(Some),
+        _ => None,
+    };
+    let dates = cells.iter().map(date).collect::<Option<Vec<_>>>()?;
+    Some(dates.into_iter().map(printed).collect())
+}

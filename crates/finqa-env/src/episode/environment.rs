@@ -1,0 +1,257 @@
+//! The state machine of one session.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::{EpisodeState, Observation, Order, ResetOutcome, StepError, StepOutcome};
+use crate::data::{Catalog, EnvQuestion};
+use crate::python;
+use crate::reward::{MAX_ABSOLUTE_DIFFERENCE, Mode, TOLERANCE, compute_reward};
+use crate::tools::{SUBMIT_ANSWER, ToolFailure, Tools};
+
+/// The rules of an episode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rules {
+    /// The step that ends an episode without an answer; at least 1.
+    pub max_steps: u64,
+    /// How a submission is graded.
+    pub reward: Mode,
+}
+
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            max_steps: 50,
+            reward: Mode::Reference,
+        }
+    }
+}
+
+/// Where the episode stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Before the first reset: tools run, a submission is worth nothing.
+    NoQuestion,
+    Open,
+    Over,
+}
+
+/// What a step asks of the caller.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Begun {
+    /// Run this tool, then call [`Environment::finish`].
+    RunTool,
+    /// Nothing to run: this is the answer.
+    Answered(StepOutcome),
+}
+
+/// One session: a place in the order of questions, and the episode being played.
+/// It holds indices and counters only, no question text.
+#[derive(Clone, Debug)]
+pub struct Environment {
+    catalog: Arc<Catalog>,
+    rules: Rules,
+    order: Order,
+    question: Option<usize>,
+    episode_id: Option<String>,
+    step_count: u64,
+    phase: Phase,
+}
+
+impl Environment {
+    /// A session before its first reset. `seed` decides the order until a reset
+    /// gives another: draw it at random for an unseeded session.
+    #[must_use]
+    pub fn new(catalog: Arc<Catalog>, rules: Rules, seed: u64) -> Self {
+        let order = Order::new(catalog.questions().len(), seed);
+        Self::in_order(catalog, rules, order)
+    }
+
+    /// A session that deals the questions as they stand in their file.
+    #[must_use]
+    pub fn in_file_order(catalog: Arc<Catalog>, rules: Rules) -> Self {
+        let order = Order::of_file(catalog.questions().len());
+        Self::in_order(catalog, rules, order)
+    }
+
+    fn in_order(catalog: Arc<Catalog>, rules: Rules, order: Order) -> Self {
+        Self {
+            catalog,
+            rules,
+            order,
+            question: None,
+            episode_id: None,
+            step_count: 0,
+            phase: Phase::NoQuestion,
+        }
+    }
+
+    /// Deals the next question. A seed starts its order from the beginning: the
+    /// same seed always asks the same question first. `episode_id` is the
+    /// caller's, who makes one up if the client gave none.
+    pub fn reset(&mut self, seed: Option<u64>, episode_id: String) -> ResetOutcome {
+        if let Some(seed) = seed {
+            self.order = Order::new(self.catalog.questions().len(), seed);
+        }
+        self.question = self.order.deal();
+        self.episode_id = Some(episode_id);
+        self.step_count = 0;
+        self.phase = Phase::Open;
+        ResetOutcome::new(self.current())
+    }
+
+    /// Counts a step and decides what it is: a tool to run, a graded
+    /// submission, or a step after the end.
+    ///
+    /// # Errors
+    /// A submission that is no string: counted, not graded, nothing ended.
+    pub fn begin(
+        &mut self,
+        tool: &str,
+        arguments: &Map<String, Value>,
+    ) -> Result<Begun, StepError> {
+        if self.phase == Phase::Over {
+            let error = "The episode is over: call reset to start another.";
+            return Ok(Begun::Answered(Self::end(json!({ "error": error }))));
+        }
+        self.step_count = self.step_count.saturating_add(1);
+        if tool == SUBMIT_ANSWER {
+            return self.submit(arguments.get("answer")).map(Begun::Answered);
+        }
+        Ok(Begun::RunTool)
+    }
+
+    /// Takes the result of the tool of the step that was begun. On the last step
+    /// the episode is over, and its result is shown all the same.
+    pub fn finish(&mut self, tool: &str, result: Result<String, ToolFailure>) -> StepOutcome {
+        let observation = match result {
+            Ok(text) => Observation::Result {
+                tool: tool.to_owned(),
+                text,
+            },
+            Err(failure) => Observation::Failure {
+                tool: tool.to_owned(),
+                failure,
+            },
+        };
+        let mut outcome = StepOutcome {
+            observation,
+            reward: None,
+            done: false,
+            metadata: Map::new(),
+        };
+        if self.step_count >= self.rules.max_steps {
+            self.phase = Phase::Over;
+            let limit = self.rules.max_steps;
+            let error = format!("Max steps ({limit}) reached without submitting answer.");
+            outcome.reward = Some(0.0);
+            outcome.done = true;
+            outcome.metadata.insert("error".to_owned(), json!(error));
+        }
+        outcome
+    }
+
+    /// [`Environment::begin`], the tool, [`Environment::finish`].
+    ///
+    /// # Errors
+    /// As [`Environment::begin`].
+    pub fn step(
+        &mut self,
+        tools: &Tools,
+        tool: &str,
+        arguments: &Map<String, Value>,
+    ) -> Result<StepOutcome, StepError> {
+        match self.begin(tool, arguments)? {
+            Begun::Answered(outcome) => Ok(outcome),
+            Begun::RunTool => Ok(self.finish(tool, tools.call(tool, arguments))),
+        }
+    }
+
+    /// The session's state; the truth only once the episode is over.
+    #[must_use]
+    pub fn state(&self) -> EpisodeState {
+        let question = self.current();
+        let over = self.phase == Phase::Over;
+        EpisodeState {
+            episode_id: self.episode_id.clone(),
+            step_count: self.step_count,
+            current_question: question.question.clone(),
+            current_company: question.company.clone(),
+            ground_truth: if over {
+                question.answer.clone()
+            } else {
+                String::new()
+            },
+            question_id: question.id.clone(),
+        }
+    }
+
+    /// Whether the episode is over, so that steps run nothing until a reset.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.phase == Phase::Over
+    }
+
+    /// The question being played; an empty one before the first reset.
+    #[must_use]
+    pub fn current(&self) -> &EnvQuestion {
+        static NONE: EnvQuestion = EnvQuestion::EMPTY;
+        self.question
+            .and_then(|i| self.catalog.questions().get(i))
+            .unwrap_or(&NONE)
+    }
+
+    /// Grades the episode's only submission. An answer that the reference's
+    /// grader raises on is worth 0.0 and ends the episode too: leaving it open
+    /// would allow a second answer.
+    fn submit(&mut self, answer: Option<&Value>) -> Result<StepOutcome, StepError> {
+        let answer = match answer {
+            // The reference grades a null too: as no number and no text.
+            None | Some(Value::Null) => "",
+            Some(Value::String(text)) => text,
+
+            Some(other) => {
+                let type_name = python::type_name(other);
+                return Err(StepError::AnswerType { type_name });
+            }
+        };
+        if self.phase == Phase::NoQuestion {
+            self.phase = Phase::Over;
+            let error = "No question has been asked: call reset first.";
+            return Ok(Self::end(json!({ "error": error })));
+        }
+        self.phase = Phase::Over;
+        let truth = self.current().answer.as_str();
+        let mut metadata = json!({ "ground_truth": truth, "submitted_answer": answer });
+        let graded = compute_reward(
+            answer,
+            truth,
+            TOLERANCE,
+            MAX_ABSOLUTE_DIFFERENCE,
+            self.rules.reward,
+        );
+        let reward = graded.unwrap_or_else(|error| {
+            if let Some(map) = metadata.as_object_mut() {
+                map.insert("error".to_owned(), json!(error.to_string()));
+            }
+            0.0
+        });
+        Ok(StepOutcome {
+            reward: Some(reward),
+            ..Self::end(metadata)
+        })
+    }
+
+    fn end(metadata: Value) -> StepOutcome {
+        StepOutcome {
+            observation: Observation::Empty,
+            reward: Some(0.0),
+            done: true,
+            metadata: match metadata {
+                Value::Object(map) => map,
+                _ => Map::new(),
+            },
+        }
+    }
+}

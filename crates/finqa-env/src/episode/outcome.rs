@@ -1,0 +1,105 @@
+//! What a reset, a step and a look at the state answer.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::data::EnvQuestion;
+use crate::tools::{ToolFailure, specs};
+
+/// A fresh episode.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResetOutcome {
+    /// The question as an agent is asked it.
+    pub question: String,
+    /// The company whose tables answer it.
+    pub company: String,
+}
+
+impl ResetOutcome {
+    pub(super) fn new(question: &EnvQuestion) -> Self {
+        Self {
+            question: question.question.clone(),
+            company: question.company.clone(),
+        }
+    }
+
+    /// The observation's metadata, as clients from core 0.4.0 on read it.
+    #[must_use]
+    pub fn metadata(&self) -> Map<String, Value> {
+        let tools: Vec<&str> = specs().iter().map(|s| s.name).collect();
+        let pairs = [
+            ("question", json!(self.question)),
+            ("company", json!(self.company)),
+            ("tool_result", json!("")),
+            ("history", json!([])),
+            ("step_count", json!(0)),
+            ("available_tools", json!(tools)),
+        ];
+        pairs.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()
+    }
+}
+
+/// What a step shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Observation {
+    /// A tool answered; its own `Error: ...` texts are results too.
+    Result {
+        /// The tool.
+        tool: String,
+        /// Its text.
+        text: String,
+    },
+    /// The call never reached a tool.
+    Failure {
+        /// The tool that was asked for.
+        tool: String,
+        /// Why.
+        failure: ToolFailure,
+    },
+    /// Nothing: the answer to a submission, and to steps after the end.
+    Empty,
+}
+
+/// The answer to a step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepOutcome {
+    /// What it shows.
+    pub observation: Observation,
+    /// `None` on ordinary steps; 1.0 or 0.0 on the step that ends the episode,
+    /// 0.0 after it.
+    pub reward: Option<f64>,
+    /// Whether the episode is over.
+    pub done: bool,
+    /// The observation's metadata: `ground_truth` and `submitted_answer` after a
+    /// submission, `error` where something went wrong; often empty.
+    pub metadata: Map<String, Value>,
+}
+
+/// A step that could not be graded; nothing is ended by it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StepError {
+    /// `submit_answer` with something that is no string.
+    #[error("expected string or bytes-like object, got '{type_name}'")]
+    AnswerType {
+        /// Python's name of the type that was given.
+        type_name: &'static str,
+    },
+}
+
+/// The `state` of a session, in the wire's field names and order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct EpisodeState {
+    /// The episode; `None` before the first reset.
+    pub episode_id: Option<String>,
+    /// Steps taken in it.
+    pub step_count: u64,
+    /// The question; empty before the first reset.
+    pub current_question: String,
+    /// Its company; empty before the first reset.
+    pub current_company: String,
+    /// The truth: empty until the episode is over.
+    pub ground_truth: String,
+    /// The question's id; empty before the first reset.
+    pub question_id: String,
+}

@@ -1,0 +1,230 @@
+//! Taking an answer's text apart: boxes, lists, labels, years, the number.
+
+use super::{RewardError, fraction};
+use crate::python;
+
+/// What a `%` sign does to the number before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Percent {
+    /// Divides it by 100.
+    Divide,
+    /// Nothing: the sign is merely dropped.
+    Drop,
+}
+
+/// A side of a comparison: its number, if it is one, and its lower-cased text.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Normalised {
+    pub(super) number: Option<f64>,
+    pub(super) text: String,
+}
+
+/// The contents of every `\boxed{...}`, each up to the first `}`, trimmed.
+pub(super) fn boxes(text: &str) -> Vec<&str> {
+    const OPEN: &str = "\\boxed{";
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some((_, inside)) = rest.split_once(OPEN) {
+        match inside.split_once('}') {
+            // An empty box is none, and does not hide a later one.
+            Some(("", _)) => rest = inside,
+            Some((content, after)) => {
+                found.push(python::strip(content));
+                rest = after;
+            }
+            None => break,
+        }
+    }
+    found
+}
+
+/// The first box that is not blank instead of the whole, its number and text.
+pub(super) fn normalise(answer: &str, percent: Percent) -> Result<Normalised, RewardError> {
+    let first = boxes(answer).first().copied().filter(|b| !b.is_empty());
+    let answer = python::strip(first.unwrap_or(answer));
+    Ok(Normalised {
+        number: number(answer, percent)?,
+        text: answer.to_lowercase(),
+    })
+}
+
+/// The number an answer is, if it is one.
+pub(super) fn number(text: &str, percent: Percent) -> Result<Option<f64>, RewardError> {
+    let text = python::strip(text);
+    let text = without_text_groups(text)
+        .replace("\\$", "")
+        .replace('$', "");
+    let text = python::strip(&text);
+    if text.contains('%') {
+        let bare = text.replace("\\%", "").replace(['%', ','], "");
+        let value = python::float(&bare);
+        return Ok(match percent {
+            Percent::Divide => value.map(|x| x / 100.0),
+            Percent::Drop => value,
+        });
+    }
+    let negated = text
+        .strip_prefix('(')
+        .and_then(|t| t.strip_suffix(')'))
+        .map(|inner| format!("-{inner}"));
+    let text = negated.as_deref().unwrap_or(text);
+    if text.contains('/') {
+        let fraction = match text.strip_prefix('-') {
+            Some(rest) => fraction::parse(rest)?.map(|x| -x),
+            None => fraction::parse(text)?,
+        };
+        if fraction.is_some() {
+            return Ok(fraction);
+        }
+    }
+    Ok(python::float(&text.replace(',', "")))
+}
+
+/// `\text{million}` and its like removed.
+fn without_text_groups(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, inside)) = rest.split_once("\\text{") {
+        let Some((_, after)) = inside.split_once('}') else {
+            break;
+        };
+        out.push_str(before);
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Splits at `,` and `;`, white space after them dropped; `\,` and `\;` too if
+/// `latex` (their backslash goes with them).
+pub(super) fn split_list(text: &str, latex: bool) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once([',', ';']) {
+        let before = if latex {
+            before.strip_suffix('\\').unwrap_or(before)
+        } else {
+            before
+        };
+        parts.push(before);
+        rest = after.trim_start_matches(python::is_space);
+    }
+    parts.push(rest);
+    parts
+}
+
+/// What follows the first `:` and white space; the whole where there is none.
+pub(super) fn without_label(text: &str) -> &str {
+    text.split_once(':')
+        .map_or(text, |(_, rest)| rest.trim_start_matches(python::is_space))
+}
+
+/// One part of a list of values.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Part {
+    /// The first `20dd`, or `20dd to 20dd`, that stands in it.
+    pub(super) year: Option<String>,
+    pub(super) number: f64,
+}
+
+/// The parts of a list inside one box, and how many parts were not numbers.
+pub(super) fn parts(text: &str) -> Result<(Vec<Part>, usize), RewardError> {
+    let mut found = Vec::new();
+    let mut unread = 0;
+    for part in split_list(text, true) {
+        let spaced = part
+            .replace("\\;", " ")
+            .replace("\\,", " ")
+            .replace("\\ ", " ");
+        let part = python::strip(&spaced);
+        if part.is_empty() {
+            continue;
+        }
+        let value = match part.split_once(':') {
+            None => part,
+            Some((_, rest)) => {
+                let rest = rest.trim_start_matches(python::is_space);
+                let rest = rest.strip_prefix('\\').unwrap_or(rest);
+                rest.trim_start_matches(python::is_space)
+            }
+        };
+        match number(value, Percent::Divide)? {
+            Some(number) => found.push(Part {
+                year: year(part),
+                number,
+            }),
+            None => unread += 1,
+        }
+    }
+    Ok((found, unread))
+}
+
+/// The first year, with its `to` and second year if they follow; white space
+/// kept as it stands, because the reference compares these keys as text.
+fn year(part: &str) -> Option<String> {
+    let mut text = part.to_owned();
+    for arrow in ["\\rightarrow", "\u{2192}", "->", "\u{2212}>"] {
+        text = text.replace(arrow, " to ");
+    }
+    let start = text.char_indices().map(|(i, _)| i).find_map(|i| {
+        let tail = text.get(i..)?;
+        Some((tail, year_length(tail)?))
+    });
+    let (tail, length) = start?;
+    let (first, after) = tail.split_at_checked(length)?;
+    let second = after
+        .trim_start_matches(python::is_space)
+        .strip_prefix("to")
+        .map(|t| t.trim_start_matches(python::is_space))
+        .and_then(|t| Some(after.len() - t.len() + year_length(t)?))
+        .and_then(|end| after.get(..end));
+    Some(format!("{first}{}", second.unwrap_or_default()))
+}
+
+/// The bytes of a `20dd` at the start, its last digits of any script.
+fn year_length(text: &str) -> Option<usize> {
+    let mut digits = text.strip_prefix("20")?.chars();
+    let (tens, units) = (digits.next()?, digits.next()?);
+    python::digit(tens).and(python::digit(units))?;
+    Some(2 + tens.len_utf8() + units.len_utf8())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn boxes_end_at_the_first_brace() {
+        assert_eq!(boxes("\\boxed{\\text{Yes}}"), ["\\text{Yes"]);
+        assert_eq!(boxes("\\boxed{} \\boxed{ 2 }"), ["2"]);
+        assert_eq!(boxes("\\boxed{2"), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn years_are_keys_with_their_spaces() {
+        assert_eq!(year("2022: 1").as_deref(), Some("2022"));
+        assert_eq!(year("2022->2023: 1").as_deref(), Some("2022 to 2023"));
+        assert_eq!(year("2022 -> 2023: 1").as_deref(), Some("2022  to  2023"));
+        assert_eq!(year("2022-2023: 1").as_deref(), Some("2022"));
+        assert_eq!(year("in 1999: 1"), None);
+    }
+
+    /// The reference's own helpers, on its own examples.
+    #[test]
+    fn the_helper_vectors_agree() {
+        let text = include_str!("../../../../tests/vectors/reward_helper_vectors.csv");
+        let mut rows = 0;
+        for row in csv::Reader::from_reader(text.as_bytes()).records() {
+            let row = row.unwrap();
+            let got = match &row[0] {
+                "extract_boxed_answer" => boxes(&row[1]).first().map(|b| python::repr(b)),
+                _ => number(&row[1], Percent::Divide)
+                    .unwrap()
+                    .map(python::repr_float),
+            };
+            assert_eq!(got.as_deref().unwrap_or("None"), &row[2], "{row:?}");
+            rows += 1;
+        }
+        assert_eq!(rows, 18);
+    }
+}

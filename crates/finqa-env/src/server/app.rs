@@ -1,0 +1,68 @@
+//! What all connections share: the data and tools, the options, the open
+//! sessions, the room for tool calls, and the word to shut down.
+
+use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+use uuid::Uuid;
+
+use super::clients::Clients;
+use super::lanes::Lane;
+use super::options::ServerOptions;
+use super::sessions::Sessions;
+use crate::episode::{Environment, Rules};
+use crate::tools::Tools;
+
+/// Seconds that a query waits behind others for each second of query time that
+/// its session has used of late; those who ask for long queries have used more.
+const BRIEF_WEIGHT: f64 = 50.0;
+const LONG_WEIGHT: f64 = 1000.0;
+
+/// The server's shared state.
+pub(super) struct App {
+    pub tools: Arc<Tools>,
+    pub rules: Rules,
+    pub options: ServerOptions,
+    pub sessions: Arc<Sessions>,
+    pub clients: Arc<Clients>,
+    /// Queries that are done in milliseconds: each is tried here first.
+    pub brief: Arc<Lane>,
+    /// The others, one at a time.
+    pub long: Arc<Lane>,
+    pub shutdown: CancellationToken,
+    /// The WebSockets, which outlive the HTTP requests that opened them.
+    pub tracker: TaskTracker,
+}
+
+impl App {
+    pub fn new(
+        tools: Arc<Tools>,
+        rules: Rules,
+        options: ServerOptions,
+        shutdown: CancellationToken,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            sessions: Arc::new(Sessions::new(&options)),
+            clients: Clients::new(&options),
+            brief: Lane::new(options.worker_count(), BRIEF_WEIGHT),
+            long: Lane::alone(LONG_WEIGHT),
+            tracker: TaskTracker::new(),
+            tools,
+            rules,
+            options,
+            shutdown,
+        })
+    }
+
+    /// A fresh environment: no episode yet, and an order of its own.
+    pub fn environment(&self) -> Environment {
+        Environment::new(Arc::clone(self.tools.catalog()), self.rules, seed())
+    }
+}
+
+/// A seed that no client can guess: the random bits of a version 4 UUID.
+fn seed() -> u64 {
+    let (high, low) = Uuid::new_v4().as_u64_pair();
+    high ^ low.rotate_left(32)
+}

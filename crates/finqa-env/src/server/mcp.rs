@@ -1,0 +1,170 @@
+//! The official MCP server, through rmcp: streamable HTTP at `/mcp/stream` and
+//! standard input and output for desktop clients. It offers the same four
+//! tools; a call here is no step of an episode and earns no reward, as over
+//! the JSON-RPC of `rpc`.
+//!
+//! The tools keep nothing between calls, so the HTTP transport is stateless:
+//! no session to open, to leak or to count.
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use rmcp::handler::server::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
+    Implementation, ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    Tool,
+};
+use rmcp::service::{RequestContext, RoleServer, ServiceExt};
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::app::App;
+use super::clients::Client;
+use super::error::ServerError;
+use super::options::ServerOptions;
+use super::play;
+use crate::episode::Rules;
+use crate::tools::Tools;
+
+/// The name under which the server introduces itself.
+const NAME: &str = "convfinqa-finqa-env";
+
+const INSTRUCTIONS: &str = "Financial tables of companies' annual reports. get_descriptions \
+    lists a company's tables, get_table_info shows one table's columns and values, sql_query \
+    reads it (a filter is required, SELECT * is refused), submit_answer records an answer.";
+
+/// The tools as an MCP server offers them.
+#[derive(Clone)]
+pub(super) struct FinqaMcp {
+    app: Arc<App>,
+}
+
+impl ServerHandler for FinqaMcp {
+    fn get_info(&self) -> ServerConfig {
+        let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
+        info.server_info = Implementation::new(NAME, env!("CARGO_PKG_VERSION"));
+        info.server_info.title = Some("FinQA environment".to_owned());
+        info.instructions = Some(INSTRUCTIONS.to_owned());
+        info
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        Ok(ListToolsResult::with_all_items(self.tools()))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let known = self.tools().iter().any(|tool| tool.name == request.name);
+        if !known {
+            let shown: String = request.name.chars().take(200).collect();
+            return Err(ErrorData::invalid_params(
+                format!("Unknown tool: '{shown}'"),
+                None,
+            ));
+        }
+        let arguments = request.arguments.unwrap_or_default();
+        // Over standard input there is one client, and it is here.
+        let over_http = context.extensions.get::<axum::http::request::Parts>();
+        let client = over_http.and_then(|parts| parts.extensions.get::<Arc<Client>>().cloned());
+        let client = client.unwrap_or_else(|| self.app.clients.of(Ipv4Addr::LOCALHOST.into()));
+        client.rate.wait().await;
+        let (caller, name) = (client.caller(), request.name.into_owned());
+        let result = match play::call_tool(&self.app, &caller, name, arguments).await {
+            Ok(text) => {
+                let mut result = CallToolResult::success(vec![ContentBlock::text(text.clone())]);
+                result.structured_content = Some(json!({"result": text}));
+                result
+            }
+            // The model that asked must see what was wrong with its call.
+            Err(message) => CallToolResult::error(vec![ContentBlock::text(message)]),
+        };
+        Ok(result.into())
+    }
+
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.tools().into_iter().find(|tool| tool.name == name)
+    }
+}
+
+impl FinqaMcp {
+    fn tools(&self) -> Vec<Tool> {
+        let Value::Array(listed) = play::tool_list() else {
+            return Vec::new();
+        };
+        listed
+            .into_iter()
+            .filter_map(|mut tool| {
+                // The list carries every field that fastmcp's does; MCP knows
+                // no nulls and no bare `meta` there.
+                let fields = tool.as_object_mut()?;
+                fields.retain(|key, value| !value.is_null() && key != "meta");
+                serde_json::from_value(tool).ok()
+            })
+            .collect()
+    }
+}
+
+/// The streamable HTTP transport. `guard` has judged host, origin and token by
+/// the time a request comes here.
+pub(super) fn http_service(app: &Arc<App>) -> StreamableHttpService<FinqaMcp, NeverSessionManager> {
+    let config = StreamableHttpServerConfig::default()
+        .disable_allowed_hosts()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_max_request_body_bytes(app.options.message_limit)
+        .with_cancellation_token(app.shutdown.clone());
+    let app = Arc::clone(app);
+    StreamableHttpService::new(
+        move || {
+            Ok(FinqaMcp {
+                app: Arc::clone(&app),
+            })
+        },
+        Arc::new(NeverSessionManager::default()),
+        config,
+    )
+}
+
+/// Serves one MCP client over standard input and output until it closes them
+/// or `shutdown` is cancelled.
+///
+/// # Errors
+/// [`ServerError::Stdio`] where the client does not speak MCP.
+pub async fn serve_stdio(
+    tools: Arc<Tools>,
+    shutdown: CancellationToken,
+) -> Result<(), ServerError> {
+    let app = App::new(
+        tools,
+        Rules::default(),
+        ServerOptions::default(),
+        shutdown.clone(),
+    );
+    let failed = |error: &dyn std::fmt::Display| ServerError::Stdio {
+        message: error.to_string(),
+    };
+    let service = FinqaMcp { app }
+        .serve(rmcp::transport::io::stdio_pipes())
+        .await
+        .map_err(|error| failed(&error))?;
+    let cancel = service.cancellation_token();
+    let mut ended = std::pin::pin!(service.waiting());
+    let outcome = tokio::select! {
+        outcome = &mut ended => outcome,
+        () = shutdown.cancelled() => {
+            cancel.cancel();
+            ended.await
+        }
+    };
+    outcome.map(|_| ()).map_err(|error| failed(&error))
+}

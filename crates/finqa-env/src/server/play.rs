@@ -1,0 +1,224 @@
+//! From a request that was understood to what the environment answers. Queries
+//! run off the threads that serve sockets, in the turns that `lanes` gives, each
+//! within its time limit.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::app::App;
+use super::lanes::Caller;
+use super::validate::Reset;
+use super::wire::{Reply, Seen};
+use crate::episode::{Begun, Environment, Observation, StepError, StepOutcome};
+use crate::tools::{FailureKind, ToolFailure, specs};
+
+/// A step that came to no observation; told to the client as it is.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum StepFault {
+    /// The client asked for what cannot be done.
+    #[error(transparent)]
+    Client(#[from] StepError),
+    /// The server failed.
+    #[error("{0}")]
+    Server(&'static str),
+}
+
+/// Begins an episode.
+pub(super) fn reset(environment: &Mutex<Environment>, asked: Reset) -> Reply {
+    let id = asked
+        .episode_id
+        .unwrap_or_else(|| Uuid::new_v4().to_string());
+    Reply {
+        metadata: held(environment).reset(asked.seed, id).metadata(),
+        reward: Some(0.0),
+        ..Reply::default()
+    }
+}
+
+/// A session's state as `/ws` shows it.
+pub(super) fn state(environment: &Mutex<Environment>) -> Value {
+    json!(held(environment).state())
+}
+
+/// One step. The environment is free while its tool runs: it is begun, the
+/// tool runs on a worker, it is finished.
+pub(super) async fn step(
+    app: &App,
+    caller: &Caller,
+    environment: &Mutex<Environment>,
+    tool: String,
+    arguments: Map<String, Value>,
+    limit: Duration,
+) -> Result<Reply, StepFault> {
+    let tool = brief(tool);
+    let begun = held(environment).begin(&tool, &arguments)?;
+    let outcome = match begun {
+        Begun::Answered(outcome) => outcome,
+        Begun::RunTool => {
+            let work = run_tool(app, caller, tool.clone(), arguments);
+            match tokio::time::timeout(limit, work).await {
+                Ok(Ok(result)) => held(environment).finish(&tool, result),
+                Ok(Err(fault)) => return Err(StepFault::Server(fault)),
+                Err(_) => return Ok(timed_out_step(environment, tool, limit)),
+            }
+        }
+    };
+    Ok(into_reply(outcome))
+}
+
+/// A step whose tool took too long counts like any other, the last one too.
+fn timed_out_step(environment: &Mutex<Environment>, tool: String, limit: Duration) -> Reply {
+    let message = timed_out(&tool, limit);
+    let failure = ToolFailure {
+        kind: FailureKind::Execution,
+        message: message.clone(),
+    };
+    let outcome = held(environment).finish(&tool, Err(failure));
+    Reply {
+        seen: Seen::Failed {
+            tool,
+            error_type: "timeout",
+            message,
+        },
+        ..into_reply(outcome)
+    }
+}
+
+fn held(environment: &Mutex<Environment>) -> MutexGuard<'_, Environment> {
+    environment.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A tool's name, cut where it is too long to be one: answers repeat it.
+fn brief(name: String) -> String {
+    match name.char_indices().nth(200) {
+        Some((end, _)) => format!("{}...", name.get(..end).unwrap_or_default()),
+        None => name,
+    }
+}
+
+fn timed_out(tool: &str, limit: Duration) -> String {
+    format!(
+        "Tool '{tool}' timed out after {:?} seconds",
+        limit.as_secs_f64()
+    )
+}
+
+/// One tool call outside any episode; the error is what the client is told.
+pub(super) async fn call_tool(
+    app: &App,
+    caller: &Caller,
+    name: String,
+    arguments: Map<String, Value>,
+) -> Result<String, String> {
+    let limit = app.options.step_timeout;
+    let name = brief(name);
+    let shown = name.clone();
+    let work = run_tool(app, caller, name, arguments);
+    match tokio::time::timeout(limit, work).await {
+        Ok(Ok(Ok(text))) => Ok(text),
+        Ok(Ok(Err(error))) => Err(error.to_string()),
+        Ok(Err(fault)) => Err(fault.to_owned()),
+        Err(_) => Err(timed_out(&shown, limit)),
+    }
+}
+
+/// Runs a tool: a query on a worker, the others, which only look something up,
+/// where they are.
+async fn run_tool(
+    app: &App,
+    caller: &Caller,
+    name: String,
+    arguments: Map<String, Value>,
+) -> Result<Result<String, ToolFailure>, &'static str> {
+    if name != "sql_query" {
+        return Ok(app.tools.call(&name, &arguments));
+    }
+    // Before it waits for a turn: what is held meanwhile is three texts, and
+    // not whatever else the arguments held.
+    if let Err(failure) = app.tools.check(&name, &arguments) {
+        return Ok(Err(failure));
+    }
+    let call = Arc::new((name, arguments));
+    if !caller.is_slow() {
+        let (tools, call) = (Arc::clone(&app.tools), Arc::clone(&call));
+        let work = move || tools.call_briefly(&call.0, &call.1);
+        match app.brief.run(caller, work).await.ok_or(BUG)?.0 {
+            Ok(Some(text)) => {
+                caller.set_slow(false);
+                return Ok(Ok(text));
+            }
+            Ok(None) => caller.set_slow(true),
+            Err(failure) => return Ok(Err(failure)),
+        }
+    }
+    let tools = Arc::clone(&app.tools);
+    let work = move || tools.call_fully(&call.0, &call.1);
+    let (result, took) = app.long.run(caller, work).await.ok_or(BUG)?;
+    if took < BRIEF {
+        caller.set_slow(false);
+    }
+    Ok(result)
+}
+
+/// A query that takes less is tried in the brief lane the next time.
+const BRIEF: Duration = Duration::from_millis(5);
+const BUG: &str = "internal error in the tool call";
+
+fn into_reply(outcome: StepOutcome) -> Reply {
+    Reply {
+        seen: match outcome.observation {
+            Observation::Empty => Seen::Nothing,
+            Observation::Result { tool, text } => Seen::Text { tool, text },
+            Observation::Failure { tool, failure } => Seen::Failed {
+                tool,
+                error_type: failure.kind.as_str(),
+                message: failure.message,
+            },
+        },
+        reward: outcome.reward,
+        done: outcome.done,
+        metadata: outcome.metadata,
+    }
+}
+
+/// The tools as `tools/list` shows them: every field that fastmcp 3.2 sends.
+pub(super) fn tool_list() -> Value {
+    specs()
+        .iter()
+        .map(|spec| {
+            json!({
+                "name": spec.name,
+                "title": null,
+                "description": spec.description,
+                "inputSchema": spec.input_schema(),
+                "outputSchema": {
+                    "properties": {"result": {"type": "string"}},
+                    "required": ["result"],
+                    "type": "object",
+                    "x-fastmcp-wrap-result": true,
+                },
+                "icons": null,
+                "annotations": null,
+                "meta": {"fastmcp": {"tags": []}},
+                "execution": null,
+            })
+        })
+        .collect()
+}
+
+/// The tools as a step shows them to clients that ask so.
+pub(super) fn step_tool_list() -> Value {
+    specs()
+        .iter()
+        .map(|spec| {
+            json!({
+                "name": spec.name,
+                "description": spec.description,
+                "input_schema": spec.input_schema(),
+            })
+        })
+        .collect()
+}

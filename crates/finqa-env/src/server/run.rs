@@ -1,0 +1,132 @@
+//! Starting the server, running it until told to stop, and stopping it in
+//! order: no new connections, requests and steps in progress finish, sockets
+//! are closed with 1001, and what has not ended after the drain time is dropped.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use super::app::App;
+use super::error::ServerError;
+use super::listener::Bounded;
+use super::options::ServerOptions;
+use super::{connections, http};
+use crate::episode::Rules;
+use crate::tools::Tools;
+
+/// Takes the address of the options.
+///
+/// # Errors
+/// [`ServerError::Bind`] where the address is taken or not this machine's.
+pub async fn bind(options: &ServerOptions) -> Result<TcpListener, ServerError> {
+    let address = SocketAddr::new(options.host, options.port);
+    TcpListener::bind(address)
+        .await
+        .map_err(|source| ServerError::Bind { address, source })
+}
+
+/// Serves until `shutdown` is cancelled and what was in progress has ended.
+///
+/// # Errors
+/// None today: what goes wrong with one connection ends that one alone.
+pub async fn serve(
+    listener: TcpListener,
+    tools: Arc<Tools>,
+    rules: Rules,
+    options: ServerOptions,
+    shutdown: CancellationToken,
+) -> Result<(), ServerError> {
+    let drain = options.drain;
+    let app = App::new(tools, rules, options, shutdown.clone());
+    let reaper = tokio::spawn(reap(Arc::clone(&app)));
+    // Longer than a WebSocket's peer may leave pings unanswered, and than a request may take.
+    let silence = app.options.ping_interval * 4 + app.options.request_time;
+    let listener = Bounded::new(listener, Arc::clone(&app.clients), silence);
+    let router = http::router(Arc::clone(&app));
+    let request_time = app.options.request_time;
+    connections::serve(listener, router, request_time, drain, shutdown).await;
+    app.tracker.close();
+    if tokio::time::timeout(drain, app.tracker.wait())
+        .await
+        .is_err()
+    {
+        tracing::warn!("sockets still open after the drain time were dropped");
+    }
+    reaper.abort();
+    Ok(())
+}
+
+/// Drops idle sessions, at the interval at which the reference looks.
+async fn reap(app: Arc<App>) {
+    let Some(limit) = app.options.idle_timeout else {
+        return;
+    };
+    let unused = app.options.unused_timeout;
+    let interval = (limit / 4).max(Duration::from_secs(5)).min(limit);
+    let interval = interval.min(unused.max(Duration::from_millis(10)));
+    loop {
+        tokio::time::sleep(interval).await;
+        let dropped = app.sessions.reap(limit, unused);
+        if dropped > 0 {
+            tracing::info!(dropped, "idle sessions were closed");
+        }
+    }
+}
+
+/// A server that runs in this process.
+pub struct RunningServer {
+    address: SocketAddr,
+    shutdown: CancellationToken,
+    task: JoinHandle<Result<(), ServerError>>,
+}
+
+impl RunningServer {
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Its base URL, e.g. `http://127.0.0.1:40123`.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Stops it and waits for its end.
+    ///
+    /// # Errors
+    /// What the server ended with.
+    pub async fn stop(self) -> Result<(), ServerError> {
+        self.shutdown.cancel();
+        match self.task.await {
+            Ok(ended) => ended,
+            Err(crashed) => Err(ServerError::Listener(std::io::Error::other(crashed))),
+        }
+    }
+}
+
+/// Starts a server in this process, on the options' address; port 0 takes a
+/// free one. Dropping the value leaves it running; [`RunningServer::stop`] ends it.
+///
+/// # Errors
+/// [`ServerError::Bind`] where the address cannot be taken.
+pub async fn spawn_in_process(
+    tools: Arc<Tools>,
+    rules: Rules,
+    options: ServerOptions,
+) -> Result<RunningServer, ServerError> {
+    let listener = bind(&options).await?;
+    let address = listener.local_addr().map_err(ServerError::Listener)?;
+    let shutdown = CancellationToken::new();
+    let task = tokio::spawn(serve(listener, tools, rules, options, shutdown.clone()));
+    Ok(RunningServer {
+        address,
+        shutdown,
+        task,
+    })
+}

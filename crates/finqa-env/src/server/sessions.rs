@@ -1,0 +1,296 @@
+//! The sessions that are open, and who holds each: a WebSocket that made its
+//! own, or a client that made one by `openenv/session/create` and may attach a
+//! WebSocket to it. One session is one environment. A slot is free again the
+//! moment its holder lets go.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use uuid::Uuid;
+
+use super::clients::{Client, SessionHold};
+use super::lanes::Caller;
+use super::options::ServerOptions;
+use super::rate::Rate;
+use crate::episode::Environment;
+
+/// One session: an environment, taken by one request at a time.
+pub(super) struct Session {
+    /// Random, so that knowing it is the right to use it.
+    pub id: Uuid,
+    /// The episode in play; never locked while a tool runs.
+    pub environment: Mutex<Environment>,
+    /// Slows a client that asks too fast.
+    pub rate: Rate,
+    /// Who its queries are counted for.
+    pub caller: Caller,
+    born: Instant,
+    /// Milliseconds after `born` of the last request.
+    used: AtomicU64,
+}
+
+impl Session {
+    /// Notes that the session is in use.
+    pub fn touch(&self) {
+        let millis = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.used.store(millis.max(1), Ordering::Relaxed);
+    }
+
+    /// Whether it was made and never used.
+    fn is_unused(&self) -> bool {
+        self.used.load(Ordering::Relaxed) == 0
+    }
+
+    /// How long ago the last request was.
+    pub fn idle(&self) -> Duration {
+        let used = Duration::from_millis(self.used.load(Ordering::Relaxed));
+        self.born.elapsed().saturating_sub(used)
+    }
+}
+
+/// Who keeps a session open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Holder {
+    /// The WebSocket that made it.
+    Socket,
+    /// Its id alone.
+    Nobody,
+    /// A WebSocket attached to it; `closing` once its end was asked for.
+    Attached { closing: bool },
+}
+
+struct Entry {
+    session: Arc<Session>,
+    holder: Holder,
+    _hold: SessionHold,
+}
+
+/// All slots are taken: those of the server, or those that one client may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Full {
+    /// Sessions open.
+    pub active: usize,
+    /// Sessions allowed.
+    pub max: usize,
+    /// Whether they are those of the client.
+    pub of_client: bool,
+}
+
+impl fmt::Display for Full {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { active, max, .. } = self;
+        if self.of_client {
+            write!(
+                f,
+                "Client at capacity: {active}/{max} sessions of this address are active. Close \
+                 some, or start the server with a larger --max-sessions-per-client."
+            )
+        } else {
+            write!(
+                f,
+                "Server at capacity: {active}/{max} sessions active. Cannot accept new connections."
+            )
+        }
+    }
+}
+
+/// Why a WebSocket cannot attach to a session.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum AttachError {
+    /// There is no such session.
+    #[error("Unknown session_id: {0}")]
+    Unknown(String),
+    /// Another WebSocket is attached to it.
+    #[error("Session {0} already has an attached WebSocket")]
+    Taken(String),
+}
+
+/// What came of a request to close a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Closing {
+    /// It is closed.
+    Done,
+    /// It will be, when its WebSocket ends.
+    WhenDetached,
+    /// There is no such session.
+    Unknown,
+}
+
+/// The table of open sessions.
+pub(super) struct Sessions {
+    max: usize,
+    max_each: usize,
+    rate_limit: Option<u32>,
+    open: Mutex<HashMap<Uuid, Entry>>,
+}
+
+impl Sessions {
+    pub fn new(options: &ServerOptions) -> Self {
+        Self {
+            max: options.max_sessions,
+            max_each: options.sessions_per_client(),
+            rate_limit: options.rate_limit,
+            open: Mutex::new(HashMap::new()),
+        }
+    }
+
+    fn table(&self) -> MutexGuard<'_, HashMap<Uuid, Entry>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn insert(
+        &self,
+        environment: Environment,
+        client: &Arc<Client>,
+        holder: Holder,
+    ) -> Result<Arc<Session>, Full> {
+        let mut table = self.table();
+        if table.len() >= self.max {
+            return Err(Full {
+                active: table.len(),
+                max: self.max,
+                of_client: false,
+            });
+        }
+        let hold = client.hold_session(self.max_each).ok_or(Full {
+            active: self.max_each,
+            max: self.max_each,
+            of_client: true,
+        })?;
+        let session = Arc::new(Session {
+            id: Uuid::new_v4(),
+            environment: Mutex::new(environment),
+            rate: Rate::new(self.rate_limit),
+            caller: Caller::new(Arc::default(), Arc::clone(client)),
+            born: Instant::now(),
+            used: AtomicU64::new(0),
+        });
+        table.insert(
+            session.id,
+            Entry {
+                session: Arc::clone(&session),
+                holder,
+                _hold: hold,
+            },
+        );
+        Ok(session)
+    }
+
+    /// Opens a session that lives until it is closed by its id, or idles away.
+    pub fn create(&self, environment: Environment, client: &Arc<Client>) -> Result<Uuid, Full> {
+        Ok(self.insert(environment, client, Holder::Nobody)?.id)
+    }
+
+    /// Opens a session that ends with the seat.
+    pub fn take_seat(
+        self: &Arc<Self>,
+        environment: Environment,
+        client: &Arc<Client>,
+    ) -> Result<Seat, Full> {
+        let session = self.insert(environment, client, Holder::Socket)?;
+        Ok(Seat {
+            sessions: Arc::clone(self),
+            session,
+        })
+    }
+
+    /// Attaches to a session made by its id; letting the seat go leaves it open.
+    pub fn attach(self: &Arc<Self>, id: &str) -> Result<Seat, AttachError> {
+        let unknown = || AttachError::Unknown(shown(id));
+        let key = Uuid::parse_str(id).map_err(|_| unknown())?;
+        let mut table = self.table();
+        let entry = table.get_mut(&key).ok_or_else(unknown)?;
+        if entry.holder != Holder::Nobody {
+            return Err(AttachError::Taken(shown(id)));
+        }
+        entry.holder = Holder::Attached { closing: false };
+        entry.session.touch();
+        Ok(Seat {
+            sessions: Arc::clone(self),
+            session: Arc::clone(&entry.session),
+        })
+    }
+
+    /// The session of an id.
+    pub fn get(&self, id: &str) -> Option<Arc<Session>> {
+        let key = Uuid::parse_str(id).ok()?;
+        self.table()
+            .get(&key)
+            .map(|entry| Arc::clone(&entry.session))
+    }
+
+    /// Closes a session, or notes that it ends with its WebSocket.
+    pub fn close(&self, id: &str) -> Closing {
+        let Ok(key) = Uuid::parse_str(id) else {
+            return Closing::Unknown;
+        };
+        let mut table = self.table();
+        match table.get_mut(&key) {
+            None => Closing::Unknown,
+            Some(entry) if entry.holder == Holder::Nobody => {
+                table.remove(&key);
+                Closing::Done
+            }
+            Some(entry) => {
+                if let Holder::Attached { closing } = &mut entry.holder {
+                    *closing = true;
+                }
+                Closing::WhenDetached
+            }
+        }
+    }
+
+    /// Drops the sessions that nobody is attached to and that have idled
+    /// longer than `limit`, or `unused` where they were never used; gives their number.
+    pub fn reap(&self, limit: Duration, unused: Duration) -> usize {
+        let mut table = self.table();
+        let before = table.len();
+        table.retain(|_, entry| {
+            let session = &entry.session;
+            let limit = if session.is_unused() {
+                unused.min(limit)
+            } else {
+                limit
+            };
+            entry.holder != Holder::Nobody || session.idle() <= limit
+        });
+        before - table.len()
+    }
+
+    fn let_go(&self, id: Uuid) {
+        let mut table = self.table();
+        if let Some(entry) = table.get_mut(&id) {
+            match entry.holder {
+                Holder::Socket | Holder::Attached { closing: true } => {
+                    table.remove(&id);
+                }
+                Holder::Attached { closing: false } => {
+                    entry.holder = Holder::Nobody;
+                    entry.session.touch();
+                }
+                Holder::Nobody => {}
+            }
+        }
+    }
+}
+
+/// An id as it may be shown in an answer: whole, unless it is a flood.
+fn shown(id: &str) -> String {
+    id.chars().take(200).collect()
+}
+
+/// A WebSocket's hold on a session; dropping it lets go.
+pub(super) struct Seat {
+    sessions: Arc<Sessions>,
+    /// The session held.
+    pub session: Arc<Session>,
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.sessions.let_go(self.session.id);
+    }
+}

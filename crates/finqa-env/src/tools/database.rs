@@ -1,0 +1,471 @@
+//! One table in an in-memory database that can only be read.
+
+use std::ffi::c_int;
+
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::limits::Limit;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Error, ErrorCode, Statement, StatementStatus, ToSql};
+
+use super::limits::{Budget, CallClock, ToolLimits};
+use super::records::{Field, records};
+use super::{functions, pattern};
+use crate::data::{Cell, Column, Table};
+
+/// The second name of every table, as the reference's README writes it.
+const COMMON_NAME: &str = "data";
+/// The functions that a query may call: those that take time in proportion to
+/// their arguments, or look at the clock. `json_patch` takes the square,
+/// `json_pretty` makes a text of any length, others load code or touch files.
+const FUNCTIONS: [&str; 120] = [
+    "abs",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "avg",
+    "ceil",
+    "ceiling",
+    "changes",
+    "char",
+    "coalesce",
+    "concat",
+    "concat_ws",
+    "cos",
+    "cosh",
+    "count",
+    "cume_dist",
+    "current_date",
+    "current_time",
+    "current_timestamp",
+    "date",
+    "datetime",
+    "degrees",
+    "dense_rank",
+    "exp",
+    "first_value",
+    "floor",
+    "format",
+    "glob",
+    "group_concat",
+    "hex",
+    "if",
+    "ifnull",
+    "iif",
+    "instr",
+    "json",
+    "json_array",
+    "json_array_length",
+    "json_each",
+    "json_error_position",
+    "json_extract",
+    "json_group_array",
+    "json_group_object",
+    "json_insert",
+    "json_object",
+    "json_quote",
+    "json_remove",
+    "json_replace",
+    "json_set",
+    "json_tree",
+    "json_type",
+    "json_valid",
+    "julianday",
+    "lag",
+    "last_insert_rowid",
+    "last_value",
+    "lead",
+    "length",
+    "like",
+    "likelihood",
+    "likely",
+    "ln",
+    "log",
+    "log10",
+    "log2",
+    "lower",
+    "ltrim",
+    "max",
+    "min",
+    "mod",
+    "nth_value",
+    "ntile",
+    "nullif",
+    "octet_length",
+    "percent_rank",
+    "pi",
+    "pow",
+    "power",
+    "printf",
+    "quote",
+    "radians",
+    "random",
+    "randomblob",
+    "rank",
+    "replace",
+    "round",
+    "row_number",
+    "rtrim",
+    "sign",
+    "sin",
+    "sinh",
+    "soundex",
+    "sqlite_source_id",
+    "sqlite_version",
+    "sqrt",
+    "strftime",
+    "string_agg",
+    "substr",
+    "substring",
+    "sum",
+    "tan",
+    "tanh",
+    "time",
+    "timediff",
+    "total",
+    "total_changes",
+    "trim",
+    "trunc",
+    "typeof",
+    "unhex",
+    "unicode",
+    "unixepoch",
+    "unlikely",
+    "upper",
+    "zeroblob",
+    "->",
+    "->>",
+];
+/// Virtual tables that come with `SQLite` and show its own pages.
+const FORBIDDEN_TABLES: [&str; 2] = ["dbstat", "fts3tokenize"];
+/// Steps between two looks at the clock: well under a millisecond.
+const STEPS: c_int = 200;
+/// A compiled statement that is larger is not kept for the next call.
+const KEPT_STATEMENT: i32 = 16 * 1024;
+
+/// Why a query has no result.
+#[derive(Debug)]
+pub(super) enum QueryError {
+    /// The reference words it as a failure of the statement.
+    Statement(String),
+    /// The reference words it without naming the statement.
+    Result(String),
+    /// All queries together needed more memory than they may.
+    Memory,
+    /// It compiles to more instructions than it may.
+    Complex,
+    /// Its time or its steps are used up.
+    Late {
+        /// Its steps.
+        steps: bool,
+    },
+    /// Its result is longer than it may be.
+    Long,
+}
+
+/// A table that is ready to be queried.
+#[derive(Debug)]
+pub(super) struct Database {
+    connection: Connection,
+    clock: CallClock,
+}
+
+impl Database {
+    /// Loads the table, then forbids everything but reading.
+    pub(super) fn open(
+        table: &Table,
+        columns: &[Column],
+        limits: &ToolLimits,
+    ) -> Result<Self, QueryError> {
+        Self::prepare(table, columns, limits).map_err(|e| match failure(&e) {
+            None => QueryError::Memory,
+            Some(text) => QueryError::Result(text),
+        })
+    }
+
+    fn prepare(table: &Table, columns: &[Column], limits: &ToolLimits) -> rusqlite::Result<Self> {
+        let mut connection = Connection::open_in_memory()?;
+        connection.set_prepared_statement_cache_capacity(2);
+        load(&mut connection, table, columns)?;
+        // A filed row may be longer than what a query may make.
+        let row = longest_row(columns);
+        let value_bytes = limits.value_bytes.max(row);
+        let clock = CallClock::new(value_bytes);
+        functions::register(&connection, &clock)?;
+        pattern::register(&connection, &clock)?;
+        // Sorting and grouping would otherwise write files, as large as the disk
+        // allows; in memory they need a bound, which is one for the process.
+        connection.execute_batch(&format!(
+            "PRAGMA temp_store = MEMORY; PRAGMA hard_heap_limit = {}; \
+             PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;",
+            limits.heap_bytes
+        ))?;
+        for (limit, value) in [
+            (Limit::SQLITE_LIMIT_LENGTH, as_c_int(value_bytes)),
+            (
+                Limit::SQLITE_LIMIT_SQL_LENGTH,
+                as_c_int(limits.statement_bytes),
+            ),
+            (Limit::SQLITE_LIMIT_ATTACHED, 0),
+            (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
+            (Limit::SQLITE_LIMIT_FUNCTION_ARG, 100),
+            (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 100),
+            (Limit::SQLITE_LIMIT_EXPR_DEPTH, 200),
+        ] {
+            connection.set_limit(limit, value)?;
+        }
+        let watch = clock.clone();
+        let steps = u64::try_from(STEPS).unwrap_or(1);
+        connection.progress_handler(STEPS, Some(move || watch.tick(steps)))?;
+        connection.authorizer(Some(authorize))?;
+        Ok(Self { connection, clock })
+    }
+
+    /// Runs one statement and writes its rows.
+    pub(super) fn query(
+        &self,
+        sql: &str,
+        limits: &ToolLimits,
+        budget: Budget,
+    ) -> Result<String, QueryError> {
+        self.clock.arm(budget);
+        // What is compiled holds no rows: what finds no memory here is too long.
+        let statement = self
+            .connection
+            .set_limit(Limit::SQLITE_LIMIT_VDBE_OP, budget.instructions)
+            .and_then(|_| self.connection.prepare_cached(sql))
+            .map_err(|e| match self.failed(&e) {
+                QueryError::Memory => QueryError::Complex,
+                other => other,
+            });
+        let mut statement = statement?;
+        let result = self.rows(&mut statement, limits, budget);
+        if statement.get_status(StatementStatus::MemUsed) > KEPT_STATEMENT {
+            statement.discard();
+        }
+        result
+    }
+
+    fn rows(
+        &self,
+        statement: &mut Statement<'_>,
+        limits: &ToolLimits,
+        budget: Budget,
+    ) -> Result<String, QueryError> {
+        let parameters = statement.parameter_count();
+        if parameters > 0 {
+            return Err(QueryError::Statement(format!(
+                "Incorrect number of bindings supplied. The current statement uses {parameters}, \
+                 and there are 0 supplied."
+            )));
+        }
+        if statement.column_count() == 0 {
+            return Err(QueryError::Result(
+                "'NoneType' object is not iterable".to_owned(),
+            ));
+        }
+        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
+        let rows = self.collect(statement, &names, limits, budget)?;
+        let mut sorted: Vec<&str> = names.iter().map(String::as_str).collect();
+        sorted.sort_unstable();
+        if sorted
+            .windows(2)
+            .any(|pair| matches!(pair, [a, b] if a == b))
+        {
+            let text = "DataFrame columns must be unique for orient='records'.";
+            return Err(QueryError::Result(text.to_owned()));
+        }
+        let text = records(&names, &rows);
+        // Escapes make up to six bytes of one.
+        if text.len() > budget.result_bytes {
+            return Err(QueryError::Long);
+        }
+        Ok(text)
+    }
+
+    fn collect(
+        &self,
+        statement: &mut Statement<'_>,
+        names: &[String],
+        limits: &ToolLimits,
+        budget: Budget,
+    ) -> Result<Vec<Vec<Field>>, QueryError> {
+        let failed = |e: Error| self.failed(&e);
+        let per_row: usize = names.iter().map(|n| n.len() + 4).sum::<usize>() + 3;
+        let mut rows = Vec::new();
+        let mut bytes = 0_usize;
+        let mut cursor = statement.query([]).map_err(failed)?;
+        while let Some(row) = cursor.next().map_err(failed)? {
+            if rows.len() == limits.result_rows {
+                let limit = limits.result_rows;
+                let text = format!("the result has more than {limit} rows: select fewer");
+                return Err(QueryError::Result(text));
+            }
+            let mut fields = Vec::with_capacity(names.len());
+            bytes += per_row;
+            for at in 0..names.len() {
+                let field = field(row.get_ref(at).map_err(failed)?)?;
+                bytes += match &field {
+                    Field::Text(text) => text.len(),
+                    _ => 8,
+                };
+                fields.push(field);
+            }
+            if bytes > budget.result_bytes {
+                return Err(QueryError::Long);
+            }
+            rows.push(fields);
+        }
+        Ok(rows)
+    }
+
+    fn failed(&self, error: &Error) -> QueryError {
+        match failure(error) {
+            None => QueryError::Memory,
+            Some(text) if text == "interrupted" => QueryError::Late {
+                steps: self.clock.steps_are_taken(),
+            },
+            Some(text) => QueryError::Statement(text),
+        }
+    }
+
+    /// Whether its last call used up its budget: it is not worth keeping then.
+    pub(super) fn is_spent(&self) -> bool {
+        self.clock.is_over()
+    }
+}
+
+/// What `SQLite` said of a failure; `None` where it found no memory.
+fn failure(error: &Error) -> Option<String> {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::OutOfMemory) => None,
+        _ => Some(message(error)),
+    }
+}
+
+fn field(value: ValueRef<'_>) -> Result<Field, QueryError> {
+    Ok(match value {
+        ValueRef::Null => Field::Null,
+        ValueRef::Integer(i) => Field::Integer(i),
+        ValueRef::Real(x) => Field::Real(x),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+            let text = std::str::from_utf8(bytes).map_err(|e| {
+                let at = e.valid_up_to();
+                let byte = bytes.get(at).copied().unwrap_or(0);
+                QueryError::Result(format!(
+                    "'utf-8' codec can't decode byte {byte:#04x} in position {at}: invalid start byte"
+                ))
+            })?;
+            Field::Text(text.to_owned())
+        }
+    })
+}
+
+/// Only reading, calling functions and recursion: no write, no schema change, no
+/// PRAGMA, no ATTACH, no transaction.
+#[allow(
+    clippy::needless_pass_by_value,
+    reason = "the hook's signature is rusqlite's"
+)]
+fn authorize(context: AuthContext<'_>) -> Authorization {
+    let allowed = match context.action {
+        AuthAction::Select | AuthAction::Recursive => true,
+        AuthAction::Read { table_name, .. } => !FORBIDDEN_TABLES
+            .iter()
+            .any(|t| t.eq_ignore_ascii_case(table_name)),
+        AuthAction::Function { function_name } => FUNCTIONS
+            .iter()
+            .any(|f| f.eq_ignore_ascii_case(function_name)),
+        _ => false,
+    };
+    if allowed {
+        Authorization::Allow
+    } else {
+        Authorization::Deny
+    }
+}
+
+fn load(connection: &mut Connection, table: &Table, columns: &[Column]) -> rusqlite::Result<()> {
+    let name = quote(&table.name);
+    let stored = columns
+        .iter()
+        .map(|c| format!("{} {}", quote(&c.name), c.kind.sql()));
+    let aliases = columns.iter().filter_map(|c| {
+        let alias = quote(c.alias.as_ref()?);
+        Some(format!("{alias} {} AS ({})", c.kind.sql(), quote(&c.name)))
+    });
+    let definitions: Vec<String> = stored.chain(aliases).collect();
+    connection.execute_batch(&format!("CREATE TABLE {name} ({})", definitions.join(", ")))?;
+    let transaction = connection.transaction()?;
+    {
+        let names: Vec<String> = columns.iter().map(|c| quote(&c.name)).collect();
+        let marks = vec!["?"; columns.len()].join(", ");
+        let sql = format!("INSERT INTO {name} ({}) VALUES ({marks})", names.join(", "));
+        let mut insert = transaction.prepare(&sql)?;
+        let rows = columns.first().map_or(0, |c| c.cells.len());
+        for row in 0..rows {
+            for (i, column) in columns.iter().enumerate() {
+                let cell = column.cells.get(row).unwrap_or(&Cell::Null);
+                insert.raw_bind_parameter(i + 1, bound(cell))?;
+            }
+            insert.raw_execute()?;
+        }
+    }
+    transaction.commit()?;
+    if !table.name.eq_ignore_ascii_case(COMMON_NAME) {
+        connection.execute_batch(&format!(
+            "CREATE VIEW {COMMON_NAME} AS SELECT * FROM {name}"
+        ))?;
+    }
+    Ok(())
+}
+
+fn bound(cell: &Cell) -> &dyn ToSql {
+    match cell {
+        Cell::Null => &rusqlite::types::Null,
+        Cell::Bool(b) => b,
+        Cell::Integer(i) => i,
+        Cell::Real(x) => x,
+        Cell::Text(text) => text,
+    }
+}
+
+fn quote(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+fn longest_row(columns: &[Column]) -> usize {
+    let rows = columns.first().map_or(0, |c| c.cells.len());
+    let length = |row: usize| -> usize {
+        let cells = columns.iter().filter_map(|c| c.cells.get(row));
+        cells
+            .map(|c| {
+                if let Cell::Text(text) = c {
+                    text.len()
+                } else {
+                    10
+                }
+            })
+            .sum()
+    };
+    (0..rows)
+        .map(|row| length(row) + 10 * columns.len())
+        .max()
+        .unwrap_or(0)
+}
+
+fn as_c_int(n: usize) -> c_int {
+    c_int::try_from(n).unwrap_or(c_int::MAX)
+}
+
+/// What `SQLite` said, without rusqlite's own additions.
+fn message(error: &Error) -> String {
+    match error {
+        Error::SqliteFailure(_, Some(text)) => text.clone(),
+        Error::SqlInputError { msg, .. } => msg.clone(),
+        other => other.to_string(),
+    }
+}

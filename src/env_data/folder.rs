@@ -1,0 +1,85 @@
+//! The folder that an environment is built into, and the note in it that says
+//! what it was built from.
+//!
+//! A build replaces what an earlier build put there and nothing else: a folder
+//! that holds other people's files is refused. Everything is written beside and
+//! moved into place, the questions last, so that a build which breaks off leaves
+//! no folder that looks whole.
+
+use std::path::{Path, PathBuf};
+
+use finqa_env::data::{COMPANIES, EnvError, NOTE, Note, QUESTIONS_FOLDER};
+
+/// Where files are written before they are moved into place.
+const BUILDING: &str = ".building";
+
+/// A folder of ours that is being filled.
+#[derive(Debug)]
+pub(super) struct Folder {
+    out: PathBuf,
+    staging: PathBuf,
+}
+
+impl Folder {
+    /// Makes the folder, or takes an empty one or one of an earlier build.
+    pub(super) fn claim(out: &Path, note: &Note) -> Result<Self, EnvError> {
+        std::fs::create_dir_all(out).map_err(|e| unwritten(out, e))?;
+        if Note::read(out)?.is_none()
+            && let Some(found) = any_entry(out)?
+        {
+            let path = out.to_owned();
+            return Err(EnvError::Foreign { path, found });
+        }
+        let staging = out.join(BUILDING);
+        remove(&staging)?;
+        // First of all, so that what a broken build leaves can be built over.
+        let text = serde_json::to_vec(note).map_err(|e| unwritten(out, e.into()))?;
+        write(&out.join(NOTE), &text)?;
+        Ok(Self {
+            out: out.to_owned(),
+            staging,
+        })
+    }
+
+    /// Writes a file that [`Folder::finish`] puts into its place.
+    pub(super) fn write(&self, name: impl AsRef<Path>, bytes: &[u8]) -> Result<(), EnvError> {
+        write(&self.staging.join(name), bytes)
+    }
+
+    /// Puts everything into place, the questions last.
+    pub(super) fn finish(self) -> Result<(), EnvError> {
+        remove(&self.out.join(QUESTIONS_FOLDER))?;
+        for name in [COMPANIES, QUESTIONS_FOLDER] {
+            let place = self.out.join(name);
+            remove(&place)?;
+            std::fs::rename(self.staging.join(name), &place).map_err(|e| unwritten(&place, e))?;
+        }
+        remove(&self.staging)
+    }
+}
+
+fn any_entry(folder: &Path) -> Result<Option<String>, EnvError> {
+    let failed = |e| unwritten(folder, e);
+    let first = std::fs::read_dir(folder).map_err(failed)?.next();
+    let first = first.transpose().map_err(failed)?;
+    Ok(first.map(|entry| entry.file_name().to_string_lossy().into_owned()))
+}
+
+fn remove(folder: &Path) -> Result<(), EnvError> {
+    match std::fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(unwritten(folder, error)),
+        _ => Ok(()),
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), EnvError> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(|e| unwritten(folder, e))?;
+    }
+    std::fs::write(path, bytes).map_err(|e| unwritten(path, e))
+}
+
+fn unwritten(path: &Path, source: std::io::Error) -> EnvError {
+    let path = path.to_owned();
+    EnvError::Write { path, source }
+}

@@ -1,0 +1,225 @@
+//! The baseline: the embedded pair's solver as a model that calls tools.
+//!
+//! It is a [`ChatModel`] like any other, so that it plays by the same loop,
+//! sees what a model would see (the question and the tools' texts) and nothing
+//! else: it knows no catalogue and no truth, and plays against any server.
+//!
+//! List the tables, look at those that the question seems to be about, read
+//! them, solve, submit.
+
+mod page;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+
+use crate::dataset::{Document, Question, QuestionKey};
+use finqa_agents::models::{
+    ChatModel, ChatReply, ChatRequest, Feature, FinishReason, Message, ModelError, Role, Stop,
+    Support, ToolCall,
+};
+use finqa_agents::offline::{Guess, Solver};
+use finqa_core::number::{UnitKind, Value as Number, round5};
+use finqa_env::tools::SUBMIT_ANSWER;
+use page::{Shape, chosen, documents};
+
+/// What is submitted where the solver has nothing to say: wrong, and plain.
+const NOTHING: &str = "unknown";
+
+/// The embedded pair's solver, playing.
+#[derive(Debug, Default)]
+pub struct Baseline {
+    solver: Solver,
+}
+
+impl Baseline {
+    /// The baseline with the built-in weights.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The calls it makes next, given the conversation so far.
+    fn next(&self, messages: &[Message]) -> Vec<(&'static str, Value)> {
+        let (question, company) = asked(messages);
+        let seen = Seen::of(messages);
+        let Some(listed) = seen.results("get_descriptions").next() else {
+            return vec![("get_descriptions", json!({ "company_name": company }))];
+        };
+        let names: Vec<String> = serde_json::from_str(listed.text).unwrap_or_default();
+        let tables = chosen(question, &names);
+        if tables.is_empty() {
+            return vec![submit(NOTHING)];
+        }
+        let on = |tool: &'static str, table: &str| {
+            (tool, json!({"company_name": company, "table_name": table}))
+        };
+        let unknown: Vec<_> = tables
+            .iter()
+            .filter(|table| seen.of_table("get_table_info", table).is_none())
+            .map(|table| on("get_table_info", table))
+            .collect();
+        if !unknown.is_empty() {
+            return unknown;
+        }
+        let shapes: Vec<Shape> = tables
+            .iter()
+            .filter_map(|table| Shape::read(table, seen.of_table("get_table_info", table)?))
+            .collect();
+        let unread: Vec<_> = shapes
+            .iter()
+            .filter(|shape| seen.of_table("sql_query", &shape.name).is_none())
+            .map(|shape| {
+                let (tool, mut arguments) = on("sql_query", &shape.name);
+                if let Some(map) = arguments.as_object_mut() {
+                    map.insert("query".to_owned(), shape.query().into());
+                }
+                (tool, arguments)
+            })
+            .collect();
+        if !unread.is_empty() {
+            return unread;
+        }
+        let read: Vec<_> = shapes
+            .iter()
+            .filter_map(|shape| shape.rows(seen.of_table("sql_query", &shape.name)?))
+            .collect();
+        let answer = self.solve(bare(question), documents(&read));
+        vec![submit(answer.as_deref().unwrap_or(NOTHING))]
+    }
+
+    /// The answer of the surest guess over the documents.
+    fn solve(&self, question: &str, documents: Vec<Document>) -> Option<String> {
+        let guesses = documents.into_iter().filter_map(|document| {
+            let page = self.solver.index(&document);
+            let question = Question {
+                key: QuestionKey {
+                    id: String::new(),
+                    part: "qa".to_owned(),
+                },
+                document: document.into(),
+                text: question.to_owned(),
+                history: Vec::new(),
+            };
+            self.solver.answer(&page, &question)
+        });
+        guesses
+            .max_by(|a, b| a.confidence.total_cmp(&b.confidence))
+            .map(|guess| printed(&guess))
+    }
+}
+
+fn submit(answer: &str) -> (&'static str, Value) {
+    (SUBMIT_ANSWER, json!({ "answer": answer }))
+}
+
+/// The question and the company, as the agent's first message has them.
+fn asked(messages: &[Message]) -> (&str, &str) {
+    let user = messages.iter().find(|message| message.role == Role::User);
+    let text = user.map_or("", |message| message.content.as_str());
+    text.rsplit_once("\n\nCompany: ").unwrap_or((text, ""))
+}
+
+/// The question without the sentence that says what it is about.
+fn bare(question: &str) -> &str {
+    finqa_env::data::bare_question(question)
+}
+
+/// With all digits that count for a grader of 1 %: the main job's answers keep
+/// one decimal of a percentage.
+fn printed(guess: &Guess) -> String {
+    let Number::Number(value) = guess.value else {
+        return guess.value.to_string();
+    };
+    if guess.unit.kind != UnitKind::Percent {
+        return round5(value).to_string();
+    }
+    let percent = if guess.in_percent {
+        value
+    } else {
+        value * 100.0
+    };
+    format!("{}%", round5(percent))
+}
+
+/// The tool results of a conversation, with the calls they are of.
+struct Seen<'m> {
+    results: Vec<Seeing<'m>>,
+}
+
+struct Seeing<'m> {
+    tool: &'m str,
+    table: Option<String>,
+    text: &'m str,
+}
+
+impl<'m> Seen<'m> {
+    fn of(messages: &'m [Message]) -> Self {
+        let text_of = |call: &ToolCall| {
+            let result = messages
+                .iter()
+                .find(|message| message.tool_call_id.as_ref() == Some(&call.id))?;
+            Some(result.content.as_str())
+        };
+        let calls = messages.iter().flat_map(|message| &message.tool_calls);
+        let results = calls.filter_map(|call| {
+            let arguments: Value = serde_json::from_str(&call.arguments).ok()?;
+            let table = arguments.get("table_name").and_then(Value::as_str);
+            Some(Seeing {
+                tool: &call.name,
+                table: table.map(str::to_owned),
+                text: text_of(call)?,
+            })
+        });
+        Self {
+            results: results.collect(),
+        }
+    }
+
+    fn results(&self, tool: &str) -> impl Iterator<Item = &Seeing<'m>> {
+        self.results.iter().filter(move |seen| seen.tool == tool)
+    }
+
+    fn of_table(&self, tool: &str, table: &str) -> Option<&'m str> {
+        let mut results = self.results(tool);
+        results
+            .find(|seen| seen.table.as_deref() == Some(table))
+            .map(|seen| seen.text)
+    }
+}
+
+impl ChatModel for Baseline {
+    fn name(&self) -> &'static str {
+        "offline"
+    }
+
+    fn supports(&self, feature: Feature) -> Support {
+        match feature {
+            Feature::Tools => Support::Yes,
+            _ => Support::No,
+        }
+    }
+
+    fn chat<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+        _stop: &'a Stop,
+    ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+        async move {
+            let made: usize = request.messages.iter().map(|m| m.tool_calls.len()).sum();
+            let calls = self.next(&request.messages).into_iter().enumerate();
+            let tool_calls = calls.map(|(at, (name, arguments))| ToolCall {
+                id: format!("call_{}", made + at),
+                name: name.to_owned(),
+                arguments: arguments.to_string(),
+            });
+            Ok(ChatReply {
+                tool_calls: tool_calls.collect(),
+                finish: FinishReason::ToolCalls,
+                model: "offline".to_owned(),
+                ..ChatReply::default()
+            })
+        }
+        .boxed()
+    }
+}

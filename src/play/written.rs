@@ -1,0 +1,119 @@
+//! Tool calls that a model wrote as text. Small models do, and a server that
+//! does not know a model's form of calls hands them on as its words. A reply
+//! that ends in such calls and in nothing else is taken at its word; whether
+//! they can be made is judged as of any call.
+
+use serde_json::Value;
+
+use finqa_agents::models::ToolCall;
+use finqa_env::tools::specs;
+
+/// What stands before the calls, and the calls; `first` numbers them. `None`
+/// where the text is no such reply.
+pub(super) fn calls(content: &str, first: usize) -> Option<(String, Vec<ToolCall>)> {
+    let content = content.trim();
+    let at = ["<tool_call>", "```"]
+        .iter()
+        .filter_map(|mark| content.find(mark))
+        .min()
+        .filter(|_| !content.starts_with('{'))
+        .or_else(|| content.starts_with('{').then_some(0))?;
+    let (thought, mut rest) = content.split_at_checked(at)?;
+    let mut calls = Vec::new();
+    while !rest.is_empty() {
+        let (inside, after) = block(rest)?;
+        calls.push(call(inside.trim(), first + calls.len())?);
+        rest = after.trim_start();
+    }
+    Some((thought.trim().to_owned(), calls))
+}
+
+/// The first block of a text, without its marks, and what follows it.
+fn block(text: &str) -> Option<(&str, &str)> {
+    if let Some(tagged) = text.strip_prefix("<tool_call>") {
+        return Some(tagged.split_once("</tool_call>").unwrap_or((tagged, "")));
+    }
+    if let Some(fenced) = text.strip_prefix("```") {
+        let fenced = fenced.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
+        return Some(fenced.split_once("```").unwrap_or((fenced, "")));
+    }
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
+    values.next()?.ok()?;
+    text.split_at_checked(values.byte_offset())
+}
+
+/// A call in the form of `{"name", "arguments"}`, also as chat completions wrap it.
+fn call(text: &str, number: usize) -> Option<ToolCall> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    let fields = value.get("function").unwrap_or(&value).as_object()?;
+    let name = fields.get("name")?.as_str()?;
+    specs().iter().find(|spec| spec.name == name)?;
+    let known = ["name", "arguments", "parameters", "id", "type"];
+    if fields.keys().any(|key| !known.contains(&key.as_str())) {
+        return None;
+    }
+    let arguments = fields.get("arguments").or_else(|| fields.get("parameters"));
+    Some(ToolCall {
+        id: format!("text-{number}"),
+        name: name.to_owned(),
+        arguments: match arguments {
+            None => "{}".to_owned(),
+            Some(Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
+        },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(content: &str) -> Option<Vec<(String, String)>> {
+        let (_, calls) = calls(content, 0)?;
+        let pair = |call: ToolCall| (call.name, call.arguments);
+        Some(calls.into_iter().map(pair).collect())
+    }
+
+    #[test]
+    fn a_reply_that_ends_in_calls_is_taken_at_its_word() {
+        let submit = vec![(
+            "submit_answer".to_owned(),
+            r#"{"answer":"0.27"}"#.to_owned(),
+        )];
+        for text in [
+            r#"{"name": "submit_answer", "arguments": {"answer": "0.27"}}"#,
+            "```json\n{\"name\": \"submit_answer\", \"arguments\": {\"answer\": \"0.27\"}}\n```",
+            "<tool_call>\n{\"name\": \"submit_answer\", \"parameters\": {\"answer\": \"0.27\"}}\n</tool_call>",
+            "So I answer:\n```\n{\"name\": \"submit_answer\", \"arguments\": {\"answer\": \"0.27\"}}",
+            r#"{"type": "function", "function": {"name": "submit_answer", "arguments": "{\"answer\":\"0.27\"}"}}"#,
+        ] {
+            assert_eq!(read(text).as_ref(), Some(&submit), "{text}");
+        }
+        let two = "I look.\n<tool_call>{\"name\": \"get_descriptions\"}</tool_call>\n\
+                   <tool_call>{\"name\": \"get_descriptions\", \"arguments\": {}}</tool_call>";
+        let (thought, found) = calls(two, 3).unwrap();
+        assert_eq!(thought, "I look.");
+        assert_eq!(
+            (found[0].id.as_str(), found[1].id.as_str()),
+            ("text-3", "text-4")
+        );
+    }
+
+    #[test]
+    fn other_texts_are_no_calls() {
+        for text in [
+            "",
+            "12.5%",
+            "{}",
+            r#"{"answer": "5"}"#,
+            r#"{"name": "drop_table", "arguments": {}}"#,
+            r#"{"name": "submit_answer", "arguments": {"answer": "5"}, "result": "right"}"#,
+            r#"{"name": "submit_answer", "arguments": {"answer": "5"}} which is right"#,
+            "```python\nprint(5)\n```",
+            "```json\n{\"name\": \"submit_answer\", \"arguments\": {\"answer\"",
+            "I would call submit_answer.",
+        ] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+}
