@@ -26,8 +26,8 @@ fi
 export CONVFINQA_REQUIRE_BROWSER=1
 
 if cargo nextest --version >/dev/null 2>&1; then
-  cargo nextest run --locked "$@"
-  cargo test --locked --doc --quiet
+  cargo nextest run --locked --workspace "$@"
+  cargo test --locked --workspace --doc --quiet
 else
-  cargo test --locked "$@"
+  cargo test --locked --workspace "$@"
 fi

@@ -17,7 +17,7 @@ fn text(path: &str) -> String {
 
 /// Every source file of the program with its path below the root.
 fn sources() -> Vec<(PathBuf, String)> {
-    let mut folders = vec![PathBuf::from("src")];
+    let mut folders = vec![PathBuf::from("src"), PathBuf::from("crates")];
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(root().join(&folder)).unwrap() {

@@ -86,9 +86,6 @@ impl EnvError {
     /// Whether what was asked for is to blame (exit code 2) rather than data (3).
     #[must_use]
     pub fn is_usage(&self) -> bool {
-        match self {
-            Self::Foreign { .. } | Self::Write { .. } => true,
-            _ => false,
-        }
+        matches!(self, Self::Foreign { .. } | Self::Write { .. })
     }
 }

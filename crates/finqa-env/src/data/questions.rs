@@ -28,7 +28,7 @@ pub struct EnvQuestion {
 }
 
 /// The question of a `user_query` without the words before it: `For company
-/// ..., here is the question:`, as the benchmark and [`build`](super::build)
+/// ..., here is the question:`, as the benchmark and `convfinqa env build`
 /// write them.
 #[must_use]
 pub fn bare_question(user_query: &str) -> &str {
