@@ -89,7 +89,7 @@ impl Default for ServerOptions {
 
 impl ServerOptions {
     /// Queries that run at the same time, with 0 resolved.
-    pub(super) fn worker_count(&self) -> usize {
+    pub(crate) fn worker_count(&self) -> usize {
         if self.workers > 0 {
             return self.workers;
         }
@@ -97,7 +97,7 @@ impl ServerOptions {
     }
 
     /// Sessions that one client may have open, with the default resolved.
-    pub(super) fn sessions_per_client(&self) -> usize {
+    pub(crate) fn sessions_per_client(&self) -> usize {
         let half = (self.max_sessions / 2).max(256);
         self.max_sessions_per_client.unwrap_or(half)
     }

@@ -10,12 +10,13 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use super::app::App;
-use super::error::ServerError;
-use super::listener::Bounded;
-use super::options::ServerOptions;
-use super::{connections, http};
 use crate::episode::Rules;
+use crate::server::error::ServerError;
+use crate::server::options::ServerOptions;
+use crate::server::state::app::App;
+use crate::server::transport::connections;
+use crate::server::transport::listener::Bounded;
+use crate::server::transport::routes as http;
 use crate::tools::Tools;
 
 /// Takes the address of the options.

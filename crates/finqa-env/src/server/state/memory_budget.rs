@@ -14,14 +14,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// Bytes of a message or body that take no room: more than the longest query
 /// that is run.
-pub(super) const SMALL_REQUEST: usize = 16 * 1024;
+pub(crate) const SMALL_REQUEST: usize = 16 * 1024;
 /// Bytes of an answer that take no room.
-pub(super) const SMALL_ANSWER: usize = 16 * 1024;
+pub(crate) const SMALL_ANSWER: usize = 16 * 1024;
 
 /// The room that there is, or the share of it that one client may take; clones
 /// share it.
 #[derive(Clone, Debug)]
-pub(super) struct Room {
+pub(crate) struct Room {
     whole: Arc<Semaphore>,
     bytes: usize,
     share: Option<Arc<Semaphore>>,
@@ -29,7 +29,7 @@ pub(super) struct Room {
 
 /// Room that is taken, until it is dropped: of the whole, and of the share.
 #[derive(Debug, Default)]
-pub(super) struct Taken(Vec<OwnedSemaphorePermit>);
+pub(crate) struct Taken(Vec<OwnedSemaphorePermit>);
 
 impl Room {
     /// Room for so many bytes.
@@ -88,7 +88,7 @@ impl Taken {
 
 /// Lets a large answer hold its room until the client has taken it; `None` where
 /// there is no room for it.
-pub(super) fn held(answer: Response, room: &Room) -> Option<Response> {
+pub(crate) fn held(answer: Response, room: &Room) -> Option<Response> {
     let bytes = answer.body().size_hint().exact().unwrap_or(0);
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
     if bytes <= SMALL_ANSWER {

@@ -21,16 +21,16 @@ use hyper_util::service::TowerToHyperService;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use super::app::App;
-use super::clients::{Client, Connected};
-use super::listener::{Bounded, Connection};
-use super::reply;
-use super::room::{self, Room, SMALL_REQUEST, Taken};
+use crate::server::state::app::App;
+use crate::server::state::clients::{Client, Connected};
+use crate::server::state::memory_budget::{self as room, Room, SMALL_REQUEST, Taken};
+use crate::server::transport::listener::{Bounded, Connection};
+use crate::server::transport::reply;
 
 /// Takes connections until `shutdown`, then lets the requests in progress end;
 /// what has not ended after `drain` is dropped. A WebSocket is no connection
 /// here any more: its own task holds it.
-pub(super) async fn serve(
+pub(crate) async fn serve(
     mut listener: Bounded,
     router: Router,
     request_time: Duration,
@@ -105,7 +105,7 @@ async fn one(
 /// Reads the whole body before the route sees the request: within the limit,
 /// within the time and with room for it, or it is answered here. A large answer
 /// holds its room until it is taken.
-pub(super) async fn read_body(
+pub(crate) async fn read_body(
     State(app): State<Arc<App>>,
     request: Request,
     next: Next,

@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 
 use uuid::Uuid;
 
-use super::clients::{Client, SessionHold};
-use super::lanes::Caller;
-use super::options::ServerOptions;
-use super::rate::Rate;
 use crate::episode::Environment;
+use crate::server::options::ServerOptions;
+use crate::server::state::clients::{Client, SessionHold};
+use crate::server::state::query_queue::Caller;
+use crate::server::state::rate_limit::Rate;
 
 /// One session: an environment, taken by one request at a time.
-pub(super) struct Session {
+pub(crate) struct Session {
     /// Random, so that knowing it is the right to use it.
     pub id: Uuid,
     /// The episode in play; never locked while a tool runs.
@@ -70,7 +70,7 @@ struct Entry {
 
 /// All slots are taken: those of the server, or those that one client may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Full {
+pub(crate) struct Full {
     /// Sessions open.
     pub active: usize,
     /// Sessions allowed.
@@ -99,7 +99,7 @@ impl fmt::Display for Full {
 
 /// Why a WebSocket cannot attach to a session.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum AttachError {
+pub(crate) enum AttachError {
     /// There is no such session.
     #[error("Unknown session_id: {0}")]
     Unknown(String),
@@ -110,7 +110,7 @@ pub(super) enum AttachError {
 
 /// What came of a request to close a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Closing {
+pub(crate) enum Closing {
     /// It is closed.
     Done,
     /// It will be, when its WebSocket ends.
@@ -120,7 +120,7 @@ pub(super) enum Closing {
 }
 
 /// The table of open sessions.
-pub(super) struct Sessions {
+pub(crate) struct Sessions {
     max: usize,
     max_each: usize,
     rate_limit: Option<u32>,
@@ -283,7 +283,7 @@ fn shown(id: &str) -> String {
 }
 
 /// A WebSocket's hold on a session; dropping it lets go.
-pub(super) struct Seat {
+pub(crate) struct Seat {
     sessions: Arc<Sessions>,
     /// The session held.
     pub session: Arc<Session>,

@@ -10,18 +10,18 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
-use super::app::App;
-use super::clients::Client;
-use super::frames::{self, Incoming, Socket};
-use super::log::SocketLog;
-use super::message;
-use super::room::SMALL_ANSWER;
-use super::rpc::{self, RpcError};
-use super::sessions::Seat;
+use crate::server::protocol::json_rpc::{self as rpc, RpcError};
+use crate::server::protocol::messages as message;
+use crate::server::state::app::App;
+use crate::server::state::clients::Client;
+use crate::server::state::memory_budget::SMALL_ANSWER;
+use crate::server::state::sessions::Seat;
+use crate::server::transport::log::SocketLog;
+use crate::server::transport::websocket::{self as frames, Incoming, Socket};
 
 /// Which language a socket speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Protocol {
+pub(crate) enum Protocol {
     /// OpenEnv's messages.
     OpenEnv,
     /// JSON-RPC.
@@ -29,7 +29,7 @@ pub(super) enum Protocol {
 }
 
 /// What a message leads to.
-pub(super) enum Next {
+pub(crate) enum Next {
     /// Send this and go on.
     Reply(String),
     /// The client is done.
@@ -58,7 +58,7 @@ const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 const MOST_UNANSWERED: u32 = 2;
 
 /// Runs a socket to its end. `session_id` names a session to attach to.
-pub(super) async fn run(
+pub(crate) async fn run(
     mut socket: Socket,
     app: Arc<App>,
     client: &Arc<Client>,

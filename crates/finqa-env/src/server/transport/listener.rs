@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, Sleep};
 
-use super::clients::{Clients, Place};
+use crate::server::state::clients::{Clients, Place};
 
 /// Said to a connection for which there is no place.
 const CROWDED: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n\
@@ -22,7 +22,7 @@ const CROWDED: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: applica
     {\"detail\":\"This client has as many open connections as it may\"}";
 
 /// A listener that keeps to a number of connections.
-pub(super) struct Bounded {
+pub(crate) struct Bounded {
     listener: TcpListener,
     clients: Arc<Clients>,
     silence: Duration,
@@ -81,7 +81,7 @@ fn peer_gone(error: &io::Error) -> bool {
 }
 
 /// One connection; its place is free again when it is dropped.
-pub(super) struct Connection {
+pub(crate) struct Connection {
     stream: TcpStream,
     silence: Duration,
     deadline: Pin<Box<Sleep>>,

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The pace of one client. Holds one instant, so thousands cost nothing.
-pub(super) struct Rate {
+pub(crate) struct Rate {
     /// Time that one request takes of the budget; none when unlimited.
     cost: Option<Duration>,
     burst: Duration,

@@ -8,16 +8,16 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::app::App;
-use super::lanes::Caller;
-use super::validate::Reset;
-use super::wire::{Reply, Seen};
 use crate::episode::{Begun, Environment, Observation, StepError, StepOutcome};
+use crate::server::protocol::validate::Reset;
+use crate::server::protocol::wire::{Reply, Seen};
+use crate::server::state::app::App;
+use crate::server::state::query_queue::Caller;
 use crate::tools::{FailureKind, ToolFailure, specs};
 
 /// A step that came to no observation; told to the client as it is.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum StepFault {
+pub(crate) enum StepFault {
     /// The client asked for what cannot be done.
     #[error(transparent)]
     Client(#[from] StepError),
@@ -27,7 +27,7 @@ pub(super) enum StepFault {
 }
 
 /// Begins an episode.
-pub(super) fn reset(environment: &Mutex<Environment>, asked: Reset) -> Reply {
+pub(crate) fn reset(environment: &Mutex<Environment>, asked: Reset) -> Reply {
     let id = asked
         .episode_id
         .unwrap_or_else(|| Uuid::new_v4().to_string());
@@ -39,13 +39,13 @@ pub(super) fn reset(environment: &Mutex<Environment>, asked: Reset) -> Reply {
 }
 
 /// A session's state as `/ws` shows it.
-pub(super) fn state(environment: &Mutex<Environment>) -> Value {
+pub(crate) fn state(environment: &Mutex<Environment>) -> Value {
     json!(held(environment).state())
 }
 
 /// One step. The environment is free while its tool runs: it is begun, the
 /// tool runs on a worker, it is finished.
-pub(super) async fn step(
+pub(crate) async fn step(
     app: &App,
     caller: &Caller,
     environment: &Mutex<Environment>,
@@ -107,7 +107,7 @@ fn timed_out(tool: &str, limit: Duration) -> String {
 }
 
 /// One tool call outside any episode; the error is what the client is told.
-pub(super) async fn call_tool(
+pub(crate) async fn call_tool(
     app: &App,
     caller: &Caller,
     name: String,
@@ -185,7 +185,7 @@ fn into_reply(outcome: StepOutcome) -> Reply {
 }
 
 /// The tools as `tools/list` shows them: every field that fastmcp 3.2 sends.
-pub(super) fn tool_list() -> Value {
+pub(crate) fn tool_list() -> Value {
     specs()
         .iter()
         .map(|spec| {
@@ -210,7 +210,7 @@ pub(super) fn tool_list() -> Value {
 }
 
 /// The tools as a step shows them to clients that ask so.
-pub(super) fn step_tool_list() -> Value {
+pub(crate) fn step_tool_list() -> Value {
     specs()
         .iter()
         .map(|spec| {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::server::python;
+use crate::python::json as python;
 
 /// Where in the input a fault lies: a key or an index.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

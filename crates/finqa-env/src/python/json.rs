@@ -5,7 +5,7 @@
 use serde_json::Value;
 
 use crate::python::repr_json;
-pub(super) use crate::python::type_name;
+pub(crate) use crate::python::type_name;
 
 /// What Python's `json` says about a text that is not JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]

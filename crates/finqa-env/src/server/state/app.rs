@@ -7,11 +7,11 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
-use super::clients::Clients;
-use super::lanes::Lane;
-use super::options::ServerOptions;
-use super::sessions::Sessions;
 use crate::episode::{Environment, Rules};
+use crate::server::options::ServerOptions;
+use crate::server::state::clients::Clients;
+use crate::server::state::query_queue::Lane;
+use crate::server::state::sessions::Sessions;
 use crate::tools::Tools;
 
 /// Seconds that a query waits behind others for each second of query time that
@@ -20,7 +20,7 @@ const BRIEF_WEIGHT: f64 = 50.0;
 const LONG_WEIGHT: f64 = 1000.0;
 
 /// The server's shared state.
-pub(super) struct App {
+pub(crate) struct App {
     pub tools: Arc<Tools>,
     pub rules: Rules,
     pub options: ServerOptions,

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 /// Logs a request when it is answered: a failure of ours as a warning, and
 /// probes of `/health`, which come every few seconds, for the curious only.
-pub(super) async fn requests(request: Request, next: Next) -> Response {
+pub(crate) async fn requests(request: Request, next: Next) -> Response {
     // Without a log a request costs nothing more.
     if LevelFilter::current() == LevelFilter::OFF {
         return next.run(request).await;
@@ -34,7 +34,7 @@ pub(super) async fn requests(request: Request, next: Next) -> Response {
 }
 
 /// A socket, from when it has its session; logged again when it is dropped.
-pub(super) struct SocketLog {
+pub(crate) struct SocketLog {
     session: String,
     started: Instant,
     messages: u64,
@@ -42,7 +42,7 @@ pub(super) struct SocketLog {
 
 impl SocketLog {
     /// Who knows a session's id may use it: only its beginning is logged.
-    pub(super) fn open(session: Uuid) -> Self {
+    pub(crate) fn open(session: Uuid) -> Self {
         let session = session.simple().to_string().chars().take(8).collect();
         info!(session, "socket opened");
         Self {
@@ -53,7 +53,7 @@ impl SocketLog {
     }
 
     /// A message was answered after so long.
-    pub(super) fn message(&mut self, started: Instant) {
+    pub(crate) fn message(&mut self, started: Instant) {
         self.messages += 1;
         let ms = started.elapsed().as_secs_f64() * 1e3;
         debug!(session = self.session, ms, "message");

@@ -14,12 +14,12 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
-use super::clients::Client;
+use crate::server::state::clients::Client;
 
 /// The query time that one session, or one client outside its sessions, has used
 /// of late: half of it is forgotten each second.
 #[derive(Default)]
-pub(super) struct Account {
+pub(crate) struct Account {
     used: Mutex<Option<(Instant, f64)>>,
     /// Its last query needed the long lane.
     slow: AtomicBool,
@@ -51,7 +51,7 @@ fn remaining(then: Instant, seconds: f64, now: Instant) -> f64 {
 
 /// Who asks: a session of a client, or a client without one.
 #[derive(Clone)]
-pub(super) struct Caller {
+pub(crate) struct Caller {
     account: Arc<Account>,
     /// The client it belongs to.
     pub client: Arc<Client>,
@@ -93,7 +93,7 @@ impl Caller {
 type Job = Box<dyn FnOnce() + Send>;
 
 /// Places to run in, and those who wait for one.
-pub(super) struct Lane {
+pub(crate) struct Lane {
     /// Seconds that a caller waits longer for each second that it has used.
     weight: f64,
     /// Where its work is done; none for the runtime's threads.
@@ -313,9 +313,9 @@ impl Lane {
 
 #[cfg(test)]
 mod tests {
-    use super::super::clients::Clients;
-    use super::super::options::ServerOptions;
     use super::*;
+    use crate::server::options::ServerOptions;
+    use crate::server::state::clients::Clients;
     use futures::FutureExt as _;
     use futures::future::join_all;
 

@@ -21,12 +21,12 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::app::App;
-use super::clients::Client;
-use super::error::ServerError;
-use super::options::ServerOptions;
-use super::play;
 use crate::episode::Rules;
+use crate::server::error::ServerError;
+use crate::server::options::ServerOptions;
+use crate::server::protocol::calls as play;
+use crate::server::state::app::App;
+use crate::server::state::clients::Client;
 use crate::tools::Tools;
 
 /// The name under which the server introduces itself.
@@ -38,7 +38,7 @@ const INSTRUCTIONS: &str = "Financial tables of companies' annual reports. get_d
 
 /// The tools as an MCP server offers them.
 #[derive(Clone)]
-pub(super) struct FinqaMcp {
+pub(crate) struct FinqaMcp {
     app: Arc<App>,
 }
 
@@ -116,7 +116,7 @@ impl FinqaMcp {
 
 /// The streamable HTTP transport. `guard` has judged host, origin and token by
 /// the time a request comes here.
-pub(super) fn http_service(app: &Arc<App>) -> StreamableHttpService<FinqaMcp, NeverSessionManager> {
+pub(crate) fn http_service(app: &Arc<App>) -> StreamableHttpService<FinqaMcp, NeverSessionManager> {
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .with_legacy_session_mode(false)

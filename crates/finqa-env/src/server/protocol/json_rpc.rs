@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::app::App;
-use super::clients::Client;
-use super::sessions::{Closing, Session};
-use super::validate::{self, RpcRequest};
-use super::{play, python, wire};
+use crate::python::json as python;
+use crate::server::protocol::calls as play;
+use crate::server::protocol::validate::{self, RpcRequest};
+use crate::server::protocol::wire;
+use crate::server::state::app::App;
+use crate::server::state::clients::Client;
+use crate::server::state::sessions::{Closing, Session};
 
 const PARSE_ERROR: i32 = -32700;
 const INVALID_REQUEST: i32 = -32600;
@@ -21,7 +23,7 @@ const INTERNAL_ERROR: i32 = -32603;
 const SERVER_ERROR: i32 = -32000;
 
 /// A JSON-RPC error object's parts.
-pub(super) struct RpcError {
+pub(crate) struct RpcError {
     code: i32,
     message: String,
     data: Value,
@@ -37,7 +39,7 @@ impl RpcError {
     }
 
     /// The server has no free slot.
-    pub fn full(full: super::sessions::Full) -> Self {
+    pub fn full(full: crate::server::state::sessions::Full) -> Self {
         Self {
             code: SERVER_ERROR,
             message: full.to_string(),
@@ -61,7 +63,7 @@ impl RpcError {
 }
 
 /// Answers a request given as text. `own` is the session of the socket it came by.
-pub(super) async fn answer_text(
+pub(crate) async fn answer_text(
     app: &Arc<App>,
     client: &Arc<Client>,
     text: &str,
@@ -79,7 +81,7 @@ pub(super) async fn answer_text(
 }
 
 /// Answers a request given as an object.
-pub(super) async fn answer_object(
+pub(crate) async fn answer_object(
     app: &Arc<App>,
     client: &Arc<Client>,
     object: &Map<String, Value>,

@@ -7,12 +7,12 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
-use super::python;
-use super::validate::{self, Issue};
+use crate::python::json as python;
+use crate::server::protocol::validate::{self, Issue};
 
 /// An answer that refuses a request; boxed, because it is the rare case.
 #[derive(Debug)]
-pub(super) struct Refused(Box<Response>);
+pub(crate) struct Refused(Box<Response>);
 
 impl From<Response> for Refused {
     fn from(response: Response) -> Self {
@@ -27,12 +27,12 @@ impl IntoResponse for Refused {
 }
 
 /// `{"detail": text}` with a status.
-pub(super) fn detail(status: StatusCode, text: impl Into<String>) -> Response {
+pub(crate) fn detail(status: StatusCode, text: impl Into<String>) -> Response {
     (status, Json(json!({"detail": text.into()}))).into_response()
 }
 
 /// A 422 that lists what is wrong with the request.
-pub(super) fn unprocessable(issues: &[Issue]) -> Response {
+pub(crate) fn unprocessable(issues: &[Issue]) -> Response {
     (
         StatusCode::UNPROCESSABLE_ENTITY,
         Json(json!({"detail": issues})),
@@ -41,7 +41,7 @@ pub(super) fn unprocessable(issues: &[Issue]) -> Response {
 }
 
 /// A body within the limit, or the answer that says it is not.
-pub(super) fn body(read: Result<Bytes, BytesRejection>) -> Result<Bytes, Refused> {
+pub(crate) fn body(read: Result<Bytes, BytesRejection>) -> Result<Bytes, Refused> {
     read.map_err(|rejection| {
         let said = match rejection.status() {
             StatusCode::PAYLOAD_TOO_LARGE => "Request body over the server's size limit",
@@ -53,7 +53,7 @@ pub(super) fn body(read: Result<Bytes, BytesRejection>) -> Result<Bytes, Refused
 
 /// Reads a JSON object from a body as FastAPI does: only under a JSON content
 /// type. `None` for an absent body or `null`.
-pub(super) fn object(
+pub(crate) fn object(
     headers: &HeaderMap,
     body: &Bytes,
 ) -> Result<Option<Map<String, Value>>, Refused> {

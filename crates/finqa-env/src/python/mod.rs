@@ -2,6 +2,8 @@
 //! error texts. The reference is a Python program whose graders and tables call
 //! `int()`, `float()`, `Fraction()` and `repr()`; answers depend on their corners.
 
+pub(crate) mod json;
+
 use serde_json::Value;
 
 /// The zero of every run of ten decimal digits (Unicode 15, category Nd).

@@ -24,8 +24,8 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::{CloseCode, Data, O
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
-use super::reply;
-use super::room::{Room, SMALL_REQUEST, Taken};
+use crate::server::state::memory_budget::{Room, SMALL_REQUEST, Taken};
+use crate::server::transport::reply;
 
 /// Room that a growing message takes at a time.
 const STEP: usize = 16 * 1024;
@@ -35,13 +35,13 @@ const PIECE: usize = 16 * 1024;
 const CONTROL_HEAD: usize = 6;
 
 /// A request that wants to become a WebSocket.
-pub(super) struct Handshake {
+pub(crate) struct Handshake {
     key: HeaderValue,
     upgrade: OnUpgrade,
 }
 
 /// A request that does not; the reference knows no such route.
-pub(super) struct NoHandshake;
+pub(crate) struct NoHandshake;
 
 impl IntoResponse for NoHandshake {
     fn into_response(self) -> Response {
@@ -113,14 +113,14 @@ impl Handshake {
 }
 
 /// An open WebSocket.
-pub(super) struct Socket {
+pub(crate) struct Socket {
     stream: WebSocketStream<Metered<TokioIo<Upgraded>>>,
     /// Nothing more is read as messages, though more may come.
     failed: bool,
 }
 
 /// What a peer sent.
-pub(super) enum Incoming {
+pub(crate) enum Incoming {
     /// A whole text.
     Text(Utf8Bytes),
     /// A whole message that is none.
@@ -132,7 +132,7 @@ pub(super) enum Incoming {
 }
 
 /// A fault of the transport, before anything is said about it.
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// The peer is gone.
     Gone,
     /// A message is over the limit.

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 /// A reply to `reset` or `step`.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Reply {
+pub(crate) struct Reply {
     /// What was seen.
     pub seen: Seen,
     /// Null until an episode ends.
@@ -21,7 +21,7 @@ pub(super) struct Reply {
 
 /// What an observation shows beside its metadata.
 #[derive(Debug, Clone, Default)]
-pub(super) enum Seen {
+pub(crate) enum Seen {
     /// Nothing: after reset, and when an episode ends.
     #[default]
     Nothing,
@@ -46,9 +46,9 @@ pub(super) enum Seen {
 }
 
 /// Serialises a reply as `/ws` sends it: no sibling `metadata` when it is empty.
-pub(super) struct OnSocket<'a>(pub &'a Reply);
+pub(crate) struct OnSocket<'a>(pub &'a Reply);
 /// Serialises a reply as HTTP sends it: a null sibling `metadata` when it is empty.
-pub(super) struct OnHttp<'a>(pub &'a Reply);
+pub(crate) struct OnHttp<'a>(pub &'a Reply);
 
 impl Serialize for OnSocket<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -109,7 +109,7 @@ impl Serialize for Observation<'_> {
 }
 
 /// A tool's one text, three times over, as fastmcp 3.2 wraps it.
-pub(super) struct ToolResult<'a>(pub &'a str);
+pub(crate) struct ToolResult<'a>(pub &'a str);
 
 impl Serialize for ToolResult<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::body::Reset;
 use super::issue::{Issue, dict_type, extras, string_type, too_long};
 use super::lax::integer;
-use crate::server::python;
+use crate::python::json as python;
 
 /// What a step asks for: one tool call, or the list of tools.
 #[derive(Debug, Clone, PartialEq)]

@@ -10,10 +10,10 @@ use std::time::Instant;
 
 use tokio_util::sync::CancellationToken;
 
-use super::lanes::{Account, Caller};
-use super::options::ServerOptions;
-use super::rate::Rate;
-use super::room::Room;
+use crate::server::options::ServerOptions;
+use crate::server::state::memory_budget::Room;
+use crate::server::state::query_queue::{Account, Caller};
+use crate::server::state::rate_limit::Rate;
 
 /// One client may hold so much of the room that all share: a quarter.
 const SHARE: usize = 4;
@@ -24,7 +24,7 @@ const BESIDES_SESSIONS: usize = 256;
 const PLAIN: usize = 64;
 
 /// All clients that are known.
-pub(super) struct Clients {
+pub(crate) struct Clients {
     most_connections: usize,
     most_each: usize,
     rate_limit: Option<u32>,
@@ -43,7 +43,7 @@ struct Table {
 }
 
 /// One client.
-pub(super) struct Client {
+pub(crate) struct Client {
     /// What it uses outside sessions.
     account: Arc<Account>,
     /// What it uses altogether.
@@ -103,7 +103,7 @@ impl Client {
 }
 
 /// One of the sessions a client may have; counted until it is dropped.
-pub(super) struct SessionHold(Arc<Client>);
+pub(crate) struct SessionHold(Arc<Client>);
 
 impl Drop for SessionHold {
     fn drop(&mut self) {
@@ -222,7 +222,7 @@ const BUSY: u8 = 1;
 const EVICTED: u8 = 2;
 
 /// What is known of a connection: whether a request is being answered on it.
-pub(super) struct Connected {
+pub(crate) struct Connected {
     state: AtomicU8,
     start: Instant,
     /// Milliseconds after `start` of the last change.
@@ -269,7 +269,7 @@ impl Connected {
 }
 
 /// A connection's place; free again when it is dropped.
-pub(super) struct Place {
+pub(crate) struct Place {
     clients: Arc<Clients>,
     /// Whose it is.
     pub client: Arc<Client>,

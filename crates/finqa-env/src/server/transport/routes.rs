@@ -17,26 +17,31 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::app::App;
-use super::clients::Client;
-use super::frames::{Handshake, NoHandshake};
-use super::play::StepFault;
-use super::reply::{self, Refused};
-use super::socket::{self, Protocol};
-use super::validate::{self, Action};
-use super::wire::{OnHttp, Reply, Seen};
-use super::{connections, guard, log, mcp, play, rpc};
+use crate::server::protocol::calls as play;
+use crate::server::protocol::calls::StepFault;
+use crate::server::protocol::json_rpc as rpc;
+use crate::server::protocol::mcp;
+use crate::server::protocol::validate::{self, Action};
+use crate::server::protocol::wire::{OnHttp, Reply, Seen};
+use crate::server::state::app::App;
+use crate::server::state::clients::Client;
+use crate::server::transport::connections;
+use crate::server::transport::guard;
+use crate::server::transport::log;
+use crate::server::transport::reply::{self, Refused};
+use crate::server::transport::socket_loop::{self as socket, Protocol};
+use crate::server::transport::websocket::{Handshake, NoHandshake};
 
 /// The environment's name in the routes of later cores.
-pub(super) const ENVIRONMENT: &str = "finqa_env";
+pub(crate) const ENVIRONMENT: &str = "finqa_env";
 
-const SCHEMA: &str = include_str!("assets/schema.json");
-const OPENAPI: &str = include_str!("assets/openapi.json");
-const DOCS: &str = include_str!("assets/docs.html");
-const PLAY: &str = include_str!("assets/play.html");
+const SCHEMA: &str = include_str!("../assets/schema.json");
+const OPENAPI: &str = include_str!("../assets/openapi.json");
+const DOCS: &str = include_str!("../assets/docs.html");
+const PLAY: &str = include_str!("../assets/play.html");
 
 /// All routes.
-pub(super) fn router(app: Arc<App>) -> Router {
+pub(crate) fn router(app: Arc<App>) -> Router {
     let mut router = Router::new()
         .route(
             "/health",

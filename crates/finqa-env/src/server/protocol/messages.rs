@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::app::App;
-use super::sessions::Session;
-use super::socket::Next;
-use super::validate::{self, Action, Data, Issue};
-use super::wire::{OnSocket, Reply, Seen};
-use super::{play, python, rpc};
+use crate::python::json as python;
+use crate::server::protocol::calls as play;
+use crate::server::protocol::json_rpc as rpc;
+use crate::server::protocol::validate::{self, Action, Data, Issue};
+use crate::server::protocol::wire::{OnSocket, Reply, Seen};
+use crate::server::state::app::App;
+use crate::server::state::sessions::Session;
+use crate::server::transport::socket_loop::Next;
 
 /// An error message's text.
-pub(super) fn error(code: &str, message: &str, more: Value) -> String {
+pub(crate) fn error(code: &str, message: &str, more: Value) -> String {
     let mut data = Map::new();
     data.insert("message".into(), message.into());
     data.insert("code".into(), code.into());
@@ -40,7 +42,7 @@ fn observation(reply: &Reply) -> String {
 }
 
 /// Answers one message.
-pub(super) async fn answer(app: &Arc<App>, session: &Arc<Session>, text: &str) -> Next {
+pub(crate) async fn answer(app: &Arc<App>, session: &Arc<Session>, text: &str) -> Next {
     let message = match python::parse_json(text) {
         Ok(Value::Object(message)) => message,
         Ok(other) => {

@@ -1,0 +1,9 @@
+//! What connections share: clients, sessions, the queue of queries, and the
+//! limits on memory and pace.
+
+pub(crate) mod app;
+pub(crate) mod clients;
+pub(crate) mod memory_budget;
+pub(crate) mod query_queue;
+pub(crate) mod rate_limit;
+pub(crate) mod sessions;

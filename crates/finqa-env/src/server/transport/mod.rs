@@ -1,0 +1,11 @@
+//! Bytes in and out: connections and their time limits, HTTP routes, WebSockets,
+//! and who may use them.
+
+pub(crate) mod connections;
+mod guard;
+pub(crate) mod listener;
+mod log;
+pub(crate) mod reply;
+pub(crate) mod routes;
+pub(crate) mod socket_loop;
+mod websocket;
