@@ -5,33 +5,14 @@
 //! slot, and the best joint choice is written as a program of the dataset's
 //! language. It sees no gold and calls no model.
 
-mod arithmetic;
-mod asked;
-mod cell;
-mod choice;
-mod confidence;
-mod describe;
+mod answering;
 mod expr;
-mod facts;
-mod fill;
-mod follow;
-mod mention;
-mod plan;
-mod prose;
-mod refer;
-mod scale;
-mod slots;
-mod solve;
-mod state;
-mod synonyms;
-mod templates;
-mod text;
+mod question;
+mod reading;
 mod training;
-mod variants;
-mod vocabulary;
 mod weights;
 
-pub use solve::{Alternative, EvidenceRef, Guess, Indexed, Solver};
+pub use answering::solve::{Alternative, EvidenceRef, Guess, Indexed, Solver};
 pub use training::{
     Candidate, Example, candidates, choice_names, example, feature_weights, signal_names,
 };

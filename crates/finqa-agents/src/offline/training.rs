@@ -7,16 +7,16 @@ use std::sync::Arc;
 
 use finqa_core::question::Question;
 
-use super::asked::Asked;
-use super::choice::{self, Scene};
-use super::expr::Expr;
-use super::fill::{choices, joint_features};
-use super::plan::Pattern;
+use crate::offline::answering::choice::{self, Scene};
+use crate::offline::answering::fill::{choices, joint_features};
+use crate::offline::expr::Expr;
+use crate::offline::question::asked::Asked;
+use crate::offline::question::plan::Pattern;
 
-use super::slots::Rankings;
-use super::solve::{self, Indexed, plans};
-use super::state::State;
-use super::weights::{CONFIDENCE, WEIGHTS};
+use crate::offline::answering::solve::{self, Indexed, plans};
+use crate::offline::question::slots::Rankings;
+use crate::offline::question::state::State;
+use crate::offline::weights::{CONFIDENCE, WEIGHTS};
 
 /// A question whose facts are known.
 #[derive(Clone, Debug)]

@@ -1,0 +1,261 @@
+//! What speaks for or against a candidate by itself: how its facts fit, what it
+//! repeats, what it leaves out, and whether its value is plausible.
+
+use std::cmp::Ordering;
+
+use super::Scene;
+use super::shape::{alike, difference, holds};
+use crate::offline::answering::fill::{Filled, is_outflow};
+use crate::offline::expr::{Expr, Leaf};
+use crate::offline::question::plan::Plan;
+use crate::offline::question::state::Turn;
+use crate::offline::reading::facts::{Fact, Facts};
+
+/// The traits, in the order of [`of`].
+pub(super) const TRAITS: [&str; 40] = [
+    "prior of the rule",
+    "logarithm of the prior",
+    "mean slot score",
+    "lowest slot score",
+    "behind the plan's best filling",
+    "no open slot",
+    "two or more open slots",
+    "value told before",
+    "look-up of a value told before",
+    "same as the turn before",
+    "contains the last value",
+    "contains the value before the last",
+    "contains both",
+    "refers, but no earlier fact",
+    "refers, only earlier facts",
+    "does not refer, only earlier facts",
+    "names nothing, yet new facts",
+    "question words not covered",
+    "question words not covered, open slots",
+    "years asked for not covered",
+    "years not asked for",
+    "earlier year first",
+    "later year first",
+    "share above one",
+    "share below zero",
+    "percent asked, look-up above one",
+    "percent asked, above one and a half",
+    "zero",
+    "one literal on both sides",
+    "look-up, minus kept",
+    "look-up, minus dropped",
+    "calculated, minus kept",
+    "calculated, minus dropped",
+    "outflow, minus kept",
+    "outflow, minus dropped",
+    "inflow, minus kept",
+    "outflow asked, minus dropped",
+    "table and text mixed",
+    "sum or ratio across columns",
+    "rule for follow-ups",
+];
+
+/// Words by which a question asks for what went out.
+const OUTFLOW: [&str; 14] = [
+    "spent",
+    "used",
+    "positive",
+    "spending",
+    "loss",
+    "losses",
+    "payments",
+    "paid",
+    "decrease",
+    "reduction",
+    "charge",
+    "expense",
+    "expenses",
+    "repurchases",
+];
+
+/// The traits of a candidate.
+pub(super) fn of(
+    scene: &Scene<'_>,
+    plan: &Plan,
+    filled: &Filled,
+    best: f64,
+    shape: usize,
+) -> [f64; TRAITS.len()] {
+    let expr = &filled.expr;
+    let read = Read::new(scene, expr);
+    let asked = scene.asked;
+    let value = expr.number();
+    let size = value.unwrap_or(0.5);
+    let open = !plan.slots.is_empty();
+    let look_up = shape < 2;
+    let ratio = matches!(shape, 6 | 7);
+    let told = value.is_some_and(|v| scene.state.turns.iter().any(|t| tells(t, v)));
+    let last = contains(scene, expr, 0);
+    let before = contains(scene, expr, 1);
+    let all_known = read.known == read.leaves.len() && !read.leaves.is_empty();
+    let uncovered = read.uncovered(scene);
+    let signed = read.minus || read.dropped;
+    let outflow = signed && read.of_page.iter().any(|f| is_outflow(scene.facts, f));
+    let order = read.order(scene.facts, expr);
+    [
+        plan.prior,
+        plan.prior.max(0.01).ln(),
+        flag(open) * filled.score / 5.0,
+        flag(open) * filled.lowest / 5.0,
+        flag(open) * (best - filled.score),
+        flag(!open),
+        flag(plan.slots.len() > 1),
+        flag(told),
+        flag(told && look_up),
+        flag(scene.state.last().is_some_and(|t| alike(&t.expr, expr))),
+        flag(last),
+        flag(before),
+        flag(last && before),
+        flag(scene.refers && read.known == 0),
+        flag(scene.refers && all_known && !look_up),
+        flag(!scene.refers && all_known && !look_up),
+        flag(scene.bare && read.known < read.leaves.len()),
+        uncovered,
+        flag(open) * uncovered,
+        read.years_missing(scene),
+        read.years_too_many(scene),
+        flag(order == Some(Ordering::Less)),
+        flag(order == Some(Ordering::Greater)),
+        flag(ratio && size.abs() > 1.0),
+        flag(ratio && size < 0.0),
+        flag(scene.percent && look_up && size.abs() > 1.0),
+        flag(scene.percent && !look_up && size.abs() > 1.5),
+        flag(size.abs() <= 0.0),
+        flag(matches!(expr.top(), Some((_, a @ Expr::Leaf(_), b)) if alike(a, b))),
+        flag(look_up && read.minus),
+        flag(look_up && read.dropped),
+        flag(!look_up && read.minus),
+        flag(!look_up && read.dropped),
+        flag(outflow && read.minus),
+        flag(outflow && read.dropped),
+        flag(!outflow && read.minus),
+        flag(read.dropped && asked.says(&OUTFLOW)),
+        flag(read.mixed()),
+        flag(matches!(shape, 6 | 9) && read.across_columns()),
+        flag(filled.plan < scene.follow_ups),
+    ]
+}
+
+fn flag(condition: bool) -> f64 {
+    f64::from(u8::from(condition))
+}
+
+/// Up to four, as a number.
+fn count(n: usize) -> f64 {
+    f64::from(u8::try_from(n.min(4)).unwrap_or(4))
+}
+
+/// Whether a turn came to this value, but for its sign.
+fn tells(turn: &Turn, value: f64) -> bool {
+    turn.expr
+        .number()
+        .is_some_and(|x| (x.abs() - value.abs()).abs() <= 1e-9 * value.abs())
+}
+
+/// Whether an expression contains that of the `k`-th turn from the end.
+fn contains(scene: &Scene<'_>, expr: &Expr, k: usize) -> bool {
+    scene.state.back(k).is_some_and(|t| holds(expr, &t.expr))
+}
+
+/// What a candidate reads from the page.
+struct Read<'a> {
+    leaves: Vec<&'a Leaf>,
+    of_page: Vec<&'a Fact>,
+    /// Leaves that an earlier turn used.
+    known: usize,
+    /// A literal with a minus sign.
+    minus: bool,
+    /// A negative cell without its minus sign.
+    dropped: bool,
+}
+
+impl<'a> Read<'a> {
+    fn new(scene: &Scene<'a>, expr: &'a Expr) -> Self {
+        let leaves: Vec<&Leaf> = expr
+            .leaves()
+            .into_iter()
+            .filter(|leaf| !leaf.is_constant())
+            .collect();
+        let fact = |leaf: &Leaf| scene.facts.all.get(leaf.fact?);
+        let earlier = |leaf: &&&Leaf| {
+            let bare = leaf.literal.trim_start_matches('-');
+            scene.told.iter().any(|told| told == bare)
+        };
+        let negative = |leaf: &Leaf| leaf.literal.starts_with('-');
+        Self {
+            known: leaves.iter().filter(earlier).count(),
+            minus: leaves.iter().any(|leaf| negative(leaf)),
+            dropped: leaves.iter().any(|leaf| {
+                !negative(leaf) && fact(leaf).is_some_and(|f| f.literal.starts_with('-'))
+            }),
+            of_page: leaves.iter().filter_map(|leaf| fact(leaf)).collect(),
+            leaves,
+        }
+    }
+
+    /// The share of the question's words that no fact's label has.
+    fn uncovered(&self, scene: &Scene<'_>) -> f64 {
+        let total: f64 = scene.words.iter().map(|(_, weight)| weight).sum();
+        let named = |word: &u32| {
+            scene.facts.corner.contains(word)
+                || self
+                    .of_page
+                    .iter()
+                    .any(|f| f.label.contains(word) || f.near.contains(word))
+        };
+        let covered: f64 = scene
+            .words
+            .iter()
+            .filter(|(word, _)| named(word))
+            .map(|(_, weight)| weight)
+            .sum();
+        if total > 0.0 {
+            1.0 - covered / total
+        } else {
+            0.0
+        }
+    }
+
+    fn years_missing(&self, scene: &Scene<'_>) -> f64 {
+        let has = |year: &u16| self.of_page.iter().any(|f| f.years.contains(year));
+        count(scene.asked.years.iter().filter(|y| !has(y)).count())
+    }
+
+    fn years_too_many(&self, scene: &Scene<'_>) -> f64 {
+        let asked = &scene.asked.years;
+        if asked.is_empty() {
+            return 0.0;
+        }
+        let strange =
+            |f: &&&Fact| !f.years.is_empty() && !f.years.iter().any(|y| asked.contains(y));
+        count(self.of_page.iter().filter(strange).count())
+    }
+
+    /// How the years of a difference's two sides compare.
+    fn order(&self, facts: &Facts, expr: &Expr) -> Option<Ordering> {
+        let latest = |side: &Expr| {
+            side.leaves()
+                .iter()
+                .filter_map(|leaf| facts.all.get(leaf.fact?)?.years.iter().max().copied())
+                .max()
+        };
+        let (a, b) = difference(expr)?;
+        Some(latest(a)?.cmp(&latest(b)?))
+    }
+
+    fn mixed(&self) -> bool {
+        let cells = self.of_page.iter().filter(|f| f.cell().is_some()).count();
+        cells > 0 && cells < self.of_page.len()
+    }
+
+    fn across_columns(&self) -> bool {
+        self.of_page.windows(2).any(|pair| {
+            matches!(pair, [a, b] if a.cell().zip(b.cell()).is_some_and(|(x, y)| x.1 != y.1))
+        })
+    }
+}

@@ -1,0 +1,89 @@
+//! How likely a guess is right: a logistic model over a few signals.
+//!
+//! Fitted on the solver's own runs, so that an answer built on an earlier one
+//! counts the earlier one's doubt too; `docs/offline.md` holds the reliability table.
+
+use super::fill::Filled;
+use crate::offline::question::asked::Asked;
+use crate::offline::question::plan::Plan;
+use crate::offline::question::state::State;
+use crate::offline::reading::facts::Facts;
+use crate::offline::weights::CONFIDENCE;
+use finqa_core::number::{UnitKind, Value};
+
+/// The signals of the best of the ranked fillings, in the order of [`CONFIDENCE`].
+pub(crate) fn signals(
+    facts: &Facts,
+    asked: &Asked,
+    state: &State,
+    plans: &[Plan],
+    ranked: &[(f64, Filled)],
+) -> Vec<f64> {
+    let flag = |condition: bool| f64::from(u8::from(condition));
+    let Some((_, best)) = ranked.first() else {
+        return vec![0.0; CONFIDENCE.len()];
+    };
+    let Some(plan) = plans.get(best.plan) else {
+        return vec![0.0; CONFIDENCE.len()];
+    };
+    let open = !plan.slots.is_empty();
+    let rival = ranked
+        .iter()
+        .skip(1)
+        .find(|(_, other)| other.plan == best.plan && other.expr.number() != best.expr.number());
+    let margin = rival.map_or(3.0, |(_, other)| (best.score - other.score).clamp(0.0, 3.0));
+    let years: Vec<u16> = best
+        .expr
+        .leaves()
+        .into_iter()
+        .filter_map(|l| facts.all.get(l.fact?))
+        .flat_map(|f| f.years.iter().copied())
+        .collect();
+    let in_table = best
+        .expr
+        .leaves()
+        .into_iter()
+        .filter_map(|l| facts.all.get(l.fact?))
+        .all(|f| f.cell().is_some());
+    #[allow(
+        clippy::cast_precision_loss,
+        reason = "a conversation has a handful of turns"
+    )]
+    let (slots, turns) = (plan.slots.len() as f64, state.turns.len() as f64);
+    vec![
+        1.0,
+        flag(open) * margin,
+        flag(open) * best.score.clamp(-5.0, 15.0) / 10.0,
+        flag(!open),
+        slots.min(4.0),
+        turns.min(5.0),
+        flag(in_table),
+        flag(!asked.years.is_empty() && asked.years.iter().any(|y| !years.contains(y))),
+        best.expr
+            .value()
+            .map_or(0.0, |v| flag(!plausible(plan.kind, &v))),
+        flag(plan.name == "look-up"),
+        flag(plan.name == "ratio"),
+        flag(plan.name == "difference"),
+        flag(plan.name == "relative change"),
+        flag(matches!(plan.name, "constant" | "conversion")),
+    ]
+}
+
+/// The probability for signals.
+pub(crate) fn probability(signals: &[f64]) -> f64 {
+    let z: f64 = signals
+        .iter()
+        .zip(CONFIDENCE)
+        .map(|(s, (_, w))| s * w)
+        .sum();
+    1.0 / (1.0 + (-z).exp())
+}
+
+/// Whether a share or change has a size that reports have.
+fn plausible(kind: UnitKind, value: &Value) -> bool {
+    match (kind, value.number()) {
+        (UnitKind::Percent, Some(x)) => (0.001..=1.5).contains(&x.abs()),
+        _ => true,
+    }
+}

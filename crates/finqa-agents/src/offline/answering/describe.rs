@@ -1,0 +1,187 @@
+//! What a guess says of itself: a label for its value, steps in plain
+//! sentences, and where each literal stands.
+
+use finqa_core::question::Document;
+
+use super::solve::EvidenceRef;
+use crate::offline::expr::{Expr, Leaf, Op};
+use crate::offline::reading::facts::{Fact, Facts, Place};
+
+/// A page as read and as filed: people are told its own words.
+#[derive(Clone, Copy)]
+pub(crate) struct Described<'a> {
+    /// As read.
+    pub facts: &'a Facts,
+    /// As filed.
+    pub document: &'a Document,
+}
+
+/// The words of a fact's place: `net revenue, 2009`.
+fn fact_label(page: Described<'_>, fact: &Fact) -> String {
+    let facts = page.facts;
+    let mut label = match fact.place {
+        Place::Cell { row, col } => {
+            let row = facts
+                .rows
+                .get(row)
+                .map(|r| r.name.trim().to_owned())
+                .unwrap_or_default();
+            let column = facts
+                .columns
+                .get(col)
+                .map(|c| c.name.trim())
+                .unwrap_or_default();
+            let dated =
+                !fact.years.is_empty() && crate::offline::reading::text::year_of(column).is_some();
+            match (row.is_empty(), column.is_empty() || dated) {
+                (false, false) => format!("{row}, {column}"),
+                (false, true) => row,
+                (true, _) => column.to_owned(),
+            }
+        }
+        Place::Text { filed, .. } => {
+            let text = page.document.sentences().nth(filed.saturating_sub(1));
+            let words = text.and_then(|text| words_before(text, &fact.literal));
+            words.unwrap_or_default()
+        }
+    };
+    for year in &fact.years {
+        if !label.contains(&year.to_string()) {
+            label = format!("{label}, {year}");
+        }
+    }
+    label
+}
+
+/// The words that stand before a number in a sentence, eight at most.
+fn words_before(text: &str, literal: &str) -> Option<String> {
+    let digits = |text: &str| -> String {
+        let kept = text.chars().filter(|c| c.is_ascii_digit() || *c == '.');
+        kept.collect::<String>().trim_matches('.').to_owned()
+    };
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let number = digits(literal);
+    let numeric = |word: &str| word.bytes().any(|b| b.is_ascii_digit());
+    let same = |word: &&str| numeric(word) && digits(word) == number;
+    let at = words.iter().position(same)?;
+    let before = words.get(at.saturating_sub(8)..at)?.join(" ");
+    let opens = |c: char| c.is_whitespace() || "$€£([".contains(c);
+    Some(before.trim_end_matches(opens).to_owned()).filter(|words| !words.is_empty())
+}
+
+fn leaf_label(page: Described<'_>, leaf: &Leaf) -> String {
+    leaf.fact
+        .and_then(|i| page.facts.all.get(i))
+        .map_or_else(|| leaf.literal.to_string(), |fact| fact_label(page, fact))
+}
+
+/// What a value is, from its expression.
+pub(crate) fn label(page: Described<'_>, template: &str, expr: &Expr) -> String {
+    match expr {
+        Expr::Leaf(leaf) => leaf_label(page, leaf),
+        Expr::Step(..) => {
+            let mut parts: Vec<String> = Vec::new();
+            for leaf in expr.leaves().into_iter().filter(|l| l.fact.is_some()) {
+                let part = leaf_label(page, leaf);
+                if !parts.contains(&part) {
+                    parts.push(part);
+                }
+            }
+            format!("{template}: {}", parts.join("; "))
+        }
+    }
+}
+
+/// One sentence for every value read and every operation, in order.
+pub(crate) fn steps(page: Described<'_>, expr: &Expr) -> Vec<String> {
+    let mut out = Vec::new();
+    for leaf in expr.leaves() {
+        let Some(fact) = leaf.fact.and_then(|i| page.facts.all.get(i)) else {
+            continue;
+        };
+        let line = format!(
+            "Take {} from {} ({}).",
+            leaf.literal,
+            fact.id(),
+            fact_label(page, fact)
+        );
+        if !out.contains(&line) {
+            out.push(line);
+        }
+    }
+    operations(expr, &mut out);
+    out
+}
+
+fn operations(expr: &Expr, out: &mut Vec<String>) {
+    let Expr::Step(op, a, b) = expr else { return };
+    operations(a, out);
+    operations(b, out);
+    let shown = |e: &Expr| match e {
+        Expr::Leaf(leaf) => leaf.literal.replace("const_", ""),
+        Expr::Step(..) => e
+            .value()
+            .map(|v| {
+                v.number()
+                    .map_or(v.to_string(), |x| finqa_core::number::round5(x).to_string())
+            })
+            .unwrap_or_default(),
+    };
+    let (x, y, result) = (shown(a), shown(b), shown(expr));
+    let line = match op {
+        Op::Add => format!("Add {x} and {y}: {result}."),
+        Op::Subtract => format!("Subtract {y} from {x}: {result}."),
+        Op::Multiply => format!("Multiply {x} by {y}: {result}."),
+        Op::Divide => format!("Divide {x} by {y}: {result}."),
+        Op::Greater => format!("Compare {x} with {y}: {result}."),
+        Op::Exp => format!("Raise {x} to the power {y}: {result}."),
+    };
+    if !out.contains(&line) {
+        out.push(line);
+    }
+}
+
+/// Where the literals stand: on the page, else in the earlier turn (`h1` the
+/// first) whose program holds them.
+pub(crate) fn evidence(facts: &Facts, expr: &Expr, history: &[Option<&str>]) -> Vec<EvidenceRef> {
+    let mut out: Vec<EvidenceRef> = Vec::new();
+    for leaf in expr.leaves() {
+        if leaf.is_constant() {
+            continue;
+        }
+        let of_page = leaf.fact.and_then(|i| facts.all.get(i)).map(Fact::id);
+        let of_history = || {
+            let turn = history
+                .iter()
+                .position(|p| p.is_some_and(|p| p.contains(&*leaf.literal)))?;
+            Some(format!("h{}", turn + 1))
+        };
+        if let Some(id) = of_page.or_else(of_history) {
+            let reference = EvidenceRef {
+                id,
+                literal: leaf.literal.to_string(),
+            };
+            if !out.contains(&reference) {
+                out.push(reference);
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// People were once shown the stems that are matched: `capital expenditur were $`.
+    #[test]
+    fn a_number_in_prose_is_called_by_the_words_as_filed() {
+        let text = "Capital expenditures were $75.3 million in 2019, compared to $ ( 60,1 ).";
+        let before = |literal| words_before(text, literal);
+        assert_eq!(before("75.3").as_deref(), Some("Capital expenditures were"));
+        let last = before("-601").unwrap();
+        assert!(last.ends_with("in 2019, compared to"), "{last}");
+        assert_eq!(before("12"), None);
+        assert_eq!(words_before("5 shares", "5"), None);
+    }
+}

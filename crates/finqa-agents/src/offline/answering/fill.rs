@@ -1,0 +1,264 @@
+//! Puts facts into a plan's slots: the best joint choice, and the next best.
+
+use std::sync::Arc;
+
+use super::scale;
+use crate::offline::expr::{Expr, Leaf, Op, literal_value};
+use crate::offline::question::plan::{Pairing, Pattern, Plan};
+use crate::offline::question::slots::{Query, Rankings, features};
+use crate::offline::reading::facts::{Fact, Facts};
+use crate::offline::weights::{FEATURES, PAIRS};
+
+/// A plan with its slots filled.
+#[derive(Clone, Debug)]
+pub(crate) struct Filled {
+    /// Index of the plan.
+    pub plan: usize,
+    /// The expression.
+    pub expr: Expr,
+    /// Mean slot score, with what the pairing adds.
+    pub score: f64,
+    /// Score of the slot that fits worst; 0 without an open slot.
+    pub lowest: f64,
+    /// How it differs from what the plan says: an index into `choice::VARIANTS`.
+    pub variant: usize,
+}
+
+/// How many facts are tried in a slot.
+const TRIED: usize = 8;
+
+/// The best fillings of a plan, best first.
+pub(crate) fn fill(
+    facts: &Facts,
+    plan: &Plan,
+    index: usize,
+    keep: usize,
+    rankings: &mut Rankings,
+) -> Vec<Filled> {
+    #[allow(clippy::cast_precision_loss, reason = "a plan has a handful of slots")]
+    let count = plan.slots.len().max(1) as f64;
+    choices(facts, plan, TRIED, rankings)
+        .into_iter()
+        .take(keep)
+        .filter_map(|choice| {
+            let leaves = leaves(facts, plan, &choice.facts)?;
+            let expr = scale::align(facts, plan.pattern.fill(&leaves)?);
+            let expr = match (&plan.pattern, plan.slots.first()) {
+                (Pattern::Slot(_), Some(query)) => scale::to_asked(facts, expr, query),
+                _ => expr,
+            };
+            expr.value()?;
+            Some(Filled {
+                plan: index,
+                expr,
+                score: choice.score / count,
+                lowest: choice.lowest.unwrap_or_default(),
+                variant: 0,
+            })
+        })
+        .collect()
+}
+
+/// Facts chosen jointly for a plan's slots.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Choice {
+    /// The fact of each slot.
+    pub facts: Vec<usize>,
+    /// The sum of the slots' scores and of what the pairs add.
+    pub score: f64,
+    /// The score of the slot that fits worst.
+    pub lowest: Option<f64>,
+}
+
+/// The best joint choices of facts for a plan's slots, best first.
+pub(crate) fn choices(
+    facts: &Facts,
+    plan: &Plan,
+    tried: usize,
+    rankings: &mut Rankings,
+) -> Vec<Choice> {
+    let mut known = Vec::new();
+    plan.pattern.known_facts(&mut known);
+    let weight = |k: usize| facts.weights.get(PAIRS + k).copied().unwrap_or_default();
+    let mut beam = vec![Choice::default()];
+    for query in &plan.slots {
+        let ranked = rankings.of(facts, query, tried);
+        let mut next = Vec::with_capacity(beam.len() * ranked.len());
+        for choice in &beam {
+            for (fact, score) in ranked {
+                let joint: f64 = pairs(facts, plan.pairing, &known, &choice.facts, *fact)
+                    .map(weight)
+                    .sum();
+                next.push((choice, *fact, *score, choice.score + score + joint));
+            }
+        }
+        next.sort_by(|a, b| b.3.total_cmp(&a.3));
+        let kept = next.into_iter().take(tried * 3);
+        beam = kept
+            .map(|(choice, fact, score, sum)| Choice {
+                facts: choice.facts.iter().copied().chain([fact]).collect(),
+                score: sum,
+                lowest: Some(choice.lowest.map_or(score, |lowest| lowest.min(score))),
+            })
+            .collect();
+    }
+    beam
+}
+
+/// The features of a joint choice, summed over its slots.
+pub(crate) fn joint_features(facts: &Facts, plan: &Plan, chosen: &[usize]) -> Vec<f64> {
+    let mut known = Vec::new();
+    plan.pattern.known_facts(&mut known);
+    let mut sum = vec![0.0; FEATURES];
+    for (slot, fact) in chosen.iter().enumerate() {
+        let (Some(query), Some(of_page)) = (plan.slots.get(slot), facts.all.get(*fact)) else {
+            continue;
+        };
+        for (total, value) in sum.iter_mut().zip(features(facts, of_page, *fact, query)) {
+            *total += value;
+        }
+        for k in pairs(
+            facts,
+            plan.pairing,
+            &known,
+            chosen.get(..slot).unwrap_or_default(),
+            *fact,
+        ) {
+            if let Some(total) = sum.get_mut(PAIRS + k) {
+                *total += 1.0;
+            }
+        }
+    }
+    sum
+}
+
+/// How a fact stands to those chosen before it, as indices of pair features.
+fn pairs<'a>(
+    facts: &'a Facts,
+    pairing: Pairing,
+    known: &'a [usize],
+    chosen: &'a [usize],
+    fact: usize,
+) -> impl Iterator<Item = usize> + 'a {
+    let of_pairs = chosen
+        .iter()
+        .filter_map(move |other| pair(facts, pairing, *other, fact));
+    let literal = |i: &usize| facts.all.get(*i).map(|f| &*f.literal);
+    let again = known
+        .iter()
+        .any(|k| *k == fact || literal(k) == literal(&fact));
+    of_pairs.chain(again.then_some(KNOWN))
+}
+
+/// The pair feature of a fact that an earlier value in the expression is already.
+const KNOWN: usize = 10;
+
+/// The pair feature of two facts, if the pairing asks for any.
+fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> Option<usize> {
+    let (one, two) = (facts.all.get(a)?, facts.all.get(b)?);
+    if pairing == Pairing::Free {
+        return None;
+    }
+    let twice_told = one.literal == two.literal && one.cell().is_none() != two.cell().is_none();
+    if a == b || twice_told {
+        return Some(9);
+    }
+    let dated = |f: &Fact| {
+        f.cell()
+            .and_then(|(r, _)| facts.rows.get(r))
+            .is_some_and(|r| !r.years.is_empty())
+    };
+    Some(match (one.cell(), two.cell()) {
+        (Some((r1, c1)), Some((r2, c2))) => match pairing {
+            Pairing::Periods if r1 == r2 => 0,
+            Pairing::Periods if c1 == c2 && dated(one) && dated(two) => 1,
+            Pairing::Periods => 2,
+            _ if c1 == c2 => 3,
+            _ if r1 == r2 && dated(one) => 4,
+            _ => 5,
+        },
+        (None, None) if one.same_series(two) => 6,
+        (None, None) => 7,
+        _ => 8,
+    })
+}
+
+/// The literals that go into the program.
+fn leaves(facts: &Facts, plan: &Plan, chosen: &[usize]) -> Option<Vec<Expr>> {
+    chosen
+        .iter()
+        .enumerate()
+        .map(|(slot, i)| {
+            let fact = facts.all.get(*i)?;
+            let query = plan.slots.get(slot)?;
+            Some(leaf(facts, plan, query, fact, *i))
+        })
+        .collect()
+}
+
+/// A fact as a literal: an outflow's magnitude, a percentage as it is printed.
+fn leaf(facts: &Facts, plan: &Plan, query: &Query, fact: &Fact, index: usize) -> Expr {
+    let single = matches!(plan.pattern, Pattern::Slot(_));
+    let mut literal: &str = &fact.literal;
+    if fact.percent && !(query.percent || fact.cell().is_none()) {
+        literal = literal.trim_end_matches('%');
+    }
+    if literal.starts_with('-')
+        && (query.outflow || is_outflow(facts, fact))
+        && (single || !mixes(plan))
+    {
+        literal = literal.trim_start_matches('-');
+    }
+    let (literal, value) = if literal.len() == fact.literal.len() {
+        (Arc::clone(&fact.literal), fact.value)
+    } else {
+        let value = literal_value(literal).unwrap_or(fact.number);
+        (literal.into(), value)
+    };
+    Expr::Leaf(Leaf {
+        literal,
+        value,
+        fact: Some(index),
+    })
+}
+
+/// Sums keep signs: an outflow is set against inflows.
+fn mixes(plan: &Plan) -> bool {
+    matches!(plan.pattern, Pattern::Step(Op::Add, _, _))
+}
+
+/// Whether the row is called by what leaves: its minus sign only says so again.
+pub(crate) fn is_outflow(facts: &Facts, fact: &Fact) -> bool {
+    let Some((row, _)) = fact.cell() else {
+        return false;
+    };
+    let name = facts
+        .rows
+        .get(row)
+        .map(|r| r.name.as_str())
+        .unwrap_or_default();
+    let names = [
+        "loss",
+        "expenditure",
+        "decrease",
+        "charge",
+        "cost",
+        "expense",
+        "liabilit",
+        "debt",
+        "payment",
+        "paid",
+        "purchase",
+        "repurchase",
+        "provision",
+        "dividend",
+        "deduct",
+        "reduction",
+        "settle",
+        "depreciation",
+        "tax",
+        "interest",
+    ];
+    let both = ["gain", "income", "provided", "increase", "( used", "(used"];
+    names.iter().any(|n| name.contains(n)) && !both.iter().any(|n| name.contains(n))
+}

@@ -1,0 +1,188 @@
+//! One scale for both sides: a text's billions against a table's millions; and
+//! the scale that a value is told in.
+
+use crate::offline::expr::{Expr, Op};
+use crate::offline::question::slots::Query;
+use crate::offline::reading::facts::{Fact, Facts};
+use finqa_core::number::Scale;
+
+/// The scale an amount is told in: the word beside it, else the table's caption.
+fn of_fact(facts: &Facts, fact: &Fact) -> Option<Scale> {
+    if fact.percent {
+        return None;
+    }
+    match fact.cell() {
+        Some(_) => fact.scale.or(facts.scale),
+        None => fact.scale,
+    }
+}
+
+fn of_expr(facts: &Facts, expr: &Expr) -> Option<Scale> {
+    match expr {
+        Expr::Leaf(leaf) => of_fact(facts, facts.all.get(leaf.fact?)?),
+        Expr::Step(Op::Add | Op::Subtract, a, b) => {
+            of_expr(facts, a).filter(|scale| of_expr(facts, b) == Some(*scale))
+        }
+        Expr::Step(..) => None,
+    }
+}
+
+/// Which power of a thousand a scale is.
+fn power(scale: Scale) -> i8 {
+    match scale {
+        Scale::Thousand => 1,
+        Scale::Million => 2,
+        Scale::Billion => 3,
+    }
+}
+
+/// How many times the one scale is the other, if it is the larger.
+fn times(large: Scale, small: Scale) -> Option<u32> {
+    match power(large) - power(small) {
+        1 => Some(1000),
+        2 => Some(1_000_000),
+        _ => None,
+    }
+}
+
+/// A quotient of amounts in different scales, brought to the smaller one.
+pub(crate) fn align(facts: &Facts, expr: Expr) -> Expr {
+    let Expr::Step(Op::Divide, a, b) = expr else {
+        return expr;
+    };
+    let (x, y) = (of_expr(facts, &a), of_expr(facts, &b));
+    let raise =
+        |side: Box<Expr>, n: u32| Box::new(Expr::step(Op::Multiply, *side, Expr::constant(n)));
+    match (x, y) {
+        (Some(x), Some(y)) => match (times(x, y), times(y, x)) {
+            (Some(n), _) => Expr::Step(Op::Divide, raise(a, n), b),
+            (_, Some(n)) => Expr::Step(Op::Divide, a, raise(b, n)),
+            _ => Expr::Step(Op::Divide, a, b),
+        },
+        _ => Expr::Step(Op::Divide, a, b),
+    }
+}
+
+/// A value in the scale the question names.
+pub(crate) fn to_asked(facts: &Facts, expr: Expr, query: &Query) -> Expr {
+    to_scale(facts, expr, query.scale)
+}
+
+fn to_scale(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr {
+    let Some((from, to)) = of_expr(facts, &expr).zip(asked) else {
+        return expr;
+    };
+    match (times(from, to), times(to, from)) {
+        (Some(n), _) => Expr::step(Op::Multiply, expr, Expr::constant(n)),
+        (_, Some(n)) => Expr::step(Op::Divide, expr, Expr::constant(n)),
+        _ => expr,
+    }
+}
+
+/// A sum, a difference or a product in the scale the question names; a product of
+/// a count and a price is in units.
+pub(crate) fn result_to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr {
+    let Some(to) = asked else { return expr };
+    if matches!(expr.top(), Some((Op::Multiply, ..))) {
+        let units = match to {
+            Scale::Thousand => 1000,
+            Scale::Million => 1_000_000,
+            Scale::Billion => 1_000_000_000,
+        };
+        return Expr::step(Op::Divide, expr, Expr::constant(units));
+    }
+    to_scale(facts, expr, Some(to))
+}
+
+/// The scale word that belongs behind a value: the page's, followed through the
+/// calculation. `None` for what has none, such as a share or a price, or where
+/// the page does not say.
+pub(crate) fn told(facts: &Facts, expr: &Expr) -> Option<Scale> {
+    match expr {
+        Expr::Leaf(leaf) => {
+            let fact = facts.all.get(leaf.fact?)?;
+            of_fact(facts, fact).filter(|_| fact.scale.is_some() || !is_apart(facts, fact))
+        }
+        Expr::Step(Op::Add | Op::Subtract, a, b) => {
+            told(facts, a).filter(|scale| told(facts, b) == Some(*scale))
+        }
+        Expr::Step(op @ (Op::Multiply | Op::Divide), a, b) if b.is_constant() => {
+            let (scale, by) = (told(facts, a)?, b.number()?);
+            let up = matches!(op, Op::Divide);
+            match thousands(by) {
+                // A scale is left for another, or for none.
+                Some(steps) => moved(scale, if up { steps } else { -steps }),
+                // An average, or so many times an amount.
+                None => Some(scale),
+            }
+        }
+        Expr::Step(..) => None,
+    }
+}
+
+/// How many thousands a constant is times itself: 1 for a thousand, 3 for a billion.
+fn thousands(constant: f64) -> Option<i8> {
+    let is = |scale: Scale| (constant - scale.factor()).abs() < 0.5;
+    [
+        (Scale::Thousand, 1),
+        (Scale::Million, 2),
+        (Scale::Billion, 3),
+    ]
+    .into_iter()
+    .find_map(|(scale, steps)| is(scale).then_some(steps))
+}
+
+fn moved(scale: Scale, steps: i8) -> Option<Scale> {
+    match power(scale) + steps {
+        1 => Some(Scale::Thousand),
+        2 => Some(Scale::Million),
+        3 => Some(Scale::Billion),
+        _ => None,
+    }
+}
+
+/// Whether a row or column tells what a table's scale does not hold for: prices,
+/// rates, years, numbers of people.
+fn is_apart(facts: &Facts, fact: &Fact) -> bool {
+    const APART: [&str; 15] = [
+        "per",
+        "price",
+        "prices",
+        "rate",
+        "rates",
+        "ratio",
+        "percent",
+        "percentage",
+        "%",
+        "years",
+        "months",
+        "days",
+        "employees",
+        "yield",
+        "multiple",
+    ];
+    let Some((row, column)) = fact.cell() else {
+        return false;
+    };
+    let names = [
+        facts.rows.get(row).map(|row| row.name.as_str()),
+        facts.columns.get(column).map(|column| column.name.as_str()),
+    ];
+    let mut words = names.into_iter().flatten().flat_map(|name| {
+        name.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',' | '-' | '/'))
+    });
+    words.any(|word| APART.contains(&word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scale_is_so_many_times_a_smaller_one() {
+        assert_eq!(times(Scale::Billion, Scale::Million), Some(1000));
+        assert_eq!(times(Scale::Billion, Scale::Thousand), Some(1_000_000));
+        assert_eq!(times(Scale::Million, Scale::Million), None);
+        assert_eq!(times(Scale::Thousand, Scale::Million), None);
+    }
+}

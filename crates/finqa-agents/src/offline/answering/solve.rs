@@ -1,0 +1,297 @@
+//! From a question to a guess: plan, fill, choose.
+
+use std::sync::Arc;
+
+use finqa_core::number::{Unit, UnitKind, Value};
+use finqa_core::question::{Document, Question};
+
+use super::choice::{self, Scene};
+use super::confidence;
+use super::describe::{self, Described};
+use super::fill::{Filled, fill};
+use super::scale;
+use super::variants::variants;
+use crate::offline::expr::{Expr, Op};
+use crate::offline::question::asked::Asked;
+use crate::offline::question::plan::Plan;
+use crate::offline::question::slots::Rankings;
+use crate::offline::question::state::State;
+use crate::offline::question::templates::{self, Context};
+use crate::offline::reading::facts::Facts;
+use crate::offline::weights::WEIGHTS;
+
+/// A page, read once for all its questions; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Indexed {
+    pub(crate) facts: Arc<Facts>,
+}
+
+/// Where a literal was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EvidenceRef {
+    /// `r3c2`, `t5` or `h1`.
+    pub id: String,
+    /// The literal in the program.
+    pub literal: String,
+}
+
+/// Another program the rules considered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Alternative {
+    /// In the dataset's language.
+    pub program: String,
+    /// The template it comes from.
+    pub template: &'static str,
+    /// Higher is better; comparable within one guess only.
+    pub score: f64,
+    /// The unit of its value.
+    pub unit: Unit,
+    /// What the value is.
+    pub label: String,
+    /// The literals and where they stand.
+    pub evidence: Vec<EvidenceRef>,
+    /// Plain sentences.
+    pub steps: Vec<String>,
+    /// What the program comes to, unrounded.
+    pub value: Value,
+    /// The value is in percent already, not a fraction.
+    pub in_percent: bool,
+}
+
+/// An answer of the rules.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guess {
+    /// In the dataset's language, literals as the official evaluator reads them.
+    pub program: String,
+    /// The template it comes from.
+    pub template: &'static str,
+    /// The unit of its value.
+    pub unit: Unit,
+    /// What the value is.
+    pub label: String,
+    /// The literals and where they stand.
+    pub evidence: Vec<EvidenceRef>,
+    /// Plain sentences.
+    pub steps: Vec<String>,
+    /// What the program comes to, unrounded.
+    pub value: Value,
+    /// The value is in percent already, not a fraction.
+    pub in_percent: bool,
+    /// Comparable with the alternatives' scores only.
+    pub score: f64,
+    /// How likely it is right, 0..1.
+    pub confidence: f64,
+    /// What the confidence is computed from, in the order of
+    /// [`signal_names`](super::signal_names).
+    pub signals: Vec<f64>,
+    /// The next best programs, best first.
+    pub alternatives: Vec<Alternative>,
+}
+
+/// The rule-based analyst.
+#[derive(Clone, Debug)]
+pub struct Solver {
+    weights: Vec<f64>,
+    choice: Vec<f64>,
+}
+
+impl Default for Solver {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// How many alternatives a guess keeps.
+const ALTERNATIVES: usize = 8;
+/// How far an alternative's score may lie behind the best: scores are logarithms
+/// of odds, so this leaves out what is less than half as likely. A check's doubt
+/// does not make up for more.
+const BEHIND: f64 = 0.7;
+
+impl Solver {
+    /// A solver with the built-in weights.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            weights: WEIGHTS.iter().map(|(_, w)| *w).collect(),
+            choice: choice::built_in(),
+        }
+    }
+
+    /// A solver with weights of one's own, for training: those of the slot scorer
+    /// in the order of [`feature_weights`](super::feature_weights), those of the
+    /// choice in the order of [`choice_names`](super::choice_names).
+    #[must_use]
+    pub fn with_weights(slots: &[f64], choice: &[f64]) -> Self {
+        Self {
+            weights: slots.to_vec(),
+            choice: choice.to_vec(),
+        }
+    }
+
+    /// Reads a page.
+    #[must_use]
+    pub fn index(&self, document: &Document) -> Indexed {
+        Indexed {
+            facts: Arc::new(Facts::read(document, &self.weights)),
+        }
+    }
+
+    /// Answers a question about a page; `None` if the page holds no number that fits.
+    #[must_use]
+    pub fn answer(&self, page: &Indexed, question: &Question) -> Option<Guess> {
+        let facts = &*page.facts;
+        let asked = Asked::read(&facts.written(&question.text));
+        let state = State::read(facts, &question.history);
+        let (plans, follow_ups) = plans(facts, &asked, &state);
+        let scene = Scene::new(facts, &asked, &state, follow_ups);
+        let ranked = self.rank(&scene, &plans);
+        let signals = confidence::signals(facts, &asked, &state, &plans, &ranked);
+        let history: Vec<Option<&str>> = question
+            .history
+            .iter()
+            .map(|h| h.program.as_deref())
+            .collect();
+        let described = Described {
+            facts,
+            document: &question.document,
+        };
+        let points = asked.says(&["percent points", "percent point"]);
+        let least = ranked.first().map_or(0.0, |(score, _)| score - BEHIND);
+        let mut all = ranked
+            .iter()
+            .take_while(|(score, _)| *score >= least)
+            .take(ALTERNATIVES + 1)
+            .filter_map(|(score, filled)| {
+                let plan = plans.get(filled.plan)?;
+                describe(described, plan, *score, &filled.expr, &history, points)
+            });
+        let best = all.next()?;
+        let alternatives: Vec<Alternative> = all.collect();
+        Some(Guess {
+            confidence: confidence::probability(&signals),
+            signals,
+            program: best.program,
+            template: best.template,
+            unit: best.unit,
+            label: best.label,
+            evidence: best.evidence,
+            steps: best.steps,
+            value: best.value,
+            in_percent: best.in_percent,
+            score: best.score,
+            alternatives,
+        })
+    }
+
+    /// All candidates with their scores, best first.
+    fn rank(&self, scene: &Scene<'_>, plans: &[Plan]) -> Vec<(f64, Filled)> {
+        let mut ranked: Vec<(f64, Filled)> = candidates(scene, plans)
+            .into_iter()
+            .map(|(features, filled)| (choice::score(&features, &self.choice), filled))
+            .collect();
+        ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
+        ranked
+    }
+}
+
+/// How many fillings of a plan are candidates.
+const FILLINGS: usize = 8;
+
+/// All fillings of all plans and their variants with the features by which they
+/// are chosen, each program once: the first plan's.
+pub(crate) fn candidates(scene: &Scene<'_>, plans: &[Plan]) -> Vec<(Vec<(usize, f64)>, Filled)> {
+    let mut out: Vec<(Vec<(usize, f64)>, Filled)> = Vec::new();
+    let scale = templates::asked_scale(scene.asked);
+    let mut rankings = Rankings::default();
+    for (i, plan) in plans.iter().enumerate() {
+        let filled = fill(scene.facts, plan, i, FILLINGS, &mut rankings);
+        let best = filled.first().map_or(0.0, |f| f.score);
+        let all = filled.into_iter().flat_map(|one| {
+            let others = variants(scene.facts, &one, scale);
+            std::iter::once(one).chain(others)
+        });
+        for one in all {
+            if !out.iter().any(|(_, seen)| seen.expr == one.expr) {
+                out.push((scene.features(plan, &one, best), one));
+            }
+        }
+    }
+    out
+}
+
+fn describe(
+    page: Described<'_>,
+    plan: &Plan,
+    score: f64,
+    expr: &Expr,
+    history: &[Option<&str>],
+    points: bool,
+) -> Option<Alternative> {
+    let percentages = percentages(page.facts, expr);
+    let kind = match plan.kind {
+        // A difference in percentage points is a plain number.
+        UnitKind::Number if percentages && !points => UnitKind::Percent,
+        kind => kind,
+    };
+    let is_100 = |factor: &Expr| matches!(factor, Expr::Leaf(leaf) if matches!(&*leaf.literal, "const_100" | "100"));
+    let times_100 = matches!(expr.top(), Some((Op::Multiply, a, b)) if is_100(a) || is_100(b));
+    Some(Alternative {
+        program: expr.program(),
+        template: plan.name,
+        score,
+        in_percent: times_100
+            || percentages && expr.leaves().iter().all(|leaf| !leaf.literal.contains('%')),
+        unit: Unit {
+            kind,
+            // A share told as a percentage has no scale.
+            scale: match kind {
+                UnitKind::Number => scale::told(page.facts, expr),
+                _ => None,
+            },
+        },
+        label: describe::label(page, plan.name, expr),
+        evidence: describe::evidence(page.facts, expr, history),
+        steps: describe::steps(page, expr),
+        value: expr.value()?,
+    })
+}
+
+/// Whether an expression takes percentages of the page as they are: one of them,
+/// or a sum, difference or average.
+fn percentages(facts: &Facts, expr: &Expr) -> bool {
+    match expr {
+        Expr::Leaf(leaf) => leaf
+            .fact
+            .and_then(|fact| facts.all.get(fact))
+            .is_some_and(|fact| fact.percent),
+        Expr::Step(Op::Add | Op::Subtract, a, b) => percentages(facts, a) && percentages(facts, b),
+        Expr::Step(Op::Divide, sum, count) => {
+            count.is_constant() && *count.as_ref() != Expr::constant(100) && percentages(facts, sum)
+        }
+        Expr::Step(..) => false,
+    }
+}
+
+/// The plans for a question in its state, best first, and how many of them are
+/// a follow-up's.
+pub(crate) fn plans(facts: &Facts, asked: &Asked, state: &State) -> (Vec<Plan>, usize) {
+    let context = Context::after(state);
+    let mut out = Vec::new();
+    if !state.turns.is_empty() {
+        out.extend(crate::offline::question::follow::plans(
+            facts, asked, state, &context,
+        ));
+    }
+    let mut alone = templates::plans(facts, asked, &context);
+    if !out.is_empty() {
+        for plan in &mut alone {
+            plan.prior *= 0.3;
+        }
+    } else if let Some(first) = alone.first_mut() {
+        first.prior = first.prior.max(0.9);
+    }
+    let follow_ups = out.len();
+    out.extend(alone);
+    (out, follow_ups)
+}

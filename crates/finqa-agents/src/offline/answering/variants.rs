@@ -1,0 +1,113 @@
+//! A filled plan told another way: the same facts in another order, on another
+//! base, or with the other reading of a doubled minus sign.
+//!
+//! Reports and questions leave all three open; `choice` picks.
+
+use super::fill::Filled;
+use super::scale;
+use crate::offline::expr::{Expr, Leaf, Op};
+use crate::offline::reading::facts::Facts;
+use finqa_core::number::Scale;
+
+/// The variants, told apart by an index into `choice::VARIANTS`.
+pub(crate) fn variants(facts: &Facts, filled: &Filled, scale: Option<Scale>) -> Vec<Filled> {
+    let step = |op: Op, a: &Expr, b: &Expr| Expr::step(op, a.clone(), b.clone());
+    let mut found: Vec<(usize, Expr)> = Vec::new();
+    match filled.expr.top() {
+        Some((Op::Subtract, a, b)) => found.push((1, step(Op::Subtract, b, a))),
+        Some((Op::Divide, change, base)) => match change.top() {
+            Some((Op::Subtract, a, b)) if b == base => {
+                found.push((2, step(Op::Divide, change, a)));
+                let swapped = step(Op::Subtract, b, a);
+                found.push((3, step(Op::Divide, &swapped, a)));
+            }
+            Some((Op::Subtract, ..)) => {}
+            _ if !base.is_constant() => found.push((4, step(Op::Divide, base, change))),
+            _ => {}
+        },
+        _ => {}
+    }
+    let flipped = flipped(facts, &filled.expr);
+    if flipped != filled.expr {
+        found.push((5, flipped));
+    }
+    if !matches!(
+        filled.expr.top(),
+        None | Some((Op::Multiply | Op::Divide, _, Expr::Leaf(_)))
+    ) || is_product(&filled.expr)
+    {
+        let asked = scale::result_to_asked(facts, filled.expr.clone(), scale);
+        if asked != filled.expr {
+            found.push((6, asked));
+        }
+    }
+    found
+        .into_iter()
+        .filter(|(_, expr)| expr.value().is_some())
+        .map(|(variant, expr)| Filled {
+            variant,
+            expr,
+            ..filled.clone()
+        })
+        .collect()
+}
+
+/// Whether it is a product of two amounts.
+fn is_product(expr: &Expr) -> bool {
+    matches!(expr.top(), Some((Op::Multiply, a, b)) if !a.is_constant() && !b.is_constant())
+}
+
+/// An expression whose negative cells are read with the other sign.
+fn flipped(facts: &Facts, expr: &Expr) -> Expr {
+    match expr {
+        Expr::Leaf(leaf) => {
+            let fact = leaf.fact.and_then(|i| facts.all.get(i));
+            if !fact.is_some_and(|f| f.cell().is_some() && f.literal.starts_with('-')) {
+                return expr.clone();
+            }
+            Expr::Leaf(Leaf {
+                literal: match leaf.literal.strip_prefix('-') {
+                    Some(magnitude) => magnitude.into(),
+                    None => format!("-{}", leaf.literal).into(),
+                },
+                value: -leaf.value,
+                fact: leaf.fact,
+            })
+        }
+        Expr::Step(op, a, b) => Expr::step(*op, flipped(facts, a), flipped(facts, b)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(program: &str) -> Vec<String> {
+        let filled = Filled {
+            plan: 0,
+            expr: Expr::parse(program).unwrap(),
+            score: 0.0,
+            lowest: 0.0,
+            variant: 0,
+        };
+        variants(&Facts::default(), &filled, None)
+            .into_iter()
+            .map(|v| v.expr.program())
+            .collect()
+    }
+
+    #[test]
+    fn a_change_is_told_the_other_way_round_and_on_the_other_base() {
+        assert_eq!(told("subtract(5, 3)"), ["subtract(3, 5)"]);
+        assert_eq!(
+            told("subtract(5, 3), divide(#0, 3)"),
+            [
+                "subtract(5, 3), divide(#0, 5)",
+                "subtract(3, 5), divide(#0, 5)"
+            ]
+        );
+        assert_eq!(told("divide(5, 3)"), ["divide(3, 5)"]);
+        assert_eq!(told("divide(5, const_3)"), Vec::<String>::new());
+        assert_eq!(told("subtract(0, 3)"), ["subtract(3, 0)"]);
+    }
+}

@@ -1,0 +1,375 @@
+//! A question as the rules read it: its words, its years, its cues.
+
+use crate::offline::reading::text::{Kind, Token, is_weak, tokenize};
+
+/// A question, tokenised once.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    /// Its tokens, stemmed.
+    pub tokens: Vec<Token<'static>>,
+    /// Lower-case words joined by single blanks, with a blank at both ends, so
+    /// that phrases can be looked for as words.
+    pub phrase: String,
+    /// Years in order of mention, ranges filled in.
+    pub years: Vec<u16>,
+    /// Where the words of `phrase` begin.
+    words: Vec<usize>,
+    /// Which pairs of letters they begin with: hundreds of phrases are looked
+    /// for, and most are ruled out by this.
+    beginnings: u64,
+}
+
+impl Asked {
+    /// Reads a question.
+    pub fn read(question: &str) -> Self {
+        let lower = question.to_lowercase();
+        let tokens: Vec<_> = tokenize(&lower)
+            .into_iter()
+            .map(Token::into_owned)
+            .collect();
+        let phrase = plain(question);
+        let years = years(&tokens, &phrase);
+        let words: Vec<usize> = phrase.match_indices(' ').map(|(at, _)| at + 1).collect();
+        let heads = words
+            .iter()
+            .map(|at| beginning(phrase.get(*at..).unwrap_or_default()));
+        let beginnings = heads.fold(0, |all, head| all | head);
+        Self {
+            words,
+            beginnings,
+            tokens,
+            phrase,
+            years,
+        }
+    }
+
+    /// Its words of substance.
+    pub fn content(&self) -> Vec<Token<'static>> {
+        let strong = self.tokens.iter().filter(|t| !is_weak(&t.text));
+        strong.cloned().collect()
+    }
+
+    /// Whether any of these phrases (whole words) occurs.
+    pub fn says(&self, phrases: &[&str]) -> bool {
+        phrases.iter().any(|p| self.places(p).next().is_some())
+    }
+
+    /// Byte offset of a phrase (whole words) in `phrase`.
+    pub fn find(&self, words: &str) -> Option<usize> {
+        self.places(words).next().map(|at| at - 1)
+    }
+
+    /// Where a phrase (whole words) begins in `phrase`.
+    fn places(&self, words: &str) -> impl Iterator<Item = usize> {
+        let possible = self.beginnings & beginning(words) != 0;
+        let places = if possible { self.words.as_slice() } else { &[] };
+        places.iter().copied().filter(move |at| {
+            let text = self.phrase.get(*at..).unwrap_or_default();
+            let after = text.strip_prefix(words);
+            after.is_some_and(|rest| rest.starts_with(' '))
+        })
+    }
+
+    /// The two sides of a connector standing as whole words.
+    pub fn split(&self, connector: &str) -> Option<(String, String)> {
+        let at = self.find(connector)?;
+        let right = at + connector.len() + 2;
+        Some((
+            plain(self.phrase.get(..at)?),
+            plain(self.phrase.get(right..)?),
+        ))
+    }
+
+    /// Whether the question begins with one of these.
+    pub fn starts(&self, phrases: &[&str]) -> bool {
+        let text = self.phrase.trim_start_matches(' ');
+        let after = |phrase: &str| text.strip_prefix(phrase);
+        phrases
+            .iter()
+            .any(|p| after(p).is_some_and(|rest| rest.starts_with(' ')))
+    }
+
+    /// A percentage is asked for.
+    pub fn percent(&self) -> bool {
+        self.says(&["percent", "%", "percents"])
+    }
+
+    /// A change over time or a difference is asked for.
+    pub fn change(&self) -> bool {
+        self.says(&[
+            "change",
+            "changes",
+            "changed",
+            "difference",
+            "differences",
+            "increase",
+            "increased",
+            "increases",
+            "decrease",
+            "decreased",
+            "decreases",
+            "decline",
+            "declined",
+            "growth",
+            "grow",
+            "grew",
+            "fluctuation",
+            "fluctuate",
+            "variation",
+            "variance",
+            "vary",
+            "varied",
+            "rise",
+            "rose",
+            "fall",
+            "drop",
+            "dropped",
+            "reduction",
+            "reduced",
+            "gain",
+            "improvement",
+            "differ",
+        ])
+    }
+
+    /// A relative change is asked for, in so many words.
+    pub fn relative_change(&self) -> bool {
+        if self.says(&["percent points", "percentage points", "points"]) {
+            return false;
+        }
+        let compared = self.starts(&[
+            "by what percent",
+            "by how much percent",
+            "what percent more",
+            "what percent less",
+        ]);
+        self.says(&["how fast"]) && self.change()
+            || compared
+            || self.says(&[
+                "growth rate",
+                "rate of growth",
+                "rate of change",
+                "growth percent",
+            ])
+            || (self.percent() && self.change())
+            || self.says(&["roi", "return on investment", "rate of return"])
+    }
+
+    /// A share of something is asked for.
+    pub fn share(&self) -> bool {
+        self.says(&[
+            "ratio",
+            "portion",
+            "proportion",
+            "fraction",
+            "share of",
+            "represent",
+            "represents",
+            "represented",
+            "in relation to",
+            "percent of",
+            "as a percent",
+            "divided by",
+            "relative to",
+        ])
+    }
+
+    /// How many years or months a span is said to have, in years: "the next 36
+    /// months", "the last three years".
+    pub fn periods_named(&self) -> Option<usize> {
+        let ended = std::iter::once("");
+        let words: Vec<&str> = self.phrase.split_whitespace().chain(ended).collect();
+        words.windows(3).find_map(|window| {
+            let [count, between, unit] = window else {
+                return None;
+            };
+            let unit = if matches!(*between, "years" | "months" | "year" | "quarters") {
+                between
+            } else if matches!(*between, "fiscal" | "consecutive" | "calendar") {
+                unit
+            } else {
+                return None;
+            };
+            let spelled = ["two", "three", "four", "five", "six", "seven", "eight"];
+            let n = match spelled.iter().position(|word| word == count) {
+                Some(i) => i + 2,
+                None => count.parse().ok()?,
+            };
+            match *unit {
+                "months" => (n % 12 == 0 && n > 12).then_some(n / 12),
+                "years" | "year" | "quarters" => (2..=10).contains(&n).then_some(n),
+                _ => None,
+            }
+        })
+    }
+
+    /// It points to the two values or the span just talked about.
+    pub fn points_to_span(&self) -> bool {
+        self.says(&[
+            "these years",
+            "those years",
+            "two years",
+            "both years",
+            "the years",
+            "that year",
+            "this time",
+            "that time",
+            "this period",
+            "that period",
+            "these two",
+            "those two",
+            "the two",
+            "both values",
+            "those values",
+            "these values",
+            "between these",
+            "between them",
+        ])
+    }
+
+    /// A sum is asked for.
+    pub fn sum(&self) -> bool {
+        self.says(&[
+            "sum",
+            "combined",
+            "together",
+            "altogether",
+            "added",
+            "in total",
+            "aggregate of",
+            "plus",
+            "sum total",
+            "adding",
+        ])
+    }
+
+    /// It begins like a question to be answered with yes or no.
+    pub fn yes_no(&self) -> bool {
+        self.starts(&[
+            "did", "does", "do", "is", "are", "was", "were", "has", "have", "will", "so did",
+            "and did", "so was", "so is",
+        ]) || self.says(&[
+            "greater than the",
+            "which one is greater",
+            "was greater",
+            "is greater",
+        ])
+    }
+}
+
+/// One bit of 64 for the first two bytes of a text, the end of it as a blank.
+fn beginning(text: &str) -> u64 {
+    let mut bytes = text.bytes().chain(std::iter::repeat(b' ')).map(u64::from);
+    let (first, second) = (bytes.next().unwrap_or(0), bytes.next().unwrap_or(0));
+    1 << ((7 * first + second) % 64)
+}
+
+/// Lower-case words, single blanks, no punctuation; `percentage` is `percent`.
+pub(crate) fn plain(text: &str) -> String {
+    let mut out = String::from(" ");
+    for chunk in text.to_lowercase().replace("\\n", " ").split_whitespace() {
+        let word = chunk.trim_matches(|c: char| {
+            matches!(
+                c,
+                ',' | '.' | '?' | ';' | ':' | '(' | ')' | '"' | '\'' | '!'
+            )
+        });
+        let word = match word {
+            "" | "2019s" | "201c" | "201d" => continue,
+            "percentage" | "percentages" | "percentual" | "percent's" => "percent",
+            "precedent" | "preceding" | "prior" => "previous",
+            "subsequent" | "succeeding" | "next" => "following",
+            other => other,
+        };
+        // A lost blank: `by1000`.
+        let word = match word
+            .strip_prefix("by")
+            .filter(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+        {
+            Some(number) => {
+                out.push_str("by ");
+                number
+            }
+            None => word,
+        };
+        out.push_str(word);
+        out.push(' ');
+    }
+    out
+}
+
+fn years(tokens: &[Token<'_>], phrase: &str) -> Vec<u16> {
+    let mut out: Vec<u16> = Vec::new();
+    for (i, token) in tokens.iter().enumerate() {
+        let Some(year) = token.year() else { continue };
+        // "$ 2010" and "2010 shares" are amounts, but neither occurs often enough to matter.
+        let money = i
+            .checked_sub(1)
+            .and_then(|j| tokens.get(j))
+            .is_some_and(|t| t.is("$"));
+        if !money && token.kind != Kind::Number && !out.contains(&year) {
+            out.push(year);
+        }
+    }
+    if let (Some(first), Some(last), 2) = (out.first().copied(), out.last().copied(), out.len()) {
+        let range = [first, last];
+        let written = format!("{first}-{last}");
+        let averaged = [" average ", " total ", " sum ", " combined "]
+            .iter()
+            .any(|word| phrase.contains(word))
+            && !phrase.contains(" change ")
+            && !phrase.contains(" percent ")
+            && !phrase.contains(" difference ");
+        let spans = phrase.contains(&written)
+            || averaged && phrase.contains(&format!(" {first} to {last} "))
+            || averaged
+                && phrase.contains(&format!(" {first} and {last} "))
+                && phrase.contains(" between ")
+            || phrase.contains(&format!(" {first} through {last} "));
+        if spans {
+            let (low, high) = (range[0].min(range[1]), range[0].max(range[1]));
+            out = (low..=high).collect();
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_average_between_two_years_counts_those_in_between() {
+        let years = |text: &str| Asked::read(text).years;
+        assert_eq!(
+            years("what was the average rent between 2010 and 2012?"),
+            [2010, 2011, 2012]
+        );
+        assert_eq!(
+            years("what was the change in rent between 2010 and 2012?"),
+            [2010, 2012]
+        );
+        assert_eq!(
+            years("what was the total rent in 2010 and 2012?"),
+            [2010, 2012]
+        );
+    }
+
+    #[test]
+    fn a_span_is_named_in_years_or_in_months() {
+        let named = |text: &str| Asked::read(text).periods_named();
+        assert_eq!(named("what is due in the next 36 months?"), Some(3));
+        assert_eq!(named("the average of the last three fiscal years"), Some(3));
+        assert_eq!(named("what is due in the next 12 months?"), None);
+        assert_eq!(named("what was the rent in 2010?"), None);
+    }
+
+    #[test]
+    fn percentage_points_are_a_plain_difference() {
+        let relative = |text: &str| Asked::read(text).relative_change();
+        assert!(relative("by what percentage did rent grow?"));
+        assert!(!relative(
+            "by how many percentage points did the occupancy grow?"
+        ));
+    }
+}

@@ -1,0 +1,289 @@
+//! Follow-ups about a change: the difference, the relative change, and a change
+//! set against something.
+
+use super::super::asked::Asked;
+use super::super::mention::span;
+use super::super::plan::{Pairing, Plan};
+use super::super::refer::{Operand, join, resolve, shifted_period};
+use super::super::slots::weighted;
+use super::super::state::{Turn, is_bare};
+use super::super::templates::{self, query};
+use super::Follow;
+use crate::offline::expr::{Expr, Op};
+use finqa_core::number::UnitKind;
+
+/// "How much does that change represent in relation to the 2005 value?"
+pub(super) fn relation(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+    let difference = f.state.last_difference()?;
+    let (a, b) = difference.difference()?;
+    let (left, rest) = [
+        "in relation to",
+        "as a percent of",
+        "as percent of",
+        "as a portion of",
+        "as a proportion of",
+        "divided by",
+        "over the",
+        "over",
+        "relative to",
+    ]
+    .iter()
+    .find_map(|c| f.asked.split(c))?;
+    let time = [
+        "the year",
+        "the years",
+        "year",
+        "the period",
+        "the following",
+        "the previous",
+        "the same",
+        "this period",
+        "that period",
+        "time",
+        "the time",
+        "the month",
+        "the quarter",
+        "those",
+        "these",
+    ];
+    if time.iter().any(|t| rest.starts_with(&format!(" {t} "))) {
+        return None;
+    }
+    let left = Asked::read(&left);
+    let points = left.says(&["that", "this", "the", "net", "change", "it"])
+        && left.change()
+        && is_bare(&left);
+    let back = is_bare(&left) && left.years.is_empty() && last.difference().is_some();
+    if !(points || back) || left.relative_change() && !left.says(&["represent", "represents"]) {
+        return None;
+    }
+    let base = base(f, difference, a, b, &rest);
+    join(
+        "relative change",
+        Op::Divide,
+        Operand::Known(difference.expr.clone()),
+        base,
+        Pairing::Free,
+        UnitKind::Percent,
+    )
+}
+
+/// What the change is set against: one of its own operands, or something named.
+fn base(f: &Follow<'_>, difference: &Turn, a: &Expr, b: &Expr, rest: &str) -> Operand {
+    let part = Asked::read(rest);
+    let dated = |e: &Expr| {
+        e.leaves()
+            .iter()
+            .filter_map(|l| f.facts.all.get(l.fact?))
+            .any(|x| x.years.iter().any(|y| part.years.contains(y)))
+    };
+    let (words, unknown) = weighted(f.facts, &part.tokens);
+    let total: f64 = words.iter().map(|(_, w)| w).sum::<f64>() + unknown;
+    let known = |word: u32| {
+        f.state
+            .turns
+            .iter()
+            .any(|t| t.words.iter().any(|(w, _)| *w == word))
+            || difference.words.iter().any(|(w, _)| *w == word)
+    };
+    let seen: f64 = words
+        .iter()
+        .filter(|(w, _)| known(*w))
+        .map(|(_, x)| x)
+        .sum();
+    let same = is_bare(&part) || seen / total.max(0.1) > 0.6;
+    if !same {
+        return Operand::Open(Box::new(query(f.facts, f.asked, rest, f.context)));
+    }
+    if !part.years.is_empty() && dated(a) && !dated(b) {
+        return Operand::Known(a.clone());
+    }
+    Operand::Known(b.clone())
+}
+
+/// "What is the difference between the two returns?": of two shares or changes.
+pub(super) fn of_results(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+    let results = f.asked.says(&[
+        "percent",
+        "percents",
+        "return",
+        "returns",
+        "representation",
+        "changes",
+        "ratios",
+        "rates",
+        "growth",
+    ]) || f.refers;
+    if !f.asked.says(&["difference", "outperform", "higher"])
+        || !results
+        || !last.ends_in(Op::Divide)
+    {
+        return None;
+    }
+    let before = f
+        .state
+        .turns
+        .iter()
+        .rev()
+        .skip(1)
+        .find(|t| t.ends_in(Op::Divide) && t.expr != last.expr)?;
+    let expr = Expr::step(Op::Subtract, before.expr.clone(), last.expr.clone());
+    Some(Plan::fixed(
+        "difference of changes",
+        expr,
+        0.9,
+        UnitKind::Percent,
+    ))
+}
+
+/// "And the percentage change?"
+pub(super) fn relative_change(f: &Follow<'_>, _: &Turn) -> Option<Plan> {
+    let asked = f.asked;
+    if !asked.relative_change() && !asked.says(&["growth rate", "rate of return", "return"]) {
+        return None;
+    }
+    if !f.refers
+        && !asked.points_to_span()
+        && !asked.says(&[
+            "this represent",
+            "that represent",
+            "this value",
+            "that value",
+        ])
+    {
+        return None;
+    }
+    let known: Vec<u16> = f
+        .state
+        .turns
+        .iter()
+        .flat_map(|t| t.years.iter().copied())
+        .collect();
+    if asked.years.iter().any(|y| !known.contains(y)) && asked.years.len() >= 2 {
+        return None;
+    }
+    if let Some(turn) = f.state.last_difference()
+        && let Some((_, b)) = turn.difference()
+    {
+        let expr = Expr::step(Op::Divide, turn.expr.clone(), b.clone());
+        return Some(Plan::fixed("relative change", expr, 0.9, UnitKind::Percent));
+    }
+    let (late, early) = two_values(f)?;
+    let expr = Expr::step(
+        Op::Divide,
+        Expr::step(Op::Subtract, late, early.clone()),
+        early,
+    );
+    Some(Plan::fixed("relative change", expr, 0.9, UnitKind::Percent))
+}
+
+/// The last two values, the later year first; else in the order they came.
+fn two_values(f: &Follow<'_>) -> Option<(Expr, Expr)> {
+    let (one, two) = (f.state.back(1)?, f.state.back(0)?);
+    let year = |t: &Turn| t.years.iter().max().copied();
+    match (year(one), year(two)) {
+        (Some(a), Some(b)) if b > a => Some((two.expr.clone(), one.expr.clone())),
+        _ => Some((one.expr.clone(), two.expr.clone())),
+    }
+}
+
+/// "What was, then, the change?", "what is that less the 2004 value?"
+pub(super) fn difference(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+    let asked = f.asked;
+    for connector in ["less", "minus", "subtracted by", "excluding", "without"] {
+        if let Some((a, b)) = asked.split(connector)
+            && (span(&a).says_anything() || asked.says(&["that", "this", "it"]))
+        {
+            let (a, b) = pair(f, &a, &b);
+            return join(
+                "difference",
+                Op::Subtract,
+                a,
+                b,
+                Pairing::Parts,
+                UnitKind::Number,
+            );
+        }
+    }
+    if !asked.change() || asked.share() || asked.percent() {
+        return None;
+    }
+    let known: Vec<u16> = f
+        .state
+        .turns
+        .iter()
+        .flat_map(|t| t.years.iter().copied())
+        .collect();
+    let new_year = asked.years.iter().any(|y| !known.contains(y));
+    if asked.says(&["number one", "and one", "and 1"]) {
+        return Some(Plan::fixed(
+            "difference",
+            Expr::step(Op::Subtract, last.expr.clone(), Expr::constant(1)),
+            0.9,
+            UnitKind::Number,
+        ));
+    }
+    let values = f.state.back(1).is_some() && !new_year;
+    let both = values
+        && (last.is_look_up() && f.state.back(1).is_some_and(Turn::is_look_up)
+            || asked.says(&["these", "those", "two", "both", "them", "net difference"]));
+    let look_ups = last.is_look_up() && f.state.back(1).is_some_and(Turn::is_look_up);
+    if both && (f.refers || asked.points_to_span() && look_ups) {
+        let (late, early) = two_values(f)?;
+        return Some(Plan::fixed(
+            "difference",
+            Expr::step(Op::Subtract, late, early),
+            0.9,
+            UnitKind::Number,
+        ));
+    }
+    let start = asked.says(&["initial", "original", "invested", "originally"])
+        || asked.says(&["investment"]) && asked.says(&["100", "$100"]);
+    if templates::starts_at_hundred(f.facts) && last.is_look_up() && start {
+        return Some(Plan::fixed(
+            "difference",
+            Expr::step(Op::Subtract, last.expr.clone(), Expr::constant(100)),
+            0.9,
+            UnitKind::Number,
+        ));
+    }
+    let mut years: Vec<u16> = asked.years.clone();
+    if years.len() == 1 && f.refers {
+        years.extend(
+            last.years
+                .iter()
+                .copied()
+                .filter(|y| last.is_look_up() && !asked.years.contains(y)),
+        );
+    }
+    let shifted = shifted_period(asked, last);
+    let years = shifted.unwrap_or(years);
+    let mut asked = asked.clone();
+    asked.years = years;
+    templates::index_return(f.facts, &asked, f.context)
+        .or_else(|| templates::difference(f.facts, &asked, f.context))
+}
+
+/// Two operands as a follow-up names them; if both point to the same turn, a
+/// mere pronoun is the turn before it.
+pub(super) fn pair(f: &Follow<'_>, a: &str, b: &str) -> (Operand, Operand) {
+    let one = resolve(f, a);
+    let two = resolve(f, b);
+    if let (Operand::Known(x), Operand::Known(y)) = (&one, &two)
+        && x == y
+    {
+        let open = |text: &str| Operand::Open(Box::new(query(f.facts, f.asked, text, f.context)));
+        let before = f.state.back(1).map(|t| Operand::Known(t.expr.clone()));
+        let definite = Asked::read(b).says(&["that", "this", "those", "these"]);
+        return match (span(a).names(), span(b).names()) {
+            (false, true) if !definite => (one, open(b)),
+            (false, true) => match before {
+                Some(before) => (before, two),
+                None => (one, open(b)),
+            },
+            (true, _) => (open(a), two),
+            (false, false) => (before.unwrap_or(one), two),
+        };
+    }
+    (one, two)
+}

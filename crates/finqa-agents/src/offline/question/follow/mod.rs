@@ -1,0 +1,232 @@
+//! Operation templates for a question that follows others: what it takes up
+//! from them, by reference or by leaving it out.
+
+mod change;
+mod share;
+mod totals;
+
+use super::asked::Asked;
+use super::plan::{Pairing, Pattern, Plan};
+use crate::offline::expr::{Expr, Op};
+use crate::offline::reading::facts::Facts;
+
+use super::slots::Query;
+use super::state::{State, Turn, is_bare};
+use super::templates::{Context, query};
+use finqa_core::number::UnitKind;
+
+/// Everything a follow-up template looks at.
+#[derive(Clone, Copy)]
+pub(crate) struct Follow<'a> {
+    /// The page.
+    pub facts: &'a Facts,
+    /// The question.
+    pub asked: &'a Asked,
+    /// The earlier turns; at least one.
+    pub state: &'a State,
+    /// What slots take over.
+    pub context: &'a Context,
+    /// The question names nothing that the last turns did not.
+    pub refers: bool,
+}
+
+/// The plans for a follow-up, best first; empty if none applies.
+pub(crate) fn plans(facts: &Facts, asked: &Asked, state: &State, context: &Context) -> Vec<Plan> {
+    let Some(last) = state.last() else {
+        return Vec::new();
+    };
+    let refers = is_bare(asked) || names_the_same(facts, asked, state);
+    let follow = Follow {
+        facts,
+        asked,
+        state,
+        context,
+        refers,
+    };
+    let rules: [fn(&Follow<'_>, &Turn) -> Option<Plan>; 16] = [
+        super::arithmetic::numbers_only,
+        super::arithmetic::constant_step,
+        super::arithmetic::convert,
+        greater,
+        change::of_results,
+        share::product,
+        change::relation,
+        change::relative_change,
+        totals::including,
+        totals::unit_price,
+        totals::average,
+        totals::sum,
+        change::difference,
+        share::ratio,
+        redo,
+        look_up,
+    ];
+    let mut out: Vec<Plan> = rules
+        .iter()
+        .filter_map(|rule| rule(&follow, last))
+        .collect();
+    let mut prior = 0.95;
+    for plan in &mut out {
+        plan.prior = prior;
+        prior *= 0.7;
+    }
+    out
+}
+
+/// Whether the last turns named every word of substance already.
+pub(crate) fn names_the_same(facts: &Facts, asked: &Asked, state: &State) -> bool {
+    let (words, unknown) = super::slots::weighted(facts, &asked.content());
+    let known = |word: u32| {
+        state
+            .turns
+            .iter()
+            .rev()
+            .take(3)
+            .any(|t| t.words.iter().any(|(w, _)| *w == word))
+    };
+    let total: f64 = words.iter().map(|(_, w)| w).sum::<f64>() + unknown;
+    let seen: f64 = words
+        .iter()
+        .filter(|(w, _)| known(*w))
+        .map(|(_, x)| x)
+        .sum();
+    total > 0.0 && seen / total > 0.75
+}
+
+/// `greater(#a, #b)` of the last two values.
+fn greater(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+    let cue = f.asked.says(&["greater", "higher", "larger", "bigger"])
+        && f.asked.says(&["which", "was", "is", "did"])
+        && !f.asked.starts(&["how", "by"]);
+    if !(cue || f.asked.yes_no() && f.asked.says(&["more than", "greater", "exceed"])) {
+        return None;
+    }
+    let before = f.state.back(1)?;
+    Some(Plan::fixed(
+        "comparison",
+        Expr::step(Op::Greater, before.expr.clone(), last.expr.clone()),
+        0.9,
+        UnitKind::YesNo,
+    ))
+}
+
+/// "And in 2012?", "what about for canada?" after something other than a look-up.
+fn redo(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+    if last.is_look_up() || last.facts.is_empty() {
+        return None;
+    }
+    let asked = f.asked;
+    let bare = is_bare(asked);
+    let elsewhere = asked.starts(&[
+        "and for",
+        "what about for",
+        "how about for",
+        "and what about for",
+        "what was it for",
+        "and what was it for",
+    ]);
+    let again = asked.starts(&[
+        "what about",
+        "how about",
+        "and in",
+        "and for",
+        "and what about",
+        "and what was it",
+        "what was it",
+        "and what is it",
+        "what is it",
+        "and what were they",
+        "what were they",
+    ]);
+    let points = asked.says(&[
+        "that change",
+        "this change",
+        "that percent",
+        "this percent",
+        "that ratio",
+        "that variation",
+        "that average",
+        "that difference",
+        "this difference",
+        "that fluctuation",
+        "that portion",
+    ]);
+    if !(again && bare || elsewhere || points) || asked.says(&["value"]) {
+        return None;
+    }
+    let named = !bare;
+    let mut slots: Vec<Query> = Vec::new();
+    let base = query(f.facts, asked, &asked.phrase, f.context);
+    for index in &last.facts {
+        let fact = f.facts.all.get(*index)?;
+        let words = if named {
+            base.words.clone()
+        } else {
+            fact.label
+                .iter()
+                .map(|w| (*w, f.facts.weight(*w)))
+                .collect()
+        };
+        let years = if asked.years.is_empty() {
+            fact.years.clone()
+        } else {
+            asked.years.clone()
+        };
+        slots.push(Query {
+            words,
+            years,
+            anchors: vec![*index],
+            elliptical: !named,
+            years_inherited: false,
+            ..Query::default()
+        });
+    }
+    let pattern = open(&last.expr, &last.facts);
+    let kind = if last.ends_in(Op::Divide) {
+        UnitKind::Percent
+    } else {
+        UnitKind::Number
+    };
+    let pairing = if named {
+        Pairing::Periods
+    } else {
+        Pairing::Parts
+    };
+    Some(Plan {
+        name: "same again",
+        pattern,
+        slots,
+        pairing,
+        prior: 0.7,
+        kind,
+    })
+}
+
+/// The expression with a slot for each fact.
+fn open(expr: &Expr, facts: &[usize]) -> Pattern {
+    match expr {
+        Expr::Leaf(leaf) => leaf
+            .fact
+            .and_then(|f| facts.iter().position(|x| *x == f))
+            .map_or_else(|| Pattern::Fixed(expr.clone()), Pattern::Slot),
+        Expr::Step(op, a, b) => Pattern::step(*op, open(a, facts), open(b, facts)),
+    }
+}
+
+/// Another value of the page.
+fn look_up(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+    let asked = f.asked;
+    if asked.relative_change() && !f.refers && asked.years.len() >= 2 {
+        return None;
+    }
+    let standalone =
+        !f.refers && (asked.change() || asked.share() || asked.sum() || asked.percent());
+    if standalone {
+        return None;
+    }
+    let mut query = query(f.facts, asked, &asked.phrase, f.context);
+    if let Some(year) = super::refer::shifted_year(asked, last) {
+        query.years = vec![year];
+    }
+    Some(Plan::look_up(query, 0.5))
+}

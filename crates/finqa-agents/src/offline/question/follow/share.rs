@@ -1,0 +1,103 @@
+//! Follow-ups that ask for a share or ratio.
+
+use super::super::mention::{operands, ratio_operands, span};
+use super::super::plan::{Pairing, Plan};
+use super::super::refer::{Operand, join};
+use super::super::state::Turn;
+use super::Follow;
+use super::change::pair;
+use crate::offline::expr::{Expr, Op};
+use finqa_core::number::UnitKind;
+
+/// "What percentage does this represent of that total?"
+pub(super) fn ratio(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+    let asked = f.asked;
+    let over = asked.split("over").filter(|(_, b)| {
+        !b.starts_with(" the year")
+            && span(b).says_anything()
+            && asked.says(&["value", "prior", "previous"])
+    });
+    let cue = asked.share() || asked.percent() || over.is_some();
+    if !cue {
+        return None;
+    }
+    let kind = if asked.says(&["ratio", "divided by", "times"]) {
+        UnitKind::Ratio
+    } else {
+        UnitKind::Percent
+    };
+    if let Some((a, b)) = over
+        .or_else(|| ratio_operands(asked))
+        .or_else(|| operands(asked, &[("", &["over"])]))
+    {
+        let implied = b.trim() == "total";
+        let (mut one, mut two) = pair(f, &a, &b);
+        let points = |text: &str| {
+            !span(text).says_anything() && (text.contains(" it ") || text.contains(" them "))
+        };
+        if let Some((Op::Divide, part, whole)) = last.expr.top() {
+            // "… as a portion of it": the last ratio's whole; "does it represent …": its part.
+            if points(&b) && !points(&a) {
+                two = Operand::Known(whole.clone());
+            } else if points(&a) && !points(&b) && matches!(two, Operand::Open(_)) {
+                one = Operand::Known(part.clone());
+            }
+        }
+        if implied {
+            // No whole is named: the last ratio's, or the last value.
+            two = whole(f, last, &one);
+        }
+        return join("ratio", Op::Divide, one, two, Pairing::Parts, kind);
+    }
+    if !f.refers {
+        return None;
+    }
+    let before = f.state.back(1)?;
+    let (x, y) = (before.expr.number()?, last.expr.number()?);
+    let (small, large) = if x.abs() <= y.abs() {
+        (before, last)
+    } else {
+        (last, before)
+    };
+    Some(Plan::fixed(
+        "ratio",
+        Expr::step(Op::Divide, small.expr.clone(), large.expr.clone()),
+        0.8,
+        kind,
+    ))
+}
+
+fn whole(f: &Follow<'_>, last: &Turn, part: &Operand) -> Operand {
+    if let Some((Op::Divide, _, denominator)) = last.expr.top() {
+        return Operand::Known(denominator.clone());
+    }
+    match part {
+        Operand::Known(expr) if *expr == last.expr => f.state.back(1).map_or_else(
+            || Operand::Known(last.expr.clone()),
+            |t| Operand::Known(t.expr.clone()),
+        ),
+        _ => Operand::Known(last.expr.clone()),
+    }
+}
+
+/// "What is the product of the change and that price?"
+pub(super) fn product(f: &Follow<'_>, _: &Turn) -> Option<Plan> {
+    let (a, b) = operands(
+        f.asked,
+        &[
+            ("product of", &["and", "by", "with"]),
+            ("", &["times", "multiplied by"]),
+        ],
+    )
+    .or_else(|| f.asked.split("times"))
+    .or_else(|| f.asked.split("multiplied by"))?;
+    let (a, b) = pair(f, &a, &b);
+    join(
+        "product",
+        Op::Multiply,
+        a,
+        b,
+        Pairing::Parts,
+        UnitKind::Number,
+    )
+}

@@ -1,0 +1,188 @@
+//! Follow-ups that add up: sums, sums continued, averages, a price per unit.
+
+use super::super::asked::Asked;
+use super::super::mention::span;
+use super::super::plan::{Pairing, Plan};
+use super::super::refer::{Operand, join};
+use super::super::state::{Turn, is_bare};
+use super::super::templates::query;
+use super::Follow;
+use crate::offline::expr::{Expr, Op};
+use finqa_core::number::UnitKind;
+
+/// "And including the 2006 value?", "the total of all three years?"
+pub(super) fn including(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+    let cue = [
+        "including",
+        "adding",
+        "plus",
+        "includes",
+        "is included",
+        "included",
+        "added",
+    ]
+    .iter()
+    .find_map(|c| f.asked.split(c).map(|(a, b)| (*c, a, b)));
+    let (connector, left, right) = cue?;
+    let sum = f
+        .state
+        .turns
+        .iter()
+        .rev()
+        .find(|t| t.ends_in(Op::Add))
+        .or_else(|| (f.state.turns.len() == 1).then_some(last));
+    let other = if span(&right).says_anything() {
+        &right
+    } else {
+        &left
+    };
+    let part = Asked::read(other);
+    let base = match sum {
+        Some(turn) => turn.expr.clone(),
+        None if connector == "plus" => last.expr.clone(),
+        None => return None,
+    };
+    let just_asked = f
+        .state
+        .last()
+        .filter(|t| t.is_look_up() && !f.state.turns.is_empty());
+    let already = just_asked.filter(|t| {
+        f.state.turns.len() >= 2
+            && (!span(other).says_anything()
+                || (is_bare(&part)
+                    && (part.years.is_empty() || part.years.len() >= 2 || part.years == t.years)))
+    });
+    let added = match already {
+        Some(turn) => Operand::Known(turn.expr.clone()),
+        None => Operand::Open(Box::new(query(f.facts, &part, other, f.context))),
+    };
+    join(
+        "sum",
+        Op::Add,
+        Operand::Known(base),
+        added,
+        Pairing::Free,
+        UnitKind::Number,
+    )
+}
+
+/// "What was, then, the average price of each?": an amount over a count.
+pub(super) fn unit_price(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+    let asked = f.asked;
+    let per = asked.says(&["per", "each", "for each", "apiece"]);
+    let mean = asked.says(&["average", "then"])
+        && asked.says(&["price", "cost", "value", "payment"])
+        && asked.says(&["average"]);
+    if !(per || mean)
+        || !asked.years.is_empty()
+        || asked.says(&["per share", "per year", "annual", "percent"])
+    {
+        return None;
+    }
+    let before = f.state.back(1)?;
+    let counts = |t: &Turn| t.asked.says(&["how many", "number of", "shares", "units"]);
+    match (counts(before), counts(last)) {
+        (false, true) => Some(Plan::fixed(
+            "unit price",
+            Expr::step(Op::Divide, before.expr.clone(), last.expr.clone()),
+            0.8,
+            UnitKind::Number,
+        )),
+        (true, false) => Some(Plan::fixed(
+            "unit price",
+            Expr::step(Op::Divide, last.expr.clone(), before.expr.clone()),
+            0.8,
+            UnitKind::Number,
+        )),
+        _ if per && (asked.says(&["then"]) || !f.refers) => Some(Plan::fixed(
+            "unit price",
+            Expr::step(Op::Divide, before.expr.clone(), last.expr.clone()),
+            0.6,
+            UnitKind::Number,
+        )),
+        _ => None,
+    }
+}
+
+/// "And the average per year?"
+pub(super) fn average(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+    if !f.asked.says(&["average", "mean"]) || !f.refers || f.asked.years.len() == 1 {
+        return None;
+    }
+    let sum = f.state.turns.iter().rev().find(|t| t.ends_in(Op::Add));
+    let expr = match sum {
+        Some(turn) => {
+            let n = u32::try_from(turn.expr.leaves().len()).ok()?;
+            Expr::step(Op::Divide, turn.expr.clone(), Expr::constant(n))
+        }
+        None => {
+            let before = f.state.back(1).filter(|t| t.is_look_up())?;
+            let run: Vec<&Turn> = f
+                .state
+                .turns
+                .iter()
+                .rev()
+                .take_while(|t| t.is_look_up())
+                .collect();
+            let count = if f.asked.says(&["three"]) {
+                run.len().min(3)
+            } else {
+                2.min(run.len())
+            };
+            let sum = run.iter().take(count).skip(2).fold(
+                Expr::step(Op::Add, before.expr.clone(), last.expr.clone()),
+                |sum, t| Expr::step(Op::Add, sum, t.expr.clone()),
+            );
+            Expr::step(Op::Divide, sum, Expr::constant(u32::try_from(count).ok()?))
+        }
+    };
+    Some(Plan::fixed("average", expr, 0.9, UnitKind::Number))
+}
+
+/// "What is the sum of those values?"
+pub(super) fn sum(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+    let asked_years = f.asked.years.len() >= 2
+        && f.asked.years.iter().all(|y| {
+            f.state
+                .turns
+                .iter()
+                .any(|t| t.is_look_up() && t.years == [*y])
+        });
+    let span_words = f
+        .asked
+        .says(&["those", "these", "both", "two", "all", "three", "combined"]);
+    let cue = f.asked.sum()
+        || f.asked.says(&["total"]) && !f.asked.change() && (span_words || asked_years);
+    if !cue
+        || !f.refers
+        || f.asked
+            .says(&["percent", "divided", "over", "represent", "ratio"])
+    {
+        return None;
+    }
+    let before = f.state.back(1)?;
+    let run: Vec<&Turn> = f
+        .state
+        .turns
+        .iter()
+        .rev()
+        .take_while(|t| t.is_look_up())
+        .collect();
+    let expr = if let Some(sum) = f
+        .state
+        .turns
+        .iter()
+        .rev()
+        .find(|t| t.ends_in(Op::Add))
+        .filter(|_| last.is_look_up())
+    {
+        Expr::step(Op::Add, sum.expr.clone(), last.expr.clone())
+    } else if run.len() >= 3 && f.asked.says(&["all", "three", "four"]) {
+        let mut oldest = run.iter().rev();
+        let first = oldest.next()?.expr.clone();
+        oldest.fold(first, |sum, t| Expr::step(Op::Add, sum, t.expr.clone()))
+    } else {
+        Expr::step(Op::Add, before.expr.clone(), last.expr.clone())
+    };
+    Some(Plan::fixed("sum", expr, 0.9, UnitKind::Number))
+}

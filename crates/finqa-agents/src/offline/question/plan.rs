@@ -1,0 +1,105 @@
+//! A plan: which operation, over which slots.
+//!
+//! Templates and references make plans; `fill` puts facts into their slots.
+
+use super::slots::Query;
+use crate::offline::expr::{Expr, Op};
+use finqa_core::number::UnitKind;
+
+/// An expression with slots still open.
+#[derive(Clone, Debug)]
+pub(crate) enum Pattern {
+    /// The slot's fact.
+    Slot(usize),
+    /// Known already: a constant, or an earlier turn's expression.
+    Fixed(Expr),
+    /// An operation.
+    Step(Op, Box<Pattern>, Box<Pattern>),
+}
+
+impl Pattern {
+    /// `op(a, b)`
+    pub fn step(op: Op, a: Self, b: Self) -> Self {
+        Self::Step(op, Box::new(a), Box::new(b))
+    }
+
+    /// A constant.
+    pub fn constant(n: u32) -> Self {
+        Self::Fixed(Expr::constant(n))
+    }
+
+    /// The facts of its fixed parts.
+    pub fn known_facts(&self, out: &mut Vec<usize>) {
+        match self {
+            Self::Slot(_) => {}
+            Self::Fixed(expr) => out.extend(expr.leaves().iter().filter_map(|leaf| leaf.fact)),
+            Self::Step(_, a, b) => {
+                a.known_facts(out);
+                b.known_facts(out);
+            }
+        }
+    }
+
+    /// Puts expressions into the slots; `None` if one is missing.
+    pub fn fill(&self, slots: &[Expr]) -> Option<Expr> {
+        match self {
+            Self::Slot(i) => slots.get(*i).cloned(),
+            Self::Fixed(expr) => Some(expr.clone()),
+            Self::Step(op, a, b) => Some(Expr::step(*op, a.fill(slots)?, b.fill(slots)?)),
+        }
+    }
+}
+
+/// How the facts of a plan's slots belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pairing {
+    /// They do not.
+    Free,
+    /// One thing at two or more times.
+    Periods,
+    /// Two or more things at one time.
+    Parts,
+}
+
+/// An operation with its slots.
+#[derive(Clone, Debug)]
+pub(crate) struct Plan {
+    /// Name of the template, for people and for the measuring command.
+    pub name: &'static str,
+    /// The expression.
+    pub pattern: Pattern,
+    /// What each slot asks for.
+    pub slots: Vec<Query>,
+    /// How the slots belong together.
+    pub pairing: Pairing,
+    /// How sure the rule is, 0..1.
+    pub prior: f64,
+    /// What kind of number comes out.
+    pub kind: UnitKind,
+}
+
+impl Plan {
+    /// A look-up.
+    pub fn look_up(query: Query, prior: f64) -> Self {
+        Self {
+            name: "look-up",
+            pattern: Pattern::Slot(0),
+            slots: vec![query],
+            pairing: Pairing::Free,
+            prior,
+            kind: UnitKind::Number,
+        }
+    }
+
+    /// No slot is open: only earlier values and constants.
+    pub fn fixed(name: &'static str, expr: Expr, prior: f64, kind: UnitKind) -> Self {
+        Self {
+            name,
+            pattern: Pattern::Fixed(expr),
+            slots: Vec::new(),
+            pairing: Pairing::Free,
+            prior,
+            kind,
+        }
+    }
+}

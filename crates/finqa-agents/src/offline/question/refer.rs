@@ -1,0 +1,193 @@
+//! References: which earlier value "that", "this change" or "the 2005 one" is.
+
+use super::asked::Asked;
+use super::follow::Follow;
+use super::mention::span;
+use super::plan::{Pairing, Pattern, Plan};
+use super::slots::{Query, weighted};
+use super::state::{State, Turn};
+use super::templates::query;
+use crate::offline::expr::{Expr, Op};
+use finqa_core::number::UnitKind;
+
+/// An operand of a follow-up.
+pub(crate) enum Operand {
+    /// An earlier value, or a constant.
+    Known(Expr),
+    /// To be found on the page.
+    Open(Box<Query>),
+}
+
+/// `op(a, b)` as a plan.
+pub(crate) fn join(
+    name: &'static str,
+    op: Op,
+    a: Operand,
+    b: Operand,
+    pairing: Pairing,
+    kind: UnitKind,
+) -> Option<Plan> {
+    let mut slots = Vec::new();
+    let mut pattern = |operand: Operand| match operand {
+        Operand::Known(expr) => Pattern::Fixed(expr),
+        Operand::Open(query) => {
+            slots.push(*query);
+            Pattern::Slot(slots.len() - 1)
+        }
+    };
+    let (a, b) = (pattern(a), pattern(b));
+    Some(Plan {
+        name,
+        pattern: Pattern::step(op, a, b),
+        slots,
+        pairing,
+        prior: 0.9,
+        kind,
+    })
+}
+
+/// What a stretch of a follow-up stands for.
+pub(crate) fn resolve(f: &Follow<'_>, text: &str) -> Operand {
+    let part = Asked::read(text);
+    let open = || Operand::Open(Box::new(query(f.facts, f.asked, text, f.context)));
+    if let Some(turn) = by_operation(&part, f.state) {
+        return Operand::Known(turn.expr.clone());
+    }
+    if !span(text).names() {
+        if part.says(&["100", "$100", "$ 100"]) {
+            return Operand::Known(Expr::constant(100));
+        }
+        if let [year] = part.years.as_slice() {
+            return by_year(f, *year).map_or_else(open, Operand::Known);
+        }
+        if part.years.is_empty()
+            && let Some(last) = f.state.last()
+        {
+            return Operand::Known(last.expr.clone());
+        }
+        return open();
+    }
+    by_words(f, &part).map_or_else(open, |turn| Operand::Known(turn.expr.clone()))
+}
+
+/// "This change", "that sum", "the product": the latest turn of that operation.
+fn by_operation<'a>(part: &Asked, state: &'a State) -> Option<&'a Turn> {
+    let latest = |op: Op| state.turns.iter().rev().find(|t| t.ends_in(op));
+    let definite = part.says(&["that", "this", "the", "those", "these"]);
+    if !definite {
+        return None;
+    }
+    if part.says(&[
+        "change",
+        "difference",
+        "increase",
+        "decrease",
+        "decline",
+        "variation",
+        "fluctuation",
+        "reduction",
+        "growth",
+        "variance",
+        "changed",
+        "decreased",
+        "increased",
+    ]) {
+        return latest(Op::Subtract);
+    }
+    if part.says(&["sum", "combined"]) {
+        return latest(Op::Add);
+    }
+    if part.says(&["product"]) {
+        return latest(Op::Multiply);
+    }
+    if part.says(&["quotient"]) {
+        return latest(Op::Divide);
+    }
+    if part.says(&["total"]) && !span(&part.phrase).names() && part.years.is_empty() {
+        return latest(Op::Add);
+    }
+    None
+}
+
+/// "The 2005 one": the latest value of that year.
+fn by_year(f: &Follow<'_>, year: u16) -> Option<Expr> {
+    let turn = f
+        .state
+        .turns
+        .iter()
+        .rev()
+        .find(|t| t.is_look_up() && t.years == [year]);
+    if let Some(turn) = turn {
+        return Some(turn.expr.clone());
+    }
+    let turn = f.state.turns.iter().rev().find(|t| t.asked.years == [year]);
+    if let Some(turn) = turn {
+        return Some(turn.expr.clone());
+    }
+    f.state
+        .turns
+        .iter()
+        .rev()
+        .flat_map(|t| t.expr.leaves())
+        .find_map(|leaf| {
+            let fact = f.facts.all.get(leaf.fact?)?;
+            (fact.years == [year]).then(|| Expr::Leaf(leaf.clone()))
+        })
+}
+
+/// The latest value whose question named the same things.
+fn by_words<'a>(f: &Follow<'a>, part: &Asked) -> Option<&'a Turn> {
+    let (words, unknown) = weighted(f.facts, &part.tokens);
+    let total: f64 = words.iter().map(|(_, w)| w).sum::<f64>() + unknown;
+    let mut best: Option<(&Turn, f64)> = None;
+    for turn in f.state.turns.iter().rev() {
+        let years = if part.years.is_empty() {
+            &f.asked.years
+        } else {
+            &part.years
+        };
+        let fits = years.is_empty()
+            || turn.years.is_empty()
+            || years.iter().any(|y| turn.years.contains(y));
+        let fits = fits && (turn.is_look_up() || part.says(&["that", "this", "these", "those"]));
+        let seen: f64 = words
+            .iter()
+            .filter(|(w, _)| turn.words.iter().any(|(t, _)| t == w))
+            .map(|(_, x)| x)
+            .sum();
+        let share = seen / total.max(0.1);
+        if fits && share > 0.7 && best.is_none_or(|(_, s)| share > s + 0.01) {
+            best = Some((turn, share));
+        }
+    }
+    best.map(|(turn, _)| turn)
+}
+
+/// "And in the previous year?": the year meant, counted from the last turn's.
+pub(crate) fn shifted_year(asked: &Asked, last: &Turn) -> Option<u16> {
+    if !asked.years.is_empty() {
+        return None;
+    }
+    if asked.says(&["previous year", "year before", "year earlier", "year prior"]) {
+        return last.years.iter().min().map(|y| y - 1);
+    }
+    if asked.says(&["following year", "year after", "year later"]) {
+        return last.years.iter().max().map(|y| y + 1);
+    }
+    None
+}
+
+/// "And over the previous year?": both years of the period meant.
+pub(crate) fn shifted_period(asked: &Asked, last: &Turn) -> Option<Vec<u16>> {
+    if !asked.years.is_empty() {
+        return None;
+    }
+    let (late, early) = (last.years.iter().max()?, last.years.iter().min()?);
+    if asked.says(&["previous year", "year before", "previous period"]) {
+        return Some(vec![early - 1, *early]);
+    }
+    if asked.says(&["following year", "year after", "following period"]) {
+        return Some(vec![*late, late + 1]);
+    }
+    None
+}

@@ -1,0 +1,353 @@
+//! The slot scorer: how well a fact answers what a slot asks for.
+//!
+//! A linear model over named features; its weights are in `weights`.
+
+use std::ops::Range;
+
+use crate::offline::reading::facts::{Fact, Facts, Place};
+use crate::offline::reading::synonyms::synonyms;
+use crate::offline::reading::text::{Kind, Token, is_stop, is_weak};
+use crate::offline::weights::{FEATURES, PAIRS, SHARED, TEXT};
+use finqa_core::number::Scale;
+
+/// What a slot of a program asks for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Query {
+    /// Words asked for and their weight in the document.
+    pub words: Vec<(u32, f64)>,
+    /// Weight of words the document does not have.
+    pub unknown: f64,
+    /// Words of the earlier turn that a short question leaves out.
+    pub inherited: Vec<(u32, f64)>,
+    /// Years asked for.
+    pub years: Vec<u16>,
+    /// The years come from an earlier turn.
+    pub years_inherited: bool,
+    /// Nothing but a year or a pronoun is asked for: the entity is the earlier turn's.
+    pub elliptical: bool,
+    /// Facts that earlier turns used, the latest last.
+    pub anchors: Vec<usize>,
+    /// A percentage is asked for as such.
+    pub percent: bool,
+    /// A count (`how many`, `number of`), not money.
+    pub count: bool,
+    /// The scale word the question asks for.
+    pub scale: Option<Scale>,
+    /// What was spent or its magnitude is asked for: no minus sign wanted.
+    pub outflow: bool,
+    /// Plain numbers that the question names itself.
+    pub named_numbers: Vec<String>,
+    /// The first year or opening balance is asked for.
+    pub opening: bool,
+    /// The rule knows the fact: an index into the fact store.
+    pub only: Option<usize>,
+}
+
+/// How much a word of the same meaning counts.
+const SYNONYM: f64 = 0.6;
+
+/// Content words with weights; and the weight of those the document lacks.
+pub(crate) fn weighted(facts: &Facts, tokens: &[Token<'_>]) -> (Vec<(u32, f64)>, f64) {
+    let mut words: Vec<(u32, f64)> = Vec::new();
+    let mut unknown = 0.0;
+    for token in tokens {
+        if !matches!(token.kind, Kind::Word | Kind::Number) || is_stop(&token.text) {
+            continue;
+        }
+        let weak = if is_weak(&token.text) { 0.35 } else { 1.0 };
+        match facts.vocabulary.find(&token.text) {
+            Some(word) if words.iter().any(|(w, _)| *w == word) => {}
+            Some(word) => words.push((word, weak * facts.weight(word))),
+            None => {
+                let known = synonyms(&token.text)
+                    .iter()
+                    .filter_map(|other| facts.vocabulary.get(other));
+                let mut told = false;
+                for word in known {
+                    told = true;
+                    if !words.iter().any(|(w, _)| *w == word) {
+                        words.push((word, SYNONYM * weak * facts.weight(word)));
+                    }
+                }
+                if !told {
+                    unknown += weak;
+                }
+            }
+        }
+    }
+    (words, unknown)
+}
+
+/// The value of every feature of a fact for a query.
+pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) -> [f64; FEATURES] {
+    let total: f64 = query.words.iter().map(|(_, w)| w).sum::<f64>() + 0.4 * query.unknown;
+    let total = if total > 0.0 { total } else { 1.0 };
+    let has = |set: &[u32], word: u32| set.contains(&word);
+    // Weights of the words asked for that its label has, only what is near it has,
+    // what is near it has in all, and for a cell only the corner has.
+    let (mut in_label, mut only_near, mut in_near, mut in_corner) = (0.0, 0.0, 0.0, 0.0);
+    for (word, weight) in &query.words {
+        match (has(&fact.label, *word), has(&fact.near, *word)) {
+            (true, near) => {
+                in_label += weight;
+                in_near += if near { *weight } else { 0.0 };
+            }
+            (false, true) => {
+                only_near += weight;
+                in_near += weight;
+            }
+            (false, false) if has(&facts.corner, *word) => in_corner += weight,
+            (false, false) => {}
+        }
+    }
+    let inherited_total: f64 = query.inherited.iter().map(|(_, w)| w).sum::<f64>().max(1.0);
+    let in_inherited: f64 = query
+        .inherited
+        .iter()
+        .filter(|(w, _)| has(&fact.label, *w) || has(&fact.near, *w))
+        .map(|(_, x)| x)
+        .sum::<f64>()
+        / inherited_total;
+    let flag = |condition: bool| f64::from(u8::from(condition));
+    let matched = fact.years.iter().any(|y| query.years.contains(y));
+    let asked = !query.years.is_empty();
+    let year_match = flag(asked && matched);
+    let exact_year = flag(asked && matched && fact.years.len() == 1);
+    let conflict = flag(asked && !matched && !fact.years.is_empty());
+    let undated = flag(asked && fact.years.is_empty());
+    let own_year = flag(!query.years_inherited);
+    let anchor = query.anchors.last().and_then(|i| facts.all.get(*i));
+    let same_series = flag(anchor.is_some_and(|a| series(facts, a, fact)));
+    let any_series = flag(
+        query
+            .anchors
+            .iter()
+            .filter_map(|i| facts.all.get(*i))
+            .any(|a| series(facts, a, fact)),
+    );
+    let same_column = flag(
+        anchor
+            .and_then(Fact::cell)
+            .zip(fact.cell())
+            .is_some_and(|(a, b)| a.1 == b.1),
+    );
+    let same_kind = flag(anchor.is_some_and(|a| a.cell().is_some() == fact.cell().is_some()));
+    let used = flag(query.anchors.contains(&index));
+    let elliptical = flag(query.elliptical);
+    let mut f = [0.0; FEATURES];
+    let values: &[f64] = match fact.place {
+        Place::Cell { row, col } => {
+            let of_row = facts.rows.get(row);
+            let label_total = of_row.map_or(0.0, |r| r.weight);
+            let label_matched: f64 = of_row.map_or(0.0, |r| {
+                r.label
+                    .iter()
+                    .filter(|w| query.words.iter().any(|(q, _)| q == *w))
+                    .map(|w| facts.weight(*w))
+                    .sum()
+            });
+            let column_unmatched: f64 = facts.columns.get(col).map_or(0.0, |c| {
+                c.label
+                    .iter()
+                    .filter(|w| !query.words.iter().any(|(q, _)| q == *w))
+                    .map(|w| facts.weight(*w))
+                    .sum()
+            });
+            let precision = if label_total > 0.0 {
+                label_matched / label_total
+            } else {
+                0.0
+            };
+            &[
+                1.0,
+                in_label / total,
+                only_near / total,
+                in_corner / total,
+                (label_total - label_matched).min(12.0) / 6.0,
+                precision,
+                flag(precision > 0.99),
+                column_unmatched.min(12.0) / 6.0,
+                year_match * own_year,
+                year_match * (1.0 - own_year),
+                exact_year,
+                conflict,
+                undated,
+                flag(!asked && col == 1),
+                flag(!asked) * flag(row + 1 == facts.rows.len()),
+            ]
+        }
+        Place::Text { sentence, at, .. } => {
+            let Some(sentence) = facts.sentences.get(sentence) else {
+                return f;
+            };
+            let mut close = 0.0;
+            let mut right_before = 0.0;
+            for (word, weight) in query.words.iter().filter(|(w, _)| has(&fact.label, *w)) {
+                let distance = sentence
+                    .words
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, w)| **w == Some(*word))
+                    .map(|(i, _)| if i < at { at - i } else { 2 * (i - at) })
+                    .min();
+                if let Some(distance) = distance {
+                    #[allow(clippy::cast_precision_loss, reason = "distances are small")]
+                    let d = distance as f64;
+                    close += weight * (-d / 10.0).exp();
+                    right_before += weight * flag(distance <= 4);
+                }
+            }
+            #[allow(clippy::cast_precision_loss, reason = "sentence lengths are small")]
+            let length = (sentence.words.len() as f64 / 60.0).min(2.0);
+            let bare = !fact.dollar && !fact.percent && fact.scale.is_none();
+            &[
+                (in_label + only_near) / total,
+                in_near / total,
+                close / total,
+                right_before / total,
+                length,
+                year_match * own_year,
+                year_match * (1.0 - own_year),
+                exact_year,
+                conflict,
+                undated,
+                flag(bare && fact.literal.len() <= 2),
+                flag(bare),
+                flag(fact.dollar),
+            ]
+        }
+    };
+    let offset = match fact.place {
+        Place::Cell { .. } => 0,
+        Place::Text { .. } => TEXT,
+    };
+    for (slot, value) in f.iter_mut().skip(offset).zip(values) {
+        *slot = *value;
+    }
+    let shared = [
+        same_series * elliptical,
+        same_series * (1.0 - elliptical),
+        any_series,
+        same_column * elliptical,
+        same_column * (1.0 - elliptical),
+        same_kind,
+        in_inherited,
+        in_inherited * elliptical,
+        used * flag(asked && matched),
+        used * conflict,
+        used * flag(!asked || query.years_inherited) * elliptical,
+        used * flag(!asked || query.years_inherited) * (1.0 - elliptical),
+        flag(query.percent && fact.percent),
+        flag(!query.percent && fact.percent),
+        flag(query.count && fact.dollar),
+        flag(!query.opening && fact.opening),
+        flag(query.opening && fact.opening),
+        side_by_side(fact, query),
+        flag(fact.total && asks_total(facts, query)),
+        flag(fact.total && !asks_total(facts, query)),
+        flag(!query.opening && fact.closing),
+        flag(query.named_numbers.iter().any(|n| **n == *fact.literal)),
+        flag(query.count && fact.cell().is_none() && !fact.dollar && !fact.percent),
+    ];
+    for (slot, value) in f.iter_mut().skip(SHARED).zip(shared) {
+        *slot = value;
+    }
+    f
+}
+
+/// The share of neighbouring words of the query that are neighbours in the row label.
+fn side_by_side(fact: &Fact, query: &Query) -> f64 {
+    if fact.cell().is_none() || query.words.len() < 2 {
+        return 0.0;
+    }
+    let neighbours = |a: u32, b: u32| fact.label.windows(2).any(|w| w == [a, b]);
+    let found = query
+        .words
+        .windows(2)
+        .filter(|w| matches!(w, [(a, _), (b, _)] if neighbours(*a, *b)))
+        .count();
+    #[allow(clippy::cast_precision_loss, reason = "a question has a few words")]
+    let share = found as f64 / (query.words.len() - 1) as f64;
+    share
+}
+
+fn asks_total(facts: &Facts, query: &Query) -> bool {
+    facts
+        .total
+        .is_some_and(|total| query.words.iter().any(|(w, _)| *w == total))
+}
+
+/// Whether two facts tell one thing at several times: a row, a column of a table
+/// whose rows are years, or a sentence.
+fn series(facts: &Facts, a: &Fact, b: &Fact) -> bool {
+    let dated = |f: &Fact| {
+        f.cell().is_some_and(|(row, col)| {
+            facts.rows.get(row).is_some_and(|r| !r.years.is_empty())
+                && facts.columns.get(col).is_none_or(|c| c.years.is_empty())
+        })
+    };
+    match (a.cell(), b.cell()) {
+        (Some((_, x)), Some((_, y))) if dated(a) && dated(b) => x == y,
+        _ => a.same_series(b),
+    }
+}
+
+/// The score of a fact for a query; higher is better.
+pub(crate) fn score(facts: &Facts, fact: &Fact, index: usize, query: &Query) -> f64 {
+    let features = features(facts, fact, index, query);
+    let own = match fact.place {
+        Place::Cell { .. } => 0..TEXT,
+        Place::Text { .. } => TEXT..SHARED,
+    };
+    // The features of the other kind of place and those of pairs are zero.
+    let weigh = |range: Range<usize>| {
+        let weights = facts.weights.get(range.clone()).unwrap_or_default();
+        features.get(range).unwrap_or_default().iter().zip(weights)
+    };
+    weigh(own)
+        .chain(weigh(SHARED..PAIRS))
+        .map(|(f, w)| f * w)
+        .sum()
+}
+
+/// Rankings of one question's slots: its plans ask for the same again and again.
+#[derive(Debug, Default)]
+pub(crate) struct Rankings {
+    made: Vec<(Query, Vec<(usize, f64)>)>,
+}
+
+impl Rankings {
+    /// The `keep` best facts for a query, best first; `keep` must not change.
+    pub fn of(&mut self, facts: &Facts, query: &Query, keep: usize) -> &[(usize, f64)] {
+        let at = match self.made.iter().position(|(known, _)| known == query) {
+            Some(at) => at,
+            None => {
+                self.made.push((query.clone(), rank(facts, query, keep)));
+                self.made.len() - 1
+            }
+        };
+        self.made
+            .get(at)
+            .map_or(&[], |(_, ranked)| ranked.as_slice())
+    }
+}
+
+/// The best facts for a query, best first.
+pub(crate) fn rank(facts: &Facts, query: &Query, keep: usize) -> Vec<(usize, f64)> {
+    if let Some(i) = query.only {
+        let fact = facts.all.get(i);
+        return fact
+            .map(|f| (i, score(facts, f, i, query)))
+            .into_iter()
+            .collect();
+    }
+    let mut scored: Vec<(usize, f64)> = facts
+        .all
+        .iter()
+        .enumerate()
+        .map(|(i, f)| (i, score(facts, f, i, query)))
+        .collect();
+    scored.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    scored.truncate(keep);
+    scored
+}

@@ -1,0 +1,182 @@
+//! What a conversation has established: the earlier turns, re-read from their
+//! questions and programs, so that our own history and a given one work alike.
+
+use finqa_core::question::HistoryEntry;
+
+use super::asked::Asked;
+use super::slots::{Query, score, weighted};
+use crate::offline::expr::{Expr, Op};
+use crate::offline::reading::facts::Facts;
+use crate::offline::reading::text::{Kind, is_stop, is_weak};
+
+/// An earlier turn.
+#[derive(Clone, Debug)]
+pub(crate) struct Turn {
+    /// Its question.
+    pub asked: Asked,
+    /// What it came to, as an expression.
+    pub expr: Expr,
+    /// The facts its literals were read from, left to right.
+    pub facts: Vec<usize>,
+    /// Words of what it was about, taken over from before if it left them out.
+    pub words: Vec<(u32, f64)>,
+    /// Its years.
+    pub years: Vec<u16>,
+}
+
+impl Turn {
+    /// A plain value read from the page.
+    pub fn is_look_up(&self) -> bool {
+        match &self.expr {
+            Expr::Leaf(_) => true,
+            Expr::Step(Op::Multiply, a, b) => {
+                matches!((&**a, &**b), (Expr::Leaf(_), Expr::Leaf(c)) if c.is_constant())
+            }
+            Expr::Step(..) => false,
+        }
+    }
+
+    /// `subtract(a, b)` as a difference of two amounts.
+    pub fn difference(&self) -> Option<(&Expr, &Expr)> {
+        match self.expr.top() {
+            Some((Op::Subtract, a, b)) => Some((a, b)),
+            _ => None,
+        }
+    }
+
+    /// Whether its last operation is this one.
+    pub fn ends_in(&self, op: Op) -> bool {
+        self.expr.top().is_some_and(|(top, _, _)| top == op)
+    }
+}
+
+/// The earlier turns, oldest first; turns without a readable value left out.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct State {
+    /// The turns.
+    pub turns: Vec<Turn>,
+}
+
+impl State {
+    /// Reads the history.
+    pub fn read(facts: &Facts, history: &[HistoryEntry]) -> Self {
+        let mut state = Self::default();
+        for entry in history {
+            state.push(facts, entry);
+        }
+        state
+    }
+
+    fn push(&mut self, facts: &Facts, entry: &HistoryEntry) {
+        let program = entry.program.as_deref().and_then(Expr::parse);
+        let value = || {
+            entry
+                .value
+                .as_ref()
+                .and_then(|v| Expr::literal(&v.to_string()))
+        };
+        let Some(mut expr) = program.or_else(value) else {
+            return;
+        };
+        let asked = Asked::read(&facts.written(&entry.question));
+        let (mut words, _) = weighted(facts, &asked.tokens);
+        let bare = is_bare(&asked);
+        if bare && let Some(last) = self.turns.last() {
+            words.clone_from(&last.words);
+        }
+        let mut years = asked.years.clone();
+        let query = Query {
+            words: words.clone(),
+            years: years.clone(),
+            anchors: self
+                .turns
+                .last()
+                .map(|t| t.facts.clone())
+                .unwrap_or_default(),
+            elliptical: bare,
+            ..Query::default()
+        };
+        let mut found = Vec::new();
+        locate(facts, &mut expr, &query, &mut found);
+        if years.is_empty() {
+            years = found
+                .iter()
+                .filter_map(|i| facts.all.get(*i))
+                .flat_map(|f| f.years.iter().copied())
+                .collect();
+            years.dedup();
+        }
+        self.turns.push(Turn {
+            asked,
+            expr,
+            facts: found,
+            words,
+            years,
+        });
+    }
+
+    /// The turn just before.
+    pub fn last(&self) -> Option<&Turn> {
+        self.turns.last()
+    }
+
+    /// The `k`-th turn from the end, 0 the last.
+    pub fn back(&self, k: usize) -> Option<&Turn> {
+        self.turns
+            .len()
+            .checked_sub(k + 1)
+            .and_then(|i| self.turns.get(i))
+    }
+
+    /// The latest turn that is a difference.
+    pub fn last_difference(&self) -> Option<&Turn> {
+        self.turns.iter().rev().find(|t| t.difference().is_some())
+    }
+
+    /// All facts used so far, the latest last.
+    pub fn anchors(&self) -> Vec<usize> {
+        self.turns
+            .iter()
+            .flat_map(|t| t.facts.iter().copied())
+            .collect()
+    }
+}
+
+/// Whether a question names no thing of its own, only years, pronouns and operations.
+pub(crate) fn is_bare(asked: &Asked) -> bool {
+    !asked
+        .tokens
+        .iter()
+        .any(|t| t.kind == Kind::Word && !is_stop(&t.text) && !is_weak(&t.text))
+}
+
+/// Finds the facts behind an expression's literals.
+fn locate(facts: &Facts, expr: &mut Expr, query: &Query, found: &mut Vec<usize>) {
+    match expr {
+        Expr::Leaf(leaf) if leaf.is_constant() => {}
+        Expr::Leaf(leaf) => {
+            let same = |literal: &str| {
+                *literal == *leaf.literal
+                    || literal.trim_matches(['-', '%']) == leaf.literal.trim_matches(['-', '%'])
+            };
+            let best = facts
+                .all
+                .iter()
+                .enumerate()
+                .filter(|(_, f)| same(&f.literal))
+                .max_by(|(i, a), (j, b)| {
+                    score(facts, a, *i, query).total_cmp(&score(facts, b, *j, query))
+                });
+            if let Some((i, _)) = best {
+                leaf.fact = Some(i);
+                if !found.contains(&i) {
+                    found.push(i);
+                }
+            }
+        }
+        Expr::Step(_, a, b) => {
+            locate(facts, a, query, found);
+            locate(facts, b, query, found);
+        }
+    }
+}

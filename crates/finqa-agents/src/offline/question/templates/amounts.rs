@@ -1,0 +1,171 @@
+//! Templates for what a report leaves to its reader: a margin, and an amount
+//! that is a number of things times their price.
+
+use super::super::asked::Asked;
+use super::super::plan::{Pairing, Pattern, Plan};
+use super::super::slots::{Query, rank};
+use super::{Context, parts_of, query};
+use crate::offline::expr::Op;
+use crate::offline::reading::facts::Facts;
+use crate::offline::reading::text::{is_weak, tokenize};
+use finqa_core::number::UnitKind;
+
+/// Margins, and the names their profit goes by.
+const MARGINS: [(&str, &[&str]); 5] = [
+    (
+        "operating",
+        &[
+            "operating income",
+            "operating profit",
+            "income from operations",
+            "operating earnings",
+        ],
+    ),
+    ("gross", &["gross profit", "gross margin"]),
+    ("net", &["net income", "net earnings", "net profit"]),
+    (
+        "profit",
+        &["net income", "net earnings", "operating profit", "profit"],
+    ),
+    (
+        "segment",
+        &["segment profit", "operating profit", "operating income"],
+    ),
+];
+
+/// Names of what a margin is a share of.
+const REVENUE: [&str; 6] = [
+    "total net sales",
+    "total net revenues",
+    "net sales",
+    "net revenues",
+    "total revenues",
+    "revenues",
+];
+
+/// "What was the operating margin?", where the page has no row of that name.
+pub(crate) fn margin(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+    if !asked.says(&["margin", "margins"]) || asked.change() {
+        return None;
+    }
+    let (kind, profits) = MARGINS
+        .iter()
+        .find(|(kind, _)| asked.says(&[kind]))
+        .or(MARGINS.get(2))?;
+    let profit = named(facts, profits)?;
+    let revenue = named(facts, &REVENUE)?;
+    let rest = asked
+        .phrase
+        .replace(" margins ", " ")
+        .replace(" margin ", " ")
+        .replace(&format!(" {kind} "), " ");
+    Some(Plan {
+        name: "margin",
+        pattern: Pattern::step(Op::Divide, Pattern::Slot(0), Pattern::Slot(1)),
+        slots: parts_of(
+            facts,
+            asked,
+            &format!("{rest}{profit} "),
+            &format!("{rest}{revenue} "),
+            context,
+        ),
+        pairing: Pairing::Parts,
+        prior: 0.6,
+        kind: UnitKind::Percent,
+    })
+}
+
+/// The first of these names that a row of the table has.
+fn named<'a>(facts: &Facts, names: &[&'a str]) -> Option<&'a str> {
+    names.iter().copied().find(|name| {
+        let words: Vec<_> = tokenize(name)
+            .iter()
+            .map(|t| facts.vocabulary.get(&t.text))
+            .collect();
+        facts.rows.iter().any(|row| {
+            words
+                .iter()
+                .all(|word| word.is_some_and(|w| row.label.contains(&w)))
+        })
+    })
+}
+
+/// "What was the total value of the shares purchased in May?": a count times a
+/// price, where the table has a column for each.
+pub(crate) fn count_times_price(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+    let counted = asked.says(&[
+        "shares", "options", "units", "awards", "stock", "warrants", "rsus", "rights",
+    ]);
+    let money = asked.says(&[
+        "total", "cost", "spent", "paid", "value", "cash", "amount", "outflow", "proceeds",
+    ]);
+    let one_column = asked.percent()
+        || asked.change()
+        || asked.says(&["how many", "number of", "price", "per", "average"]);
+    if !counted || !money || one_column {
+        return None;
+    }
+    let wanted = query(facts, asked, &asked.phrase, context);
+    let has = |index: usize, names: &[&str]| {
+        facts.all.get(index).is_some_and(|f| {
+            names
+                .iter()
+                .filter_map(|name| facts.vocabulary.get(name))
+                .any(|word| f.near.contains(&word))
+        })
+    };
+    let row_of = |index: usize| facts.all.get(index).and_then(|f| f.cell()).map(|(r, _)| r);
+    for (index, _) in rank(facts, &wanted, 4) {
+        let Some(row) = row_of(index) else { continue };
+        let cells = || (0..facts.all.len()).filter(|i| row_of(*i) == Some(row));
+        let price = cells().find(|i| has(*i, &["price"]));
+        let count = cells().find(|i| {
+            has(*i, &["number", "share", "security", "option", "unit"])
+                && !has(*i, &["price", "value"])
+        });
+        if let (Some(count), Some(price)) = (count, price) {
+            let pinned = |index: usize| Query {
+                only: Some(index),
+                ..wanted.clone()
+            };
+            return Some(Plan {
+                name: "count times price",
+                pattern: Pattern::step(Op::Multiply, Pattern::Slot(0), Pattern::Slot(1)),
+                slots: vec![pinned(count), pinned(price)],
+                pairing: Pairing::Free,
+                prior: 0.4,
+                kind: UnitKind::Number,
+            });
+        }
+    }
+    None
+}
+
+/// "The difference between A and B as a percentage of B": of a named pair.
+pub(crate) fn difference_over(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+    let (change, whole) = super::super::mention::ratio_operands(asked)?;
+    let part = Asked::read(&change);
+    let (a, b) = super::super::mention::operands(
+        &part,
+        &[
+            ("difference between", &["and"]),
+            ("difference of", &["and"]),
+            ("excess of", &["over"]),
+        ],
+    )?;
+    let named = |text: &str| tokenize(text).iter().any(|t| !is_weak(&t.text));
+    if !(named(&a) && named(&b)) {
+        return None;
+    }
+    let mut slots = parts_of(facts, asked, &a, &b, context);
+    slots.push(query(facts, asked, &whole, context));
+    let difference = Pattern::step(Op::Subtract, Pattern::Slot(0), Pattern::Slot(1));
+    Some(Plan {
+        name: "difference over",
+        pattern: Pattern::step(Op::Divide, difference, Pattern::Slot(2)),
+        slots,
+        pairing: Pairing::Parts,
+        prior: 0.8,
+        kind: UnitKind::Percent,
+    })
+}

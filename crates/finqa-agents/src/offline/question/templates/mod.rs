@@ -1,0 +1,312 @@
+//! Operation templates for a question that stands by itself, by its cues.
+//!
+//! Each returns a plan or nothing; `plans` keeps their order. References to
+//! earlier turns are `follow`'s.
+
+mod amounts;
+mod balance;
+mod parts;
+mod returns;
+mod series;
+
+pub(crate) use returns::{index_return, starts_at_hundred};
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::asked::Asked;
+use super::mention::{operands, span};
+use super::plan::{Pairing, Pattern, Plan};
+use super::slots::{Query, weighted};
+use super::state::State;
+use crate::offline::expr::Op;
+use crate::offline::reading::facts::Facts;
+use crate::offline::reading::text::Kind;
+use finqa_core::number::{Scale, UnitKind};
+
+/// What slots take over from an earlier turn.
+#[derive(Debug, Default)]
+pub(crate) struct Context {
+    /// Words of the earlier turn.
+    pub words: Vec<(u32, f64)>,
+    /// Its years.
+    pub years: Vec<u16>,
+    /// Facts used so far.
+    pub anchors: Vec<usize>,
+    /// Stretches of the question read so far.
+    parts: RefCell<HashMap<String, Rc<Part>>>,
+}
+
+/// A stretch of the question as it is read for a slot.
+#[derive(Debug)]
+struct Part {
+    words: Vec<(u32, f64)>,
+    unknown: f64,
+    years: Vec<u16>,
+    bare: bool,
+    outflow: bool,
+    opening: bool,
+}
+
+impl Context {
+    /// What the turn before leaves: its words and years, and all facts used so far.
+    pub fn after(state: &State) -> Self {
+        let last = state.last();
+        Self {
+            words: last.map(|t| t.words.clone()).unwrap_or_default(),
+            years: last.map(|t| t.years.clone()).unwrap_or_default(),
+            anchors: state.anchors(),
+            parts: RefCell::default(),
+        }
+    }
+
+    /// Reads a stretch, once for all slots: plans name the same things again and again.
+    fn part(&self, facts: &Facts, text: &str) -> Rc<Part> {
+        if let Some(part) = self.parts.borrow().get(text) {
+            return Rc::clone(part);
+        }
+        let read = Asked::read(text);
+        let (words, unknown) = weighted(facts, &read.tokens);
+        let part = Rc::new(Part {
+            words,
+            unknown,
+            bare: super::state::is_bare(&read),
+            outflow: read.says(&["spent", "positive", "spending", "impact"]),
+            opening: read.says(&["initial", "beginning", "start", "original", "first"]),
+            years: read.years,
+        });
+        let mut parts = self.parts.borrow_mut();
+        parts.insert(text.to_owned(), Rc::clone(&part));
+        part
+    }
+}
+
+/// A query from a stretch of the question, with what it leaves out.
+pub(crate) fn query(facts: &Facts, asked: &Asked, text: &str, context: &Context) -> Query {
+    let part = context.part(facts, text);
+    let mut query = Query {
+        words: part.words.clone(),
+        unknown: part.unknown,
+        inherited: context.words.clone(),
+        anchors: context.anchors.clone(),
+        elliptical: part.bare,
+        percent: asked.percent(),
+        count: asked.says(&["how many", "number of", "shares"])
+            && !asked.says(&["price", "value", "amount"]),
+        scale: asked_scale(asked),
+        outflow: part.outflow,
+        named_numbers: asked
+            .tokens
+            .iter()
+            .filter(|t| t.kind == Kind::Number)
+            .map(|t| t.text.to_string())
+            .collect(),
+        opening: part.opening,
+        ..Query::default()
+    };
+    query.years = if part.years.is_empty() {
+        asked.years.clone()
+    } else {
+        part.years.clone()
+    };
+    if query.years.is_empty() {
+        query.years.clone_from(&context.years);
+        query.years_inherited = true;
+    }
+    query
+}
+
+pub(crate) fn asked_scale(asked: &Asked) -> Option<Scale> {
+    if asked.says(&["in millions", "in million"]) {
+        Some(Scale::Million)
+    } else if asked.says(&["in thousands", "in thousand"]) {
+        Some(Scale::Thousand)
+    } else if asked.says(&["in billions", "in billion"]) {
+        Some(Scale::Billion)
+    } else {
+        None
+    }
+}
+
+/// The plans for a question taken by itself, best first.
+pub(crate) fn plans(facts: &Facts, asked: &Asked, context: &Context) -> Vec<Plan> {
+    let mut out = Vec::new();
+    let set_against = asked.says(&[
+        "in relation to",
+        "as a percent of",
+        "as percent of",
+        "divided by",
+        "ratio of",
+        "was due to",
+        "were due to",
+        "attributable to",
+    ]);
+    out.extend(super::arithmetic::constant(facts, asked, context));
+    out.extend(parts::comparison(facts, asked, context));
+    out.extend(parts::direction(facts, asked, context));
+    out.extend(amounts::difference_over(facts, asked, context));
+    out.extend(index_return(facts, asked, context));
+    if set_against {
+        out.extend(parts::ratio(facts, asked, context));
+    }
+    out.extend(relative_change(facts, asked, context));
+    if asked.says(&["sum of", "total sum", "combined"]) {
+        out.extend(parts::sum(facts, asked, context));
+    }
+    out.extend(parts::average(facts, asked, context));
+    if !set_against {
+        out.extend(parts::ratio(facts, asked, context));
+    }
+    out.extend(parts::product(facts, asked, context));
+    out.extend(difference(facts, asked, context));
+    out.extend(parts::sum(facts, asked, context));
+    out.push(Plan::look_up(
+        query(facts, asked, &asked.phrase, context),
+        0.4,
+    ));
+    out.extend(parts::any_share(facts, asked, context));
+    out.extend(parts::both(facts, asked, context));
+    out.extend(amounts::margin(facts, asked, context));
+    out.extend(amounts::count_times_price(facts, asked, context));
+    out.extend(balance::roll_forward(facts, asked, context));
+    out.extend(series::series(facts, asked, context));
+    out
+}
+
+/// Two periods: the years asked for, later first; or a year and the one before.
+pub(crate) fn two_periods(facts: &Facts, asked: &Asked, context: &Context) -> Option<(u16, u16)> {
+    let years = if asked.years.is_empty() {
+        &context.years
+    } else {
+        &asked.years
+    };
+    match (years.iter().max(), years.iter().min()) {
+        (Some(late), Some(early)) if late != early => Some((*late, *early)),
+        (Some(year), _) => Some((*year, year - 1)),
+        _ => {
+            let mut known: Vec<u16> = facts
+                .columns
+                .iter()
+                .flat_map(|c| c.years.iter().copied())
+                .chain(facts.rows.iter().flat_map(|r| r.years.iter().copied()))
+                .collect();
+            known.sort_unstable();
+            known.dedup();
+            let late = known.pop()?;
+            Some((late, known.pop()?))
+        }
+    }
+}
+
+/// Two slots for one thing at two times.
+pub(crate) fn periods(facts: &Facts, asked: &Asked, context: &Context) -> Option<(Query, Query)> {
+    let (late, early) = two_periods(facts, asked, context)?;
+    let base = query(facts, asked, &asked.phrase, context);
+    let at = |year: u16| Query {
+        years: vec![year],
+        percent: false,
+        ..base.clone()
+    };
+    Some((at(late), at(early)))
+}
+
+fn change_pattern() -> Pattern {
+    let difference = Pattern::step(Op::Subtract, Pattern::Slot(0), Pattern::Slot(1));
+    Pattern::step(Op::Divide, difference, Pattern::Slot(1))
+}
+
+/// `(later - earlier) / earlier`
+pub(crate) fn relative_change(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+    if !asked.relative_change() {
+        return None;
+    }
+    let (a, b) = periods(facts, asked, context)?;
+    let sure = asked.years.len() >= 2 || asked.says(&["growth rate"]);
+    Some(Plan {
+        name: "relative change",
+        pattern: change_pattern(),
+        slots: vec![a, b],
+        pairing: Pairing::Periods,
+        prior: if sure { 0.95 } else { 0.8 },
+        kind: UnitKind::Percent,
+    })
+}
+
+/// `later - earlier`, or the difference of two things.
+pub(crate) fn difference(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+    if !asked.change()
+        && !asked.says(&[
+            "less",
+            "minus",
+            "how much more",
+            "how much higher",
+            "how much greater",
+            "exceed",
+            "outperform",
+            "higher",
+            "excluding",
+            "without",
+        ])
+    {
+        return None;
+    }
+    let parts = operands(
+        asked,
+        &[
+            ("difference between", &["and"]),
+            ("difference of", &["and"]),
+            (
+                "",
+                &[
+                    "less",
+                    "minus",
+                    "excluding",
+                    "without",
+                    "compared to",
+                    "compared with",
+                    "versus",
+                    "than",
+                ],
+            ),
+        ],
+    );
+    let things =
+        parts.filter(|(a, b)| asked.years.len() < 2 && (span(a).names() && span(b).names()));
+    if let Some((a, b)) = things {
+        return Some(Plan {
+            name: "difference",
+            pattern: Pattern::step(Op::Subtract, Pattern::Slot(0), Pattern::Slot(1)),
+            slots: parts_of(facts, asked, &a, &b, context),
+            pairing: Pairing::Parts,
+            prior: 0.7,
+            kind: UnitKind::Number,
+        });
+    }
+    let (a, b) = periods(facts, asked, context)?;
+    Some(Plan {
+        name: "difference",
+        pattern: Pattern::step(Op::Subtract, Pattern::Slot(0), Pattern::Slot(1)),
+        slots: vec![a, b],
+        pairing: Pairing::Periods,
+        prior: if asked.years.len() >= 2 { 0.9 } else { 0.5 },
+        kind: UnitKind::Number,
+    })
+}
+
+/// Two slots for two things, each lent the other's words at a low weight.
+fn parts_of(facts: &Facts, asked: &Asked, a: &str, b: &str, context: &Context) -> Vec<Query> {
+    let mut one = query(facts, asked, a, context);
+    let mut two = query(facts, asked, b, context);
+    let (of_one, of_two) = (one.words.clone(), two.words.clone());
+    if one.elliptical {
+        one.inherited.clone_from(&of_two);
+    }
+    if two.elliptical {
+        two.inherited.clone_from(&of_one);
+    }
+    for query in [&mut one, &mut two] {
+        query.percent = false;
+    }
+    vec![one, two]
+}

@@ -1,0 +1,383 @@
+//! The fact store: every number of a page with what it is called, for which
+//! years, and where it stands.
+//!
+//! It does not know the question; `slots` ranks facts for one.
+
+use std::sync::Arc;
+
+use finqa_core::number::Scale;
+use finqa_core::question::Document;
+use finqa_core::table::{Style, Table, years_in};
+
+use super::cell;
+use super::prose;
+use super::text::{Kind, Token, as_written, stem, tokenize};
+use super::vocabulary::Vocabulary;
+use crate::offline::expr::literal_value;
+
+/// Where a fact stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A cell; row 0 is the header, column 0 the row labels.
+    Cell {
+        /// Row in the table as filed.
+        row: usize,
+        /// Column in the table as filed.
+        col: usize,
+    },
+    /// A number in a sentence.
+    Text {
+        /// Number of the sentence as filed, from 1.
+        filed: usize,
+        /// Index of the sentence as we split them.
+        sentence: usize,
+        /// Numbers listed side by side share a run.
+        run: usize,
+        /// Index of its token in the sentence.
+        at: usize,
+    },
+}
+
+/// A number of the page.
+#[derive(Clone, Debug)]
+pub(crate) struct Fact {
+    /// As the official evaluator reads it.
+    pub literal: Arc<str>,
+    /// What the literal comes to.
+    pub value: f64,
+    /// As printed, sign kept; a percentage is not divided.
+    pub number: f64,
+    /// A percentage.
+    pub percent: bool,
+    /// An amount of money.
+    pub dollar: bool,
+    /// The scale word beside it.
+    pub scale: Option<Scale>,
+    /// Where it stands.
+    pub place: Place,
+    /// Words of the row label and its section, or of the sentence.
+    pub label: Arc<[u32]>,
+    /// Words of the column's header, or the nearest words in the sentence, where
+    /// one may stand twice.
+    pub near: Arc<[u32]>,
+    /// Years of its column and row, or of its place in the sentence.
+    pub years: Vec<u16>,
+    /// Its row tells a total.
+    pub total: bool,
+    /// Its row tells a balance at the beginning of the period.
+    pub opening: bool,
+    /// Its row tells a balance at the end of the period.
+    pub closing: bool,
+}
+
+impl Fact {
+    /// `r3c2`, `t5`.
+    pub fn id(&self) -> String {
+        match self.place {
+            Place::Cell { row, col } => format!("r{row}c{col}"),
+            Place::Text { filed, .. } => format!("t{filed}"),
+        }
+    }
+
+    /// Row and column, for a cell.
+    pub fn cell(&self) -> Option<(usize, usize)> {
+        match self.place {
+            Place::Cell { row, col } => Some((row, col)),
+            Place::Text { .. } => None,
+        }
+    }
+
+    /// Whether both stand in the same row, or in the same list of a sentence.
+    pub fn same_series(&self, other: &Self) -> bool {
+        match (self.place, other.place) {
+            (Place::Cell { row: a, .. }, Place::Cell { row: b, .. }) => a == b,
+            (Place::Text { sentence: a, .. }, Place::Text { sentence: b, .. }) => a == b,
+            _ => false,
+        }
+    }
+}
+
+/// A row of the table as the facts see it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Row {
+    /// The label as filed.
+    pub name: String,
+    /// Words of the label.
+    pub label: Vec<u32>,
+    /// Words of the label and of the section heading above it.
+    pub full: Arc<[u32]>,
+    /// Years named in the label.
+    pub years: Vec<u16>,
+    /// The weights of the label's words together.
+    pub weight: f64,
+}
+
+/// A column of the table.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Column {
+    /// The header as filed.
+    pub name: String,
+    /// Words of the header.
+    pub label: Arc<[u32]>,
+    /// Years named in the header.
+    pub years: Vec<u16>,
+}
+
+/// A sentence, split from the page's text.
+#[derive(Clone, Debug)]
+pub(crate) struct Sentence {
+    /// Its tokens, with a blank between them.
+    pub text: String,
+    /// The word of each token, where it is one worth matching.
+    pub words: Vec<Option<u32>>,
+}
+
+/// A page read into facts.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    /// All facts, cells first.
+    pub all: Vec<Fact>,
+    /// The table's rows.
+    pub rows: Vec<Row>,
+    /// The table's columns.
+    pub columns: Vec<Column>,
+    /// The text's sentences.
+    pub sentences: Vec<Sentence>,
+    /// Words of the upper left cell.
+    pub corner: Vec<u32>,
+    /// The words.
+    pub vocabulary: Vocabulary,
+    /// Inverse document frequency by word, over rows, columns and sentences.
+    pub idf: Vec<f64>,
+    /// The scale the table is stated in.
+    pub scale: Option<Scale>,
+    /// The word `total`, where the page has it.
+    pub total: Option<u32>,
+    /// The slot scorer's weights.
+    pub weights: Vec<f64>,
+    /// The page is the user's own: it has no lost escapes.
+    pub own: bool,
+}
+
+impl Facts {
+    /// Reads a page.
+    pub fn read(document: &Document, weights: &[f64]) -> Self {
+        let mut facts = Self {
+            weights: weights.to_vec(),
+            own: document.own,
+            ..Self::default()
+        };
+        facts.read_table(document);
+        for (i, filed) in document.sentences().enumerate() {
+            facts.read_text(i + 1, filed);
+        }
+        facts.weigh();
+        facts.mark_balances();
+        facts
+    }
+
+    /// Marks the cells of rows that tell a total, an opening or a closing balance.
+    fn mark_balances(&mut self) {
+        let known = |words: &[&str]| -> Vec<u32> {
+            let stems = words.iter().map(|word| stem(word));
+            stems.filter_map(|s| self.vocabulary.get(&s)).collect()
+        };
+        let opening = known(&["beginning", "january", "opening"]);
+        let closing = known(&["ending", "december", "closing"]);
+        let balance = known(&["balance", "balances", "liability"]);
+        self.total = self.vocabulary.get("total");
+        for fact in self.all.iter_mut().filter(|fact| fact.cell().is_some()) {
+            let says = |words: &[u32]| words.iter().any(|word| fact.label.contains(word));
+            let (opens, closes) = (says(&opening), says(&closing) && says(&balance));
+            fact.total = self.total.is_some_and(|word| fact.label.contains(&word));
+            fact.opening = opens;
+            fact.closing = closes && !opens;
+        }
+    }
+
+    /// The weight of a word.
+    pub fn weight(&self, word: u32) -> f64 {
+        self.idf.get(word as usize).copied().unwrap_or(1.0)
+    }
+
+    /// A text of the page, or of a question about it, as `tokenize` reads it.
+    pub fn written(&self, text: &str) -> String {
+        let lower = text.to_lowercase();
+        if self.own {
+            as_written(&lower).into_owned()
+        } else {
+            lower
+        }
+    }
+
+    fn words(&mut self, text: &str) -> (Vec<u32>, Vec<u16>) {
+        let text = self.written(text);
+        let tokens = tokenize(&text);
+        let mut words = Vec::new();
+        for token in &tokens {
+            if matches!(token.kind, Kind::Word | Kind::Number)
+                && let Some(word) = self.vocabulary.intern(&token.text)
+                && !words.contains(&word)
+            {
+                words.push(word);
+            }
+        }
+        let mut years: Vec<u16> = tokens.iter().filter_map(Token::year).collect();
+        years.dedup();
+        (words, years)
+    }
+
+    /// Reads the table, its header mended.
+    fn read_table(&mut self, document: &Document) {
+        let table = Table::from_document(document, Style::Repaired);
+        self.scale = table.caption().and_then(|caption| caption.scale);
+        for (i, column) in table.columns().iter().enumerate() {
+            let name = if table.is_headerless() {
+                ""
+            } else {
+                column.label.as_str()
+            };
+            let (label, _) = self.words(name);
+            if i == 0 {
+                self.corner.clone_from(&label);
+            }
+            self.columns.push(Column {
+                name: name.to_owned(),
+                label: label.into(),
+                years: years(name),
+            });
+        }
+        for (r, cells) in document.table.iter().enumerate() {
+            let row = table.rows().get(r);
+            let name = row.map(|row| row.label.clone()).unwrap_or_default();
+            let (label, _) = self.words(&name);
+            let (section, _) = self.words(
+                row.and_then(|row| row.section.as_deref())
+                    .unwrap_or_default(),
+            );
+            let mut full = label.clone();
+            full.extend(section.into_iter().filter(|word| !label.contains(word)));
+            self.rows.push(Row {
+                years: years(&name),
+                name,
+                label,
+                full: full.into(),
+                weight: 0.0,
+            });
+            for (c, cell) in cells.iter().enumerate().skip(1) {
+                let Some(number) = cell::read(cell, self.own) else {
+                    continue;
+                };
+                let heading = super::text::year_of(&number.literal).is_some()
+                    || !number.words.is_empty() && !number.dollar
+                    || number.percent;
+                if r > 0 || !heading {
+                    self.push_cell(r, c, &number);
+                }
+            }
+        }
+    }
+
+    fn push_cell(&mut self, row: usize, col: usize, number: &cell::CellNumber) {
+        let (extra, _) = self.words(&number.words);
+        let (Some(of_row), column) = (self.rows.get(row), self.columns.get(col)) else {
+            return;
+        };
+        let header = column.filter(|_| row > 0).map(|c| Arc::clone(&c.label));
+        let mut near = header.unwrap_or_default();
+        if !extra.is_empty() {
+            near = near.iter().copied().chain(extra).collect();
+        }
+        let mut years = of_row.years.clone();
+        years.extend(column.iter().flat_map(|c| &c.years).filter(|_| row > 0));
+        years.dedup();
+        let label = Arc::clone(&of_row.full);
+        self.all.push(Fact {
+            value: literal_value(&number.literal).unwrap_or(number.number),
+            literal: number.literal.as_str().into(),
+            number: number.number,
+            percent: number.percent,
+            dollar: number.dollar,
+            scale: number.scale,
+            place: Place::Cell { row, col },
+            label,
+            near,
+            years,
+            total: false,
+            opening: false,
+            closing: false,
+        });
+    }
+
+    fn read_text(&mut self, filed: usize, text: &str) {
+        let text = self.written(text);
+        for tokens in prose::sentences(tokenize(&text)) {
+            let words: Vec<Option<u32>> = tokens
+                .iter()
+                .map(|t| {
+                    let wordy = matches!(t.kind, Kind::Word | Kind::Number);
+                    wordy.then(|| self.vocabulary.intern(&t.text)).flatten()
+                })
+                .collect();
+            let sentence = self.sentences.len();
+            let label: Arc<[u32]> = prose::distinct(&words).into();
+            for number in prose::numbers(&tokens, self.own) {
+                let fact = prose::fact(&number, filed, sentence, &words, &label);
+                self.all.push(fact);
+            }
+            let pieces = tokens.iter().map(|token| token.text.as_ref());
+            let mut joined = String::with_capacity(text.len());
+            for piece in pieces {
+                joined.push_str(piece);
+                joined.push(' ');
+            }
+            joined.pop();
+            self.sentences.push(Sentence {
+                text: joined,
+                words,
+            });
+        }
+    }
+
+    fn weigh(&mut self) {
+        let mut df = vec![0.0_f64; self.vocabulary.len()];
+        let mut units = 0.0;
+        let mut count = |words: &mut dyn Iterator<Item = u32>| {
+            let mut seen: Vec<u32> = words.collect();
+            seen.sort_unstable();
+            seen.dedup();
+            for word in seen {
+                if let Some(n) = df.get_mut(word as usize) {
+                    *n += 1.0;
+                }
+            }
+            units += 1.0;
+        };
+        for row in self.rows.iter().skip(1) {
+            count(&mut row.label.iter().copied());
+        }
+        for column in self.columns.iter().skip(1) {
+            count(&mut column.label.iter().copied());
+        }
+        for sentence in &self.sentences {
+            count(&mut sentence.words.iter().flatten().copied());
+        }
+        let total: f64 = units;
+        self.idf = df
+            .into_iter()
+            .map(|n| ((total + 1.0) / (n + 0.5)).ln().max(0.2))
+            .collect();
+        let weight = |word: &u32| self.idf.get(*word as usize).copied().unwrap_or(1.0);
+        for row in &mut self.rows {
+            row.weight = row.label.iter().map(weight).sum();
+        }
+    }
+}
+
+/// The years a label names.
+fn years(label: &str) -> Vec<u16> {
+    years_in(label)
+        .into_iter()
+        .filter_map(|year| u16::try_from(year).ok())
+        .collect()
+}

@@ -1,0 +1,8 @@
+//! Reading a page: its words, and every number in its table and its prose.
+
+pub(super) mod cell;
+pub(super) mod facts;
+pub(super) mod prose;
+pub(super) mod synonyms;
+pub(super) mod text;
+pub(super) mod vocabulary;
