@@ -24,6 +24,7 @@ mod graph;
 mod inputs;
 mod keys;
 mod literals;
+mod migration;
 mod mlflow;
 mod models;
 mod offline;

@@ -1,0 +1,282 @@
+//! Files that version 0.1 wrote are read, or refused in a line that names it.
+//! `tests/data/v0_1/README.md` says how they were made.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::support::agents::{is_critic, question_of};
+use crate::support::cli::{Ran, Workplace, csv_rows};
+use crate::support::fault_server::{FaultServer, Reply, Request};
+
+const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/v0_1");
+
+fn kept(name: &str) -> PathBuf {
+    Path::new(KEPT).join(name)
+}
+
+/// A kept run in the output folder of a new working folder, and its id.
+fn with_run(name: &str) -> (Workplace, String) {
+    let place = Workplace::new();
+    let config = fs::read_to_string(kept(&format!("runs/{name}/config.toml"))).unwrap();
+    let id = config.strip_prefix("# Run ").unwrap();
+    let id = id[..id.find(',').unwrap()].to_owned();
+    let folder = place.path(&format!("output/runs/{id}"));
+    fs::create_dir_all(&folder).unwrap();
+    for file in fs::read_dir(kept(&format!("runs/{name}"))).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), folder.join(file.file_name())).unwrap();
+    }
+    (place, id)
+}
+
+/// A copy of a kept file of episodes in a new working folder.
+fn with_episodes(name: &str, servers: &str) -> (Workplace, String) {
+    let place = Workplace::new();
+    let text = fs::read_to_string(kept(&format!("plays/{name}.jsonl"))).unwrap();
+    let text = text.replace("http://127.0.0.1:8001/v1", servers);
+    place.write("episodes.jsonl", &text);
+    (place, text)
+}
+
+fn json_of(ran: &Ran) -> Value {
+    serde_json::from_str(&ran.succeeds().stdout).unwrap()
+}
+
+/// A server where every critic accepts, and every analyst answers 1.
+fn accepting() -> FaultServer {
+    FaultServer::start(|request| {
+        if is_critic(request) {
+            return Reply::chat("ALL_OK");
+        }
+        let analysis = json!({
+            "evidence": [], "program": null, "steps": ["read it off"],
+            "answer": "1", "unit": "number", "label": "it", "confidence": 0.9,
+        });
+        Reply::chat(&analysis.to_string())
+    })
+}
+
+#[test]
+fn a_run_of_0_1_is_resumed_and_reported() {
+    let (place, id) = with_run("finished");
+    let folder = format!("output/runs/{id}");
+    let csv = fs::read_to_string(kept("runs/finished/output.csv")).unwrap();
+    let summary: Value =
+        serde_json::from_slice(&fs::read(kept("runs/finished/summary.json")).unwrap()).unwrap();
+
+    // Everything but the journal is made again from it.
+    for file in ["output.csv", "summary.json", "transcripts.jsonl"] {
+        fs::remove_file(place.path(&format!("{folder}/{file}"))).unwrap();
+    }
+    place.run(&["report", &id]).succeeds();
+    assert_eq!(place.read(&format!("{folder}/output.csv")), csv);
+    let report = place.read(&format!("{folder}/report.html"));
+    assert!(report.contains("<title>66.7 %") && report.contains(&id));
+    let transcripts = place.read(&format!("{folder}/transcripts.jsonl"));
+    assert_eq!(transcripts.lines().count(), 6);
+    let again = place.summary();
+    for key in [
+        "complete",
+        "questions",
+        "exact_match_hits",
+        "numerical_match_hits",
+        "execution_accuracy_hits",
+        "program_accuracy_hits",
+        "financial_equivalence_hits",
+        "outcomes",
+        "reasons",
+        "latency",
+    ] {
+        assert_eq!(again[key], summary[key], "{key}");
+    }
+    assert_eq!(again["run"]["version"], "0.1.0");
+
+    let analysis = json_of(&place.run(&["analyze", &id, "--json"]));
+    assert_eq!(analysis["questions"], 6, "{analysis:#}");
+    let scored = json_of(&place.run(&["score", &format!("{folder}/output.csv"), "--json"]));
+    assert_eq!(scored["financial_equivalence_hits"], 4, "{scored:#}");
+
+    // Nothing is left to be answered: the run's files are written, and no other's.
+    place
+        .run(&["--resume", &id, "--allow-version", "--quiet"])
+        .succeeds();
+    assert_eq!(place.read("output/output.csv"), csv);
+    place.run_folder();
+
+    place
+        .run(&["--n", "4", "--output", "now", "--quiet"])
+        .succeeds();
+    let compared = json_of(&place.run(&["compare", &id, "now/output.csv", "--json"]));
+    assert_eq!(compared["questions"], 6, "{compared:#}");
+}
+
+#[test]
+fn an_interrupted_run_of_0_1_is_resumed_and_reported() {
+    let (place, id) = with_run("interrupted");
+    place.run(&["report", &id]).succeeds();
+    assert_eq!(place.summary()["complete"], false);
+    let before = csv_rows(&place.run_folder().join("output.csv"));
+    assert_eq!(before.len(), 3);
+    let listed = place.run(&["runs"]);
+    assert!(listed.succeeds().stdout.contains(&id), "{}", listed.stdout);
+
+    place
+        .run(&["--resume", &id, "--allow-version", "--quiet"])
+        .succeeds();
+    let rows = place.rows("output/output.csv");
+    assert_eq!(rows.len(), 37);
+    assert_eq!(rows[..3], before, "answers that were there are kept");
+    assert_eq!(place.summary()["complete"], true);
+    json_of(&place.run(&["analyze", &id, "--json"]));
+}
+
+#[test]
+fn calls_of_an_interrupted_run_of_0_1_are_not_paid_for_again() {
+    let (place, id) = with_run("chat");
+    let server = accepting();
+    // The address is part of what a run is.
+    let journal = place.run_folder().join("journal.sqlite");
+    let moved = rusqlite::Connection::open(&journal).unwrap().execute(
+        "UPDATE meta SET value = replace(value, 'http://127.0.0.1:8000/v1', ?1) WHERE key = 'run'",
+        [server.base_url()],
+    );
+    assert_eq!(moved.unwrap(), 1);
+    place
+        .run(&["--resume", &id, "--allow-version", "--quiet"])
+        .succeeds();
+    let rows = place.rows("output/output.csv");
+    assert_eq!(rows.len(), 10);
+    let answers: Vec<_> = rows.iter().map(|row| row["prediction"].as_str()).collect();
+    assert_eq!(answers[..3], ["62290", "62290", "1"]);
+    // The second question has its analysis: only its critic is asked.
+    let requests = server.requests();
+    assert!(is_critic(&requests[0]));
+    let analyses: Vec<_> = requests.iter().filter(|r| !is_critic(r)).collect();
+    assert_eq!(question_of(analyses[0]), rows[2]["question"]);
+    for answered in &rows[..2] {
+        let again = |r: &&Request| question_of(r) == answered["question"];
+        assert!(!analyses.iter().any(again), "{}", answered["question"]);
+    }
+    place.run(&["report", &id]).succeeds();
+    assert_eq!(place.summary()["spent"]["calls"], 4 + 1 + requests.len());
+}
+
+#[test]
+fn the_config_of_a_run_of_0_1_is_a_settings_file() {
+    let place = Workplace::new();
+    let config = kept("runs/finished/config.toml");
+    place
+        .run(&["--config", config.to_str().unwrap(), "--quiet"])
+        .succeeds();
+    let mut rows = place.rows("output/output.csv");
+    let mut before = csv_rows(&kept("runs/finished/output.csv"));
+    for row in rows.iter_mut().chain(&mut before) {
+        row.remove("latency");
+    }
+    assert_eq!(rows, before);
+}
+
+/// Every setting of 0.1 at once, most of them not at their default.
+#[test]
+fn a_settings_file_of_0_1_is_read() {
+    let place = Workplace::new();
+    let server = accepting();
+    let text = fs::read_to_string(kept("convfinqa.toml")).unwrap();
+    place.write(
+        "convfinqa.toml",
+        &text.replace("http://127.0.0.1:8000/v1", &server.base_url()),
+    );
+    fs::create_dir(place.path("prompts")).unwrap();
+    place.run(&["--quiet"]).succeeds();
+    let rows = place.rows("results/output.csv");
+    assert!(!rows.is_empty());
+    assert!(rows.iter().all(|row| row["id"].contains("NOVX")));
+    assert!(rows.iter().all(|row| row["prediction"] == "1"));
+    let requests = server.requests();
+    assert_eq!(requests.len(), 2 * rows.len());
+    let models = |critic: bool| {
+        let of = requests.iter().filter(move |r| is_critic(r) == critic);
+        of.map(|r| r.body["model"].as_str().unwrap())
+            .collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(models(false), ["scripted"].into());
+    assert_eq!(models(true), ["scripted-critic"].into());
+    assert!(requests.iter().all(|r| r.body["temperature"] == 0.5));
+}
+
+#[test]
+fn episodes_of_0_1_are_continued() {
+    let (place, before) = with_episodes("offline", "");
+    let play = |n: &str| {
+        let arguments = [
+            "env",
+            "play",
+            "--json",
+            "--data",
+            "sample",
+            "--out",
+            "episodes.jsonl",
+            "-n",
+            n,
+        ];
+        json_of(&place.run(&arguments))
+    };
+    // All of them are there: nothing is played.
+    let summary = play("3");
+    assert_eq!(
+        (&summary["episodes"], &summary["complete"]),
+        (&json!(3), &json!(true))
+    );
+    assert_eq!(place.read("episodes.jsonl"), before);
+    assert_eq!(
+        place.read("episodes.csv"),
+        fs::read_to_string(kept("plays/offline.csv")).unwrap()
+    );
+    // Two more than there are.
+    let summary = play("5");
+    assert_eq!(summary["episodes"], 5);
+    let after = place.read("episodes.jsonl");
+    assert!(after.starts_with(&before));
+    assert_eq!(after.lines().count(), 5);
+    // The last line is one that a killed process left unfinished.
+    place.write("episodes.jsonl", &before[..before.len() - 100]);
+    assert_eq!(play("3")["episodes"], 3);
+    assert_eq!(place.read("episodes.jsonl").lines().count(), 3);
+    let scored = json_of(&place.run(&["score", "episodes.csv", "--json"]));
+    assert_eq!(scored["questions"], 3, "{scored:#}");
+}
+
+#[test]
+fn episodes_of_a_model_in_0_1_are_continued_without_playing_them_again() {
+    let submits =
+        |_: &Request| Reply::tool_calls(&[("submit_answer", json!({ "answer": "7" }).to_string())]);
+    let server = FaultServer::start(submits);
+    let url = server.base_url();
+    let (place, before) = with_episodes("chat", &url);
+    let arguments = [
+        "env",
+        "play",
+        "--json",
+        "--data",
+        "sample",
+        "--out",
+        "episodes.jsonl",
+        "-n",
+        "3",
+        "--model",
+        "scripted",
+        "--base-url",
+        &url,
+        "-j",
+        "1",
+    ];
+    let summary = json_of(&place.run(&arguments));
+    assert_eq!(summary["episodes"], 3);
+    assert_eq!(summary["spent"]["requests"], 4 + 1);
+    assert_eq!(server.count(), 1);
+    let after = place.read("episodes.jsonl");
+    assert!(after.starts_with(&before));
+    assert_eq!(after.lines().count(), 3);
+}
