@@ -23,10 +23,10 @@ use std::time::Instant;
 
 use convfinqa::analysis::{Answered, Answers, analyze};
 use convfinqa::dataset::{self, Source};
+use convfinqa::output::Tally;
+use convfinqa::output::report::{Pages, Report, causes_of};
 use convfinqa::run::{Journal, Mode};
 use convfinqa::score::Rule;
-use convfinqa::sinks::Tally;
-use convfinqa::sinks::report::{Pages, Report, causes_of};
 use finqa_agents::models::{ChatModel, ChatRequest};
 
 use common::{Scripted, cpu_seconds, peak_megabytes, repeated, run};

@@ -5,7 +5,7 @@
 //! the direction of dependencies is held by `tests/it/architecture.rs`.
 //!
 //! ```text
-//! dataset -> prompt -> agents (analyst <-> critic, on graph) -> parse -> score -> sinks
+//! dataset -> prompt -> agents (analyst <-> critic, on graph) -> parse -> score -> output
 //! ```
 
 #![cfg_attr(
@@ -18,8 +18,8 @@ pub mod cli;
 pub mod config;
 pub mod dataset;
 pub mod env_data;
+pub mod output;
 pub mod play;
 pub mod run;
 pub mod score;
-pub mod sinks;
 pub mod telemetry;

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use crate::analysis::{Answers, analyze};
 use crate::dataset::{self, Dataset, Source};
+use crate::output::terminal::{Look, analysis_tables};
+use crate::output::{answers_at, write_misses};
 use crate::score::{Rule, ScoreError};
-use crate::sinks::terminal::{Look, analysis_tables};
-use crate::sinks::{answers_at, write_misses};
 
 use super::{Exit, stdout};
 

@@ -10,8 +10,8 @@ use tokio::sync::mpsc;
 use tracing::Instrument;
 
 use crate::dataset::{self, Document, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey};
-use crate::sinks::AnswerView;
-use crate::sinks::terminal::{LeftOut, ProgressOptions, Voice, answer_text};
+use crate::output::AnswerView;
+use crate::output::terminal::{LeftOut, ProgressOptions, Voice, answer_text};
 use finqa_agents::agents::{CallMemory, Interruption, Pair, own_history, trace};
 use finqa_agents::models::{CallEvent, Observer, Stop};
 

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use console::Term;
 
-use crate::sinks::terminal::Look;
+use crate::output::terminal::Look;
 
 /// When to colour what people read.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use crate::analysis::{Answers, Origin, compare};
-use crate::sinks::answers_at;
-use crate::sinks::report::ComparisonPage;
-use crate::sinks::terminal::{Look, comparison_tables};
+use crate::output::answers_at;
+use crate::output::report::ComparisonPage;
+use crate::output::terminal::{Look, comparison_tables};
 
 use super::analyze::{RuleName, records, without_records};
 use super::{Exit, stdout};

@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Context;
 
 use crate::dataset::{self, Artefact, CheckReport, Dataset, Source, Stats};
-use crate::sinks::terminal::{ProgressOptions, Voice};
+use crate::output::terminal::{ProgressOptions, Voice};
 use finqa_agents::models;
 use finqa_core::fetch::{DownloadEvent, DownloadOptions, download};
 use finqa_core::table::Style;

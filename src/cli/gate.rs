@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use crate::output;
 use crate::score::{Rates, Rule, ScoredRow};
-use crate::sinks;
 
 use super::{Exit, Failure};
 
@@ -83,7 +83,7 @@ impl GateArgs {
     /// The file cannot be written.
     pub fn write(&self, suite: &str, rows: &[ScoredRow]) -> anyhow::Result<()> {
         if let Some(path) = &self.junit {
-            sinks::write_junit(path, suite, Rule::FinancialEquivalence, rows)?;
+            output::write_junit(path, suite, Rule::FinancialEquivalence, rows)?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! `convfinqa graph`: the agents' state machine, drawn from the object that runs.
 
-use crate::sinks::mlflow::Drawings;
+use crate::output::mlflow::Drawings;
 use finqa_agents::agents::{Backend, Pair, PairOptions};
 
 use super::{Exit, stdout};

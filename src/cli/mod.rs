@@ -31,7 +31,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::sinks::terminal::{Look, harmless};
+use crate::output::terminal::{Look, harmless};
 
 pub use exit::{Exit, Failure};
 

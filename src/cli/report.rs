@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::output::{RunFolder, SinkError};
 use crate::run::{Journal, RunLock};
-use crate::sinks::{RunFolder, SinkError};
 
 use super::results::{write_report, write_results};
 use super::{Exit, Failure, stdout};

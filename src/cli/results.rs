@@ -5,10 +5,10 @@ use std::path::Path;
 
 use crate::analysis::{Answered, Answers, analyze};
 use crate::dataset::{Dataset, Outcome};
+use crate::output::report::{Causes, Pages, Report, causes_of};
+use crate::output::{self, CsvFile, Summary, Tally, Transcripts};
 use crate::run::{Journal, Row, RunMeta};
 use crate::score::Rule;
-use crate::sinks::report::{Causes, Pages, Report, causes_of};
-use crate::sinks::{self, CsvFile, Summary, Tally, Transcripts};
 
 /// Writes everything that a run leaves behind into the folder `into`, in one
 /// reading of its journal. The CSV is copied to `last` too, the place of the
@@ -38,14 +38,14 @@ pub fn write_results(
     csv.finish()?;
     transcripts.finish()?;
     let left_out = summary.left_out_line();
-    sinks::write_config(&into.join("config.toml"), &summary.run, left_out.as_deref())?;
+    output::write_config(&into.join("config.toml"), &summary.run, left_out.as_deref())?;
     report.write(&into.join("report.html"), &summary, &causes)?;
     if let Some(last) = last
         && has_result(&summary)
     {
-        sinks::copy(&into.join("output.csv"), last)?;
+        output::copy(&into.join("output.csv"), last)?;
     }
-    sinks::write_summary(&into.join("summary.json"), &summary)?;
+    output::write_summary(&into.join("summary.json"), &summary)?;
     Ok(summary)
 }
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use crate::config::{Affects, Change, Settings};
 use crate::dataset::Dataset;
+use crate::output::{self, RunFolder, Stage};
 use crate::run::{Identity, Journal, Plan, RunLock, RunMeta, Status};
-use crate::sinks::{self, RunFolder, Stage};
 use finqa_core::secrets::HIDDEN;
 
 use super::provider::{self, Answering};
@@ -195,7 +195,7 @@ pub fn begin(
     let pair = &answering.pair;
     let prompts = (!settings.is_offline()).then(|| pair.prompts.texts(&pair.rendering));
     let journal = Journal::create(&folder.journal(), &meta, prompts.transpose()?.as_ref())?;
-    sinks::write_config(&folder.file("config.toml"), &meta, None)?;
+    output::write_config(&folder.file("config.toml"), &meta, None)?;
     Ok(HeldRun {
         folder,
         journal,

@@ -8,10 +8,10 @@ use tokio::sync::mpsc;
 
 use crate::config::Settings;
 use crate::dataset::Dataset;
+use crate::output::mlflow::{Ending, Sent, Sidecar};
+use crate::output::terminal::{Look, Progress, ProgressOptions, Voice, summary_tables};
+use crate::output::{self, RunFolder, Summary};
 use crate::run::{Event, Finish, Identity, Journal, JournalError, Plan, RunError, Scheduler};
-use crate::sinks::mlflow::{Ending, Sent, Sidecar};
-use crate::sinks::terminal::{Look, Progress, ProgressOptions, Voice, summary_tables};
-use crate::sinks::{self, RunFolder, Summary};
 use crate::telemetry::Telemetry;
 use finqa_agents::agents::Pair;
 use finqa_agents::models::{CallEvent, Observer, PriceOf, Stop};
@@ -279,7 +279,7 @@ fn write_for_ci(
 ) -> anyhow::Result<()> {
     if let Some(path) = &args.export_predictions {
         let dataset = records.map_err(|reason| Failure::new(Exit::Data, reason.as_str()))?;
-        sinks::write_leaderboard(path, journal, dataset)?;
+        output::write_leaderboard(path, journal, dataset)?;
     }
     if args.gate.junit.is_some() {
         let mut rows = Vec::with_capacity(summary.scores.questions);

@@ -3,8 +3,8 @@
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-use crate::sinks::RunFolder;
-use crate::sinks::terminal::{Look, runs_list};
+use crate::output::RunFolder;
+use crate::output::terminal::{Look, runs_list};
 
 use super::{Exit, stdout};
 

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use crate::analysis::{Answers, records_behind};
+use crate::output::answers_at;
+use crate::output::terminal::{Look, scorecard_tables};
 use crate::score::files::{read_predictions, rescore};
 use crate::score::{ScoreError, Scorecard, ScoredRow};
-use crate::sinks::answers_at;
-use crate::sinks::terminal::{Look, scorecard_tables};
 
 use super::{Exit, stdout};
 

@@ -4,7 +4,7 @@
 
 use std::io::{ErrorKind, Write};
 
-use crate::sinks::terminal::harmless;
+use crate::output::terminal::harmless;
 
 use super::{Exit, Failure};
 

@@ -8,7 +8,7 @@ use reqwest::Url;
 use secrecy::SecretString;
 
 use crate::config::{Settings, Traces};
-use crate::sinks::terminal::Voice;
+use crate::output::terminal::Voice;
 use crate::telemetry::{self, LogFormat, LogOptions, Options, Otlp, Telemetry};
 use finqa_agents::models::{Endpoint, http_client};
 

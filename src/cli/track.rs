@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 
+use crate::output::RunFolder;
+use crate::output::mlflow::{self, Delivered, Delivery, MlflowError, Record};
 use crate::run::{Finish, Journal, RunLock, Status};
-use crate::sinks::RunFolder;
-use crate::sinks::mlflow::{self, Delivered, Delivery, MlflowError, Record};
 use finqa_core::secrets::{HIDDEN, shown_address};
 
 use super::provider::variable;

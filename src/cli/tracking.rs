@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use crate::config::Settings;
-use crate::sinks::mlflow::{Credentials, Delivered, MlflowError, Patience, Sent, Server, Target};
+use crate::output::mlflow::{Credentials, Delivered, MlflowError, Patience, Sent, Server, Target};
 use finqa_agents::models;
 
 use super::provider::variable;

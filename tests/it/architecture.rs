@@ -40,7 +40,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // Of `models` what calls used and cost. The tables of what `analysis` finds and of the episodes that `play` plays
     // are drawn with those of a run.
     (
-        "sinks",
+        "output",
         &[
             "run", "score", "dataset", "agents", "models", "analysis", "play",
         ],
@@ -234,7 +234,7 @@ fn nothing_below_the_command_line_prints_or_reads_the_environment() {
     let printing = regex::Regex::new(r"\b(e?print(ln)?!|std::env::|clap::)").unwrap();
     for file in source_files() {
         let room = room_of(&file);
-        if ["cli", "main", "lib", "sinks"].contains(&room.as_str()) {
+        if ["cli", "main", "lib", "output"].contains(&room.as_str()) {
             continue;
         }
         let code = code(&file);

@@ -39,7 +39,6 @@ mod run;
 mod sample;
 mod score;
 mod shells;
-mod sinks;
 mod support;
 mod table;
 mod telemetry;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use crate::sinks::terminal::{ProgressOptions, Voice};
+use crate::output::terminal::{ProgressOptions, Voice};
 use finqa_agents::models;
 use finqa_env::data::{Catalog, HubEvent, HubOptions, NOTICE, download};
 

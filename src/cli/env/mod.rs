@@ -10,7 +10,7 @@ use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use crate::sinks::terminal::Look;
+use crate::output::terminal::Look;
 use finqa_env::data::{Catalog, EnvError};
 
 use super::{Exit, Failure};

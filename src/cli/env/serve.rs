@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Context;
 use tokio_util::sync::CancellationToken;
 
-use crate::sinks::terminal::{ProgressOptions, Voice};
+use crate::output::terminal::{ProgressOptions, Voice};
 use finqa_env::episode::Rules;
 use finqa_env::reward::Mode;
 use finqa_env::server::{self, ServerError, ServerOptions};

@@ -402,8 +402,8 @@ fn the_line_without_suspects_has_its_own_floor() {
         without.rates.floor().map(|floor| (floor.hits, floor.n)),
         Some((1, 2))
     );
-    let look = convfinqa::sinks::terminal::Look::default();
-    let text = convfinqa::sinks::terminal::scorecard_tables(&card, look);
+    let look = convfinqa::output::terminal::Look::default();
+    let text = convfinqa::output::terminal::scorecard_tables(&card, look);
     let line = text
         .lines()
         .find(|line| line.contains("NM less 1 suspects"));

@@ -13,11 +13,11 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 
 use crate::config::Settings;
+use crate::output::terminal::{EpisodeProgress, Look, ProgressOptions, episode_tables};
 use crate::play::{
     Address, AgentOptions, Finish, Identity, Log, PlayEvent, PlayOptions, PlaySummary, Played,
     Player, Target, instructions_hash, latest,
 };
-use crate::sinks::terminal::{EpisodeProgress, Look, ProgressOptions, episode_tables};
 use crate::telemetry::Telemetry;
 use finqa_agents::models::{CallEvent, Observer, Stop};
 use finqa_env::episode::Rules;

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use crate::dataset::{Document, Gold, Kind, Question};
 use crate::env_data::question_key;
+use crate::output::{SinkError, write_rows};
 use crate::play::{Ending, Played};
 use crate::run::{Mode, Row};
 use crate::score::Scores;
 use crate::score::files::filename_of;
-use crate::sinks::{SinkError, write_rows};
 use finqa_agents::agents::{Answer, AnswerFrom, Call, Settled, StopReason, printed_value};
 use finqa_agents::models::{ChatReply, Cost, FinishReason};
 use finqa_agents::parse::Analysis;

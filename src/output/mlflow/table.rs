@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
+use crate::output::SinkError;
 use crate::run::{Journal, Row};
-use crate::sinks::SinkError;
 
 /// Its name among the files, which the tag `mlflow.loggedArtifacts` repeats.
 pub(super) const TABLE: &str = "eval_results_table.json";

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::output::Summary;
 use crate::run::{Finish, Journal, RunMeta};
-use crate::sinks::Summary;
 
 use super::artifact::{Artifact, Content, encoded_path, proxy_path};
 use super::content;

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::dataset::{Document, Gold, Outcome, Question, QuestionKey};
+use crate::output::terminal::verdict_text;
 use crate::run::Row;
 use crate::score::Scores;
-use crate::sinks::terminal::verdict_text;
 use finqa_agents::agents::verify::Places;
 use finqa_agents::agents::{Answer, Call, Round, Settled, StopReason};
 use finqa_core::program::{Argument, Program};
@@ -207,7 +207,7 @@ impl<'p> Details<'p> {
                     self.elements.share(Store::Texts, hash, text)
                 });
                 messages.push(Shared {
-                    role: crate::sinks::csv::name(&message.role),
+                    role: crate::output::csv::name(&message.role),
                     parts: parts.collect::<Result<_, _>>()?,
                 });
             }

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::output::Summary;
 use crate::run::{Finish, RunMeta};
-use crate::sinks::Summary;
 
 use super::wire::Entry;
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::output::SinkError;
 use crate::run::JournalError;
-use crate::sinks::SinkError;
 
 /// A run, or part of it, that a tracking server did not get.
 #[derive(Debug, Error)]

@@ -85,7 +85,7 @@ pub(super) fn encoded_path(path: &str) -> String {
 }
 
 fn encoded(segment: &str) -> String {
-    utf8_percent_encode(segment, crate::sinks::SEGMENT).to_string()
+    utf8_percent_encode(segment, crate::output::SEGMENT).to_string()
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use comfy_table::{Attribute, Cell, CellAlignment, Table};
 
+use crate::output::Summary;
 use crate::score::{ConversationCard, Rates, Rule, Scorecard};
-use crate::sinks::Summary;
 use finqa_agents::models::NodeUsage;
 use finqa_core::stats::Rate;
 

@@ -6,9 +6,9 @@ use serde::Serialize;
 use serde::ser::{SerializeSeq, SerializeStruct};
 
 use crate::dataset::QuestionKey;
+use crate::output::csv::name;
 use crate::run::Row;
 use crate::score::{Effort, Rule};
-use crate::sinks::csv::name;
 
 use super::Causes;
 

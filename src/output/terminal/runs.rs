@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::sinks::{RunState, SinkError, Stage};
+use crate::output::{RunState, SinkError, Stage};
 
 use super::look::harmless;
 

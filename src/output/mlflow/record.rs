@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::sinks::SinkError;
-use crate::sinks::folder::write_atomic;
+use crate::output::SinkError;
+use crate::output::folder::write_atomic;
 use finqa_core::files;
 
 use super::error::MlflowError;

@@ -313,7 +313,7 @@ fn seconds_left(elapsed: Duration, answered: usize, left: usize) -> Option<f64> 
 }
 
 /// A round's verdict in a few words.
-pub(in crate::sinks) fn verdict_text(round: &finqa_agents::agents::Round) -> String {
+pub(in crate::output) fn verdict_text(round: &finqa_agents::agents::Round) -> String {
     use finqa_agents::agents::CriticVerdict;
     match &round.verdict {
         CriticVerdict::Ok if round.objections() == 0 => "ALL_OK".to_owned(),

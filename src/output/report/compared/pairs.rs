@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::analysis::{Answered, Answers, Comparison, Matched, Miss};
 use crate::dataset::Outcome;
+use crate::output::csv::name;
 use crate::score::Effort;
-use crate::sinks::csv::name;
 use finqa_core::number::Value;
 
 use super::super::detail::Worked;

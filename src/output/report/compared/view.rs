@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::analysis::{Amounts, Answered, Comparison, Origin, RuleComparison};
-use crate::sinks::terminal::{p_value, rule_title, span};
+use crate::output::terminal::{p_value, rule_title, span};
 use finqa_core::stats::{Interval, bootstrap_difference, percentile};
 
 use super::super::figures::percent;

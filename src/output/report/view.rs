@@ -3,10 +3,10 @@
 use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 
+use crate::output::Summary;
+use crate::output::terminal::rule_title;
 use crate::run::RunMeta;
 use crate::score::{Rates, Rule, Slice};
-use crate::sinks::Summary;
-use crate::sinks::terminal::rule_title;
 use finqa_core::stats::LatencySummary;
 
 use super::figures::{Drawn, Histogram, Slices, percent};
@@ -42,7 +42,7 @@ pub(super) struct View<'a> {
     latency: Option<&'a LatencySummary>,
     latencies: Option<Histogram>,
     costs: Option<Histogram>,
-    spent: &'a crate::sinks::Spent,
+    spent: &'a crate::output::Spent,
     known_cost: f64,
     cost: String,
     left_out: Option<String>,

@@ -2,7 +2,7 @@
 
 use console::measure_text_width;
 
-use crate::sinks::AnswerView;
+use crate::output::AnswerView;
 use finqa_core::number::Unit;
 
 use super::look::harmless;

@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use percent_encoding::utf8_percent_encode;
 
 use crate::analysis::{Answers, Comparison};
-use crate::sinks::folder::SinkError;
+use crate::output::folder::SinkError;
 
 use super::Page;
 
@@ -70,7 +70,7 @@ fn link(page: &Path, file: &Path) -> Option<String> {
         .components()
         .map(|part| {
             let part = part.as_os_str().to_str()?;
-            Some(utf8_percent_encode(part, crate::sinks::SEGMENT).to_string())
+            Some(utf8_percent_encode(part, crate::output::SEGMENT).to_string())
         })
         .collect();
     // A first part with a colon would be read as a scheme.

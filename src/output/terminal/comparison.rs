@@ -103,7 +103,7 @@ fn percent(x: f64) -> String {
 }
 
 /// An interval in percent, as it is printed.
-pub(in crate::sinks) fn span(interval: Interval) -> String {
+pub(in crate::output) fn span(interval: Interval) -> String {
     format!("{} – {}", percent(interval.low), percent(interval.high))
 }
 
@@ -121,7 +121,7 @@ fn difference(rule: &RuleComparison, look: Look) -> Vec<Cell> {
 }
 
 /// McNemar's p as it is printed.
-pub(in crate::sinks) fn p_value(p: f64) -> String {
+pub(in crate::output) fn p_value(p: f64) -> String {
     if p < 0.001 {
         "< 0.001".to_owned()
     } else {

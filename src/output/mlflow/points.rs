@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
+use crate::output::Summary;
 use crate::run::{Row, RunMeta, Stamp};
-use crate::sinks::Summary;
 use finqa_core::stats::Rate;
 
 /// One value of a metric.
