@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use crate::analysis::AnalysisError;
 use crate::config::ConfigError;
 use crate::dataset::{DatasetError, OwnError};
-use crate::output::SinkError;
+use crate::output::OutputError;
 use crate::output::mlflow::MlflowError;
 use crate::output::terminal::harmless;
 use crate::play::PlayError;
@@ -159,7 +159,7 @@ pub fn classify(error: &anyhow::Error) -> Exit {
         if cause.is::<RunError>()
             || cause.is::<JournalError>()
             || cause.is::<LockError>()
-            || cause.is::<SinkError>()
+            || cause.is::<OutputError>()
         {
             return Exit::Usage;
         }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::output::{RunFolder, SinkError};
+use crate::output::{OutputError, RunFolder};
 use crate::run::{Journal, RunLock};
 
 use super::results::{write_report, write_results};
@@ -63,8 +63,8 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
 /// What to do about a file that cannot be written: here `--output` says where the
 /// runs are, and not where files are written.
 fn elsewhere(error: anyhow::Error) -> anyhow::Error {
-    match error.downcast_ref::<SinkError>() {
-        Some(SinkError::Write { path, source }) => {
+    match error.downcast_ref::<OutputError>() {
+        Some(OutputError::Write { path, source }) => {
             let path = path.display();
             let line =
                 format!("cannot write {path}: {source}; --to DIR writes the files elsewhere");

@@ -9,7 +9,7 @@ use crate::score::Scores;
 use crate::score::files::cell;
 use finqa_agents::agents::Settled;
 
-use super::folder::{SinkError, Staged};
+use super::folder::{OutputError, Staged};
 
 /// The columns, in order.
 pub const COLUMNS: &[&str] = &[
@@ -64,8 +64,8 @@ impl CsvFile {
     /// A file with nothing but its header.
     ///
     /// # Errors
-    /// [`SinkError`] naming the file.
-    pub fn create(path: &Path) -> Result<Self, SinkError> {
+    /// [`OutputError`] naming the file.
+    pub fn create(path: &Path) -> Result<Self, OutputError> {
         let mut writer = ::csv::Writer::from_writer(Staged::create(path)?);
         let failed = writer.write_record(COLUMNS).err();
         Ok(Self {
@@ -85,18 +85,18 @@ impl CsvFile {
     /// Puts the file in its place.
     ///
     /// # Errors
-    /// [`SinkError`] if anything could not be written; a file that was there is
+    /// [`OutputError`] if anything could not be written; a file that was there is
     /// then as it was.
-    pub fn finish(self) -> Result<(), SinkError> {
+    pub fn finish(self) -> Result<(), OutputError> {
         let Self {
             path,
             writer,
             failed,
         } = self;
         if let Some(source) = failed {
-            return Err(SinkError::Csv { path, source });
+            return Err(OutputError::Csv { path, source });
         }
-        let file = writer.into_inner().map_err(|failed| SinkError::Write {
+        let file = writer.into_inner().map_err(|failed| OutputError::Write {
             path,
             source: failed.into_error(),
         })?;
@@ -107,8 +107,8 @@ impl CsvFile {
 /// Writes rows that no journal holds.
 ///
 /// # Errors
-/// [`SinkError`] if the file cannot be written; one that was there is then as it was.
-pub fn write_rows(path: &Path, rows: &[Row]) -> Result<(), SinkError> {
+/// [`OutputError`] if the file cannot be written; one that was there is then as it was.
+pub fn write_rows(path: &Path, rows: &[Row]) -> Result<(), OutputError> {
     let mut file = CsvFile::create(path)?;
     rows.iter().for_each(|row| file.add(row));
     file.finish()

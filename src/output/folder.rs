@@ -9,7 +9,7 @@ use crate::run::JournalError;
 
 /// An output that cannot be written or found.
 #[derive(Debug, Error)]
-pub enum SinkError {
+pub enum OutputError {
     /// The file or folder cannot be written.
     #[error("cannot write {path}: {source}; choose another folder with --output, or make room")]
     Write {
@@ -88,10 +88,10 @@ impl RunFolder {
     /// anything is paid for.
     ///
     /// # Errors
-    /// [`SinkError::Write`] naming the folder.
-    pub fn create(output: &Path, run: &str) -> Result<Self, SinkError> {
+    /// [`OutputError::Write`] naming the folder.
+    pub fn create(output: &Path, run: &str) -> Result<Self, OutputError> {
         let folder = output.join("runs").join(run);
-        let error = |source| SinkError::Write {
+        let error = |source| OutputError::Write {
             path: folder.clone(),
             source,
         };
@@ -147,7 +147,7 @@ pub(crate) struct Staged {
 
 impl Staged {
     /// A file that nobody sees before [`Staged::persist`].
-    pub(crate) fn create(path: &Path) -> Result<Self, SinkError> {
+    pub(crate) fn create(path: &Path) -> Result<Self, OutputError> {
         let folder = path
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty())
@@ -155,7 +155,7 @@ impl Staged {
         let file = tempfile::Builder::new()
             .prefix(".writing-")
             .tempfile_in(folder)
-            .map_err(|source| SinkError::Write {
+            .map_err(|source| OutputError::Write {
                 path: path.to_owned(),
                 source,
             })?;
@@ -166,9 +166,9 @@ impl Staged {
     }
 
     /// Puts the file in its place.
-    pub(crate) fn persist(self) -> Result<(), SinkError> {
+    pub(crate) fn persist(self) -> Result<(), OutputError> {
         let Self { path, file } = self;
-        let error = |source| SinkError::Write {
+        let error = |source| OutputError::Write {
             path: path.clone(),
             source,
         };
@@ -182,8 +182,8 @@ impl Staged {
     }
 
     /// An error of writing it.
-    pub(crate) fn error(&self, source: std::io::Error) -> SinkError {
-        SinkError::Write {
+    pub(crate) fn error(&self, source: std::io::Error) -> OutputError {
+        OutputError::Write {
             path: self.path.clone(),
             source,
         }
@@ -203,11 +203,11 @@ impl Write for Staged {
 /// Writes a file in one go, whole or not at all.
 ///
 /// # Errors
-/// [`SinkError`] naming the file.
+/// [`OutputError`] naming the file.
 pub(crate) fn write_atomic(
     path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> Result<(), SinkError>,
-) -> Result<(), SinkError> {
+    write: impl FnOnce(&mut dyn Write) -> Result<(), OutputError>,
+) -> Result<(), OutputError> {
     let mut file = Staged::create(path)?;
     write(&mut file)?;
     file.persist()
@@ -216,9 +216,9 @@ pub(crate) fn write_atomic(
 /// Copies a result to a second place, whole or not at all.
 ///
 /// # Errors
-/// [`SinkError::Write`] naming the file that cannot be read or written.
-pub fn copy(from: &Path, to: &Path) -> Result<(), SinkError> {
-    let error = |path: &Path, source| SinkError::Write {
+/// [`OutputError::Write`] naming the file that cannot be read or written.
+pub fn copy(from: &Path, to: &Path) -> Result<(), OutputError> {
+    let error = |path: &Path, source| OutputError::Write {
         path: path.to_owned(),
         source,
     };

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::run::Row;
 use finqa_agents::agents::Call;
 
-use super::folder::{SinkError, Staged};
+use super::folder::{OutputError, Staged};
 
 /// A line: the row and, beside it, its calls, which the row leaves to the journal.
 #[derive(Serialize)]
@@ -28,8 +28,8 @@ impl Transcripts {
     /// An empty file.
     ///
     /// # Errors
-    /// [`SinkError`] naming the file.
-    pub fn create(path: &Path) -> Result<Self, SinkError> {
+    /// [`OutputError`] naming the file.
+    pub fn create(path: &Path) -> Result<Self, OutputError> {
         Ok(Self {
             file: Staged::create(path)?,
             failed: None,
@@ -54,9 +54,9 @@ impl Transcripts {
     /// Puts the file in its place.
     ///
     /// # Errors
-    /// [`SinkError`] if anything could not be written; a file that was there is
+    /// [`OutputError`] if anything could not be written; a file that was there is
     /// then as it was.
-    pub fn finish(self) -> Result<(), SinkError> {
+    pub fn finish(self) -> Result<(), OutputError> {
         match self.failed {
             Some(source) => Err(self.file.error(source)),
             None => self.file.persist(),

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::dataset::Outcome;
 use crate::score::{Rule, ScoredRow};
 
-use super::folder::{SinkError, write_atomic};
+use super::folder::{OutputError, write_atomic};
 
 /// Characters of a text in the file; the run's journal has the rest.
 const SHOWN: usize = 2000;
@@ -15,18 +15,18 @@ const SHOWN: usize = 2000;
 /// Writes the rows as one test suite, judged by `rule`.
 ///
 /// # Errors
-/// [`SinkError`] if the file cannot be written; one that was there is then as
+/// [`OutputError`] if the file cannot be written; one that was there is then as
 /// it was.
 pub fn write_junit(
     path: &Path,
     suite: &str,
     rule: Rule,
     rows: &[ScoredRow],
-) -> Result<(), SinkError> {
+) -> Result<(), OutputError> {
     let xml = junit(suite, rule, rows);
     write_atomic(path, |file| {
         file.write_all(xml.as_bytes())
-            .map_err(|source| SinkError::Write {
+            .map_err(|source| OutputError::Write {
                 path: path.to_owned(),
                 source,
             })

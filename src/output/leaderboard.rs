@@ -11,7 +11,7 @@ use finqa_core::number::{Value, round5};
 use finqa_core::program::official::{Dialect, evaluate};
 use finqa_core::program::tokens::tokenise;
 
-use super::folder::{SinkError, write_atomic};
+use super::folder::{OutputError, write_atomic};
 
 #[derive(Serialize)]
 struct Prediction {
@@ -22,12 +22,12 @@ struct Prediction {
 /// Writes the predictions of a run's first pass from its journal, in its order.
 ///
 /// # Errors
-/// [`SinkError`] if the journal cannot be read or the file not be written.
+/// [`OutputError`] if the journal cannot be read or the file not be written.
 pub fn write_leaderboard(
     path: &Path,
     journal: &Journal,
     dataset: &Dataset,
-) -> Result<(), SinkError> {
+) -> Result<(), OutputError> {
     let mut predictions = Vec::new();
     journal.for_each_row(|row| {
         // The leaderboard takes one prediction a question.
@@ -44,7 +44,7 @@ pub fn write_leaderboard(
         serde_json::to_writer(&mut *file, &predictions)
             .map_err(std::io::Error::from)
             .and_then(|()| file.write_all(b"\n"))
-            .map_err(|source| SinkError::Write {
+            .map_err(|source| OutputError::Write {
                 path: path.to_owned(),
                 source,
             })

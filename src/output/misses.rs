@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::analysis::Miss;
 use crate::score::files::cell;
 
-use super::folder::{SinkError, write_atomic};
+use super::folder::{OutputError, write_atomic};
 
 /// The columns, in order.
 const COLUMNS: [&str; 13] = [
@@ -27,10 +27,10 @@ const COLUMNS: [&str; 13] = [
 /// Writes the misses.
 ///
 /// # Errors
-/// [`SinkError`] if the file cannot be written; one that was there is then as
+/// [`OutputError`] if the file cannot be written; one that was there is then as
 /// it was.
-pub fn write_misses(path: &Path, misses: &[Miss]) -> Result<(), SinkError> {
-    let error = |source| SinkError::Csv {
+pub fn write_misses(path: &Path, misses: &[Miss]) -> Result<(), OutputError> {
+    let error = |source| OutputError::Csv {
         path: path.to_owned(),
         source,
     };
@@ -64,7 +64,7 @@ pub fn write_misses(path: &Path, misses: &[Miss]) -> Result<(), SinkError> {
                 .write_record(cells.iter().map(|text| cell(text)))
                 .map_err(error)?;
         }
-        writer.flush().map_err(|source| SinkError::Write {
+        writer.flush().map_err(|source| OutputError::Write {
             path: path.to_owned(),
             source,
         })

@@ -19,7 +19,7 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
 
 pub use answer::AnswerView;
 pub use csv::{COLUMNS, CsvFile, write_rows};
-pub use folder::{RunFolder, SinkError, copy};
+pub use folder::{OutputError, RunFolder, copy};
 pub use jsonl::Transcripts;
 pub use junit::write_junit;
 pub use leaderboard::write_leaderboard;

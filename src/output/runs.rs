@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::run::{Holder, Journal, RunLock, RunMeta};
 
-use super::folder::{RunFolder, SinkError};
+use super::folder::{OutputError, RunFolder};
 
 /// What a finished run has besides its journal. The summary is written last.
 const FILES: [&str; 5] = [
@@ -49,9 +49,9 @@ impl RunFolder {
     /// `last` for the newest.
     ///
     /// # Errors
-    /// [`SinkError::NoSuchRun`], or [`SinkError::Ambiguous`] with the runs that
+    /// [`OutputError::NoSuchRun`], or [`OutputError::Ambiguous`] with the runs that
     /// may be meant.
-    pub fn locate(output: &Path, run: &str) -> Result<Self, SinkError> {
+    pub fn locate(output: &Path, run: &str) -> Result<Self, OutputError> {
         let path = Path::new(run);
         if path.join("journal.sqlite").is_file() {
             return Ok(Self::at(path, output));
@@ -68,7 +68,7 @@ impl RunFolder {
         };
         match (found.pop(), found.len()) {
             (Some(folder), 0) => Ok(folder),
-            (None, _) => Err(SinkError::NoSuchRun {
+            (None, _) => Err(OutputError::NoSuchRun {
                 run: run.to_owned(),
                 folder: runs,
             }),
@@ -79,7 +79,7 @@ impl RunFolder {
                 if others + 1 > SHOWN {
                     some.push(format!("{} more", others + 1 - SHOWN));
                 }
-                Err(SinkError::Ambiguous {
+                Err(OutputError::Ambiguous {
                     run: run.to_owned(),
                     folder: runs,
                     count: others + 1,
@@ -93,9 +93,9 @@ impl RunFolder {
     /// the newest run that is not finished. One that cannot be read is passed over.
     ///
     /// # Errors
-    /// [`SinkError::NothingToResume`], or why a run cannot be read if there is no
+    /// [`OutputError::NothingToResume`], or why a run cannot be read if there is no
     /// other to resume, and those of [`RunFolder::locate`].
-    pub fn to_resume(output: &Path, run: &str) -> Result<Self, SinkError> {
+    pub fn to_resume(output: &Path, run: &str) -> Result<Self, OutputError> {
         if run != "last" {
             return Self::locate(output, run);
         }
@@ -109,7 +109,7 @@ impl RunFolder {
                 }
             }
         }
-        Err(unreadable.unwrap_or_else(|| SinkError::NothingToResume {
+        Err(unreadable.unwrap_or_else(|| OutputError::NothingToResume {
             folder: output.join("runs"),
         }))
     }
@@ -152,8 +152,8 @@ impl RunFolder {
     /// How far the run has come.
     ///
     /// # Errors
-    /// [`SinkError::Journal`] if its journal cannot be read.
-    pub fn state(&self) -> Result<RunState, SinkError> {
+    /// [`OutputError::Journal`] if its journal cannot be read.
+    pub fn state(&self) -> Result<RunState, OutputError> {
         let journal = Journal::read(&self.journal())?;
         let meta = journal.meta()?;
         let answered = journal.answered()?;
@@ -187,8 +187,8 @@ impl RunFolder {
 /// something is there, or else a run under `output` (`last`, or an id's start).
 ///
 /// # Errors
-/// [`SinkError::NoSuchRun`] or [`SinkError::Ambiguous`] for the name of a run.
-pub fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, SinkError> {
+/// [`OutputError::NoSuchRun`] or [`OutputError::Ambiguous`] for the name of a run.
+pub fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, OutputError> {
     let is_id =
         |text: &&str| !text.is_empty() && text.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
     let run = named.to_str().filter(|text| *text == "last" || is_id(text));
@@ -199,7 +199,7 @@ pub fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, SinkError> {
             && named.extension().is_none()
             && named.file_name() == Some(named.as_os_str()) =>
         {
-            Err(SinkError::NoSuchAnswers {
+            Err(OutputError::NoSuchAnswers {
                 named: named.to_owned(),
                 folder: output.join("runs"),
             })
@@ -236,10 +236,10 @@ mod tests {
                 && error.contains("019a-2, 019a-1; give more"),
             "{error}"
         );
-        assert!(matches!(id("019c"), Err(SinkError::NoSuchRun { .. })));
+        assert!(matches!(id("019c"), Err(OutputError::NoSuchRun { .. })));
         assert!(matches!(
             RunFolder::to_resume(output, "019a"),
-            Err(SinkError::Ambiguous { .. })
+            Err(OutputError::Ambiguous { .. })
         ));
     }
 
@@ -256,7 +256,7 @@ mod tests {
         std::fs::write(run("019c"), "").unwrap();
         let error = RunFolder::to_resume(output, "last").unwrap_err();
         assert!(
-            matches!(&error, SinkError::Journal(_)) && error.to_string().contains("019c"),
+            matches!(&error, OutputError::Journal(_)) && error.to_string().contains("019c"),
             "the newest that cannot be read is named: {error}"
         );
         let meta = RunMeta {

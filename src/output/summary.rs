@@ -12,7 +12,7 @@ use crate::score::{EpochCard, Rule, Scorecard, ScoredRow};
 use finqa_agents::agents::Call;
 use finqa_agents::models::{Cost, UsageByNode};
 
-use super::folder::{SinkError, write_atomic};
+use super::folder::{OutputError, write_atomic};
 
 /// What a run comes to: the scorecard's rates lie flat beside it, from 0 to 1.
 #[derive(Clone, Debug, Serialize)]
@@ -129,8 +129,8 @@ impl Tally {
     /// no row yet, which were paid for all the same.
     ///
     /// # Errors
-    /// [`SinkError`] if the journal cannot be read.
-    pub fn finish(mut self, journal: &Journal) -> Result<Summary, SinkError> {
+    /// [`OutputError`] if the journal cannot be read.
+    pub fn finish(mut self, journal: &Journal) -> Result<Summary, OutputError> {
         let run = journal.meta()?;
         for call in journal.open_calls()?.values().flatten() {
             self.call(call);
@@ -165,8 +165,8 @@ impl Tally {
 /// Sums a journal up.
 ///
 /// # Errors
-/// [`SinkError`] if it cannot be read.
-pub fn summarise(journal: &Journal) -> Result<Summary, SinkError> {
+/// [`OutputError`] if it cannot be read.
+pub fn summarise(journal: &Journal) -> Result<Summary, OutputError> {
     let mut tally = Tally::default();
     journal.for_each_row(|row| tally.add(&row))?;
     tally.finish(journal)
@@ -175,13 +175,13 @@ pub fn summarise(journal: &Journal) -> Result<Summary, SinkError> {
 /// Writes `summary.json`.
 ///
 /// # Errors
-/// [`SinkError`] if it cannot be written.
-pub fn write_summary(path: &Path, summary: &Summary) -> Result<(), SinkError> {
+/// [`OutputError`] if it cannot be written.
+pub fn write_summary(path: &Path, summary: &Summary) -> Result<(), OutputError> {
     write_atomic(path, |file| {
         serde_json::to_writer_pretty(&mut *file, summary)
             .map_err(std::io::Error::from)
             .and_then(|()| file.write_all(b"\n"))
-            .map_err(|source| SinkError::Write {
+            .map_err(|source| OutputError::Write {
                 path: path.to_owned(),
                 source,
             })
@@ -193,8 +193,8 @@ pub fn write_summary(path: &Path, summary: &Summary) -> Result<(), SinkError> {
 /// a comment on the settings.
 ///
 /// # Errors
-/// [`SinkError`] if it cannot be written.
-pub fn write_config(path: &Path, meta: &RunMeta, note: Option<&str>) -> Result<(), SinkError> {
+/// [`OutputError`] if it cannot be written.
+pub fn write_config(path: &Path, meta: &RunMeta, note: Option<&str>) -> Result<(), OutputError> {
     let RunMeta {
         id,
         started,
@@ -212,7 +212,7 @@ pub fn write_config(path: &Path, meta: &RunMeta, note: Option<&str>) -> Result<(
     );
     write_atomic(path, |file| {
         file.write_all(text.as_bytes())
-            .map_err(|source| SinkError::Write {
+            .map_err(|source| OutputError::Write {
                 path: path.to_owned(),
                 source,
             })

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::output::SinkError;
+use crate::output::OutputError;
 use crate::run::JournalError;
 
 /// A run, or part of it, that a tracking server did not get.
@@ -122,7 +122,7 @@ pub enum MlflowError {
     },
     /// The record cannot be written.
     #[error(transparent)]
-    Sink(#[from] SinkError),
+    Sink(#[from] OutputError),
     /// The journal cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::output::SinkError;
+use crate::output::OutputError;
 use crate::output::folder::write_atomic;
 use finqa_core::files;
 
@@ -119,7 +119,7 @@ impl Record {
             serde_json::to_writer_pretty(&mut *file, self)
                 .map_err(std::io::Error::from)
                 .and_then(|()| file.write_all(b"\n"))
-                .map_err(|source| SinkError::Write {
+                .map_err(|source| OutputError::Write {
                     path: path.clone(),
                     source,
                 })

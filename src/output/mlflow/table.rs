@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::output::SinkError;
+use crate::output::OutputError;
 use crate::run::{Journal, Row};
 
 /// Its name among the files, which the tag `mlflow.loggedArtifacts` repeats.
@@ -38,8 +38,8 @@ const COLUMNS: &[&str] = &[
 /// The table as JSON in pandas' `split` form.
 ///
 /// # Errors
-/// [`SinkError`] if the journal cannot be read.
-pub(super) fn table(journal: &Journal) -> Result<String, SinkError> {
+/// [`OutputError`] if the journal cannot be read.
+pub(super) fn table(journal: &Journal) -> Result<String, OutputError> {
     let mut data = Vec::new();
     journal.for_each_row(|row| data.push(cells(&row)))?;
     Ok(json!({"columns": COLUMNS, "data": data}).to_string())

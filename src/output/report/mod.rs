@@ -30,7 +30,7 @@ use crate::dataset::QuestionKey;
 use crate::run::Row;
 
 use super::Summary;
-use super::folder::{SinkError, write_atomic};
+use super::folder::{OutputError, write_atomic};
 use detail::Details;
 use elements::{Elements, Store};
 use glance::{Glance, Index};
@@ -110,14 +110,14 @@ impl<'a> Report<'a> {
     /// Writes the report, whole or not at all.
     ///
     /// # Errors
-    /// [`SinkError`] if anything could not be written.
+    /// [`OutputError`] if anything could not be written.
     pub fn write(
         mut self,
         path: &Path,
         summary: &Summary,
         causes: &Causes,
-    ) -> Result<(), SinkError> {
-        let error = |source| SinkError::Write {
+    ) -> Result<(), OutputError> {
+        let error = |source| OutputError::Write {
             path: path.to_owned(),
             source,
         };
@@ -156,8 +156,8 @@ impl Page<'_> {
         path: &Path,
         view: &impl Serialize,
         elements: Elements,
-    ) -> Result<(), SinkError> {
-        let frame = self.render(view).map_err(|source| SinkError::Page {
+    ) -> Result<(), OutputError> {
+        let frame = self.render(view).map_err(|source| OutputError::Page {
             path: path.to_owned(),
             source,
         })?;
@@ -166,7 +166,7 @@ impl Page<'_> {
             file.write_all(head.as_bytes())
                 .and_then(|()| elements.copy_to(file))
                 .and_then(|()| file.write_all(tail.as_bytes()))
-                .map_err(|source| SinkError::Write {
+                .map_err(|source| OutputError::Write {
                     path: path.to_owned(),
                     source,
                 })

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::dataset::{Document, Gold, Kind, Question};
 use crate::env_data::question_key;
-use crate::output::{SinkError, write_rows};
+use crate::output::{OutputError, write_rows};
 use crate::play::{Ending, Played};
 use crate::run::{Mode, Row};
 use crate::score::Scores;
@@ -22,12 +22,12 @@ use finqa_env::data::{Catalog, EnvQuestion, bare_question};
 /// path, or `None` if no question was built from `ConvFinQA`.
 ///
 /// # Errors
-/// [`SinkError`] if the file cannot be written.
+/// [`OutputError`] if the file cannot be written.
 pub fn write(
     path: &Path,
     episodes: &[Arc<Played>],
     catalog: Option<&Catalog>,
-) -> Result<Option<PathBuf>, SinkError> {
+) -> Result<Option<PathBuf>, OutputError> {
     let known: HashMap<&str, (usize, &EnvQuestion)> = catalog
         .map(|catalog| {
             let questions = catalog.questions().iter().enumerate();

@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use percent_encoding::utf8_percent_encode;
 
 use crate::analysis::{Answers, Comparison};
-use crate::output::folder::SinkError;
+use crate::output::folder::OutputError;
 
 use super::Page;
 
@@ -30,15 +30,15 @@ impl ComparisonPage<'_> {
     /// Writes the page, whole or not at all.
     ///
     /// # Errors
-    /// [`SinkError`] if it cannot be written.
-    pub fn write(&self, path: &Path) -> Result<(), SinkError> {
+    /// [`OutputError`] if it cannot be written.
+    pub fn write(&self, path: &Path) -> Result<(), OutputError> {
         let glances = pairs::glances(self.comparison, self.answers);
         let links = self
             .reports
             .map(|report| report.and_then(|report| link(path, report)));
         let view = view::View::of(self, &glances, &links);
         let elements = pairs::elements(&glances, &view.names(), &links).map_err(|source| {
-            SinkError::Write {
+            OutputError::Write {
                 path: path.to_owned(),
                 source,
             }
