@@ -7,6 +7,8 @@ pub mod browser;
 pub mod cli;
 pub mod fault_server;
 pub mod file_server;
+#[path = "../../crates/finqa-env/tests/it/support/hub.rs"]
+pub mod hub;
 pub mod published;
 pub mod python;
 pub mod screen;

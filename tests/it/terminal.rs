@@ -243,7 +243,8 @@ fn commands_that_print_data_show_what_a_terminal_would_obey() {
     record["qa"]["exe_ans"] = json!(918_273.0);
     record["id"] = json!(evil_id);
     place.write("evil.json", &json!([record]).to_string());
-    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/finqa-env/data");
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("crates/finqa-env/tests/fixtures/finqa-env/data");
     copy(&fixture, &place.path("env"));
     place.write(&format!("env/input_companies/acme/{EVIL}.json"), "{");
     for (arguments, code) in [

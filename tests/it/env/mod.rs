@@ -1,11 +1,6 @@
-//! Tests of `env`: data, tools, reward and episodes.
+//! Tests of `convfinqa env build` and `env download`. Those of data, tools, reward
+//! and episodes are in `crates/finqa-env`.
 
-mod budget;
 mod build;
 mod data;
 mod download;
-mod episode;
-mod escapes;
-mod hub_limits;
-mod reward;
-mod tools;

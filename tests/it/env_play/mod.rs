@@ -25,7 +25,10 @@ use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply, Request};
 
 /// The synthetic data directory in the reference's layout: 12 questions.
-const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/finqa-env/data");
+const FIXTURE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/crates/finqa-env/tests/fixtures/finqa-env/data"
+);
 
 /// Our own server on a thread of its own; it ends when dropped.
 struct Serving {

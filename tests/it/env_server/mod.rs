@@ -1,32 +1,14 @@
-//! The environment's server, spoken to over real sockets: by hand-made
-//! messages here, by the public Python clients in `python`.
+//! `convfinqa env serve` and `env check`, and the server spoken to by the public
+//! Python clients. Its other tests are in `crates/finqa-env`.
 
-mod abuse;
 mod cli;
-mod http;
-mod mcp;
-mod memory;
-mod patience;
 mod python;
-mod sessions;
-mod socket;
 
 use std::sync::Arc;
 
 use finqa_env::episode::Rules;
 use finqa_env::server::{RunningServer, ServerOptions, spawn_in_process};
 use finqa_env::tools::{ToolLimits, Tools};
-use futures::{SinkExt, StreamExt};
-use serde_json::{Value, json};
-use tokio::net::TcpStream;
-use tokio_tungstenite::tungstenite::Message;
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
-
-/// Tools over the data that is built in.
-fn tools() -> Arc<Tools> {
-    let catalog = convfinqa::env_data::builtin().expect("the built-in data");
-    Arc::new(Tools::new(Arc::new(catalog), ToolLimits::default()))
-}
 
 /// Options for a test: a free port.
 fn options() -> ServerOptions {
@@ -37,144 +19,9 @@ fn options() -> ServerOptions {
 }
 
 async fn start(options: ServerOptions) -> RunningServer {
-    start_with(options, Rules::default()).await
-}
-
-async fn start_with(options: ServerOptions, rules: Rules) -> RunningServer {
-    spawn_in_process(tools(), rules, options)
+    let catalog = convfinqa::env_data::builtin().expect("the built-in data");
+    let tools = Tools::new(Arc::new(catalog), ToolLimits::default());
+    spawn_in_process(Arc::new(tools), Rules::default(), options)
         .await
         .expect("a free port on loopback")
-}
-
-/// A WebSocket to the server.
-struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
-
-impl Socket {
-    async fn open(server: &RunningServer, path: &str) -> Self {
-        let url = format!("ws://{}{path}", server.address());
-        let (stream, _) = tokio_tungstenite::connect_async(url)
-            .await
-            .expect("a socket");
-        Self(stream)
-    }
-
-    /// From an address of its own, as another client.
-    #[cfg(target_os = "linux")]
-    async fn open_from(server: &RunningServer, address: [u8; 4]) -> Self {
-        let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
-        socket
-            .bind((address, 0).into())
-            .expect("an address of loopback");
-        let stream = socket.connect(server.address()).await.expect("connected");
-        let url = format!("ws://{}/ws", server.address());
-        let stream = MaybeTlsStream::Plain(stream);
-        let (stream, _) = tokio_tungstenite::client_async(url, stream)
-            .await
-            .expect("a socket");
-        Self(stream)
-    }
-
-    async fn send(&mut self, text: &str) {
-        self.0.send(Message::text(text)).await.expect("sent");
-    }
-
-    /// The next text, as JSON; `None` once the server has closed.
-    async fn next(&mut self) -> Option<Value> {
-        loop {
-            match self.0.next().await {
-                Some(Ok(Message::Text(text))) => {
-                    return Some(serde_json::from_str(&text).expect("JSON"));
-                }
-                Some(Ok(Message::Close(_)) | Err(_)) | None => return None,
-                Some(Ok(_)) => {}
-            }
-        }
-    }
-
-    /// Sends a text and gives the answer.
-    async fn raw(&mut self, text: &str) -> Value {
-        self.send(text).await;
-        self.next().await.expect("an answer")
-    }
-
-    /// Sends a message and gives the answer.
-    async fn ask(&mut self, message: Value) -> Value {
-        self.raw(&message.to_string()).await
-    }
-
-    /// One step; gives the observation message's `data`.
-    async fn step(&mut self, tool: &str, arguments: Value) -> Value {
-        let action = json!({"type": "call_tool", "tool_name": tool, "arguments": arguments});
-        let answer = self.ask(json!({"type": "step", "data": action})).await;
-        assert_eq!(answer["type"], "observation", "{answer}");
-        answer["data"].clone()
-    }
-
-    /// The close frame's code, after any texts before it.
-    async fn close_code(&mut self) -> Option<u16> {
-        loop {
-            match self.0.next().await {
-                Some(Ok(Message::Close(frame))) => return frame.map(|frame| frame.code.into()),
-                Some(Ok(_)) => {}
-                Some(Err(_)) | None => return None,
-            }
-        }
-    }
-}
-
-/// An HTTP request by hand; gives status, headers and body.
-async fn request(
-    server: &RunningServer,
-    method: &str,
-    path: &str,
-    headers: &[(&str, &str)],
-    body: &str,
-) -> (u16, http_types::HeaderMap, String) {
-    finqa_agents::models::install_crypto();
-    let client = reqwest::Client::builder()
-        .no_proxy()
-        .build()
-        .expect("a client");
-    let url = format!("{}{path}", server.url());
-    let mut request = client.request(method.parse().expect("a method"), url);
-    for (name, value) in headers {
-        request = request.header(*name, *value);
-    }
-    let answer = request
-        .body(body.to_owned())
-        .send()
-        .await
-        .expect("an answer");
-    let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
-    (status, headers, answer.text().await.expect("a body"))
-}
-
-use ::http as http_types;
-
-const JSON: &[(&str, &str)] = &[("content-type", "application/json")];
-
-/// POSTs JSON; gives status and JSON.
-async fn post(server: &RunningServer, path: &str, body: &str) -> (u16, Value) {
-    let (status, _, text) = request(server, "POST", path, JSON, body).await;
-    (
-        status,
-        serde_json::from_str(&text).unwrap_or(Value::String(text)),
-    )
-}
-
-/// GETs JSON; gives status and JSON.
-async fn get(server: &RunningServer, path: &str) -> (u16, Value) {
-    let (status, _, text) = request(server, "GET", path, &[], "").await;
-    (
-        status,
-        serde_json::from_str(&text).unwrap_or(Value::String(text)),
-    )
-}
-
-/// One JSON-RPC call over `POST /mcp`.
-async fn rpc(server: &RunningServer, method: &str, params: Value) -> Value {
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-    let (status, answer) = post(server, "/mcp", &body.to_string()).await;
-    assert_eq!(status, 200);
-    answer
 }

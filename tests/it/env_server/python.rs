@@ -103,7 +103,7 @@ async fn queries_answer_as_pandas_does_behind_openenvs_own_framework() {
     let venv = "openenv-0.2.3";
     let (Some(python), data) = (
         program(venv, "python"),
-        root().join("tests/fixtures/finqa-env/data"),
+        root().join("crates/finqa-env/tests/fixtures/finqa-env/data"),
     ) else {
         return;
     };

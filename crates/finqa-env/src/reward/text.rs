@@ -212,7 +212,7 @@ mod tests {
     /// The reference's own helpers, on its own examples.
     #[test]
     fn the_helper_vectors_agree() {
-        let text = include_str!("../../../../tests/vectors/reward_helper_vectors.csv");
+        let text = include_str!("../../tests/vectors/reward_helper_vectors.csv");
         let mut rows = 0;
         for row in csv::Reader::from_reader(text.as_bytes()).records() {
             let row = row.unwrap();

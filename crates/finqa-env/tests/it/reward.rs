@@ -19,7 +19,7 @@ fn vectors(text: &str) -> Vec<csv::StringRecord> {
 
 #[test]
 fn every_vector_of_the_reference_agrees() {
-    let rows = vectors(include_str!("../../vectors/reward_vectors.csv"));
+    let rows = vectors(include_str!("../vectors/reward_vectors.csv"));
     assert_eq!(rows.len(), 126);
     for row in &rows {
         let number = |i: usize| row[i].parse::<f64>().unwrap();
@@ -30,7 +30,7 @@ fn every_vector_of_the_reference_agrees() {
 
 #[test]
 fn what_raises_in_the_reference_is_an_error() {
-    let rows = vectors(include_str!("../../vectors/reward_vectors_exceptions.csv"));
+    let rows = vectors(include_str!("../vectors/reward_vectors_exceptions.csv"));
     assert_eq!(rows.len(), 4);
     for row in &rows {
         let got = compute_reward(&row[0], &row[1], 0.01, 1.0, Mode::Reference);
@@ -111,7 +111,7 @@ fn strict_refuses_what_scores_only_by_a_corner() {
 /// word for a truth, strict grades as the reference does.
 #[test]
 fn strict_agrees_on_honest_answers() {
-    for row in vectors(include_str!("../../vectors/reward_vectors.csv")) {
+    for row in vectors(include_str!("../vectors/reward_vectors.csv")) {
         if row[0].trim().is_empty() || row[1].trim().is_empty() || row[0].contains("inf") {
             continue;
         }

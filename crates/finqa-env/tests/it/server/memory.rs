@@ -87,7 +87,7 @@ async fn half_messages_of_many_sessions_share_one_bound() {
 
 /// A step whose result is about so many bytes, three times in its answer.
 fn large_result(bytes: usize) -> Value {
-    let catalog = convfinqa::env_data::builtin().expect("the built-in data");
+    let catalog = crate::tools::fixture();
     let (company, found) = catalog.companies().first_key_value().expect("a company");
     let table = found.tables.keys().next().expect("a table");
     let part = format!("replace(hex(zeroblob({})), '0', 'é')", bytes / 24);

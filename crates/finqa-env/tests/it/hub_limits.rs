@@ -1,13 +1,11 @@
-//! Hubs that list or send more than the benchmark can have, or names that a
-//! terminal would obey.
+//! Hubs that list or send more than the benchmark can have.
 
 use finqa_env::data::{HubLimits, HubOptions, download};
 use serde_json::json;
 use wiremock::matchers::{method, path};
 use wiremock::{Mock, ResponseTemplate};
 
-use super::download::{TABLE, client, entry, faulty, hub, options, run};
-use crate::support::cli::Workplace;
+use crate::support::hub::{TABLE, client, entry, hub, options};
 
 /// A listing of 3 GB was read, and as much was fetched as a hub would send.
 #[tokio::test]
@@ -78,21 +76,4 @@ async fn a_file_is_fetched_no_further_than_the_listing_says() {
     assert!(!error.is_network());
     let folder = dir.path().join("input_companies/acme");
     assert!(!folder.join("other.json").exists() && !folder.join("other.json.part").exists());
-}
-
-/// What a hub or an earlier download named a file is others' text.
-#[tokio::test]
-async fn names_of_files_are_shown_and_not_obeyed() {
-    let (hub, place) = (faulty(&[]).await, Workplace::new());
-    let folder = place.path("data/finqa/input_companies/acme");
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("\u{1b}[31m\u{202e}.json"), "{}").unwrap();
-    let ran = run(&place, &hub.url, &[]).await;
-    ran.succeeds();
-    assert!(ran.stdout.contains("␛[31m<U+202E>.json"), "{}", ran.stdout);
-    assert!(
-        !ran.stdout.contains(['\u{1b}', '\u{202e}']),
-        "{}",
-        ran.stdout
-    );
 }

@@ -25,8 +25,7 @@ fn income(query: &str) -> String {
 
 #[test]
 fn queries_answer_as_the_reference_does() {
-    let vectors: Value =
-        serde_json::from_str(include_str!("../../vectors/env_queries.json")).unwrap();
+    let vectors: Value = serde_json::from_str(include_str!("../vectors/env_queries.json")).unwrap();
     let tools = tools();
     let mut wrong = Vec::new();
     for v in vectors["queries"].as_array().unwrap() {
@@ -69,8 +68,7 @@ fn table_of(json: &str) -> Tools {
 
 #[test]
 fn tables_are_typed_as_pandas_types_them() {
-    let vectors: Value =
-        serde_json::from_str(include_str!("../../vectors/env_tables.json")).unwrap();
+    let vectors: Value = serde_json::from_str(include_str!("../vectors/env_tables.json")).unwrap();
     for v in vectors.as_array().unwrap() {
         let tools = table_of(v["json"].as_str().unwrap());
         let columns = &tools.catalog().table("c", "t").unwrap().columns;
@@ -103,8 +101,7 @@ fn tables_are_typed_as_pandas_types_them() {
 
 #[test]
 fn floats_are_printed_as_pandas_prints_them() {
-    let vectors: Value =
-        serde_json::from_str(include_str!("../../vectors/env_queries.json")).unwrap();
+    let vectors: Value = serde_json::from_str(include_str!("../vectors/env_queries.json")).unwrap();
     let floats: Vec<f64> = vectors["floats"]
         .as_array()
         .unwrap()

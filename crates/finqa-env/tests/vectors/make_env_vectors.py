@@ -1,7 +1,7 @@
 """Writes env_tables.json and env_queries.json: what pandas 3.0.2 and SQLite make
 of tables and queries, the way the reference environment calls them.
 
-    pip install pandas==3.0.2 && python tests/vectors/make_env_vectors.py
+    pip install pandas==3.0.2 && python crates/finqa-env/tests/vectors/make_env_vectors.py
 """
 import io, json, os, random, sqlite3, warnings
 import pandas as pd

@@ -1,0 +1,72 @@
+//! Loading and checking data directories.
+
+use std::path::Path;
+
+use finqa_env::data::{Catalog, EnvError};
+
+use super::tools::fixture;
+
+#[test]
+fn the_fixture_is_read_and_its_gaps_are_named() {
+    let report = fixture().check();
+    assert_eq!(
+        (report.companies, report.tables, report.questions),
+        (2, 7, 12)
+    );
+    assert_eq!(report.problems.len(), 2, "{:?}", report.problems);
+    assert!(report.problems[0].contains("orphan_file.json: not described"));
+    assert!(report.problems[1].ends_with("ghost_table: there is no such table"));
+}
+
+#[test]
+fn bad_directories_say_what_and_where() {
+    let missing = Catalog::load(Path::new("no/such/folder")).unwrap_err();
+    assert!(matches!(missing, EnvError::Io { .. }));
+    assert!(missing.to_string().contains("finqa.csv"), "{missing}");
+
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write(
+        "benchmark_questions/finqa.csv",
+        "id,user_query,answer\n1,q,a\n",
+    );
+    write("input_companies/tables_cleaned_all_companies.json", "{}");
+    let text = Catalog::load(dir.path()).unwrap_err().to_string();
+    assert!(text.ends_with("there is no column `company`"), "{text}");
+
+    write(
+        "benchmark_questions/finqa.csv",
+        "id,user_query,company,answer\n1,q,c,\n",
+    );
+    assert!(matches!(
+        Catalog::load(dir.path()),
+        Err(EnvError::NoQuestions { .. })
+    ));
+
+    let rows = "id,user_query,company,answer\n007,q,c,None\n2,q,c,a,too many\n3,q,nobody,5\n";
+    write("benchmark_questions/finqa.csv", rows);
+    write("input_companies/c/bad.json", "{\"a\": ");
+    write("input_companies/c/t.json", "{\"a\": [1]}");
+    let catalog = Catalog::load(dir.path()).unwrap();
+    let first = &catalog.questions()[0];
+    assert_eq!((first.id.as_str(), first.answer.as_str()), ("007", "None"));
+    let problems = catalog.check().problems.join("\n");
+    for part in [
+        "line 3: 5 fields",
+        "bad.json: EOF",
+        "no company `nobody`",
+        "t.json: not described",
+    ] {
+        assert!(problems.contains(part), "{part}: {problems}");
+    }
+
+    write("input_companies/tables_cleaned_all_companies.json", "[1]");
+    assert!(matches!(
+        Catalog::load(dir.path()),
+        Err(EnvError::Metadata { .. })
+    ));
+}

@@ -1,0 +1,228 @@
+//! The benchmark's download, against a hub on this machine.
+
+use std::path::Path;
+use std::time::Duration;
+
+use finqa_env::data::{Catalog, Fetched, HubError, HubEvent, HubOptions, download};
+use serde_json::{Value, json};
+use wiremock::matchers::{method, path, query_param, query_param_is_missing};
+use wiremock::{Mock, MockServer, ResponseTemplate};
+
+use crate::support::file_server::{Act, FileServer};
+use crate::support::hub::{
+    FILES, METADATA, QUESTIONS, TABLE, at, bytes, client, entry, faulty, hub, options, options_at,
+};
+
+#[tokio::test]
+async fn a_download_is_a_data_directory_and_is_not_repeated() {
+    let (server, dir) = (hub(Vec::new()).await, tempfile::tempdir().unwrap());
+    let mut events = Vec::new();
+    let fetched = download(&client(), dir.path(), &options(&server), &mut |e| {
+        events.push(e)
+    })
+    .await;
+    assert_eq!(fetched.unwrap().commit, "c0ffee");
+    assert!(matches!(&events[0], HubEvent::Listed { files: 3, .. }));
+    assert_eq!(events.len(), 4);
+    assert_eq!(Catalog::load(dir.path()).unwrap().questions().len(), 12);
+    assert!(!dir.path().join("README.md").exists());
+
+    // A damaged file is fetched again, the others are not.
+    std::fs::write(dir.path().join(TABLE), "damaged").unwrap();
+    let before = server.received_requests().await.unwrap().len();
+    download(&client(), dir.path(), &options(&server), &mut |_| {})
+        .await
+        .unwrap();
+    assert_eq!(
+        server.received_requests().await.unwrap().len(),
+        before + 3 + 1
+    );
+    assert_eq!(std::fs::read(dir.path().join(TABLE)).unwrap(), bytes(TABLE));
+}
+
+#[tokio::test]
+async fn a_file_that_is_not_the_published_one_is_refused() {
+    for kind in [json!({}), json!({"lfs": {"oid": "0".repeat(64)}})] {
+        let mut wrong = entry(TABLE);
+        wrong["path"] = json!("input_companies/acme/other.json");
+        if let Some(large) = kind.get("lfs") {
+            wrong["lfs"] = large.clone();
+        }
+        let (server, dir) = (hub(vec![wrong]).await, tempfile::tempdir().unwrap());
+        Mock::given(method("GET"))
+            .and(path(
+                "/datasets/snorkelai/finqa-data/resolve/c0ffee/input_companies/acme/other.json",
+            ))
+            .respond_with(ResponseTemplate::new(200).set_body_string("{}"))
+            .mount(&server)
+            .await;
+        let error = download(&client(), dir.path(), &options(&server), &mut |_| {})
+            .await
+            .unwrap_err();
+        assert!(
+            matches!(error, HubError::File(_)) && !error.is_network(),
+            "{error}"
+        );
+        assert!(!dir.path().join("input_companies/acme/other.json").exists());
+    }
+}
+
+#[tokio::test]
+async fn a_listing_cannot_leave_the_folder() {
+    let evil =
+        json!({"type": "file", "path": "input_companies/../../evil.json", "oid": "x", "size": 1});
+    let (server, dir) = (hub(vec![evil]).await, tempfile::tempdir().unwrap());
+    let error = download(&client(), dir.path(), &options(&server), &mut |_| {})
+        .await
+        .unwrap_err();
+    assert!(matches!(error, HubError::Path { .. }), "{error}");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+#[tokio::test]
+async fn a_hub_that_is_none_is_a_network_error() {
+    let (server, dir) = (MockServer::start().await, tempfile::tempdir().unwrap());
+    let error = download(&client(), dir.path(), &options(&server), &mut |_| {})
+        .await
+        .unwrap_err();
+    assert!(
+        error.is_network() && error.to_string().contains("404"),
+        "{error}"
+    );
+}
+
+async fn fetch(hub: &FileServer, folder: &Path) -> (Result<Fetched, HubError>, Vec<HubEvent>) {
+    let mut events = Vec::new();
+    let options = HubOptions {
+        attempts: 3,
+        read_timeout: Duration::from_millis(300),
+        ..options_at(hub.url.clone())
+    };
+    let fetched = download(&client(), folder, &options, &mut |e| events.push(e)).await;
+    (fetched, events)
+}
+
+#[tokio::test]
+async fn a_file_that_is_cut_is_gone_on_with_where_it_broke() {
+    let (hub, dir) = (
+        faulty(&[
+            (METADATA, Act::Cut(100)),
+            (METADATA, Act::Status("503 Busy")),
+            (METADATA, Act::Cut(50)),
+            (METADATA, Act::Silent),
+        ])
+        .await,
+        tempfile::tempdir().unwrap(),
+    );
+    let (fetched, events) = fetch(&hub, dir.path()).await;
+    fetched.unwrap();
+    assert_eq!(
+        hub.ranges_of(&at(METADATA)),
+        ["", "bytes=100-", "bytes=100-", "bytes=150-", "bytes=150-"]
+    );
+    assert_eq!(
+        std::fs::read(dir.path().join(METADATA)).unwrap(),
+        bytes(METADATA)
+    );
+    let retries = events
+        .iter()
+        .filter(|event| matches!(event, HubEvent::Retrying { path, .. } if path == METADATA));
+    assert_eq!(retries.count(), 4);
+}
+
+/// What one call could not finish, the next goes on with.
+#[tokio::test]
+async fn a_download_that_was_given_up_is_resumed_by_the_next() {
+    let acts = [(METADATA, Act::Cut(100))]
+        .into_iter()
+        .chain(vec![(METADATA, Act::Status("503 Busy")); 3])
+        .collect::<Vec<_>>();
+    let (hub, dir) = (faulty(&acts).await, tempfile::tempdir().unwrap());
+    let (given_up, _) = fetch(&hub, dir.path()).await;
+    assert!(given_up.unwrap_err().is_network());
+    assert!(
+        !dir.path().join(METADATA).exists(),
+        "no file of that name before it is whole"
+    );
+    let (fetched, _) = fetch(&hub, dir.path()).await;
+    assert_eq!(fetched.unwrap().unlisted, Vec::<String>::new());
+    assert_eq!(hub.ranges_of(&at(METADATA)).last().unwrap(), "bytes=100-");
+    let before = hub.requests();
+    fetch(&hub, dir.path()).await.0.unwrap();
+    assert_eq!(
+        hub.requests(),
+        before + 2,
+        "only the listing is asked again"
+    );
+}
+
+#[tokio::test]
+async fn a_listing_that_stalls_or_lies_is_asked_again_or_named() {
+    let revision = "/api/datasets/snorkelai/finqa-data/revision/main";
+    let passing = faulty(&[(revision, Act::Status("503 Busy")), (revision, Act::Silent)]).await;
+    let dir = tempfile::tempdir().unwrap();
+    fetch(&passing, dir.path()).await.0.unwrap();
+    let lying = faulty(&[(revision, Act::Lie)]).await;
+    let dir = tempfile::tempdir().unwrap();
+    let error = fetch(&lying, dir.path()).await.0.unwrap_err();
+    assert!(matches!(error, HubError::Listing { .. }), "{error}");
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+}
+
+/// A mirror passes the hub's own links on, or they would be followed past it or
+/// the rest of the listing be left out.
+#[tokio::test]
+async fn the_next_page_is_asked_of_the_mirror() {
+    let server = MockServer::start().await;
+    let get = |at: &str| Mock::given(method("GET")).and(path(at.to_owned()));
+    let tree = "/api/datasets/snorkelai/finqa-data/tree/c0ffee";
+    get("/api/datasets/snorkelai/finqa-data/revision/main")
+        .respond_with(ResponseTemplate::new(200).set_body_json(json!({"sha": "c0ffee"})))
+        .mount(&server)
+        .await;
+    let page = |entries: Value, link: &str| {
+        ResponseTemplate::new(200)
+            .insert_header("link", link)
+            .set_body_json(entries)
+    };
+    let next = format!("<https://hub.invalid{tree}?recursive=true&cursor=2>; rel=\"next\"");
+    get(tree)
+        .and(query_param_is_missing("cursor"))
+        .respond_with(page(json!([entry(QUESTIONS), entry(METADATA)]), &next))
+        .mount(&server)
+        .await;
+    get(tree)
+        .and(query_param("cursor", "2"))
+        .respond_with(page(json!([entry(TABLE)]), ""))
+        .mount(&server)
+        .await;
+    for file in FILES {
+        get(&at(file))
+            .respond_with(ResponseTemplate::new(200).set_body_bytes(bytes(file)))
+            .mount(&server)
+            .await;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    download(&client(), dir.path(), &options(&server), &mut |_| {})
+        .await
+        .unwrap();
+    assert!(dir.path().join(TABLE).exists());
+
+    let elsewhere = MockServer::start().await;
+    Mock::given(path("/api/datasets/snorkelai/finqa-data/revision/main"))
+        .respond_with(ResponseTemplate::new(200).set_body_json(json!({"sha": "c0ffee"})))
+        .mount(&elsewhere)
+        .await;
+    Mock::given(path(tree))
+        .respond_with(page(
+            json!([entry(QUESTIONS)]),
+            "<http://x.invalid/other>; rel=\"next\"",
+        ))
+        .mount(&elsewhere)
+        .await;
+    let dir = tempfile::tempdir().unwrap();
+    let error = download(&client(), dir.path(), &options(&elsewhere), &mut |_| {})
+        .await
+        .unwrap_err();
+    assert!(error.to_string().contains("another listing"), "{error}");
+}
