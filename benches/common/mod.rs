@@ -84,7 +84,7 @@ pub async fn run(
     let journal = Journal::create(&path, &meta, None).unwrap();
     let scheduler = Scheduler {
         plan,
-        pair: Arc::new(pair),
+        solver: Arc::new(pair),
         concurrency: 8,
         price: Arc::new(|_| None),
         stop: Stop::default(),

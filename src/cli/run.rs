@@ -15,6 +15,7 @@ use crate::run::{Event, Finish, Identity, Journal, JournalError, Plan, RunError,
 use crate::telemetry::Telemetry;
 use finqa_agents::agents::Pair;
 use finqa_agents::models::{CallEvent, Observer, PriceOf, Stop};
+use finqa_agents::solve::Solver;
 
 use super::args::RunArgs;
 use super::provider::{self, Answering};
@@ -134,7 +135,7 @@ async fn traced_job(
     let running = asking.map(|asking| {
         let scheduler = Scheduler {
             plan: asking.plan,
-            pair: asking.pair,
+            solver: asking.solver,
             concurrency: settings.concurrency.unwrap_or(asking.concurrency),
             price: asking.price,
             stop,
@@ -186,7 +187,7 @@ struct Job {
 
 struct Asking {
     plan: Plan,
-    pair: Arc<Pair>,
+    solver: Arc<dyn Solver>,
     /// Conversations in flight at a time, if the settings do not say.
     concurrency: usize,
     price: PriceOf,
@@ -242,7 +243,7 @@ fn prepare(
         records: Ok(dataset),
         asking: Some(Asking {
             plan,
-            pair: Arc::new(Pair::new(&answering.pair)?),
+            solver: Arc::new(Pair::new(&answering.pair)?),
             concurrency: answering.default_concurrency(),
             price: answering.price(),
         }),

@@ -12,8 +12,9 @@ use thiserror::Error;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::{JoinError, JoinSet};
 
-use finqa_agents::agents::{Answer, Call, Pair};
+use finqa_agents::agents::{Answer, Call};
 use finqa_agents::models::{PriceOf, Stop};
+use finqa_agents::solve::Solver;
 
 use super::event::{Event, Finish};
 use super::health::Health;
@@ -37,7 +38,7 @@ pub struct Scheduler {
     /// What is asked.
     pub plan: Plan,
     /// Who answers.
-    pub pair: Arc<Pair>,
+    pub solver: Arc<dyn Solver>,
     /// Units in flight at a time; at least 1.
     pub concurrency: usize,
     /// What replies cost.
@@ -100,7 +101,7 @@ impl Scheduler {
         let (writer, thread) = writer::spawn(journal, last);
         let health = Arc::new(Health::default());
         let worker = Arc::new(Worker {
-            pair: self.pair,
+            solver: self.solver,
             price: self.price,
             writer,
             events: events.clone(),

@@ -10,10 +10,9 @@ use tracing::Instrument;
 
 use crate::dataset::{HistoryEntry, Outcome, Question};
 use crate::score::Scores;
-use finqa_agents::agents::{
-    self, Answer, Call, CallMemory, Interruption, Pair, Settled, own_history,
-};
+use finqa_agents::agents::{self, Answer, Call, CallMemory, Interruption, Settled, own_history};
 use finqa_agents::models::{Cost, PriceOf, Stop};
+use finqa_agents::solve::Solver;
 
 use super::event::Event;
 use super::health::Health;
@@ -25,7 +24,7 @@ use super::writer::Writer;
 
 /// What the tasks of a run share.
 pub(super) struct Worker {
-    pub pair: Arc<Pair>,
+    pub solver: Arc<dyn Solver>,
     pub price: PriceOf,
     pub writer: Writer,
     pub events: mpsc::Sender<Event>,
@@ -135,8 +134,8 @@ impl Worker {
         let started = Instant::now();
         let span = self.trace.question(planned);
         let asked = self
-            .pair
-            .ask(question, planned.epoch, memory, self.stop.clone(), &tell)
+            .solver
+            .solve(question, planned.epoch, memory, self.stop.clone(), &tell)
             .instrument(span.clone())
             .await
             .and_then(|settled| match settled.outcome {

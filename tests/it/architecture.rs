@@ -25,6 +25,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("graph", &[]),
     ("offline", &[]),
     ("agents", &["prompt", "models", "graph", "parse", "offline"]),
+    ("solve", &["agents", "models"]),
     // finqa-env
     ("python", &[]),
     ("data", &["python"]),
@@ -36,7 +37,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("dataset", &[]),
     ("score", &["dataset"]),
     ("config", &["agents", "run"]),
-    ("run", &["dataset", "agents", "models", "score", "config"]),
+    (
+        "run",
+        &["dataset", "agents", "models", "score", "config", "solve"],
+    ),
     // Of `models` what calls used and cost. The tables of what `analysis` finds and of the episodes that `play` plays
     // are drawn with those of a run.
     (

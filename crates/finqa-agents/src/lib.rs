@@ -14,4 +14,5 @@ pub mod models;
 pub mod offline;
 pub mod parse;
 pub mod prompt;
+pub mod solve;
 pub mod telemetry;

@@ -340,7 +340,7 @@ async fn a_resume_does_not_read_what_was_sent_and_replied() {
     let dataset = dataset.pick(&[0, 1, 2]);
     let scheduler = Scheduler {
         plan: Plan::new(&dataset, Mode::Conversations, HistoryMode::Own, 1).unwrap(),
-        pair: Arc::new(Pair::new(&PairOptions::new(Backend::Offline)).unwrap()),
+        solver: Arc::new(Pair::new(&PairOptions::new(Backend::Offline)).unwrap()),
         concurrency: 1,
         price: Arc::new(|_| None),
         stop: Stop::default(),

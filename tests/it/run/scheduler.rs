@@ -120,7 +120,7 @@ async fn ran(
     let (sender, mut received) = mpsc::channel(4096);
     let scheduler = Scheduler {
         plan,
-        pair: Arc::new(Pair::new(&options).unwrap()),
+        solver: Arc::new(Pair::new(&options).unwrap()),
         concurrency: 1,
         price: Arc::new(|_| Some(Decimal::ONE)),
         stop: Stop::default(),

@@ -37,7 +37,7 @@ pub(super) fn settle(exchange: Exchange) -> Settled {
             votes,
             opinion,
             rounds,
-            calls,
+            calls: calls.made,
         };
     };
     if let Some(opinion) = &mut opinion {
@@ -54,7 +54,7 @@ pub(super) fn settle(exchange: Exchange) -> Settled {
         votes,
         opinion,
         rounds,
-        calls,
+        calls: calls.made,
     }
 }
 

@@ -4,6 +4,7 @@
 mod analyst;
 mod answer;
 mod best;
+mod calls;
 mod critic;
 mod exchange;
 mod offline;
@@ -17,7 +18,8 @@ mod vote;
 mod wiring;
 
 pub use answer::{Answer, AnswerFrom, CriticVerdict, Round, Settled, StopReason, own_history};
-pub use exchange::{Call, CallMemory, Exchange, Failure};
+pub use calls::{Call, CallMemory, RecordedCalls};
+pub use exchange::{Exchange, Failure};
 pub use offline::Embedded;
 pub use opinion::{OpinionUse, SecondOpinion, same};
 pub use settings::{Backend, CriticMode, OPINION_CONFIDENCE, PairOptions, Sampling};

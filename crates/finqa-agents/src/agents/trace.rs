@@ -12,7 +12,8 @@ use finqa_core::outcome::Outcome;
 use finqa_core::question::{Question, QuestionKey};
 
 use super::answer::{Round, Settled};
-use super::exchange::{Call, Failure};
+use super::calls::Call;
+use super::exchange::Failure;
 use super::wiring::{Interruption, Route};
 
 /// What the two agents and their loop are called in traces.
