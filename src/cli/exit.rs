@@ -15,6 +15,7 @@ use crate::telemetry::TelemetryError;
 use finqa_agents::models::{ErrorKind, ModelError, SettingsError};
 use finqa_agents::prompt::PromptError;
 use finqa_core::fetch::DownloadError;
+use finqa_core::text::single_spaced;
 use finqa_env::data::{EnvError, HubError};
 use finqa_env::server::ServerError;
 
@@ -172,11 +173,7 @@ pub fn classify(error: &anyhow::Error) -> Exit {
 pub fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for cause in error.chain() {
-        let text = cause
-            .to_string()
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ");
+        let text = single_spaced(&cause.to_string());
         if !line.contains(&text) {
             if !line.is_empty() {
                 line.push_str(": ");

@@ -3,6 +3,7 @@
 use reqwest::Url;
 use secrecy::SecretString;
 
+use finqa_core::net::is_loopback;
 use finqa_core::secrets::shown_address;
 
 use super::PlayError;
@@ -71,13 +72,7 @@ impl Address {
     }
 
     pub(super) fn is_loopback(&self) -> bool {
-        self.url.host_str().is_some_and(|host| {
-            let bare = host.trim_start_matches('[').trim_end_matches(']');
-            host == "localhost"
-                || bare
-                    .parse::<std::net::IpAddr>()
-                    .is_ok_and(|ip| ip.is_loopback())
-        })
+        self.url.host_str().is_some_and(is_loopback)
     }
 }
 

@@ -21,7 +21,9 @@ use super::PlayError;
 use super::address::Address;
 use super::session::{Asked, Stepped};
 use finqa_agents::models;
+use finqa_core::error::innermost;
 use finqa_core::secrets::strike_json;
+use finqa_core::text::head;
 
 /// How long a connection and one answer may take, as in the public client.
 const CONNECT: Duration = Duration::from_secs(10);
@@ -285,12 +287,10 @@ fn text_of(result: &Value) -> String {
 
 /// A text of at most so many characters, and what of it is missing.
 fn cut(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        None => text.to_owned(),
-        Some((at, _)) => {
-            let (kept, rest) = text.split_at_checked(at).unwrap_or((text, ""));
-            format!("{kept}… ({} more characters)", rest.chars().count())
-        }
+    let kept = head(text, most);
+    match text.chars().count() - kept.chars().count() {
+        0 => text.to_owned(),
+        more => format!("{kept}… ({more} more characters)"),
     }
 }
 
@@ -317,7 +317,7 @@ async fn connect(address: &Address) -> Result<Socket, PlayError> {
     let answer = request
         .send()
         .await
-        .map_err(|error| unreachable(innermost(&error.without_url())))?;
+        .map_err(|error| unreachable(innermost(&error.without_url()).to_string()))?;
     let status = answer.status().as_u16();
     if status != 101 {
         return Err(PlayError::Refused {
@@ -342,20 +342,11 @@ async fn connect(address: &Address) -> Result<Socket, PlayError> {
     let stream = answer
         .upgrade()
         .await
-        .map_err(|error| unreachable(innermost(&error.without_url())))?;
+        .map_err(|error| unreachable(innermost(&error.without_url()).to_string()))?;
     let limits = WebSocketConfig::default()
         .max_message_size(Some(MESSAGE))
         .max_frame_size(Some(MESSAGE));
     Ok(WebSocketStream::from_raw_socket(stream, Role::Client, Some(limits)).await)
-}
-
-/// The last of an error's causes, which names what really happened.
-fn innermost(error: &dyn std::error::Error) -> String {
-    let mut cause = error;
-    while let Some(next) = cause.source() {
-        cause = next;
-    }
-    cause.to_string()
 }
 
 /// Sends what is to be sent and hands on what arrives, until either side ends.

@@ -20,6 +20,7 @@ use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, SpanData}
 
 use super::Notice;
 use super::error::TelemetryError;
+use finqa_core::error::innermost;
 use finqa_core::secrets::shown_address;
 
 /// Between two deliveries: short, so that a trace is seen while the run goes on.
@@ -112,10 +113,7 @@ impl HttpClient for OnRuntime {
 /// The innermost reason: the outer ones repeat the address, which may hold a
 /// password.
 fn root_cause(error: &(dyn Error + 'static)) -> String {
-    let mut cause = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
+    let cause = innermost(error);
     if cause.is::<tokio::time::error::Elapsed>() {
         return "no answer in time".to_owned();
     }

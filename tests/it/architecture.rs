@@ -8,15 +8,18 @@ use std::path::{Path, PathBuf};
 /// `docs/architecture.md` says why.
 const ALLOWED: &[(&str, &[&str])] = &[
     // finqa-core
-    ("fetch", &["files"]),
+    ("error", &[]),
+    ("fetch", &["error", "files"]),
     ("files", &[]),
+    ("net", &[]),
     ("number", &[]),
     ("outcome", &[]),
     ("program", &["number"]),
     ("question", &["number", "table"]),
     ("secrets", &[]),
     ("stats", &[]),
-    ("table", &["number", "question"]),
+    ("table", &["number", "question", "text"]),
+    ("text", &[]),
     // finqa-agents
     ("telemetry", &[]),
     ("prompt", &[]),
@@ -62,7 +65,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
 
 /// The modules of `finqa-core`, which everybody else may use.
 const CORE: &[&str] = &[
-    "fetch", "files", "number", "outcome", "program", "question", "secrets", "stats", "table",
+    "error", "fetch", "files", "net", "number", "outcome", "program", "question", "secrets",
+    "stats", "table", "text",
 ];
 
 fn root() -> &'static Path {

@@ -7,8 +7,10 @@
     allow(clippy::float_cmp, reason = "tests compare exact, hand-made values")
 )]
 
+pub mod error;
 pub mod fetch;
 pub mod files;
+pub mod net;
 pub mod number;
 pub mod outcome;
 pub mod program;
@@ -16,3 +18,4 @@ pub mod question;
 pub mod secrets;
 pub mod stats;
 pub mod table;
+pub mod text;

@@ -5,6 +5,7 @@
 use std::path::Path;
 
 use finqa_core::table::{Cell, CellKind, years_in};
+use finqa_core::text::single_spaced;
 
 use super::{Grid, OwnError};
 
@@ -28,7 +29,7 @@ pub(super) fn separated(path: &Path, text: &str, separator: Option<u8>) -> Resul
             reason: error.to_string(),
         })?;
         let line = record.position().map_or(1, csv::Position::line);
-        lines.push((line, record.iter().map(cell).collect()));
+        lines.push((line, record.iter().map(single_spaced).collect()));
     }
     shape(path, lines)
 }
@@ -53,11 +54,6 @@ fn first_line_splits(text: &str) -> bool {
     text.lines()
         .find(|line| line.contains([',', ';']))
         .is_some_and(|line| line.matches(';').count() >= line.matches(',').count())
-}
-
-/// A cell on one line, without space around it.
-pub(super) fn cell(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Makes a table of rows.

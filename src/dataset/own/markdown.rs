@@ -3,6 +3,8 @@
 
 use std::path::Path;
 
+use finqa_core::text::single_spaced;
+
 use super::grid::{self, Line};
 use super::sentences::sentences;
 use super::{Grid, OwnError};
@@ -133,7 +135,7 @@ fn cells(line: &str) -> Vec<String> {
         }
     }
     let bare = |cell: &String| {
-        let cell = grid::cell(cell);
+        let cell = single_spaced(cell);
         // `**Total**` is emphasis; `(1)*` is a footnote.
         let inner = ["**", "__", "`"]
             .iter()

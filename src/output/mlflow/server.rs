@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use finqa_core::error::innermost;
 use finqa_core::secrets::shown_address;
 
 use super::error::MlflowError;
@@ -287,11 +288,7 @@ impl Server {
         } else if error.is_connect() {
             "nothing listens there, or the name is unknown".to_owned()
         } else {
-            let mut cause: &dyn std::error::Error = error;
-            while let Some(source) = cause.source() {
-                cause = source;
-            }
-            one_line(&cause.to_string())
+            one_line(&innermost(error).to_string())
         };
         MlflowError::Unreachable {
             uri: self.target.shown.clone(),
@@ -307,11 +304,7 @@ fn is_html(bytes: &[u8]) -> bool {
 
 /// The first 200 characters on one line.
 fn one_line(text: &str) -> String {
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match flat.char_indices().nth(200) {
-        Some((at, _)) => format!("{}…", flat.get(..at).unwrap_or(&flat)),
-        None => flat,
-    }
+    finqa_core::text::one_line(text, 200)
 }
 
 fn content_type(path: &Path) -> &'static str {

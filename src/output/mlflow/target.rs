@@ -5,6 +5,7 @@ use reqwest::RequestBuilder;
 use reqwest::header::HeaderValue;
 use secrecy::{ExposeSecret, SecretString};
 
+use finqa_core::net::is_loopback;
 use finqa_core::secrets::{shown_address, strike, strike_json};
 
 use super::error::MlflowError;
@@ -119,13 +120,8 @@ impl Target {
     /// Whether the server is on this machine, so that no proxy is asked.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
-        let host = reqwest::Url::parse(&self.uri).ok();
-        let host = host.as_ref().and_then(|url| url.host_str()).unwrap_or("");
-        let bare = host.trim_start_matches('[').trim_end_matches(']');
-        bare == "localhost"
-            || bare
-                .parse::<std::net::IpAddr>()
-                .is_ok_and(|ip| ip.is_loopback())
+        let url = reqwest::Url::parse(&self.uri).ok();
+        url.is_some_and(|url| url.host_str().is_some_and(is_loopback))
     }
 
     /// Where a person sees a run.
@@ -269,6 +265,7 @@ mod tests {
         for (uri, loopback) in [
             ("http://127.0.0.1:5000", true),
             ("http://localhost", true),
+            ("http://mlflow.localhost:5000", true),
             ("http://[::1]:5000", true),
             ("http://mlflow:5000", false),
             ("https://10.0.0.1", false),

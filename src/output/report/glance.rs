@@ -165,10 +165,7 @@ fn critic(rounds: usize, before: Option<bool>, after: Option<bool>) -> Option<&'
 
 /// The beginning of a text, for the list.
 pub(super) fn shown(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
-        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
-        None => text.to_owned(),
-    }
+    finqa_core::text::cut(text, SHOWN, "…")
 }
 
 /// The list as the page's script reads it: values of facets stand once, rows

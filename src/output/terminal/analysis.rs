@@ -1,9 +1,13 @@
 //! Misses by cause, as tables.
 
 use crate::analysis::{Analysis, Cause, Miss};
+use finqa_core::text::one_line;
 
 use super::look::{Look, harmless};
 use super::table::{align, rule_title};
+
+/// Characters that are shown of an answer, which may be a page of text.
+const SHOWN: usize = 40;
 
 /// The analysis as tables for a terminal of 80 columns and more, with this
 /// many examples of each cause.
@@ -92,8 +96,8 @@ fn shown(analysis: &Analysis, cause: Cause, examples: usize, look: Look) -> Opti
         };
         lines.push(indented(&format!(
             "gold {} · answer {}{detail}",
-            short(&miss.gold),
-            short(&miss.answer)
+            one_line(&miss.gold, SHOWN),
+            one_line(&miss.answer, SHOWN)
         )));
     }
     Some(harmless(&lines.join("\n")).into_owned())
@@ -112,15 +116,6 @@ fn indented(text: &str) -> String {
         }
     }
     lines.join("\n")
-}
-
-/// An answer may be a page of text.
-fn short(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(40) {
-        Some((at, _)) => format!("{}…", line.get(..at).unwrap_or_default()),
-        None => line,
-    }
 }
 
 fn blind(analysis: &Analysis, look: Look) -> Vec<String> {

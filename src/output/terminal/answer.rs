@@ -4,6 +4,7 @@ use console::measure_text_width;
 
 use crate::output::AnswerView;
 use finqa_core::number::Unit;
+use finqa_core::text::single_spaced;
 
 use super::look::harmless;
 
@@ -27,7 +28,7 @@ pub fn answer_text(view: &AnswerView) -> String {
         &view
             .error
             .iter()
-            .map(|error| one_line(error))
+            .map(|error| single_spaced(error))
             .collect::<Vec<_>>(),
     );
     part(
@@ -35,14 +36,14 @@ pub fn answer_text(view: &AnswerView) -> String {
         &view
             .steps
             .iter()
-            .map(|step| one_line(step))
+            .map(|step| single_spaced(step))
             .collect::<Vec<_>>(),
     );
     part("Evidence", &evidence(view));
     let mut program: Vec<String> = view
         .program
         .iter()
-        .map(|program| one_line(program))
+        .map(|program| single_spaced(program))
         .collect();
     program.extend(
         view.program_error
@@ -74,7 +75,7 @@ fn headline(view: &AnswerView) -> String {
         .as_deref()
         .filter(|label| !label.trim().is_empty())
     {
-        line.push_str(&format!("  ({})", one_line(label)));
+        line.push_str(&format!("  ({})", single_spaced(label)));
     }
     if let Some(confidence) = view.confidence {
         line.push_str(&format!(", confidence {confidence:.2}"));
@@ -104,7 +105,7 @@ fn evidence(view: &AnswerView) -> Vec<String> {
         .map(|cited| {
             let label = match cited.label.is_empty() {
                 true => "(no such place)".to_owned(),
-                false => shortened(&one_line(&cited.label), &cited.literal),
+                false => shortened(&single_spaced(&cited.label), &cited.literal),
             };
             format!("{:id_width$}  {}  {label}", cited.id, cited.literal)
         })
@@ -136,7 +137,7 @@ fn critic(view: &AnswerView) -> Vec<String> {
         lines.push(format!(
             "round {}: {} – {}{}",
             round.number,
-            one_line(&round.answer),
+            single_spaced(&round.answer),
             round.told,
             if chosen { " (taken)" } else { "" }
         ));
@@ -144,7 +145,7 @@ fn critic(view: &AnswerView) -> Vec<String> {
             round
                 .findings
                 .iter()
-                .map(|finding| format!("· {}", one_line(finding))),
+                .map(|finding| format!("· {}", single_spaced(finding))),
         );
     }
     lines
@@ -160,16 +161,12 @@ fn opinion(view: &AnswerView) -> Vec<String> {
         };
         format!(
             "{verdict}: {} by {}, confidence {:.2}",
-            one_line(&other.printed),
-            one_line(&other.program),
+            single_spaced(&other.printed),
+            single_spaced(&other.program),
             other.confidence
         )
     });
     told.into_iter().collect()
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A title and a text broken at spaces behind it.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::play::{Ending, PlayEvent, PlaySummary, Played};
+use finqa_core::text::single_spaced;
 
 use super::left_out::LeftOut;
 use super::look::Look;
@@ -173,7 +174,7 @@ fn verbose_line(played: &Played) -> String {
         played.question_id,
         played.outcome.name().replace('_', " "),
         played.step_count,
-        said.split_whitespace().collect::<Vec<_>>().join(" ")
+        single_spaced(said)
     )
 }
 

@@ -150,9 +150,5 @@ fn content(reply: &ChatReply) -> Result<String, Failure> {
 
 /// The first 200 characters of a text on one line.
 pub(crate) fn one_line(text: &str) -> String {
-    let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match flat.char_indices().nth(200) {
-        Some((at, _)) => format!("{}…", flat.get(..at).unwrap_or(&flat)),
-        None => flat,
-    }
+    finqa_core::text::one_line(text, 200)
 }

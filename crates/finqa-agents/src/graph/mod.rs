@@ -9,7 +9,7 @@
 //! knows finance or models, keeps checkpoints or prints: a hook sees every step.
 //!
 //! ```
-//! use convfinqa::graph::{BoxFuture, END, Graph, Node, RunOptions};
+//! use finqa_agents::graph::{BoxFuture, END, Graph, Node, RunOptions};
 //!
 //! #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 //! enum Route { Again, Done }

@@ -8,7 +8,9 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
+use finqa_core::error::innermost;
 use finqa_core::secrets::strike;
+use finqa_core::text;
 
 use super::error::{ErrorKind, ModelError};
 use super::hint::server_hint;
@@ -159,7 +161,7 @@ pub(super) fn failed(attempt: &Attempt, secret: &str, reached: bool) -> Failed {
         };
         let message = match (broken, source) {
             (Broken::TooLarge, _) => "the body is larger than allowed".to_owned(),
-            (_, Some(source)) => root_cause(source.as_ref()),
+            (_, Some(source)) => one_line(&innermost(source.as_ref()).to_string()),
             (_, None) => String::new(),
         };
         let mut error = with_exchange(ModelError::new(kind, message), exchange, secret);
@@ -236,15 +238,6 @@ fn with_exchange(mut error: ModelError, exchange: &Exchange, secret: &str) -> Mo
     error
 }
 
-/// The innermost error: the layers above it only repeat "error sending request".
-fn root_cause(error: &(dyn std::error::Error + Send + Sync + 'static)) -> String {
-    let mut inner: &dyn std::error::Error = error;
-    while let Some(next) = inner.source() {
-        inner = next;
-    }
-    one_line(&inner.to_string())
-}
-
 /// The title of an HTML page, or the text itself.
 fn plain(text: &str) -> String {
     let trimmed = text.trim_start();
@@ -262,22 +255,7 @@ fn plain(text: &str) -> String {
 
 /// At most 300 characters of a text, on one line.
 pub(super) fn one_line(text: &str) -> String {
-    const MOST: usize = 300;
-    let mut line = String::new();
-    for (count, c) in text
-        .split_whitespace()
-        .collect::<Vec<_>>()
-        .join(" ")
-        .chars()
-        .enumerate()
-    {
-        if count == MOST {
-            line.push('…');
-            break;
-        }
-        line.push(if c.is_control() { ' ' } else { c });
-    }
-    line
+    text::one_line(text, 300)
 }
 
 #[cfg(test)]

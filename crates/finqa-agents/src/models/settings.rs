@@ -3,9 +3,9 @@
 //! Plain values; the rule that makes them from flags and variables is in `resolve`.
 
 use std::fmt;
-use std::net::IpAddr;
 use std::time::Duration;
 
+use finqa_core::net::is_loopback;
 use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
 
@@ -211,11 +211,7 @@ impl Settings {
 
 pub(super) fn endpoint_of(url: &Url) -> Endpoint {
     let host = url.host_str().unwrap_or_default().to_ascii_lowercase();
-    let bare = host.trim_start_matches('[').trim_end_matches(']');
-    if host == "localhost"
-        || host.ends_with(".localhost")
-        || bare.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
-    {
+    if is_loopback(&host) {
         Endpoint::Loopback
     } else if host == "api.openai.com" || host.ends_with(".api.openai.com") {
         Endpoint::OpenAi

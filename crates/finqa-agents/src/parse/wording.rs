@@ -6,6 +6,7 @@
 
 use std::sync::LazyLock;
 
+use finqa_core::text::single_spaced;
 use regex::Regex;
 
 /// Which way a text leans.
@@ -189,7 +190,7 @@ fn sentences(lower: &str) -> Vec<String> {
         .map(|part| {
             let words = part.replace(['_', '-'], " ");
             let kept = words.trim_matches(|c: char| !c.is_alphanumeric());
-            kept.split_whitespace().collect::<Vec<_>>().join(" ")
+            single_spaced(kept)
         })
         .filter(|part| !part.is_empty())
         .enumerate()

@@ -10,6 +10,7 @@ use reqwest::header::{CONTENT_RANGE, LOCATION, RANGE, RETRY_AFTER};
 
 use super::archive::verify;
 use super::{DownloadError, DownloadEvent, DownloadOptions};
+use crate::error::causes;
 
 type Progress<'a> = &'a mut (dyn FnMut(DownloadEvent) + Send);
 
@@ -122,10 +123,10 @@ async fn attempt(
             return Err(Setback::Final(DownloadError::Unreachable {
                 url: url.to_owned(),
                 attempts: 1,
-                reason: format!("it is no address of a web server ({})", causes(&error)),
+                reason: format!("it is no address of a web server ({})", reasons(&error)),
             }));
         }
-        Ok(Err(error)) => return Err(Setback::Passing(causes(&error), None)),
+        Ok(Err(error)) => return Err(Setback::Passing(reasons(&error), None)),
         Err(_) => return Err(silent(options)),
     };
     let start = match response.status() {
@@ -178,7 +179,7 @@ async fn attempt(
                 progress(DownloadEvent::Received { bytes, total });
             }
             Ok(Ok(None)) => break,
-            Ok(Err(error)) => return Err(Setback::Passing(causes(&error), None)),
+            Ok(Err(error)) => return Err(Setback::Passing(reasons(&error), None)),
             Err(_) => return Err(silent(options)),
         }
     }
@@ -269,16 +270,9 @@ fn remove(part: &Path) -> Result<(), DownloadError> {
 }
 
 /// The causes of an error behind its first message, which only repeats the address.
-fn causes(error: &reqwest::Error) -> String {
-    let mut texts: Vec<String> = Vec::new();
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        let text = cause.to_string();
-        if texts.last() != Some(&text) {
-            texts.push(text);
-        }
-        source = cause.source();
-    }
+fn reasons(error: &reqwest::Error) -> String {
+    let mut texts: Vec<String> = causes(error).map(ToString::to_string).collect();
+    texts.dedup();
     if texts.is_empty() {
         error.to_string()
     } else {

@@ -26,7 +26,7 @@ pub fn python_float(text: &str) -> Option<f64> {
 /// over 100; else `const_<float>`, where `m1` is -1.
 ///
 /// ```
-/// use convfinqa::number::literal;
+/// use finqa_core::number::literal;
 /// assert_eq!(literal("1,234"), Some(1234.0));
 /// assert_eq!(literal("4%"), Some(0.04));
 /// assert_eq!(literal("const_m1"), Some(-1.0));

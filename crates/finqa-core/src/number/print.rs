@@ -10,7 +10,7 @@ use super::{Unit, UnitKind, Value};
 /// program multiplied by `const_100`, or took percentages as a page prints them.
 ///
 /// ```
-/// use convfinqa::number::{print, Unit, UnitKind, Value};
+/// use finqa_core::number::{print, Unit, UnitKind, Value};
 /// let percent = Unit { kind: UnitKind::Percent, scale: None };
 /// assert_eq!(print(&Value::Number(0.14136), percent, false), "14.1%");
 /// assert_eq!(print(&Value::Number(14.136), percent, true), "14.1%");
@@ -40,7 +40,7 @@ pub fn print(value: &Value, unit: Unit, in_percent: bool) -> String {
 /// trailing zeros dropped.
 ///
 /// ```
-/// use convfinqa::number::print_percent;
+/// use finqa_core::number::print_percent;
 /// assert_eq!(print_percent(3.95, 2), "3.95%");
 /// assert_eq!(print_percent(4.30, 2), "4.3%");
 /// assert_eq!(print_percent(14.136, 1), "14.1%");

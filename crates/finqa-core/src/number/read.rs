@@ -56,7 +56,7 @@ impl Reading {
 /// that looks like one cannot be read for certain.
 ///
 /// ```
-/// use convfinqa::number::read;
+/// use finqa_core::number::read;
 /// assert_eq!(read("(5.2)").map(|r| r.value), Some(-5.2));
 /// assert_eq!(read("about $1.2 billion").map(|r| r.scaled()), Some(1.2e9));
 /// assert_eq!(read("28% ( 28 % )").map(|r| r.fraction()), Some(0.28));

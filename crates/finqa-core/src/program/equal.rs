@@ -30,7 +30,7 @@ const POINTS: usize = 2;
 /// Two single numbers are equal if written the same.
 ///
 /// ```
-/// use convfinqa::program::equal;
+/// use finqa_core::program::equal;
 /// assert!(equal("multiply(3, 4), divide(#0, 5)", "divide(4, 5), multiply(3, #0)"));
 /// assert!(!equal("subtract(5.0, 3)", "subtract(5, 3)"));
 /// ```

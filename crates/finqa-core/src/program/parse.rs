@@ -27,11 +27,11 @@ impl Program {
     /// dropped; a trailing `EOF` is not expected.
     ///
     /// ```
-    /// use convfinqa::program::Program;
+    /// use finqa_core::program::Program;
     /// let program = Program::parse("subtract(5, 3), divide(#0, 3)")?;
     /// assert_eq!(program.steps().len(), 2);
     /// assert_eq!(program.to_string(), "subtract(5, 3), divide(#0, 3)");
-    /// # Ok::<(), convfinqa::program::ProgramError>(())
+    /// # Ok::<(), finqa_core::program::ProgramError>(())
     /// ```
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 /// one argument and is no valid step.
 ///
 /// ```
-/// use convfinqa::program::tokens::tokenise;
+/// use finqa_core::program::tokens::tokenise;
 /// assert_eq!(tokenise("subtract(5829, 5735)"), ["subtract(", "5829", "5735", ")", "EOF"]);
 /// ```
 #[must_use]

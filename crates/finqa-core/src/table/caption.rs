@@ -1,6 +1,7 @@
 //! The unit a table is stated in: `in millions`, `$ in thousands except per share`.
 
 use crate::number::Scale;
+use crate::text::single_spaced;
 
 /// What the table, or the sentence before it, says of its unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +51,7 @@ impl Caption {
             None
         };
         Self {
-            text: text.split_whitespace().collect::<Vec<_>>().join(" "),
+            text: single_spaced(text),
             scale,
         }
     }

@@ -48,7 +48,7 @@ const NEAR_ZERO: f64 = 0.001;
 /// code says *and*), anything else must be the same text in any case.
 ///
 /// ```
-/// use convfinqa::env::reward::{Mode, compute_reward};
+/// use finqa_env::reward::{Mode, compute_reward};
 /// let grade = |p, t| compute_reward(p, t, 0.01, 1.0, Mode::Reference);
 /// assert_eq!(grade("6.28%", r"\boxed{6.280\%}"), Ok(1.0));
 /// assert_eq!(grade("6.28", r"\boxed{6.280\%}"), Ok(0.0));

@@ -5,6 +5,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use finqa_core::text::cut;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
@@ -25,6 +26,9 @@ pub(crate) enum StepFault {
     #[error("{0}")]
     Server(&'static str),
 }
+
+/// Characters of a tool's name that answers repeat.
+const NAME: usize = 200;
 
 /// Begins an episode.
 pub(crate) fn reset(environment: &Mutex<Environment>, asked: Reset) -> Reply {
@@ -53,7 +57,7 @@ pub(crate) async fn step(
     arguments: Map<String, Value>,
     limit: Duration,
 ) -> Result<Reply, StepFault> {
-    let tool = brief(tool);
+    let tool = cut(&tool, NAME, "...");
     let begun = held(environment).begin(&tool, &arguments)?;
     let outcome = match begun {
         Begun::Answered(outcome) => outcome,
@@ -91,14 +95,6 @@ fn held(environment: &Mutex<Environment>) -> MutexGuard<'_, Environment> {
     environment.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A tool's name, cut where it is too long to be one: answers repeat it.
-fn brief(name: String) -> String {
-    match name.char_indices().nth(200) {
-        Some((end, _)) => format!("{}...", name.get(..end).unwrap_or_default()),
-        None => name,
-    }
-}
-
 fn timed_out(tool: &str, limit: Duration) -> String {
     format!(
         "Tool '{tool}' timed out after {:?} seconds",
@@ -114,7 +110,7 @@ pub(crate) async fn call_tool(
     arguments: Map<String, Value>,
 ) -> Result<String, String> {
     let limit = app.options.step_timeout;
-    let name = brief(name);
+    let name = cut(&name, NAME, "...");
     let shown = name.clone();
     let work = run_tool(app, caller, name, arguments);
     match tokio::time::timeout(limit, work).await {

@@ -9,6 +9,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use finqa_core::net::is_loopback;
 use percent_encoding::percent_decode_str;
 use secrecy::ExposeSecret;
 
@@ -97,14 +98,6 @@ fn bare_host(authority: &str) -> &str {
         return rest.split(']').next().unwrap_or(rest);
     }
     authority.split(':').next().unwrap_or(authority)
-}
-
-fn is_loopback(host: &str) -> bool {
-    host.eq_ignore_ascii_case("localhost")
-        || host.to_ascii_lowercase().ends_with(".localhost")
-        || host
-            .parse::<std::net::IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
 }
 
 fn named(options: &ServerOptions, host: &str) -> bool {

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use finqa_core::text;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -76,7 +77,7 @@ fn cut(input: &Value, left: &mut usize) -> Value {
     }
     *left -= 1;
     match input {
-        Value::String(text) if text.chars().nth(TEXT).is_some() => Value::String(cut_text(text)),
+        Value::String(text) => Value::String(text::cut(text, TEXT, "...")),
         Value::Array(items) => {
             let room = items.len().min(*left);
             items
@@ -90,18 +91,11 @@ fn cut(input: &Value, left: &mut usize) -> Value {
             let entries = map.iter().take(room);
             Value::Object(
                 entries
-                    .map(|(key, item)| (cut_text(key), cut(item, left)))
+                    .map(|(key, item)| (text::cut(key, TEXT, "..."), cut(item, left)))
                     .collect(),
             )
         }
         other => other.clone(),
-    }
-}
-
-fn cut_text(text: &str) -> String {
-    match text.char_indices().nth(TEXT) {
-        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
-        None => text.to_owned(),
     }
 }
 
