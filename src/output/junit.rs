@@ -1,8 +1,10 @@
 //! JUnit XML for CI: each question a test case, a wrong answer a failure, a
 //! question without an answer an error, one without gold skipped.
 
-use std::fmt::Write as _;
 use std::path::Path;
+use std::time::Duration;
+
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::dataset::Outcome;
 use crate::score::{Rule, ScoredRow};
@@ -15,17 +17,17 @@ const SHOWN: usize = 2000;
 /// Writes the rows as one test suite, judged by `rule`.
 ///
 /// # Errors
-/// [`OutputError`] if the file cannot be written; one that was there is then as
-/// it was.
+/// [`OutputError`] if the file cannot be written; an existing one is then unchanged.
 pub fn write_junit(
     path: &Path,
     suite: &str,
     rule: Rule,
     rows: &[ScoredRow],
 ) -> Result<(), OutputError> {
-    let xml = junit(suite, rule, rows);
+    let xml = junit(suite, rule, rows).to_string();
     write_atomic(path, |file| {
-        file.write_all(xml.as_bytes())
+        xml.map_err(std::io::Error::other)
+            .and_then(|xml| file.write_all(xml.as_bytes()))
             .map_err(|source| OutputError::Write {
                 path: path.to_owned(),
                 source,
@@ -33,93 +35,64 @@ pub fn write_junit(
     })
 }
 
-/// What a case came to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Case {
-    Right,
-    Wrong,
-    NoAnswer,
-    NoGold,
+fn junit(name: &str, rule: Rule, rows: &[ScoredRow]) -> Report {
+    let time = seconds(rows.iter().filter_map(|row| row.item.latency).sum());
+    let mut suite = TestSuite::new(shown(name));
+    suite
+        .set_time(time)
+        .add_property(("rule", rule.name()))
+        .add_test_cases(rows.iter().map(|row| case(rule, row)));
+    let mut report = Report::new("convfinqa");
+    report.set_time(time).add_test_suite(suite);
+    report
 }
 
-fn case(rule: Rule, row: &ScoredRow) -> Case {
-    match (row.item.outcome, rule.mark(row)) {
-        (Outcome::Answered, Some(true)) => Case::Right,
-        (Outcome::Answered, Some(false)) => Case::Wrong,
-        (Outcome::Answered, None) => Case::NoGold,
-        _ => Case::NoAnswer,
-    }
-}
-
-fn junit(suite: &str, rule: Rule, rows: &[ScoredRow]) -> String {
-    let count = |wanted| rows.iter().filter(|row| case(rule, row) == wanted).count();
-    let seconds: f64 = rows.iter().filter_map(|row| row.item.latency).sum();
-    let counts = format!(
-        "tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{seconds:.3}\"",
-        rows.len(),
-        count(Case::Wrong),
-        count(Case::NoAnswer),
-        count(Case::NoGold),
-    );
-    let mut xml = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"convfinqa\" {counts}>\n\
-         <testsuite name=\"{}\" {counts}>\n<properties><property name=\"rule\" value=\"{}\"/></properties>\n",
-        text(suite),
-        rule.name()
-    );
-    for row in rows {
-        write_case(&mut xml, rule, row);
-    }
-    xml.push_str("</testsuite>\n</testsuites>\n");
-    xml
-}
-
-fn write_case(xml: &mut String, rule: Rule, row: &ScoredRow) {
+fn case(rule: Rule, row: &ScoredRow) -> TestCase {
     let item = &row.item;
-    // Writing to a string does not fail.
-    let _ = write!(
-        xml,
-        "<testcase classname=\"{}\" name=\"{}: {}\" time=\"{:.3}\"",
-        text(&item.key.id),
-        text(&item.key.part),
-        text(&item.question),
-        item.latency.unwrap_or_default()
-    );
-    let gold = item.ground_truth.as_deref().unwrap_or_default();
-    let _ = match case(rule, row) {
-        Case::Right => writeln!(xml, "/>"),
-        Case::Wrong => writeln!(
-            xml,
-            "><failure type=\"{}\" message=\"gold {}, answered {}\"/></testcase>",
-            rule.name(),
-            text(gold),
-            text(&item.prediction)
-        ),
-        Case::NoAnswer => writeln!(
-            xml,
-            "><error type=\"{0}\" message=\"no answer: {0}\"/></testcase>",
-            item.outcome.name()
-        ),
-        Case::NoGold => writeln!(xml, "><skipped message=\"no gold\"/></testcase>"),
+    let status = match (item.outcome, rule.mark(row)) {
+        (Outcome::Answered, Some(true)) => TestCaseStatus::success(),
+        (Outcome::Answered, Some(false)) => {
+            let gold = shown(item.ground_truth.as_deref().unwrap_or_default());
+            let message = format!("gold {gold}, answered {}", shown(&item.prediction));
+            not_passed(NonSuccessKind::Failure, rule.name(), message)
+        }
+        (Outcome::Answered, None) => {
+            let mut status = TestCaseStatus::skipped();
+            status.set_message("no gold");
+            status
+        }
+        (outcome, _) => {
+            let message = format!("no answer: {}", outcome.name());
+            not_passed(NonSuccessKind::Error, outcome.name(), message)
+        }
     };
+    let name = format!("{}: {}", shown(&item.key.part), shown(&item.question));
+    let mut case = TestCase::new(name, status);
+    case.set_classname(shown(&item.key.id))
+        .set_time(seconds(item.latency.unwrap_or_default()));
+    case
 }
 
-/// A text as an attribute's value: escaped, cut, and without the characters
-/// that XML has no way to write.
-fn text(text: &str) -> String {
-    let mut out = String::with_capacity(text.len().min(SHOWN));
-    for c in text.chars().take(SHOWN) {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\t' | '\n' | '\r' => out.push(' '),
-            '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
-            _ => out.push(c),
-        }
-    }
-    out
+fn not_passed(kind: NonSuccessKind, name: &str, message: String) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(kind);
+    status.set_type(name).set_message(message);
+    status
+}
+
+/// A latency that no clock measured, from somebody's CSV, counts as none.
+fn seconds(latency: f64) -> Duration {
+    Duration::try_from_secs_f64(latency).unwrap_or_default()
+}
+
+/// The beginning of a text, on one line: readers turn line ends of an attribute
+/// into spaces anyway.
+fn shown(text: &str) -> String {
+    let line = text.chars().take(SHOWN);
+    line.map(|c| match c {
+        '\t' | '\n' | '\r' => ' ',
+        _ => c,
+    })
+    .collect()
 }
 
 #[cfg(test)]
@@ -162,14 +135,54 @@ mod tests {
             row("2", Some("1"), "", Outcome::ContentFilter),
             row("3", None, "1", Outcome::Answered),
         ];
-        let xml = junit("run \"1\"", Rule::FinancialEquivalence, &rows);
-        assert_eq!(xml.matches("<testcase ").count(), 4);
-        assert!(
-            xml.contains("tests=\"4\" failures=\"1\" errors=\"1\" skipped=\"1\" time=\"2.000\"")
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("junit.xml");
+        write_junit(&path, "run \"1\"", Rule::FinancialEquivalence, &rows).unwrap();
+        let xml = std::fs::read_to_string(path).unwrap();
+        let read = Report::deserialize_from_str(&xml).unwrap();
+        let suite = &read.test_suites[0];
+        assert_eq!(suite.name.as_str(), "run \"1\"");
+        assert_eq!(
+            (read.tests, read.failures, read.errors, read.skipped),
+            (4, 1, 1, 1)
         );
-        assert!(xml.contains("message=\"gold 1, answered 7\""));
-        assert!(xml.contains("type=\"content_filter\""));
-        assert!(xml.contains("is &quot;x&quot; &gt; 1 &amp; \u{fffd}?"));
-        assert!(xml.contains("classname=\"a&lt;b\"") && !xml.contains('\0'));
+        assert_eq!(
+            (suite.tests, suite.failures, suite.errors, suite.skipped),
+            (4, 1, 1, 1)
+        );
+        assert_eq!(suite.time, Some(Duration::from_secs(2)));
+        let found: Vec<_> = suite.test_cases.iter().map(outcome).collect();
+        assert_eq!(
+            found,
+            [
+                (None, None),
+                (Some("financial_equivalence"), Some("gold 1, answered 7")),
+                (Some("content_filter"), Some("no answer: content_filter")),
+                (None, Some("no gold")),
+            ]
+        );
+        let first = &suite.test_cases[0];
+        assert_eq!(first.name.as_str(), "0: is \"x\" > 1 & ?");
+        assert_eq!(first.classname.as_ref().unwrap().as_str(), "a<b");
+        assert_eq!(first.time, Some(Duration::from_millis(500)));
+        assert!(xml.contains("0: is &quot;x&quot; &gt; 1 &amp; ?") && !xml.contains('\0'));
+    }
+
+    /// The type and the message of a case that did not pass.
+    fn outcome(case: &TestCase) -> (Option<&str>, Option<&str>) {
+        match &case.status {
+            TestCaseStatus::Success { .. } => (None, None),
+            TestCaseStatus::NonSuccess { ty, message, .. }
+            | TestCaseStatus::Skipped { ty, message, .. } => (
+                ty.as_ref().map(|ty| ty.as_str()),
+                message.as_ref().map(|message| message.as_str()),
+            ),
+        }
+    }
+
+    #[test]
+    fn an_impossible_latency_counts_as_none() {
+        assert_eq!(seconds(-1.0), Duration::ZERO);
+        assert_eq!(seconds(f64::NAN), Duration::ZERO);
     }
 }
