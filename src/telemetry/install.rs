@@ -19,7 +19,7 @@ use tracing_subscriber::{Layer, Registry};
 
 use super::error::TelemetryError;
 use super::file::FileTraces;
-use super::log::{Installed, LogLayer, LogOptions};
+use super::log::{self, Installed, LogOptions};
 use super::otlp::{self, Otlp};
 use super::pipeline::Pipeline;
 use super::redact::Redactor;
@@ -79,7 +79,7 @@ pub fn install(options: Options) -> Result<Telemetry, TelemetryError> {
     }
     let redactor = Arc::new(Redactor::new(options.secrets));
     let installed = Installed::default();
-    let log = LogLayer::filtered(options.log, Arc::clone(&redactor), Arc::clone(&installed))?;
+    let log = log::layer(options.log, Arc::clone(&redactor), Arc::clone(&installed))?;
     let notice = options.notice;
     let mut telemetry = Telemetry::default();
     if traced {

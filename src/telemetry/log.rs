@@ -1,19 +1,21 @@
-//! Log lines: one event a line, as text or JSON, with the run and the question
-//! that it belongs to. Fields of spans other than these are not repeated in
-//! every line, and content never is.
+//! Log lines: one event a line, as text or JSON. `tracing_subscriber` writes the
+//! event; added are the run and the question that it belongs to. Other fields of
+//! spans are not repeated in every line, and content never is.
 
-use std::fmt::{Debug, Write};
+use std::fmt::{self, Write as _};
+use std::io;
 use std::sync::{Arc, OnceLock};
 
 use opentelemetry::trace::TraceContextExt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tracing::dispatcher::WeakDispatch;
-use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
-use tracing::span::{Attributes, Id};
+use tracing::span::Id;
 use tracing::subscriber::Interest;
 use tracing::{Event, Metadata, Subscriber};
+use tracing_subscriber::fmt::format::{Format, Json, JsonFields, Writer};
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, FormattedFields};
 use tracing_subscriber::layer::{Context, Filter};
 use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::{EnvFilter, Layer};
@@ -49,7 +51,7 @@ pub struct LogOptions {
     pub sink: LineSink,
 }
 
-/// Fields of spans that stand in the lines of their events.
+/// Fields of spans that the lines of their events repeat.
 const CONTEXT: &[&str] = &[
     attributes::RUN_ID,
     attributes::QUESTION_ID,
@@ -63,37 +65,55 @@ const CONTEXT: &[&str] = &[
 /// (`on_register_dispatch` would tell it, but not a layer in an `Option`.)
 pub(super) type Installed = Arc<OnceLock<WeakDispatch>>;
 
-/// What a span gives to the lines of its events.
-struct Given(Vec<(&'static str, Value)>);
-
-/// The layer that makes lines of events.
-pub(super) struct LogLayer {
-    json: bool,
-    sink: LineSink,
+/// The layer that makes lines of events; `None` when there are to be no lines.
+pub(super) fn layer<S>(
+    options: LogOptions,
     redactor: Arc<Redactor>,
     installed: Installed,
+) -> Result<Option<impl Layer<S>>, TelemetryError>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+{
+    if options.format == LogFormat::Off {
+        return Ok(None);
+    }
+    let line = LineFormat {
+        event: Format::default()
+            .json()
+            .flatten_event(true)
+            .with_current_span(false)
+            .with_span_list(false),
+        json: options.format == LogFormat::Json,
+        installed,
+    };
+    let writer = RedactingWriter {
+        sink: options.sink,
+        redactor,
+    };
+    let layer = tracing_subscriber::fmt::layer()
+        .fmt_fields(JsonFields::new())
+        .event_format(line)
+        .with_writer(move || writer.clone());
+    let filter = LogFilter(filter(&options.level)?);
+    Ok(Some(layer.with_filter(filter)))
 }
 
-impl LogLayer {
-    /// The layer behind its filter; `None` when there are to be no lines.
-    pub(super) fn filtered<S>(
-        options: LogOptions,
-        redactor: Arc<Redactor>,
-        installed: Installed,
-    ) -> Result<Option<impl Layer<S>>, TelemetryError>
-    where
-        S: Subscriber + for<'a> LookupSpan<'a>,
-    {
-        if options.format == LogFormat::Off {
-            return Ok(None);
-        }
-        let layer = Self {
-            json: options.format == LogFormat::Json,
-            sink: options.sink,
-            redactor,
-            installed,
-        };
-        Ok(Some(layer.with_filter(Wanted(filter(&options.level)?))))
+/// Hands each line on without secrets.
+#[derive(Clone)]
+struct RedactingWriter {
+    sink: LineSink,
+    redactor: Arc<Redactor>,
+}
+
+impl io::Write for RedactingWriter {
+    /// The layer writes each line in one piece.
+    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        (self.sink)(&self.redactor.text(&String::from_utf8_lossy(line)));
+        Ok(line.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -125,7 +145,7 @@ fn filter(level: &str) -> Result<EnvFilter, TelemetryError> {
 
 /// Events by the user's filter; our spans always, for they say which question
 /// an event belongs to.
-struct Wanted(EnvFilter);
+struct LogFilter(EnvFilter);
 
 /// The provider's client library logs whole bodies, replies and quoted prompts
 /// among them, at levels that are on by default. What goes wrong in a call is
@@ -140,7 +160,7 @@ fn is_our_span(metadata: &Metadata<'_>) -> bool {
     metadata.is_span() && is_from_us(metadata)
 }
 
-impl<S> Filter<S> for Wanted {
+impl<S> Filter<S> for LogFilter {
     fn enabled(&self, metadata: &Metadata<'_>, context: &Context<'_, S>) -> bool {
         is_our_span(metadata)
             || (!tells_content(metadata) && Filter::<S>::enabled(&self.0, metadata, context))
@@ -161,58 +181,63 @@ impl<S> Filter<S> for Wanted {
     }
 }
 
-impl<S> Layer<S> for LogLayer
+/// Time, level, target and message, then where the event belongs, then its
+/// other fields.
+struct LineFormat {
+    event: Format<Json>,
+    json: bool,
+    installed: Installed,
+}
+
+impl<S, N> FormatEvent<S, N> for LineFormat
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
 {
-    fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
-        let mut fields = Fields::default();
-        attributes.record(&mut fields);
-        fields.0.retain(|(name, _)| CONTEXT.contains(name));
-        if let (false, Some(span)) = (fields.0.is_empty(), context.span(id)) {
-            span.extensions_mut().insert(Given(fields.0));
-        }
-    }
-
-    fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
-        let metadata = event.metadata();
-        let mut fields = Fields::default();
-        event.record(&mut fields);
-        let at = fields.0.iter().position(|(name, _)| *name == "message");
-        let message = at.map_or(Value::Null, |at| fields.0.remove(at).1);
-
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        let mut json = String::new();
+        self.event
+            .format_event(context, Writer::new(&mut json), event)?;
+        let mut fields = object(&json)?;
         let mut line = Map::new();
-        let now = jiff::Timestamp::now();
-        line.insert("timestamp".to_owned(), format!("{now:.6}").into());
-        line.insert("level".to_owned(), metadata.level().as_str().into());
-        line.insert("target".to_owned(), metadata.target().into());
-        line.insert("message".to_owned(), message);
-        for span in context.event_scope(event).into_iter().flatten() {
-            if let Some(given) = span.extensions().get::<Given>() {
-                for (name, value) in &given.0 {
-                    // The innermost span is seen first, and holds.
-                    if !line.contains_key(*name) {
-                        line.insert((*name).to_owned(), value.clone());
-                    }
-                }
+        for name in ["timestamp", "level", "target", "message"] {
+            line.extend(fields.shift_remove_entry(name));
+        }
+        let mut innermost = None;
+        let mut spans = Vec::new();
+        for span in context.event_scope().into_iter().flatten() {
+            innermost.get_or_insert(span.id());
+            if let Some(fields) = span.extensions().get::<FormattedFields<N>>() {
+                spans.push(object(&fields.fields)?);
             }
         }
-        if let Some(span) = context.event_span(event) {
-            self.trace_ids(&span.id(), &mut line);
+        for name in CONTEXT {
+            // The innermost span comes first and takes precedence.
+            let entry = spans.iter_mut().find_map(|span| span.remove_entry(*name));
+            line.extend(entry);
         }
-        for (name, value) in fields.0 {
-            line.insert(name.to_owned(), value);
+        if let Some(span) = innermost {
+            self.trace_ids(&span, &mut line);
         }
-        let line = if self.json {
-            Value::Object(line).to_string()
+        line.extend(fields);
+        if self.json {
+            write!(writer, "{}", Value::Object(line))
         } else {
-            text(&line)
-        };
-        (self.sink)(&self.redactor.text(&line));
+            writer.write_str(&text(&line))
+        }
     }
 }
 
-impl LogLayer {
+fn object(json: &str) -> Result<Map<String, Value>, fmt::Error> {
+    serde_json::from_str(json).map_err(|_| fmt::Error)
+}
+
+impl LineFormat {
     /// The trace that a line belongs to, where there are traces.
     fn trace_ids(&self, span: &Id, line: &mut Map<String, Value>) {
         let subscriber = self.installed.get().and_then(WeakDispatch::upgrade);
@@ -252,36 +277,6 @@ fn text(line: &Map<String, Value>) -> String {
 fn is_plain(value: &str) -> bool {
     !value.is_empty()
         && !value.contains(|c: char| c.is_whitespace() || c.is_control() || c == '"' || c == '=')
-}
-
-/// Fields with their values, in order.
-#[derive(Default)]
-struct Fields(Vec<(&'static str, Value)>);
-
-impl Visit for Fields {
-    fn record_f64(&mut self, field: &Field, value: f64) {
-        self.0.push((field.name(), value.into()));
-    }
-
-    fn record_i64(&mut self, field: &Field, value: i64) {
-        self.0.push((field.name(), value.into()));
-    }
-
-    fn record_u64(&mut self, field: &Field, value: u64) {
-        self.0.push((field.name(), value.into()));
-    }
-
-    fn record_bool(&mut self, field: &Field, value: bool) {
-        self.0.push((field.name(), value.into()));
-    }
-
-    fn record_str(&mut self, field: &Field, value: &str) {
-        self.0.push((field.name(), value.into()));
-    }
-
-    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        self.0.push((field.name(), format!("{value:?}").into()));
-    }
 }
 
 #[cfg(test)]

@@ -31,8 +31,16 @@ impl Redactor {
     pub fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
         // A token is long: "bearer securities" are no secret.
         let shapes = r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\b[Bb]earer\s+[A-Za-z0-9._~+/-]{20,}=*|://[^/\s:@]*:[^/\s@]+@";
+        let escaped = |secret: &SecretString| {
+            let json = serde_json::Value::from(secret.expose_secret()).to_string();
+            let inner = json.get(1..json.len().saturating_sub(1))?;
+            (inner != secret.expose_secret()).then(|| SecretString::from(inner))
+        };
+        let mut secrets: Vec<SecretString> = secrets.into_iter().collect();
+        // As log lines and JSON in attributes write them.
+        secrets.extend(secrets.iter().filter_map(escaped).collect::<Vec<_>>());
         Self {
-            secrets: secrets.into_iter().collect(),
+            secrets,
             shapes: Regex::new(shapes).ok(),
         }
     }
@@ -121,6 +129,16 @@ mod tests {
             SecretString::from("net"),
         ]);
         assert_eq!(redactor.text(text), clean);
+    }
+
+    #[test]
+    fn a_secret_is_removed_from_json_that_escapes_it() {
+        let redactor = Redactor::new([SecretString::from(r#"pass"word\"#)]);
+        let line = serde_json::json!({"message": r#"got pass"word\ today"#}).to_string();
+        assert_eq!(
+            redactor.text(&line),
+            r#"{"message":"got [redacted] today"}"#
+        );
     }
 
     #[test]
