@@ -60,7 +60,7 @@ impl Journal {
             .and_then(|_| connection.execute_batch("COMMIT"))
             .and_then(|()| connection.close().map_err(|(_, source)| source))
             .map_err(sqlite)?;
-        fs_err::rename(&unfinished, path).map_err(|source| JournalError::Rename {
+        std::fs::rename(&unfinished, path).map_err(|source| JournalError::Rename {
             path: path.to_owned(),
             source,
         })?;
