@@ -1,4 +1,4 @@
-# Built in layers with cargo-chef: dependencies are rebuilt only when Cargo.lock changes.
+# cargo-chef builds dependencies in a layer of their own, which is rebuilt only when Cargo.lock changes.
 FROM rust:1.95-bookworm AS chef
 WORKDIR /build
 RUN cargo install --locked cargo-chef@0.1.73
@@ -10,7 +10,7 @@ RUN cargo chef prepare --recipe-path recipe.json
 FROM chef AS build
 COPY --from=plan /build/recipe.json recipe.json
 RUN cargo chef cook --locked --release --recipe-path recipe.json
-# .dockerignore lets only the files through that the build reads.
+# .dockerignore admits only files that the build reads.
 COPY . .
 RUN cargo build --locked --release --bin convfinqa
 
@@ -22,7 +22,7 @@ RUN apt-get update \
     && useradd --uid 10001 --create-home --home-dir /app convfinqa \
     && install --directory --owner=convfinqa /app/output /app/data
 COPY --from=build /build/target/release/convfinqa /usr/local/bin/convfinqa
-# The commit that runs are tagged with in MLflow. It is set last: another commit
+# MLflow runs are tagged with this commit. It is set last, so that another commit
 # with the same sources rebuilds nothing.
 ARG CONVFINQA_COMMIT=
 ENV CONVFINQA_COMMIT=${CONVFINQA_COMMIT}
