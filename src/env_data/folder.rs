@@ -8,7 +8,7 @@
 
 use std::path::{Path, PathBuf};
 
-use finqa_env::data::{COMPANIES, EnvError, NOTE, Note, QUESTIONS_FOLDER};
+use finqa_env::data::{BuildNote, COMPANIES, EnvError, NOTE, QUESTIONS_FOLDER};
 
 /// Where files are written before they are moved into place.
 const BUILDING: &str = ".building";
@@ -22,9 +22,9 @@ pub(super) struct Folder {
 
 impl Folder {
     /// Makes the folder, or takes an empty one or one of an earlier build.
-    pub(super) fn claim(out: &Path, note: &Note) -> Result<Self, EnvError> {
+    pub(super) fn claim(out: &Path, note: &BuildNote) -> Result<Self, EnvError> {
         std::fs::create_dir_all(out).map_err(|e| unwritten(out, e))?;
-        if Note::read(out)?.is_none()
+        if BuildNote::read(out)?.is_none()
             && let Some(found) = any_entry(out)?
         {
             let path = out.to_owned();

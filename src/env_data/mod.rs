@@ -12,7 +12,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use finqa_env::data::{COMPANIES, Catalog, EnvError, Files, METADATA, Note, QUESTIONS};
+use finqa_env::data::{BuildNote, COMPANIES, Catalog, DataFiles, EnvError, METADATA, QUESTIONS};
 
 use crate::dataset::{Case, Dataset, QuestionKey};
 use folder::Folder;
@@ -98,8 +98,8 @@ pub fn builtin() -> anyhow::Result<Catalog> {
     )?)
 }
 
-fn note(dataset: &Dataset, options: BuildOptions) -> Note {
-    Note::new(
+fn note(dataset: &Dataset, options: BuildOptions) -> BuildNote {
+    BuildNote::new(
         dataset.source.clone(),
         dataset.hash.clone(),
         dataset.invented,
@@ -111,9 +111,9 @@ fn files(
     dataset: &Dataset,
     out: &Path,
     options: BuildOptions,
-) -> Result<(Files, BuildReport), EnvError> {
+) -> Result<(DataFiles, BuildReport), EnvError> {
     let mut report = BuildReport::default();
-    let mut files = Files::default();
+    let mut files = DataFiles::default();
     let mut names = Names::default();
     let mut companies: BTreeMap<String, ()> = BTreeMap::new();
     let mut csv = csv::Writer::from_writer(Vec::new());

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::PlayError;
 use super::address::Address;
 use super::remote::Remote;
-use finqa_env::episode::{Begun, Environment, Observation, Rules, StepOutcome};
+use finqa_env::episode::{Environment, Observation, Rules, StepOutcome, StepStart};
 use finqa_env::tools::Tools;
 
 /// Where episodes are played.
@@ -122,8 +122,8 @@ impl Session {
             Self::InProcess { environment, tools } => {
                 let outcome = match environment.begin(tool, &arguments) {
                     Err(refused) => return Ok(Stepped::refused("", refused.to_string())),
-                    Ok(Begun::Answered(outcome)) => outcome,
-                    Ok(Begun::RunTool) => {
+                    Ok(StepStart::Answered(outcome)) => outcome,
+                    Ok(StepStart::RunTool) => {
                         let (tools, name) = (Arc::clone(tools), tool.to_owned());
                         // A query may hold its thread for as long as queries may take.
                         let call = move || tools.call(&name, &arguments);

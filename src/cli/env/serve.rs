@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::output::terminal::{ProgressOptions, Voice};
 use finqa_env::episode::Rules;
-use finqa_env::reward::Mode;
+use finqa_env::reward::RewardMode;
 use finqa_env::server::{self, ServerError, ServerOptions};
 use finqa_env::tools::{ToolLimits, Tools};
 
@@ -133,9 +133,9 @@ pub fn execute(args: Args) -> anyhow::Result<Exit> {
         let rules = Rules {
             max_steps: args.max_steps,
             reward: if args.reward == "strict" {
-                Mode::Strict
+                RewardMode::Strict
             } else {
-                Mode::Reference
+                RewardMode::Reference
             },
         };
         let warning = open_to_all(&args);

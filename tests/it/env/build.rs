@@ -7,7 +7,7 @@ use convfinqa::dataset::{Dataset, from_str};
 use convfinqa::env_data::{BuildOptions, build, question_key};
 use finqa_core::number::Value as Executed;
 use finqa_env::data::Catalog;
-use finqa_env::reward::{Mode, compute_reward};
+use finqa_env::reward::{RewardMode, compute_reward};
 use finqa_env::tools::{ToolLimits, Tools};
 use serde_json::{Value, json};
 
@@ -326,9 +326,11 @@ fn gold_answers_of_real_records_earn_one() {
                 .find(|c| c.question.key == key)
                 .unwrap();
             let earns = |answer: &str| {
-                [Mode::Strict, Mode::Reference].into_iter().all(|mode| {
-                    compute_reward(answer, &question.answer, 0.01, 1.0, mode) == Ok(1.0)
-                })
+                [RewardMode::Strict, RewardMode::Reference]
+                    .into_iter()
+                    .all(|mode| {
+                        compute_reward(answer, &question.answer, 0.01, 1.0, mode) == Ok(1.0)
+                    })
             };
             assert!(earns(&question.answer), "{key}: {}", question.answer);
             let as_typed = earns(case.gold.answer.as_deref().unwrap_or_default());

@@ -3,7 +3,7 @@
 use convfinqa::dataset::sample;
 use convfinqa::env_data::{BuildOptions, build, question_key};
 use finqa_env::data::Catalog;
-use finqa_env::reward::{Mode, compute_reward};
+use finqa_env::reward::{RewardMode, compute_reward};
 use finqa_env::tools::{ToolLimits, Tools};
 
 use crate::support::published::published;
@@ -56,7 +56,7 @@ fn every_built_truth_can_be_met() {
     for question in catalog.questions() {
         let truth = &question.answer;
         let inside = truth.trim_start_matches("\\boxed{").trim_end_matches('}');
-        let reward = compute_reward(inside, truth, 0.01, 1.0, Mode::Strict);
+        let reward = compute_reward(inside, truth, 0.01, 1.0, RewardMode::Strict);
         assert_eq!(reward, Ok(1.0), "{question:?}");
     }
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::frame::RawFrame;
-use super::note::Note;
+use super::note::BuildNote;
 use super::questions::{self, EnvQuestion};
-use super::typed::{self, Column};
+use super::typed::{self, TypedColumn};
 use super::{EnvError, info, parallel};
 use finqa_core::files;
 
@@ -24,11 +24,11 @@ pub const METADATA: &str = "input_companies/tables_cleaned_all_companies.json";
 
 /// One table: a JSON file of a company.
 #[derive(Debug)]
-pub struct Table {
+pub struct CompanyTable {
     /// File name without `.json`.
     pub name: String,
     /// Its columns, or why it cannot be queried.
-    pub columns: Result<Vec<Column>, String>,
+    pub columns: Result<Vec<TypedColumn>, String>,
     /// Its place among all tables of the catalog: the key of its database.
     pub number: usize,
 }
@@ -37,12 +37,12 @@ pub struct Table {
 #[derive(Debug, Default)]
 pub struct Company {
     /// Tables by name, sorted.
-    pub tables: BTreeMap<String, Arc<Table>>,
+    pub tables: BTreeMap<String, Arc<CompanyTable>>,
 }
 
 /// What [`Catalog::check`] found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CheckReport {
+pub struct CatalogReport {
     /// Companies with a folder.
     pub companies: usize,
     /// Tables that can be queried.
@@ -67,7 +67,7 @@ pub struct Catalog {
 
 /// The files of a data directory, wherever they come from.
 #[derive(Debug, Default)]
-pub struct Files {
+pub struct DataFiles {
     /// The bytes of the questions' CSV.
     pub questions: Vec<u8>,
     /// `company/table` to its entry.
@@ -85,9 +85,9 @@ impl Catalog {
     /// If the questions or the metadata cannot be read. A single damaged table
     /// is no error here: [`Catalog::check`] names it, and querying it says so.
     pub fn load(path: &Path) -> Result<Self, EnvError> {
-        let mut files = Files {
+        let mut files = DataFiles {
             questions: read(&path.join(QUESTIONS))?,
-            ..Files::default()
+            ..DataFiles::default()
         };
         let metadata = path.join(METADATA);
         files.metadata = serde_json::from_slice(&read(&metadata)?).map_err(|source| {
@@ -116,7 +116,7 @@ impl Catalog {
         for ((company, table, _), parsed) in found.into_iter().zip(parsed) {
             files.tables.push((company, table, parsed?));
         }
-        let invented = Note::read(path)?.is_some_and(|note| note.invented);
+        let invented = BuildNote::read(path)?.is_some_and(|note| note.invented);
         Self::from_files(path.display().to_string(), invented, path, files)
     }
 
@@ -125,7 +125,7 @@ impl Catalog {
         source: String,
         invented: bool,
         path: &Path,
-        files: Files,
+        files: DataFiles,
     ) -> Result<Self, EnvError> {
         let csv = path.join(QUESTIONS);
         let (questions, rows) = questions::read(&csv, &files.questions)?;
@@ -150,7 +150,7 @@ impl Catalog {
             if let Err(reason) = &columns {
                 problems.push(format!("{COMPANIES}/{company}/{name}.json: {reason}"));
             }
-            let table = Arc::new(Table {
+            let table = Arc::new(CompanyTable {
                 name: name.clone(),
                 columns,
                 number,
@@ -245,7 +245,7 @@ impl Catalog {
 
     /// A table by company and name. Names are looked up, never joined to a path.
     #[must_use]
-    pub fn table(&self, company: &str, table: &str) -> Option<&Arc<Table>> {
+    pub fn table(&self, company: &str, table: &str) -> Option<&Arc<CompanyTable>> {
         self.companies.get(company)?.tables.get(table)
     }
 
@@ -260,7 +260,7 @@ impl Catalog {
     /// Whether every table is readable and described, and every question's
     /// company present.
     #[must_use]
-    pub fn check(&self) -> CheckReport {
+    pub fn check(&self) -> CatalogReport {
         let mut problems = self.problems.clone();
         let mut readable = 0;
         for (company, found) in &self.companies {
@@ -293,7 +293,7 @@ impl Catalog {
             }
         }
         problems.sort();
-        CheckReport {
+        CatalogReport {
             companies: self.companies.len(),
             tables: readable,
             questions: self.questions.len(),

@@ -17,8 +17,8 @@ use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use super::catalog::COMPANIES;
-use super::hub::{Fetched, HubError, HubEvent, HubLimits, HubOptions};
-use super::note::Note;
+use super::hub::{DownloadReport, HubError, HubEvent, HubLimits, HubOptions};
+use super::note::BuildNote;
 use finqa_core::fetch::{DownloadError, DownloadEvent, DownloadOptions, Published, fetch, verify};
 use finqa_core::files;
 
@@ -27,28 +27,28 @@ pub const NOTICE: &str = "SnorkelFinance (snorkelai/finqa-data), Apache-2.0; \
     its authors publish it for evaluation only: do not train on it";
 
 #[derive(Debug, Deserialize)]
-struct Revision {
+struct HubRevision {
     sha: String,
 }
 
 /// One line of the hub's listing.
 #[derive(Clone, Debug, Deserialize)]
-struct Entry {
+struct HubEntry {
     #[serde(rename = "type")]
     kind: String,
     path: String,
     oid: String,
     size: u64,
-    lfs: Option<Large>,
+    lfs: Option<LargeFile>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
-struct Large {
+struct LargeFile {
     oid: String,
     size: Option<u64>,
 }
 
-impl Entry {
+impl HubEntry {
     /// Its size; the listing's own is that of the pointer where the file is large.
     fn bytes(&self) -> u64 {
         let large = self.lfs.as_ref().and_then(|large| large.size);
@@ -58,7 +58,7 @@ impl Entry {
 
 impl HubLimits {
     /// What of these files is over a limit.
-    fn exceeded_by(&self, files: &[Entry]) -> Option<String> {
+    fn exceeded_by(&self, files: &[HubEntry]) -> Option<String> {
         let count = files.len();
         if count > self.files {
             return Some(format!("{count} files are more than {}", self.files));
@@ -92,8 +92,8 @@ pub async fn download(
     folder: &Path,
     options: &HubOptions,
     progress: &mut (dyn FnMut(HubEvent) + Send),
-) -> Result<Fetched, HubError> {
-    if Note::read(folder)?.is_some() {
+) -> Result<DownloadReport, HubError> {
+    if BuildNote::read(folder)?.is_some() {
         let path = folder.to_owned();
         return Err(HubError::Built { path });
     }
@@ -103,7 +103,7 @@ pub async fn download(
     let (hub, dataset) = (options.hub.trim_end_matches('/'), &options.dataset);
     let url = format!("{hub}/api/datasets/{dataset}/revision/{}", options.revision);
     let mut room = options.limits.listing_bytes;
-    let commit = ask::<Revision>(client, &url, options, &mut room, &tell)
+    let commit = ask::<HubRevision>(client, &url, options, &mut room, &tell)
         .await?
         .0
         .sha;
@@ -119,7 +119,7 @@ pub async fn download(
     tell(HubEvent::Listed {
         commit: commit.clone(),
         files: files.len(),
-        bytes: files.iter().map(Entry::bytes).sum(),
+        bytes: files.iter().map(HubEntry::bytes).sum(),
     });
     let names: HashSet<String> = files.iter().map(|file| file.path.clone()).collect();
     let base = format!("{hub}/datasets/{dataset}/resolve/{commit}");
@@ -138,7 +138,7 @@ pub async fn download(
     }
     let mut unlisted = super::catalog::tables_in(folder)?;
     unlisted.retain(|table| !names.contains(&format!("{COMPANIES}/{table}")));
-    Ok(Fetched { commit, unlisted })
+    Ok(DownloadReport { commit, unlisted })
 }
 
 /// All pages of the listing.
@@ -148,7 +148,7 @@ async fn list(
     commit: &str,
     options: &HubOptions,
     tell: &(dyn Fn(HubEvent) + Sync),
-) -> Result<Vec<Entry>, HubError> {
+) -> Result<Vec<HubEntry>, HubError> {
     const MOST_PAGES: usize = 1_000;
     let dataset = &options.dataset;
     let tree = format!("/api/datasets/{dataset}/tree/{commit}");
@@ -156,7 +156,7 @@ async fn list(
     let mut entries = Vec::new();
     let mut room = options.limits.listing_bytes;
     for _ in 0..MOST_PAGES {
-        let (page, next) = ask::<Vec<Entry>>(client, &url, options, &mut room, tell).await?;
+        let (page, next) = ask::<Vec<HubEntry>>(client, &url, options, &mut room, tell).await?;
         entries.extend(page);
         let Some(next) = next else {
             return Ok(entries);
@@ -253,13 +253,17 @@ fn next_page(link: &str) -> Option<String> {
 
 /// The files of a data directory among those listed: the questions and the
 /// tables, not the filings' raw text beside them.
-fn wanted(entries: Vec<Entry>, options: &HubOptions, commit: &str) -> Result<Vec<Entry>, HubError> {
-    let is_wanted = |e: &Entry| {
+fn wanted(
+    entries: Vec<HubEntry>,
+    options: &HubOptions,
+    commit: &str,
+) -> Result<Vec<HubEntry>, HubError> {
+    let is_wanted = |e: &HubEntry| {
         let questions = e.path == super::catalog::QUESTIONS;
         let table = e.path.starts_with("input_companies/") && e.path.ends_with(".json");
         e.kind == "file" && (questions || table)
     };
-    let files: Vec<Entry> = entries.into_iter().filter(is_wanted).collect();
+    let files: Vec<HubEntry> = entries.into_iter().filter(is_wanted).collect();
     for missing in [super::catalog::QUESTIONS, super::catalog::METADATA] {
         if !files.iter().any(|f| f.path == missing) {
             return Err(HubError::NotTheBenchmark {
@@ -284,7 +288,7 @@ async fn one(
     client: &reqwest::Client,
     folder: &Path,
     base: &str,
-    entry: &Entry,
+    entry: &HubEntry,
     options: &HubOptions,
     tell: &(dyn Fn(HubEvent) + Sync),
 ) -> Result<(), HubError> {
@@ -325,7 +329,7 @@ async fn one(
     Ok(())
 }
 
-fn verified(path: &Path, published: &Published, entry: &Entry) -> Result<(), DownloadError> {
+fn verified(path: &Path, published: &Published, entry: &HubEntry) -> Result<(), DownloadError> {
     let Some(large) = &entry.lfs else {
         return verify(path, published);
     };

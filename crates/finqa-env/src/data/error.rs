@@ -55,7 +55,7 @@ pub enum EnvError {
     },
     /// The note that a build left does not say what it should.
     #[error("{path}: not the note of a built environment: {reason}")]
-    Note {
+    BuildNote {
         /// The note.
         path: PathBuf,
         /// What is wrong with it.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// One value of a table.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Cell {
+pub enum FrameCell {
     /// Missing.
     Null,
     /// `true` or `false`.
@@ -21,7 +21,7 @@ pub enum Cell {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RawFrame {
     /// Heading and cells of each column.
-    pub columns: Vec<(String, Vec<Cell>)>,
+    pub columns: Vec<(String, Vec<FrameCell>)>,
 }
 
 impl RawFrame {
@@ -46,7 +46,7 @@ impl RawFrame {
     fn from_columns<'a>(
         columns: impl Iterator<Item = (&'a String, &'a Value)> + Clone,
     ) -> Result<Self, String> {
-        let mut labels: Labels<'a> = Labels::default();
+        let mut labels: RowLabels<'a> = RowLabels::default();
         let mut lists = 0;
         let mut length = None;
         for (_, column) in columns.clone() {
@@ -69,7 +69,7 @@ impl RawFrame {
             let cells = match column {
                 Value::Array(rows) => rows.iter().map(cell).collect::<Result<_, _>>()?,
                 other => {
-                    let row = |label: &&str| other.get(*label).map_or(Ok(Cell::Null), cell);
+                    let row = |label: &&str| other.get(*label).map_or(Ok(FrameCell::Null), cell);
                     labels.order.iter().map(row).collect::<Result<_, _>>()?
                 }
             };
@@ -81,7 +81,7 @@ impl RawFrame {
     }
 
     fn from_records(rows: &[Value]) -> Result<Self, String> {
-        let mut names: Labels<'_> = Labels::default();
+        let mut names: RowLabels<'_> = RowLabels::default();
         for row in rows {
             let Value::Object(row) = row else {
                 return Err("the rows of a table must be objects".to_owned());
@@ -91,7 +91,7 @@ impl RawFrame {
         let column = |name: &&str| {
             let cells = rows
                 .iter()
-                .map(|row| row.get(*name).map_or(Ok(Cell::Null), cell));
+                .map(|row| row.get(*name).map_or(Ok(FrameCell::Null), cell));
             Ok(((*name).to_owned(), cells.collect::<Result<_, String>>()?))
         };
         Ok(Self {
@@ -106,12 +106,12 @@ impl RawFrame {
 
 /// Labels in the order of their first appearance.
 #[derive(Default)]
-struct Labels<'a> {
+struct RowLabels<'a> {
     order: Vec<&'a str>,
     seen: std::collections::HashSet<&'a str>,
 }
 
-impl<'a> Labels<'a> {
+impl<'a> RowLabels<'a> {
     fn add(&mut self, label: &'a str) {
         if self.seen.insert(label) {
             self.order.push(label);
@@ -119,16 +119,16 @@ impl<'a> Labels<'a> {
     }
 }
 
-fn cell(value: &Value) -> Result<Cell, String> {
+fn cell(value: &Value) -> Result<FrameCell, String> {
     Ok(match value {
-        Value::Null => Cell::Null,
-        Value::Bool(b) => Cell::Bool(*b),
+        Value::Null => FrameCell::Null,
+        Value::Bool(b) => FrameCell::Bool(*b),
         Value::Number(n) => match n.as_i64() {
-            Some(i) => Cell::Integer(i),
+            Some(i) => FrameCell::Integer(i),
             // An integer beyond 64 bits makes the reference's table unusable.
-            None => n.as_f64().map_or(Cell::Null, Cell::Real),
+            None => n.as_f64().map_or(FrameCell::Null, FrameCell::Real),
         },
-        Value::String(text) => Cell::Text(text.clone()),
+        Value::String(text) => FrameCell::Text(text.clone()),
         // What the reference says of a nested value, after naming its INSERT.
         Value::Array(_) | Value::Object(_) => {
             return Err("Execution failed: a cell holds a list or an object".to_owned());
@@ -147,9 +147,13 @@ mod tests {
         let frame = RawFrame::from_json(&table).unwrap();
         assert_eq!(
             frame.columns[1].1,
-            [Cell::Null, Cell::Integer(1), Cell::Integer(5)]
+            [
+                FrameCell::Null,
+                FrameCell::Integer(1),
+                FrameCell::Integer(5)
+            ]
         );
-        assert_eq!(frame.columns[0].1[2], Cell::Null);
+        assert_eq!(frame.columns[0].1[2], FrameCell::Null);
         let records = json!([{"a": 1, "b": "x"}, {"b": "y", "c": 2}]);
         let frame = RawFrame::from_json(&records).unwrap();
         let names: Vec<&str> = frame.columns.iter().map(|c| c.0.as_str()).collect();

@@ -99,7 +99,7 @@ pub enum HubEvent {
 
 /// What a download left in the folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Fetched {
+pub struct DownloadReport {
     /// The commit that the revision stands for.
     pub commit: String,
     /// Tables in the folder that are not of this commit, `company/file`, sorted.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::frame::{Cell, RawFrame};
+use super::frame::{FrameCell, RawFrame};
 use crate::python;
 
 /// The metadata entry without its `table`, with the columns' types and the
@@ -56,19 +56,19 @@ impl Dtype {
     }
 }
 
-fn dtype(cells: &[Cell]) -> Dtype {
-    let only = |test: fn(&Cell) -> bool| {
-        let present = cells.iter().any(|c| *c != Cell::Null);
-        present && cells.iter().all(|c| *c == Cell::Null || test(c))
+fn dtype(cells: &[FrameCell]) -> Dtype {
+    let only = |test: fn(&FrameCell) -> bool| {
+        let present = cells.iter().any(|c| *c != FrameCell::Null);
+        present && cells.iter().all(|c| *c == FrameCell::Null || test(c))
     };
-    let missing = cells.contains(&Cell::Null);
-    if only(|c| matches!(c, Cell::Text(_))) {
+    let missing = cells.contains(&FrameCell::Null);
+    if only(|c| matches!(c, FrameCell::Text(_))) {
         Dtype::Str
-    } else if only(|c| matches!(c, Cell::Integer(_))) && !missing {
+    } else if only(|c| matches!(c, FrameCell::Integer(_))) && !missing {
         Dtype::Int64
-    } else if only(|c| matches!(c, Cell::Integer(_) | Cell::Real(_))) {
+    } else if only(|c| matches!(c, FrameCell::Integer(_) | FrameCell::Real(_))) {
         Dtype::Float64
-    } else if only(|c| matches!(c, Cell::Bool(_))) && !missing {
+    } else if only(|c| matches!(c, FrameCell::Bool(_))) && !missing {
         Dtype::Bool
     } else {
         Dtype::Object
@@ -77,20 +77,20 @@ fn dtype(cells: &[Cell]) -> Dtype {
 
 /// Whether, from the second row on, the letters and digits of every cell are
 /// digits. A missing cell reads `nan`, which is no number.
-fn all_numeric(cells: &[Cell]) -> bool {
+fn all_numeric(cells: &[FrameCell]) -> bool {
     let kind = dtype(cells);
     cells.iter().skip(1).all(|cell| {
         let text = match cell {
-            Cell::Text(text) => text.clone(),
-            Cell::Null => "nan".to_owned(),
-            Cell::Bool(b) => b.to_string(),
-            Cell::Integer(i) if kind != Dtype::Float64 => i.to_string(),
+            FrameCell::Text(text) => text.clone(),
+            FrameCell::Null => "nan".to_owned(),
+            FrameCell::Bool(b) => b.to_string(),
+            FrameCell::Integer(i) if kind != Dtype::Float64 => i.to_string(),
             #[allow(
                 clippy::cast_precision_loss,
                 reason = "as the reference's float64 column"
             )]
-            Cell::Integer(i) => python::repr_float(*i as f64),
-            Cell::Real(x) => python::repr_float(*x),
+            FrameCell::Integer(i) => python::repr_float(*i as f64),
+            FrameCell::Real(x) => python::repr_float(*x),
         };
         text.chars()
             .filter(|c| c.is_alphanumeric())
@@ -100,20 +100,20 @@ fn all_numeric(cells: &[Cell]) -> bool {
 
 /// Each value once, in the order of first appearance. A missing one is `null`:
 /// the reference writes `NaN` there, which is no JSON.
-fn unique(cells: &[Cell]) -> Vec<Value> {
+fn unique(cells: &[FrameCell]) -> Vec<Value> {
     let float = dtype(cells) == Dtype::Float64;
     let mut seen = std::collections::HashSet::new();
     let values = cells.iter().map(|cell| match cell {
-        Cell::Null => Value::Null,
-        Cell::Bool(b) => Value::from(*b),
+        FrameCell::Null => Value::Null,
+        FrameCell::Bool(b) => Value::from(*b),
         #[allow(
             clippy::cast_precision_loss,
             reason = "as the reference's float64 column"
         )]
-        Cell::Integer(i) if float => Value::from(*i as f64),
-        Cell::Integer(i) => Value::from(*i),
-        Cell::Real(x) => Value::from(*x),
-        Cell::Text(text) => Value::from(text.as_str()),
+        FrameCell::Integer(i) if float => Value::from(*i as f64),
+        FrameCell::Integer(i) => Value::from(*i),
+        FrameCell::Real(x) => Value::from(*x),
+        FrameCell::Text(text) => Value::from(text.as_str()),
     });
     values.filter(|v| seen.insert(v.to_string())).collect()
 }

@@ -16,12 +16,13 @@ mod questions;
 mod typed;
 
 pub use catalog::{
-    COMPANIES, Catalog, CheckReport, Company, Files, METADATA, QUESTIONS, QUESTIONS_FOLDER, Table,
+    COMPANIES, Catalog, CatalogReport, Company, CompanyTable, DataFiles, METADATA, QUESTIONS,
+    QUESTIONS_FOLDER,
 };
 pub use download::{NOTICE, download};
 pub use error::EnvError;
-pub use frame::{Cell, RawFrame};
-pub use hub::{Fetched, HubError, HubEvent, HubLimits, HubOptions};
-pub use note::{NOTE, Note};
+pub use frame::{FrameCell, RawFrame};
+pub use hub::{DownloadReport, HubError, HubEvent, HubLimits, HubOptions};
+pub use note::{BuildNote, NOTE};
 pub use questions::{EnvQuestion, bare_question};
-pub use typed::{Column, ColumnType};
+pub use typed::{ColumnType, TypedColumn};

@@ -15,7 +15,7 @@ const VERSION: u32 = 1;
 /// What a folder was built from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Note {
+pub struct BuildNote {
     format: String,
     version: u32,
     /// The file of records, or `built-in sample`.
@@ -28,7 +28,7 @@ pub struct Note {
     pub tables_only: bool,
 }
 
-impl Note {
+impl BuildNote {
     /// The note of a folder that is built now.
     #[must_use]
     pub fn new(source: String, hash: String, invented: bool, tables_only: bool) -> Self {
@@ -48,7 +48,7 @@ impl Note {
     /// If it is there and cannot be read.
     pub fn read(folder: &Path) -> Result<Option<Self>, EnvError> {
         #[derive(Deserialize)]
-        struct Version {
+        struct NoteVersion {
             version: u32,
         }
         let path = folder.join(NOTE);
@@ -58,9 +58,9 @@ impl Note {
             Err(source) => return Err(EnvError::Io { path, source }),
         };
         let damaged = |e: serde_json::Error| e.to_string();
-        let read = serde_json::from_slice::<Version>(&text)
+        let read = serde_json::from_slice::<NoteVersion>(&text)
             .map_err(damaged)
-            .and_then(|Version { version }| {
+            .and_then(|NoteVersion { version }| {
                 if version > VERSION {
                     return Err(format!(
                         "it is of version {version}, this program reads up to {VERSION}: update it"
@@ -70,7 +70,7 @@ impl Note {
             });
         match read {
             Ok(note) => Ok(Some(note)),
-            Err(reason) => Err(EnvError::Note { path, reason }),
+            Err(reason) => Err(EnvError::BuildNote { path, reason }),
         }
     }
 }

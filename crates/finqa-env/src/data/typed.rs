@@ -1,6 +1,6 @@
 //! A table with column types, inferred as `pandas.read_json` infers them.
 
-use super::frame::{Cell, RawFrame};
+use super::frame::{FrameCell, RawFrame};
 use super::moment;
 use crate::python;
 
@@ -32,7 +32,7 @@ impl ColumnType {
 
 /// A column that can be queried.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Column {
+pub struct TypedColumn {
     /// Its name in the database.
     pub name: String,
     /// Its heading in the file, where that is another: the reference turns a
@@ -42,14 +42,14 @@ pub struct Column {
     /// Its declared type.
     pub kind: ColumnType,
     /// Its cells; text in a `Text` column, but numbers as filed.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<FrameCell>,
 }
 
 /// The columns of a frame under the names and types that the reference gives.
 ///
 /// # Errors
 /// The text with which the reference refuses every query of such a table.
-pub(super) fn columns(frame: &RawFrame) -> Result<Vec<Column>, String> {
+pub(super) fn columns(frame: &RawFrame) -> Result<Vec<TypedColumn>, String> {
     if frame.columns.is_empty() {
         return Err("near \")\": syntax error".to_owned());
     }
@@ -69,7 +69,7 @@ pub(super) fn columns(frame: &RawFrame) -> Result<Vec<Column>, String> {
             // An alias must not hide another column.
             let is_other = name != *heading && seen.insert(heading.to_ascii_lowercase());
             let (kind, cells) = infer(heading, cells);
-            Column {
+            TypedColumn {
                 alias: is_other.then(|| heading.clone()),
                 name,
                 kind,
@@ -121,24 +121,24 @@ fn epochs_of_integers(values: &[i64]) -> Option<Vec<String>> {
 /// One year after 1970 in seconds: smaller numbers are no epochs.
 const FIRST_EPOCH: i64 = 31_536_000;
 
-fn infer(heading: &str, cells: &[Cell]) -> (ColumnType, Vec<Cell>) {
+fn infer(heading: &str, cells: &[FrameCell]) -> (ColumnType, Vec<FrameCell>) {
     if is_date_heading(heading)
         && let Some(cells) = as_dates(cells)
     {
         return (ColumnType::Timestamp, cells);
     }
-    let Some(numbers) = cells.iter().map(number).collect::<Option<Vec<Cell>>>() else {
+    let Some(numbers) = cells.iter().map(number).collect::<Option<Vec<FrameCell>>>() else {
         return (ColumnType::Text, cells.iter().map(stored).collect());
     };
-    if !numbers.is_empty() && numbers.iter().all(|n| matches!(n, Cell::Integer(_))) {
+    if !numbers.is_empty() && numbers.iter().all(|n| matches!(n, FrameCell::Integer(_))) {
         return (ColumnType::Integer, numbers);
     }
     #[allow(
         clippy::cast_precision_loss,
         reason = "as the reference's float64 column"
     )]
-    let real = |n: Cell| match n {
-        Cell::Integer(i) => Cell::Real(i as f64),
+    let real = |n: FrameCell| match n {
+        FrameCell::Integer(i) => FrameCell::Real(i as f64),
         other => other,
     };
     (ColumnType::Real, numbers.into_iter().map(real).collect())
@@ -146,35 +146,36 @@ fn infer(heading: &str, cells: &[Cell]) -> (ColumnType, Vec<Cell>) {
 
 /// The cell as an integer if it is one, else as a double or missing; `None` if
 /// it is no number.
-fn number(cell: &Cell) -> Option<Cell> {
+fn number(cell: &FrameCell) -> Option<FrameCell> {
     #[allow(
         clippy::cast_possible_truncation,
         clippy::float_cmp,
         reason = "whole and within 2^63, compared exactly"
     )]
-    let whole = |x: f64| (x.trunc() == x && x.abs() < 9.2e18).then_some(Cell::Integer(x as i64));
+    let whole =
+        |x: f64| (x.trunc() == x && x.abs() < 9.2e18).then_some(FrameCell::Integer(x as i64));
     let double = |x: f64| {
         if x.is_nan() {
-            Cell::Null
+            FrameCell::Null
         } else {
-            Cell::Real(x)
+            FrameCell::Real(x)
         }
     };
     Some(match cell {
-        Cell::Null => Cell::Null,
-        Cell::Bool(b) => Cell::Integer(i64::from(*b)),
-        Cell::Integer(i) => Cell::Integer(*i),
-        Cell::Real(x) => whole(*x).unwrap_or_else(|| double(*x)),
-        Cell::Text(text) => match python::int(text) {
-            Some(i) => Cell::Integer(i),
+        FrameCell::Null => FrameCell::Null,
+        FrameCell::Bool(b) => FrameCell::Integer(i64::from(*b)),
+        FrameCell::Integer(i) => FrameCell::Integer(*i),
+        FrameCell::Real(x) => whole(*x).unwrap_or_else(|| double(*x)),
+        FrameCell::Text(text) => match python::int(text) {
+            Some(i) => FrameCell::Integer(i),
             None => double(python::float(text)?),
         },
     })
 }
 
-fn stored(cell: &Cell) -> Cell {
+fn stored(cell: &FrameCell) -> FrameCell {
     match cell {
-        Cell::Bool(b) => Cell::Integer(i64::from(*b)),
+        FrameCell::Bool(b) => FrameCell::Integer(i64::from(*b)),
         other => other.clone(),
     }
 }
@@ -188,24 +189,24 @@ fn is_date_heading(heading: &str) -> bool {
 }
 
 /// All epochs, or all texts that are dates or empty; else `None`.
-fn as_dates(cells: &[Cell]) -> Option<Vec<Cell>> {
+fn as_dates(cells: &[FrameCell]) -> Option<Vec<FrameCell>> {
     if cells.is_empty() {
         return None;
     }
     let printed = |d: Option<jiff::civil::DateTime>| match d {
-        Some(d) => Cell::Text(moment::print(d)),
-        None => Cell::Null,
+        Some(d) => FrameCell::Text(moment::print(d)),
+        None => FrameCell::Null,
     };
     #[allow(
         clippy::cast_precision_loss,
         reason = "an epoch's microseconds need fewer bits"
     )]
-    let epoch = |cell: &Cell| match cell {
-        Cell::Null => Some(None),
-        Cell::Integer(i) => Some(Some(*i as f64)),
-        Cell::Real(x) => Some(Some(*x)),
-        Cell::Text(text) => python::int(text).map(|i| Some(i as f64)),
-        Cell::Bool(_) => None,
+    let epoch = |cell: &FrameCell| match cell {
+        FrameCell::Null => Some(None),
+        FrameCell::Integer(i) => Some(Some(*i as f64)),
+        FrameCell::Real(x) => Some(Some(*x)),
+        FrameCell::Text(text) => python::int(text).map(|i| Some(i as f64)),
+        FrameCell::Bool(_) => None,
     };
     if let Some(epochs) = cells.iter().map(epoch).collect::<Option<Vec<_>>>() {
         #[allow(clippy::cast_precision_loss, reason = "a small constant")]
@@ -213,10 +214,10 @@ fn as_dates(cells: &[Cell]) -> Option<Vec<Cell>> {
         let dates = in_range.then(|| moment::from_epochs(&epochs)).flatten()?;
         return Some(dates.into_iter().map(printed).collect());
     }
-    let date = |cell: &Cell| match cell {
-        Cell::Null => Some(None),
-        Cell::Text(text) if text.is_empty() => Some(None),
-        Cell::Text(text) => moment::parse(text).map(Some),
+    let date = |cell: &FrameCell| match cell {
+        FrameCell::Null => Some(None),
+        FrameCell::Text(text) if text.is_empty() => Some(None),
+        FrameCell::Text(text) => moment::parse(text).map(Some),
         _ => None,
     };
     let dates = cells.iter().map(date).collect::<Option<Vec<_>>>()?;

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::{EpisodeState, Observation, Order, ResetOutcome, StepError, StepOutcome};
+use super::{EpisodeState, Observation, QuestionOrder, ResetOutcome, StepError, StepOutcome};
 use crate::data::{Catalog, EnvQuestion};
 use crate::python;
-use crate::reward::{MAX_ABSOLUTE_DIFFERENCE, Mode, TOLERANCE, compute_reward};
+use crate::reward::{MAX_ABSOLUTE_DIFFERENCE, RewardMode, TOLERANCE, compute_reward};
 use crate::tools::{SUBMIT_ANSWER, ToolFailure, Tools};
 
 /// The rules of an episode.
@@ -16,21 +16,21 @@ pub struct Rules {
     /// The step that ends an episode without an answer; at least 1.
     pub max_steps: u64,
     /// How a submission is graded.
-    pub reward: Mode,
+    pub reward: RewardMode,
 }
 
 impl Default for Rules {
     fn default() -> Self {
         Self {
             max_steps: 50,
-            reward: Mode::Reference,
+            reward: RewardMode::Reference,
         }
     }
 }
 
 /// Where the episode stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum EpisodePhase {
     /// Before the first reset: tools run, a submission is worth nothing.
     NoQuestion,
     Open,
@@ -39,7 +39,7 @@ enum Phase {
 
 /// What a step asks of the caller.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Begun {
+pub enum StepStart {
     /// Run this tool, then call [`Environment::finish`].
     RunTool,
     /// Nothing to run: this is the answer.
@@ -52,11 +52,11 @@ pub enum Begun {
 pub struct Environment {
     catalog: Arc<Catalog>,
     rules: Rules,
-    order: Order,
+    order: QuestionOrder,
     question: Option<usize>,
     episode_id: Option<String>,
     step_count: u64,
-    phase: Phase,
+    phase: EpisodePhase,
 }
 
 impl Environment {
@@ -64,18 +64,18 @@ impl Environment {
     /// gives another: draw it at random for an unseeded session.
     #[must_use]
     pub fn new(catalog: Arc<Catalog>, rules: Rules, seed: u64) -> Self {
-        let order = Order::new(catalog.questions().len(), seed);
+        let order = QuestionOrder::new(catalog.questions().len(), seed);
         Self::in_order(catalog, rules, order)
     }
 
     /// A session that deals the questions as they stand in their file.
     #[must_use]
     pub fn in_file_order(catalog: Arc<Catalog>, rules: Rules) -> Self {
-        let order = Order::of_file(catalog.questions().len());
+        let order = QuestionOrder::of_file(catalog.questions().len());
         Self::in_order(catalog, rules, order)
     }
 
-    fn in_order(catalog: Arc<Catalog>, rules: Rules, order: Order) -> Self {
+    fn in_order(catalog: Arc<Catalog>, rules: Rules, order: QuestionOrder) -> Self {
         Self {
             catalog,
             rules,
@@ -83,7 +83,7 @@ impl Environment {
             question: None,
             episode_id: None,
             step_count: 0,
-            phase: Phase::NoQuestion,
+            phase: EpisodePhase::NoQuestion,
         }
     }
 
@@ -92,12 +92,12 @@ impl Environment {
     /// caller's, who makes one up if the client gave none.
     pub fn reset(&mut self, seed: Option<u64>, episode_id: String) -> ResetOutcome {
         if let Some(seed) = seed {
-            self.order = Order::new(self.catalog.questions().len(), seed);
+            self.order = QuestionOrder::new(self.catalog.questions().len(), seed);
         }
         self.question = self.order.deal();
         self.episode_id = Some(episode_id);
         self.step_count = 0;
-        self.phase = Phase::Open;
+        self.phase = EpisodePhase::Open;
         ResetOutcome::new(self.current())
     }
 
@@ -110,16 +110,18 @@ impl Environment {
         &mut self,
         tool: &str,
         arguments: &Map<String, Value>,
-    ) -> Result<Begun, StepError> {
-        if self.phase == Phase::Over {
+    ) -> Result<StepStart, StepError> {
+        if self.phase == EpisodePhase::Over {
             let error = "The episode is over: call reset to start another.";
-            return Ok(Begun::Answered(Self::end(json!({ "error": error }))));
+            return Ok(StepStart::Answered(Self::end(json!({ "error": error }))));
         }
         self.step_count = self.step_count.saturating_add(1);
         if tool == SUBMIT_ANSWER {
-            return self.submit(arguments.get("answer")).map(Begun::Answered);
+            return self
+                .submit(arguments.get("answer"))
+                .map(StepStart::Answered);
         }
-        Ok(Begun::RunTool)
+        Ok(StepStart::RunTool)
     }
 
     /// Takes the result of the tool of the step that was begun. On the last step
@@ -142,7 +144,7 @@ impl Environment {
             metadata: Map::new(),
         };
         if self.step_count >= self.rules.max_steps {
-            self.phase = Phase::Over;
+            self.phase = EpisodePhase::Over;
             let limit = self.rules.max_steps;
             let error = format!("Max steps ({limit}) reached without submitting answer.");
             outcome.reward = Some(0.0);
@@ -163,8 +165,8 @@ impl Environment {
         arguments: &Map<String, Value>,
     ) -> Result<StepOutcome, StepError> {
         match self.begin(tool, arguments)? {
-            Begun::Answered(outcome) => Ok(outcome),
-            Begun::RunTool => Ok(self.finish(tool, tools.call(tool, arguments))),
+            StepStart::Answered(outcome) => Ok(outcome),
+            StepStart::RunTool => Ok(self.finish(tool, tools.call(tool, arguments))),
         }
     }
 
@@ -172,7 +174,7 @@ impl Environment {
     #[must_use]
     pub fn state(&self) -> EpisodeState {
         let question = self.current();
-        let over = self.phase == Phase::Over;
+        let over = self.phase == EpisodePhase::Over;
         EpisodeState {
             episode_id: self.episode_id.clone(),
             step_count: self.step_count,
@@ -190,7 +192,7 @@ impl Environment {
     /// Whether the episode is over, so that steps run nothing until a reset.
     #[must_use]
     pub fn is_over(&self) -> bool {
-        self.phase == Phase::Over
+        self.phase == EpisodePhase::Over
     }
 
     /// The question being played; an empty one before the first reset.
@@ -216,12 +218,12 @@ impl Environment {
                 return Err(StepError::AnswerType { type_name });
             }
         };
-        if self.phase == Phase::NoQuestion {
-            self.phase = Phase::Over;
+        if self.phase == EpisodePhase::NoQuestion {
+            self.phase = EpisodePhase::Over;
             let error = "No question has been asked: call reset first.";
             return Ok(Self::end(json!({ "error": error })));
         }
-        self.phase = Phase::Over;
+        self.phase = EpisodePhase::Over;
         let truth = self.current().answer.as_str();
         let mut metadata = json!({ "ground_truth": truth, "submitted_answer": answer });
         let graded = compute_reward(

@@ -9,6 +9,6 @@ mod environment;
 mod order;
 mod outcome;
 
-pub use environment::{Begun, Environment, Rules};
-pub use order::Order;
+pub use environment::{Environment, Rules, StepStart};
+pub use order::QuestionOrder;
 pub use outcome::{EpisodeState, Observation, ResetOutcome, StepError, StepOutcome};

@@ -4,7 +4,7 @@
 /// for ever. It keeps no list: an order is a keyed permutation, so that ten
 /// thousand sessions over a large benchmark cost a few words each.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Order {
+pub struct QuestionOrder {
     /// `None` for the order of the file.
     seed: Option<u64>,
     round: u64,
@@ -16,7 +16,7 @@ pub struct Order {
 /// short lists, whose halves are only one or two bits wide.
 const FEISTEL_ROUNDS: u64 = 10;
 
-impl Order {
+impl QuestionOrder {
     /// The order of `count` questions under a seed.
     #[must_use]
     pub fn new(count: usize, seed: u64) -> Self {
@@ -91,15 +91,15 @@ mod tests {
     #[test]
     fn every_round_deals_each_index_once() {
         for count in [1, 2, 3, 5, 12, 100, 290, 1000] {
-            let mut order = Order::new(count, 7);
+            let mut order = QuestionOrder::new(count, 7);
             for _ in 0..3 {
                 let mut dealt: Vec<usize> = (0..count).map(|_| order.deal().unwrap()).collect();
                 dealt.sort_unstable();
                 assert_eq!(dealt, (0..count).collect::<Vec<_>>());
             }
         }
-        assert_eq!(Order::new(0, 7).deal(), None);
-        let mut filed = Order::of_file(3);
+        assert_eq!(QuestionOrder::new(0, 7).deal(), None);
+        let mut filed = QuestionOrder::of_file(3);
         let dealt: Vec<usize> = (0..5).map(|_| filed.deal().unwrap()).collect();
         assert_eq!(dealt, [0, 1, 2, 0, 1]);
     }
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn seeds_repeat_and_differ() {
         let deal = |seed| {
-            let mut order = Order::new(290, seed);
+            let mut order = QuestionOrder::new(290, seed);
             (0..290).map(|_| order.deal().unwrap()).collect::<Vec<_>>()
         };
         assert_eq!(deal(1), deal(1));
@@ -122,7 +122,7 @@ mod tests {
         for place in [0, 11] {
             let mut seen = [0_u32; 12];
             for seed in 0..12_000 {
-                let mut order = Order::new(12, seed);
+                let mut order = QuestionOrder::new(12, seed);
                 let dealt: Vec<usize> = (0..12).map(|_| order.deal().unwrap()).collect();
                 seen[dealt[place]] += 1;
             }

@@ -1,18 +1,18 @@
 //! Grading a submitted answer: 1.0 or 0.0.
 //!
-//! [`Mode::Reference`] follows `OpenEnv`'s `finqa_env` to the letter, its odd
-//! corners included; [`Mode::Strict`] refuses the answers that score only
+//! [`RewardMode::Reference`] follows `OpenEnv`'s `finqa_env` to the letter, its odd
+//! corners included; [`RewardMode::Strict`] refuses the answers that score only
 //! because of such a corner. It knows no question and no episode.
 
 mod fraction;
 mod text;
 
 use super::python;
-use text::{Normalised, Part, Percent};
+use text::{AnswerPart, ParsedAnswer, PercentSign};
 
 /// How an answer is graded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mode {
+pub enum RewardMode {
     /// As the reference grades.
     #[default]
     Reference,
@@ -62,7 +62,7 @@ pub fn compute_reward(
     truth: &str,
     tolerance: f64,
     max_absolute_difference: f64,
-    mode: Mode,
+    mode: RewardMode,
 ) -> Result<f64, RewardError> {
     let grader = Grader {
         tolerance,
@@ -76,7 +76,7 @@ pub fn compute_reward(
 struct Grader {
     tolerance: f64,
     max_absolute_difference: f64,
-    mode: Mode,
+    mode: RewardMode,
 }
 
 impl Grader {
@@ -85,8 +85,8 @@ impl Grader {
         if truth_boxes.len() > 1 {
             return self.all_boxes_equal(prediction, &truth_boxes);
         }
-        let right = text::normalise(truth, Percent::Divide)?;
-        let left = text::normalise(prediction, Percent::Divide)?;
+        let right = text::normalise(truth, PercentSign::Divide)?;
+        let left = text::normalise(prediction, PercentSign::Divide)?;
         if self.refuses(&left, &right) {
             return Ok(false);
         }
@@ -94,7 +94,7 @@ impl Grader {
             return Ok(true);
         }
         // `4.5%` for a truth of 4.5 percentage points.
-        let dropped = text::normalise(prediction, Percent::Drop)?;
+        let dropped = text::normalise(prediction, PercentSign::Drop)?;
         if self.same(dropped.number, &left.text, &right) {
             return Ok(true);
         }
@@ -111,8 +111,8 @@ impl Grader {
             return Ok(false);
         }
         for (value, truth) in values.into_iter().zip(truths) {
-            let right = text::normalise(truth, Percent::Divide)?;
-            let left = text::normalise(text::without_label(value), Percent::Divide)?;
+            let right = text::normalise(truth, PercentSign::Divide)?;
+            let left = text::normalise(text::without_label(value), PercentSign::Divide)?;
             if self.refuses(&left, &right) {
                 return Ok(false);
             }
@@ -120,7 +120,7 @@ impl Grader {
                 continue;
             }
             // The label is not dropped here, so that a labelled percentage fails.
-            let dropped = text::normalise(value, Percent::Drop)?;
+            let dropped = text::normalise(value, PercentSign::Drop)?;
             if !self.same(dropped.number, &left.text, &right) {
                 return Ok(false);
             }
@@ -128,16 +128,16 @@ impl Grader {
         Ok(true)
     }
 
-    fn refuses(&self, left: &Normalised, right: &Normalised) -> bool {
-        let not_finite = |side: &Normalised| side.number.is_some_and(|x| !x.is_finite());
-        self.mode == Mode::Strict
+    fn refuses(&self, left: &ParsedAnswer, right: &ParsedAnswer) -> bool {
+        let not_finite = |side: &ParsedAnswer| side.number.is_some_and(|x| !x.is_finite());
+        self.mode == RewardMode::Strict
             && (left.text.is_empty()
                 || right.text.is_empty()
                 || not_finite(left)
                 || not_finite(right))
     }
 
-    fn same(&self, number: Option<f64>, words: &str, truth: &Normalised) -> bool {
+    fn same(&self, number: Option<f64>, words: &str, truth: &ParsedAnswer) -> bool {
         match (number, truth.number) {
             (Some(p), Some(0.0)) => p.abs() < NEAR_ZERO,
             (Some(p), Some(t)) => self.within(p, t),
@@ -160,7 +160,7 @@ impl Grader {
             return Ok(false);
         }
         let values_years = years(&values);
-        if self.mode == Mode::Strict {
+        if self.mode == RewardMode::Strict {
             let named = values.iter().filter(|p| p.year.is_some()).count();
             let finite = values.iter().all(|p| p.number.is_finite());
             if unread > 0 || named != values_years.len() || !finite {
@@ -177,7 +177,7 @@ impl Grader {
             if earlier {
                 continue;
             }
-            let last = |side: &[Part]| {
+            let last = |side: &[AnswerPart]| {
                 let same = side.iter().rev().find(|p| p.year == part.year);
                 same.map(|p| p.number)
             };
@@ -200,7 +200,7 @@ impl Grader {
 }
 
 /// The years that are named, each once, sorted.
-fn years(parts: &[Part]) -> Vec<&str> {
+fn years(parts: &[AnswerPart]) -> Vec<&str> {
     let mut years: Vec<&str> = parts.iter().filter_map(|p| p.year.as_deref()).collect();
     years.sort_unstable();
     years.dedup();

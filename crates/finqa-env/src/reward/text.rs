@@ -5,7 +5,7 @@ use crate::python;
 
 /// What a `%` sign does to the number before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Percent {
+pub(super) enum PercentSign {
     /// Divides it by 100.
     Divide,
     /// Nothing: the sign is merely dropped.
@@ -14,7 +14,7 @@ pub(super) enum Percent {
 
 /// A side of a comparison: its number, if it is one, and its lower-cased text.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Normalised {
+pub(super) struct ParsedAnswer {
     pub(super) number: Option<f64>,
     pub(super) text: String,
 }
@@ -39,17 +39,17 @@ pub(super) fn boxes(text: &str) -> Vec<&str> {
 }
 
 /// The first box that is not blank instead of the whole, its number and text.
-pub(super) fn normalise(answer: &str, percent: Percent) -> Result<Normalised, RewardError> {
+pub(super) fn normalise(answer: &str, percent: PercentSign) -> Result<ParsedAnswer, RewardError> {
     let first = boxes(answer).first().copied().filter(|b| !b.is_empty());
     let answer = python::strip(first.unwrap_or(answer));
-    Ok(Normalised {
+    Ok(ParsedAnswer {
         number: number(answer, percent)?,
         text: answer.to_lowercase(),
     })
 }
 
 /// The number an answer is, if it is one.
-pub(super) fn number(text: &str, percent: Percent) -> Result<Option<f64>, RewardError> {
+pub(super) fn number(text: &str, percent: PercentSign) -> Result<Option<f64>, RewardError> {
     let text = python::strip(text);
     let text = without_text_groups(text)
         .replace("\\$", "")
@@ -59,8 +59,8 @@ pub(super) fn number(text: &str, percent: Percent) -> Result<Option<f64>, Reward
         let bare = text.replace("\\%", "").replace(['%', ','], "");
         let value = python::float(&bare);
         return Ok(match percent {
-            Percent::Divide => value.map(|x| x / 100.0),
-            Percent::Drop => value,
+            PercentSign::Divide => value.map(|x| x / 100.0),
+            PercentSign::Drop => value,
         });
     }
     let negated = text
@@ -121,14 +121,14 @@ pub(super) fn without_label(text: &str) -> &str {
 
 /// One part of a list of values.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Part {
+pub(super) struct AnswerPart {
     /// The first `20dd`, or `20dd to 20dd`, that stands in it.
     pub(super) year: Option<String>,
     pub(super) number: f64,
 }
 
 /// The parts of a list inside one box, and how many parts were not numbers.
-pub(super) fn parts(text: &str) -> Result<(Vec<Part>, usize), RewardError> {
+pub(super) fn parts(text: &str) -> Result<(Vec<AnswerPart>, usize), RewardError> {
     let mut found = Vec::new();
     let mut unread = 0;
     for part in split_list(text, true) {
@@ -148,8 +148,8 @@ pub(super) fn parts(text: &str) -> Result<(Vec<Part>, usize), RewardError> {
                 rest.trim_start_matches(python::is_space)
             }
         };
-        match number(value, Percent::Divide)? {
-            Some(number) => found.push(Part {
+        match number(value, PercentSign::Divide)? {
+            Some(number) => found.push(AnswerPart {
                 year: year(part),
                 number,
             }),
@@ -218,7 +218,7 @@ mod tests {
             let row = row.unwrap();
             let got = match &row[0] {
                 "extract_boxed_answer" => boxes(&row[1]).first().map(|b| python::repr(b)),
-                _ => number(&row[1], Percent::Divide)
+                _ => number(&row[1], PercentSign::Divide)
                     .unwrap()
                     .map(python::repr_float),
             };

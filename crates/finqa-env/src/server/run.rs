@@ -13,9 +13,9 @@ use tokio_util::sync::CancellationToken;
 use crate::episode::Rules;
 use crate::server::error::ServerError;
 use crate::server::options::ServerOptions;
-use crate::server::state::app::App;
+use crate::server::state::app::ServerState;
 use crate::server::transport::connections;
-use crate::server::transport::listener::Bounded;
+use crate::server::transport::listener::BoundedListener;
 use crate::server::transport::routes as http;
 use crate::tools::Tools;
 
@@ -42,11 +42,11 @@ pub async fn serve(
     shutdown: CancellationToken,
 ) -> Result<(), ServerError> {
     let drain = options.drain;
-    let app = App::new(tools, rules, options, shutdown.clone());
+    let app = ServerState::new(tools, rules, options, shutdown.clone());
     let reaper = tokio::spawn(reap(Arc::clone(&app)));
     // Longer than a WebSocket's peer may leave pings unanswered, and than a request may take.
     let silence = app.options.ping_interval * 4 + app.options.request_time;
-    let listener = Bounded::new(listener, Arc::clone(&app.clients), silence);
+    let listener = BoundedListener::new(listener, Arc::clone(&app.clients), silence);
     let router = http::router(Arc::clone(&app));
     let request_time = app.options.request_time;
     connections::serve(listener, router, request_time, drain, shutdown).await;
@@ -62,7 +62,7 @@ pub async fn serve(
 }
 
 /// Drops idle sessions, at the interval at which the reference looks.
-async fn reap(app: Arc<App>) {
+async fn reap(app: Arc<ServerState>) {
     let Some(limit) = app.options.idle_timeout else {
         return;
     };

@@ -7,10 +7,10 @@ use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, ErrorCode, Statement, StatementStatus, ToSql};
 
-use super::limits::{Budget, CallClock, ToolLimits};
-use super::records::{Field, records};
+use super::limits::{CallClock, QueryBudget, ToolLimits};
+use super::records::{ResultValue, records};
 use super::{functions, pattern};
-use crate::data::{Cell, Column, Table};
+use crate::data::{CompanyTable, FrameCell, TypedColumn};
 
 /// The second name of every table, as the reference's README writes it.
 const COMMON_NAME: &str = "data";
@@ -176,8 +176,8 @@ pub(super) struct Database {
 impl Database {
     /// Loads the table, then forbids everything but reading.
     pub(super) fn open(
-        table: &Table,
-        columns: &[Column],
+        table: &CompanyTable,
+        columns: &[TypedColumn],
         limits: &ToolLimits,
     ) -> Result<Self, QueryError> {
         Self::prepare(table, columns, limits).map_err(|e| match failure(&e) {
@@ -186,7 +186,11 @@ impl Database {
         })
     }
 
-    fn prepare(table: &Table, columns: &[Column], limits: &ToolLimits) -> rusqlite::Result<Self> {
+    fn prepare(
+        table: &CompanyTable,
+        columns: &[TypedColumn],
+        limits: &ToolLimits,
+    ) -> rusqlite::Result<Self> {
         let mut connection = Connection::open_in_memory()?;
         connection.set_prepared_statement_cache_capacity(2);
         load(&mut connection, table, columns)?;
@@ -229,7 +233,7 @@ impl Database {
         &self,
         sql: &str,
         limits: &ToolLimits,
-        budget: Budget,
+        budget: QueryBudget,
     ) -> Result<String, QueryError> {
         self.clock.arm(budget);
         // What is compiled holds no rows: what finds no memory here is too long.
@@ -253,7 +257,7 @@ impl Database {
         &self,
         statement: &mut Statement<'_>,
         limits: &ToolLimits,
-        budget: Budget,
+        budget: QueryBudget,
     ) -> Result<String, QueryError> {
         let parameters = statement.parameter_count();
         if parameters > 0 {
@@ -291,8 +295,8 @@ impl Database {
         statement: &mut Statement<'_>,
         names: &[String],
         limits: &ToolLimits,
-        budget: Budget,
-    ) -> Result<Vec<Vec<Field>>, QueryError> {
+        budget: QueryBudget,
+    ) -> Result<Vec<Vec<ResultValue>>, QueryError> {
         let failed = |e: Error| self.failed(&e);
         let per_row: usize = names.iter().map(|n| n.len() + 4).sum::<usize>() + 3;
         let mut rows = Vec::new();
@@ -309,7 +313,7 @@ impl Database {
             for at in 0..names.len() {
                 let field = field(row.get_ref(at).map_err(failed)?)?;
                 bytes += match &field {
-                    Field::Text(text) => text.len(),
+                    ResultValue::Text(text) => text.len(),
                     _ => 8,
                 };
                 fields.push(field);
@@ -346,11 +350,11 @@ fn failure(error: &Error) -> Option<String> {
     }
 }
 
-fn field(value: ValueRef<'_>) -> Result<Field, QueryError> {
+fn field(value: ValueRef<'_>) -> Result<ResultValue, QueryError> {
     Ok(match value {
-        ValueRef::Null => Field::Null,
-        ValueRef::Integer(i) => Field::Integer(i),
-        ValueRef::Real(x) => Field::Real(x),
+        ValueRef::Null => ResultValue::Null,
+        ValueRef::Integer(i) => ResultValue::Integer(i),
+        ValueRef::Real(x) => ResultValue::Real(x),
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
             let text = std::str::from_utf8(bytes).map_err(|e| {
                 let at = e.valid_up_to();
@@ -359,7 +363,7 @@ fn field(value: ValueRef<'_>) -> Result<Field, QueryError> {
                     "'utf-8' codec can't decode byte {byte:#04x} in position {at}: invalid start byte"
                 ))
             })?;
-            Field::Text(text.to_owned())
+            ResultValue::Text(text.to_owned())
         }
     })
 }
@@ -388,7 +392,11 @@ fn authorize(context: AuthContext<'_>) -> Authorization {
     }
 }
 
-fn load(connection: &mut Connection, table: &Table, columns: &[Column]) -> rusqlite::Result<()> {
+fn load(
+    connection: &mut Connection,
+    table: &CompanyTable,
+    columns: &[TypedColumn],
+) -> rusqlite::Result<()> {
     let name = quote(&table.name);
     let stored = columns
         .iter()
@@ -408,7 +416,7 @@ fn load(connection: &mut Connection, table: &Table, columns: &[Column]) -> rusql
         let rows = columns.first().map_or(0, |c| c.cells.len());
         for row in 0..rows {
             for (i, column) in columns.iter().enumerate() {
-                let cell = column.cells.get(row).unwrap_or(&Cell::Null);
+                let cell = column.cells.get(row).unwrap_or(&FrameCell::Null);
                 insert.raw_bind_parameter(i + 1, bound(cell))?;
             }
             insert.raw_execute()?;
@@ -423,13 +431,13 @@ fn load(connection: &mut Connection, table: &Table, columns: &[Column]) -> rusql
     Ok(())
 }
 
-fn bound(cell: &Cell) -> &dyn ToSql {
+fn bound(cell: &FrameCell) -> &dyn ToSql {
     match cell {
-        Cell::Null => &rusqlite::types::Null,
-        Cell::Bool(b) => b,
-        Cell::Integer(i) => i,
-        Cell::Real(x) => x,
-        Cell::Text(text) => text,
+        FrameCell::Null => &rusqlite::types::Null,
+        FrameCell::Bool(b) => b,
+        FrameCell::Integer(i) => i,
+        FrameCell::Real(x) => x,
+        FrameCell::Text(text) => text,
     }
 }
 
@@ -437,13 +445,13 @@ fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-fn longest_row(columns: &[Column]) -> usize {
+fn longest_row(columns: &[TypedColumn]) -> usize {
     let rows = columns.first().map_or(0, |c| c.cells.len());
     let length = |row: usize| -> usize {
         let cells = columns.iter().filter_map(|c| c.cells.get(row));
         cells
             .map(|c| {
-                if let Cell::Text(text) = c {
+                if let FrameCell::Text(text) = c {
                     text.len()
                 } else {
                     10

@@ -16,9 +16,9 @@ use rusqlite::{Connection, Error, Result};
 
 use super::limits::CallClock;
 
-type Unary = (&'static str, fn(f64) -> f64);
+type UnaryFunction = (&'static str, fn(f64) -> f64);
 
-const UNARY: [Unary; 21] = [
+const UNARY: [UnaryFunction; 21] = [
     ("acos", f64::acos),
     ("acosh", f64::acosh),
     ("asin", f64::asin),
@@ -42,16 +42,16 @@ const UNARY: [Unary; 21] = [
     ("pi", |_| std::f64::consts::PI),
 ];
 
-const ROUNDERS: [Unary; 4] = [
+const ROUNDERS: [UnaryFunction; 4] = [
     ("ceil", f64::ceil),
     ("ceiling", f64::ceil),
     ("floor", f64::floor),
     ("trunc", f64::trunc),
 ];
 
-type Binary = (&'static str, fn(f64, f64) -> f64);
+type BinaryFunction = (&'static str, fn(f64, f64) -> f64);
 
-const BINARY: [Binary; 5] = [
+const BINARY: [BinaryFunction; 5] = [
     ("atan2", f64::atan2),
     ("log", |base, x| x.ln() / base.ln()),
     ("mod", |a, b| a % b),

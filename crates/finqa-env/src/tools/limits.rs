@@ -45,7 +45,7 @@ impl Default for ToolLimits {
 
 /// What one run of a query may use.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Budget {
+pub(super) struct QueryBudget {
     pub time: Duration,
     /// Time on a processor: on a busy machine a query is not to blame for the rest.
     pub processor: Duration,
@@ -63,8 +63,8 @@ pub(super) struct Budget {
 
 impl ToolLimits {
     /// What a query may use next to others: more than an honest one takes.
-    pub(super) fn brief(&self) -> Budget {
-        Budget {
+    pub(super) fn brief(&self) -> QueryBudget {
+        QueryBudget {
             time: Duration::from_millis(100).min(self.query_time),
             processor: Duration::from_millis(5),
             steps: 100_000.min(self.query_steps),
@@ -76,8 +76,8 @@ impl ToolLimits {
     }
 
     /// What a query may use that runs alone.
-    pub(super) fn full(&self) -> Budget {
-        Budget {
+    pub(super) fn full(&self) -> QueryBudget {
+        QueryBudget {
             time: self.query_time,
             processor: Duration::MAX,
             steps: self.query_steps,
@@ -91,10 +91,10 @@ impl ToolLimits {
 
 /// The budget of the call that a database is serving, read by its hooks.
 #[derive(Clone, Debug)]
-pub(super) struct CallClock(Arc<Clock>);
+pub(super) struct CallClock(Arc<CallLimits>);
 
 #[derive(Debug)]
-struct Clock {
+struct CallLimits {
     start: Instant,
     /// Microseconds after `start`.
     deadline: AtomicU64,
@@ -108,7 +108,7 @@ struct Clock {
 
 impl CallClock {
     pub(super) fn new(value_bytes: usize) -> Self {
-        Self(Arc::new(Clock {
+        Self(Arc::new(CallLimits {
             start: Instant::now(),
             deadline: AtomicU64::new(u64::MAX),
             look: AtomicU64::new(u64::MAX),
@@ -122,7 +122,7 @@ impl CallClock {
         self.0.value_bytes
     }
 
-    pub(super) fn arm(&self, budget: Budget) {
+    pub(super) fn arm(&self, budget: QueryBudget) {
         let clock = &self.0;
         let now = micros(clock.start.elapsed());
         let set = |what: &AtomicU64, from: u64, time| {

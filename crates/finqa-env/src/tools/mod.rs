@@ -19,22 +19,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 
-use super::data::{Catalog, Column, Table};
+use super::data::{Catalog, CompanyTable, TypedColumn};
 use super::python;
 use database::{Database, QueryError};
-use limits::Budget;
-use pool::Pool;
+use limits::QueryBudget;
+use pool::DatabasePool;
 
 pub use failure::{FailureKind, ToolFailure};
 pub use limits::ToolLimits;
-pub use spec::{Parameter, SUBMIT_ANSWER, ToolSpec, specs};
+pub use spec::{EnvTool, SUBMIT_ANSWER, ToolParameter, specs};
 
 /// The tools over one catalog. Cheap to clone; shared by all sessions.
 #[derive(Clone, Debug)]
 pub struct Tools {
     catalog: Arc<Catalog>,
     limits: ToolLimits,
-    pool: Arc<Pool>,
+    pool: Arc<DatabasePool>,
     /// Held by the query that may take its full time and memory: one at a time,
     /// so that the brief ones next to it always find room.
     long: Arc<Mutex<()>>,
@@ -44,7 +44,7 @@ impl Tools {
     /// Tools over a catalog.
     #[must_use]
     pub fn new(catalog: Arc<Catalog>, limits: ToolLimits) -> Self {
-        let pool = Arc::new(Pool::new(limits.idle_databases));
+        let pool = Arc::new(DatabasePool::new(limits.idle_databases));
         Self {
             catalog,
             limits,
@@ -157,7 +157,7 @@ impl Tools {
     #[must_use]
     pub fn sql_query(&self, company: &str, table: &str, query: &str) -> String {
         self.attempt(company, table, query, self.limits.brief())
-            .unwrap_or_else(|Unfinished| self.long_query(company, table, query))
+            .unwrap_or_else(|BudgetSpent| self.long_query(company, table, query))
     }
 
     fn long_query(&self, company: &str, table: &str, query: &str) -> String {
@@ -173,8 +173,8 @@ impl Tools {
         company: &str,
         table: &str,
         query: &str,
-        budget: Budget,
-    ) -> Result<String, Unfinished> {
+        budget: QueryBudget,
+    ) -> Result<String, BudgetSpent> {
         let tokens = tokens::tokens(query);
         if tokens::selects_star(&tokens) {
             return Ok("Error: SELECT * is not allowed (too inefficient)".to_owned());
@@ -210,14 +210,14 @@ impl Tools {
             return Ok(failed("You can only execute one statement at a time."));
         };
         if tokens::most_terms(&tokens) > budget.terms {
-            return Err(Unfinished);
+            return Err(BudgetSpent);
         }
         let error = match self.run(found, columns, statement, budget) {
             Ok(text) => return Ok(text),
             Err(QueryError::Statement(text)) => return Ok(failed(&text)),
             Err(QueryError::Result(text)) => return Ok(format!("Error executing query: {text}")),
             Err(error) if budget.is_full => error,
-            Err(_) => return Err(Unfinished),
+            Err(_) => return Err(BudgetSpent),
         };
         Ok(match error {
             QueryError::Late { steps: true } => {
@@ -244,10 +244,10 @@ impl Tools {
     /// Runs a statement on an idle database of the table, or on a new one.
     fn run(
         &self,
-        table: &Table,
-        columns: &[Column],
+        table: &CompanyTable,
+        columns: &[TypedColumn],
         statement: &str,
-        budget: Budget,
+        budget: QueryBudget,
     ) -> Result<String, QueryError> {
         let database = match self.pool.take(table.number) {
             Some(database) => database,
@@ -269,7 +269,7 @@ impl Tools {
 }
 
 /// A query that needs more than its budget, which was not the full one.
-struct Unfinished;
+struct BudgetSpent;
 
 /// A table's name without every `.json` and `.txt` in it.
 fn cleaned(table: &str) -> String {

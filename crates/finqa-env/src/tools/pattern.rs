@@ -31,21 +31,21 @@ pub(super) fn register(connection: &Connection, clock: &CallClock) -> Result<()>
 
 /// The wildcards of a pattern language; 0 for one that it has not.
 #[derive(Clone, Copy)]
-struct Language {
+struct PatternSyntax {
     all: u32,
     one: u32,
     set: u32,
     folds_case: bool,
 }
 
-const LIKE: Language = Language {
+const LIKE: PatternSyntax = PatternSyntax {
     all: b'%' as u32,
     one: b'_' as u32,
     set: 0,
     folds_case: true,
 };
 
-const GLOB: Language = Language {
+const GLOB: PatternSyntax = PatternSyntax {
     all: b'*' as u32,
     one: b'?' as u32,
     set: b'[' as u32,
@@ -71,7 +71,7 @@ fn bytes(c: &Context<'_>, at: usize) -> Option<(Vec<u8>, usize)> {
     Some((text, length))
 }
 
-fn matches(c: &Context<'_>, mut language: Language, clock: &CallClock) -> Result<Value> {
+fn matches(c: &Context<'_>, mut language: PatternSyntax, clock: &CallClock) -> Result<Value> {
     let pattern = bytes(c, 0);
     if pattern
         .as_ref()
@@ -84,7 +84,7 @@ fn matches(c: &Context<'_>, mut language: Language, clock: &CallClock) -> Result
         let Some((escape, _)) = bytes(c, 2) else {
             return Ok(Value::Null);
         };
-        let mut reader = Reader {
+        let mut reader = PatternReader {
             text: &escape,
             at: 0,
         };
@@ -102,30 +102,30 @@ fn matches(c: &Context<'_>, mut language: Language, clock: &CallClock) -> Result
     let (Some((pattern, _)), Some((text, _))) = (pattern, bytes(c, 1)) else {
         return Ok(Value::Null);
     };
-    let mut matcher = Matcher {
+    let mut matcher = PatternMatcher {
         language,
         other,
         clock,
         steps: 0,
     };
     let outcome = matcher.compare(
-        Reader {
+        PatternReader {
             text: &pattern,
             at: 0,
         },
-        Reader { text: &text, at: 0 },
+        PatternReader { text: &text, at: 0 },
     )?;
-    Ok(Value::Integer(i64::from(outcome == Outcome::Match)))
+    Ok(Value::Integer(i64::from(outcome == MatchOutcome::Match)))
 }
 
 /// Characters as `SQLite` reads them, of texts that need not be UTF-8.
 #[derive(Clone, Copy)]
-struct Reader<'a> {
+struct PatternReader<'a> {
     text: &'a [u8],
     at: usize,
 }
 
-impl Reader<'_> {
+impl PatternReader<'_> {
     fn peek(&self) -> u8 {
         self.text.get(self.at).copied().unwrap_or(0)
     }
@@ -162,22 +162,22 @@ impl Reader<'_> {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+enum MatchOutcome {
     Match,
     NoMatch,
     /// Nor can one be found further on in the text.
     NoMatchAnywhere,
 }
 
-struct Matcher<'a> {
-    language: Language,
+struct PatternMatcher<'a> {
+    language: PatternSyntax,
     /// The escape of LIKE or the set of GLOB; 0 for neither.
     other: u32,
     clock: &'a CallClock,
     steps: usize,
 }
 
-impl Matcher<'_> {
+impl PatternMatcher<'_> {
     fn step(&mut self, characters: usize) -> Result<()> {
         self.steps += characters;
         if self.steps >= STEPS {
@@ -187,8 +187,12 @@ impl Matcher<'_> {
         Ok(())
     }
 
-    fn compare(&mut self, mut pattern: Reader<'_>, mut text: Reader<'_>) -> Result<Outcome> {
-        let Language {
+    fn compare(
+        &mut self,
+        mut pattern: PatternReader<'_>,
+        mut text: PatternReader<'_>,
+    ) -> Result<MatchOutcome> {
+        let PatternSyntax {
             all,
             one,
             set,
@@ -208,13 +212,13 @@ impl Matcher<'_> {
                 if set == 0 {
                     c = pattern.next();
                     if c == 0 {
-                        return Ok(Outcome::NoMatch);
+                        return Ok(MatchOutcome::NoMatch);
                     }
                     escaped = Some(pattern.at);
                 } else if in_set(&mut pattern, &mut text) {
                     continue;
                 } else {
-                    return Ok(Outcome::NoMatch);
+                    return Ok(MatchOutcome::NoMatch);
                 }
             }
             let found = text.next();
@@ -222,62 +226,66 @@ impl Matcher<'_> {
                 || folds_case && c < 0x80 && found < 0x80 && lower(c) == lower(found)
                 || c == one && escaped != Some(pattern.at) && found != 0;
             if !same {
-                return Ok(Outcome::NoMatch);
+                return Ok(MatchOutcome::NoMatch);
             }
         }
         Ok(if text.peek() == 0 {
-            Outcome::Match
+            MatchOutcome::Match
         } else {
-            Outcome::NoMatch
+            MatchOutcome::NoMatch
         })
     }
 
     /// What follows a wildcard for any text is searched for from each place on.
-    fn after_wildcard(&mut self, mut pattern: Reader<'_>, mut text: Reader<'_>) -> Result<Outcome> {
-        let Language { all, one, set, .. } = self.language;
+    fn after_wildcard(
+        &mut self,
+        mut pattern: PatternReader<'_>,
+        mut text: PatternReader<'_>,
+    ) -> Result<MatchOutcome> {
+        let PatternSyntax { all, one, set, .. } = self.language;
         let mut c;
         loop {
             c = pattern.next();
             if c == one && one != 0 {
                 if text.next() == 0 {
-                    return Ok(Outcome::NoMatchAnywhere);
+                    return Ok(MatchOutcome::NoMatchAnywhere);
                 }
             } else if c != all {
                 break;
             }
         }
         if c == 0 {
-            return Ok(Outcome::Match);
+            return Ok(MatchOutcome::Match);
         }
         let mut from = pattern;
         if c == self.other {
             if set == 0 {
                 c = from.next();
                 if c == 0 {
-                    return Ok(Outcome::NoMatchAnywhere);
+                    return Ok(MatchOutcome::NoMatchAnywhere);
                 }
             } else {
                 from.at -= 1;
                 while text.peek() != 0 {
                     let outcome = self.compare(from, text)?;
-                    if outcome != Outcome::NoMatch {
+                    if outcome != MatchOutcome::NoMatch {
                         return Ok(outcome);
                     }
                     text.skip();
                 }
-                return Ok(Outcome::NoMatchAnywhere);
+                return Ok(MatchOutcome::NoMatchAnywhere);
             }
         }
         loop {
             self.step(1)?;
             let found = text.next();
             if found == 0 {
-                return Ok(Outcome::NoMatchAnywhere);
+                return Ok(MatchOutcome::NoMatchAnywhere);
             }
             let folded = self.language.folds_case && c < 0x80 && found < 0x80;
             if c == found || folded && lower(c) == lower(found) {
                 let outcome = self.compare(from, text)?;
-                if outcome != Outcome::NoMatch {
+                if outcome != MatchOutcome::NoMatch {
                     return Ok(outcome);
                 }
             }
@@ -286,7 +294,7 @@ impl Matcher<'_> {
 }
 
 /// Whether the next character of the text is in the set that `pattern` is at.
-fn in_set(pattern: &mut Reader<'_>, text: &mut Reader<'_>) -> bool {
+fn in_set(pattern: &mut PatternReader<'_>, text: &mut PatternReader<'_>) -> bool {
     let c = text.next();
     if c == 0 {
         return false;
@@ -447,7 +455,7 @@ mod tests {
         let text = "a".repeat(60_000);
         let pattern = format!("%{}b", "a_".repeat(120));
         let found = |time| {
-            clock.arm(crate::tools::limits::Budget {
+            clock.arm(crate::tools::limits::QueryBudget {
                 time,
                 ..limits.full()
             });
@@ -457,18 +465,18 @@ mod tests {
         let error = found(Duration::ZERO).unwrap_err().to_string();
         assert!(error.contains("interrupted"), "{error}");
         // Also in the middle of one match.
-        let mut matcher = Matcher {
+        let mut matcher = PatternMatcher {
             language: LIKE,
             other: 0,
             clock: &clock,
             steps: 0,
         };
         let ended = matcher.compare(
-            Reader {
+            PatternReader {
                 text: pattern.as_bytes(),
                 at: 0,
             },
-            Reader {
+            PatternReader {
                 text: text.as_bytes(),
                 at: 0,
             },

@@ -7,12 +7,12 @@ use super::database::Database;
 
 /// Idle databases by table; the one that was used longest ago is dropped first.
 #[derive(Debug)]
-pub(super) struct Pool {
+pub(super) struct DatabasePool {
     idle: Mutex<VecDeque<(usize, Database)>>,
     capacity: usize,
 }
 
-impl Pool {
+impl DatabasePool {
     pub(super) fn new(capacity: usize) -> Self {
         let idle = Mutex::new(VecDeque::new());
         Self { idle, capacity }

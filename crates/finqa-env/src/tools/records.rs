@@ -6,7 +6,7 @@ use crate::python;
 
 /// One value of a result.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Field {
+pub(super) enum ResultValue {
     Null,
     Integer(i64),
     Real(f64),
@@ -15,7 +15,7 @@ pub(super) enum Field {
 
 /// The text of a result. Columns decide how their numbers are written: one with
 /// any float, or with integers and nulls, is a column of floats.
-pub(super) fn records(names: &[String], rows: &[Vec<Field>]) -> String {
+pub(super) fn records(names: &[String], rows: &[Vec<ResultValue>]) -> String {
     let floats: Vec<bool> = (0..names.len())
         .map(|at| is_float_column(rows.iter().filter_map(|row| row.get(at))))
         .collect();
@@ -44,32 +44,32 @@ pub(super) fn records(names: &[String], rows: &[Vec<Field>]) -> String {
     out
 }
 
-fn is_float_column<'a>(fields: impl Iterator<Item = &'a Field>) -> bool {
+fn is_float_column<'a>(fields: impl Iterator<Item = &'a ResultValue>) -> bool {
     let (mut integer, mut null, mut real) = (false, false, false);
     for field in fields {
         match field {
-            Field::Null => null = true,
-            Field::Integer(_) => integer = true,
-            Field::Real(_) => real = true,
-            Field::Text(_) => return false,
+            ResultValue::Null => null = true,
+            ResultValue::Integer(_) => integer = true,
+            ResultValue::Real(_) => real = true,
+            ResultValue::Text(_) => return false,
         }
     }
     real || (integer && null)
 }
 
-fn push_field(out: &mut String, field: &Field, float: bool) {
+fn push_field(out: &mut String, field: &ResultValue, float: bool) {
     match field {
-        Field::Null => out.push_str("null"),
+        ResultValue::Null => out.push_str("null"),
         #[allow(
             clippy::cast_precision_loss,
             reason = "as the reference's float64 column"
         )]
-        Field::Integer(i) if float => push_float(out, *i as f64),
-        Field::Integer(i) => {
+        ResultValue::Integer(i) if float => push_float(out, *i as f64),
+        ResultValue::Integer(i) => {
             let _ = write!(out, "{i}");
         }
-        Field::Real(x) => push_float(out, *x),
-        Field::Text(text) => python::push_pandas_string(out, text),
+        ResultValue::Real(x) => push_float(out, *x),
+        ResultValue::Text(text) => python::push_pandas_string(out, text),
     }
 }
 
@@ -161,16 +161,16 @@ mod tests {
         let names = ["i", "f", "n", "m"].map(str::to_owned);
         let rows = [
             vec![
-                Field::Integer(1),
-                Field::Integer(1),
-                Field::Null,
-                Field::Integer(1),
+                ResultValue::Integer(1),
+                ResultValue::Integer(1),
+                ResultValue::Null,
+                ResultValue::Integer(1),
             ],
             vec![
-                Field::Integer(2),
-                Field::Real(0.5),
-                Field::Integer(3),
-                Field::Text("a/b".into()),
+                ResultValue::Integer(2),
+                ResultValue::Real(0.5),
+                ResultValue::Integer(3),
+                ResultValue::Text("a/b".into()),
             ],
         ];
         assert_eq!(

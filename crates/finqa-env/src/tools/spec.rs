@@ -10,7 +10,7 @@ pub const SUBMIT_ANSWER: &str = "submit_answer";
 
 /// One argument of a tool; all are strings and all are required.
 #[derive(Debug)]
-pub struct Parameter {
+pub struct ToolParameter {
     /// Its name.
     pub name: &'static str,
     /// What it is.
@@ -19,36 +19,36 @@ pub struct Parameter {
 
 /// One tool as it is announced.
 #[derive(Debug)]
-pub struct ToolSpec {
+pub struct EnvTool {
     /// Its name.
     pub name: &'static str,
     /// What it does.
     pub description: &'static str,
     /// Its arguments in order.
-    pub parameters: &'static [Parameter],
+    pub parameters: &'static [ToolParameter],
 }
 
-const COMPANY: Parameter = Parameter {
+const COMPANY: ToolParameter = ToolParameter {
     name: "company_name",
     description: "The name of the company",
 };
-const TABLE: Parameter = Parameter {
+const TABLE: ToolParameter = ToolParameter {
     name: "table_name",
     description: "The name of the table",
 };
 
-static SPECS: [ToolSpec; 4] = [
-    ToolSpec {
+static SPECS: [EnvTool; 4] = [
+    EnvTool {
         name: "get_descriptions",
         description: "Get a list of available table names for a company.",
         parameters: &[COMPANY],
     },
-    ToolSpec {
+    EnvTool {
         name: "get_table_info",
         description: "Get table metadata: description, columns, types, unique values.",
         parameters: &[COMPANY, TABLE],
     },
-    ToolSpec {
+    EnvTool {
         name: "sql_query",
         description: "Execute a SQL query on a table. Select * not allowed.\n\n\
             Filters are required: WHERE, HAVING, IN, NOT IN, EXISTS, NOT EXISTS,\n\
@@ -57,16 +57,16 @@ static SPECS: [ToolSpec; 4] = [
         parameters: &[
             COMPANY,
             TABLE,
-            Parameter {
+            ToolParameter {
                 name: "query",
                 description: "SQL query to execute (must include filters)",
             },
         ],
     },
-    ToolSpec {
+    EnvTool {
         name: SUBMIT_ANSWER,
         description: "Submit a final answer for the question.",
-        parameters: &[Parameter {
+        parameters: &[ToolParameter {
             name: "answer",
             description: "The final answer to submit",
         }],
@@ -75,11 +75,11 @@ static SPECS: [ToolSpec; 4] = [
 
 /// The four tools in the order in which they are announced.
 #[must_use]
-pub fn specs() -> &'static [ToolSpec] {
+pub fn specs() -> &'static [EnvTool] {
     &SPECS
 }
 
-impl ToolSpec {
+impl EnvTool {
     /// The JSON schema of its arguments.
     #[must_use]
     pub fn input_schema(&self) -> Value {
@@ -100,7 +100,7 @@ impl ToolSpec {
         })
     }
 
-    /// The arguments in the order of [`ToolSpec::parameters`], or every reason
+    /// The arguments in the order of [`EnvTool::parameters`], or every reason
     /// why they are not, in the words of the reference's validator.
     pub(super) fn read_arguments<'a>(
         &self,

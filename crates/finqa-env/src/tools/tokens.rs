@@ -5,7 +5,7 @@
 
 /// A token outside comments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Token<'a> {
+pub(super) enum SqlToken<'a> {
     /// A bare word: keyword or name.
     Word(&'a str),
     /// A literal, a quoted name or a number.
@@ -22,7 +22,7 @@ pub(super) enum Token<'a> {
     Other(char),
 }
 
-impl Token<'_> {
+impl SqlToken<'_> {
     fn is(&self, word: &str) -> bool {
         matches!(self, Self::Word(w) if w.eq_ignore_ascii_case(word))
     }
@@ -31,11 +31,11 @@ impl Token<'_> {
 /// How many terms a statement may become when `SQLite` puts the terms of its
 /// subqueries in place of the columns that name them: those of each SELECT, times
 /// those of all others. Usually it is far fewer.
-pub(super) fn most_terms(tokens: &[Token<'_>]) -> usize {
+pub(super) fn most_terms(tokens: &[SqlToken<'_>]) -> usize {
     const KEYWORDS: [&str; 6] = ["from", "where", "as", "and", "or", "with"];
-    let is_term = |token: &&Token<'_>| match token {
-        Token::Word(_) => !KEYWORDS.iter().any(|word| token.is(word)),
-        Token::Opaque => true,
+    let is_term = |token: &&SqlToken<'_>| match token {
+        SqlToken::Word(_) => !KEYWORDS.iter().any(|word| token.is(word)),
+        SqlToken::Opaque => true,
         _ => false,
     };
     tokens
@@ -45,7 +45,7 @@ pub(super) fn most_terms(tokens: &[Token<'_>]) -> usize {
 }
 
 /// Splits a statement; what is not terminated reaches to the end, as in `SQLite`.
-pub(super) fn tokens(sql: &str) -> Vec<Token<'_>> {
+pub(super) fn tokens(sql: &str) -> Vec<SqlToken<'_>> {
     let mut found = Vec::new();
     let mut rest = sql;
     while let Some(first) = rest.chars().next() {
@@ -54,11 +54,11 @@ pub(super) fn tokens(sql: &str) -> Vec<Token<'_>> {
             '/' if rest.starts_with("/*") => end_of(rest, 2, "*/"),
             c if c.is_ascii_whitespace() => 1,
             '\'' | '"' | '`' => {
-                found.push(Token::Opaque);
+                found.push(SqlToken::Opaque);
                 quoted(rest, first)
             }
             '[' => {
-                found.push(Token::Opaque);
+                found.push(SqlToken::Opaque);
                 end_of(rest, 1, "]")
             }
             c if is_word(c) => {
@@ -66,19 +66,19 @@ pub(super) fn tokens(sql: &str) -> Vec<Token<'_>> {
                 let word = rest.get(..end).unwrap_or(rest);
                 let number = c.is_ascii_digit();
                 found.push(if number {
-                    Token::Opaque
+                    SqlToken::Opaque
                 } else {
-                    Token::Word(word)
+                    SqlToken::Word(word)
                 });
                 end
             }
             c => {
                 found.push(match c {
-                    '*' => Token::Star,
-                    '.' => Token::Dot,
-                    ',' => Token::Comma,
-                    ';' => Token::Semicolon(sql.len() - rest.len()),
-                    other => Token::Other(other),
+                    '*' => SqlToken::Star,
+                    '.' => SqlToken::Dot,
+                    ',' => SqlToken::Comma,
+                    ';' => SqlToken::Semicolon(sql.len() - rest.len()),
+                    other => SqlToken::Other(other),
                 });
                 c.len_utf8()
             }
@@ -113,10 +113,10 @@ fn quoted(text: &str, quote: char) -> usize {
 
 /// Whether a `*` stands as an item of a select list: `*` or `t.*`, after
 /// `SELECT`, `DISTINCT`, `ALL` or a comma. `count(*)` and products are none.
-pub(super) fn selects_star(tokens: &[Token<'_>]) -> bool {
+pub(super) fn selects_star(tokens: &[SqlToken<'_>]) -> bool {
     tokens.windows(2).any(|pair| match pair {
-        [before, Token::Star] => {
-            matches!(before, Token::Dot | Token::Comma)
+        [before, SqlToken::Star] => {
+            matches!(before, SqlToken::Dot | SqlToken::Comma)
                 || ["select", "distinct", "all"].iter().any(|w| before.is(w))
         }
         _ => false,
@@ -124,14 +124,14 @@ pub(super) fn selects_star(tokens: &[Token<'_>]) -> bool {
 }
 
 /// Whether a filter word stands in the statement; the `ALL` of `UNION ALL` is one.
-pub(super) fn has_filter(tokens: &[Token<'_>]) -> bool {
+pub(super) fn has_filter(tokens: &[SqlToken<'_>]) -> bool {
     const FILTERS: [&str; 10] = [
         "where", "having", "in", "exists", "any", "some", "all", "like", "between", "case",
     ];
-    let word = |t: &Token<'_>| FILTERS.iter().any(|f| t.is(f)) || t.is("filter");
+    let word = |t: &SqlToken<'_>| FILTERS.iter().any(|f| t.is(f)) || t.is("filter");
     let null_test = |end: usize| {
         let middle = if end == 2 { "null" } else { "not" };
-        move |w: &[Token<'_>]| {
+        move |w: &[SqlToken<'_>]| {
             let starts = matches!(w, [a, b, ..] if a.is("is") && b.is(middle));
             starts && w.last().is_some_and(|t| t.is("null"))
         }
@@ -141,10 +141,12 @@ pub(super) fn has_filter(tokens: &[Token<'_>]) -> bool {
 }
 
 /// The byte at which the first statement ends, or `None` if another follows.
-pub(super) fn single_statement(sql: &str, tokens: &[Token<'_>]) -> Option<usize> {
-    let end = tokens.iter().position(|t| matches!(t, Token::Semicolon(_)));
+pub(super) fn single_statement(sql: &str, tokens: &[SqlToken<'_>]) -> Option<usize> {
+    let end = tokens
+        .iter()
+        .position(|t| matches!(t, SqlToken::Semicolon(_)));
     match (end, end.and_then(|end| tokens.get(end))) {
-        (Some(end), Some(Token::Semicolon(at))) => (end + 1 == tokens.len()).then_some(*at),
+        (Some(end), Some(SqlToken::Semicolon(at))) => (end + 1 == tokens.len()).then_some(*at),
         _ => Some(sql.len()),
     }
 }
@@ -241,8 +243,8 @@ mod tests {
             let doubled = text.replace(quote, &format!("{quote}{quote}"));
             let sql = format!("select {quote}{doubled}{quote}, a from t");
             let expected = [
-                Token::Word("select"), Token::Opaque, Token::Comma, Token::Word("a"),
-                Token::Word("from"), Token::Word("t"),
+                SqlToken::Word("select"), SqlToken::Opaque, SqlToken::Comma, SqlToken::Word("a"),
+                SqlToken::Word("from"), SqlToken::Word("t"),
             ];
             prop_assert_eq!(tokens(&sql), expected);
         }

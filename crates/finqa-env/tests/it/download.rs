@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use finqa_env::data::{Catalog, Fetched, HubError, HubEvent, HubOptions, download};
+use finqa_env::data::{Catalog, DownloadReport, HubError, HubEvent, HubOptions, download};
 use serde_json::{Value, json};
 use wiremock::matchers::{method, path, query_param, query_param_is_missing};
 use wiremock::{Mock, MockServer, ResponseTemplate};
@@ -91,7 +91,10 @@ async fn a_hub_that_is_none_is_a_network_error() {
     );
 }
 
-async fn fetch(hub: &FileServer, folder: &Path) -> (Result<Fetched, HubError>, Vec<HubEvent>) {
+async fn fetch(
+    hub: &FileServer,
+    folder: &Path,
+) -> (Result<DownloadReport, HubError>, Vec<HubEvent>) {
     let mut events = Vec::new();
     let options = HubOptions {
         attempts: 3,

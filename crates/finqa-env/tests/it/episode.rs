@@ -1,7 +1,7 @@
 //! The rules of an episode.
 
-use finqa_env::episode::{Begun, Environment, Observation, Rules, StepError};
-use finqa_env::reward::Mode;
+use finqa_env::episode::{Environment, Observation, Rules, StepError, StepStart};
+use finqa_env::reward::RewardMode;
 use finqa_env::tools::FailureKind;
 use serde_json::{Map, Value, json};
 
@@ -18,7 +18,7 @@ fn company() -> Map<String, Value> {
 fn environment(max_steps: u64) -> Environment {
     let rules = Rules {
         max_steps,
-        reward: Mode::Reference,
+        reward: RewardMode::Reference,
     };
     Environment::new(fixture(), rules, 1)
 }
@@ -198,7 +198,7 @@ fn a_step_may_be_begun_and_finished_apart() {
     environment.reset(None, "e".to_owned());
     assert_eq!(
         environment.begin("get_descriptions", &company()),
-        Ok(Begun::RunTool)
+        Ok(StepStart::RunTool)
     );
     let result = tools.call("get_descriptions", &company());
     let outcome = environment.finish("get_descriptions", result);

@@ -1,15 +1,15 @@
 //! Grading, against vectors taken from the running reference.
 
-use finqa_env::reward::{Mode, RewardError, compute_reward};
+use finqa_env::reward::{RewardError, RewardMode, compute_reward};
 use proptest::prelude::*;
 use rstest::rstest;
 
 fn grade(prediction: &str, truth: &str) -> f64 {
-    compute_reward(prediction, truth, 0.01, 1.0, Mode::Reference).unwrap()
+    compute_reward(prediction, truth, 0.01, 1.0, RewardMode::Reference).unwrap()
 }
 
 fn strict(prediction: &str, truth: &str) -> f64 {
-    compute_reward(prediction, truth, 0.01, 1.0, Mode::Strict).unwrap()
+    compute_reward(prediction, truth, 0.01, 1.0, RewardMode::Strict).unwrap()
 }
 
 fn vectors(text: &str) -> Vec<csv::StringRecord> {
@@ -23,7 +23,13 @@ fn every_vector_of_the_reference_agrees() {
     assert_eq!(rows.len(), 126);
     for row in &rows {
         let number = |i: usize| row[i].parse::<f64>().unwrap();
-        let got = compute_reward(&row[0], &row[1], number(2), number(3), Mode::Reference);
+        let got = compute_reward(
+            &row[0],
+            &row[1],
+            number(2),
+            number(3),
+            RewardMode::Reference,
+        );
         assert_eq!(got, Ok(number(4)), "{row:?}");
     }
 }
@@ -33,7 +39,7 @@ fn what_raises_in_the_reference_is_an_error() {
     let rows = vectors(include_str!("../vectors/reward_vectors_exceptions.csv"));
     assert_eq!(rows.len(), 4);
     for row in &rows {
-        let got = compute_reward(&row[0], &row[1], 0.01, 1.0, Mode::Reference);
+        let got = compute_reward(&row[0], &row[1], 0.01, 1.0, RewardMode::Reference);
         let expected = if row[4].starts_with("KeyError") {
             RewardError::MissingYear
         } else {
@@ -116,7 +122,7 @@ fn strict_agrees_on_honest_answers() {
             continue;
         }
         let number = |i: usize| row[i].parse::<f64>().unwrap();
-        let got = compute_reward(&row[0], &row[1], number(2), number(3), Mode::Strict);
+        let got = compute_reward(&row[0], &row[1], number(2), number(3), RewardMode::Strict);
         assert_eq!(got, Ok(number(4)), "{row:?}");
     }
 }
@@ -124,7 +130,7 @@ fn strict_agrees_on_honest_answers() {
 proptest! {
     #[test]
     fn any_two_texts_are_graded_or_refused(a in any::<String>(), b in any::<String>()) {
-        for mode in [Mode::Reference, Mode::Strict] {
+        for mode in [RewardMode::Reference, RewardMode::Strict] {
             if let Ok(reward) = compute_reward(&a, &b, 0.01, 1.0, mode) {
                 prop_assert!(reward == 0.0 || reward == 1.0);
             }
@@ -136,7 +142,7 @@ proptest! {
         a in r"(\\boxed\{)?[-(]?[0-9]{0,3}[./,;:%$\\} ]{0,3}(20[0-9]{2}(->| to )?){0,2}:? ?[0-9]{0,3}[%)}]{0,2}(, )?.{0,5}",
         b in r"(\\boxed\{[-0-9.:,;/% ]{0,12}\}){0,3}",
     ) {
-        for mode in [Mode::Reference, Mode::Strict] {
+        for mode in [RewardMode::Reference, RewardMode::Strict] {
             let _ = compute_reward(&a, &b, 0.01, 1.0, mode);
         }
     }
@@ -146,8 +152,8 @@ proptest! {
         a in r"[-(]?[0-9]{0,3}[./,;:% ]{0,2}[0-9]{0,3}[%)]?",
         b in r"\\boxed\{[-0-9.:,;/% ]{0,12}\}",
     ) {
-        let reference = compute_reward(&a, &b, 0.01, 1.0, Mode::Reference);
-        let strict = compute_reward(&a, &b, 0.01, 1.0, Mode::Strict);
+        let reference = compute_reward(&a, &b, 0.01, 1.0, RewardMode::Reference);
+        let strict = compute_reward(&a, &b, 0.01, 1.0, RewardMode::Strict);
         if let (Ok(reference), Ok(strict)) = (reference, strict) {
             prop_assert!(strict <= reference);
         }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use finqa_env::data::{Catalog, Cell};
+use finqa_env::data::{Catalog, FrameCell};
 use finqa_env::tools::{FailureKind, ToolLimits, Tools, specs};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -85,12 +85,12 @@ fn tables_are_typed_as_pandas_types_them() {
         for (i, row) in v["rows"].as_array().unwrap().iter().enumerate() {
             for (column, expected) in columns.iter().zip(row.as_array().unwrap()) {
                 let same = match (&column.cells[i], expected) {
-                    (Cell::Null, Value::Null) => true,
-                    (Cell::Integer(a), Value::Number(b)) => Some(*a) == b.as_i64(),
-                    (Cell::Real(a), Value::String(b)) => b.parse() == Ok(*a),
+                    (FrameCell::Null, Value::Null) => true,
+                    (FrameCell::Integer(a), Value::Number(b)) => Some(*a) == b.as_i64(),
+                    (FrameCell::Real(a), Value::String(b)) => b.parse() == Ok(*a),
                     // Numbers in a column of texts become texts on their way in.
-                    (Cell::Integer(a), Value::String(b)) => a.to_string() == *b,
-                    (Cell::Text(a), Value::String(b)) => a == b,
+                    (FrameCell::Integer(a), Value::String(b)) => a.to_string() == *b,
+                    (FrameCell::Text(a), Value::String(b)) => a == b,
                     _ => false,
                 };
                 assert!(same, "{v}: row {i}: {:?} for {expected}", column.cells[i]);

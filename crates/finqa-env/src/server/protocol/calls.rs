@@ -9,10 +9,10 @@ use finqa_core::text::cut;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::episode::{Begun, Environment, Observation, StepError, StepOutcome};
+use crate::episode::{Environment, Observation, StepError, StepOutcome, StepStart};
 use crate::server::protocol::validate::Reset;
-use crate::server::protocol::wire::{Reply, Seen};
-use crate::server::state::app::App;
+use crate::server::protocol::wire::{ObservationContent, StepReply};
+use crate::server::state::app::ServerState;
 use crate::server::state::query_queue::Caller;
 use crate::tools::{FailureKind, ToolFailure, specs};
 
@@ -31,14 +31,14 @@ pub(crate) enum StepFault {
 const NAME: usize = 200;
 
 /// Begins an episode.
-pub(crate) fn reset(environment: &Mutex<Environment>, asked: Reset) -> Reply {
+pub(crate) fn reset(environment: &Mutex<Environment>, asked: Reset) -> StepReply {
     let id = asked
         .episode_id
         .unwrap_or_else(|| Uuid::new_v4().to_string());
-    Reply {
+    StepReply {
         metadata: held(environment).reset(asked.seed, id).metadata(),
         reward: Some(0.0),
-        ..Reply::default()
+        ..StepReply::default()
     }
 }
 
@@ -50,18 +50,18 @@ pub(crate) fn state(environment: &Mutex<Environment>) -> Value {
 /// One step. The environment is free while its tool runs: it is begun, the
 /// tool runs on a worker, it is finished.
 pub(crate) async fn step(
-    app: &App,
+    app: &ServerState,
     caller: &Caller,
     environment: &Mutex<Environment>,
     tool: String,
     arguments: Map<String, Value>,
     limit: Duration,
-) -> Result<Reply, StepFault> {
+) -> Result<StepReply, StepFault> {
     let tool = cut(&tool, NAME, "...");
     let begun = held(environment).begin(&tool, &arguments)?;
     let outcome = match begun {
-        Begun::Answered(outcome) => outcome,
-        Begun::RunTool => {
+        StepStart::Answered(outcome) => outcome,
+        StepStart::RunTool => {
             let work = run_tool(app, caller, tool.clone(), arguments);
             match tokio::time::timeout(limit, work).await {
                 Ok(Ok(result)) => held(environment).finish(&tool, result),
@@ -74,15 +74,15 @@ pub(crate) async fn step(
 }
 
 /// A step whose tool took too long counts like any other, the last one too.
-fn timed_out_step(environment: &Mutex<Environment>, tool: String, limit: Duration) -> Reply {
+fn timed_out_step(environment: &Mutex<Environment>, tool: String, limit: Duration) -> StepReply {
     let message = timed_out(&tool, limit);
     let failure = ToolFailure {
         kind: FailureKind::Execution,
         message: message.clone(),
     };
     let outcome = held(environment).finish(&tool, Err(failure));
-    Reply {
-        seen: Seen::Failed {
+    StepReply {
+        seen: ObservationContent::Failed {
             tool,
             error_type: "timeout",
             message,
@@ -104,7 +104,7 @@ fn timed_out(tool: &str, limit: Duration) -> String {
 
 /// One tool call outside any episode; the error is what the client is told.
 pub(crate) async fn call_tool(
-    app: &App,
+    app: &ServerState,
     caller: &Caller,
     name: String,
     arguments: Map<String, Value>,
@@ -124,7 +124,7 @@ pub(crate) async fn call_tool(
 /// Runs a tool: a query on a worker, the others, which only look something up,
 /// where they are.
 async fn run_tool(
-    app: &App,
+    app: &ServerState,
     caller: &Caller,
     name: String,
     arguments: Map<String, Value>,
@@ -163,12 +163,12 @@ async fn run_tool(
 const BRIEF: Duration = Duration::from_millis(5);
 const BUG: &str = "internal error in the tool call";
 
-fn into_reply(outcome: StepOutcome) -> Reply {
-    Reply {
+fn into_reply(outcome: StepOutcome) -> StepReply {
+    StepReply {
         seen: match outcome.observation {
-            Observation::Empty => Seen::Nothing,
-            Observation::Result { tool, text } => Seen::Text { tool, text },
-            Observation::Failure { tool, failure } => Seen::Failed {
+            Observation::Empty => ObservationContent::Nothing,
+            Observation::Result { tool, text } => ObservationContent::Text { tool, text },
+            Observation::Failure { tool, failure } => ObservationContent::Failed {
                 tool,
                 error_type: failure.kind.as_str(),
                 message: failure.message,

@@ -11,9 +11,9 @@ use crate::python::json as python;
 use crate::server::protocol::calls as play;
 use crate::server::protocol::validate::{self, RpcRequest};
 use crate::server::protocol::wire;
-use crate::server::state::app::App;
+use crate::server::state::app::ServerState;
 use crate::server::state::clients::Client;
-use crate::server::state::sessions::{Closing, Session};
+use crate::server::state::sessions::{CloseOutcome, EnvSession};
 
 const PARSE_ERROR: i32 = -32700;
 const INVALID_REQUEST: i32 = -32600;
@@ -39,7 +39,7 @@ impl RpcError {
     }
 
     /// The server has no free slot.
-    pub fn full(full: crate::server::state::sessions::Full) -> Self {
+    pub fn full(full: crate::server::state::sessions::CapacityReached) -> Self {
         Self {
             code: SERVER_ERROR,
             message: full.to_string(),
@@ -64,10 +64,10 @@ impl RpcError {
 
 /// Answers a request given as text. `own` is the session of the socket it came by.
 pub(crate) async fn answer_text(
-    app: &Arc<App>,
+    app: &Arc<ServerState>,
     client: &Arc<Client>,
     text: &str,
-    own: Option<&Arc<Session>>,
+    own: Option<&Arc<EnvSession>>,
 ) -> Value {
     match python::parse_json(text) {
         Ok(Value::Object(object)) => answer_object(app, client, &object, own).await,
@@ -82,10 +82,10 @@ pub(crate) async fn answer_text(
 
 /// Answers a request given as an object.
 pub(crate) async fn answer_object(
-    app: &Arc<App>,
+    app: &Arc<ServerState>,
     client: &Arc<Client>,
     object: &Map<String, Value>,
-    own: Option<&Arc<Session>>,
+    own: Option<&Arc<EnvSession>>,
 ) -> Value {
     let request = match validate::rpc_request(object) {
         Ok(request) => request,
@@ -102,10 +102,10 @@ pub(crate) async fn answer_object(
 }
 
 async fn dispatch(
-    app: &Arc<App>,
+    app: &Arc<ServerState>,
     client: &Arc<Client>,
     request: &RpcRequest,
-    own: Option<&Arc<Session>>,
+    own: Option<&Arc<EnvSession>>,
 ) -> Result<Value, RpcError> {
     match request.method.as_str() {
         "openenv/session/create" => match own {
@@ -147,10 +147,10 @@ async fn dispatch(
 
 /// The session a request names or comes by; none for a stateless one.
 fn used_session(
-    app: &Arc<App>,
+    app: &Arc<ServerState>,
     params: &Map<String, Value>,
-    own: Option<&Arc<Session>>,
-) -> Result<Option<Arc<Session>>, RpcError> {
+    own: Option<&Arc<EnvSession>>,
+) -> Result<Option<Arc<EnvSession>>, RpcError> {
     let session = match (own, params.get("session_id")) {
         (Some(session), _) => Some(Arc::clone(session)),
         (None, None | Some(Value::Null)) => None,
@@ -170,9 +170,9 @@ fn used_session(
 }
 
 fn close(
-    app: &Arc<App>,
+    app: &Arc<ServerState>,
     params: &Map<String, Value>,
-    own: Option<&Arc<Session>>,
+    own: Option<&Arc<EnvSession>>,
 ) -> Result<Value, RpcError> {
     let id = match params.get("session_id") {
         Some(Value::String(id)) if !id.is_empty() => id,
@@ -190,9 +190,11 @@ fn close(
         ));
     }
     match app.sessions.close(id) {
-        Closing::Done => Ok(json!({"session_id": id, "closed": true})),
-        Closing::WhenDetached => Ok(json!({"session_id": id, "closed": false, "closing": true})),
-        Closing::Unknown => Err(RpcError::new(
+        CloseOutcome::Done => Ok(json!({"session_id": id, "closed": true})),
+        CloseOutcome::WhenDetached => {
+            Ok(json!({"session_id": id, "closed": false, "closing": true}))
+        }
+        CloseOutcome::Unknown => Err(RpcError::new(
             INVALID_PARAMS,
             format!(
                 "Unknown session_id: {}",
@@ -203,10 +205,10 @@ fn close(
 }
 
 async fn call(
-    app: &Arc<App>,
+    app: &Arc<ServerState>,
     client: &Arc<Client>,
     params: &Map<String, Value>,
-    session: Option<&Session>,
+    session: Option<&EnvSession>,
     paced: bool,
 ) -> Result<Value, RpcError> {
     let name = match params.get("name") {

@@ -25,7 +25,7 @@ use crate::episode::Rules;
 use crate::server::error::ServerError;
 use crate::server::options::ServerOptions;
 use crate::server::protocol::calls as play;
-use crate::server::state::app::App;
+use crate::server::state::app::ServerState;
 use crate::server::state::clients::Client;
 use crate::tools::Tools;
 
@@ -39,7 +39,7 @@ const INSTRUCTIONS: &str = "Financial tables of companies' annual reports. get_d
 /// The tools as an MCP server offers them.
 #[derive(Clone)]
 pub(crate) struct FinqaMcp {
-    app: Arc<App>,
+    app: Arc<ServerState>,
 }
 
 impl ServerHandler for FinqaMcp {
@@ -116,7 +116,9 @@ impl FinqaMcp {
 
 /// The streamable HTTP transport. `guard` has judged host, origin and token by
 /// the time a request comes here.
-pub(crate) fn http_service(app: &Arc<App>) -> StreamableHttpService<FinqaMcp, NeverSessionManager> {
+pub(crate) fn http_service(
+    app: &Arc<ServerState>,
+) -> StreamableHttpService<FinqaMcp, NeverSessionManager> {
     let config = StreamableHttpServerConfig::default()
         .disable_allowed_hosts()
         .with_legacy_session_mode(false)
@@ -144,7 +146,7 @@ pub async fn serve_stdio(
     tools: Arc<Tools>,
     shutdown: CancellationToken,
 ) -> Result<(), ServerError> {
-    let app = App::new(
+    let app = ServerState::new(
         tools,
         Rules::default(),
         ServerOptions::default(),

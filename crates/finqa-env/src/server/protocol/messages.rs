@@ -8,11 +8,11 @@ use serde_json::{Map, Value, json};
 use crate::python::json as python;
 use crate::server::protocol::calls as play;
 use crate::server::protocol::json_rpc as rpc;
-use crate::server::protocol::validate::{self, Action, Data, Issue};
-use crate::server::protocol::wire::{OnSocket, Reply, Seen};
-use crate::server::state::app::App;
-use crate::server::state::sessions::Session;
-use crate::server::transport::socket_loop::Next;
+use crate::server::protocol::validate::{self, Data, RequestIssue, StepAction};
+use crate::server::protocol::wire::{ObservationContent, SocketStepReply, StepReply};
+use crate::server::state::app::ServerState;
+use crate::server::state::sessions::EnvSession;
+use crate::server::transport::socket_loop::MessageOutcome;
 
 /// An error message's text.
 pub(crate) fn error(code: &str, message: &str, more: Value) -> String {
@@ -25,7 +25,7 @@ pub(crate) fn error(code: &str, message: &str, more: Value) -> String {
     json!({"type": "error", "data": data}).to_string()
 }
 
-fn invalid(issues: Vec<Issue>) -> String {
+fn invalid(issues: Vec<RequestIssue>) -> String {
     let issues = validate::with_urls(issues);
     error(
         "VALIDATION_ERROR",
@@ -34,38 +34,46 @@ fn invalid(issues: Vec<Issue>) -> String {
     )
 }
 
-fn observation(reply: &Reply) -> String {
-    match serde_json::to_string(&OnSocket(reply)) {
+fn observation(reply: &StepReply) -> String {
+    match serde_json::to_string(&SocketStepReply(reply)) {
         Ok(data) => format!(r#"{{"type":"observation","data":{data}}}"#),
         Err(fault) => error("EXECUTION_ERROR", &fault.to_string(), json!({})),
     }
 }
 
 /// Answers one message.
-pub(crate) async fn answer(app: &Arc<App>, session: &Arc<Session>, text: &str) -> Next {
+pub(crate) async fn answer(
+    app: &Arc<ServerState>,
+    session: &Arc<EnvSession>,
+    text: &str,
+) -> MessageOutcome {
     let message = match python::parse_json(text) {
         Ok(Value::Object(message)) => message,
         Ok(other) => {
             let kind = python::type_name(&other);
             let said = format!("A message must be a JSON object, not {kind}");
-            return Next::Reply(error("VALIDATION_ERROR", &said, json!({"errors": []})));
+            return MessageOutcome::StepReply(error(
+                "VALIDATION_ERROR",
+                &said,
+                json!({"errors": []}),
+            ));
         }
         Err(fault) => {
             let said = format!("Invalid JSON: {fault}");
-            return Next::Reply(error("INVALID_JSON", &said, json!({})));
+            return MessageOutcome::StepReply(error("INVALID_JSON", &said, json!({})));
         }
     };
     match read_and_do(app, session, &message).await {
         Ok(next) => next,
-        Err(issues) => Next::Reply(invalid(issues)),
+        Err(issues) => MessageOutcome::StepReply(invalid(issues)),
     }
 }
 
 async fn read_and_do(
-    app: &Arc<App>,
-    session: &Arc<Session>,
+    app: &Arc<ServerState>,
+    session: &Arc<EnvSession>,
     message: &Map<String, Value>,
-) -> Result<Next, Vec<Issue>> {
+) -> Result<MessageOutcome, Vec<RequestIssue>> {
     let kind = message.get("type");
     let text = match kind.and_then(Value::as_str) {
         Some("reset") => {
@@ -76,11 +84,11 @@ async fn read_and_do(
         Some("step") => {
             let data = validate::message_data(message, Data::Required)?;
             match validate::action(&data)? {
-                Action::ListTools => observation(&Reply {
-                    seen: Seen::Tools(play::step_tool_list()),
-                    ..Reply::default()
+                StepAction::ListTools => observation(&StepReply {
+                    seen: ObservationContent::Tools(play::step_tool_list()),
+                    ..StepReply::default()
                 }),
-                Action::Call { tool, arguments } => {
+                StepAction::Call { tool, arguments } => {
                     let limit = app.options.step_timeout;
                     let (caller, environment) = (&session.caller, &session.environment);
                     match play::step(app, caller, environment, tool, arguments, limit).await {
@@ -101,7 +109,7 @@ async fn read_and_do(
         }
         Some("close") => {
             validate::message_data(message, Data::None)?;
-            return Ok(Next::Close);
+            return Ok(MessageOutcome::Close);
         }
         _ => {
             let shown: String = kind.map(python::display).unwrap_or_default();
@@ -113,5 +121,5 @@ async fn read_and_do(
             )
         }
     };
-    Ok(Next::Reply(text))
+    Ok(MessageOutcome::StepReply(text))
 }

@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 
 /// A reply to `reset` or `step`.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Reply {
+pub(crate) struct StepReply {
     /// What was seen.
-    pub seen: Seen,
+    pub seen: ObservationContent,
     /// Null until an episode ends.
     pub reward: Option<f64>,
     /// Whether the episode is over.
@@ -21,7 +21,7 @@ pub(crate) struct Reply {
 
 /// What an observation shows beside its metadata.
 #[derive(Debug, Clone, Default)]
-pub(crate) enum Seen {
+pub(crate) enum ObservationContent {
     /// Nothing: after reset, and when an episode ends.
     #[default]
     Nothing,
@@ -46,11 +46,11 @@ pub(crate) enum Seen {
 }
 
 /// Serialises a reply as `/ws` sends it: no sibling `metadata` when it is empty.
-pub(crate) struct OnSocket<'a>(pub &'a Reply);
+pub(crate) struct SocketStepReply<'a>(pub &'a StepReply);
 /// Serialises a reply as HTTP sends it: a null sibling `metadata` when it is empty.
-pub(crate) struct OnHttp<'a>(pub &'a Reply);
+pub(crate) struct HttpStepReply<'a>(pub &'a StepReply);
 
-impl Serialize for OnSocket<'_> {
+impl Serialize for SocketStepReply<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = begin(self.0, serializer)?;
         if !self.0.metadata.is_empty() {
@@ -60,7 +60,7 @@ impl Serialize for OnSocket<'_> {
     }
 }
 
-impl Serialize for OnHttp<'_> {
+impl Serialize for HttpStepReply<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = begin(self.0, serializer)?;
         let metadata = Some(&self.0.metadata).filter(|map| !map.is_empty());
@@ -69,28 +69,28 @@ impl Serialize for OnHttp<'_> {
     }
 }
 
-fn begin<S: Serializer>(reply: &Reply, serializer: S) -> Result<S::SerializeMap, S::Error> {
+fn begin<S: Serializer>(reply: &StepReply, serializer: S) -> Result<S::SerializeMap, S::Error> {
     let mut map = serializer.serialize_map(None)?;
-    map.serialize_entry("observation", &Observation(reply))?;
+    map.serialize_entry("observation", &ObservationBody(reply))?;
     map.serialize_entry("reward", &reply.reward)?;
     map.serialize_entry("done", &reply.done)?;
     Ok(map)
 }
 
-struct Observation<'a>(&'a Reply);
+struct ObservationBody<'a>(&'a StepReply);
 
-impl Serialize for Observation<'_> {
+impl Serialize for ObservationBody<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("metadata", &self.0.metadata)?;
         match &self.0.seen {
-            Seen::Nothing => {}
-            Seen::Text { tool, text } => {
+            ObservationContent::Nothing => {}
+            ObservationContent::Text { tool, text } => {
                 map.serialize_entry("tool_name", tool)?;
                 map.serialize_entry("result", &ToolResult(text))?;
                 map.serialize_entry("error", &())?;
             }
-            Seen::Failed {
+            ObservationContent::Failed {
                 tool,
                 error_type,
                 message,
@@ -102,7 +102,7 @@ impl Serialize for Observation<'_> {
                     &json!({"error_type": error_type, "message": message}),
                 )?;
             }
-            Seen::Tools(tools) => map.serialize_entry("tools", tools)?,
+            ObservationContent::Tools(tools) => map.serialize_entry("tools", tools)?,
         }
         map.end()
     }
@@ -114,17 +114,17 @@ pub(crate) struct ToolResult<'a>(pub &'a str);
 impl Serialize for ToolResult<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Content<'a> {
+        struct TextContent<'a> {
             r#type: &'static str,
             text: &'a str,
             annotations: (),
             meta: (),
         }
         #[derive(Serialize)]
-        struct Structured<'a> {
+        struct StructuredContent<'a> {
             result: &'a str,
         }
-        let content = [Content {
+        let content = [TextContent {
             r#type: "text",
             text: self.0,
             annotations: (),
@@ -132,7 +132,7 @@ impl Serialize for ToolResult<'_> {
         }];
         let mut map = serializer.serialize_map(Some(5))?;
         map.serialize_entry("content", &content)?;
-        map.serialize_entry("structured_content", &Structured { result: self.0 })?;
+        map.serialize_entry("structured_content", &StructuredContent { result: self.0 })?;
         map.serialize_entry("meta", &json!({"fastmcp": {"wrap_result": true}}))?;
         map.serialize_entry("data", self.0)?;
         map.serialize_entry("is_error", &false)?;
@@ -146,30 +146,30 @@ mod tests {
 
     #[test]
     fn a_tool_step_is_sent_as_it_was_captured_from_the_reference() {
-        let reply = Reply {
-            seen: Seen::Text {
+        let reply = StepReply {
+            seen: ObservationContent::Text {
                 tool: "get_descriptions".into(),
                 text: "[\"a\"]".into(),
             },
-            ..Reply::default()
+            ..StepReply::default()
         };
-        let sent = serde_json::to_string(&OnSocket(&reply)).expect("serialised");
+        let sent = serde_json::to_string(&SocketStepReply(&reply)).expect("serialised");
         assert_eq!(
             sent,
             r#"{"observation":{"metadata":{},"tool_name":"get_descriptions","result":{"content":[{"type":"text","text":"[\"a\"]","annotations":null,"meta":null}],"structured_content":{"result":"[\"a\"]"},"meta":{"fastmcp":{"wrap_result":true}},"data":"[\"a\"]","is_error":false},"error":null},"reward":null,"done":false}"#
         );
-        let http = serde_json::to_string(&OnHttp(&reply)).expect("serialised");
+        let http = serde_json::to_string(&HttpStepReply(&reply)).expect("serialised");
         assert!(http.ends_with(r#""done":false,"metadata":null}"#));
     }
 
     #[test]
     fn metadata_stands_inside_and_beside_the_observation() {
-        let mut reply = Reply {
+        let mut reply = StepReply {
             reward: Some(0.0),
-            ..Reply::default()
+            ..StepReply::default()
         };
         reply.metadata.insert("question".into(), json!("Why?"));
-        let sent = serde_json::to_value(OnSocket(&reply)).expect("serialised");
+        let sent = serde_json::to_value(SocketStepReply(&reply)).expect("serialised");
         assert_eq!(
             sent,
             json!({"observation": {"metadata": {"question": "Why?"}}, "reward": 0.0, "done": false,

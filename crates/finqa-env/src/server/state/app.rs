@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::episode::{Environment, Rules};
 use crate::server::options::ServerOptions;
 use crate::server::state::clients::Clients;
-use crate::server::state::query_queue::Lane;
+use crate::server::state::query_queue::QueryQueue;
 use crate::server::state::sessions::Sessions;
 use crate::tools::Tools;
 
@@ -20,22 +20,22 @@ const BRIEF_WEIGHT: f64 = 50.0;
 const LONG_WEIGHT: f64 = 1000.0;
 
 /// The server's shared state.
-pub(crate) struct App {
+pub(crate) struct ServerState {
     pub tools: Arc<Tools>,
     pub rules: Rules,
     pub options: ServerOptions,
     pub sessions: Arc<Sessions>,
     pub clients: Arc<Clients>,
     /// Queries that are done in milliseconds: each is tried here first.
-    pub brief: Arc<Lane>,
+    pub brief: Arc<QueryQueue>,
     /// The others, one at a time.
-    pub long: Arc<Lane>,
+    pub long: Arc<QueryQueue>,
     pub shutdown: CancellationToken,
     /// The WebSockets, which outlive the HTTP requests that opened them.
     pub tracker: TaskTracker,
 }
 
-impl App {
+impl ServerState {
     pub fn new(
         tools: Arc<Tools>,
         rules: Rules,
@@ -45,8 +45,8 @@ impl App {
         Arc::new(Self {
             sessions: Arc::new(Sessions::new(&options)),
             clients: Clients::new(&options),
-            brief: Lane::new(options.worker_count(), BRIEF_WEIGHT),
-            long: Lane::alone(LONG_WEIGHT),
+            brief: QueryQueue::new(options.worker_count(), BRIEF_WEIGHT),
+            long: QueryQueue::alone(LONG_WEIGHT),
             tracker: TaskTracker::new(),
             tools,
             rules,

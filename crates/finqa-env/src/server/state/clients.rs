@@ -11,9 +11,9 @@ use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::server::options::ServerOptions;
-use crate::server::state::memory_budget::Room;
-use crate::server::state::query_queue::{Account, Caller};
-use crate::server::state::rate_limit::Rate;
+use crate::server::state::memory_budget::MemoryBudget;
+use crate::server::state::query_queue::{Caller, UsageAccount};
+use crate::server::state::rate_limit::RateLimit;
 
 /// One client may hold so much of the room that all share: a quarter.
 const SHARE: usize = 4;
@@ -28,13 +28,13 @@ pub(crate) struct Clients {
     most_connections: usize,
     most_each: usize,
     rate_limit: Option<u32>,
-    requests: Room,
-    answers: Room,
+    requests: MemoryBudget,
+    answers: MemoryBudget,
     start: Instant,
-    table: Mutex<Table>,
+    table: Mutex<ClientTable>,
 }
 
-struct Table {
+struct ClientTable {
     known: HashMap<IpAddr, Arc<Client>>,
     /// Those who hold nothing are forgotten when so many are known.
     sweep_at: usize,
@@ -45,18 +45,18 @@ struct Table {
 /// One client.
 pub(crate) struct Client {
     /// What it uses outside sessions.
-    account: Arc<Account>,
+    account: Arc<UsageAccount>,
     /// What it uses altogether.
-    pub total: Account,
+    pub total: UsageAccount,
     /// Its pace outside sessions.
-    pub rate: Rate,
+    pub rate: RateLimit,
     /// Its share of the room for messages and bodies.
-    pub requests: Room,
+    pub requests: MemoryBudget,
     /// Its share of the room for answers.
-    pub answers: Room,
+    pub answers: MemoryBudget,
     sessions: AtomicUsize,
     most_sockets: usize,
-    open: Mutex<BTreeMap<u64, Arc<Connected>>>,
+    open: Mutex<BTreeMap<u64, Arc<ConnectionActivity>>>,
 }
 
 impl Client {
@@ -66,13 +66,13 @@ impl Client {
     }
 
     /// Counts one more session; `None` where the client has `most`.
-    pub fn hold_session(self: &Arc<Self>, most: usize) -> Option<SessionHold> {
+    pub fn hold_session(self: &Arc<Self>, most: usize) -> Option<SessionSlot> {
         let counted = self
             .sessions
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| {
                 (n < most).then_some(n + 1)
             });
-        counted.ok().map(|_| SessionHold(Arc::clone(self)))
+        counted.ok().map(|_| SessionSlot(Arc::clone(self)))
     }
 
     /// Whether another WebSocket would take the place of plain requests.
@@ -80,7 +80,7 @@ impl Client {
         self.open().len() > self.most_sockets
     }
 
-    fn open(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<Connected>>> {
+    fn open(&self) -> MutexGuard<'_, BTreeMap<u64, Arc<ConnectionActivity>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -103,9 +103,9 @@ impl Client {
 }
 
 /// One of the sessions a client may have; counted until it is dropped.
-pub(crate) struct SessionHold(Arc<Client>);
+pub(crate) struct SessionSlot(Arc<Client>);
 
-impl Drop for SessionHold {
+impl Drop for SessionSlot {
     fn drop(&mut self) {
         self.0.sessions.fetch_sub(1, Ordering::Relaxed);
     }
@@ -121,10 +121,10 @@ impl Clients {
             most_connections: options.max_sessions.saturating_add(2 * BESIDES_SESSIONS),
             most_each: each.saturating_add(BESIDES_SESSIONS),
             rate_limit: options.rate_limit,
-            requests: Room::new(options.request_bytes),
-            answers: Room::new(options.answer_bytes),
+            requests: MemoryBudget::new(options.request_bytes),
+            answers: MemoryBudget::new(options.answer_bytes),
             start: Instant::now(),
-            table: Mutex::new(Table {
+            table: Mutex::new(ClientTable {
                 known: HashMap::new(),
                 sweep_at: 1024,
                 connections: 0,
@@ -133,7 +133,7 @@ impl Clients {
         })
     }
 
-    fn table(&self) -> MutexGuard<'_, Table> {
+    fn table(&self) -> MutexGuard<'_, ClientTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -150,8 +150,8 @@ impl Clients {
         let client = table.known.entry(network(address)).or_insert_with(|| {
             Arc::new(Client {
                 account: Arc::default(),
-                total: Account::default(),
-                rate: Rate::new(self.rate_limit),
+                total: UsageAccount::default(),
+                rate: RateLimit::new(self.rate_limit),
                 requests: self.requests.share(SHARE),
                 answers: self.answers.share(SHARE),
                 sessions: AtomicUsize::new(0),
@@ -164,7 +164,7 @@ impl Clients {
 
     /// Lets a connection in; the one that has been idle for the longest time has
     /// to go where there are too many. `None` where none of them is idle.
-    pub fn admit(self: &Arc<Self>, address: IpAddr) -> Option<Place> {
+    pub fn admit(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
         let client = self.of(address);
         let mut table = self.table();
         if client.open().len() >= self.most_each {
@@ -182,7 +182,7 @@ impl Clients {
         }
         table.connections += 1;
         table.serial += 1;
-        let connected = Arc::new(Connected {
+        let connected = Arc::new(ConnectionActivity {
             state: AtomicU8::new(IDLE),
             start: self.start,
             since: AtomicU64::new(0),
@@ -191,7 +191,7 @@ impl Clients {
         connected.moved();
         let id = table.serial;
         client.open().insert(id, Arc::clone(&connected));
-        Some(Place {
+        Some(ConnectionSlot {
             clients: Arc::clone(self),
             client,
             connected,
@@ -222,7 +222,7 @@ const BUSY: u8 = 1;
 const EVICTED: u8 = 2;
 
 /// What is known of a connection: whether a request is being answered on it.
-pub(crate) struct Connected {
+pub(crate) struct ConnectionActivity {
     state: AtomicU8,
     start: Instant,
     /// Milliseconds after `start` of the last change.
@@ -230,7 +230,7 @@ pub(crate) struct Connected {
     evicted: CancellationToken,
 }
 
-impl Connected {
+impl ConnectionActivity {
     fn moved(&self) {
         let millis = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.since.store(millis, Ordering::Relaxed);
@@ -269,16 +269,16 @@ impl Connected {
 }
 
 /// A connection's place; free again when it is dropped.
-pub(crate) struct Place {
+pub(crate) struct ConnectionSlot {
     clients: Arc<Clients>,
     /// Whose it is.
     pub client: Arc<Client>,
     /// What is known of it.
-    pub connected: Arc<Connected>,
+    pub connected: Arc<ConnectionActivity>,
     id: u64,
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut table = self.clients.table();
         // One that was evicted is counted no more.
@@ -305,7 +305,7 @@ mod tests {
     #[test]
     fn the_oldest_idle_connection_makes_way_and_a_busy_one_never() {
         let clients = small();
-        let places: Vec<Place> = (0..258).map(|_| clients.admit(HERE).unwrap()).collect();
+        let places: Vec<ConnectionSlot> = (0..258).map(|_| clients.admit(HERE).unwrap()).collect();
         places[0].connected.begin();
         for place in &places[1..] {
             assert!(!place.connected.evicted.is_cancelled());

@@ -21,7 +21,7 @@ pub(crate) const SMALL_ANSWER: usize = 16 * 1024;
 /// The room that there is, or the share of it that one client may take; clones
 /// share it.
 #[derive(Clone, Debug)]
-pub(crate) struct Room {
+pub(crate) struct MemoryBudget {
     whole: Arc<Semaphore>,
     bytes: usize,
     share: Option<Arc<Semaphore>>,
@@ -29,9 +29,9 @@ pub(crate) struct Room {
 
 /// Room that is taken, until it is dropped: of the whole, and of the share.
 #[derive(Debug, Default)]
-pub(crate) struct Taken(Vec<OwnedSemaphorePermit>);
+pub(crate) struct Reservation(Vec<OwnedSemaphorePermit>);
 
-impl Room {
+impl MemoryBudget {
     /// Room for so many bytes.
     pub fn new(bytes: usize) -> Self {
         let bytes = bytes.min(Semaphore::MAX_PERMITS);
@@ -52,18 +52,18 @@ impl Room {
 
     /// Takes room for something of `bytes`, of which `small` take none; `None`
     /// where there is not so much left.
-    pub fn take(&self, bytes: usize, small: usize) -> Option<Taken> {
+    pub fn take(&self, bytes: usize, small: usize) -> Option<Reservation> {
         if bytes <= small {
-            return Some(Taken::default());
+            return Some(Reservation::default());
         }
         let permits = u32::try_from(bytes).ok()?;
         let rooms = std::iter::once(&self.whole).chain(&self.share);
         let taken = rooms.map(|room| Arc::clone(room).try_acquire_many_owned(permits).ok());
-        taken.collect::<Option<_>>().map(Taken)
+        taken.collect::<Option<_>>().map(Reservation)
     }
 }
 
-impl Taken {
+impl Reservation {
     /// Bytes taken.
     pub fn bytes(&self) -> usize {
         self.0.first().map_or(0, OwnedSemaphorePermit::num_permits)
@@ -71,8 +71,8 @@ impl Taken {
 
     /// Takes more of the same room; false, and nothing taken, where there is not
     /// so much left.
-    pub fn grow(&mut self, room: &Room, bytes: usize) -> bool {
-        let Some(Taken(more)) = room.take(bytes, 0) else {
+    pub fn grow(&mut self, room: &MemoryBudget, bytes: usize) -> bool {
+        let Some(Reservation(more)) = room.take(bytes, 0) else {
             return false;
         };
         if self.0.is_empty() {
@@ -88,7 +88,7 @@ impl Taken {
 
 /// Lets a large answer hold its room until the client has taken it; `None` where
 /// there is no room for it.
-pub(crate) fn held(answer: Response, room: &Room) -> Option<Response> {
+pub(crate) fn held(answer: Response, room: &MemoryBudget) -> Option<Response> {
     let bytes = answer.body().size_hint().exact().unwrap_or(0);
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
     if bytes <= SMALL_ANSWER {
@@ -96,7 +96,7 @@ pub(crate) fn held(answer: Response, room: &Room) -> Option<Response> {
     }
     let taken = room.take(bytes, SMALL_ANSWER)?;
     Some(answer.map(|body| {
-        Body::new(Held {
+        Body::new(BudgetedBody {
             body,
             _taken: taken,
         })
@@ -104,12 +104,12 @@ pub(crate) fn held(answer: Response, room: &Room) -> Option<Response> {
 }
 
 /// A body that holds room.
-struct Held {
+struct BudgetedBody {
     body: Body,
-    _taken: Taken,
+    _taken: Reservation,
 }
 
-impl HttpBody for Held {
+impl HttpBody for BudgetedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn what_is_small_has_room_when_there_is_none() {
-        let room = Room::new(100_000);
+        let room = MemoryBudget::new(100_000);
         let mut first = room.take(60_000, SMALL_REQUEST).unwrap();
         assert_eq!(first.bytes(), 60_000);
         assert!(room.take(60_000, SMALL_REQUEST).is_none());

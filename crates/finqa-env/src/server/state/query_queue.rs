@@ -19,7 +19,7 @@ use crate::server::state::clients::Client;
 /// The query time that one session, or one client outside its sessions, has used
 /// of late: half of it is forgotten each second.
 #[derive(Default)]
-pub(crate) struct Account {
+pub(crate) struct UsageAccount {
     used: Mutex<Option<(Instant, f64)>>,
     /// Its last query needed the long lane.
     slow: AtomicBool,
@@ -31,7 +31,7 @@ pub(crate) struct Account {
 /// that comes at once waits, and not those who were there before.
 const UNKNOWN: f64 = 1.0;
 
-impl Account {
+impl UsageAccount {
     /// Seconds used.
     pub fn used(&self, now: Instant) -> f64 {
         let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
@@ -52,14 +52,14 @@ fn remaining(then: Instant, seconds: f64, now: Instant) -> f64 {
 /// Who asks: a session of a client, or a client without one.
 #[derive(Clone)]
 pub(crate) struct Caller {
-    account: Arc<Account>,
+    account: Arc<UsageAccount>,
     /// The client it belongs to.
     pub client: Arc<Client>,
 }
 
 impl Caller {
     /// A session of a client, or a client outside its sessions.
-    pub fn new(account: Arc<Account>, client: Arc<Client>) -> Self {
+    pub fn new(account: Arc<UsageAccount>, client: Arc<Client>) -> Self {
         Self { account, client }
     }
 
@@ -90,30 +90,30 @@ impl Caller {
     }
 }
 
-type Job = Box<dyn FnOnce() + Send>;
+type QueryJob = Box<dyn FnOnce() + Send>;
 
 /// Places to run in, and those who wait for one.
-pub(crate) struct Lane {
+pub(crate) struct QueryQueue {
     /// Seconds that a caller waits longer for each second that it has used.
     weight: f64,
     /// Where its work is done; none for the runtime's threads.
-    thread: Option<mpsc::Sender<Job>>,
+    thread: Option<mpsc::Sender<QueryJob>>,
     start: Instant,
-    state: Mutex<State>,
+    state: Mutex<QueueState>,
 }
 
-struct State {
+struct QueueState {
     free: usize,
     arrivals: u64,
     /// By client, none of them empty.
-    waiting: Vec<(Arc<Client>, BinaryHeap<Waiter>)>,
+    waiting: Vec<(Arc<Client>, BinaryHeap<QueuedQuery>)>,
     count: usize,
     /// Those who gave up are dropped from the list when it is so long.
     sweep_at: usize,
 }
 
-impl State {
-    fn push(&mut self, client: &Arc<Client>, waiter: Waiter) {
+impl QueueState {
+    fn push(&mut self, client: &Arc<Client>, waiter: QueuedQuery) {
         self.count += 1;
         let own = self
             .waiting
@@ -135,7 +135,7 @@ impl State {
         }
     }
 
-    fn pop(&mut self) -> Option<Waiter> {
+    fn pop(&mut self) -> Option<QueuedQuery> {
         let now = Instant::now();
         let used = |(client, _): &(Arc<Client>, _)| client.total.used(now);
         let at = match self.waiting.len() {
@@ -156,24 +156,24 @@ impl State {
     }
 }
 
-struct Waiter {
+struct QueuedQuery {
     /// Seconds after the lane's start.
     due: f64,
     arrival: u64,
-    job: Job,
+    job: QueryJob,
     gave_up: Arc<AtomicBool>,
 }
 
 /// Says that nobody waits for a job any more.
-struct Asker(Arc<AtomicBool>);
+struct CancelOnDrop(Arc<AtomicBool>);
 
-impl Drop for Asker {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.store(true, atomic::Ordering::Relaxed);
     }
 }
 
-impl Ord for Waiter {
+impl Ord for QueuedQuery {
     /// The greatest is the next.
     fn cmp(&self, other: &Self) -> Ordering {
         let due = other.due.total_cmp(&self.due);
@@ -181,21 +181,21 @@ impl Ord for Waiter {
     }
 }
 
-impl PartialOrd for Waiter {
+impl PartialOrd for QueuedQuery {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Waiter {
+impl PartialEq for QueuedQuery {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other) == Ordering::Equal
     }
 }
 
-impl Eq for Waiter {}
+impl Eq for QueuedQuery {}
 
-impl Lane {
+impl QueryQueue {
     /// A lane of so many places, on the runtime's threads.
     pub fn new(places: usize, weight: f64) -> Arc<Self> {
         Self::on(None, places, weight)
@@ -204,7 +204,7 @@ impl Lane {
     /// A lane of one place, on a thread of its own: the allocator keeps memory for
     /// each thread that has ever used much.
     pub fn alone(weight: f64) -> Arc<Self> {
-        let (thread, jobs) = mpsc::channel::<Job>();
+        let (thread, jobs) = mpsc::channel::<QueryJob>();
         let work = move || {
             for job in jobs {
                 job();
@@ -216,12 +216,12 @@ impl Lane {
         Self::on(started.is_ok().then_some(thread), 1, weight)
     }
 
-    fn on(thread: Option<mpsc::Sender<Job>>, places: usize, weight: f64) -> Arc<Self> {
+    fn on(thread: Option<mpsc::Sender<QueryJob>>, places: usize, weight: f64) -> Arc<Self> {
         Arc::new(Self {
             weight,
             thread,
             start: Instant::now(),
-            state: Mutex::new(State {
+            state: Mutex::new(QueueState {
                 free: places,
                 arrivals: 0,
                 waiting: Vec::new(),
@@ -231,7 +231,7 @@ impl Lane {
         })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, QueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -245,7 +245,7 @@ impl Lane {
     ) -> Option<(T, Duration)> {
         let (tell, told) = oneshot::channel();
         let gave_up = Arc::new(AtomicBool::new(false));
-        let asker = Asker(Arc::clone(&gave_up));
+        let asker = CancelOnDrop(Arc::clone(&gave_up));
         let charged = caller.clone();
         let job = Box::new(move || {
             let began = Instant::now();
@@ -261,14 +261,14 @@ impl Lane {
     }
 
     /// Starts a job where there is a place, or puts it in the queue.
-    fn begin(self: &Arc<Self>, caller: &Caller, job: Job, gave_up: Arc<AtomicBool>) {
+    fn begin(self: &Arc<Self>, caller: &Caller, job: QueryJob, gave_up: Arc<AtomicBool>) {
         {
             let mut state = self.state();
             if state.free == 0 {
                 let now = Instant::now();
                 let since = now.saturating_duration_since(self.start).as_secs_f64();
                 state.arrivals += 1;
-                let waiter = Waiter {
+                let waiter = QueuedQuery {
                     due: since + caller.wait(self.weight, now),
                     arrival: state.arrivals,
                     job,
@@ -289,7 +289,7 @@ impl Lane {
     }
 
     /// Does a job, and then the next ones on the same thread, until none waits.
-    fn work(&self, mut job: Job) {
+    fn work(&self, mut job: QueryJob) {
         loop {
             // Whoever waits for it learns of a bug when its answer is dropped.
             if catch_unwind(AssertUnwindSafe(job)).is_err() {
@@ -325,7 +325,7 @@ mod tests {
 
     /// The order in which jobs run that were asked for, one after the other, while
     /// the only place was taken.
-    async fn order(lane: &Arc<Lane>, callers: &[&Caller]) -> Vec<usize> {
+    async fn order(lane: &Arc<QueryQueue>, callers: &[&Caller]) -> Vec<usize> {
         let (release, held) = mpsc::channel::<()>();
         let hold = move || held.recv().is_err();
         let mut first = Box::pin(lane.run(callers[0], hold));
@@ -352,7 +352,7 @@ mod tests {
     #[tokio::test]
     async fn who_has_used_little_goes_before_who_has_used_much() {
         let clients = Clients::new(&ServerOptions::default());
-        let lane = Lane::new(1, 10.0);
+        let lane = QueryQueue::new(1, 10.0);
         let hogs: Vec<Caller> = (0..100).map(|_| caller(&clients, [127, 0, 0, 1])).collect();
         for hog in &hogs {
             hog.charge(Duration::from_secs(300));
@@ -368,7 +368,7 @@ mod tests {
     #[tokio::test]
     async fn another_client_does_not_wait_for_all_sessions_of_one() {
         let clients = Clients::new(&ServerOptions::default());
-        let lane = Lane::new(1, 10.0);
+        let lane = QueryQueue::new(1, 10.0);
         let hog = caller(&clients, [10, 0, 0, 1]);
         hog.charge(Duration::from_secs(600));
         let fresh = caller(&clients, [10, 0, 0, 1]);
@@ -379,7 +379,7 @@ mod tests {
     #[tokio::test]
     async fn a_crowd_of_newcomers_waits_and_not_those_who_are_known() {
         let clients = Clients::new(&ServerOptions::default());
-        let lane = Lane::new(1, 10.0);
+        let lane = QueryQueue::new(1, 10.0);
         let crowd: Vec<Caller> = (0..50).map(|_| caller(&clients, [127, 0, 0, 1])).collect();
         let known = caller(&clients, [127, 0, 0, 1]);
         known.set_slow(false);
@@ -395,7 +395,7 @@ mod tests {
     async fn a_bug_in_one_query_does_not_end_the_lane() {
         let clients = Clients::new(&ServerOptions::default());
         let one = caller(&clients, [127, 0, 0, 1]);
-        for lane in [Lane::alone(1.0), Lane::new(1, 1.0)] {
+        for lane in [QueryQueue::alone(1.0), QueryQueue::new(1, 1.0)] {
             let bug = lane.run(&one, || assert!(one_is_two(), "on purpose")).await;
             assert!(bug.is_none());
             assert_eq!(lane.run(&one, || 5).await.unwrap().0, 5);
@@ -409,7 +409,7 @@ mod tests {
     #[tokio::test]
     async fn the_work_of_those_who_gave_up_is_not_done() {
         let clients = Clients::new(&ServerOptions::default());
-        let lane = Lane::new(1, 10.0);
+        let lane = QueryQueue::new(1, 10.0);
         let one = caller(&clients, [127, 0, 0, 1]);
         let (release, held) = mpsc::channel::<()>();
         let mut first = Box::pin(lane.run(&one, move || held.recv().is_err()));

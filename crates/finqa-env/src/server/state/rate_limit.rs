@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The pace of one client. Holds one instant, so thousands cost nothing.
-pub(crate) struct Rate {
+pub(crate) struct RateLimit {
     /// Time that one request takes of the budget; none when unlimited.
     cost: Option<Duration>,
     burst: Duration,
@@ -13,7 +13,7 @@ pub(crate) struct Rate {
     paid: Mutex<Option<Instant>>,
 }
 
-impl Rate {
+impl RateLimit {
     /// A pace of `per_second` requests; `None` or 0 for no limit.
     pub fn new(per_second: Option<u32>) -> Self {
         Self {
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn a_burst_passes_and_the_rest_waits_its_turn() {
-        let rate = Rate::new(Some(10));
+        let rate = RateLimit::new(Some(10));
         let now = Instant::now();
         for _ in 0..10 {
             assert_eq!(rate.take(now), Duration::ZERO);
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn no_limit_never_waits() {
-        let rate = Rate::new(None);
+        let rate = RateLimit::new(None);
         let now = Instant::now();
         assert!((0..100_000).all(|_| rate.take(now).is_zero()));
     }

@@ -13,18 +13,18 @@ use uuid::Uuid;
 
 use crate::episode::Environment;
 use crate::server::options::ServerOptions;
-use crate::server::state::clients::{Client, SessionHold};
+use crate::server::state::clients::{Client, SessionSlot};
 use crate::server::state::query_queue::Caller;
-use crate::server::state::rate_limit::Rate;
+use crate::server::state::rate_limit::RateLimit;
 
 /// One session: an environment, taken by one request at a time.
-pub(crate) struct Session {
+pub(crate) struct EnvSession {
     /// Random, so that knowing it is the right to use it.
     pub id: Uuid,
     /// The episode in play; never locked while a tool runs.
     pub environment: Mutex<Environment>,
     /// Slows a client that asks too fast.
-    pub rate: Rate,
+    pub rate: RateLimit,
     /// Who its queries are counted for.
     pub caller: Caller,
     born: Instant,
@@ -32,7 +32,7 @@ pub(crate) struct Session {
     used: AtomicU64,
 }
 
-impl Session {
+impl EnvSession {
     /// Notes that the session is in use.
     pub fn touch(&self) {
         let millis = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -53,7 +53,7 @@ impl Session {
 
 /// Who keeps a session open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Holder {
+enum SessionHolder {
     /// The WebSocket that made it.
     Socket,
     /// Its id alone.
@@ -62,15 +62,15 @@ enum Holder {
     Attached { closing: bool },
 }
 
-struct Entry {
-    session: Arc<Session>,
-    holder: Holder,
-    _hold: SessionHold,
+struct SessionEntry {
+    session: Arc<EnvSession>,
+    holder: SessionHolder,
+    _hold: SessionSlot,
 }
 
 /// All slots are taken: those of the server, or those that one client may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Full {
+pub(crate) struct CapacityReached {
     /// Sessions open.
     pub active: usize,
     /// Sessions allowed.
@@ -79,7 +79,7 @@ pub(crate) struct Full {
     pub of_client: bool,
 }
 
-impl fmt::Display for Full {
+impl fmt::Display for CapacityReached {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { active, max, .. } = self;
         if self.of_client {
@@ -105,12 +105,12 @@ pub(crate) enum AttachError {
     Unknown(String),
     /// Another WebSocket is attached to it.
     #[error("Session {0} already has an attached WebSocket")]
-    Taken(String),
+    Reservation(String),
 }
 
 /// What came of a request to close a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Closing {
+pub(crate) enum CloseOutcome {
     /// It is closed.
     Done,
     /// It will be, when its WebSocket ends.
@@ -124,7 +124,7 @@ pub(crate) struct Sessions {
     max: usize,
     max_each: usize,
     rate_limit: Option<u32>,
-    open: Mutex<HashMap<Uuid, Entry>>,
+    open: Mutex<HashMap<Uuid, SessionEntry>>,
 }
 
 impl Sessions {
@@ -137,7 +137,7 @@ impl Sessions {
         }
     }
 
-    fn table(&self) -> MutexGuard<'_, HashMap<Uuid, Entry>> {
+    fn table(&self) -> MutexGuard<'_, HashMap<Uuid, SessionEntry>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -145,32 +145,32 @@ impl Sessions {
         &self,
         environment: Environment,
         client: &Arc<Client>,
-        holder: Holder,
-    ) -> Result<Arc<Session>, Full> {
+        holder: SessionHolder,
+    ) -> Result<Arc<EnvSession>, CapacityReached> {
         let mut table = self.table();
         if table.len() >= self.max {
-            return Err(Full {
+            return Err(CapacityReached {
                 active: table.len(),
                 max: self.max,
                 of_client: false,
             });
         }
-        let hold = client.hold_session(self.max_each).ok_or(Full {
+        let hold = client.hold_session(self.max_each).ok_or(CapacityReached {
             active: self.max_each,
             max: self.max_each,
             of_client: true,
         })?;
-        let session = Arc::new(Session {
+        let session = Arc::new(EnvSession {
             id: Uuid::new_v4(),
             environment: Mutex::new(environment),
-            rate: Rate::new(self.rate_limit),
+            rate: RateLimit::new(self.rate_limit),
             caller: Caller::new(Arc::default(), Arc::clone(client)),
             born: Instant::now(),
             used: AtomicU64::new(0),
         });
         table.insert(
             session.id,
-            Entry {
+            SessionEntry {
                 session: Arc::clone(&session),
                 holder,
                 _hold: hold,
@@ -180,8 +180,12 @@ impl Sessions {
     }
 
     /// Opens a session that lives until it is closed by its id, or idles away.
-    pub fn create(&self, environment: Environment, client: &Arc<Client>) -> Result<Uuid, Full> {
-        Ok(self.insert(environment, client, Holder::Nobody)?.id)
+    pub fn create(
+        &self,
+        environment: Environment,
+        client: &Arc<Client>,
+    ) -> Result<Uuid, CapacityReached> {
+        Ok(self.insert(environment, client, SessionHolder::Nobody)?.id)
     }
 
     /// Opens a session that ends with the seat.
@@ -189,33 +193,33 @@ impl Sessions {
         self: &Arc<Self>,
         environment: Environment,
         client: &Arc<Client>,
-    ) -> Result<Seat, Full> {
-        let session = self.insert(environment, client, Holder::Socket)?;
-        Ok(Seat {
+    ) -> Result<SessionHandle, CapacityReached> {
+        let session = self.insert(environment, client, SessionHolder::Socket)?;
+        Ok(SessionHandle {
             sessions: Arc::clone(self),
             session,
         })
     }
 
     /// Attaches to a session made by its id; letting the seat go leaves it open.
-    pub fn attach(self: &Arc<Self>, id: &str) -> Result<Seat, AttachError> {
+    pub fn attach(self: &Arc<Self>, id: &str) -> Result<SessionHandle, AttachError> {
         let unknown = || AttachError::Unknown(shown(id));
         let key = Uuid::parse_str(id).map_err(|_| unknown())?;
         let mut table = self.table();
         let entry = table.get_mut(&key).ok_or_else(unknown)?;
-        if entry.holder != Holder::Nobody {
-            return Err(AttachError::Taken(shown(id)));
+        if entry.holder != SessionHolder::Nobody {
+            return Err(AttachError::Reservation(shown(id)));
         }
-        entry.holder = Holder::Attached { closing: false };
+        entry.holder = SessionHolder::Attached { closing: false };
         entry.session.touch();
-        Ok(Seat {
+        Ok(SessionHandle {
             sessions: Arc::clone(self),
             session: Arc::clone(&entry.session),
         })
     }
 
     /// The session of an id.
-    pub fn get(&self, id: &str) -> Option<Arc<Session>> {
+    pub fn get(&self, id: &str) -> Option<Arc<EnvSession>> {
         let key = Uuid::parse_str(id).ok()?;
         self.table()
             .get(&key)
@@ -223,22 +227,22 @@ impl Sessions {
     }
 
     /// Closes a session, or notes that it ends with its WebSocket.
-    pub fn close(&self, id: &str) -> Closing {
+    pub fn close(&self, id: &str) -> CloseOutcome {
         let Ok(key) = Uuid::parse_str(id) else {
-            return Closing::Unknown;
+            return CloseOutcome::Unknown;
         };
         let mut table = self.table();
         match table.get_mut(&key) {
-            None => Closing::Unknown,
-            Some(entry) if entry.holder == Holder::Nobody => {
+            None => CloseOutcome::Unknown,
+            Some(entry) if entry.holder == SessionHolder::Nobody => {
                 table.remove(&key);
-                Closing::Done
+                CloseOutcome::Done
             }
             Some(entry) => {
-                if let Holder::Attached { closing } = &mut entry.holder {
+                if let SessionHolder::Attached { closing } = &mut entry.holder {
                     *closing = true;
                 }
-                Closing::WhenDetached
+                CloseOutcome::WhenDetached
             }
         }
     }
@@ -255,7 +259,7 @@ impl Sessions {
             } else {
                 limit
             };
-            entry.holder != Holder::Nobody || session.idle() <= limit
+            entry.holder != SessionHolder::Nobody || session.idle() <= limit
         });
         before - table.len()
     }
@@ -264,14 +268,14 @@ impl Sessions {
         let mut table = self.table();
         if let Some(entry) = table.get_mut(&id) {
             match entry.holder {
-                Holder::Socket | Holder::Attached { closing: true } => {
+                SessionHolder::Socket | SessionHolder::Attached { closing: true } => {
                     table.remove(&id);
                 }
-                Holder::Attached { closing: false } => {
-                    entry.holder = Holder::Nobody;
+                SessionHolder::Attached { closing: false } => {
+                    entry.holder = SessionHolder::Nobody;
                     entry.session.touch();
                 }
-                Holder::Nobody => {}
+                SessionHolder::Nobody => {}
             }
         }
     }
@@ -283,13 +287,13 @@ fn shown(id: &str) -> String {
 }
 
 /// A WebSocket's hold on a session; dropping it lets go.
-pub(crate) struct Seat {
+pub(crate) struct SessionHandle {
     sessions: Arc<Sessions>,
     /// The session held.
-    pub session: Arc<Session>,
+    pub session: Arc<EnvSession>,
 }
 
-impl Drop for Seat {
+impl Drop for SessionHandle {
     fn drop(&mut self) {
         self.sessions.let_go(self.session.id);
     }

@@ -21,17 +21,17 @@ use hyper_util::service::TowerToHyperService;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::server::state::app::App;
-use crate::server::state::clients::{Client, Connected};
-use crate::server::state::memory_budget::{self as room, Room, SMALL_REQUEST, Taken};
-use crate::server::transport::listener::{Bounded, Connection};
+use crate::server::state::app::ServerState;
+use crate::server::state::clients::{Client, ConnectionActivity};
+use crate::server::state::memory_budget::{self as room, MemoryBudget, Reservation, SMALL_REQUEST};
+use crate::server::transport::listener::{BoundedListener, ClientConnection};
 use crate::server::transport::reply;
 
 /// Takes connections until `shutdown`, then lets the requests in progress end;
 /// what has not ended after `drain` is dropped. A WebSocket is no connection
 /// here any more: its own task holds it.
 pub(crate) async fn serve(
-    mut listener: Bounded,
+    mut listener: BoundedListener,
     router: Router,
     request_time: Duration,
     drain: Duration,
@@ -57,7 +57,7 @@ pub(crate) async fn serve(
 }
 
 async fn one(
-    connection: Connection,
+    connection: ClientConnection,
     router: Router,
     request_time: Duration,
     shutdown: CancellationToken,
@@ -106,12 +106,12 @@ async fn one(
 /// within the time and with room for it, or it is answered here. A large answer
 /// holds its room until it is taken.
 pub(crate) async fn read_body(
-    State(app): State<Arc<App>>,
+    State(app): State<Arc<ServerState>>,
     request: Request,
     next: Next,
 ) -> Response {
     let extensions = request.extensions();
-    let connected = extensions.get::<Arc<Connected>>().map(Arc::clone);
+    let connected = extensions.get::<Arc<ConnectionActivity>>().map(Arc::clone);
     let client = extensions.get::<Arc<Client>>().map(Arc::clone);
     // Busy only from here on: one whose body does not come may have to make way.
     let begin = || connected.iter().for_each(|connected| connected.begin());
@@ -131,16 +131,16 @@ pub(crate) async fn read_body(
                 crowded("The server holds as many large answers as it may; ask for less, or later")
             });
         }
-        Ok(Err(Unread::Crowded)) => {
+        Ok(Err(BodyError::Crowded)) => {
             return crowded(
                 "The server holds as many large requests as it may; send a smaller one, or later",
             );
         }
-        Ok(Err(Unread::TooLarge)) => (
+        Ok(Err(BodyError::TooLarge)) => (
             StatusCode::PAYLOAD_TOO_LARGE,
             "Request body over the server's size limit",
         ),
-        Ok(Err(Unread::Broken)) => (
+        Ok(Err(BodyError::Broken)) => (
             StatusCode::BAD_REQUEST,
             "There was an error reading the body",
         ),
@@ -153,7 +153,7 @@ pub(crate) async fn read_body(
 }
 
 /// Why a body was not read.
-enum Unread {
+enum BodyError {
     TooLarge,
     Crowded,
     Broken,
@@ -164,23 +164,27 @@ const STEP: usize = 16 * 1024;
 
 /// A body, and the room it takes. Room is taken for what has come and not for
 /// what is announced.
-async fn whole(mut body: Body, limit: usize, room: &Room) -> Result<(Vec<u8>, Taken), Unread> {
+async fn whole(
+    mut body: Body,
+    limit: usize,
+    room: &MemoryBudget,
+) -> Result<(Vec<u8>, Reservation), BodyError> {
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     if announced > limit {
-        return Err(Unread::TooLarge);
+        return Err(BodyError::TooLarge);
     }
-    let (mut bytes, mut taken) = (Vec::new(), Taken::default());
+    let (mut bytes, mut taken) = (Vec::new(), Reservation::default());
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|_| Unread::Broken)?.into_data() else {
+        let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else {
             continue;
         };
         let length = bytes.len() + data.len();
         if length > limit {
-            return Err(Unread::TooLarge);
+            return Err(BodyError::TooLarge);
         }
         let needed = length.saturating_sub(SMALL_REQUEST + taken.bytes());
         if needed > 0 && !taken.grow(room, needed.next_multiple_of(STEP)) {
-            return Err(Unread::Crowded);
+            return Err(BodyError::Crowded);
         }
         bytes.extend_from_slice(&data);
     }

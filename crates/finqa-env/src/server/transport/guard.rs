@@ -14,11 +14,15 @@ use percent_encoding::percent_decode_str;
 use secrecy::ExposeSecret;
 
 use crate::server::options::ServerOptions;
-use crate::server::state::app::App;
+use crate::server::state::app::ServerState;
 use crate::server::transport::reply;
 
 /// Lets a request pass or answers it with 401 or 403.
-pub(crate) async fn check(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+pub(crate) async fn check(
+    State(app): State<Arc<ServerState>>,
+    request: Request,
+    next: Next,
+) -> Response {
     match judge(&app.options, &request) {
         Ok(()) => next.run(request).await,
         Err((status, detail)) => {

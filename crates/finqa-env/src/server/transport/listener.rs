@@ -14,7 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, Sleep};
 
-use crate::server::state::clients::{Clients, Place};
+use crate::server::state::clients::{Clients, ConnectionSlot};
 
 /// Said to a connection for which there is no place.
 const CROWDED: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n\
@@ -22,13 +22,13 @@ const CROWDED: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: applica
     {\"detail\":\"This client has as many open connections as it may\"}";
 
 /// A listener that keeps to a number of connections.
-pub(crate) struct Bounded {
+pub(crate) struct BoundedListener {
     listener: TcpListener,
     clients: Arc<Clients>,
     silence: Duration,
 }
 
-impl Bounded {
+impl BoundedListener {
     /// Takes as many connections as `clients` lets in, each silent for `silence` at most.
     pub fn new(listener: TcpListener, clients: Arc<Clients>, silence: Duration) -> Self {
         Self {
@@ -39,7 +39,7 @@ impl Bounded {
     }
 
     /// The next connection.
-    pub async fn accept(&mut self) -> Connection {
+    pub async fn accept(&mut self) -> ClientConnection {
         loop {
             match self.listener.accept().await {
                 Ok((stream, address)) => {
@@ -52,7 +52,7 @@ impl Bounded {
                     if let Err(error) = stream.set_nodelay(true) {
                         tracing::debug!(%error, "cannot set TCP_NODELAY");
                     }
-                    return Connection {
+                    return ClientConnection {
                         stream,
                         silence: self.silence,
                         deadline: Box::pin(tokio::time::sleep(self.silence)),
@@ -81,15 +81,15 @@ fn peer_gone(error: &io::Error) -> bool {
 }
 
 /// One connection; its place is free again when it is dropped.
-pub(crate) struct Connection {
+pub(crate) struct ClientConnection {
     stream: TcpStream,
     silence: Duration,
     deadline: Pin<Box<Sleep>>,
     /// Its place, and whose it is.
-    pub place: Place,
+    pub place: ConnectionSlot,
 }
 
-impl Connection {
+impl ClientConnection {
     /// What moved, or the end of a connection on which nothing has moved for too long.
     fn or_silent<T>(
         &mut self,
@@ -107,7 +107,7 @@ impl Connection {
     }
 }
 
-impl AsyncRead for Connection {
+impl AsyncRead for ClientConnection {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -118,7 +118,7 @@ impl AsyncRead for Connection {
     }
 }
 
-impl AsyncWrite for Connection {
+impl AsyncWrite for ClientConnection {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

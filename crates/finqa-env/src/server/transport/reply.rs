@@ -8,19 +8,19 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
 use crate::python::json as python;
-use crate::server::protocol::validate::{self, Issue};
+use crate::server::protocol::validate::{self, RequestIssue};
 
 /// An answer that refuses a request; boxed, because it is the rare case.
 #[derive(Debug)]
-pub(crate) struct Refused(Box<Response>);
+pub(crate) struct RefusedRequest(Box<Response>);
 
-impl From<Response> for Refused {
+impl From<Response> for RefusedRequest {
     fn from(response: Response) -> Self {
         Self(Box::new(response))
     }
 }
 
-impl IntoResponse for Refused {
+impl IntoResponse for RefusedRequest {
     fn into_response(self) -> Response {
         *self.0
     }
@@ -32,7 +32,7 @@ pub(crate) fn detail(status: StatusCode, text: impl Into<String>) -> Response {
 }
 
 /// A 422 that lists what is wrong with the request.
-pub(crate) fn unprocessable(issues: &[Issue]) -> Response {
+pub(crate) fn unprocessable(issues: &[RequestIssue]) -> Response {
     (
         StatusCode::UNPROCESSABLE_ENTITY,
         Json(json!({"detail": issues})),
@@ -41,7 +41,7 @@ pub(crate) fn unprocessable(issues: &[Issue]) -> Response {
 }
 
 /// A body within the limit, or the answer that says it is not.
-pub(crate) fn body(read: Result<Bytes, BytesRejection>) -> Result<Bytes, Refused> {
+pub(crate) fn body(read: Result<Bytes, BytesRejection>) -> Result<Bytes, RefusedRequest> {
     read.map_err(|rejection| {
         let said = match rejection.status() {
             StatusCode::PAYLOAD_TOO_LARGE => "Request body over the server's size limit",
@@ -56,7 +56,7 @@ pub(crate) fn body(read: Result<Bytes, BytesRejection>) -> Result<Bytes, Refused
 pub(crate) fn object(
     headers: &HeaderMap,
     body: &Bytes,
-) -> Result<Option<Map<String, Value>>, Refused> {
+) -> Result<Option<Map<String, Value>>, RefusedRequest> {
     if body.is_empty() {
         return Ok(None);
     }

@@ -21,16 +21,16 @@ use crate::server::protocol::calls as play;
 use crate::server::protocol::calls::StepFault;
 use crate::server::protocol::json_rpc as rpc;
 use crate::server::protocol::mcp;
-use crate::server::protocol::validate::{self, Action};
-use crate::server::protocol::wire::{OnHttp, Reply, Seen};
-use crate::server::state::app::App;
+use crate::server::protocol::validate::{self, StepAction};
+use crate::server::protocol::wire::{HttpStepReply, ObservationContent, StepReply};
+use crate::server::state::app::ServerState;
 use crate::server::state::clients::Client;
 use crate::server::transport::connections;
 use crate::server::transport::guard;
 use crate::server::transport::log;
-use crate::server::transport::reply::{self, Refused};
+use crate::server::transport::reply::{self, RefusedRequest};
 use crate::server::transport::socket_loop::{self as socket, Protocol};
-use crate::server::transport::websocket::{Handshake, NoHandshake};
+use crate::server::transport::websocket::{NoWebSocketHandshake, WebSocketHandshake};
 
 /// The environment's name in the routes of later cores.
 pub(crate) const ENVIRONMENT: &str = "finqa_env";
@@ -41,7 +41,7 @@ const DOCS: &str = include_str!("../assets/docs.html");
 const PLAY: &str = include_str!("../assets/play.html");
 
 /// All routes.
-pub(crate) fn router(app: Arc<App>) -> Router {
+pub(crate) fn router(app: Arc<ServerState>) -> Router {
     let mut router = Router::new()
         .route(
             "/health",
@@ -145,25 +145,25 @@ async fn metadata() -> Json<Value> {
 }
 
 async fn reset(
-    State(app): State<Arc<App>>,
+    State(app): State<Arc<ServerState>>,
     Extension(client): Extension<Arc<Client>>,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
-) -> Result<Response, Refused> {
+) -> Result<Response, RefusedRequest> {
     let fields = reply::object(&headers, &reply::body(body)?)?.unwrap_or_default();
     let asked = validate::reset_body(&fields)
         .map_err(|issues| reply::unprocessable(&validate::in_body(issues)))?;
     client.rate.wait().await;
     let seen = play::reset(&Mutex::new(app.environment()), asked);
-    Ok(Json(OnHttp(&seen)).into_response())
+    Ok(Json(HttpStepReply(&seen)).into_response())
 }
 
 async fn step(
-    State(app): State<Arc<App>>,
+    State(app): State<Arc<ServerState>>,
     Extension(client): Extension<Arc<Client>>,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
-) -> Result<Response, Refused> {
+) -> Result<Response, RefusedRequest> {
     let Some(fields) = reply::object(&headers, &reply::body(body)?)? else {
         let mut missing = validate::no_body();
         missing.loc = vec!["body".into()];
@@ -174,11 +174,11 @@ async fn step(
     let action = validate::action(&asked.action)
         .map_err(|issues| reply::unprocessable(&validate::with_urls(issues)))?;
     let seen = match action {
-        Action::ListTools => Reply {
-            seen: Seen::Tools(play::step_tool_list()),
-            ..Reply::default()
+        StepAction::ListTools => StepReply {
+            seen: ObservationContent::Tools(play::step_tool_list()),
+            ..StepReply::default()
         },
-        Action::Call { tool, arguments } => {
+        StepAction::Call { tool, arguments } => {
             let limit = asked
                 .timeout_s
                 .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())
@@ -196,14 +196,14 @@ async fn step(
                 })?
         }
     };
-    Ok(Json(OnHttp(&seen)).into_response())
+    Ok(Json(HttpStepReply(&seen)).into_response())
 }
 
 async fn json_rpc(
-    State(app): State<Arc<App>>,
+    State(app): State<Arc<ServerState>>,
     Extension(client): Extension<Arc<Client>>,
     body: Result<Bytes, BytesRejection>,
-) -> Result<Json<Value>, Refused> {
+) -> Result<Json<Value>, RefusedRequest> {
     let body = reply::body(body)?;
     // Not UTF-8 is no JSON either, and is answered as such.
     let text = std::str::from_utf8(&body).unwrap_or("");
@@ -216,23 +216,23 @@ struct SocketQuery {
 }
 
 async fn open_socket(
-    State(app): State<Arc<App>>,
+    State(app): State<Arc<ServerState>>,
     Extension(client): Extension<Arc<Client>>,
     Query(query): Query<SocketQuery>,
-    handshake: Handshake,
+    handshake: WebSocketHandshake,
 ) -> Response {
     let id = query.session_id.filter(|id| !id.is_empty());
     take(handshake, app, client, Protocol::OpenEnv, id)
 }
 
 async fn mcp_socket(
-    State(app): State<Arc<App>>,
+    State(app): State<Arc<ServerState>>,
     Extension(client): Extension<Arc<Client>>,
-    handshake: Result<Handshake, NoHandshake>,
+    handshake: Result<WebSocketHandshake, NoWebSocketHandshake>,
 ) -> Response {
     match handshake {
         Ok(handshake) => take(handshake, app, client, Protocol::JsonRpc, None),
-        Err(NoHandshake) => {
+        Err(NoWebSocketHandshake) => {
             let mut refused = reply::detail(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
             refused
                 .headers_mut()
@@ -244,8 +244,8 @@ async fn mcp_socket(
 
 /// Answers a handshake; the socket runs on a task of its own, which outlives the request.
 fn take(
-    handshake: Handshake,
-    app: Arc<App>,
+    handshake: WebSocketHandshake,
+    app: Arc<ServerState>,
     client: Arc<Client>,
     protocol: Protocol,
     id: Option<String>,
@@ -275,7 +275,7 @@ async fn task_route(
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
     method: &'static str,
-) -> Result<Response, Refused> {
+) -> Result<Response, RefusedRequest> {
     let fields = reply::object(&headers, &reply::body(body)?)?;
     let issues = validate::task_body(&fields.unwrap_or_else(Map::new), method == "get_task");
     if !issues.is_empty() {

@@ -12,12 +12,12 @@ use tokio_tungstenite::tungstenite::Utf8Bytes;
 
 use crate::server::protocol::json_rpc::{self as rpc, RpcError};
 use crate::server::protocol::messages as message;
-use crate::server::state::app::App;
+use crate::server::state::app::ServerState;
 use crate::server::state::clients::Client;
 use crate::server::state::memory_budget::SMALL_ANSWER;
-use crate::server::state::sessions::Seat;
+use crate::server::state::sessions::SessionHandle;
 use crate::server::transport::log::SocketLog;
-use crate::server::transport::websocket::{self as frames, Incoming, Socket};
+use crate::server::transport::websocket::{SocketFault, SocketMessage, WebSocket};
 
 /// Which language a socket speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,15 +29,15 @@ pub(crate) enum Protocol {
 }
 
 /// What a message leads to.
-pub(crate) enum Next {
+pub(crate) enum MessageOutcome {
     /// Send this and go on.
-    Reply(String),
+    StepReply(String),
     /// The client is done.
     Close,
 }
 
 /// Why the conversation ended.
-enum End {
+enum SocketEnd {
     /// The peer is gone; there is nobody to tell.
     Gone,
     /// Close politely, with a code and a reason.
@@ -59,8 +59,8 @@ const MOST_UNANSWERED: u32 = 2;
 
 /// Runs a socket to its end. `session_id` names a session to attach to.
 pub(crate) async fn run(
-    mut socket: Socket,
-    app: Arc<App>,
+    mut socket: WebSocket,
+    app: Arc<ServerState>,
     client: &Arc<Client>,
     protocol: Protocol,
     session_id: Option<String>,
@@ -90,11 +90,11 @@ pub(crate) async fn run(
             end
         }
         Err(refused) => match send(&mut socket, refused).await {
-            Ok(()) => End::Close(NORMAL, ""),
+            Ok(()) => SocketEnd::Close(NORMAL, ""),
             Err(end) => end,
         },
     };
-    if let End::Close(code, reason) = end {
+    if let SocketEnd::Close(code, reason) = end {
         let _ = tokio::time::timeout(CLOSE_LIMIT, socket.close(code, reason)).await;
     }
 }
@@ -106,8 +106,13 @@ fn refusal(protocol: Protocol, text: &str) -> String {
     }
 }
 
-async fn converse(socket: &mut Socket, app: &Arc<App>, protocol: Protocol, seat: &Seat) -> End {
-    let mut waiting: Option<Incoming> = None;
+async fn converse(
+    socket: &mut WebSocket,
+    app: &Arc<ServerState>,
+    protocol: Protocol,
+    seat: &SessionHandle,
+) -> SocketEnd {
+    let mut waiting: Option<SocketMessage> = None;
     let mut unanswered = 0;
     let mut log = SocketLog::open(seat.session.id);
     loop {
@@ -119,7 +124,7 @@ async fn converse(socket: &mut Socket, app: &Arc<App>, protocol: Protocol, seat:
             },
         };
         let next = match message {
-            Incoming::Text(text) => {
+            SocketMessage::Text(text) => {
                 seat.session.touch();
                 let started = Instant::now();
                 let work = answer(app, protocol, seat, text);
@@ -131,15 +136,15 @@ async fn converse(socket: &mut Socket, app: &Arc<App>, protocol: Protocol, seat:
                 log.message(started);
                 next
             }
-            Incoming::Binary => Next::Reply(refusal(
+            SocketMessage::Binary => MessageOutcome::StepReply(refusal(
                 protocol,
                 "Binary messages are not read here; send JSON as text",
             )),
-            Incoming::Close => return End::Gone,
-            Incoming::Alive => continue,
+            SocketMessage::Close => return SocketEnd::Gone,
+            SocketMessage::Alive => continue,
         };
         match next {
-            Next::Reply(text) => {
+            MessageOutcome::StepReply(text) => {
                 // Held until the peer has taken the answer.
                 let room = seat
                     .session
@@ -155,7 +160,7 @@ async fn converse(socket: &mut Socket, app: &Arc<App>, protocol: Protocol, seat:
                     return end;
                 }
             }
-            Next::Close => return End::Close(NORMAL, ""),
+            MessageOutcome::Close => return SocketEnd::Close(NORMAL, ""),
         }
     }
 }
@@ -164,49 +169,49 @@ async fn converse(socket: &mut Socket, app: &Arc<App>, protocol: Protocol, seat:
 const CROWDED: &str = "The server holds as many large answers as it may; ask for less, or again";
 
 /// Why nothing more is read.
-enum Fault {
+enum ReadFault {
     Shutdown,
-    Transport(frames::Fault),
+    Transport(SocketFault),
 }
 
-impl From<frames::Fault> for Fault {
-    fn from(fault: frames::Fault) -> Self {
+impl From<SocketFault> for ReadFault {
+    fn from(fault: SocketFault) -> Self {
         Self::Transport(fault)
     }
 }
 
-impl Fault {
-    const GONE: Self = Self::Transport(frames::Fault::Gone);
+impl ReadFault {
+    const GONE: Self = Self::Transport(SocketFault::Gone);
 
-    async fn explain(self, socket: &mut Socket, protocol: Protocol) -> End {
+    async fn explain(self, socket: &mut WebSocket, protocol: Protocol) -> SocketEnd {
         let (said, code, reason) = match self {
-            Self::Shutdown => return End::Close(AWAY, "the server is shutting down"),
-            Self::Transport(frames::Fault::Gone) => return End::Gone,
-            Self::Transport(frames::Fault::NotText) => {
-                return End::Close(INVALID, "text frames must be UTF-8");
+            Self::Shutdown => return SocketEnd::Close(AWAY, "the server is shutting down"),
+            Self::Transport(SocketFault::Gone) => return SocketEnd::Gone,
+            Self::Transport(SocketFault::NotText) => {
+                return SocketEnd::Close(INVALID, "text frames must be UTF-8");
             }
-            Self::Transport(frames::Fault::TooLarge) => (
+            Self::Transport(SocketFault::TooLarge) => (
                 "Message over the server's size limit",
                 SIZE,
                 "message too big",
             ),
-            Self::Transport(frames::Fault::NoRoom) => (
+            Self::Transport(SocketFault::NoRoom) => (
                 "The server holds as many large messages as it may; send a smaller one, or later",
                 AGAIN,
                 "no room for a large message",
             ),
         };
         let _ = send(socket, refusal(protocol, said)).await;
-        End::Close(code, reason)
+        SocketEnd::Close(code, reason)
     }
 }
 
 /// Waits for the next message; pings a silent peer, and gives it up after two without an answer.
 async fn listen(
-    socket: &mut Socket,
-    app: &Arc<App>,
+    socket: &mut WebSocket,
+    app: &Arc<ServerState>,
     unanswered: &mut u32,
-) -> Result<Incoming, Fault> {
+) -> Result<SocketMessage, ReadFault> {
     let interval = app.options.ping_interval;
     loop {
         tokio::select! {
@@ -215,16 +220,16 @@ async fn listen(
                 *unanswered = 0;
                 return Ok(message?);
             }
-            () = app.shutdown.cancelled() => return Err(Fault::Shutdown),
+            () = app.shutdown.cancelled() => return Err(ReadFault::Shutdown),
             () = tokio::time::sleep(interval) => {
                 // Pings are counted and not time: a server that was held up itself
                 // must not take its peers for silent.
                 if *unanswered >= MOST_UNANSWERED {
-                    return Err(Fault::GONE);
+                    return Err(ReadFault::GONE);
                 }
                 *unanswered += 1;
                 if !socket.ping().await {
-                    return Err(Fault::GONE);
+                    return Err(ReadFault::GONE);
                 }
             }
         }
@@ -234,17 +239,17 @@ async fn listen(
 /// Awaits a reply and watches the socket meanwhile; one message that comes
 /// early is kept for its turn.
 async fn while_listening(
-    socket: &mut Socket,
-    mut work: BoxFuture<'_, Next>,
-    waiting: &mut Option<Incoming>,
-) -> Result<Next, Fault> {
+    socket: &mut WebSocket,
+    mut work: BoxFuture<'_, MessageOutcome>,
+    waiting: &mut Option<SocketMessage>,
+) -> Result<MessageOutcome, ReadFault> {
     loop {
         tokio::select! {
             biased;
             next = &mut work => return Ok(next),
             message = socket.next(), if waiting.is_none() => match message? {
-                Incoming::Alive => {}
-                Incoming::Close => return Err(Fault::GONE),
+                SocketMessage::Alive => {}
+                SocketMessage::Close => return Err(ReadFault::GONE),
                 message => *waiting = Some(message),
             },
         }
@@ -253,16 +258,16 @@ async fn while_listening(
 
 /// Boxed, so that a socket that waits does not hold room for the work.
 fn answer<'a>(
-    app: &'a Arc<App>,
+    app: &'a Arc<ServerState>,
     protocol: Protocol,
-    seat: &'a Seat,
+    seat: &'a SessionHandle,
     text: Utf8Bytes,
-) -> BoxFuture<'a, Next> {
+) -> BoxFuture<'a, MessageOutcome> {
     Box::pin(async move {
         seat.session.rate.wait().await;
         match protocol {
             Protocol::OpenEnv => message::answer(app, &seat.session, &text).await,
-            Protocol::JsonRpc => Next::Reply(
+            Protocol::JsonRpc => MessageOutcome::StepReply(
                 rpc::answer_text(app, &seat.session.caller.client, &text, Some(&seat.session))
                     .await
                     .to_string(),
@@ -271,9 +276,9 @@ fn answer<'a>(
     })
 }
 
-async fn send(socket: &mut Socket, text: String) -> Result<(), End> {
+async fn send(socket: &mut WebSocket, text: String) -> Result<(), SocketEnd> {
     match tokio::time::timeout(SEND_LIMIT, socket.send(text)).await {
         Ok(true) => Ok(()),
-        _ => Err(End::Gone),
+        _ => Err(SocketEnd::Gone),
     }
 }

@@ -1,6 +1,6 @@
 //! A WebSocket as the server holds it: the handshake, and messages in and out
 //! within bounds of memory. The bytes of a message are counted as they come, so
-//! that fragments take [`Room`] before the message is whole, and a long answer
+//! that fragments take [`MemoryBudget`] before the message is whole, and a long answer
 //! leaves in pieces, so that a socket does not keep a buffer of its size.
 
 use std::io;
@@ -24,7 +24,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::{CloseCode, Data, O
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
-use crate::server::state::memory_budget::{Room, SMALL_REQUEST, Taken};
+use crate::server::state::memory_budget::{MemoryBudget, Reservation, SMALL_REQUEST};
 use crate::server::transport::reply;
 
 /// Room that a growing message takes at a time.
@@ -35,24 +35,27 @@ const PIECE: usize = 16 * 1024;
 const CONTROL_HEAD: usize = 6;
 
 /// A request that wants to become a WebSocket.
-pub(crate) struct Handshake {
+pub(crate) struct WebSocketHandshake {
     key: HeaderValue,
     upgrade: OnUpgrade,
 }
 
 /// A request that does not; the reference knows no such route.
-pub(crate) struct NoHandshake;
+pub(crate) struct NoWebSocketHandshake;
 
-impl IntoResponse for NoHandshake {
+impl IntoResponse for NoWebSocketHandshake {
     fn into_response(self) -> Response {
         reply::detail(StatusCode::NOT_FOUND, "Not Found")
     }
 }
 
-impl<S: Sync> FromRequestParts<S> for Handshake {
-    type Rejection = NoHandshake;
+impl<S: Sync> FromRequestParts<S> for WebSocketHandshake {
+    type Rejection = NoWebSocketHandshake;
 
-    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, NoHandshake> {
+    async fn from_request_parts(
+        parts: &mut Parts,
+        _state: &S,
+    ) -> Result<Self, NoWebSocketHandshake> {
         let headers = &parts.headers;
         let asked = parts.method == Method::GET
             && lists(headers, &header::CONNECTION, "upgrade")
@@ -61,7 +64,7 @@ impl<S: Sync> FromRequestParts<S> for Handshake {
         let key = headers.get(header::SEC_WEBSOCKET_KEY).cloned();
         match (asked, key, parts.extensions.remove::<OnUpgrade>()) {
             (true, Some(key), Some(upgrade)) => Ok(Self { key, upgrade }),
-            _ => Err(NoHandshake),
+            _ => Err(NoWebSocketHandshake),
         }
     }
 }
@@ -75,14 +78,14 @@ fn lists(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
     words.any(|listed| listed.trim().eq_ignore_ascii_case(word))
 }
 
-impl Handshake {
+impl WebSocketHandshake {
     /// The answer to the request, and the socket once the answer is sent;
     /// `limit` is that of its messages, `room` what they share.
     pub fn accept(
         self,
         limit: usize,
-        room: Room,
-    ) -> (Response, impl Future<Output = Option<Socket>> + Send) {
+        room: MemoryBudget,
+    ) -> (Response, impl Future<Output = Option<WebSocket>> + Send) {
         let mut answer = StatusCode::SWITCHING_PROTOCOLS.into_response();
         let headers = answer.headers_mut();
         headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
@@ -93,7 +96,7 @@ impl Handshake {
         }
         let socket = async move {
             let upgraded = self.upgrade.await.ok()?;
-            let metered = Metered::new(TokioIo::new(upgraded), room, limit);
+            let metered = MeteredStream::new(TokioIo::new(upgraded), room, limit);
             // The library's buffers are 128 KiB each by default, which ten thousand
             // idle sockets cannot afford; they grow when a message needs it.
             let config = WebSocketConfig::default()
@@ -103,7 +106,7 @@ impl Handshake {
                 .max_frame_size(Some(limit));
             let stream =
                 WebSocketStream::from_raw_socket(metered, Role::Server, Some(config)).await;
-            Some(Socket {
+            Some(WebSocket {
                 stream,
                 failed: false,
             })
@@ -113,14 +116,14 @@ impl Handshake {
 }
 
 /// An open WebSocket.
-pub(crate) struct Socket {
-    stream: WebSocketStream<Metered<TokioIo<Upgraded>>>,
+pub(crate) struct WebSocket {
+    stream: WebSocketStream<MeteredStream<TokioIo<Upgraded>>>,
     /// Nothing more is read as messages, though more may come.
     failed: bool,
 }
 
 /// What a peer sent.
-pub(crate) enum Incoming {
+pub(crate) enum SocketMessage {
     /// A whole text.
     Text(Utf8Bytes),
     /// A whole message that is none.
@@ -132,7 +135,7 @@ pub(crate) enum Incoming {
 }
 
 /// A fault of the transport, before anything is said about it.
-pub(crate) enum Fault {
+pub(crate) enum SocketFault {
     /// The peer is gone.
     Gone,
     /// A message is over the limit.
@@ -143,7 +146,7 @@ pub(crate) enum Fault {
     NotText,
 }
 
-impl Fault {
+impl SocketFault {
     fn of(error: &Error) -> Self {
         match error {
             Error::Capacity(CapacityError::MessageTooLong { .. }) => Self::TooLarge,
@@ -154,40 +157,40 @@ impl Fault {
     }
 }
 
-impl Socket {
+impl WebSocket {
     /// The next message. A text counts as held until [`Self::done`].
-    pub async fn next(&mut self) -> Result<Incoming, Fault> {
+    pub async fn next(&mut self) -> Result<SocketMessage, SocketFault> {
         let message = match self.stream.next().await {
             Some(Ok(message)) => message,
             Some(Err(error)) => {
                 self.failed = true;
-                return Err(Fault::of(&error));
+                return Err(SocketFault::of(&error));
             }
-            None => return Err(Fault::Gone),
+            None => return Err(SocketFault::Gone),
         };
         let meter = &mut self.stream.get_mut().meter;
         Ok(match message {
             Message::Text(text) => {
                 meter.whole();
-                Incoming::Text(text)
+                SocketMessage::Text(text)
             }
             Message::Binary(_) => {
                 meter.coming = 0;
-                Incoming::Binary
+                SocketMessage::Binary
             }
             Message::Ping(payload) | Message::Pong(payload) => {
                 meter.control(payload.len());
-                Incoming::Alive
+                SocketMessage::Alive
             }
-            Message::Close(_) => Incoming::Close,
-            Message::Frame(_) => Incoming::Alive,
+            Message::Close(_) => SocketMessage::Close,
+            Message::Frame(_) => SocketMessage::Alive,
         })
     }
 
     /// A text was answered and is held no more; `waiting` is one read meanwhile.
-    pub fn done(&mut self, waiting: Option<&Incoming>) {
+    pub fn done(&mut self, waiting: Option<&SocketMessage>) {
         let waits = match waiting {
-            Some(Incoming::Text(text)) => text.len(),
+            Some(SocketMessage::Text(text)) => text.len(),
             _ => 0,
         };
         self.stream.get_mut().meter.busy = waits;
@@ -234,16 +237,16 @@ impl Socket {
 }
 
 /// A stream that counts what is read from it, and takes room for it.
-struct Metered<S> {
+struct MeteredStream<S> {
     stream: S,
-    meter: Meter,
+    meter: MessageMeter,
 }
 
 /// What a socket holds. The room that its largest message took stays taken,
 /// for the library keeps a buffer of that size; it is given back with the socket.
-struct Meter {
-    room: Room,
-    taken: Taken,
+struct MessageMeter {
+    room: MemoryBudget,
+    taken: Reservation,
     /// Bytes that a message may come in, the heads of its frames included.
     most: usize,
     /// Bytes of the message that is being read.
@@ -252,11 +255,11 @@ struct Meter {
     busy: usize,
 }
 
-impl<S> Metered<S> {
-    fn new(stream: S, room: Room, limit: usize) -> Self {
-        let meter = Meter {
+impl<S> MeteredStream<S> {
+    fn new(stream: S, room: MemoryBudget, limit: usize) -> Self {
+        let meter = MessageMeter {
             room,
-            taken: Taken::default(),
+            taken: Reservation::default(),
             most: limit.saturating_mul(2),
             coming: 0,
             busy: 0,
@@ -265,7 +268,7 @@ impl<S> Metered<S> {
     }
 }
 
-impl Meter {
+impl MessageMeter {
     /// Counts bytes read; false where they find no room, or are mostly heads of
     /// frames, of which a message may have any number.
     fn read(&mut self, bytes: usize) -> bool {
@@ -288,7 +291,7 @@ impl Meter {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for MeteredStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -305,7 +308,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Metered<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for MeteredStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -327,8 +330,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Metered<S> {
 mod tests {
     use super::*;
 
-    fn meter(room: usize) -> Meter {
-        Metered::new((), Room::new(room), 1 << 20).meter
+    fn meter(room: usize) -> MessageMeter {
+        MeteredStream::new((), MemoryBudget::new(room), 1 << 20).meter
     }
 
     #[test]
@@ -344,8 +347,8 @@ mod tests {
     /// 11 million of them took all the room that there is, and held nothing.
     #[test]
     fn empty_fragments_take_no_more_than_twice_a_message() {
-        let room = Room::new(1 << 30);
-        let mut meter = Metered::new((), room, 4 * STEP).meter;
+        let room = MemoryBudget::new(1 << 30);
+        let mut meter = MeteredStream::new((), room, 4 * STEP).meter;
         let read = (0..1_000_000)
             .take_while(|_| meter.read(CONTROL_HEAD))
             .count();

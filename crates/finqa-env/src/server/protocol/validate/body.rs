@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::issue::{Issue, dict_type, short_text, string_type};
+use super::issue::{RequestIssue, dict_type, short_text, string_type};
 use super::lax::{integer, number};
 
 /// What a reset may say.
@@ -15,7 +15,7 @@ pub struct Reset {
 }
 
 /// Reads the body of `POST /reset`: strict about both fields.
-pub fn reset_body(data: &Map<String, Value>) -> Result<Reset, Vec<Issue>> {
+pub fn reset_body(data: &Map<String, Value>) -> Result<Reset, Vec<RequestIssue>> {
     let mut issues = Vec::new();
     let mut reset = Reset::default();
     match data.get("seed") {
@@ -24,7 +24,7 @@ pub fn reset_body(data: &Map<String, Value>) -> Result<Reset, Vec<Issue>> {
             Ok(number) => match u64::try_from(number) {
                 Ok(seed) => reset.seed = Some(seed),
                 Err(_) if number < 0 => issues.push(
-                    Issue::new(
+                    RequestIssue::new(
                         "greater_than_equal",
                         "seed".into(),
                         "Input should be greater than or equal to 0",
@@ -34,7 +34,7 @@ pub fn reset_body(data: &Map<String, Value>) -> Result<Reset, Vec<Issue>> {
                 ),
                 Err(_) => reset.seed = Some(u64::MAX),
             },
-            Err((kind, msg)) => issues.push(Issue::new(kind, "seed".into(), msg, value)),
+            Err((kind, msg)) => issues.push(RequestIssue::new(kind, "seed".into(), msg, value)),
         },
     }
     match short_text("episode_id", data.get("episode_id")) {
@@ -58,13 +58,13 @@ pub struct StepRequest {
 }
 
 /// Reads the body of `POST /step`.
-pub fn step_body(data: &Map<String, Value>) -> Result<StepRequest, Vec<Issue>> {
+pub fn step_body(data: &Map<String, Value>) -> Result<StepRequest, Vec<RequestIssue>> {
     let mut issues = Vec::new();
     let mut action = Map::new();
     match data.get("action") {
         Some(Value::Object(map)) => action = map.clone(),
         Some(other) => issues.push(dict_type("action", other)),
-        None => issues.push(Issue::new(
+        None => issues.push(RequestIssue::new(
             "missing",
             "action".into(),
             "Field required",
@@ -77,7 +77,7 @@ pub fn step_body(data: &Map<String, Value>) -> Result<StepRequest, Vec<Issue>> {
         Some(value) => match number(value) {
             Ok(seconds) if seconds > 0.0 => timeout_s = Some(seconds),
             Ok(_) => issues.push(
-                Issue::new(
+                RequestIssue::new(
                     "greater_than",
                     "timeout_s".into(),
                     "Input should be greater than 0",
@@ -85,7 +85,9 @@ pub fn step_body(data: &Map<String, Value>) -> Result<StepRequest, Vec<Issue>> {
                 )
                 .with(json!({"gt": 0.0})),
             ),
-            Err((kind, msg)) => issues.push(Issue::new(kind, "timeout_s".into(), msg, value)),
+            Err((kind, msg)) => {
+                issues.push(RequestIssue::new(kind, "timeout_s".into(), msg, value))
+            }
         },
     }
     if let Err(issue) = short_text("request_id", data.get("request_id")) {
@@ -100,9 +102,9 @@ pub fn step_body(data: &Map<String, Value>) -> Result<StepRequest, Vec<Issue>> {
 
 /// What is wrong with the body of a task route: a split's name, and for one
 /// task its index.
-pub fn task_body(data: &Map<String, Value>, wants_index: bool) -> Vec<Issue> {
+pub fn task_body(data: &Map<String, Value>, wants_index: bool) -> Vec<RequestIssue> {
     let missing = |field: &'static str| {
-        Issue::new(
+        RequestIssue::new(
             "missing",
             field.into(),
             "Field required",
@@ -120,7 +122,7 @@ pub fn task_body(data: &Map<String, Value>, wants_index: bool) -> Vec<Issue> {
             Some(Ok(_)) => {}
             Some(Err((kind, msg))) => {
                 let value = data.get("index").unwrap_or(&Value::Null);
-                issues.push(Issue::new(kind, "index".into(), msg, value));
+                issues.push(RequestIssue::new(kind, "index".into(), msg, value));
             }
             None => issues.push(missing("index")),
         }

@@ -26,7 +26,7 @@ impl From<&'static str> for Step {
 
 /// One fault of an input, as pydantic lists it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Issue {
+pub struct RequestIssue {
     /// pydantic's name of the fault, e.g. `missing`.
     #[serde(rename = "type")]
     pub kind: &'static str,
@@ -44,7 +44,7 @@ pub struct Issue {
     pub url: Option<String>,
 }
 
-impl Issue {
+impl RequestIssue {
     pub(super) fn new(kind: &'static str, loc: Step, msg: &'static str, input: &Value) -> Self {
         Self {
             kind,
@@ -100,7 +100,7 @@ fn cut(input: &Value, left: &mut usize) -> Value {
 }
 
 /// The faults of an action or message: they carry pydantic's address.
-pub fn with_urls(mut issues: Vec<Issue>) -> Vec<Issue> {
+pub fn with_urls(mut issues: Vec<RequestIssue>) -> Vec<RequestIssue> {
     for issue in &mut issues {
         issue.url = Some(format!("https://errors.pydantic.dev/2.13/v/{}", issue.kind));
     }
@@ -108,7 +108,7 @@ pub fn with_urls(mut issues: Vec<Issue>) -> Vec<Issue> {
 }
 
 /// The faults of a request body: they stand under `body`.
-pub fn in_body(mut issues: Vec<Issue>) -> Vec<Issue> {
+pub fn in_body(mut issues: Vec<RequestIssue>) -> Vec<RequestIssue> {
     for issue in &mut issues {
         issue.loc.insert(0, Step::from("body"));
     }
@@ -116,7 +116,7 @@ pub fn in_body(mut issues: Vec<Issue>) -> Vec<Issue> {
 }
 
 /// pydantic's `str()` of a list of faults.
-pub fn summary(title: &str, issues: &[Issue]) -> String {
+pub fn summary(title: &str, issues: &[RequestIssue]) -> String {
     let plural = if issues.len() == 1 { "" } else { "s" };
     let mut out = format!("{} validation error{plural} for {title}", issues.len());
     for issue in issues {
@@ -142,8 +142,8 @@ pub fn summary(title: &str, issues: &[Issue]) -> String {
 }
 
 /// A body that is no JSON.
-pub fn json_fault(fault: &python::JsonFault) -> Issue {
-    Issue {
+pub fn json_fault(fault: &python::JsonFault) -> RequestIssue {
+    RequestIssue {
         kind: "json_invalid",
         loc: vec![Step::from("body"), Step::Index(fault.position)],
         msg: Cow::Borrowed("JSON decode error"),
@@ -154,8 +154,8 @@ pub fn json_fault(fault: &python::JsonFault) -> Issue {
 }
 
 /// A body that is JSON, or raw text, but no object.
-pub fn not_an_object(input: &Value) -> Issue {
-    let mut issue = Issue::new(
+pub fn not_an_object(input: &Value) -> RequestIssue {
+    let mut issue = RequestIssue::new(
         "model_attributes_type",
         Step::from("body"),
         "Input should be a valid dictionary or object to extract fields from",
@@ -166,8 +166,8 @@ pub fn not_an_object(input: &Value) -> Issue {
 }
 
 /// A body that is absent where one is wanted.
-pub fn no_body() -> Issue {
-    Issue::new(
+pub fn no_body() -> RequestIssue {
+    RequestIssue::new(
         "missing",
         Step::from("body"),
         "Field required",
@@ -178,14 +178,14 @@ pub fn no_body() -> Issue {
 pub(super) fn extras<'a>(
     data: &'a Map<String, Value>,
     known: &'a [&str],
-) -> impl Iterator<Item = Issue> + 'a {
+) -> impl Iterator<Item = RequestIssue> + 'a {
     data.iter()
         .filter(|(key, _)| !known.contains(&key.as_str()))
         // Enough to see what is wrong; a message may hold a million of them.
         .take(20)
         .map(|(key, value)| {
             let place = Step::Key(Cow::Owned(key.chars().take(200).collect()));
-            Issue::new(
+            RequestIssue::new(
                 "extra_forbidden",
                 place,
                 "Extra inputs are not permitted",
@@ -194,8 +194,8 @@ pub(super) fn extras<'a>(
         })
 }
 
-pub(super) fn dict_type(field: &'static str, value: &Value) -> Issue {
-    Issue::new(
+pub(super) fn dict_type(field: &'static str, value: &Value) -> RequestIssue {
+    RequestIssue::new(
         "dict_type",
         field.into(),
         "Input should be a valid dictionary",
@@ -203,8 +203,8 @@ pub(super) fn dict_type(field: &'static str, value: &Value) -> Issue {
     )
 }
 
-pub(super) fn string_type(field: &'static str, value: &Value) -> Issue {
-    Issue::new(
+pub(super) fn string_type(field: &'static str, value: &Value) -> RequestIssue {
+    RequestIssue::new(
         "string_type",
         field.into(),
         "Input should be a valid string",
@@ -212,8 +212,8 @@ pub(super) fn string_type(field: &'static str, value: &Value) -> Issue {
     )
 }
 
-pub(super) fn too_long(field: &'static str, value: &Value) -> Issue {
-    Issue::new(
+pub(super) fn too_long(field: &'static str, value: &Value) -> RequestIssue {
+    RequestIssue::new(
         "string_too_long",
         field.into(),
         "String should have at most 255 characters",
@@ -225,7 +225,7 @@ pub(super) fn too_long(field: &'static str, value: &Value) -> Issue {
 pub(super) fn short_text(
     field: &'static str,
     value: Option<&Value>,
-) -> Result<Option<String>, Box<Issue>> {
+) -> Result<Option<String>, Box<RequestIssue>> {
     match value {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) if text.chars().count() <= 255 => {

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use serde_json::{Map, Value, json};
 
 use super::body::Reset;
-use super::issue::{Issue, dict_type, extras, string_type, too_long};
+use super::issue::{RequestIssue, dict_type, extras, string_type, too_long};
 use super::lax::integer;
 use crate::python::json as python;
 
 /// What a step asks for: one tool call, or the list of tools.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Action {
+pub enum StepAction {
     /// Call a tool.
     Call {
         /// The tool's name, as sent.
@@ -24,7 +24,7 @@ pub enum Action {
 }
 
 /// Reads an action.
-pub fn action(data: &Map<String, Value>) -> Result<Action, Vec<Issue>> {
+pub fn action(data: &Map<String, Value>) -> Result<StepAction, Vec<RequestIssue>> {
     let whole = || Value::Object(data.clone());
     let mut issues = Vec::new();
     if let Some(value) = data.get("metadata")
@@ -38,7 +38,7 @@ pub fn action(data: &Map<String, Value>) -> Result<Action, Vec<Issue>> {
         && value.as_str() != Some("call_tool")
     {
         issues.push(
-            Issue::new(
+            RequestIssue::new(
                 "literal_error",
                 "type".into(),
                 "Input should be 'call_tool'",
@@ -53,7 +53,7 @@ pub fn action(data: &Map<String, Value>) -> Result<Action, Vec<Issue>> {
         match data.get("tool_name") {
             Some(Value::String(name)) => tool.clone_from(name),
             Some(other) => issues.push(string_type("tool_name", other)),
-            None => issues.push(Issue::new(
+            None => issues.push(RequestIssue::new(
                 "missing",
                 "tool_name".into(),
                 "Field required",
@@ -75,14 +75,14 @@ pub fn action(data: &Map<String, Value>) -> Result<Action, Vec<Issue>> {
         return Err(issues);
     }
     Ok(if list {
-        Action::ListTools
+        StepAction::ListTools
     } else {
-        Action::Call { tool, arguments }
+        StepAction::Call { tool, arguments }
     })
 }
 
 /// Arguments are an object, or a JSON text of one, as some models write them.
-fn read_arguments(value: Option<&Value>) -> Result<Map<String, Value>, Box<Issue>> {
+fn read_arguments(value: Option<&Value>) -> Result<Map<String, Value>, Box<RequestIssue>> {
     match value {
         None => Ok(Map::new()),
         Some(Value::Object(map)) => Ok(map.clone()),
@@ -90,7 +90,7 @@ fn read_arguments(value: Option<&Value>) -> Result<Map<String, Value>, Box<Issue
             Ok(Value::Object(map)) => Ok(map),
             Ok(other) => Err(Box::new(dict_type("arguments", &other))),
             Err(fault) => {
-                let mut issue = Issue::new("json_invalid", "arguments".into(), "", text);
+                let mut issue = RequestIssue::new("json_invalid", "arguments".into(), "", text);
                 issue.msg = Cow::Owned(format!("Invalid JSON: {fault}"));
                 Err(Box::new(issue.with(json!({"error": fault.to_string()}))))
             }
@@ -101,7 +101,7 @@ fn read_arguments(value: Option<&Value>) -> Result<Map<String, Value>, Box<Issue
 
 /// Reads the data of a `reset` message: a seed of any type is let pass, as the
 /// reference lets it, but only one that reads as an integer counts.
-pub fn reset_message(data: &Map<String, Value>) -> Result<Reset, Vec<Issue>> {
+pub fn reset_message(data: &Map<String, Value>) -> Result<Reset, Vec<RequestIssue>> {
     let episode_id = match data.get("episode_id") {
         None | Some(Value::Null) => None,
         Some(Value::String(id)) if id.is_empty() => None,
@@ -120,14 +120,14 @@ pub fn reset_message(data: &Map<String, Value>) -> Result<Reset, Vec<Issue>> {
 pub fn message_data(
     message: &Map<String, Value>,
     wants_data: Data,
-) -> Result<Map<String, Value>, Vec<Issue>> {
+) -> Result<Map<String, Value>, Vec<RequestIssue>> {
     let mut issues = Vec::new();
     let mut data = Map::new();
     match (message.get("data"), wants_data) {
         (_, Data::None) | (None, Data::Optional) => {}
         (Some(Value::Object(map)), _) => data = map.clone(),
         (Some(other), _) => issues.push(dict_type("data", other)),
-        (None, Data::Required) => issues.push(Issue::new(
+        (None, Data::Required) => issues.push(RequestIssue::new(
             "missing",
             "data".into(),
             "Field required",
@@ -170,13 +170,13 @@ pub struct RpcRequest {
 }
 
 /// Reads a JSON-RPC request.
-pub fn rpc_request(data: &Map<String, Value>) -> Result<RpcRequest, Vec<Issue>> {
+pub fn rpc_request(data: &Map<String, Value>) -> Result<RpcRequest, Vec<RequestIssue>> {
     let whole = || Value::Object(data.clone());
     let mut issues = Vec::new();
     match data.get("jsonrpc") {
         Some(Value::String(version)) if version == "2.0" => {}
         Some(other) => issues.push(
-            Issue::new(
+            RequestIssue::new(
                 "literal_error",
                 "jsonrpc".into(),
                 "Input should be '2.0'",
@@ -184,7 +184,7 @@ pub fn rpc_request(data: &Map<String, Value>) -> Result<RpcRequest, Vec<Issue>> 
             )
             .with(json!({"expected": "'2.0'"})),
         ),
-        None => issues.push(Issue::new(
+        None => issues.push(RequestIssue::new(
             "missing",
             "jsonrpc".into(),
             "Field required",
@@ -195,7 +195,7 @@ pub fn rpc_request(data: &Map<String, Value>) -> Result<RpcRequest, Vec<Issue>> 
     match data.get("method") {
         Some(Value::String(name)) => method.clone_from(name),
         Some(other) => issues.push(string_type("method", other)),
-        None => issues.push(Issue::new(
+        None => issues.push(RequestIssue::new(
             "missing",
             "method".into(),
             "Field required",
@@ -215,7 +215,7 @@ pub fn rpc_request(data: &Map<String, Value>) -> Result<RpcRequest, Vec<Issue>> 
         let (kind, msg) = integer(&id)
             .err()
             .unwrap_or(("int_type", "Input should be a valid integer"));
-        let mut number = Issue::new(kind, "id".into(), msg, &id);
+        let mut number = RequestIssue::new(kind, "id".into(), msg, &id);
         number.loc.push("int".into());
         issues.extend([text, number]);
     }
@@ -279,7 +279,7 @@ mod tests {
         ));
         assert_eq!(
             read,
-            Ok(Action::Call {
+            Ok(StepAction::Call {
                 tool: "t".into(),
                 arguments: object(json!({"a": 1}))
             })

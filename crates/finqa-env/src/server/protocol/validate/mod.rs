@@ -8,5 +8,5 @@ mod lax;
 mod message;
 
 pub use body::{Reset, reset_body, step_body, task_body};
-pub use issue::{Issue, in_body, json_fault, no_body, not_an_object, summary, with_urls};
-pub use message::{Action, Data, RpcRequest, action, message_data, reset_message, rpc_request};
+pub use issue::{RequestIssue, in_body, json_fault, no_body, not_an_object, summary, with_urls};
+pub use message::{Data, RpcRequest, StepAction, action, message_data, reset_message, rpc_request};
