@@ -2,7 +2,7 @@
 //! where they come to the gold value.
 
 use convfinqa::dataset::Question;
-use finqa_agents::offline::{Solver, candidates, choice_names};
+use finqa_agents::offline::{RuleWeights, Solver, candidates};
 
 use crate::items::{Item, converse};
 
@@ -70,15 +70,18 @@ fn train(all: &[Choices], n: usize, l2: f64) -> Vec<f64> {
 /// Two rounds: the second adds every turn as it stands over the first round's
 /// own history, so that the choice also knows conversations gone astray.
 pub fn fit(items: &[&Item], slots: &[f64], l2: f64) -> Vec<f64> {
-    let n = choice_names().len();
-    let start: Vec<f64> = choice_names().into_iter().map(|(_, w)| w).collect();
-    let solver = Solver::with_weights(slots, &start);
+    let mut weights = RuleWeights {
+        slots: slots.to_vec(),
+        ..RuleWeights::embedded().clone()
+    };
+    let n = weights.choice.len();
+    let solver = Solver::with_weights(weights.clone());
     let mut all: Vec<Choices> = items
         .iter()
         .filter_map(|item| choices(&solver, item, &item.question))
         .collect();
-    let first = train(&all, n, l2);
-    let solver = Solver::with_weights(slots, &first);
+    weights.choice = train(&all, n, l2);
+    let solver = Solver::with_weights(weights);
     let turns: Vec<&Item> = items.iter().copied().filter(|i| !i.stand_alone).collect();
     all.extend(
         converse(&solver, &turns)

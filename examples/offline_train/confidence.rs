@@ -1,6 +1,6 @@
 //! The confidence: logistic regression on the signals of whole answers.
 
-use finqa_agents::offline::signal_names;
+use finqa_agents::offline::RuleWeights;
 
 use crate::slots::dot;
 
@@ -10,7 +10,7 @@ fn logistic(weights: &[f64], signals: &[f64]) -> f64 {
 
 /// Logistic regression with a light penalty.
 fn calibrate(judged: &[&(Vec<f64>, bool)]) -> Vec<f64> {
-    let mut weights = vec![0.0; signal_names().len()];
+    let mut weights = vec![0.0; RuleWeights::embedded().confidence.len()];
     let n = judged.len().max(1) as f64;
     for _ in 0..4000 {
         let mut gradient: Vec<f64> = weights.iter().map(|w| 0.002 * w).collect();
@@ -27,9 +27,9 @@ fn calibrate(judged: &[&(Vec<f64>, bool)]) -> Vec<f64> {
     weights
 }
 
-/// The reliability of confidences fitted on the other folds, and their weights
-/// fitted on all.
-pub fn report(folds: &[Vec<(Vec<f64>, bool)>]) {
+/// Prints the reliability of confidences fitted on the other folds; returns the
+/// weights fitted on all.
+pub fn report(folds: &[Vec<(Vec<f64>, bool)>]) -> Vec<f64> {
     let mut judged: Vec<(f64, bool)> = Vec::new();
     for (i, test) in folds.iter().enumerate() {
         let rest: Vec<_> = folds
@@ -80,7 +80,5 @@ pub fn report(folds: &[Vec<(Vec<f64>, bool)>]) {
         );
     }
     let all: Vec<_> = folds.iter().flatten().collect();
-    for (name, weight) in signal_names().iter().zip(calibrate(&all)) {
-        println!("    [{name:?}, {weight:.2}],");
-    }
+    calibrate(&all)
 }

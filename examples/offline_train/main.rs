@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! cargo run --release --example offline_train -- FILE... [--l2 X] [--choice-l2 X] [--split N]
+//!     [--write data/offline_weights.json]
 //! ```
 //!
 //! The slot scorer and the choice among candidates are conditional logits with an
 //! L2 penalty, the confidence a logistic regression. It prints their accuracy
 //! cross-validated by report page (pages of the first N records of each file
-//! apart from the others), then the weights trained on everything, ready for
-//! `src/offline/weights.rs` and `src/offline/choice/weights.rs`.
+//! apart from the others). `--write` writes the weights trained on everything;
+//! the next build of the program embeds them.
 
 mod choice;
 mod confidence;
@@ -19,7 +20,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use convfinqa::dataset::{Source, load};
-use finqa_agents::offline::{Solver, choice_names, feature_weights};
+use finqa_agents::offline::{RuleWeights, Solver};
 
 use items::{FOLDS, Item, converse, items};
 
@@ -28,6 +29,7 @@ struct Options {
     l2: f64,
     choice_l2: f64,
     split: usize,
+    write: Option<PathBuf>,
 }
 
 fn options() -> Result<Options, Box<dyn std::error::Error>> {
@@ -36,6 +38,7 @@ fn options() -> Result<Options, Box<dyn std::error::Error>> {
         l2: 0.001,
         choice_l2: 0.003,
         split: usize::MAX,
+        write: None,
     };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -48,6 +51,7 @@ fn options() -> Result<Options, Box<dyn std::error::Error>> {
             "--l2" => out.l2 = value()?.parse()?,
             "--choice-l2" => out.choice_l2 = value()?.parse()?,
             "--split" => out.split = value()?.parse()?,
+            "--write" => out.write = Some(PathBuf::from(value()?)),
             file => out.files.push(PathBuf::from(file)),
         }
     }
@@ -82,14 +86,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for file in &options.files {
         all.extend(items(&load(&Source::Path(file.clone()))?, options.split));
     }
-    let start: Vec<f64> = feature_weights().iter().map(|(_, w)| *w).collect();
-    let choice: Vec<f64> = choice_names().into_iter().map(|(_, w)| w).collect();
+    let embedded = RuleWeights::embedded();
+    let start = &embedded.slots;
     let mut judged: Vec<Vec<(Vec<f64>, bool)>> = Vec::new();
     let mut tally = Tally::default();
     for fold in 0..FOLDS {
         let (test, rest): (Vec<&Item>, Vec<&Item>) = all.iter().partition(|i| i.fold == fold);
-        let slots = slots::fit(&rest, &start, options.l2);
-        let solver = Solver::with_weights(&slots, &choice::fit(&rest, &slots, options.choice_l2));
+        let slots = slots::fit(&rest, start, options.l2);
+        let solver = Solver::with_weights(RuleWeights {
+            choice: choice::fit(&rest, &slots, options.choice_l2),
+            slots: slots.clone(),
+            ..embedded.clone()
+        });
         for example in slots::examples(&solver, &test) {
             tally.add("choices of facts", slots::right(&example, &slots));
         }
@@ -120,26 +128,33 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     println!("cross-validated by page:");
     tally.print();
-    confidence::report(&judged);
+    let mut weights = RuleWeights {
+        confidence: confidence::report(&judged),
+        ..embedded.clone()
+    };
     let everything: Vec<&Item> = all.iter().collect();
-    let slots = slots::fit(&everything, &start, options.l2);
-    let solver = Solver::with_weights(&slots, &choice);
+    let slots = slots::fit(&everything, start, options.l2);
+    weights.slots.clone_from(&slots);
+    let solver = Solver::with_weights(weights.clone());
     let examples = slots::examples(&solver, &everything);
     let right = examples.iter().filter(|e| slots::right(e, &slots)).count();
     println!(
         "choices of facts, trained on all: {:.1} %",
         rate(right, examples.len())
     );
-    println!("src/offline/weights.rs:");
-    for ((name, _), weight) in feature_weights().iter().zip(&slots) {
-        println!("    ({name:?}, {weight:.2}),");
-    }
-    println!("src/offline/choice/weights.rs:");
-    let weights = choice::fit(&everything, &slots, options.choice_l2);
-    for ((name, _), weight) in choice_names().iter().zip(weights) {
-        if weight.abs() > 0.0 {
-            println!("    ({name:?}, {weight:.2}),");
+    weights.choice = choice::fit(&everything, &slots, options.choice_l2);
+    if let Some(path) = options.write {
+        for weight in [
+            &mut weights.slots,
+            &mut weights.choice,
+            &mut weights.confidence,
+        ]
+        .into_iter()
+        .flatten()
+        {
+            *weight = (*weight * 100.0).round() / 100.0;
         }
+        std::fs::write(path, weights.to_json())?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The slot scorer: a conditional logit over joint choices of facts.
 
-use finqa_agents::offline::{Example, Solver, choice_names, example};
+use finqa_agents::offline::{Example, RuleWeights, Solver, example};
 
 use crate::items::Item;
 
@@ -65,8 +65,12 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
 /// Two rounds: the second sees the choices that the first's weights put in reach.
 pub fn fit(items: &[&Item], start: &[f64], l2: f64) -> Vec<f64> {
     let zero = vec![0.0; start.len()];
-    let choice: Vec<f64> = choice_names().into_iter().map(|(_, w)| w).collect();
-    let solver = |slots: &[f64]| Solver::with_weights(slots, &choice);
+    let solver = |slots: &[f64]| {
+        Solver::with_weights(RuleWeights {
+            slots: slots.to_vec(),
+            ..RuleWeights::embedded().clone()
+        })
+    };
     let first = train(&examples(&solver(start), items), &zero, l2);
     train(&examples(&solver(&first), items), &zero, l2)
 }

@@ -13,6 +13,5 @@ mod training;
 mod weights;
 
 pub use answering::solve::{Alternative, EvidenceRef, Guess, Indexed, Solver};
-pub use training::{
-    Candidate, Example, candidates, choice_names, example, feature_weights, signal_names,
-};
+pub use training::{Candidate, Example, candidates, example};
+pub use weights::{RuleWeights, WeightsError};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use finqa_core::question::Question;
 
-use crate::offline::answering::choice::{self, Scene};
+use crate::offline::answering::choice::Scene;
 use crate::offline::answering::fill::{choices, joint_features};
 use crate::offline::expr::Expr;
 use crate::offline::question::asked::Asked;
@@ -16,7 +16,6 @@ use crate::offline::question::plan::Pattern;
 use crate::offline::answering::solve::{self, Indexed, plans};
 use crate::offline::question::slots::Rankings;
 use crate::offline::question::state::State;
-use crate::offline::weights::{CONFIDENCE, WEIGHTS};
 
 /// A question whose facts are known.
 #[derive(Clone, Debug)]
@@ -25,33 +24,12 @@ pub struct Example {
     pub choices: Vec<(Vec<f64>, bool)>,
 }
 
-/// Name and weight of every feature, in order.
-#[must_use]
-pub fn feature_weights() -> Vec<(&'static str, f64)> {
-    WEIGHTS.to_vec()
-}
-
-/// Name of every signal of the confidence, in the order of [`Guess::signals`](super::Guess::signals).
-#[must_use]
-pub fn signal_names() -> Vec<&'static str> {
-    CONFIDENCE.iter().map(|(name, _)| *name).collect()
-}
-
-/// Name and built-in weight of every feature of the choice, in order.
-#[must_use]
-pub fn choice_names() -> Vec<(String, f64)> {
-    choice::names()
-        .into_iter()
-        .zip(choice::built_in())
-        .collect()
-}
-
 /// A program among which the choice is made.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     /// In the dataset's language.
     pub program: String,
-    /// Its features that are not zero: place in [`choice_names`] and value.
+    /// Its features that are not zero: place in [`RuleWeights::choice`](super::RuleWeights) and value.
     pub features: Vec<(usize, f64)>,
 }
 

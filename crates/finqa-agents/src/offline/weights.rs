@@ -1,97 +1,172 @@
-//! The weights of the slot scorer.
-//!
-//! Trained by `cargo run --release --example offline_train` on the look-ups of
-//! the first 100 train records and the dev records at hand; see `docs/offline.md`.
+//! The trained weights of the rules: `data/offline_weights.json`, written by
+//! `examples/offline_train`; see `docs/offline.md`.
 
-/// Where the features of a number in the text begin.
-pub(crate) const TEXT: usize = 15;
-/// Where the features that both kinds share begin.
-pub(crate) const SHARED: usize = 28;
-/// Where the features of two facts together begin.
-pub(crate) const PAIRS: usize = 51;
-/// How many features there are.
-pub(crate) const FEATURES: usize = 62;
+use std::collections::HashMap;
+use std::sync::OnceLock;
 
-/// Feature name and weight, in the order of `slots::features`.
-pub(crate) const WEIGHTS: [(&str, f64); FEATURES] = [
-    ("cell", 0.72),
-    ("cell: question words in the row label", 3.13),
-    ("cell: question words in the column header", 3.67),
-    ("cell: question words in the corner", 1.01),
-    ("cell: row label words not asked for", -0.88),
-    ("cell: share of the row label asked for", 0.68),
-    ("cell: whole row label asked for", 1.14),
-    ("cell: column header words not asked for", -0.62),
-    ("cell: year asked for", 1.46),
-    ("cell: year of an earlier turn", 0.15),
-    ("cell: no other year", 0.69),
-    ("cell: another year", -0.94),
-    ("cell: no year", -0.33),
-    ("cell: first column, no year asked for", 0.13),
-    ("cell: last row, no year asked for", 1.02),
-    ("text: question words in the sentence", 2.90),
-    ("text: question words near by", 1.62),
-    ("text: question words by distance", 0.80),
-    ("text: question words right before", 0.46),
-    ("text: length of the sentence", -2.07),
-    ("text: year asked for", 1.02),
-    ("text: year of an earlier turn", 0.19),
-    ("text: no other year", 0.61),
-    ("text: another year", -0.98),
-    ("text: no year", -0.58),
-    ("text: one or two bare digits", -0.33),
-    ("text: bare number", -0.49),
-    ("text: amount of money", 0.42),
-    ("series of the last fact, entity left out", 1.61),
-    ("series of the last fact, entity named", 0.45),
-    ("series of any earlier fact", 1.28),
-    ("column of the last fact, entity left out", -0.33),
-    ("column of the last fact, entity named", 1.05),
-    ("table or text as the last fact", -0.16),
-    ("earlier turn's words", -0.14),
-    ("earlier turn's words, entity left out", 1.94),
-    ("used before, year asked for", -0.15),
-    ("used before, another year asked for", 1.54),
-    ("used before, no year, entity left out", 3.57),
-    ("used before, no year, entity named", -0.28),
-    ("percentage asked for, percentage", 0.69),
-    ("percentage not asked for, percentage", -1.06),
-    ("count asked for, amount of money", -0.77),
-    ("opening balance, not asked for", 0.33),
-    ("opening balance asked for", 1.04),
-    ("question words side by side in the row label", 0.62),
-    ("total row, total asked for", 1.03),
-    ("total row, not asked for", 0.19),
-    ("closing balance", 1.87),
-    ("number named in the question", -0.25),
-    ("count asked for, plain number in the text", 1.36),
-    ("periods: one row", 0.86),
-    ("periods: one column, rows are years", 1.57),
-    ("periods: other cells", -0.99),
-    ("parts: one column", 0.70),
-    ("parts: one row, rows are years", 0.56),
-    ("parts: other cells", -1.12),
-    ("pair: one sentence", 2.81),
-    ("pair: other sentences", 0.38),
-    ("pair: table and text", -0.83),
-    ("pair: the same fact", -3.95),
-    ("pair: already in the expression", -0.70),
-];
+use serde::Deserialize;
 
-/// Signal and weight of the confidence, in the order of `confidence::signals`.
-pub(crate) const CONFIDENCE: [(&str, f64); 14] = [
-    ("always", -0.62),
-    ("margin over the next best choice", 0.34),
-    ("score of the choice", 1.60),
-    ("nothing to be found on the page", 1.12),
-    ("slots", -0.28),
-    ("earlier turns", -0.28),
-    ("all from the table", 0.68),
-    ("a year asked for is missing", -0.34),
-    ("implausible magnitude", -1.18),
-    ("look-up", -0.09),
-    ("ratio", -0.30),
-    ("difference", 0.47),
-    ("relative change", 0.75),
-    ("constant", 0.11),
-];
+use super::answering::choice;
+use super::answering::confidence::SIGNAL_NAMES;
+use super::question::slots::FEATURE_NAMES;
+
+const EMBEDDED: &str = include_str!("../../../../data/offline_weights.json");
+
+/// The version of the file's format.
+const VERSION: u32 = 1;
+
+/// The weights of the three models, each in the order of its features.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RuleWeights {
+    /// Of the scorer that ranks facts for a slot of a program.
+    pub slots: Vec<f64>,
+    /// Of the choice among programs.
+    pub choice: Vec<f64>,
+    /// Of the confidence.
+    pub confidence: Vec<f64>,
+}
+
+/// Why a file of weights cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum WeightsError {
+    /// It does not have the expected form.
+    #[error("the weights are not readable")]
+    Json(#[from] serde_json::Error),
+    /// It was written for another version of this program.
+    #[error("weights of version {0}; this program reads version {VERSION}")]
+    Version(u32),
+    /// A name that no feature of the model has.
+    #[error("{model}: no feature {name:?}; run offline_train again")]
+    UnknownFeature {
+        /// `slots`, `choice` or `confidence`.
+        model: &'static str,
+        /// The name in the file.
+        name: String,
+    },
+    /// A feature without a weight.
+    #[error("{model}: no weight for {name:?}; run offline_train again")]
+    MissingWeight {
+        /// `slots` or `confidence`: in `choice` a feature without a weight weighs nothing.
+        model: &'static str,
+        /// The feature.
+        name: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WeightsFile {
+    version: u32,
+    slots: HashMap<String, f64>,
+    choice: HashMap<String, f64>,
+    confidence: HashMap<String, f64>,
+}
+
+impl RuleWeights {
+    /// The weights compiled into the program.
+    #[must_use]
+    pub fn embedded() -> &'static Self {
+        static WEIGHTS: OnceLock<RuleWeights> = OnceLock::new();
+        // A test reads the file, so the empty weights of a broken one never ship.
+        WEIGHTS.get_or_init(|| Self::from_json(EMBEDDED).unwrap_or_default())
+    }
+
+    /// Reads weights in the form of `data/offline_weights.json`.
+    ///
+    /// # Errors
+    /// [`WeightsError`] when the file is malformed, of another version, or does
+    /// not fit the features of the models.
+    pub fn from_json(text: &str) -> Result<Self, WeightsError> {
+        let file: WeightsFile = serde_json::from_str(text)?;
+        if file.version != VERSION {
+            return Err(WeightsError::Version(file.version));
+        }
+        Ok(Self {
+            slots: in_order("slots", file.slots, FEATURE_NAMES, None)?,
+            choice: in_order("choice", file.choice, choice::names(), Some(0.0))?,
+            confidence: in_order("confidence", file.confidence, SIGNAL_NAMES, None)?,
+        })
+    }
+
+    /// The file of these weights, for [`Self::from_json`]; weights of the choice
+    /// that are zero are left out.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let choice = choice::names().into_iter().zip(&self.choice);
+        let file = serde_json::json!({
+            "version": VERSION,
+            "slots": by_name(FEATURE_NAMES.into_iter().zip(&self.slots)),
+            "choice": by_name(choice.filter(|(_, weight)| weight.abs() > 0.0)),
+            "confidence": by_name(SIGNAL_NAMES.into_iter().zip(&self.confidence)),
+        });
+        format!("{file:#}\n")
+    }
+}
+
+/// The weights in the order of their features; `unlisted` is the weight of a
+/// feature that the file does not list.
+fn in_order<N: Into<String>>(
+    model: &'static str,
+    mut weights: HashMap<String, f64>,
+    names: impl IntoIterator<Item = N>,
+    unlisted: Option<f64>,
+) -> Result<Vec<f64>, WeightsError> {
+    let ordered = names
+        .into_iter()
+        .map(|name| {
+            let name = name.into();
+            let weight = weights.remove(&name).or(unlisted);
+            weight.ok_or(WeightsError::MissingWeight { model, name })
+        })
+        .collect::<Result<_, _>>()?;
+    match weights.into_keys().next() {
+        Some(name) => Err(WeightsError::UnknownFeature { model, name }),
+        None => Ok(ordered),
+    }
+}
+
+fn by_name<'a, N: Into<String>>(
+    weights: impl Iterator<Item = (N, &'a f64)>,
+) -> serde_json::Map<String, serde_json::Value> {
+    weights
+        .map(|(name, weight)| (name.into(), (*weight).into()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_embedded_file_is_read_and_written_again_without_a_change() {
+        let weights = RuleWeights::from_json(EMBEDDED).unwrap();
+        assert_eq!(weights.slots.first(), Some(&0.72));
+        let written = weights.to_json();
+        let difference = written.lines().zip(EMBEDDED.lines()).find(|(a, b)| a != b);
+        assert_eq!(difference, None);
+        assert_eq!(written.len(), EMBEDDED.len());
+        assert_eq!(&weights, RuleWeights::embedded());
+    }
+
+    #[test]
+    fn a_file_that_does_not_fit_the_features_is_refused_by_name() {
+        let refusal = |from: &str, to: &str| {
+            let text = EMBEDDED.replacen(from, to, 1);
+            assert_ne!(text, EMBEDDED);
+            RuleWeights::from_json(&text).unwrap_err().to_string()
+        };
+        assert_eq!(
+            refusal("\"version\": 1", "\"version\": 2"),
+            "weights of version 2; this program reads version 1"
+        );
+        assert_eq!(
+            refusal("\"cell\": 0.72,", ""),
+            "slots: no weight for \"cell\"; run offline_train again"
+        );
+        assert_eq!(
+            refusal("\"choice\": {", "\"choice\": {\"sell\": 1,"),
+            "choice: no feature \"sell\"; run offline_train again"
+        );
+        assert_eq!(refusal("{", "["), "the weights are not readable");
+    }
+}

@@ -8,10 +8,27 @@ use crate::offline::question::asked::Asked;
 use crate::offline::question::plan::Plan;
 use crate::offline::question::state::State;
 use crate::offline::reading::facts::Facts;
-use crate::offline::weights::CONFIDENCE;
 use finqa_core::number::{UnitKind, Value};
 
-/// The signals of the best of the ranked fillings, in the order of [`CONFIDENCE`].
+/// Names of the signals, in order.
+pub(crate) const SIGNAL_NAMES: [&str; 14] = [
+    "always",
+    "margin over the next best choice",
+    "score of the choice",
+    "nothing to be found on the page",
+    "slots",
+    "earlier turns",
+    "all from the table",
+    "a year asked for is missing",
+    "implausible magnitude",
+    "look-up",
+    "ratio",
+    "difference",
+    "relative change",
+    "constant",
+];
+
+/// The signals of the best of the ranked fillings, in the order of [`SIGNAL_NAMES`].
 pub(crate) fn signals(
     facts: &Facts,
     asked: &Asked,
@@ -21,10 +38,10 @@ pub(crate) fn signals(
 ) -> Vec<f64> {
     let flag = |condition: bool| f64::from(u8::from(condition));
     let Some((_, best)) = ranked.first() else {
-        return vec![0.0; CONFIDENCE.len()];
+        return vec![0.0; SIGNAL_NAMES.len()];
     };
     let Some(plan) = plans.get(best.plan) else {
-        return vec![0.0; CONFIDENCE.len()];
+        return vec![0.0; SIGNAL_NAMES.len()];
     };
     let open = !plan.slots.is_empty();
     let rival = ranked
@@ -70,13 +87,9 @@ pub(crate) fn signals(
     ]
 }
 
-/// The probability for signals.
-pub(crate) fn probability(signals: &[f64]) -> f64 {
-    let z: f64 = signals
-        .iter()
-        .zip(CONFIDENCE)
-        .map(|(s, (_, w))| s * w)
-        .sum();
+/// The probability that an answer with these signals is right.
+pub(crate) fn probability(signals: &[f64], weights: &[f64]) -> f64 {
+    let z: f64 = signals.iter().zip(weights).map(|(s, w)| s * w).sum();
     1.0 / (1.0 + (-z).exp())
 }
 

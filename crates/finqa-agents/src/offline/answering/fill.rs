@@ -5,9 +5,8 @@ use std::sync::Arc;
 use super::scale;
 use crate::offline::expr::{Expr, Leaf, Op, literal_value};
 use crate::offline::question::plan::{Pairing, Pattern, Plan};
-use crate::offline::question::slots::{Query, Rankings, features};
+use crate::offline::question::slots::{FEATURES, PAIRS, Query, Rankings, features};
 use crate::offline::reading::facts::{Fact, Facts};
-use crate::offline::weights::{FEATURES, PAIRS};
 
 /// A plan with its slots filled.
 #[derive(Clone, Debug)]

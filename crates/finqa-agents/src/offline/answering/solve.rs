@@ -1,5 +1,6 @@
 //! From a question to a guess: plan, fill, choose.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use finqa_core::number::{Unit, UnitKind, Value};
@@ -18,7 +19,7 @@ use crate::offline::question::slots::Rankings;
 use crate::offline::question::state::State;
 use crate::offline::question::templates::{self, Context};
 use crate::offline::reading::facts::Facts;
-use crate::offline::weights::WEIGHTS;
+use crate::offline::weights::RuleWeights;
 
 /// A page, read once for all its questions; cheap to clone.
 #[derive(Clone, Debug)]
@@ -81,8 +82,7 @@ pub struct Guess {
     pub score: f64,
     /// How likely it is right, 0..1.
     pub confidence: f64,
-    /// What the confidence is computed from, in the order of
-    /// [`signal_names`](super::signal_names).
+    /// What the confidence is computed from, in the order of its weights.
     pub signals: Vec<f64>,
     /// The next best programs, best first.
     pub alternatives: Vec<Alternative>,
@@ -91,8 +91,7 @@ pub struct Guess {
 /// The rule-based analyst.
 #[derive(Clone, Debug)]
 pub struct Solver {
-    weights: Vec<f64>,
-    choice: Vec<f64>,
+    weights: Cow<'static, RuleWeights>,
 }
 
 impl Default for Solver {
@@ -113,19 +112,15 @@ impl Solver {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            weights: WEIGHTS.iter().map(|(_, w)| *w).collect(),
-            choice: choice::built_in(),
+            weights: Cow::Borrowed(RuleWeights::embedded()),
         }
     }
 
-    /// A solver with weights of one's own, for training: those of the slot scorer
-    /// in the order of [`feature_weights`](super::feature_weights), those of the
-    /// choice in the order of [`choice_names`](super::choice_names).
+    /// A solver with other weights, for training.
     #[must_use]
-    pub fn with_weights(slots: &[f64], choice: &[f64]) -> Self {
+    pub fn with_weights(weights: RuleWeights) -> Self {
         Self {
-            weights: slots.to_vec(),
-            choice: choice.to_vec(),
+            weights: Cow::Owned(weights),
         }
     }
 
@@ -133,7 +128,7 @@ impl Solver {
     #[must_use]
     pub fn index(&self, document: &Document) -> Indexed {
         Indexed {
-            facts: Arc::new(Facts::read(document, &self.weights)),
+            facts: Arc::new(Facts::read(document, &self.weights.slots)),
         }
     }
 
@@ -169,7 +164,7 @@ impl Solver {
         let best = all.next()?;
         let alternatives: Vec<Alternative> = all.collect();
         Some(Guess {
-            confidence: confidence::probability(&signals),
+            confidence: confidence::probability(&signals, &self.weights.confidence),
             signals,
             program: best.program,
             template: best.template,
@@ -188,7 +183,7 @@ impl Solver {
     fn rank(&self, scene: &Scene<'_>, plans: &[Plan]) -> Vec<(f64, Filled)> {
         let mut ranked: Vec<(f64, Filled)> = candidates(scene, plans)
             .into_iter()
-            .map(|(features, filled)| (choice::score(&features, &self.choice), filled))
+            .map(|(features, filled)| (choice::score(&features, &self.weights.choice), filled))
             .collect();
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
         ranked

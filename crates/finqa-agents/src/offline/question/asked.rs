@@ -1,6 +1,7 @@
 //! A question as the rules read it: its words, its years, its cues.
 
-use crate::offline::reading::text::{Kind, Token, is_weak, tokenize};
+use crate::offline::reading::text::{Kind, Token, tokenize};
+use crate::offline::reading::words::is_weak;
 
 /// A question, tokenised once.
 #[derive(Clone, Debug)]

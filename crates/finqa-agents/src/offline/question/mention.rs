@@ -1,7 +1,8 @@
 //! The stretches of a question that name an operation's operands.
 
 use super::asked::{Asked, plain};
-use crate::offline::reading::text::{Kind, is_stop, is_weak, tokenize};
+use crate::offline::reading::text::{Kind, tokenize};
+use crate::offline::reading::words::{is_stop, is_weak};
 
 /// A stretch of a question.
 pub(crate) struct Span {

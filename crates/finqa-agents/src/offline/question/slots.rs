@@ -1,14 +1,88 @@
 //! The slot scorer: how well a fact answers what a slot asks for.
 //!
-//! A linear model over named features; its weights are in `weights`.
+//! A linear model over named features; its weights are in `data/offline_weights.json`.
 
 use std::ops::Range;
 
 use crate::offline::reading::facts::{Fact, Facts, Place};
-use crate::offline::reading::synonyms::synonyms;
-use crate::offline::reading::text::{Kind, Token, is_stop, is_weak};
-use crate::offline::weights::{FEATURES, PAIRS, SHARED, TEXT};
+use crate::offline::reading::text::{Kind, Token};
+use crate::offline::reading::words::{is_stop, is_weak, synonyms};
 use finqa_core::number::Scale;
+
+/// Where the features of a number in the text begin.
+pub(crate) const TEXT: usize = 15;
+/// Where the features that both kinds share begin.
+pub(crate) const SHARED: usize = 28;
+/// Where the features of two facts together begin.
+pub(crate) const PAIRS: usize = 51;
+/// How many features there are.
+pub(crate) const FEATURES: usize = 62;
+
+/// Names of the features, in order.
+pub(crate) const FEATURE_NAMES: [&str; FEATURES] = [
+    "cell",
+    "cell: question words in the row label",
+    "cell: question words in the column header",
+    "cell: question words in the corner",
+    "cell: row label words not asked for",
+    "cell: share of the row label asked for",
+    "cell: whole row label asked for",
+    "cell: column header words not asked for",
+    "cell: year asked for",
+    "cell: year of an earlier turn",
+    "cell: no other year",
+    "cell: another year",
+    "cell: no year",
+    "cell: first column, no year asked for",
+    "cell: last row, no year asked for",
+    "text: question words in the sentence",
+    "text: question words near by",
+    "text: question words by distance",
+    "text: question words right before",
+    "text: length of the sentence",
+    "text: year asked for",
+    "text: year of an earlier turn",
+    "text: no other year",
+    "text: another year",
+    "text: no year",
+    "text: one or two bare digits",
+    "text: bare number",
+    "text: amount of money",
+    "series of the last fact, entity left out",
+    "series of the last fact, entity named",
+    "series of any earlier fact",
+    "column of the last fact, entity left out",
+    "column of the last fact, entity named",
+    "table or text as the last fact",
+    "earlier turn's words",
+    "earlier turn's words, entity left out",
+    "used before, year asked for",
+    "used before, another year asked for",
+    "used before, no year, entity left out",
+    "used before, no year, entity named",
+    "percentage asked for, percentage",
+    "percentage not asked for, percentage",
+    "count asked for, amount of money",
+    "opening balance, not asked for",
+    "opening balance asked for",
+    "question words side by side in the row label",
+    "total row, total asked for",
+    "total row, not asked for",
+    "closing balance",
+    "number named in the question",
+    "count asked for, plain number in the text",
+    "periods: one row",
+    "periods: one column, rows are years",
+    "periods: other cells",
+    "parts: one column",
+    "parts: one row, rows are years",
+    "parts: other cells",
+    "pair: one sentence",
+    "pair: other sentences",
+    "pair: table and text",
+    "pair: the same fact",
+    "pair: already in the expression",
+];
 
 /// What a slot of a program asks for.
 #[derive(Clone, Debug, Default, PartialEq)]

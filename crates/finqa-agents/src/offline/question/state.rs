@@ -7,7 +7,8 @@ use super::asked::Asked;
 use super::slots::{Query, score, weighted};
 use crate::offline::expr::{Expr, Op};
 use crate::offline::reading::facts::Facts;
-use crate::offline::reading::text::{Kind, is_stop, is_weak};
+use crate::offline::reading::text::Kind;
+use crate::offline::reading::words::{is_stop, is_weak};
 
 /// An earlier turn.
 #[derive(Clone, Debug)]

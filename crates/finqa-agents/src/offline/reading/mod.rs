@@ -3,6 +3,6 @@
 pub(super) mod cell;
 pub(super) mod facts;
 pub(super) mod prose;
-pub(super) mod synonyms;
 pub(super) mod text;
 pub(super) mod vocabulary;
+pub(super) mod words;

@@ -4,7 +4,6 @@
 //! It decides nothing about what a number means; `facts` does that.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -354,43 +353,6 @@ fn strip_suffix(word: &str) -> Cow<'_, str> {
         word
     };
     stem.into()
-}
-
-/// Words that never name what is asked for.
-const STOP: &str = "a an the of in on at for to from by and or as is was were are be been being it \
-    its that this these those they them their what which who how much many do does did has have had \
-    with than then so about if would will can could year years during between over there also again \
-    specific specifically into per when where both while we our us i such any not but only same each \
-    s t period periods ones respectively related relation regarding concerning across throughout \
-    within be becomes become let one two three four five all time times now";
-
-/// Words of the operation rather than of the thing: they count little in a slot.
-const WEAK: &str = "value values amount amounts number balance figure change changes changed \
-    difference differences increase increases increased decrease decreased decline declined growth \
-    grew grow rate percent percentage portion proportion ratio share represent represents \
-    represented million millions billion billions thousand thousands dollar dollars sum combined \
-    combine average mean company fiscal compared compare net total totals due recorded reported \
-    december june september march 31 30 1 end ended ending date divided multiplied plus less minus \
-    variation fluctuation considered considering including include included reduction variance vary \
-    varied quotient product result initial original investment 100 conclude concluded observed \
-    following previous prior last first next subsequent preceding precedent converted convert \
-    greater higher lower larger more less calculate say assuming full expressed terms form \
-    month months quarter highest lowest percentages beginning begin";
-
-fn stems(words: &'static str) -> HashSet<Cow<'static, str>> {
-    words.split_whitespace().map(stem).collect()
-}
-
-/// Whether a stem never names what is asked for.
-pub(crate) fn is_stop(stem: &str) -> bool {
-    static STEMS: LazyLock<HashSet<Cow<'static, str>>> = LazyLock::new(|| stems(STOP));
-    STEMS.contains(stem)
-}
-
-/// Whether a stem belongs to the operation rather than to the thing.
-pub(crate) fn is_weak(stem: &str) -> bool {
-    static STEMS: LazyLock<HashSet<Cow<'static, str>>> = LazyLock::new(|| stems(WEAK));
-    STEMS.contains(stem)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::text::is_stop;
+use super::words::is_stop;
 
 /// Words interned for one document.
 #[derive(Debug)]

@@ -3,14 +3,11 @@
 //! the earlier turns have told already.
 //!
 //! `slots` ranks facts for a slot; this ranks whole programs. Its weights are in
-//! `weights`, fitted by `examples/offline_train`.
+//! `data/offline_weights.json`, fitted by `examples/offline_train`.
 
 mod cues;
 mod shape;
 mod traits;
-mod weights;
-
-use std::sync::LazyLock;
 
 use super::fill::Filled;
 use crate::offline::question::asked::Asked;
@@ -22,7 +19,6 @@ use crate::offline::reading::facts::Facts;
 use cues::CUES;
 use shape::{SHAPES, shape};
 use traits::TRAITS;
-use weights::WEIGHTS;
 
 /// How a candidate differs from what its plan says.
 pub(crate) const VARIANTS: [&str; 7] = [
@@ -63,11 +59,6 @@ const RULES: [&str; 24] = [
     "another",
 ];
 
-/// How many features there are: shape by cue, variant by cue, traits, and the
-/// rules, for follow-ups and for questions by themselves.
-const FEATURES: usize =
-    (SHAPES.len() + VARIANTS.len() - 1) * CUES.len() + TRAITS.len() + 2 * RULES.len();
-
 /// The features' names, in order.
 pub(crate) fn names() -> Vec<String> {
     let crossed = SHAPES.iter().chain(VARIANTS.iter().skip(1));
@@ -79,23 +70,6 @@ pub(crate) fn names() -> Vec<String> {
         out.extend(RULES.iter().map(|rule| format!("rule: {rule}, {place}")));
     }
     out
-}
-
-/// The built-in weights, in the order of [`names`].
-pub(crate) fn built_in() -> Vec<f64> {
-    static DENSE: LazyLock<Vec<f64>> = LazyLock::new(|| {
-        let mut out = vec![0.0; FEATURES];
-        let names = names();
-        for (name, weight) in WEIGHTS {
-            if let Some(place) = names.iter().position(|n| n == name)
-                && let Some(slot) = out.get_mut(place)
-            {
-                *slot = *weight;
-            }
-        }
-        out
-    });
-    DENSE.clone()
 }
 
 /// A question in its conversation, read once for all candidates.
@@ -197,12 +171,17 @@ pub(crate) fn score(features: &[(usize, f64)], weights: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
+    /// How many features there are: shape by cue, variant by cue, traits, and the
+    /// rules, for follow-ups and for questions by themselves.
+    const FEATURES: usize =
+        (SHAPES.len() + VARIANTS.len() - 1) * CUES.len() + TRAITS.len() + 2 * RULES.len();
+
     #[test]
-    fn every_weight_has_a_feature_and_every_feature_a_place() {
-        let names = names();
+    fn every_feature_has_a_name_of_its_own() {
+        let mut names = names();
         assert_eq!(names.len(), FEATURES);
-        for (name, _) in WEIGHTS {
-            assert_eq!(names.iter().filter(|n| n == name).count(), 1, "{name}");
-        }
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), FEATURES);
     }
 }

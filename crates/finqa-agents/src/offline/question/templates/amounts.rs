@@ -7,7 +7,8 @@ use super::super::slots::{Query, rank};
 use super::{Context, parts_of, query};
 use crate::offline::expr::Op;
 use crate::offline::reading::facts::Facts;
-use crate::offline::reading::text::{is_weak, tokenize};
+use crate::offline::reading::text::tokenize;
+use crate::offline::reading::words::is_weak;
 use finqa_core::number::UnitKind;
 
 /// Margins, and the names their profit goes by.
