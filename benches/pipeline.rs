@@ -27,7 +27,7 @@ use convfinqa::run::Mode;
 use convfinqa::score::{Item, Scorecard, ScoredRow, score};
 use convfinqa::telemetry::{self, LogFormat, LogOptions, Telemetry};
 use finqa_agents::models::ChatModel;
-use finqa_agents::offline::Solver;
+use finqa_agents::offline::RuleAnalyst;
 use finqa_agents::prompt::{Prompts, Rendering};
 use finqa_core::program::Program;
 use finqa_core::program::official::{Dialect, evaluate};
@@ -139,7 +139,7 @@ fn measure(file: Option<&Path>) {
     report("sum scored rows up", scored.len(), "rows", || {
         std::hint::black_box(Scorecard::of(&scored));
     });
-    let solver = Solver::new();
+    let solver = RuleAnalyst::new();
     report(
         "offline pair, stand-alone",
         cases.len(),

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use convfinqa::dataset::{Case, HistoryEntry, HistorySource, Source, load};
-use finqa_agents::offline::{Guess, Solver};
+use finqa_agents::offline::{RuleAnalyst, RuleAnswer};
 use finqa_core::number::{Value, print, round5};
 use finqa_core::program::official;
 
@@ -95,7 +95,12 @@ fn shape(program: &str) -> String {
     out
 }
 
-fn cause(gold: &Value, gold_program: &str, guess: &Guess, value: Option<&Value>) -> &'static str {
+fn cause(
+    gold: &Value,
+    gold_program: &str,
+    guess: &RuleAnswer,
+    value: Option<&Value>,
+) -> &'static str {
     let (Some(g), Some(v)) = (gold.number(), value.and_then(Value::number)) else {
         return "type";
     };
@@ -149,7 +154,7 @@ fn numeric(text: &str) -> f64 {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = options()?;
     let dataset = load(&Source::Path(options.file.clone()))?;
-    let solver = Solver::new();
+    let solver = RuleAnalyst::new();
     let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
     let mut causes: BTreeMap<String, usize> = BTreeMap::new();
     let mut reliability: Vec<(f64, bool)> = Vec::new();

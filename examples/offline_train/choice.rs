@@ -2,7 +2,7 @@
 //! where they come to the gold value.
 
 use convfinqa::dataset::Question;
-use finqa_agents::offline::{RuleWeights, Solver, candidates};
+use finqa_agents::offline::{RuleAnalyst, RuleWeights, candidates};
 
 use crate::items::{Item, converse};
 
@@ -12,7 +12,7 @@ const LEAST: f64 = 0.1;
 /// The candidates of one question: their features, and whether each is right.
 type Choices = Vec<(Vec<(usize, f64)>, bool)>;
 
-fn choices(solver: &Solver, item: &Item, question: &Question) -> Option<Choices> {
+fn choices(solver: &RuleAnalyst, item: &Item, question: &Question) -> Option<Choices> {
     item.gold.as_ref()?;
     let page = solver.index(&question.document);
     let all: Choices = candidates(&page, question)
@@ -75,13 +75,13 @@ pub fn fit(items: &[&Item], slots: &[f64], l2: f64) -> Vec<f64> {
         ..RuleWeights::embedded().clone()
     };
     let n = weights.choice.len();
-    let solver = Solver::with_weights(weights.clone());
+    let solver = RuleAnalyst::with_weights(weights.clone());
     let mut all: Vec<Choices> = items
         .iter()
         .filter_map(|item| choices(&solver, item, &item.question))
         .collect();
     weights.choice = train(&all, n, l2);
-    let solver = Solver::with_weights(weights);
+    let solver = RuleAnalyst::with_weights(weights);
     let turns: Vec<&Item> = items.iter().copied().filter(|i| !i.stand_alone).collect();
     all.extend(
         converse(&solver, &turns)

@@ -1,7 +1,7 @@
 //! The questions to train on, each with the gold of the turns before it.
 
 use convfinqa::dataset::{Dataset, HistoryEntry, HistorySource, Question};
-use finqa_agents::offline::Solver;
+use finqa_agents::offline::RuleAnalyst;
 use finqa_core::number::{Value, round5};
 use finqa_core::program::official;
 
@@ -90,7 +90,7 @@ pub struct Answered<'a> {
 }
 
 /// Answers the items in order, each over the solver's own history.
-pub fn converse<'a>(solver: &Solver, items: &[&'a Item]) -> Vec<Answered<'a>> {
+pub fn converse<'a>(solver: &RuleAnalyst, items: &[&'a Item]) -> Vec<Answered<'a>> {
     let mut own: Vec<HistoryEntry> = Vec::new();
     let mut out = Vec::new();
     for item in items {

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use convfinqa::dataset::{Source, load};
-use finqa_agents::offline::{RuleWeights, Solver};
+use finqa_agents::offline::{RuleAnalyst, RuleWeights};
 
 use items::{FOLDS, Item, converse, items};
 
@@ -93,7 +93,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for fold in 0..FOLDS {
         let (test, rest): (Vec<&Item>, Vec<&Item>) = all.iter().partition(|i| i.fold == fold);
         let slots = slots::fit(&rest, start, options.l2);
-        let solver = Solver::with_weights(RuleWeights {
+        let solver = RuleAnalyst::with_weights(RuleWeights {
             choice: choice::fit(&rest, &slots, options.choice_l2),
             slots: slots.clone(),
             ..embedded.clone()
@@ -135,7 +135,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let everything: Vec<&Item> = all.iter().collect();
     let slots = slots::fit(&everything, start, options.l2);
     weights.slots.clone_from(&slots);
-    let solver = Solver::with_weights(weights.clone());
+    let solver = RuleAnalyst::with_weights(weights.clone());
     let examples = slots::examples(&solver, &everything);
     let right = examples.iter().filter(|e| slots::right(e, &slots)).count();
     println!(

@@ -1,10 +1,10 @@
 //! The slot scorer: a conditional logit over joint choices of facts.
 
-use finqa_agents::offline::{Example, RuleWeights, Solver, example};
+use finqa_agents::offline::{RuleAnalyst, RuleWeights, SlotExample, example};
 
 use crate::items::Item;
 
-pub fn examples(solver: &Solver, items: &[&Item]) -> Vec<Example> {
+pub fn examples(solver: &RuleAnalyst, items: &[&Item]) -> Vec<SlotExample> {
     items
         .iter()
         .filter_map(|item| {
@@ -15,7 +15,7 @@ pub fn examples(solver: &Solver, items: &[&Item]) -> Vec<Example> {
 }
 
 /// Gradient descent on the mean log-loss plus `l2 * |w - w0|^2 / 2`.
-fn train(examples: &[Example], start: &[f64], l2: f64) -> Vec<f64> {
+fn train(examples: &[SlotExample], start: &[f64], l2: f64) -> Vec<f64> {
     let mut weights = start.to_vec();
     let mut velocity = vec![0.0; weights.len()];
     let n = examples.len().max(1) as f64;
@@ -66,7 +66,7 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
 pub fn fit(items: &[&Item], start: &[f64], l2: f64) -> Vec<f64> {
     let zero = vec![0.0; start.len()];
     let solver = |slots: &[f64]| {
-        Solver::with_weights(RuleWeights {
+        RuleAnalyst::with_weights(RuleWeights {
             slots: slots.to_vec(),
             ..RuleWeights::embedded().clone()
         })
@@ -76,7 +76,7 @@ pub fn fit(items: &[&Item], start: &[f64], l2: f64) -> Vec<f64> {
 }
 
 /// Whether the weights choose right.
-pub fn right(example: &Example, weights: &[f64]) -> bool {
+pub fn right(example: &SlotExample, weights: &[f64]) -> bool {
     example
         .choices
         .iter()

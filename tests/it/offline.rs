@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use convfinqa::dataset::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
-use finqa_agents::offline::{Guess, Solver};
+use finqa_agents::offline::{RuleAnalyst, RuleAnswer};
 use finqa_core::number::{Scale, UnitKind};
 use finqa_core::program::Program;
 
@@ -30,9 +30,9 @@ fn page() -> Document {
     }
 }
 
-fn ask(history: &[HistoryEntry], text: &str) -> Guess {
+fn ask(history: &[HistoryEntry], text: &str) -> RuleAnswer {
     let document = Arc::new(page());
-    let solver = Solver::new();
+    let solver = RuleAnalyst::new();
     let question = Question {
         key: QuestionKey {
             id: document.id.clone(),
@@ -198,7 +198,7 @@ fn a_page_without_numbers_gives_no_answer() {
         text: "what was the revenue in 2011?".to_owned(),
         history: Vec::new(),
     };
-    let solver = Solver::new();
+    let solver = RuleAnalyst::new();
     assert_eq!(solver.answer(&solver.index(&document), &question), None);
 }
 

@@ -18,7 +18,7 @@ use finqa_agents::models::{
     ChatModel, ChatReply, ChatRequest, Feature, FinishReason, Message, ModelError, Role, Stop,
     Support, ToolCall,
 };
-use finqa_agents::offline::{Guess, Solver};
+use finqa_agents::offline::{RuleAnalyst, RuleAnswer};
 use finqa_core::number::{UnitKind, Value as Number, round5};
 use finqa_env::tools::SUBMIT_ANSWER;
 use page::{Shape, chosen, documents};
@@ -29,7 +29,7 @@ const NOTHING: &str = "unknown";
 /// The embedded pair's solver, playing.
 #[derive(Debug, Default)]
 pub struct Baseline {
-    solver: Solver,
+    solver: RuleAnalyst,
 }
 
 impl Baseline {
@@ -127,7 +127,7 @@ fn bare(question: &str) -> &str {
 
 /// With all digits that count for a grader of 1 %: the main job's answers keep
 /// one decimal of a percentage.
-fn printed(guess: &Guess) -> String {
+fn printed(guess: &RuleAnswer) -> String {
     let Number::Number(value) = guess.value else {
         return guess.value.to_string();
     };

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::offline::{EvidenceRef, Guess, Indexed, Solver};
+use crate::offline::{EvidenceRef, PageIndex, RuleAnalyst, RuleAnswer};
 use crate::parse::{Analysis, Evidence};
 use finqa_core::question::{Document, Question};
 
@@ -19,14 +19,14 @@ const PAGES_KEPT: usize = 16;
 /// The embedded solver and the pages that it has read last.
 #[derive(Default)]
 pub struct Embedded {
-    solver: Solver,
-    pages: Mutex<Vec<(Arc<Document>, Indexed)>>,
+    solver: RuleAnalyst,
+    pages: Mutex<Vec<(Arc<Document>, PageIndex)>>,
 }
 
 impl Embedded {
     /// What the rules make of a question; `None` if the page holds no number that fits.
     #[must_use]
-    pub fn guess(&self, question: &Question) -> Option<Guess> {
+    pub fn guess(&self, question: &Question) -> Option<RuleAnswer> {
         self.solver.answer(&self.page(&question.document), question)
     }
 
@@ -40,9 +40,9 @@ impl Embedded {
         self.guess(question).map(SecondOpinion::from)
     }
 
-    fn page(&self, document: &Arc<Document>) -> Indexed {
+    fn page(&self, document: &Arc<Document>) -> PageIndex {
         let lock = || self.pages.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = |pages: &[(Arc<Document>, Indexed)]| {
+        let known = |pages: &[(Arc<Document>, PageIndex)]| {
             let mut known = pages.iter();
             let page = known.find(|(known, _)| Arc::ptr_eq(known, document))?;
             Some(page.1.clone())
@@ -114,8 +114,8 @@ impl From<EvidenceRef> for Evidence {
 }
 
 /// The guess and its alternatives, best first, in the form of an analysis.
-fn analyses(guess: Guess) -> Vec<Analysis> {
-    let Guess {
+fn analyses(guess: RuleAnswer) -> Vec<Analysis> {
+    let RuleAnswer {
         program,
         unit,
         label,

@@ -7,7 +7,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::offline::Guess;
+use crate::offline::RuleAnswer;
 use crate::parse::Evidence;
 use finqa_core::number::{Value, print, read};
 use finqa_core::program::Program;
@@ -49,8 +49,8 @@ pub struct SecondOpinion {
     pub agrees: Option<bool>,
 }
 
-impl From<Guess> for SecondOpinion {
-    fn from(guess: Guess) -> Self {
+impl From<RuleAnswer> for SecondOpinion {
+    fn from(guess: RuleAnswer) -> Self {
         let printed = match Program::parse(&guess.program) {
             Ok(program) => percent::print(&program, &guess.value, guess.unit, guess.in_percent),
             Err(_) => print(&guess.value, guess.unit, guess.in_percent),

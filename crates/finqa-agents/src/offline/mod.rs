@@ -1,6 +1,6 @@
 //! The embedded pair's analyst: answers without a network or a key.
 //!
-//! A page is read once into a fact store ([`Solver::index`]); a question becomes
+//! A page is read once into a fact store ([`RuleAnalyst::index`]); a question becomes
 //! plans (an operation over open slots), a linear scorer ranks facts for every
 //! slot, and the best joint choice is written as a program of the dataset's
 //! language. It sees no gold and calls no model.
@@ -12,6 +12,6 @@ mod reading;
 mod training;
 mod weights;
 
-pub use answering::solve::{Alternative, EvidenceRef, Guess, Indexed, Solver};
-pub use training::{Candidate, Example, candidates, example};
+pub use answering::analyst::{Alternative, EvidenceRef, PageIndex, RuleAnalyst, RuleAnswer};
+pub use training::{ProgramCandidate, SlotExample, candidates, example};
 pub use weights::{RuleWeights, WeightsError};

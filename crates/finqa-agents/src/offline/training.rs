@@ -7,26 +7,26 @@ use std::sync::Arc;
 
 use finqa_core::question::Question;
 
-use crate::offline::answering::choice::Scene;
-use crate::offline::answering::fill::{choices, joint_features};
+use crate::offline::answering::choice::ChoiceContext;
+use crate::offline::answering::filling::{choices, joint_features};
 use crate::offline::expr::Expr;
-use crate::offline::question::asked::Asked;
-use crate::offline::question::plan::Pattern;
+use crate::offline::question::plan::ProgramPattern;
+use crate::offline::question::wording::Wording;
 
-use crate::offline::answering::solve::{self, Indexed, plans};
+use crate::offline::answering::analyst::{self, PageIndex, plans};
+use crate::offline::question::conversation::EarlierTurns;
 use crate::offline::question::slots::Rankings;
-use crate::offline::question::state::State;
 
 /// A question whose facts are known.
 #[derive(Clone, Debug)]
-pub struct Example {
+pub struct SlotExample {
     /// For every joint choice of facts its features, and whether the program made it.
     pub choices: Vec<(Vec<f64>, bool)>,
 }
 
 /// A program among which the choice is made.
 #[derive(Clone, Debug)]
-pub struct Candidate {
+pub struct ProgramCandidate {
     /// In the dataset's language.
     pub program: String,
     /// Its features that are not zero: place in [`RuleWeights::choice`](super::RuleWeights) and value.
@@ -35,15 +35,15 @@ pub struct Candidate {
 
 /// All programs the rules consider for a question.
 #[must_use]
-pub fn candidates(page: &Indexed, question: &Question) -> Vec<Candidate> {
+pub fn candidates(page: &PageIndex, question: &Question) -> Vec<ProgramCandidate> {
     let facts = &*page.facts;
-    let asked = Asked::read(&question.text);
-    let state = State::read(facts, &question.history);
+    let asked = Wording::read(&question.text);
+    let state = EarlierTurns::read(facts, &question.history);
     let (plans, follow_ups) = plans(facts, &asked, &state);
-    let scene = Scene::new(facts, &asked, &state, follow_ups);
-    solve::candidates(&scene, &plans)
+    let scene = ChoiceContext::new(facts, &asked, &state, follow_ups);
+    analyst::candidates(&scene, &plans)
         .into_iter()
-        .map(|(features, filled)| Candidate {
+        .map(|(features, filled)| ProgramCandidate {
             program: filled.expr.program(),
             features,
         })
@@ -57,11 +57,11 @@ const TRIED: usize = 25;
 /// operations; `None` if no plan has them, or none of the choices is right or
 /// all are.
 #[must_use]
-pub fn example(page: &Indexed, question: &Question, program: &str) -> Option<Example> {
+pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<SlotExample> {
     let facts = &*page.facts;
     let gold = Expr::parse(program)?;
-    let asked = Asked::read(&question.text);
-    let state = State::read(facts, &question.history);
+    let asked = Wording::read(&question.text);
+    let state = EarlierTurns::read(facts, &question.history);
     for plan in plans(facts, &asked, &state).0 {
         let mut literals = vec![None; plan.slots.len()];
         if plan.slots.is_empty() || !unify(&plan.pattern, &gold, &mut literals) {
@@ -87,27 +87,29 @@ pub fn example(page: &Indexed, question: &Question, program: &str) -> Option<Exa
             })
             .collect();
         let right = choices.iter().filter(|(_, right)| *right).count();
-        return (right > 0 && right < choices.len()).then_some(Example { choices });
+        return (right > 0 && right < choices.len()).then_some(SlotExample { choices });
     }
     None
 }
 
 /// Whether the program has the pattern's operations; the literals of its slots.
-fn unify(pattern: &Pattern, expr: &Expr, slots: &mut [Option<Arc<str>>]) -> bool {
+fn unify(pattern: &ProgramPattern, expr: &Expr, slots: &mut [Option<Arc<str>>]) -> bool {
     match (pattern, expr) {
-        (Pattern::Slot(i), Expr::Leaf(leaf)) if !leaf.is_constant() => match slots.get_mut(*i) {
-            Some(Some(known)) => *known == leaf.literal,
-            Some(open) => {
-                *open = Some(leaf.literal.clone());
-                true
+        (ProgramPattern::Slot(i), Expr::Leaf(leaf)) if !leaf.is_constant() => {
+            match slots.get_mut(*i) {
+                Some(Some(known)) => *known == leaf.literal,
+                Some(open) => {
+                    *open = Some(leaf.literal.clone());
+                    true
+                }
+                None => false,
             }
-            None => false,
-        },
-        (Pattern::Fixed(fixed), _) => fixed
+        }
+        (ProgramPattern::Fixed(fixed), _) => fixed
             .number()
             .zip(expr.number())
             .is_some_and(|(a, b)| (a - b).abs() <= 1e-9 * b.abs()),
-        (Pattern::Step(op, a, b), Expr::Step(other, x, y)) => {
+        (ProgramPattern::Step(op, a, b), Expr::Step(other, x, y)) => {
             op == other && unify(a, x, slots) && unify(b, y, slots)
         }
         _ => false,

@@ -3,10 +3,10 @@
 //! Fitted on the solver's own runs, so that an answer built on an earlier one
 //! counts the earlier one's doubt too; `docs/offline.md` holds the reliability table.
 
-use super::fill::Filled;
-use crate::offline::question::asked::Asked;
-use crate::offline::question::plan::Plan;
-use crate::offline::question::state::State;
+use super::filling::FilledPlan;
+use crate::offline::question::conversation::EarlierTurns;
+use crate::offline::question::plan::ProgramPlan;
+use crate::offline::question::wording::Wording;
 use crate::offline::reading::facts::Facts;
 use finqa_core::number::{UnitKind, Value};
 
@@ -31,10 +31,10 @@ pub(crate) const SIGNAL_NAMES: [&str; 14] = [
 /// The signals of the best of the ranked fillings, in the order of [`SIGNAL_NAMES`].
 pub(crate) fn signals(
     facts: &Facts,
-    asked: &Asked,
-    state: &State,
-    plans: &[Plan],
-    ranked: &[(f64, Filled)],
+    asked: &Wording,
+    state: &EarlierTurns,
+    plans: &[ProgramPlan],
+    ranked: &[(f64, FilledPlan)],
 ) -> Vec<f64> {
     let flag = |condition: bool| f64::from(u8::from(condition));
     let Some((_, best)) = ranked.first() else {

@@ -1,9 +1,9 @@
 //! Answering: facts are put into plans, and one of the resulting programs is chosen.
 
+pub(super) mod analyst;
 pub(super) mod choice;
 pub(super) mod confidence;
-pub(super) mod describe;
-pub(super) mod fill;
+pub(super) mod description;
+pub(super) mod filling;
 pub(super) mod scale;
-pub(super) mod solve;
 pub(super) mod variants;

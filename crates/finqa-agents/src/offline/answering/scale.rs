@@ -2,7 +2,7 @@
 //! the scale that a value is told in.
 
 use crate::offline::expr::{Expr, Op};
-use crate::offline::question::slots::Query;
+use crate::offline::question::slots::SlotQuery;
 use crate::offline::reading::facts::{Fact, Facts};
 use finqa_core::number::Scale;
 
@@ -64,7 +64,7 @@ pub(crate) fn align(facts: &Facts, expr: Expr) -> Expr {
 }
 
 /// A value in the scale the question names.
-pub(crate) fn to_asked(facts: &Facts, expr: Expr, query: &Query) -> Expr {
+pub(crate) fn to_asked(facts: &Facts, expr: Expr, query: &SlotQuery) -> Expr {
     to_scale(facts, expr, query.scale)
 }
 

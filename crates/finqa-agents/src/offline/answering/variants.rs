@@ -3,14 +3,18 @@
 //!
 //! Reports and questions leave all three open; `choice` picks.
 
-use super::fill::Filled;
+use super::filling::FilledPlan;
 use super::scale;
 use crate::offline::expr::{Expr, Leaf, Op};
 use crate::offline::reading::facts::Facts;
 use finqa_core::number::Scale;
 
 /// The variants, told apart by an index into `choice::VARIANTS`.
-pub(crate) fn variants(facts: &Facts, filled: &Filled, scale: Option<Scale>) -> Vec<Filled> {
+pub(crate) fn variants(
+    facts: &Facts,
+    filled: &FilledPlan,
+    scale: Option<Scale>,
+) -> Vec<FilledPlan> {
     let step = |op: Op, a: &Expr, b: &Expr| Expr::step(op, a.clone(), b.clone());
     let mut found: Vec<(usize, Expr)> = Vec::new();
     match filled.expr.top() {
@@ -44,7 +48,7 @@ pub(crate) fn variants(facts: &Facts, filled: &Filled, scale: Option<Scale>) -> 
     found
         .into_iter()
         .filter(|(_, expr)| expr.value().is_some())
-        .map(|(variant, expr)| Filled {
+        .map(|(variant, expr)| FilledPlan {
             variant,
             expr,
             ..filled.clone()
@@ -83,7 +87,7 @@ mod tests {
     use super::*;
 
     fn told(program: &str) -> Vec<String> {
-        let filled = Filled {
+        let filled = FilledPlan {
             plan: 0,
             expr: Expr::parse(program).unwrap(),
             score: 0.0,

@@ -1,19 +1,19 @@
 //! Follow-ups that only calculate: "that times 100", "in millions", "divided by 2".
 
-use super::asked::Asked;
-use super::follow::Follow;
+use super::conversation::{EarlierTurn, EarlierTurns};
+use super::follow_up::FollowUp;
 use super::mention::span;
-use super::plan::{Pairing, Plan};
-use super::refer::{Operand, join, resolve};
-use super::state::{State, Turn};
-use super::templates::{Context, query};
+use super::plan::{Pairing, ProgramPlan};
+use super::reference::{Operand, join, resolve};
+use super::templates::{PlanContext, query};
+use super::wording::Wording;
 use crate::offline::expr::{Expr, Op};
 use crate::offline::reading::facts::Facts;
-use crate::offline::reading::text::Kind;
+use crate::offline::reading::text::TokenKind;
 use finqa_core::number::{Scale, UnitKind};
 
 /// "What is that times 100?": an earlier value, an operation, a number.
-pub(crate) fn constant_step(f: &Follow<'_>, _: &Turn) -> Option<Plan> {
+pub(crate) fn constant_step(f: &FollowUp<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
     let connectors = [
         ("times", Op::Multiply),
         ("multiplied by", Op::Multiply),
@@ -58,7 +58,7 @@ pub(crate) fn constant_step(f: &Follow<'_>, _: &Turn) -> Option<Plan> {
     })
 }
 
-fn resolve_value(f: &Follow<'_>, left: &str) -> Operand {
+fn resolve_value(f: &FollowUp<'_>, left: &str) -> Operand {
     match f.state.last() {
         Some(last)
             if !span(left).says_anything()
@@ -111,7 +111,7 @@ pub(crate) fn leading_number(text: &str) -> Option<u32> {
 }
 
 /// "And in millions?", "how much is that in percentage?"
-pub(crate) fn convert(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+pub(crate) fn convert(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = f.asked;
     if asked.change() && !asked.says(&["that", "this", "converted"])
         || !asked.years.is_empty()
@@ -129,7 +129,7 @@ pub(crate) fn convert(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
         "value",
         "expressed",
     ]);
-    let bare = super::state::is_bare(asked) || asked.says(&["converted", "convert"]);
+    let bare = super::conversation::is_bare(asked) || asked.says(&["converted", "convert"]);
     if !pointing
         || !bare
         || asked.says(&[
@@ -143,7 +143,7 @@ pub(crate) fn convert(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
         return None;
     }
     let by = |op: Op, n: u32, kind: UnitKind| {
-        Some(Plan::fixed(
+        Some(ProgramPlan::fixed(
             "conversion",
             Expr::step(op, last.expr.clone(), Expr::constant(n)),
             0.9,
@@ -180,7 +180,7 @@ pub(crate) fn convert(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
     }
 }
 
-fn target(asked: &Asked) -> Option<u64> {
+fn target(asked: &Wording) -> Option<u64> {
     if asked.says(&["billions", "billion"]) {
         Some(1_000_000_000)
     } else if asked.says(&["millions", "million"]) {
@@ -195,7 +195,7 @@ fn target(asked: &Asked) -> Option<u64> {
 }
 
 /// The scale the last value is told in, from its fact, its question or the table.
-fn scale_of(f: &Follow<'_>, state: &State) -> u64 {
+fn scale_of(f: &FollowUp<'_>, state: &EarlierTurns) -> u64 {
     let words = |phrase: &str| -> Option<u64> {
         [
             ("billion", 1_000_000_000),
@@ -235,7 +235,11 @@ fn scale_of(f: &Follow<'_>, state: &State) -> u64 {
 }
 
 /// "What is the value of X in 2008 times 1000?", "what is 45 times 4?"
-pub(crate) fn constant(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+pub(crate) fn constant(
+    facts: &Facts,
+    asked: &Wording,
+    context: &PlanContext,
+) -> Option<ProgramPlan> {
     let connectors = [
         ("times", Op::Multiply),
         ("multiplied by", Op::Multiply),
@@ -282,12 +286,12 @@ pub(crate) fn constant(facts: &Facts, asked: &Asked, context: &Context) -> Optio
 }
 
 /// The same in a conversation: two numbers named, no earlier turn meant.
-pub(crate) fn numbers_only(f: &Follow<'_>, _: &Turn) -> Option<Plan> {
+pub(crate) fn numbers_only(f: &FollowUp<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
     let pure = f
         .asked
         .tokens
         .iter()
-        .filter(|t| t.kind == Kind::Number)
+        .filter(|t| t.kind == TokenKind::Number)
         .count()
         == 2
         && !span(&f.asked.phrase).names();

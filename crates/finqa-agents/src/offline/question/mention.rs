@@ -1,16 +1,16 @@
 //! The stretches of a question that name an operation's operands.
 
-use super::asked::{Asked, plain};
-use crate::offline::reading::text::{Kind, tokenize};
+use super::wording::{Wording, plain};
+use crate::offline::reading::text::{TokenKind, tokenize};
 use crate::offline::reading::words::{is_stop, is_weak};
 
 /// A stretch of a question.
-pub(crate) struct Span {
+pub(crate) struct OperandSpan {
     content: usize,
     years: usize,
 }
 
-impl Span {
+impl OperandSpan {
     /// It names a thing.
     pub fn names(&self) -> bool {
         self.content > 0
@@ -23,19 +23,19 @@ impl Span {
 }
 
 /// What a stretch holds.
-pub(crate) fn span(text: &str) -> Span {
+pub(crate) fn span(text: &str) -> OperandSpan {
     let tokens = tokenize(text);
-    Span {
+    OperandSpan {
         content: tokens
             .iter()
-            .filter(|t| t.kind == Kind::Word && !is_stop(&t.text) && !is_weak(&t.text))
+            .filter(|t| t.kind == TokenKind::Word && !is_stop(&t.text) && !is_weak(&t.text))
             .count(),
         years: tokens.iter().filter(|t| t.year().is_some()).count(),
     }
 }
 
 /// Splits a question at the first connector that fits, after the lead phrase.
-pub(crate) fn operands(asked: &Asked, forms: &[(&str, &[&str])]) -> Option<(String, String)> {
+pub(crate) fn operands(asked: &Wording, forms: &[(&str, &[&str])]) -> Option<(String, String)> {
     forms.iter().find_map(|(lead, connectors)| {
         let found = if lead.is_empty() {
             connectors.iter().find_map(|c| asked.split(c))
@@ -58,7 +58,7 @@ pub(crate) fn split(text: &str, connector: &str) -> Option<(String, String)> {
 }
 
 /// Numerator and denominator of a share or ratio, as the question names them.
-pub(crate) fn ratio_operands(asked: &Asked) -> Option<(String, String)> {
+pub(crate) fn ratio_operands(asked: &Wording) -> Option<(String, String)> {
     let text = asked.phrase.as_str();
     let after = |lead: &str| {
         asked

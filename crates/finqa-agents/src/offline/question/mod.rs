@@ -1,11 +1,11 @@
 //! Reading a question: its cues, the turns before it, and the plans that may answer it.
 
 pub(super) mod arithmetic;
-pub(super) mod asked;
-pub(super) mod follow;
+pub(super) mod conversation;
+pub(super) mod follow_up;
 pub(super) mod mention;
 pub(super) mod plan;
-pub(super) mod refer;
+pub(super) mod reference;
 pub(super) mod slots;
-pub(super) mod state;
 pub(super) mod templates;
+pub(super) mod wording;

@@ -2,22 +2,22 @@
 //!
 //! Templates and references make plans; `fill` puts facts into their slots.
 
-use super::slots::Query;
+use super::slots::SlotQuery;
 use crate::offline::expr::{Expr, Op};
 use finqa_core::number::UnitKind;
 
 /// An expression with slots still open.
 #[derive(Clone, Debug)]
-pub(crate) enum Pattern {
+pub(crate) enum ProgramPattern {
     /// The slot's fact.
     Slot(usize),
     /// Known already: a constant, or an earlier turn's expression.
     Fixed(Expr),
     /// An operation.
-    Step(Op, Box<Pattern>, Box<Pattern>),
+    Step(Op, Box<ProgramPattern>, Box<ProgramPattern>),
 }
 
-impl Pattern {
+impl ProgramPattern {
     /// `op(a, b)`
     pub fn step(op: Op, a: Self, b: Self) -> Self {
         Self::Step(op, Box::new(a), Box::new(b))
@@ -63,13 +63,13 @@ pub(crate) enum Pairing {
 
 /// An operation with its slots.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct ProgramPlan {
     /// Name of the template, for people and for the measuring command.
     pub name: &'static str,
     /// The expression.
-    pub pattern: Pattern,
+    pub pattern: ProgramPattern,
     /// What each slot asks for.
-    pub slots: Vec<Query>,
+    pub slots: Vec<SlotQuery>,
     /// How the slots belong together.
     pub pairing: Pairing,
     /// How sure the rule is, 0..1.
@@ -78,12 +78,12 @@ pub(crate) struct Plan {
     pub kind: UnitKind,
 }
 
-impl Plan {
+impl ProgramPlan {
     /// A look-up.
-    pub fn look_up(query: Query, prior: f64) -> Self {
+    pub fn look_up(query: SlotQuery, prior: f64) -> Self {
         Self {
             name: "look-up",
-            pattern: Pattern::Slot(0),
+            pattern: ProgramPattern::Slot(0),
             slots: vec![query],
             pairing: Pairing::Free,
             prior,
@@ -95,7 +95,7 @@ impl Plan {
     pub fn fixed(name: &'static str, expr: Expr, prior: f64, kind: UnitKind) -> Self {
         Self {
             name,
-            pattern: Pattern::Fixed(expr),
+            pattern: ProgramPattern::Fixed(expr),
             slots: Vec::new(),
             pairing: Pairing::Free,
             prior,

@@ -4,8 +4,8 @@
 
 use std::ops::Range;
 
-use crate::offline::reading::facts::{Fact, Facts, Place};
-use crate::offline::reading::text::{Kind, Token};
+use crate::offline::reading::facts::{Fact, FactPlace, Facts};
+use crate::offline::reading::text::{TextToken, TokenKind};
 use crate::offline::reading::words::{is_stop, is_weak, synonyms};
 use finqa_core::number::Scale;
 
@@ -86,7 +86,7 @@ pub(crate) const FEATURE_NAMES: [&str; FEATURES] = [
 
 /// What a slot of a program asks for.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Query {
+pub(crate) struct SlotQuery {
     /// Words asked for and their weight in the document.
     pub words: Vec<(u32, f64)>,
     /// Weight of words the document does not have.
@@ -121,11 +121,11 @@ pub(crate) struct Query {
 const SYNONYM: f64 = 0.6;
 
 /// Content words with weights; and the weight of those the document lacks.
-pub(crate) fn weighted(facts: &Facts, tokens: &[Token<'_>]) -> (Vec<(u32, f64)>, f64) {
+pub(crate) fn weighted(facts: &Facts, tokens: &[TextToken<'_>]) -> (Vec<(u32, f64)>, f64) {
     let mut words: Vec<(u32, f64)> = Vec::new();
     let mut unknown = 0.0;
     for token in tokens {
-        if !matches!(token.kind, Kind::Word | Kind::Number) || is_stop(&token.text) {
+        if !matches!(token.kind, TokenKind::Word | TokenKind::Number) || is_stop(&token.text) {
             continue;
         }
         let weak = if is_weak(&token.text) { 0.35 } else { 1.0 };
@@ -153,7 +153,12 @@ pub(crate) fn weighted(facts: &Facts, tokens: &[Token<'_>]) -> (Vec<(u32, f64)>,
 }
 
 /// The value of every feature of a fact for a query.
-pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) -> [f64; FEATURES] {
+pub(crate) fn features(
+    facts: &Facts,
+    fact: &Fact,
+    index: usize,
+    query: &SlotQuery,
+) -> [f64; FEATURES] {
     let total: f64 = query.words.iter().map(|(_, w)| w).sum::<f64>() + 0.4 * query.unknown;
     let total = if total > 0.0 { total } else { 1.0 };
     let has = |set: &[u32], word: u32| set.contains(&word);
@@ -210,7 +215,7 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
     let elliptical = flag(query.elliptical);
     let mut f = [0.0; FEATURES];
     let values: &[f64] = match fact.place {
-        Place::Cell { row, col } => {
+        FactPlace::Cell { row, col } => {
             let of_row = facts.rows.get(row);
             let label_total = of_row.map_or(0.0, |r| r.weight);
             let label_matched: f64 = of_row.map_or(0.0, |r| {
@@ -250,7 +255,7 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
                 flag(!asked) * flag(row + 1 == facts.rows.len()),
             ]
         }
-        Place::Text { sentence, at, .. } => {
+        FactPlace::Text { sentence, at, .. } => {
             let Some(sentence) = facts.sentences.get(sentence) else {
                 return f;
             };
@@ -292,8 +297,8 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
         }
     };
     let offset = match fact.place {
-        Place::Cell { .. } => 0,
-        Place::Text { .. } => TEXT,
+        FactPlace::Cell { .. } => 0,
+        FactPlace::Text { .. } => TEXT,
     };
     for (slot, value) in f.iter_mut().skip(offset).zip(values) {
         *slot = *value;
@@ -330,7 +335,7 @@ pub(crate) fn features(facts: &Facts, fact: &Fact, index: usize, query: &Query) 
 }
 
 /// The share of neighbouring words of the query that are neighbours in the row label.
-fn side_by_side(fact: &Fact, query: &Query) -> f64 {
+fn side_by_side(fact: &Fact, query: &SlotQuery) -> f64 {
     if fact.cell().is_none() || query.words.len() < 2 {
         return 0.0;
     }
@@ -345,7 +350,7 @@ fn side_by_side(fact: &Fact, query: &Query) -> f64 {
     share
 }
 
-fn asks_total(facts: &Facts, query: &Query) -> bool {
+fn asks_total(facts: &Facts, query: &SlotQuery) -> bool {
     facts
         .total
         .is_some_and(|total| query.words.iter().any(|(w, _)| *w == total))
@@ -367,11 +372,11 @@ fn series(facts: &Facts, a: &Fact, b: &Fact) -> bool {
 }
 
 /// The score of a fact for a query; higher is better.
-pub(crate) fn score(facts: &Facts, fact: &Fact, index: usize, query: &Query) -> f64 {
+pub(crate) fn score(facts: &Facts, fact: &Fact, index: usize, query: &SlotQuery) -> f64 {
     let features = features(facts, fact, index, query);
     let own = match fact.place {
-        Place::Cell { .. } => 0..TEXT,
-        Place::Text { .. } => TEXT..SHARED,
+        FactPlace::Cell { .. } => 0..TEXT,
+        FactPlace::Text { .. } => TEXT..SHARED,
     };
     // The features of the other kind of place and those of pairs are zero.
     let weigh = |range: Range<usize>| {
@@ -387,12 +392,12 @@ pub(crate) fn score(facts: &Facts, fact: &Fact, index: usize, query: &Query) -> 
 /// Rankings of one question's slots: its plans ask for the same again and again.
 #[derive(Debug, Default)]
 pub(crate) struct Rankings {
-    made: Vec<(Query, Vec<(usize, f64)>)>,
+    made: Vec<(SlotQuery, Vec<(usize, f64)>)>,
 }
 
 impl Rankings {
     /// The `keep` best facts for a query, best first; `keep` must not change.
-    pub fn of(&mut self, facts: &Facts, query: &Query, keep: usize) -> &[(usize, f64)] {
+    pub fn of(&mut self, facts: &Facts, query: &SlotQuery, keep: usize) -> &[(usize, f64)] {
         let at = match self.made.iter().position(|(known, _)| known == query) {
             Some(at) => at,
             None => {
@@ -407,7 +412,7 @@ impl Rankings {
 }
 
 /// The best facts for a query, best first.
-pub(crate) fn rank(facts: &Facts, query: &Query, keep: usize) -> Vec<(usize, f64)> {
+pub(crate) fn rank(facts: &Facts, query: &SlotQuery, keep: usize) -> Vec<(usize, f64)> {
     if let Some(i) = query.only {
         let fact = facts.all.get(i);
         return fact

@@ -11,13 +11,13 @@ use finqa_core::table::{Style, Table, years_in};
 
 use super::cell;
 use super::prose;
-use super::text::{Kind, Token, as_written, stem, tokenize};
+use super::text::{TextToken, TokenKind, as_written, stem, tokenize};
 use super::vocabulary::Vocabulary;
 use crate::offline::expr::literal_value;
 
 /// Where a fact stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum FactPlace {
     /// A cell; row 0 is the header, column 0 the row labels.
     Cell {
         /// Row in the table as filed.
@@ -54,7 +54,7 @@ pub(crate) struct Fact {
     /// The scale word beside it.
     pub scale: Option<Scale>,
     /// Where it stands.
-    pub place: Place,
+    pub place: FactPlace,
     /// Words of the row label and its section, or of the sentence.
     pub label: Arc<[u32]>,
     /// Words of the column's header, or the nearest words in the sentence, where
@@ -74,24 +74,24 @@ impl Fact {
     /// `r3c2`, `t5`.
     pub fn id(&self) -> String {
         match self.place {
-            Place::Cell { row, col } => format!("r{row}c{col}"),
-            Place::Text { filed, .. } => format!("t{filed}"),
+            FactPlace::Cell { row, col } => format!("r{row}c{col}"),
+            FactPlace::Text { filed, .. } => format!("t{filed}"),
         }
     }
 
     /// Row and column, for a cell.
     pub fn cell(&self) -> Option<(usize, usize)> {
         match self.place {
-            Place::Cell { row, col } => Some((row, col)),
-            Place::Text { .. } => None,
+            FactPlace::Cell { row, col } => Some((row, col)),
+            FactPlace::Text { .. } => None,
         }
     }
 
     /// Whether both stand in the same row, or in the same list of a sentence.
     pub fn same_series(&self, other: &Self) -> bool {
         match (self.place, other.place) {
-            (Place::Cell { row: a, .. }, Place::Cell { row: b, .. }) => a == b,
-            (Place::Text { sentence: a, .. }, Place::Text { sentence: b, .. }) => a == b,
+            (FactPlace::Cell { row: a, .. }, FactPlace::Cell { row: b, .. }) => a == b,
+            (FactPlace::Text { sentence: a, .. }, FactPlace::Text { sentence: b, .. }) => a == b,
             _ => false,
         }
     }
@@ -99,7 +99,7 @@ impl Fact {
 
 /// A row of the table as the facts see it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Row {
+pub(crate) struct FactRow {
     /// The label as filed.
     pub name: String,
     /// Words of the label.
@@ -114,7 +114,7 @@ pub(crate) struct Row {
 
 /// A column of the table.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Column {
+pub(crate) struct FactColumn {
     /// The header as filed.
     pub name: String,
     /// Words of the header.
@@ -138,9 +138,9 @@ pub(crate) struct Facts {
     /// All facts, cells first.
     pub all: Vec<Fact>,
     /// The table's rows.
-    pub rows: Vec<Row>,
+    pub rows: Vec<FactRow>,
     /// The table's columns.
-    pub columns: Vec<Column>,
+    pub columns: Vec<FactColumn>,
     /// The text's sentences.
     pub sentences: Vec<Sentence>,
     /// Words of the upper left cell.
@@ -215,14 +215,14 @@ impl Facts {
         let tokens = tokenize(&text);
         let mut words = Vec::new();
         for token in &tokens {
-            if matches!(token.kind, Kind::Word | Kind::Number)
+            if matches!(token.kind, TokenKind::Word | TokenKind::Number)
                 && let Some(word) = self.vocabulary.intern(&token.text)
                 && !words.contains(&word)
             {
                 words.push(word);
             }
         }
-        let mut years: Vec<u16> = tokens.iter().filter_map(Token::year).collect();
+        let mut years: Vec<u16> = tokens.iter().filter_map(TextToken::year).collect();
         years.dedup();
         (words, years)
     }
@@ -241,7 +241,7 @@ impl Facts {
             if i == 0 {
                 self.corner.clone_from(&label);
             }
-            self.columns.push(Column {
+            self.columns.push(FactColumn {
                 name: name.to_owned(),
                 label: label.into(),
                 years: years(name),
@@ -257,7 +257,7 @@ impl Facts {
             );
             let mut full = label.clone();
             full.extend(section.into_iter().filter(|word| !label.contains(word)));
-            self.rows.push(Row {
+            self.rows.push(FactRow {
                 years: years(&name),
                 name,
                 label,
@@ -299,7 +299,7 @@ impl Facts {
             percent: number.percent,
             dollar: number.dollar,
             scale: number.scale,
-            place: Place::Cell { row, col },
+            place: FactPlace::Cell { row, col },
             label,
             near,
             years,
@@ -315,7 +315,7 @@ impl Facts {
             let words: Vec<Option<u32>> = tokens
                 .iter()
                 .map(|t| {
-                    let wordy = matches!(t.kind, Kind::Word | Kind::Number);
+                    let wordy = matches!(t.kind, TokenKind::Word | TokenKind::Number);
                     wordy.then(|| self.vocabulary.intern(&t.text)).flatten()
                 })
                 .collect();

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use finqa_core::number::Scale;
 
-use super::facts::{Fact, Place};
-use super::text::{Kind, Token, is_month};
+use super::facts::{Fact, FactPlace};
+use super::text::{TextToken, TokenKind, is_month};
 use crate::offline::expr::literal_value;
 
 /// An amount found in a sentence.
@@ -33,11 +33,11 @@ pub(crate) struct ProseNumber {
 }
 
 /// Splits tokens at full stops and semicolons.
-pub(crate) fn sentences(tokens: Vec<Token<'_>>) -> Vec<Vec<Token<'_>>> {
+pub(crate) fn sentences(tokens: Vec<TextToken<'_>>) -> Vec<Vec<TextToken<'_>>> {
     let mut out = Vec::new();
-    let mut current: Vec<Token<'_>> = Vec::new();
+    let mut current: Vec<TextToken<'_>> = Vec::new();
     for token in tokens {
-        let stop = token.kind == Kind::Mark
+        let stop = token.kind == TokenKind::Mark
             && matches!(&*token.text, "." | ";")
             && !current.last().is_some_and(|t| {
                 is_month(&t.text) || matches!(t.text.as_ref(), "u.s" | "inc" | "corp" | "no" | "vs")
@@ -57,14 +57,14 @@ pub(crate) fn sentences(tokens: Vec<Token<'_>>) -> Vec<Vec<Token<'_>>> {
 }
 
 /// The amounts of a sentence with their years.
-pub(crate) fn numbers(tokens: &[Token<'_>], own: bool) -> Vec<ProseNumber> {
+pub(crate) fn numbers(tokens: &[TextToken<'_>], own: bool) -> Vec<ProseNumber> {
     let mut out: Vec<ProseNumber> = Vec::new();
     let mut depth_of_double: Option<usize> = None;
     for (at, token) in tokens.iter().enumerate() {
         if token.is(")") {
             depth_of_double = None;
         }
-        if token.kind != Kind::Number || depth_of_double.is_some() {
+        if token.kind != TokenKind::Number || depth_of_double.is_some() {
             continue;
         }
         let before = |k: usize| at.checked_sub(k).and_then(|i| tokens.get(i));
@@ -145,7 +145,7 @@ fn names_a_reference(word: &str) -> bool {
 }
 
 /// A day of the month: `december 31`, `31 december`.
-fn is_day(tokens: &[Token<'_>], at: usize) -> bool {
+fn is_day(tokens: &[TextToken<'_>], at: usize) -> bool {
     let word = |i: Option<usize>| {
         i.and_then(|i| tokens.get(i))
             .is_some_and(|t| is_month(&t.text))
@@ -166,7 +166,7 @@ fn scale_word(word: &str) -> Option<Scale> {
 }
 
 /// Whether a token may stand between two items of one list.
-fn joins(token: &Token<'_>) -> bool {
+fn joins(token: &TextToken<'_>) -> bool {
     matches!(
         token.text.as_ref(),
         "," | "and"
@@ -184,10 +184,10 @@ fn joins(token: &Token<'_>) -> bool {
             | "about"
             | "to"
             | "versu"
-    ) || token.kind == Kind::Number && token.text.len() <= 5
+    ) || token.kind == TokenKind::Number && token.text.len() <= 5
 }
 
-fn join_runs(tokens: &[Token<'_>], numbers: &mut [ProseNumber]) {
+fn join_runs(tokens: &[TextToken<'_>], numbers: &mut [ProseNumber]) {
     let mut previous: Option<(usize, usize)> = None;
     for number in numbers.iter_mut() {
         if let Some((end, run)) = previous {
@@ -201,7 +201,7 @@ fn join_runs(tokens: &[Token<'_>], numbers: &mut [ProseNumber]) {
 }
 
 /// Lists of years: `2007 , 2006 and 2005`.
-fn year_runs(tokens: &[Token<'_>], own: bool) -> Vec<Vec<(usize, u16)>> {
+fn year_runs(tokens: &[TextToken<'_>], own: bool) -> Vec<Vec<(usize, u16)>> {
     let mut runs: Vec<Vec<(usize, u16)>> = Vec::new();
     for (at, token) in tokens.iter().enumerate() {
         let Some(year) = token.year().filter(|_| own || is_true_year(tokens, at)) else {
@@ -243,7 +243,7 @@ fn year_runs(tokens: &[Token<'_>], own: bool) -> Vec<Vec<(usize, u16)>> {
 
 /// A `2013` or `2014` may be a lost dash: it counts as a year only where a year
 /// can stand.
-fn is_true_year(tokens: &[Token<'_>], at: usize) -> bool {
+fn is_true_year(tokens: &[TextToken<'_>], at: usize) -> bool {
     let Some(token) = tokens.get(at) else {
         return false;
     };
@@ -286,7 +286,7 @@ fn is_true_year(tokens: &[Token<'_>], at: usize) -> bool {
     })
 }
 
-fn date(tokens: &[Token<'_>], numbers: &mut [ProseNumber], own: bool) {
+fn date(tokens: &[TextToken<'_>], numbers: &mut [ProseNumber], own: bool) {
     let runs = year_runs(tokens, own);
     let mut by_run: Vec<(usize, usize, usize, usize)> = Vec::new(); // run, count, first, last token
     for number in numbers.iter() {
@@ -376,7 +376,7 @@ pub(crate) fn fact(
         percent: number.percent,
         dollar: number.dollar,
         scale: number.scale,
-        place: Place::Text {
+        place: FactPlace::Text {
             filed,
             sentence,
             run: number.run,

@@ -12,7 +12,7 @@ use finqa_core::table::MONTHS;
 
 /// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum TokenKind {
     /// A word, already stemmed.
     Word,
     /// A calendar year between 1980 and 2060.
@@ -25,18 +25,18 @@ pub(crate) enum Kind {
 
 /// A token of running text.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Token<'a> {
+pub(crate) struct TextToken<'a> {
     /// The stem of a word, the digits of a number, or the mark itself; mostly a
     /// piece of the text it was read from.
     pub text: Cow<'a, str>,
     /// What it is.
-    pub kind: Kind,
+    pub kind: TokenKind,
 }
 
-impl Token<'_> {
+impl TextToken<'_> {
     /// The token by itself.
-    pub fn into_owned(self) -> Token<'static> {
-        Token {
+    pub fn into_owned(self) -> TextToken<'static> {
+        TextToken {
             text: Cow::Owned(self.text.into_owned()),
             kind: self.kind,
         }
@@ -50,7 +50,7 @@ impl Token<'_> {
     /// The year, if it is one.
     pub fn year(&self) -> Option<u16> {
         match self.kind {
-            Kind::Year(year) => Some(year),
+            TokenKind::Year(year) => Some(year),
             _ => None,
         }
     }
@@ -73,7 +73,7 @@ pub(crate) fn is_month(word: &str) -> bool {
 }
 
 /// Splits filed text, in lower case, into tokens.
-pub(crate) fn tokenize(text: &str) -> Vec<Token<'_>> {
+pub(crate) fn tokenize(text: &str) -> Vec<TextToken<'_>> {
     let mut out = Vec::with_capacity(text.len() / 5);
     for chunk in text.split_whitespace() {
         push_chunk(chunk, &mut out);
@@ -93,7 +93,7 @@ pub(crate) fn as_written(text: &str) -> Cow<'_, str> {
     }
 }
 
-fn push_chunk<'a>(chunk: &'a str, out: &mut Vec<Token<'a>>) {
+fn push_chunk<'a>(chunk: &'a str, out: &mut Vec<TextToken<'a>>) {
     // `2019s` was an apostrophe, `201c`/`201d` quotes, `2014an` a dash before `an`.
     if matches!(chunk, "2019s" | "201c" | "201d") {
         return;
@@ -132,14 +132,14 @@ fn push_chunk<'a>(chunk: &'a str, out: &mut Vec<Token<'a>>) {
     }
 }
 
-fn mark<'a>(text: &'a str, out: &mut Vec<Token<'a>>) {
-    out.push(Token {
+fn mark<'a>(text: &'a str, out: &mut Vec<TextToken<'a>>) {
+    out.push(TextToken {
         text: Cow::Borrowed(text),
-        kind: Kind::Mark,
+        kind: TokenKind::Mark,
     });
 }
 
-fn push_core<'a>(core: &'a str, out: &mut Vec<Token<'a>>) {
+fn push_core<'a>(core: &'a str, out: &mut Vec<TextToken<'a>>) {
     if core.bytes().all(|b| b.is_ascii_lowercase()) {
         word(core, out);
         return;
@@ -149,9 +149,9 @@ fn push_core<'a>(core: &'a str, out: &mut Vec<Token<'a>>) {
         .filter(|rest| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_digit()))
     {
         word("s&p", out);
-        out.push(Token {
+        out.push(TextToken {
             text: Cow::Borrowed(number),
-            kind: Kind::Number,
+            kind: TokenKind::Number,
         });
         return;
     }
@@ -164,9 +164,9 @@ fn push_core<'a>(core: &'a str, out: &mut Vec<Token<'a>>) {
         if let Some(name) = month_of(core) {
             word(name, out);
         }
-        out.push(Token {
+        out.push(TextToken {
             text: Cow::Owned(year.to_string()),
-            kind: Kind::Year(year),
+            kind: TokenKind::Year(year),
         });
         return;
     }
@@ -179,11 +179,11 @@ fn push_core<'a>(core: &'a str, out: &mut Vec<Token<'a>>) {
     if bare.parse::<f64>().is_ok() && bare.contains(|c: char| c.is_ascii_digit()) {
         let percent = digits.ends_with('%');
         let kind = match year_of(&digits) {
-            Some(year) if !core.contains(',') => Kind::Year(year),
-            _ => Kind::Number,
+            Some(year) if !core.contains(',') => TokenKind::Year(year),
+            _ => TokenKind::Number,
         };
         let length = bare.len();
-        out.push(Token {
+        out.push(TextToken {
             text: match digits {
                 Cow::Borrowed(text) => text.get(..length).unwrap_or_default().into(),
                 Cow::Owned(text) => text.trim_end_matches('%').to_owned().into(),
@@ -206,14 +206,14 @@ fn push_core<'a>(core: &'a str, out: &mut Vec<Token<'a>>) {
     }
     for part in core.split(['-', '/', '\u{2013}', '\u{2014}']) {
         if let Some(year) = year_of(part) {
-            out.push(Token {
+            out.push(TextToken {
                 text: Cow::Borrowed(part),
-                kind: Kind::Year(year),
+                kind: TokenKind::Year(year),
             });
         } else if part.parse::<f64>().is_ok() {
-            out.push(Token {
+            out.push(TextToken {
                 text: Cow::Borrowed(part),
-                kind: Kind::Number,
+                kind: TokenKind::Number,
             });
         } else if !part.is_empty() {
             word(part, out);
@@ -221,12 +221,12 @@ fn push_core<'a>(core: &'a str, out: &mut Vec<Token<'a>>) {
     }
 }
 
-fn word<'a>(raw: &'a str, out: &mut Vec<Token<'a>>) {
+fn word<'a>(raw: &'a str, out: &mut Vec<TextToken<'a>>) {
     let text = stem(raw);
     if !text.is_empty() {
-        out.push(Token {
+        out.push(TextToken {
             text,
-            kind: Kind::Word,
+            kind: TokenKind::Word,
         });
     }
 }
@@ -387,7 +387,8 @@ mod tests {
 
     #[test]
     fn dates_become_years() {
-        let years = |t: &str| -> Vec<u16> { tokenize(t).iter().filter_map(Token::year).collect() };
+        let years =
+            |t: &str| -> Vec<u16> { tokenize(t).iter().filter_map(TextToken::year).collect() };
         assert_eq!(
             years("from 12/31/09 to 12/29/2018, 2011-2013"),
             [2009, 2018, 2011, 2013]

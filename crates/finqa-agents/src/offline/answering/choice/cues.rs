@@ -1,12 +1,12 @@
 //! What a question says, and what kind of turn went before it.
 
-use super::Scene;
+use super::ChoiceContext;
 use super::shape::{SHAPES, shape};
-use crate::offline::question::state::Turn;
-use crate::offline::reading::text::Kind;
+use crate::offline::question::conversation::EarlierTurn;
+use crate::offline::reading::text::TokenKind;
 
 /// A cue: its name and when it holds.
-pub(super) type Cue = (&'static str, fn(&Scene<'_>) -> bool);
+pub(super) type Cue = (&'static str, fn(&ChoiceContext<'_>) -> bool);
 
 /// The cues, each crossed with every kind of calculation.
 pub(super) const CUES: [Cue; 54] = [
@@ -76,7 +76,7 @@ pub(super) const CUES: [Cue; 54] = [
     ("two years", |s| s.asked.years.len() == 2),
     ("more years", |s| s.asked.years.len() > 2),
     ("number named", |s| {
-        s.asked.tokens.iter().any(|t| t.kind == Kind::Number)
+        s.asked.tokens.iter().any(|t| t.kind == TokenKind::Number)
     }),
     ("value", |s| says(s, &["value", "amount", "values"])),
     ("net change", |s| {
@@ -149,12 +149,12 @@ pub(super) const CUES: [Cue; 54] = [
     ("three values before", |s| values_before(s) > 2),
 ];
 
-fn says(scene: &Scene<'_>, phrases: &[&str]) -> bool {
+fn says(scene: &ChoiceContext<'_>, phrases: &[&str]) -> bool {
     scene.asked.says(phrases)
 }
 
 /// Whether the last turn was of one of these kinds.
-fn after(scene: &Scene<'_>, shapes: &[&str]) -> bool {
+fn after(scene: &ChoiceContext<'_>, shapes: &[&str]) -> bool {
     scene
         .state
         .last()
@@ -163,7 +163,9 @@ fn after(scene: &Scene<'_>, shapes: &[&str]) -> bool {
 }
 
 /// How many look-ups the conversation ends in.
-fn values_before(scene: &Scene<'_>) -> usize {
+fn values_before(scene: &ChoiceContext<'_>) -> usize {
     let turns = scene.state.turns.iter().rev();
-    turns.take_while(|turn: &&Turn| turn.is_look_up()).count()
+    turns
+        .take_while(|turn: &&EarlierTurn| turn.is_look_up())
+        .count()
 }

@@ -9,11 +9,11 @@ mod cues;
 mod shape;
 mod traits;
 
-use super::fill::Filled;
-use crate::offline::question::asked::Asked;
-use crate::offline::question::plan::Plan;
+use super::filling::FilledPlan;
+use crate::offline::question::conversation::EarlierTurns;
+use crate::offline::question::plan::ProgramPlan;
 use crate::offline::question::slots::weighted;
-use crate::offline::question::state::State;
+use crate::offline::question::wording::Wording;
 use crate::offline::reading::facts::Facts;
 
 use cues::CUES;
@@ -73,13 +73,13 @@ pub(crate) fn names() -> Vec<String> {
 }
 
 /// A question in its conversation, read once for all candidates.
-pub(crate) struct Scene<'a> {
+pub(crate) struct ChoiceContext<'a> {
     /// The page.
     pub facts: &'a Facts,
     /// The question.
-    pub asked: &'a Asked,
+    pub asked: &'a Wording,
     /// The earlier turns.
-    pub state: &'a State,
+    pub state: &'a EarlierTurns,
     /// Its words of substance and their weights.
     pub words: Vec<(u32, f64)>,
     /// It names nothing that the last turns did not.
@@ -95,17 +95,23 @@ pub(crate) struct Scene<'a> {
     cues: Vec<usize>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> ChoiceContext<'a> {
     /// Reads the question.
-    pub fn new(facts: &'a Facts, asked: &'a Asked, state: &'a State, follow_ups: usize) -> Self {
-        let bare = crate::offline::question::state::is_bare(asked);
+    pub fn new(
+        facts: &'a Facts,
+        asked: &'a Wording,
+        state: &'a EarlierTurns,
+        follow_ups: usize,
+    ) -> Self {
+        let bare = crate::offline::question::conversation::is_bare(asked);
         let mut scene = Self {
             facts,
             asked,
             state,
             words: weighted(facts, &asked.content()).0,
             refers: !state.turns.is_empty()
-                && (bare || crate::offline::question::follow::names_the_same(facts, asked, state)),
+                && (bare
+                    || crate::offline::question::follow_up::names_the_same(facts, asked, state)),
             bare,
             follow_ups,
             percent: asked.percent(),
@@ -128,7 +134,12 @@ impl<'a> Scene<'a> {
 
     /// The features of a candidate that are not zero; `best` is the slot score of
     /// its plan's best filling.
-    pub fn features(&self, plan: &Plan, filled: &Filled, best: f64) -> Vec<(usize, f64)> {
+    pub fn features(
+        &self,
+        plan: &ProgramPlan,
+        filled: &FilledPlan,
+        best: f64,
+    ) -> Vec<(usize, f64)> {
         let mut out: Vec<(usize, f64)> = Vec::with_capacity(48);
         let shape = shape(&filled.expr);
         out.extend(self.cues.iter().map(|cue| (shape * CUES.len() + cue, 1.0)));

@@ -3,12 +3,12 @@
 
 use std::cmp::Ordering;
 
-use super::Scene;
+use super::ChoiceContext;
 use super::shape::{alike, difference, holds};
-use crate::offline::answering::fill::{Filled, is_outflow};
+use crate::offline::answering::filling::{FilledPlan, is_outflow};
 use crate::offline::expr::{Expr, Leaf};
-use crate::offline::question::plan::Plan;
-use crate::offline::question::state::Turn;
+use crate::offline::question::conversation::EarlierTurn;
+use crate::offline::question::plan::ProgramPlan;
 use crate::offline::reading::facts::{Fact, Facts};
 
 /// The traits, in the order of [`of`].
@@ -75,14 +75,14 @@ const OUTFLOW: [&str; 14] = [
 
 /// The traits of a candidate.
 pub(super) fn of(
-    scene: &Scene<'_>,
-    plan: &Plan,
-    filled: &Filled,
+    scene: &ChoiceContext<'_>,
+    plan: &ProgramPlan,
+    filled: &FilledPlan,
     best: f64,
     shape: usize,
 ) -> [f64; TRAITS.len()] {
     let expr = &filled.expr;
-    let read = Read::new(scene, expr);
+    let read = PageUse::new(scene, expr);
     let asked = scene.asked;
     let value = expr.number();
     let size = value.unwrap_or(0.5);
@@ -151,19 +151,19 @@ fn count(n: usize) -> f64 {
 }
 
 /// Whether a turn came to this value, but for its sign.
-fn tells(turn: &Turn, value: f64) -> bool {
+fn tells(turn: &EarlierTurn, value: f64) -> bool {
     turn.expr
         .number()
         .is_some_and(|x| (x.abs() - value.abs()).abs() <= 1e-9 * value.abs())
 }
 
 /// Whether an expression contains that of the `k`-th turn from the end.
-fn contains(scene: &Scene<'_>, expr: &Expr, k: usize) -> bool {
+fn contains(scene: &ChoiceContext<'_>, expr: &Expr, k: usize) -> bool {
     scene.state.back(k).is_some_and(|t| holds(expr, &t.expr))
 }
 
 /// What a candidate reads from the page.
-struct Read<'a> {
+struct PageUse<'a> {
     leaves: Vec<&'a Leaf>,
     of_page: Vec<&'a Fact>,
     /// Leaves that an earlier turn used.
@@ -174,8 +174,8 @@ struct Read<'a> {
     dropped: bool,
 }
 
-impl<'a> Read<'a> {
-    fn new(scene: &Scene<'a>, expr: &'a Expr) -> Self {
+impl<'a> PageUse<'a> {
+    fn new(scene: &ChoiceContext<'a>, expr: &'a Expr) -> Self {
         let leaves: Vec<&Leaf> = expr
             .leaves()
             .into_iter()
@@ -199,7 +199,7 @@ impl<'a> Read<'a> {
     }
 
     /// The share of the question's words that no fact's label has.
-    fn uncovered(&self, scene: &Scene<'_>) -> f64 {
+    fn uncovered(&self, scene: &ChoiceContext<'_>) -> f64 {
         let total: f64 = scene.words.iter().map(|(_, weight)| weight).sum();
         let named = |word: &u32| {
             scene.facts.corner.contains(word)
@@ -221,12 +221,12 @@ impl<'a> Read<'a> {
         }
     }
 
-    fn years_missing(&self, scene: &Scene<'_>) -> f64 {
+    fn years_missing(&self, scene: &ChoiceContext<'_>) -> f64 {
         let has = |year: &u16| self.of_page.iter().any(|f| f.years.contains(year));
         count(scene.asked.years.iter().filter(|y| !has(y)).count())
     }
 
-    fn years_too_many(&self, scene: &Scene<'_>) -> f64 {
+    fn years_too_many(&self, scene: &ChoiceContext<'_>) -> f64 {
         let asked = &scene.asked.years;
         if asked.is_empty() {
             return 0.0;

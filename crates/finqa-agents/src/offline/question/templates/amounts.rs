@@ -1,10 +1,10 @@
 //! Templates for what a report leaves to its reader: a margin, and an amount
 //! that is a number of things times their price.
 
-use super::super::asked::Asked;
-use super::super::plan::{Pairing, Pattern, Plan};
-use super::super::slots::{Query, rank};
-use super::{Context, parts_of, query};
+use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::super::slots::{SlotQuery, rank};
+use super::super::wording::Wording;
+use super::{PlanContext, parts_of, query};
 use crate::offline::expr::Op;
 use crate::offline::reading::facts::Facts;
 use crate::offline::reading::text::tokenize;
@@ -45,7 +45,7 @@ const REVENUE: [&str; 6] = [
 ];
 
 /// "What was the operating margin?", where the page has no row of that name.
-pub(crate) fn margin(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+pub(crate) fn margin(facts: &Facts, asked: &Wording, context: &PlanContext) -> Option<ProgramPlan> {
     if !asked.says(&["margin", "margins"]) || asked.change() {
         return None;
     }
@@ -60,9 +60,9 @@ pub(crate) fn margin(facts: &Facts, asked: &Asked, context: &Context) -> Option<
         .replace(" margins ", " ")
         .replace(" margin ", " ")
         .replace(&format!(" {kind} "), " ");
-    Some(Plan {
+    Some(ProgramPlan {
         name: "margin",
-        pattern: Pattern::step(Op::Divide, Pattern::Slot(0), Pattern::Slot(1)),
+        pattern: ProgramPattern::step(Op::Divide, ProgramPattern::Slot(0), ProgramPattern::Slot(1)),
         slots: parts_of(
             facts,
             asked,
@@ -93,7 +93,11 @@ fn named<'a>(facts: &Facts, names: &[&'a str]) -> Option<&'a str> {
 
 /// "What was the total value of the shares purchased in May?": a count times a
 /// price, where the table has a column for each.
-pub(crate) fn count_times_price(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+pub(crate) fn count_times_price(
+    facts: &Facts,
+    asked: &Wording,
+    context: &PlanContext,
+) -> Option<ProgramPlan> {
     let counted = asked.says(&[
         "shares", "options", "units", "awards", "stock", "warrants", "rsus", "rights",
     ]);
@@ -125,13 +129,17 @@ pub(crate) fn count_times_price(facts: &Facts, asked: &Asked, context: &Context)
                 && !has(*i, &["price", "value"])
         });
         if let (Some(count), Some(price)) = (count, price) {
-            let pinned = |index: usize| Query {
+            let pinned = |index: usize| SlotQuery {
                 only: Some(index),
                 ..wanted.clone()
             };
-            return Some(Plan {
+            return Some(ProgramPlan {
                 name: "count times price",
-                pattern: Pattern::step(Op::Multiply, Pattern::Slot(0), Pattern::Slot(1)),
+                pattern: ProgramPattern::step(
+                    Op::Multiply,
+                    ProgramPattern::Slot(0),
+                    ProgramPattern::Slot(1),
+                ),
                 slots: vec![pinned(count), pinned(price)],
                 pairing: Pairing::Free,
                 prior: 0.4,
@@ -143,9 +151,13 @@ pub(crate) fn count_times_price(facts: &Facts, asked: &Asked, context: &Context)
 }
 
 /// "The difference between A and B as a percentage of B": of a named pair.
-pub(crate) fn difference_over(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+pub(crate) fn difference_over(
+    facts: &Facts,
+    asked: &Wording,
+    context: &PlanContext,
+) -> Option<ProgramPlan> {
     let (change, whole) = super::super::mention::ratio_operands(asked)?;
-    let part = Asked::read(&change);
+    let part = Wording::read(&change);
     let (a, b) = super::super::mention::operands(
         &part,
         &[
@@ -160,10 +172,14 @@ pub(crate) fn difference_over(facts: &Facts, asked: &Asked, context: &Context) -
     }
     let mut slots = parts_of(facts, asked, &a, &b, context);
     slots.push(query(facts, asked, &whole, context));
-    let difference = Pattern::step(Op::Subtract, Pattern::Slot(0), Pattern::Slot(1));
-    Some(Plan {
+    let difference = ProgramPattern::step(
+        Op::Subtract,
+        ProgramPattern::Slot(0),
+        ProgramPattern::Slot(1),
+    );
+    Some(ProgramPlan {
         name: "difference over",
-        pattern: Pattern::step(Op::Divide, difference, Pattern::Slot(2)),
+        pattern: ProgramPattern::step(Op::Divide, difference, ProgramPattern::Slot(2)),
         slots,
         pairing: Pairing::Parts,
         prior: 0.8,

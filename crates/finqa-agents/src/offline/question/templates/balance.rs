@@ -1,16 +1,20 @@
 //! Templates for a table that leads from an opening balance to a closing one.
 
-use super::super::asked::Asked;
-use super::super::plan::{Pairing, Pattern, Plan};
-use super::super::slots::{Query, rank};
-use super::{Context, query};
+use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::super::slots::{SlotQuery, rank};
+use super::super::wording::Wording;
+use super::{PlanContext, query};
 use crate::offline::expr::Op;
 use crate::offline::reading::facts::Facts;
 use finqa_core::number::UnitKind;
 
 /// "By what percentage did the allowance grow during 2012?": the closing balance
 /// against the opening one of the same column.
-pub(crate) fn roll_forward(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+pub(crate) fn roll_forward(
+    facts: &Facts,
+    asked: &Wording,
+    context: &PlanContext,
+) -> Option<ProgramPlan> {
     let leads = facts.all.iter().any(|f| f.opening);
     if !leads || !asked.change() || asked.years.len() > 1 {
         return None;
@@ -30,18 +34,22 @@ pub(crate) fn roll_forward(facts: &Facts, asked: &Asked, context: &Context) -> O
     let opening = (0..facts.all.len()).rfind(|i| {
         at(*i).is_some_and(|f| f.opening && f.cell().is_some_and(|(r, c)| c == col && r < row))
     })?;
-    let pinned = |index: usize| Query {
+    let pinned = |index: usize| SlotQuery {
         only: Some(index),
         years: Vec::new(),
         percent: false,
         ..wanted.clone()
     };
     let relative = asked.relative_change();
-    let difference = Pattern::step(Op::Subtract, Pattern::Slot(0), Pattern::Slot(1));
-    Some(Plan {
+    let difference = ProgramPattern::step(
+        Op::Subtract,
+        ProgramPattern::Slot(0),
+        ProgramPattern::Slot(1),
+    );
+    Some(ProgramPlan {
         name: "roll-forward",
         pattern: if relative {
-            Pattern::step(Op::Divide, difference, Pattern::Slot(1))
+            ProgramPattern::step(Op::Divide, difference, ProgramPattern::Slot(1))
         } else {
             difference
         },

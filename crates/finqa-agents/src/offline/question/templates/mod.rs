@@ -15,19 +15,19 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::asked::Asked;
+use super::conversation::EarlierTurns;
 use super::mention::{operands, span};
-use super::plan::{Pairing, Pattern, Plan};
-use super::slots::{Query, weighted};
-use super::state::State;
+use super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::slots::{SlotQuery, weighted};
+use super::wording::Wording;
 use crate::offline::expr::Op;
 use crate::offline::reading::facts::Facts;
-use crate::offline::reading::text::Kind;
+use crate::offline::reading::text::TokenKind;
 use finqa_core::number::{Scale, UnitKind};
 
 /// What slots take over from an earlier turn.
 #[derive(Debug, Default)]
-pub(crate) struct Context {
+pub(crate) struct PlanContext {
     /// Words of the earlier turn.
     pub words: Vec<(u32, f64)>,
     /// Its years.
@@ -35,12 +35,12 @@ pub(crate) struct Context {
     /// Facts used so far.
     pub anchors: Vec<usize>,
     /// Stretches of the question read so far.
-    parts: RefCell<HashMap<String, Rc<Part>>>,
+    parts: RefCell<HashMap<String, Rc<PlanPart>>>,
 }
 
 /// A stretch of the question as it is read for a slot.
 #[derive(Debug)]
-struct Part {
+struct PlanPart {
     words: Vec<(u32, f64)>,
     unknown: f64,
     years: Vec<u16>,
@@ -49,9 +49,9 @@ struct Part {
     opening: bool,
 }
 
-impl Context {
+impl PlanContext {
     /// What the turn before leaves: its words and years, and all facts used so far.
-    pub fn after(state: &State) -> Self {
+    pub fn after(state: &EarlierTurns) -> Self {
         let last = state.last();
         Self {
             words: last.map(|t| t.words.clone()).unwrap_or_default(),
@@ -62,16 +62,16 @@ impl Context {
     }
 
     /// Reads a stretch, once for all slots: plans name the same things again and again.
-    fn part(&self, facts: &Facts, text: &str) -> Rc<Part> {
+    fn part(&self, facts: &Facts, text: &str) -> Rc<PlanPart> {
         if let Some(part) = self.parts.borrow().get(text) {
             return Rc::clone(part);
         }
-        let read = Asked::read(text);
+        let read = Wording::read(text);
         let (words, unknown) = weighted(facts, &read.tokens);
-        let part = Rc::new(Part {
+        let part = Rc::new(PlanPart {
             words,
             unknown,
-            bare: super::state::is_bare(&read),
+            bare: super::conversation::is_bare(&read),
             outflow: read.says(&["spent", "positive", "spending", "impact"]),
             opening: read.says(&["initial", "beginning", "start", "original", "first"]),
             years: read.years,
@@ -83,9 +83,14 @@ impl Context {
 }
 
 /// A query from a stretch of the question, with what it leaves out.
-pub(crate) fn query(facts: &Facts, asked: &Asked, text: &str, context: &Context) -> Query {
+pub(crate) fn query(
+    facts: &Facts,
+    asked: &Wording,
+    text: &str,
+    context: &PlanContext,
+) -> SlotQuery {
     let part = context.part(facts, text);
-    let mut query = Query {
+    let mut query = SlotQuery {
         words: part.words.clone(),
         unknown: part.unknown,
         inherited: context.words.clone(),
@@ -99,11 +104,11 @@ pub(crate) fn query(facts: &Facts, asked: &Asked, text: &str, context: &Context)
         named_numbers: asked
             .tokens
             .iter()
-            .filter(|t| t.kind == Kind::Number)
+            .filter(|t| t.kind == TokenKind::Number)
             .map(|t| t.text.to_string())
             .collect(),
         opening: part.opening,
-        ..Query::default()
+        ..SlotQuery::default()
     };
     query.years = if part.years.is_empty() {
         asked.years.clone()
@@ -117,7 +122,7 @@ pub(crate) fn query(facts: &Facts, asked: &Asked, text: &str, context: &Context)
     query
 }
 
-pub(crate) fn asked_scale(asked: &Asked) -> Option<Scale> {
+pub(crate) fn asked_scale(asked: &Wording) -> Option<Scale> {
     if asked.says(&["in millions", "in million"]) {
         Some(Scale::Million)
     } else if asked.says(&["in thousands", "in thousand"]) {
@@ -130,7 +135,7 @@ pub(crate) fn asked_scale(asked: &Asked) -> Option<Scale> {
 }
 
 /// The plans for a question taken by itself, best first.
-pub(crate) fn plans(facts: &Facts, asked: &Asked, context: &Context) -> Vec<Plan> {
+pub(crate) fn plans(facts: &Facts, asked: &Wording, context: &PlanContext) -> Vec<ProgramPlan> {
     let mut out = Vec::new();
     let set_against = asked.says(&[
         "in relation to",
@@ -161,7 +166,7 @@ pub(crate) fn plans(facts: &Facts, asked: &Asked, context: &Context) -> Vec<Plan
     out.extend(parts::product(facts, asked, context));
     out.extend(difference(facts, asked, context));
     out.extend(parts::sum(facts, asked, context));
-    out.push(Plan::look_up(
+    out.push(ProgramPlan::look_up(
         query(facts, asked, &asked.phrase, context),
         0.4,
     ));
@@ -175,7 +180,11 @@ pub(crate) fn plans(facts: &Facts, asked: &Asked, context: &Context) -> Vec<Plan
 }
 
 /// Two periods: the years asked for, later first; or a year and the one before.
-pub(crate) fn two_periods(facts: &Facts, asked: &Asked, context: &Context) -> Option<(u16, u16)> {
+pub(crate) fn two_periods(
+    facts: &Facts,
+    asked: &Wording,
+    context: &PlanContext,
+) -> Option<(u16, u16)> {
     let years = if asked.years.is_empty() {
         &context.years
     } else {
@@ -200,10 +209,14 @@ pub(crate) fn two_periods(facts: &Facts, asked: &Asked, context: &Context) -> Op
 }
 
 /// Two slots for one thing at two times.
-pub(crate) fn periods(facts: &Facts, asked: &Asked, context: &Context) -> Option<(Query, Query)> {
+pub(crate) fn periods(
+    facts: &Facts,
+    asked: &Wording,
+    context: &PlanContext,
+) -> Option<(SlotQuery, SlotQuery)> {
     let (late, early) = two_periods(facts, asked, context)?;
     let base = query(facts, asked, &asked.phrase, context);
-    let at = |year: u16| Query {
+    let at = |year: u16| SlotQuery {
         years: vec![year],
         percent: false,
         ..base.clone()
@@ -211,19 +224,27 @@ pub(crate) fn periods(facts: &Facts, asked: &Asked, context: &Context) -> Option
     Some((at(late), at(early)))
 }
 
-fn change_pattern() -> Pattern {
-    let difference = Pattern::step(Op::Subtract, Pattern::Slot(0), Pattern::Slot(1));
-    Pattern::step(Op::Divide, difference, Pattern::Slot(1))
+fn change_pattern() -> ProgramPattern {
+    let difference = ProgramPattern::step(
+        Op::Subtract,
+        ProgramPattern::Slot(0),
+        ProgramPattern::Slot(1),
+    );
+    ProgramPattern::step(Op::Divide, difference, ProgramPattern::Slot(1))
 }
 
 /// `(later - earlier) / earlier`
-pub(crate) fn relative_change(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+pub(crate) fn relative_change(
+    facts: &Facts,
+    asked: &Wording,
+    context: &PlanContext,
+) -> Option<ProgramPlan> {
     if !asked.relative_change() {
         return None;
     }
     let (a, b) = periods(facts, asked, context)?;
     let sure = asked.years.len() >= 2 || asked.says(&["growth rate"]);
-    Some(Plan {
+    Some(ProgramPlan {
         name: "relative change",
         pattern: change_pattern(),
         slots: vec![a, b],
@@ -234,7 +255,11 @@ pub(crate) fn relative_change(facts: &Facts, asked: &Asked, context: &Context) -
 }
 
 /// `later - earlier`, or the difference of two things.
-pub(crate) fn difference(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+pub(crate) fn difference(
+    facts: &Facts,
+    asked: &Wording,
+    context: &PlanContext,
+) -> Option<ProgramPlan> {
     if !asked.change()
         && !asked.says(&[
             "less",
@@ -274,9 +299,13 @@ pub(crate) fn difference(facts: &Facts, asked: &Asked, context: &Context) -> Opt
     let things =
         parts.filter(|(a, b)| asked.years.len() < 2 && (span(a).names() && span(b).names()));
     if let Some((a, b)) = things {
-        return Some(Plan {
+        return Some(ProgramPlan {
             name: "difference",
-            pattern: Pattern::step(Op::Subtract, Pattern::Slot(0), Pattern::Slot(1)),
+            pattern: ProgramPattern::step(
+                Op::Subtract,
+                ProgramPattern::Slot(0),
+                ProgramPattern::Slot(1),
+            ),
             slots: parts_of(facts, asked, &a, &b, context),
             pairing: Pairing::Parts,
             prior: 0.7,
@@ -284,9 +313,13 @@ pub(crate) fn difference(facts: &Facts, asked: &Asked, context: &Context) -> Opt
         });
     }
     let (a, b) = periods(facts, asked, context)?;
-    Some(Plan {
+    Some(ProgramPlan {
         name: "difference",
-        pattern: Pattern::step(Op::Subtract, Pattern::Slot(0), Pattern::Slot(1)),
+        pattern: ProgramPattern::step(
+            Op::Subtract,
+            ProgramPattern::Slot(0),
+            ProgramPattern::Slot(1),
+        ),
         slots: vec![a, b],
         pairing: Pairing::Periods,
         prior: if asked.years.len() >= 2 { 0.9 } else { 0.5 },
@@ -295,7 +328,13 @@ pub(crate) fn difference(facts: &Facts, asked: &Asked, context: &Context) -> Opt
 }
 
 /// Two slots for two things, each lent the other's words at a low weight.
-fn parts_of(facts: &Facts, asked: &Asked, a: &str, b: &str, context: &Context) -> Vec<Query> {
+fn parts_of(
+    facts: &Facts,
+    asked: &Wording,
+    a: &str,
+    b: &str,
+    context: &PlanContext,
+) -> Vec<SlotQuery> {
     let mut one = query(facts, asked, a, context);
     let mut two = query(facts, asked, b, context);
     let (of_one, of_two) = (one.words.clone(), two.words.clone());

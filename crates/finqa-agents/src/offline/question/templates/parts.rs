@@ -1,16 +1,16 @@
 //! Templates over several things: shares, sums, averages, products, comparisons.
 
-use super::super::asked::Asked;
 use super::super::mention::{operands, ratio_operands, span};
-use super::super::plan::{Pairing, Pattern, Plan};
-use super::super::slots::Query;
-use super::{Context, parts_of, query};
+use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::super::slots::SlotQuery;
+use super::super::wording::Wording;
+use super::{PlanContext, parts_of, query};
 use crate::offline::expr::Op;
 use crate::offline::reading::facts::Facts;
 use finqa_core::number::UnitKind;
 
 /// A share of a whole, or a ratio of two things.
-pub(crate) fn ratio(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+pub(crate) fn ratio(facts: &Facts, asked: &Wording, context: &PlanContext) -> Option<ProgramPlan> {
     if !asked.share() && !asked.percent() {
         return None;
     }
@@ -21,7 +21,7 @@ pub(crate) fn ratio(facts: &Facts, asked: &Asked, context: &Context) -> Option<P
     };
     let (a, b) = ratio_operands(asked)?;
     let mut slots = parts_of(facts, asked, &a, &b, context);
-    let years = Asked::read(&a).years.len() == 1 && Asked::read(&b).years.len() == 1;
+    let years = Wording::read(&a).years.len() == 1 && Wording::read(&b).years.len() == 1;
     if let Some(whole) = slots.get_mut(1)
         && whole.elliptical
         && !years
@@ -29,9 +29,9 @@ pub(crate) fn ratio(facts: &Facts, asked: &Asked, context: &Context) -> Option<P
     {
         whole.words.push((total, 1.5));
     }
-    Some(Plan {
+    Some(ProgramPlan {
         name: "ratio",
-        pattern: Pattern::step(Op::Divide, Pattern::Slot(0), Pattern::Slot(1)),
+        pattern: ProgramPattern::step(Op::Divide, ProgramPattern::Slot(0), ProgramPattern::Slot(1)),
         slots,
         pairing: if years {
             Pairing::Periods
@@ -44,18 +44,18 @@ pub(crate) fn ratio(facts: &Facts, asked: &Asked, context: &Context) -> Option<P
 }
 
 /// A sum over years or over things.
-pub(crate) fn sum(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+pub(crate) fn sum(facts: &Facts, asked: &Wording, context: &PlanContext) -> Option<ProgramPlan> {
     let base = query(facts, asked, &asked.phrase, context);
     let cue = asked.sum();
     let total = asked.says(&["total", "aggregate"]);
     if asked.percent() || !(cue || total && asked.years.len() >= 2) {
         return None;
     }
-    let slots: Vec<Query> = if asked.years.len() >= 2 {
+    let slots: Vec<SlotQuery> = if asked.years.len() >= 2 {
         asked
             .years
             .iter()
-            .map(|y| Query {
+            .map(|y| SlotQuery {
                 years: vec![*y],
                 ..base.clone()
             })
@@ -77,7 +77,7 @@ pub(crate) fn sum(facts: &Facts, asked: &Asked, context: &Context) -> Option<Pla
     } else {
         Pairing::Parts
     };
-    Some(Plan {
+    Some(ProgramPlan {
         name: "sum",
         pattern: added(slots.len())?,
         slots,
@@ -88,14 +88,18 @@ pub(crate) fn sum(facts: &Facts, asked: &Asked, context: &Context) -> Option<Pla
 }
 
 /// `add(s0, s1), add(#0, s2) …`
-pub(super) fn added(n: usize) -> Option<Pattern> {
-    (1..n).fold((n >= 2).then_some(Pattern::Slot(0)), |sum, i| {
-        Some(Pattern::step(Op::Add, sum?, Pattern::Slot(i)))
+pub(super) fn added(n: usize) -> Option<ProgramPattern> {
+    (1..n).fold((n >= 2).then_some(ProgramPattern::Slot(0)), |sum, i| {
+        Some(ProgramPattern::step(Op::Add, sum?, ProgramPattern::Slot(i)))
     })
 }
 
 /// An average over years.
-pub(crate) fn average(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+pub(crate) fn average(
+    facts: &Facts,
+    asked: &Wording,
+    context: &PlanContext,
+) -> Option<ProgramPlan> {
     if !asked.says(&["average", "mean", "averaged"])
         || asked.says(&["weighted average", "average price", "sum of"])
         || asked.years.len() < 2
@@ -104,18 +108,18 @@ pub(crate) fn average(facts: &Facts, asked: &Asked, context: &Context) -> Option
         return None;
     }
     let base = query(facts, asked, &asked.phrase, context);
-    let slots: Vec<Query> = asked
+    let slots: Vec<SlotQuery> = asked
         .years
         .iter()
-        .map(|y| Query {
+        .map(|y| SlotQuery {
             years: vec![*y],
             ..base.clone()
         })
         .collect();
     let n = u32::try_from(slots.len()).ok()?;
-    Some(Plan {
+    Some(ProgramPlan {
         name: "average",
-        pattern: Pattern::step(Op::Divide, added(slots.len())?, Pattern::constant(n)),
+        pattern: ProgramPattern::step(Op::Divide, added(slots.len())?, ProgramPattern::constant(n)),
         slots,
         pairing: Pairing::Periods,
         prior: 0.85,
@@ -124,7 +128,11 @@ pub(crate) fn average(facts: &Facts, asked: &Asked, context: &Context) -> Option
 }
 
 /// A quantity times a price.
-pub(crate) fn product(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+pub(crate) fn product(
+    facts: &Facts,
+    asked: &Wording,
+    context: &PlanContext,
+) -> Option<ProgramPlan> {
     let (a, b) = operands(
         asked,
         &[
@@ -132,9 +140,13 @@ pub(crate) fn product(facts: &Facts, asked: &Asked, context: &Context) -> Option
             ("", &["times", "multiplied by"]),
         ],
     )?;
-    (span(&a).names() && span(&b).names()).then(|| Plan {
+    (span(&a).names() && span(&b).names()).then(|| ProgramPlan {
         name: "product",
-        pattern: Pattern::step(Op::Multiply, Pattern::Slot(0), Pattern::Slot(1)),
+        pattern: ProgramPattern::step(
+            Op::Multiply,
+            ProgramPattern::Slot(0),
+            ProgramPattern::Slot(1),
+        ),
         slots: parts_of(facts, asked, &a, &b, context),
         pairing: Pairing::Parts,
         prior: 0.8,
@@ -143,7 +155,11 @@ pub(crate) fn product(facts: &Facts, asked: &Asked, context: &Context) -> Option
 }
 
 /// `greater(a, b)`
-pub(crate) fn comparison(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+pub(crate) fn comparison(
+    facts: &Facts,
+    asked: &Wording,
+    context: &PlanContext,
+) -> Option<ProgramPlan> {
     if !asked.yes_no() {
         return None;
     }
@@ -165,23 +181,29 @@ pub(crate) fn comparison(facts: &Facts, asked: &Asked, context: &Context) -> Opt
             ],
         )],
     )?;
-    let greater = |x: Pattern, y: Pattern| Pattern::step(Op::Greater, x, y);
+    let greater = |x: ProgramPattern, y: ProgramPattern| ProgramPattern::step(Op::Greater, x, y);
     if asked.change() && asked.years.len() == 1 {
         let year = asked.years.first().copied()?;
         let two = parts_of(facts, asked, &a, &b, context);
         let mut slots = Vec::new();
         for query in two {
-            slots.push(Query {
+            slots.push(SlotQuery {
                 years: vec![year],
                 ..query.clone()
             });
-            slots.push(Query {
+            slots.push(SlotQuery {
                 years: vec![year - 1],
                 ..query
             });
         }
-        let change = |i: usize| Pattern::step(Op::Subtract, Pattern::Slot(i), Pattern::Slot(i + 1));
-        return Some(Plan {
+        let change = |i: usize| {
+            ProgramPattern::step(
+                Op::Subtract,
+                ProgramPattern::Slot(i),
+                ProgramPattern::Slot(i + 1),
+            )
+        };
+        return Some(ProgramPlan {
             name: "comparison",
             pattern: greater(change(0), change(2)),
             slots,
@@ -190,9 +212,9 @@ pub(crate) fn comparison(facts: &Facts, asked: &Asked, context: &Context) -> Opt
             kind: UnitKind::YesNo,
         });
     }
-    Some(Plan {
+    Some(ProgramPlan {
         name: "comparison",
-        pattern: greater(Pattern::Slot(0), Pattern::Slot(1)),
+        pattern: greater(ProgramPattern::Slot(0), ProgramPattern::Slot(1)),
         slots: parts_of(facts, asked, &a, &b, context),
         pairing: Pairing::Parts,
         prior: 0.8,
@@ -201,7 +223,11 @@ pub(crate) fn comparison(facts: &Facts, asked: &Asked, context: &Context) -> Opt
 }
 
 /// "Did sales grow from 2011 to 2012?": the later against the earlier year.
-pub(crate) fn direction(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+pub(crate) fn direction(
+    facts: &Facts,
+    asked: &Wording,
+    context: &PlanContext,
+) -> Option<ProgramPlan> {
     let up = asked.says(&[
         "increase",
         "grow",
@@ -230,9 +256,13 @@ pub(crate) fn direction(facts: &Facts, asked: &Asked, context: &Context) -> Opti
     }
     let (late, early) = super::periods(facts, asked, context)?;
     let (a, b) = if up { (late, early) } else { (early, late) };
-    Some(Plan {
+    Some(ProgramPlan {
         name: "comparison",
-        pattern: Pattern::step(Op::Greater, Pattern::Slot(0), Pattern::Slot(1)),
+        pattern: ProgramPattern::step(
+            Op::Greater,
+            ProgramPattern::Slot(0),
+            ProgramPattern::Slot(1),
+        ),
         slots: vec![a, b],
         pairing: Pairing::Periods,
         prior: 0.8,
@@ -241,7 +271,7 @@ pub(crate) fn direction(facts: &Facts, asked: &Asked, context: &Context) -> Opti
 }
 
 /// "The total of A and B": two things that the question joins by `and`.
-pub(crate) fn both(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+pub(crate) fn both(facts: &Facts, asked: &Wording, context: &PlanContext) -> Option<ProgramPlan> {
     let joined = asked.sum() || asked.says(&["total", "both", "altogether", "aggregate"]);
     if !joined || asked.percent() || asked.share() {
         return None;
@@ -250,7 +280,7 @@ pub(crate) fn both(facts: &Facts, asked: &Asked, context: &Context) -> Option<Pl
     if !(span(&a).names() && span(&b).names()) {
         return None;
     }
-    Some(Plan {
+    Some(ProgramPlan {
         name: "both",
         pattern: added(2)?,
         slots: parts_of(facts, asked, &a, &b, context),
@@ -263,7 +293,7 @@ pub(crate) fn both(facts: &Facts, asked: &Asked, context: &Context) -> Option<Pl
 /// A share whatever the wording: what stands before `of` over what stands after
 /// it, or the thing named over the total. Drafts of last resort, for when a
 /// check finds that a share was asked for and none was given.
-pub(crate) fn any_share(facts: &Facts, asked: &Asked, context: &Context) -> Vec<Plan> {
+pub(crate) fn any_share(facts: &Facts, asked: &Wording, context: &PlanContext) -> Vec<ProgramPlan> {
     if !(asked.percent() || asked.share()) {
         return Vec::new();
     }
@@ -276,9 +306,13 @@ pub(crate) fn any_share(facts: &Facts, asked: &Asked, context: &Context) -> Vec<
     [around, within, whole]
         .into_iter()
         .flatten()
-        .map(|(a, b)| Plan {
+        .map(|(a, b)| ProgramPlan {
             name: "ratio",
-            pattern: Pattern::step(Op::Divide, Pattern::Slot(0), Pattern::Slot(1)),
+            pattern: ProgramPattern::step(
+                Op::Divide,
+                ProgramPattern::Slot(0),
+                ProgramPattern::Slot(1),
+            ),
             slots: parts_of(facts, asked, &a, &b, context),
             pairing: Pairing::Parts,
             prior: 0.2,

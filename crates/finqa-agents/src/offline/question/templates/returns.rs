@@ -1,16 +1,20 @@
 //! Returns of an index or a stock whose table starts at 100.
 
-use super::super::asked::Asked;
 use super::super::mention::{operands, span};
-use super::super::plan::{Pairing, Pattern, Plan};
-use super::super::slots::Query;
-use super::{Context, parts_of, query};
+use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::super::slots::SlotQuery;
+use super::super::wording::Wording;
+use super::{PlanContext, parts_of, query};
 use crate::offline::expr::Op;
 use crate::offline::reading::facts::Facts;
 use finqa_core::number::UnitKind;
 
 /// Returns of an index or stock that starts at 100.
-pub(crate) fn index_return(facts: &Facts, asked: &Asked, context: &Context) -> Option<Plan> {
+pub(crate) fn index_return(
+    facts: &Facts,
+    asked: &Wording,
+    context: &PlanContext,
+) -> Option<ProgramPlan> {
     let less_hundred = asked.says(&["less"]) && asked.says(&["100", "$100"]);
     let gains = asked.change()
         || asked.relative_change()
@@ -45,15 +49,19 @@ pub(crate) fn index_return(facts: &Facts, asked: &Asked, context: &Context) -> O
             .flat_map(|c| c.years.iter().copied())
             .max()
     });
-    let base = Query {
+    let base = SlotQuery {
         years: last.into_iter().collect(),
         percent: false,
         ..query(facts, asked, &asked.phrase, context)
     };
     let gain = |slot: usize| {
-        let difference = Pattern::step(Op::Subtract, Pattern::Slot(slot), Pattern::constant(100));
+        let difference = ProgramPattern::step(
+            Op::Subtract,
+            ProgramPattern::Slot(slot),
+            ProgramPattern::constant(100),
+        );
         if relative {
-            Pattern::step(Op::Divide, difference, Pattern::constant(100))
+            ProgramPattern::step(Op::Divide, difference, ProgramPattern::constant(100))
         } else {
             difference
         }
@@ -82,16 +90,16 @@ pub(crate) fn index_return(facts: &Facts, asked: &Asked, context: &Context) -> O
         for slot in &mut slots {
             slot.years.clone_from(&base.years);
         }
-        return Some(Plan {
+        return Some(ProgramPlan {
             name: "difference of returns",
-            pattern: Pattern::step(Op::Subtract, gain(0), gain(1)),
+            pattern: ProgramPattern::step(Op::Subtract, gain(0), gain(1)),
             slots,
             pairing: Pairing::Parts,
             prior: 0.9,
             kind,
         });
     }
-    Some(Plan {
+    Some(ProgramPlan {
         name: "return",
         pattern: gain(0),
         slots: vec![base],

@@ -1,11 +1,11 @@
 //! Templates over a whole row or column: its sum, its average, the distance of
 //! its highest from its lowest number.
 
-use super::super::asked::Asked;
-use super::super::plan::{Pairing, Pattern, Plan};
-use super::super::slots::{Query, rank};
+use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::super::slots::{SlotQuery, rank};
+use super::super::wording::Wording;
 use super::parts::added;
-use super::{Context, query};
+use super::{PlanContext, query};
 use crate::offline::expr::Op;
 use crate::offline::reading::facts::{Fact, Facts};
 use finqa_core::number::UnitKind;
@@ -17,7 +17,7 @@ const TRIED: usize = 3;
 const LONGEST: usize = 12;
 
 /// Plans over the rows and columns that the question names best.
-pub(crate) fn series(facts: &Facts, asked: &Asked, context: &Context) -> Vec<Plan> {
+pub(crate) fn series(facts: &Facts, asked: &Wording, context: &PlanContext) -> Vec<ProgramPlan> {
     let span = asked.periods_named();
     let one = [
         "weighted average",
@@ -65,25 +65,25 @@ pub(crate) fn series(facts: &Facts, asked: &Asked, context: &Context) -> Vec<Pla
         } else {
             ("series sum", run, sure.min(0.6))
         };
-        let slots: Vec<Query> = facts_used
+        let slots: Vec<SlotQuery> = facts_used
             .into_iter()
-            .map(|index| Query {
+            .map(|index| SlotQuery {
                 only: Some(index),
                 ..base.clone()
             })
             .collect();
         let pattern = match name {
-            "series range" => Some(Pattern::step(
+            "series range" => Some(ProgramPattern::step(
                 Op::Subtract,
-                Pattern::Slot(0),
-                Pattern::Slot(1),
+                ProgramPattern::Slot(0),
+                ProgramPattern::Slot(1),
             )),
             "series average" => added(slots.len())
                 .zip(u32::try_from(slots.len()).ok())
-                .map(|(sum, n)| Pattern::step(Op::Divide, sum, Pattern::constant(n))),
+                .map(|(sum, n)| ProgramPattern::step(Op::Divide, sum, ProgramPattern::constant(n))),
             _ => added(slots.len()),
         };
-        out.extend(pattern.map(|pattern| Plan {
+        out.extend(pattern.map(|pattern| ProgramPlan {
             name,
             pattern,
             slots,
@@ -144,7 +144,7 @@ fn runs(facts: &Facts, index: usize) -> Vec<Vec<usize>> {
 }
 
 /// Only as many periods as are named: the latest, or the first that are due.
-fn narrow(facts: &Facts, run: Vec<usize>, asked: &Asked, named: Option<usize>) -> Vec<usize> {
+fn narrow(facts: &Facts, run: Vec<usize>, asked: &Wording, named: Option<usize>) -> Vec<usize> {
     let Some(n) = named else { return run };
     let year = |i: &usize| {
         facts

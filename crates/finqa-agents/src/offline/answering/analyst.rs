@@ -6,24 +6,24 @@ use std::sync::Arc;
 use finqa_core::number::{Unit, UnitKind, Value};
 use finqa_core::question::{Document, Question};
 
-use super::choice::{self, Scene};
+use super::choice::{self, ChoiceContext};
 use super::confidence;
-use super::describe::{self, Described};
-use super::fill::{Filled, fill};
+use super::description::{self, DescribedPage};
+use super::filling::{FilledPlan, fill};
 use super::scale;
 use super::variants::variants;
 use crate::offline::expr::{Expr, Op};
-use crate::offline::question::asked::Asked;
-use crate::offline::question::plan::Plan;
+use crate::offline::question::conversation::EarlierTurns;
+use crate::offline::question::plan::ProgramPlan;
 use crate::offline::question::slots::Rankings;
-use crate::offline::question::state::State;
-use crate::offline::question::templates::{self, Context};
+use crate::offline::question::templates::{self, PlanContext};
+use crate::offline::question::wording::Wording;
 use crate::offline::reading::facts::Facts;
 use crate::offline::weights::RuleWeights;
 
 /// A page, read once for all its questions; cheap to clone.
 #[derive(Clone, Debug)]
-pub struct Indexed {
+pub struct PageIndex {
     pub(crate) facts: Arc<Facts>,
 }
 
@@ -61,7 +61,7 @@ pub struct Alternative {
 
 /// An answer of the rules.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Guess {
+pub struct RuleAnswer {
     /// In the dataset's language, literals as the official evaluator reads them.
     pub program: String,
     /// The template it comes from.
@@ -90,11 +90,11 @@ pub struct Guess {
 
 /// The rule-based analyst.
 #[derive(Clone, Debug)]
-pub struct Solver {
+pub struct RuleAnalyst {
     weights: Cow<'static, RuleWeights>,
 }
 
-impl Default for Solver {
+impl Default for RuleAnalyst {
     fn default() -> Self {
         Self::new()
     }
@@ -107,7 +107,7 @@ const ALTERNATIVES: usize = 8;
 /// does not make up for more.
 const BEHIND: f64 = 0.7;
 
-impl Solver {
+impl RuleAnalyst {
     /// A solver with the built-in weights.
     #[must_use]
     pub fn new() -> Self {
@@ -126,20 +126,20 @@ impl Solver {
 
     /// Reads a page.
     #[must_use]
-    pub fn index(&self, document: &Document) -> Indexed {
-        Indexed {
+    pub fn index(&self, document: &Document) -> PageIndex {
+        PageIndex {
             facts: Arc::new(Facts::read(document, &self.weights.slots)),
         }
     }
 
     /// Answers a question about a page; `None` if the page holds no number that fits.
     #[must_use]
-    pub fn answer(&self, page: &Indexed, question: &Question) -> Option<Guess> {
+    pub fn answer(&self, page: &PageIndex, question: &Question) -> Option<RuleAnswer> {
         let facts = &*page.facts;
-        let asked = Asked::read(&facts.written(&question.text));
-        let state = State::read(facts, &question.history);
+        let asked = Wording::read(&facts.written(&question.text));
+        let state = EarlierTurns::read(facts, &question.history);
         let (plans, follow_ups) = plans(facts, &asked, &state);
-        let scene = Scene::new(facts, &asked, &state, follow_ups);
+        let scene = ChoiceContext::new(facts, &asked, &state, follow_ups);
         let ranked = self.rank(&scene, &plans);
         let signals = confidence::signals(facts, &asked, &state, &plans, &ranked);
         let history: Vec<Option<&str>> = question
@@ -147,7 +147,7 @@ impl Solver {
             .iter()
             .map(|h| h.program.as_deref())
             .collect();
-        let described = Described {
+        let described = DescribedPage {
             facts,
             document: &question.document,
         };
@@ -163,7 +163,7 @@ impl Solver {
             });
         let best = all.next()?;
         let alternatives: Vec<Alternative> = all.collect();
-        Some(Guess {
+        Some(RuleAnswer {
             confidence: confidence::probability(&signals, &self.weights.confidence),
             signals,
             program: best.program,
@@ -180,8 +180,8 @@ impl Solver {
     }
 
     /// All candidates with their scores, best first.
-    fn rank(&self, scene: &Scene<'_>, plans: &[Plan]) -> Vec<(f64, Filled)> {
-        let mut ranked: Vec<(f64, Filled)> = candidates(scene, plans)
+    fn rank(&self, scene: &ChoiceContext<'_>, plans: &[ProgramPlan]) -> Vec<(f64, FilledPlan)> {
+        let mut ranked: Vec<(f64, FilledPlan)> = candidates(scene, plans)
             .into_iter()
             .map(|(features, filled)| (choice::score(&features, &self.weights.choice), filled))
             .collect();
@@ -195,8 +195,11 @@ const FILLINGS: usize = 8;
 
 /// All fillings of all plans and their variants with the features by which they
 /// are chosen, each program once: the first plan's.
-pub(crate) fn candidates(scene: &Scene<'_>, plans: &[Plan]) -> Vec<(Vec<(usize, f64)>, Filled)> {
-    let mut out: Vec<(Vec<(usize, f64)>, Filled)> = Vec::new();
+pub(crate) fn candidates(
+    scene: &ChoiceContext<'_>,
+    plans: &[ProgramPlan],
+) -> Vec<(Vec<(usize, f64)>, FilledPlan)> {
+    let mut out: Vec<(Vec<(usize, f64)>, FilledPlan)> = Vec::new();
     let scale = templates::asked_scale(scene.asked);
     let mut rankings = Rankings::default();
     for (i, plan) in plans.iter().enumerate() {
@@ -216,8 +219,8 @@ pub(crate) fn candidates(scene: &Scene<'_>, plans: &[Plan]) -> Vec<(Vec<(usize, 
 }
 
 fn describe(
-    page: Described<'_>,
-    plan: &Plan,
+    page: DescribedPage<'_>,
+    plan: &ProgramPlan,
     score: f64,
     expr: &Expr,
     history: &[Option<&str>],
@@ -245,9 +248,9 @@ fn describe(
                 _ => None,
             },
         },
-        label: describe::label(page, plan.name, expr),
-        evidence: describe::evidence(page.facts, expr, history),
-        steps: describe::steps(page, expr),
+        label: description::label(page, plan.name, expr),
+        evidence: description::evidence(page.facts, expr, history),
+        steps: description::steps(page, expr),
         value: expr.value()?,
     })
 }
@@ -270,11 +273,15 @@ fn percentages(facts: &Facts, expr: &Expr) -> bool {
 
 /// The plans for a question in its state, best first, and how many of them are
 /// a follow-up's.
-pub(crate) fn plans(facts: &Facts, asked: &Asked, state: &State) -> (Vec<Plan>, usize) {
-    let context = Context::after(state);
+pub(crate) fn plans(
+    facts: &Facts,
+    asked: &Wording,
+    state: &EarlierTurns,
+) -> (Vec<ProgramPlan>, usize) {
+    let context = PlanContext::after(state);
     let mut out = Vec::new();
     if !state.turns.is_empty() {
-        out.extend(crate::offline::question::follow::plans(
+        out.extend(crate::offline::question::follow_up::plans(
             facts, asked, state, &context,
         ));
     }

@@ -5,45 +5,50 @@ mod change;
 mod share;
 mod totals;
 
-use super::asked::Asked;
-use super::plan::{Pairing, Pattern, Plan};
+use super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::wording::Wording;
 use crate::offline::expr::{Expr, Op};
 use crate::offline::reading::facts::Facts;
 
-use super::slots::Query;
-use super::state::{State, Turn, is_bare};
-use super::templates::{Context, query};
+use super::conversation::{EarlierTurn, EarlierTurns, is_bare};
+use super::slots::SlotQuery;
+use super::templates::{PlanContext, query};
 use finqa_core::number::UnitKind;
 
 /// Everything a follow-up template looks at.
 #[derive(Clone, Copy)]
-pub(crate) struct Follow<'a> {
+pub(crate) struct FollowUp<'a> {
     /// The page.
     pub facts: &'a Facts,
     /// The question.
-    pub asked: &'a Asked,
+    pub asked: &'a Wording,
     /// The earlier turns; at least one.
-    pub state: &'a State,
+    pub state: &'a EarlierTurns,
     /// What slots take over.
-    pub context: &'a Context,
+    pub context: &'a PlanContext,
     /// The question names nothing that the last turns did not.
     pub refers: bool,
 }
 
 /// The plans for a follow-up, best first; empty if none applies.
-pub(crate) fn plans(facts: &Facts, asked: &Asked, state: &State, context: &Context) -> Vec<Plan> {
+pub(crate) fn plans(
+    facts: &Facts,
+    asked: &Wording,
+    state: &EarlierTurns,
+    context: &PlanContext,
+) -> Vec<ProgramPlan> {
     let Some(last) = state.last() else {
         return Vec::new();
     };
     let refers = is_bare(asked) || names_the_same(facts, asked, state);
-    let follow = Follow {
+    let follow = FollowUp {
         facts,
         asked,
         state,
         context,
         refers,
     };
-    let rules: [fn(&Follow<'_>, &Turn) -> Option<Plan>; 16] = [
+    let rules: [fn(&FollowUp<'_>, &EarlierTurn) -> Option<ProgramPlan>; 16] = [
         super::arithmetic::numbers_only,
         super::arithmetic::constant_step,
         super::arithmetic::convert,
@@ -61,7 +66,7 @@ pub(crate) fn plans(facts: &Facts, asked: &Asked, state: &State, context: &Conte
         redo,
         look_up,
     ];
-    let mut out: Vec<Plan> = rules
+    let mut out: Vec<ProgramPlan> = rules
         .iter()
         .filter_map(|rule| rule(&follow, last))
         .collect();
@@ -74,7 +79,7 @@ pub(crate) fn plans(facts: &Facts, asked: &Asked, state: &State, context: &Conte
 }
 
 /// Whether the last turns named every word of substance already.
-pub(crate) fn names_the_same(facts: &Facts, asked: &Asked, state: &State) -> bool {
+pub(crate) fn names_the_same(facts: &Facts, asked: &Wording, state: &EarlierTurns) -> bool {
     let (words, unknown) = super::slots::weighted(facts, &asked.content());
     let known = |word: u32| {
         state
@@ -94,7 +99,7 @@ pub(crate) fn names_the_same(facts: &Facts, asked: &Asked, state: &State) -> boo
 }
 
 /// `greater(#a, #b)` of the last two values.
-fn greater(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+fn greater(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let cue = f.asked.says(&["greater", "higher", "larger", "bigger"])
         && f.asked.says(&["which", "was", "is", "did"])
         && !f.asked.starts(&["how", "by"]);
@@ -102,7 +107,7 @@ fn greater(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
         return None;
     }
     let before = f.state.back(1)?;
-    Some(Plan::fixed(
+    Some(ProgramPlan::fixed(
         "comparison",
         Expr::step(Op::Greater, before.expr.clone(), last.expr.clone()),
         0.9,
@@ -111,7 +116,7 @@ fn greater(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
 }
 
 /// "And in 2012?", "what about for canada?" after something other than a look-up.
-fn redo(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+fn redo(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     if last.is_look_up() || last.facts.is_empty() {
         return None;
     }
@@ -155,7 +160,7 @@ fn redo(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
         return None;
     }
     let named = !bare;
-    let mut slots: Vec<Query> = Vec::new();
+    let mut slots: Vec<SlotQuery> = Vec::new();
     let base = query(f.facts, asked, &asked.phrase, f.context);
     for index in &last.facts {
         let fact = f.facts.all.get(*index)?;
@@ -172,13 +177,13 @@ fn redo(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
         } else {
             asked.years.clone()
         };
-        slots.push(Query {
+        slots.push(SlotQuery {
             words,
             years,
             anchors: vec![*index],
             elliptical: !named,
             years_inherited: false,
-            ..Query::default()
+            ..SlotQuery::default()
         });
     }
     let pattern = open(&last.expr, &last.facts);
@@ -192,7 +197,7 @@ fn redo(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
     } else {
         Pairing::Parts
     };
-    Some(Plan {
+    Some(ProgramPlan {
         name: "same again",
         pattern,
         slots,
@@ -203,18 +208,18 @@ fn redo(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
 }
 
 /// The expression with a slot for each fact.
-fn open(expr: &Expr, facts: &[usize]) -> Pattern {
+fn open(expr: &Expr, facts: &[usize]) -> ProgramPattern {
     match expr {
         Expr::Leaf(leaf) => leaf
             .fact
             .and_then(|f| facts.iter().position(|x| *x == f))
-            .map_or_else(|| Pattern::Fixed(expr.clone()), Pattern::Slot),
-        Expr::Step(op, a, b) => Pattern::step(*op, open(a, facts), open(b, facts)),
+            .map_or_else(|| ProgramPattern::Fixed(expr.clone()), ProgramPattern::Slot),
+        Expr::Step(op, a, b) => ProgramPattern::step(*op, open(a, facts), open(b, facts)),
     }
 }
 
 /// Another value of the page.
-fn look_up(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+fn look_up(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = f.asked;
     if asked.relative_change() && !f.refers && asked.years.len() >= 2 {
         return None;
@@ -225,8 +230,8 @@ fn look_up(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
         return None;
     }
     let mut query = query(f.facts, asked, &asked.phrase, f.context);
-    if let Some(year) = super::refer::shifted_year(asked, last) {
+    if let Some(year) = super::reference::shifted_year(asked, last) {
         query.years = vec![year];
     }
-    Some(Plan::look_up(query, 0.5))
+    Some(ProgramPlan::look_up(query, 0.5))
 }

@@ -3,18 +3,18 @@
 
 use finqa_core::question::HistoryEntry;
 
-use super::asked::Asked;
-use super::slots::{Query, score, weighted};
+use super::slots::{SlotQuery, score, weighted};
+use super::wording::Wording;
 use crate::offline::expr::{Expr, Op};
 use crate::offline::reading::facts::Facts;
-use crate::offline::reading::text::Kind;
+use crate::offline::reading::text::TokenKind;
 use crate::offline::reading::words::{is_stop, is_weak};
 
 /// An earlier turn.
 #[derive(Clone, Debug)]
-pub(crate) struct Turn {
+pub(crate) struct EarlierTurn {
     /// Its question.
-    pub asked: Asked,
+    pub asked: Wording,
     /// What it came to, as an expression.
     pub expr: Expr,
     /// The facts its literals were read from, left to right.
@@ -25,7 +25,7 @@ pub(crate) struct Turn {
     pub years: Vec<u16>,
 }
 
-impl Turn {
+impl EarlierTurn {
     /// A plain value read from the page.
     pub fn is_look_up(&self) -> bool {
         match &self.expr {
@@ -53,12 +53,12 @@ impl Turn {
 
 /// The earlier turns, oldest first; turns without a readable value left out.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct State {
+pub(crate) struct EarlierTurns {
     /// The turns.
-    pub turns: Vec<Turn>,
+    pub turns: Vec<EarlierTurn>,
 }
 
-impl State {
+impl EarlierTurns {
     /// Reads the history.
     pub fn read(facts: &Facts, history: &[HistoryEntry]) -> Self {
         let mut state = Self::default();
@@ -79,14 +79,14 @@ impl State {
         let Some(mut expr) = program.or_else(value) else {
             return;
         };
-        let asked = Asked::read(&facts.written(&entry.question));
+        let asked = Wording::read(&facts.written(&entry.question));
         let (mut words, _) = weighted(facts, &asked.tokens);
         let bare = is_bare(&asked);
         if bare && let Some(last) = self.turns.last() {
             words.clone_from(&last.words);
         }
         let mut years = asked.years.clone();
-        let query = Query {
+        let query = SlotQuery {
             words: words.clone(),
             years: years.clone(),
             anchors: self
@@ -95,7 +95,7 @@ impl State {
                 .map(|t| t.facts.clone())
                 .unwrap_or_default(),
             elliptical: bare,
-            ..Query::default()
+            ..SlotQuery::default()
         };
         let mut found = Vec::new();
         locate(facts, &mut expr, &query, &mut found);
@@ -107,7 +107,7 @@ impl State {
                 .collect();
             years.dedup();
         }
-        self.turns.push(Turn {
+        self.turns.push(EarlierTurn {
             asked,
             expr,
             facts: found,
@@ -117,12 +117,12 @@ impl State {
     }
 
     /// The turn just before.
-    pub fn last(&self) -> Option<&Turn> {
+    pub fn last(&self) -> Option<&EarlierTurn> {
         self.turns.last()
     }
 
     /// The `k`-th turn from the end, 0 the last.
-    pub fn back(&self, k: usize) -> Option<&Turn> {
+    pub fn back(&self, k: usize) -> Option<&EarlierTurn> {
         self.turns
             .len()
             .checked_sub(k + 1)
@@ -130,7 +130,7 @@ impl State {
     }
 
     /// The latest turn that is a difference.
-    pub fn last_difference(&self) -> Option<&Turn> {
+    pub fn last_difference(&self) -> Option<&EarlierTurn> {
         self.turns.iter().rev().find(|t| t.difference().is_some())
     }
 
@@ -144,15 +144,15 @@ impl State {
 }
 
 /// Whether a question names no thing of its own, only years, pronouns and operations.
-pub(crate) fn is_bare(asked: &Asked) -> bool {
+pub(crate) fn is_bare(asked: &Wording) -> bool {
     !asked
         .tokens
         .iter()
-        .any(|t| t.kind == Kind::Word && !is_stop(&t.text) && !is_weak(&t.text))
+        .any(|t| t.kind == TokenKind::Word && !is_stop(&t.text) && !is_weak(&t.text))
 }
 
 /// Finds the facts behind an expression's literals.
-fn locate(facts: &Facts, expr: &mut Expr, query: &Query, found: &mut Vec<usize>) {
+fn locate(facts: &Facts, expr: &mut Expr, query: &SlotQuery, found: &mut Vec<usize>) {
     match expr {
         Expr::Leaf(leaf) if leaf.is_constant() => {}
         Expr::Leaf(leaf) => {

@@ -1,17 +1,17 @@
 //! Follow-ups that add up: sums, sums continued, averages, a price per unit.
 
-use super::super::asked::Asked;
+use super::super::conversation::{EarlierTurn, is_bare};
 use super::super::mention::span;
-use super::super::plan::{Pairing, Plan};
-use super::super::refer::{Operand, join};
-use super::super::state::{Turn, is_bare};
+use super::super::plan::{Pairing, ProgramPlan};
+use super::super::reference::{Operand, join};
 use super::super::templates::query;
-use super::Follow;
+use super::super::wording::Wording;
+use super::FollowUp;
 use crate::offline::expr::{Expr, Op};
 use finqa_core::number::UnitKind;
 
 /// "And including the 2006 value?", "the total of all three years?"
-pub(super) fn including(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+pub(super) fn including(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let cue = [
         "including",
         "adding",
@@ -36,7 +36,7 @@ pub(super) fn including(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
     } else {
         &left
     };
-    let part = Asked::read(other);
+    let part = Wording::read(other);
     let base = match sum {
         Some(turn) => turn.expr.clone(),
         None if connector == "plus" => last.expr.clone(),
@@ -67,7 +67,7 @@ pub(super) fn including(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
 }
 
 /// "What was, then, the average price of each?": an amount over a count.
-pub(super) fn unit_price(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+pub(super) fn unit_price(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = f.asked;
     let per = asked.says(&["per", "each", "for each", "apiece"]);
     let mean = asked.says(&["average", "then"])
@@ -80,21 +80,21 @@ pub(super) fn unit_price(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
         return None;
     }
     let before = f.state.back(1)?;
-    let counts = |t: &Turn| t.asked.says(&["how many", "number of", "shares", "units"]);
+    let counts = |t: &EarlierTurn| t.asked.says(&["how many", "number of", "shares", "units"]);
     match (counts(before), counts(last)) {
-        (false, true) => Some(Plan::fixed(
+        (false, true) => Some(ProgramPlan::fixed(
             "unit price",
             Expr::step(Op::Divide, before.expr.clone(), last.expr.clone()),
             0.8,
             UnitKind::Number,
         )),
-        (true, false) => Some(Plan::fixed(
+        (true, false) => Some(ProgramPlan::fixed(
             "unit price",
             Expr::step(Op::Divide, last.expr.clone(), before.expr.clone()),
             0.8,
             UnitKind::Number,
         )),
-        _ if per && (asked.says(&["then"]) || !f.refers) => Some(Plan::fixed(
+        _ if per && (asked.says(&["then"]) || !f.refers) => Some(ProgramPlan::fixed(
             "unit price",
             Expr::step(Op::Divide, before.expr.clone(), last.expr.clone()),
             0.6,
@@ -105,7 +105,7 @@ pub(super) fn unit_price(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
 }
 
 /// "And the average per year?"
-pub(super) fn average(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+pub(super) fn average(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     if !f.asked.says(&["average", "mean"]) || !f.refers || f.asked.years.len() == 1 {
         return None;
     }
@@ -117,7 +117,7 @@ pub(super) fn average(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
         }
         None => {
             let before = f.state.back(1).filter(|t| t.is_look_up())?;
-            let run: Vec<&Turn> = f
+            let run: Vec<&EarlierTurn> = f
                 .state
                 .turns
                 .iter()
@@ -136,11 +136,11 @@ pub(super) fn average(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
             Expr::step(Op::Divide, sum, Expr::constant(u32::try_from(count).ok()?))
         }
     };
-    Some(Plan::fixed("average", expr, 0.9, UnitKind::Number))
+    Some(ProgramPlan::fixed("average", expr, 0.9, UnitKind::Number))
 }
 
 /// "What is the sum of those values?"
-pub(super) fn sum(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+pub(super) fn sum(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked_years = f.asked.years.len() >= 2
         && f.asked.years.iter().all(|y| {
             f.state
@@ -161,7 +161,7 @@ pub(super) fn sum(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
         return None;
     }
     let before = f.state.back(1)?;
-    let run: Vec<&Turn> = f
+    let run: Vec<&EarlierTurn> = f
         .state
         .turns
         .iter()
@@ -184,5 +184,5 @@ pub(super) fn sum(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
     } else {
         Expr::step(Op::Add, before.expr.clone(), last.expr.clone())
     };
-    Some(Plan::fixed("sum", expr, 0.9, UnitKind::Number))
+    Some(ProgramPlan::fixed("sum", expr, 0.9, UnitKind::Number))
 }

@@ -1,12 +1,12 @@
 //! References: which earlier value "that", "this change" or "the 2005 one" is.
 
-use super::asked::Asked;
-use super::follow::Follow;
+use super::conversation::{EarlierTurn, EarlierTurns};
+use super::follow_up::FollowUp;
 use super::mention::span;
-use super::plan::{Pairing, Pattern, Plan};
-use super::slots::{Query, weighted};
-use super::state::{State, Turn};
+use super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::slots::{SlotQuery, weighted};
 use super::templates::query;
+use super::wording::Wording;
 use crate::offline::expr::{Expr, Op};
 use finqa_core::number::UnitKind;
 
@@ -15,7 +15,7 @@ pub(crate) enum Operand {
     /// An earlier value, or a constant.
     Known(Expr),
     /// To be found on the page.
-    Open(Box<Query>),
+    Open(Box<SlotQuery>),
 }
 
 /// `op(a, b)` as a plan.
@@ -26,19 +26,19 @@ pub(crate) fn join(
     b: Operand,
     pairing: Pairing,
     kind: UnitKind,
-) -> Option<Plan> {
+) -> Option<ProgramPlan> {
     let mut slots = Vec::new();
     let mut pattern = |operand: Operand| match operand {
-        Operand::Known(expr) => Pattern::Fixed(expr),
+        Operand::Known(expr) => ProgramPattern::Fixed(expr),
         Operand::Open(query) => {
             slots.push(*query);
-            Pattern::Slot(slots.len() - 1)
+            ProgramPattern::Slot(slots.len() - 1)
         }
     };
     let (a, b) = (pattern(a), pattern(b));
-    Some(Plan {
+    Some(ProgramPlan {
         name,
-        pattern: Pattern::step(op, a, b),
+        pattern: ProgramPattern::step(op, a, b),
         slots,
         pairing,
         prior: 0.9,
@@ -47,8 +47,8 @@ pub(crate) fn join(
 }
 
 /// What a stretch of a follow-up stands for.
-pub(crate) fn resolve(f: &Follow<'_>, text: &str) -> Operand {
-    let part = Asked::read(text);
+pub(crate) fn resolve(f: &FollowUp<'_>, text: &str) -> Operand {
+    let part = Wording::read(text);
     let open = || Operand::Open(Box::new(query(f.facts, f.asked, text, f.context)));
     if let Some(turn) = by_operation(&part, f.state) {
         return Operand::Known(turn.expr.clone());
@@ -71,7 +71,7 @@ pub(crate) fn resolve(f: &Follow<'_>, text: &str) -> Operand {
 }
 
 /// "This change", "that sum", "the product": the latest turn of that operation.
-fn by_operation<'a>(part: &Asked, state: &'a State) -> Option<&'a Turn> {
+fn by_operation<'a>(part: &Wording, state: &'a EarlierTurns) -> Option<&'a EarlierTurn> {
     let latest = |op: Op| state.turns.iter().rev().find(|t| t.ends_in(op));
     let definite = part.says(&["that", "this", "the", "those", "these"]);
     if !definite {
@@ -110,7 +110,7 @@ fn by_operation<'a>(part: &Asked, state: &'a State) -> Option<&'a Turn> {
 }
 
 /// "The 2005 one": the latest value of that year.
-fn by_year(f: &Follow<'_>, year: u16) -> Option<Expr> {
+fn by_year(f: &FollowUp<'_>, year: u16) -> Option<Expr> {
     let turn = f
         .state
         .turns
@@ -136,10 +136,10 @@ fn by_year(f: &Follow<'_>, year: u16) -> Option<Expr> {
 }
 
 /// The latest value whose question named the same things.
-fn by_words<'a>(f: &Follow<'a>, part: &Asked) -> Option<&'a Turn> {
+fn by_words<'a>(f: &FollowUp<'a>, part: &Wording) -> Option<&'a EarlierTurn> {
     let (words, unknown) = weighted(f.facts, &part.tokens);
     let total: f64 = words.iter().map(|(_, w)| w).sum::<f64>() + unknown;
-    let mut best: Option<(&Turn, f64)> = None;
+    let mut best: Option<(&EarlierTurn, f64)> = None;
     for turn in f.state.turns.iter().rev() {
         let years = if part.years.is_empty() {
             &f.asked.years
@@ -164,7 +164,7 @@ fn by_words<'a>(f: &Follow<'a>, part: &Asked) -> Option<&'a Turn> {
 }
 
 /// "And in the previous year?": the year meant, counted from the last turn's.
-pub(crate) fn shifted_year(asked: &Asked, last: &Turn) -> Option<u16> {
+pub(crate) fn shifted_year(asked: &Wording, last: &EarlierTurn) -> Option<u16> {
     if !asked.years.is_empty() {
         return None;
     }
@@ -178,7 +178,7 @@ pub(crate) fn shifted_year(asked: &Asked, last: &Turn) -> Option<u16> {
 }
 
 /// "And over the previous year?": both years of the period meant.
-pub(crate) fn shifted_period(asked: &Asked, last: &Turn) -> Option<Vec<u16>> {
+pub(crate) fn shifted_period(asked: &Wording, last: &EarlierTurn) -> Option<Vec<u16>> {
     if !asked.years.is_empty() {
         return None;
     }

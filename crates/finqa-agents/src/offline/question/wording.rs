@@ -1,13 +1,13 @@
 //! A question as the rules read it: its words, its years, its cues.
 
-use crate::offline::reading::text::{Kind, Token, tokenize};
+use crate::offline::reading::text::{TextToken, TokenKind, tokenize};
 use crate::offline::reading::words::is_weak;
 
 /// A question, tokenised once.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct Wording {
     /// Its tokens, stemmed.
-    pub tokens: Vec<Token<'static>>,
+    pub tokens: Vec<TextToken<'static>>,
     /// Lower-case words joined by single blanks, with a blank at both ends, so
     /// that phrases can be looked for as words.
     pub phrase: String,
@@ -20,13 +20,13 @@ pub(crate) struct Asked {
     beginnings: u64,
 }
 
-impl Asked {
+impl Wording {
     /// Reads a question.
     pub fn read(question: &str) -> Self {
         let lower = question.to_lowercase();
         let tokens: Vec<_> = tokenize(&lower)
             .into_iter()
-            .map(Token::into_owned)
+            .map(TextToken::into_owned)
             .collect();
         let phrase = plain(question);
         let years = years(&tokens, &phrase);
@@ -45,7 +45,7 @@ impl Asked {
     }
 
     /// Its words of substance.
-    pub fn content(&self) -> Vec<Token<'static>> {
+    pub fn content(&self) -> Vec<TextToken<'static>> {
         let strong = self.tokens.iter().filter(|t| !is_weak(&t.text));
         strong.cloned().collect()
     }
@@ -299,7 +299,7 @@ pub(crate) fn plain(text: &str) -> String {
     out
 }
 
-fn years(tokens: &[Token<'_>], phrase: &str) -> Vec<u16> {
+fn years(tokens: &[TextToken<'_>], phrase: &str) -> Vec<u16> {
     let mut out: Vec<u16> = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
         let Some(year) = token.year() else { continue };
@@ -308,7 +308,7 @@ fn years(tokens: &[Token<'_>], phrase: &str) -> Vec<u16> {
             .checked_sub(1)
             .and_then(|j| tokens.get(j))
             .is_some_and(|t| t.is("$"));
-        if !money && token.kind != Kind::Number && !out.contains(&year) {
+        if !money && token.kind != TokenKind::Number && !out.contains(&year) {
             out.push(year);
         }
     }
@@ -341,7 +341,7 @@ mod tests {
 
     #[test]
     fn an_average_between_two_years_counts_those_in_between() {
-        let years = |text: &str| Asked::read(text).years;
+        let years = |text: &str| Wording::read(text).years;
         assert_eq!(
             years("what was the average rent between 2010 and 2012?"),
             [2010, 2011, 2012]
@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn a_span_is_named_in_years_or_in_months() {
-        let named = |text: &str| Asked::read(text).periods_named();
+        let named = |text: &str| Wording::read(text).periods_named();
         assert_eq!(named("what is due in the next 36 months?"), Some(3));
         assert_eq!(named("the average of the last three fiscal years"), Some(3));
         assert_eq!(named("what is due in the next 12 months?"), None);
@@ -367,7 +367,7 @@ mod tests {
 
     #[test]
     fn percentage_points_are_a_plain_difference() {
-        let relative = |text: &str| Asked::read(text).relative_change();
+        let relative = |text: &str| Wording::read(text).relative_change();
         assert!(relative("by what percentage did rent grow?"));
         assert!(!relative(
             "by how many percentage points did the occupancy grow?"

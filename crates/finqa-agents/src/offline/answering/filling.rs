@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use super::scale;
 use crate::offline::expr::{Expr, Leaf, Op, literal_value};
-use crate::offline::question::plan::{Pairing, Pattern, Plan};
-use crate::offline::question::slots::{FEATURES, PAIRS, Query, Rankings, features};
+use crate::offline::question::plan::{Pairing, ProgramPattern, ProgramPlan};
+use crate::offline::question::slots::{FEATURES, PAIRS, Rankings, SlotQuery, features};
 use crate::offline::reading::facts::{Fact, Facts};
 
 /// A plan with its slots filled.
 #[derive(Clone, Debug)]
-pub(crate) struct Filled {
+pub(crate) struct FilledPlan {
     /// Index of the plan.
     pub plan: usize,
     /// The expression.
@@ -29,11 +29,11 @@ const TRIED: usize = 8;
 /// The best fillings of a plan, best first.
 pub(crate) fn fill(
     facts: &Facts,
-    plan: &Plan,
+    plan: &ProgramPlan,
     index: usize,
     keep: usize,
     rankings: &mut Rankings,
-) -> Vec<Filled> {
+) -> Vec<FilledPlan> {
     #[allow(clippy::cast_precision_loss, reason = "a plan has a handful of slots")]
     let count = plan.slots.len().max(1) as f64;
     choices(facts, plan, TRIED, rankings)
@@ -43,11 +43,11 @@ pub(crate) fn fill(
             let leaves = leaves(facts, plan, &choice.facts)?;
             let expr = scale::align(facts, plan.pattern.fill(&leaves)?);
             let expr = match (&plan.pattern, plan.slots.first()) {
-                (Pattern::Slot(_), Some(query)) => scale::to_asked(facts, expr, query),
+                (ProgramPattern::Slot(_), Some(query)) => scale::to_asked(facts, expr, query),
                 _ => expr,
             };
             expr.value()?;
-            Some(Filled {
+            Some(FilledPlan {
                 plan: index,
                 expr,
                 score: choice.score / count,
@@ -60,7 +60,7 @@ pub(crate) fn fill(
 
 /// Facts chosen jointly for a plan's slots.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Choice {
+pub(crate) struct FactChoice {
     /// The fact of each slot.
     pub facts: Vec<usize>,
     /// The sum of the slots' scores and of what the pairs add.
@@ -72,14 +72,14 @@ pub(crate) struct Choice {
 /// The best joint choices of facts for a plan's slots, best first.
 pub(crate) fn choices(
     facts: &Facts,
-    plan: &Plan,
+    plan: &ProgramPlan,
     tried: usize,
     rankings: &mut Rankings,
-) -> Vec<Choice> {
+) -> Vec<FactChoice> {
     let mut known = Vec::new();
     plan.pattern.known_facts(&mut known);
     let weight = |k: usize| facts.weights.get(PAIRS + k).copied().unwrap_or_default();
-    let mut beam = vec![Choice::default()];
+    let mut beam = vec![FactChoice::default()];
     for query in &plan.slots {
         let ranked = rankings.of(facts, query, tried);
         let mut next = Vec::with_capacity(beam.len() * ranked.len());
@@ -94,7 +94,7 @@ pub(crate) fn choices(
         next.sort_by(|a, b| b.3.total_cmp(&a.3));
         let kept = next.into_iter().take(tried * 3);
         beam = kept
-            .map(|(choice, fact, score, sum)| Choice {
+            .map(|(choice, fact, score, sum)| FactChoice {
                 facts: choice.facts.iter().copied().chain([fact]).collect(),
                 score: sum,
                 lowest: Some(choice.lowest.map_or(score, |lowest| lowest.min(score))),
@@ -105,7 +105,7 @@ pub(crate) fn choices(
 }
 
 /// The features of a joint choice, summed over its slots.
-pub(crate) fn joint_features(facts: &Facts, plan: &Plan, chosen: &[usize]) -> Vec<f64> {
+pub(crate) fn joint_features(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]) -> Vec<f64> {
     let mut known = Vec::new();
     plan.pattern.known_facts(&mut known);
     let mut sum = vec![0.0; FEATURES];
@@ -183,7 +183,7 @@ fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> Option<usize> {
 }
 
 /// The literals that go into the program.
-fn leaves(facts: &Facts, plan: &Plan, chosen: &[usize]) -> Option<Vec<Expr>> {
+fn leaves(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]) -> Option<Vec<Expr>> {
     chosen
         .iter()
         .enumerate()
@@ -196,8 +196,8 @@ fn leaves(facts: &Facts, plan: &Plan, chosen: &[usize]) -> Option<Vec<Expr>> {
 }
 
 /// A fact as a literal: an outflow's magnitude, a percentage as it is printed.
-fn leaf(facts: &Facts, plan: &Plan, query: &Query, fact: &Fact, index: usize) -> Expr {
-    let single = matches!(plan.pattern, Pattern::Slot(_));
+fn leaf(facts: &Facts, plan: &ProgramPlan, query: &SlotQuery, fact: &Fact, index: usize) -> Expr {
+    let single = matches!(plan.pattern, ProgramPattern::Slot(_));
     let mut literal: &str = &fact.literal;
     if fact.percent && !(query.percent || fact.cell().is_none()) {
         literal = literal.trim_end_matches('%');
@@ -222,8 +222,8 @@ fn leaf(facts: &Facts, plan: &Plan, query: &Query, fact: &Fact, index: usize) ->
 }
 
 /// Sums keep signs: an outflow is set against inflows.
-fn mixes(plan: &Plan) -> bool {
-    matches!(plan.pattern, Pattern::Step(Op::Add, _, _))
+fn mixes(plan: &ProgramPlan) -> bool {
+    matches!(plan.pattern, ProgramPattern::Step(Op::Add, _, _))
 }
 
 /// Whether the row is called by what leaves: its minus sign only says so again.

@@ -1,16 +1,16 @@
 //! Follow-ups that ask for a share or ratio.
 
+use super::super::conversation::EarlierTurn;
 use super::super::mention::{operands, ratio_operands, span};
-use super::super::plan::{Pairing, Plan};
-use super::super::refer::{Operand, join};
-use super::super::state::Turn;
-use super::Follow;
+use super::super::plan::{Pairing, ProgramPlan};
+use super::super::reference::{Operand, join};
+use super::FollowUp;
 use super::change::pair;
 use crate::offline::expr::{Expr, Op};
 use finqa_core::number::UnitKind;
 
 /// "What percentage does this represent of that total?"
-pub(super) fn ratio(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+pub(super) fn ratio(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = f.asked;
     let over = asked.split("over").filter(|(_, b)| {
         !b.starts_with(" the year")
@@ -59,7 +59,7 @@ pub(super) fn ratio(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
     } else {
         (last, before)
     };
-    Some(Plan::fixed(
+    Some(ProgramPlan::fixed(
         "ratio",
         Expr::step(Op::Divide, small.expr.clone(), large.expr.clone()),
         0.8,
@@ -67,7 +67,7 @@ pub(super) fn ratio(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
     ))
 }
 
-fn whole(f: &Follow<'_>, last: &Turn, part: &Operand) -> Operand {
+fn whole(f: &FollowUp<'_>, last: &EarlierTurn, part: &Operand) -> Operand {
     if let Some((Op::Divide, _, denominator)) = last.expr.top() {
         return Operand::Known(denominator.clone());
     }
@@ -81,7 +81,7 @@ fn whole(f: &Follow<'_>, last: &Turn, part: &Operand) -> Operand {
 }
 
 /// "What is the product of the change and that price?"
-pub(super) fn product(f: &Follow<'_>, _: &Turn) -> Option<Plan> {
+pub(super) fn product(f: &FollowUp<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
     let (a, b) = operands(
         f.asked,
         &[

@@ -1,19 +1,19 @@
 //! Follow-ups about a change: the difference, the relative change, and a change
 //! set against something.
 
-use super::super::asked::Asked;
+use super::super::conversation::{EarlierTurn, is_bare};
 use super::super::mention::span;
-use super::super::plan::{Pairing, Plan};
-use super::super::refer::{Operand, join, resolve, shifted_period};
+use super::super::plan::{Pairing, ProgramPlan};
+use super::super::reference::{Operand, join, resolve, shifted_period};
 use super::super::slots::weighted;
-use super::super::state::{Turn, is_bare};
 use super::super::templates::{self, query};
-use super::Follow;
+use super::super::wording::Wording;
+use super::FollowUp;
 use crate::offline::expr::{Expr, Op};
 use finqa_core::number::UnitKind;
 
 /// "How much does that change represent in relation to the 2005 value?"
-pub(super) fn relation(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+pub(super) fn relation(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let difference = f.state.last_difference()?;
     let (a, b) = difference.difference()?;
     let (left, rest) = [
@@ -49,7 +49,7 @@ pub(super) fn relation(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
     if time.iter().any(|t| rest.starts_with(&format!(" {t} "))) {
         return None;
     }
-    let left = Asked::read(&left);
+    let left = Wording::read(&left);
     let points = left.says(&["that", "this", "the", "net", "change", "it"])
         && left.change()
         && is_bare(&left);
@@ -69,8 +69,8 @@ pub(super) fn relation(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
 }
 
 /// What the change is set against: one of its own operands, or something named.
-fn base(f: &Follow<'_>, difference: &Turn, a: &Expr, b: &Expr, rest: &str) -> Operand {
-    let part = Asked::read(rest);
+fn base(f: &FollowUp<'_>, difference: &EarlierTurn, a: &Expr, b: &Expr, rest: &str) -> Operand {
+    let part = Wording::read(rest);
     let dated = |e: &Expr| {
         e.leaves()
             .iter()
@@ -102,7 +102,7 @@ fn base(f: &Follow<'_>, difference: &Turn, a: &Expr, b: &Expr, rest: &str) -> Op
 }
 
 /// "What is the difference between the two returns?": of two shares or changes.
-pub(super) fn of_results(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+pub(super) fn of_results(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let results = f.asked.says(&[
         "percent",
         "percents",
@@ -128,7 +128,7 @@ pub(super) fn of_results(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
         .skip(1)
         .find(|t| t.ends_in(Op::Divide) && t.expr != last.expr)?;
     let expr = Expr::step(Op::Subtract, before.expr.clone(), last.expr.clone());
-    Some(Plan::fixed(
+    Some(ProgramPlan::fixed(
         "difference of changes",
         expr,
         0.9,
@@ -137,7 +137,7 @@ pub(super) fn of_results(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
 }
 
 /// "And the percentage change?"
-pub(super) fn relative_change(f: &Follow<'_>, _: &Turn) -> Option<Plan> {
+pub(super) fn relative_change(f: &FollowUp<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = f.asked;
     if !asked.relative_change() && !asked.says(&["growth rate", "rate of return", "return"]) {
         return None;
@@ -166,7 +166,12 @@ pub(super) fn relative_change(f: &Follow<'_>, _: &Turn) -> Option<Plan> {
         && let Some((_, b)) = turn.difference()
     {
         let expr = Expr::step(Op::Divide, turn.expr.clone(), b.clone());
-        return Some(Plan::fixed("relative change", expr, 0.9, UnitKind::Percent));
+        return Some(ProgramPlan::fixed(
+            "relative change",
+            expr,
+            0.9,
+            UnitKind::Percent,
+        ));
     }
     let (late, early) = two_values(f)?;
     let expr = Expr::step(
@@ -174,13 +179,18 @@ pub(super) fn relative_change(f: &Follow<'_>, _: &Turn) -> Option<Plan> {
         Expr::step(Op::Subtract, late, early.clone()),
         early,
     );
-    Some(Plan::fixed("relative change", expr, 0.9, UnitKind::Percent))
+    Some(ProgramPlan::fixed(
+        "relative change",
+        expr,
+        0.9,
+        UnitKind::Percent,
+    ))
 }
 
 /// The last two values, the later year first; else in the order they came.
-fn two_values(f: &Follow<'_>) -> Option<(Expr, Expr)> {
+fn two_values(f: &FollowUp<'_>) -> Option<(Expr, Expr)> {
     let (one, two) = (f.state.back(1)?, f.state.back(0)?);
-    let year = |t: &Turn| t.years.iter().max().copied();
+    let year = |t: &EarlierTurn| t.years.iter().max().copied();
     match (year(one), year(two)) {
         (Some(a), Some(b)) if b > a => Some((two.expr.clone(), one.expr.clone())),
         _ => Some((one.expr.clone(), two.expr.clone())),
@@ -188,7 +198,7 @@ fn two_values(f: &Follow<'_>) -> Option<(Expr, Expr)> {
 }
 
 /// "What was, then, the change?", "what is that less the 2004 value?"
-pub(super) fn difference(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
+pub(super) fn difference(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
     let asked = f.asked;
     for connector in ["less", "minus", "subtracted by", "excluding", "without"] {
         if let Some((a, b)) = asked.split(connector)
@@ -216,7 +226,7 @@ pub(super) fn difference(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
         .collect();
     let new_year = asked.years.iter().any(|y| !known.contains(y));
     if asked.says(&["number one", "and one", "and 1"]) {
-        return Some(Plan::fixed(
+        return Some(ProgramPlan::fixed(
             "difference",
             Expr::step(Op::Subtract, last.expr.clone(), Expr::constant(1)),
             0.9,
@@ -225,12 +235,12 @@ pub(super) fn difference(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
     }
     let values = f.state.back(1).is_some() && !new_year;
     let both = values
-        && (last.is_look_up() && f.state.back(1).is_some_and(Turn::is_look_up)
+        && (last.is_look_up() && f.state.back(1).is_some_and(EarlierTurn::is_look_up)
             || asked.says(&["these", "those", "two", "both", "them", "net difference"]));
-    let look_ups = last.is_look_up() && f.state.back(1).is_some_and(Turn::is_look_up);
+    let look_ups = last.is_look_up() && f.state.back(1).is_some_and(EarlierTurn::is_look_up);
     if both && (f.refers || asked.points_to_span() && look_ups) {
         let (late, early) = two_values(f)?;
-        return Some(Plan::fixed(
+        return Some(ProgramPlan::fixed(
             "difference",
             Expr::step(Op::Subtract, late, early),
             0.9,
@@ -240,7 +250,7 @@ pub(super) fn difference(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
     let start = asked.says(&["initial", "original", "invested", "originally"])
         || asked.says(&["investment"]) && asked.says(&["100", "$100"]);
     if templates::starts_at_hundred(f.facts) && last.is_look_up() && start {
-        return Some(Plan::fixed(
+        return Some(ProgramPlan::fixed(
             "difference",
             Expr::step(Op::Subtract, last.expr.clone(), Expr::constant(100)),
             0.9,
@@ -266,7 +276,7 @@ pub(super) fn difference(f: &Follow<'_>, last: &Turn) -> Option<Plan> {
 
 /// Two operands as a follow-up names them; if both point to the same turn, a
 /// mere pronoun is the turn before it.
-pub(super) fn pair(f: &Follow<'_>, a: &str, b: &str) -> (Operand, Operand) {
+pub(super) fn pair(f: &FollowUp<'_>, a: &str, b: &str) -> (Operand, Operand) {
     let one = resolve(f, a);
     let two = resolve(f, b);
     if let (Operand::Known(x), Operand::Known(y)) = (&one, &two)
@@ -274,7 +284,7 @@ pub(super) fn pair(f: &Follow<'_>, a: &str, b: &str) -> (Operand, Operand) {
     {
         let open = |text: &str| Operand::Open(Box::new(query(f.facts, f.asked, text, f.context)));
         let before = f.state.back(1).map(|t| Operand::Known(t.expr.clone()));
-        let definite = Asked::read(b).says(&["that", "this", "those", "these"]);
+        let definite = Wording::read(b).says(&["that", "this", "those", "these"]);
         return match (span(a).names(), span(b).names()) {
             (false, true) if !definite => (one, open(b)),
             (false, true) => match before {

@@ -3,13 +3,13 @@
 
 use finqa_core::question::Document;
 
-use super::solve::EvidenceRef;
+use super::analyst::EvidenceRef;
 use crate::offline::expr::{Expr, Leaf, Op};
-use crate::offline::reading::facts::{Fact, Facts, Place};
+use crate::offline::reading::facts::{Fact, FactPlace, Facts};
 
 /// A page as read and as filed: people are told its own words.
 #[derive(Clone, Copy)]
-pub(crate) struct Described<'a> {
+pub(crate) struct DescribedPage<'a> {
     /// As read.
     pub facts: &'a Facts,
     /// As filed.
@@ -17,10 +17,10 @@ pub(crate) struct Described<'a> {
 }
 
 /// The words of a fact's place: `net revenue, 2009`.
-fn fact_label(page: Described<'_>, fact: &Fact) -> String {
+fn fact_label(page: DescribedPage<'_>, fact: &Fact) -> String {
     let facts = page.facts;
     let mut label = match fact.place {
-        Place::Cell { row, col } => {
+        FactPlace::Cell { row, col } => {
             let row = facts
                 .rows
                 .get(row)
@@ -39,7 +39,7 @@ fn fact_label(page: Described<'_>, fact: &Fact) -> String {
                 (true, _) => column.to_owned(),
             }
         }
-        Place::Text { filed, .. } => {
+        FactPlace::Text { filed, .. } => {
             let text = page.document.sentences().nth(filed.saturating_sub(1));
             let words = text.and_then(|text| words_before(text, &fact.literal));
             words.unwrap_or_default()
@@ -69,14 +69,14 @@ fn words_before(text: &str, literal: &str) -> Option<String> {
     Some(before.trim_end_matches(opens).to_owned()).filter(|words| !words.is_empty())
 }
 
-fn leaf_label(page: Described<'_>, leaf: &Leaf) -> String {
+fn leaf_label(page: DescribedPage<'_>, leaf: &Leaf) -> String {
     leaf.fact
         .and_then(|i| page.facts.all.get(i))
         .map_or_else(|| leaf.literal.to_string(), |fact| fact_label(page, fact))
 }
 
 /// What a value is, from its expression.
-pub(crate) fn label(page: Described<'_>, template: &str, expr: &Expr) -> String {
+pub(crate) fn label(page: DescribedPage<'_>, template: &str, expr: &Expr) -> String {
     match expr {
         Expr::Leaf(leaf) => leaf_label(page, leaf),
         Expr::Step(..) => {
@@ -93,7 +93,7 @@ pub(crate) fn label(page: Described<'_>, template: &str, expr: &Expr) -> String 
 }
 
 /// One sentence for every value read and every operation, in order.
-pub(crate) fn steps(page: Described<'_>, expr: &Expr) -> Vec<String> {
+pub(crate) fn steps(page: DescribedPage<'_>, expr: &Expr) -> Vec<String> {
     let mut out = Vec::new();
     for leaf in expr.leaves() {
         let Some(fact) = leaf.fact.and_then(|i| page.facts.all.get(i)) else {
