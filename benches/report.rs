@@ -23,8 +23,8 @@ use std::time::Instant;
 
 use convfinqa::analysis::{Answered, Answers, analyze};
 use convfinqa::dataset::{self, Source};
-use convfinqa::output::Tally;
 use convfinqa::output::report::{Pages, Report, causes_of};
+use convfinqa::run::Tally;
 use convfinqa::run::{Journal, Mode};
 use convfinqa::score::Rule;
 use finqa_agents::models::{ChatModel, ChatRequest};

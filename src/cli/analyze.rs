@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use crate::analysis::{Answers, analyze};
-use crate::dataset::{self, Dataset, Source};
+use crate::dataset::load_named;
 use crate::output::terminal::{Look, analysis_tables};
-use crate::output::{answers_at, write_misses};
+use crate::output::write_misses;
+use crate::run::answers_at;
 use crate::score::{Rule, ScoreError};
 
 use super::{Exit, stdout};
@@ -41,7 +42,7 @@ pub struct Args {
 /// # Errors
 /// Answers or records that cannot be read, a CSV that cannot be written.
 pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
-    let dataset = records(args.data_path.as_deref())?;
+    let dataset = load_named(args.data_path.as_deref())?;
     let answers = Answers::open(&answers_at(&args.file, &args.output)?, dataset.as_ref())?;
     if let Some(reason) = &answers.no_records {
         without_records(reason);
@@ -92,16 +93,4 @@ impl From<RuleName> for Rule {
             RuleName::Ex => Self::ExecutionAccuracy,
         }
     }
-}
-
-/// The records at `path`, or the built-in sample by its name.
-///
-/// # Errors
-/// Records that cannot be read.
-pub fn records(path: Option<&str>) -> Result<Option<Dataset>, dataset::DatasetError> {
-    path.map(|path| match path {
-        "sample" => dataset::sample(),
-        path => dataset::load(&Source::Path(path.into())),
-    })
-    .transpose()
 }

@@ -12,11 +12,12 @@ use tracing::Instrument;
 use crate::dataset::{self, Document, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey};
 use crate::output::AnswerView;
 use crate::output::terminal::{LeftOut, ProgressOptions, Voice, answer_text};
+use crate::run::pipeline::{advice, answering};
 use finqa_agents::agents::{CallMemory, Interruption, Pair, own_history, trace};
 use finqa_agents::models::{CallEvent, Observer, Stop};
 
 use super::args::PairArgs;
-use super::{Exit, Failure, provider, settings, signals, stdout, telemetry};
+use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry};
 
 /// Arguments of `ask`.
 #[derive(clap::Args, Debug)]
@@ -69,7 +70,8 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
     for note in &own.notes {
         voice.say(&format!("note: {note}"));
     }
-    for line in provider::advice(&settings) {
+    let variables = dotenv::variables();
+    for line in advice(&settings, &variables) {
         voice.say(&line);
     }
     let told = voice.clone();
@@ -82,7 +84,7 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
             ));
         }
     });
-    let answering = provider::answering(&settings, observer)?;
+    let answering = answering(&settings, &variables, observer)?;
     if let Some(notice) = &answering.notice {
         voice.warn(notice);
     }

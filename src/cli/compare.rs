@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use crate::analysis::{Answers, Origin, compare};
-use crate::output::answers_at;
+use crate::dataset::load_named;
 use crate::output::report::ComparisonPage;
 use crate::output::terminal::{Look, comparison_tables};
+use crate::run::answers_at;
 
-use super::analyze::{RuleName, records, without_records};
+use super::analyze::{RuleName, without_records};
 use super::{Exit, stdout};
 
 /// Arguments of `compare`.
@@ -44,7 +45,7 @@ pub struct Args {
 /// Answers that cannot be read, or that are not about the same questions; a
 /// page that cannot be written.
 pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
-    let dataset = records(args.data_path.as_deref())?;
+    let dataset = load_named(args.data_path.as_deref())?;
     let open = |named| -> anyhow::Result<Answers> {
         let path = answers_at(named, &args.output)?;
         Ok(Answers::open(&path, dataset.as_ref())?)

@@ -1,4 +1,4 @@
-//! The variables of `.env`.
+//! The variables of the environment and of `.env`.
 
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -6,6 +6,7 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::sync::OnceLock;
 
+use crate::config::Variables;
 use finqa_core::files;
 
 use super::{Exit, Failure};
@@ -48,6 +49,18 @@ pub fn load() -> anyhow::Result<()> {
     dotenvy::from_read(text).map_err(|_| unreadable(line.get()))?;
     let _ = NAMES.set(given);
     Ok(())
+}
+
+/// The variable as set in the environment or in `.env`; empty is unset.
+pub fn variable(name: &str) -> Option<String> {
+    std::env::var(name)
+        .ok()
+        .filter(|value| !value.trim().is_empty())
+}
+
+/// The variables as the library gets them.
+pub fn variables() -> Variables {
+    Variables::new(variable).with_file(gave)
 }
 
 /// Whether the value of the variable is that in `.env`.

@@ -9,7 +9,7 @@ use crate::output::OutputError;
 use crate::output::mlflow::MlflowError;
 use crate::output::terminal::harmless;
 use crate::play::PlayError;
-use crate::run::{JournalError, LockError, PlanError, RunError};
+use crate::run::{FolderError, JournalError, LockError, PipelineError, PlanError};
 use crate::score::ScoreError;
 use crate::telemetry::TelemetryError;
 use finqa_agents::models::{ErrorKind, ModelError, SettingsError};
@@ -157,8 +157,19 @@ pub fn classify(error: &anyhow::Error) -> Exit {
                 Exit::Provider
             };
         }
-        if cause.is::<RunError>()
-            || cause.is::<JournalError>()
+        match cause.downcast_ref::<PipelineError>() {
+            Some(PipelineError::NoData) => return Exit::Data,
+            Some(
+                PipelineError::TextWithoutModel
+                | PipelineError::OtherVersion { .. }
+                | PipelineError::ChangedSettings { .. }
+                | PipelineError::ChangedInputs { .. },
+            ) => return Exit::Usage,
+            // The cause below it decides.
+            Some(_) | None => {}
+        }
+        if cause.is::<JournalError>()
+            || cause.is::<FolderError>()
             || cause.is::<LockError>()
             || cause.is::<OutputError>()
         {

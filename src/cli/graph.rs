@@ -1,7 +1,6 @@
 //! `convfinqa graph`: the agents' state machine, drawn from the object that runs.
 
 use crate::output::mlflow::Drawings;
-use finqa_agents::agents::{Backend, Pair, PairOptions};
 
 use super::{Exit, stdout};
 
@@ -25,7 +24,7 @@ enum Format {
 /// # Errors
 /// Only if the wiring itself were wrong.
 pub fn execute(args: &Args) -> anyhow::Result<Exit> {
-    let drawings = drawings()?;
+    let drawings = Drawings::of_agents()?;
     let drawing = match args.format {
         Format::Mermaid => drawings.mermaid,
         Format::Dot => drawings.dot,
@@ -33,18 +32,4 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
     };
     stdout::print(|out| writeln!(out, "{}", drawing.trim_end()))?;
     Ok(Exit::Done)
-}
-
-/// The graph in every language, from the object that runs.
-///
-/// # Errors
-/// Only if the wiring itself were wrong.
-pub(super) fn drawings() -> anyhow::Result<Drawings> {
-    let pair = Pair::new(&PairOptions::new(Backend::Offline))?;
-    let graph = pair.graph();
-    Ok(Drawings {
-        mermaid: graph.mermaid(),
-        dot: graph.dot(),
-        svg: graph.svg(),
-    })
 }

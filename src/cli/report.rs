@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::output::{OutputError, RunFolder};
-use crate::run::{Journal, RunLock};
+use crate::output::OutputError;
+use crate::run::pipeline::{write_report, write_results};
+use crate::run::{Journal, RunFolder, RunLock};
 
-use super::results::{write_report, write_results};
 use super::{Exit, Failure, stdout};
 
 /// Arguments of `report`.
@@ -47,7 +47,7 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
             let error = |error| Failure::new(Exit::Usage, format!("{}: {error}", into.display()));
             std::fs::create_dir_all(into).map_err(error)?;
             write_results(into, &journal, records, None).map_err(elsewhere)?;
-            into.join("report.html")
+            into.join(RunFolder::REPORT)
         }
         None => {
             // Its own files would be overwritten by older ones.
@@ -62,15 +62,15 @@ pub fn execute(args: &Args) -> anyhow::Result<Exit> {
 
 /// What to do about a file that cannot be written: here `--output` says where the
 /// runs are, and not where files are written.
-fn elsewhere(error: anyhow::Error) -> anyhow::Error {
-    match error.downcast_ref::<OutputError>() {
-        Some(OutputError::Write { path, source }) => {
+fn elsewhere(error: OutputError) -> anyhow::Error {
+    match error {
+        OutputError::Write { path, source } => {
             let path = path.display();
             let line =
                 format!("cannot write {path}: {source}; --to DIR writes the files elsewhere");
             Failure::new(Exit::Usage, line).into()
         }
-        _ => error,
+        error => error.into(),
     }
 }
 

@@ -4,28 +4,20 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use anyhow::Context;
-use tokio::sync::mpsc;
 
 use crate::config::Settings;
-use crate::dataset::Dataset;
-use crate::output::mlflow::{Ending, Sent, Sidecar};
+use crate::output;
+use crate::output::mlflow::Sent;
 use crate::output::terminal::{Look, Progress, ProgressOptions, Voice, summary_tables};
-use crate::output::{self, RunFolder, Summary};
-use crate::run::{Event, Finish, Identity, Journal, JournalError, Plan, RunError, Scheduler};
-use crate::telemetry::Telemetry;
-use finqa_agents::agents::Pair;
-use finqa_agents::models::{CallEvent, Observer, PriceOf, Stop};
-use finqa_agents::solve::Solver;
+use crate::run::pipeline::has_result;
+use crate::run::{
+    Finish, JournalError, Notice, PipelineError, Resumed, Run, RunContext, RunFolder, RunResults,
+    Summary, Tracking,
+};
+use finqa_agents::models::Stop;
 
 use super::args::RunArgs;
-use super::provider::{self, Answering};
-use super::results::{has_result, write_results};
-use super::resume::{self, HeldRun, Resumed};
-use super::tracking::{self, Tracking};
-use super::{Exit, Failure, settings, signals, stdout, telemetry};
-
-/// Events that may wait for the display before questions wait for it.
-const EVENT_QUEUE: usize = 1024;
+use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry, tracking};
 
 /// Runs the main job.
 ///
@@ -38,7 +30,7 @@ pub fn execute(args: &RunArgs, look: Look) -> anyhow::Result<Exit> {
         None => None,
         Some(run) => {
             let resumed = Resumed::open(&settings.output, run, args.allow_version)?;
-            let own = settings::load_resumed(resume::own_settings(&resumed.run.meta), args, file)?;
+            let own = settings::load_resumed(resumed.settings(), args, file)?;
             settings = Settings {
                 output: settings.output,
                 ..own
@@ -67,12 +59,26 @@ async fn main_job(
         logged: telemetry::is_logged(settings.log),
     };
     let progress = Progress::new(options);
-    let tracking = tracking::tracking(&settings)?;
+    let variables = dotenv::variables();
+    let tracking = Tracking::of(&settings, &variables)?;
     let place = telemetry::Place::Run {
         tracked: matches!(tracking, Tracking::On(_)),
     };
     let traces = telemetry::start(&settings, place, &progress.voice())?;
-    let ended = traced_job(args, settings, resumed, tracking, progress, &traces, look).await;
+    let voice = progress.voice();
+    let context = RunContext {
+        resumed,
+        variables,
+        tracking,
+        traces: traces.clone(),
+        notify: Arc::new(move |notice| match notice {
+            Notice::Note(line) => voice.say(&line),
+            Notice::Warning(line) => voice.warn(&line),
+        }),
+        stop: Stop::default(),
+        commit: tracking::commit(),
+    };
+    let ended = traced_job(args, &settings, context, progress, look).await;
     // Whatever the end, what was recorded is delivered.
     traces.finish().await;
     ended
@@ -80,205 +86,55 @@ async fn main_job(
 
 async fn traced_job(
     args: &RunArgs,
-    settings: Settings,
-    resumed: Option<Resumed>,
-    tracking: Tracking,
+    settings: &Settings,
+    context: RunContext,
     mut progress: Progress,
-    traces: &Telemetry,
     look: Look,
 ) -> anyhow::Result<Exit> {
-    let (events, mut received) = mpsc::channel(EVENT_QUEUE);
-    let retries = events.clone();
-    let observer: Observer = Arc::new(move |_node, event| {
-        if let CallEvent::Retry(notice) = event {
-            let reason = notice.words();
-            let event = Event::Retry {
-                attempt: notice.attempt,
-                delay: notice.delay,
-                reason,
-            };
-            // A slow display loses a notice, never a retry.
-            let _ = retries.try_send(event);
-        }
-    });
-    let Job {
-        run,
-        records,
-        asking,
-    } = prepare(&settings, resumed, observer, &progress)?;
-    let HeldRun {
-        folder,
-        journal,
-        meta,
-        lock: _lock,
-    } = run;
-    let sidecar = match tracking {
-        Tracking::Off => None,
-        Tracking::Unusable(line) => {
-            progress.say(&line);
-            None
-        }
-        Tracking::On(server) => {
-            // Not through the loop below: that ends with the last question, and the
-            // reason may come after it.
-            let voice = progress.voice();
-            let say = Box::new(move |line: String| voice.say(&line));
-            Some(Sidecar::start(server, folder.path(), meta.total, say))
-        }
-    };
-    traces.write_to(&folder.file("traces.jsonl"))?;
-
-    let stop = Stop::default();
-    let give_up = stop.abort.clone();
+    let stop = context.stop.clone();
+    let mut run = Run::start(settings, context).await?;
     let voice = progress.voice();
-    signals::listen(stop.clone(), move |line| voice.say(line));
-    let running = asking.map(|asking| {
-        let scheduler = Scheduler {
-            plan: asking.plan,
-            solver: asking.solver,
-            concurrency: settings.concurrency.unwrap_or(asking.concurrency),
-            price: asking.price,
-            stop,
-        };
-        tokio::spawn(scheduler.run(journal, events.clone()))
-    });
-    drop(events);
-    while let Some(event) = received.recv().await {
-        if let Some(sidecar) = &sidecar {
-            sidecar.on(&event);
-        }
+    signals::listen(stop, move |line| voice.say(line));
+    while let Some(event) = run.next().await {
         progress.on(&event);
     }
-    let finish = match running {
-        Some(run) => run.await.context("the run's task failed")?,
-        None => Ok(Finish::Complete),
-    };
-    traces.flush();
-    // Whatever ended the run, what it has is written out before anything else;
-    // what ended it is what the user is told first.
-    let written = written(&folder, records.as_ref().map_err(String::as_str));
-    let finish = finish.map_err(stopped)?;
-    let (journal, summary) = written.context(
-        "the answers are kept, but not every file is written; --resume writes what is missing",
-    )?;
-    let sent = match sidecar {
-        Some(sidecar) => Some(sidecar.finish(ending(&finish, &summary)?, give_up).await),
-        None => None,
-    };
-    let exit = write_for_ci(args, &journal, records.as_ref(), &summary)
-        .and_then(|()| exit_of(args, finish, &summary));
-    let printed = report(args, &folder, &summary, look);
-    if let Some(sent) = sent {
-        tell(args, &progress.voice(), &summary, sent.as_ref());
+    let results = run.finish().await.map_err(with_hint)?;
+    let exit = write_for_ci(args, &results).and_then(|()| exit_of(args, &results));
+    let printed = report(args, &results.folder, &results.summary, look);
+    if let Some(sent) = &results.tracked {
+        tell(args, &progress.voice(), &results.summary, sent.as_ref());
     }
     let exit = exit?;
     printed?;
     Ok(exit)
 }
 
-/// What this process does for a run.
-struct Job {
-    run: HeldRun,
-    /// The records, or why they are not at hand.
-    records: Result<Dataset, String>,
-    /// What is asked, unless every question is answered already.
-    asking: Option<Asking>,
-}
-
-struct Asking {
-    plan: Plan,
-    solver: Arc<dyn Solver>,
-    /// Conversations in flight at a time, if the settings do not say.
-    concurrency: usize,
-    price: PriceOf,
-}
-
-fn prepare(
-    settings: &Settings,
-    resumed: Option<Resumed>,
-    observer: Observer,
-    progress: &Progress,
-) -> anyhow::Result<Job> {
-    let resumed = match resumed {
-        Some(resumed) if resumed.is_answered()? => {
-            let (run, records) = resumed.into_answered(settings)?;
-            progress.say(&format!(
-                "every question of run {} is answered; writing its files",
-                run.meta.id
-            ));
-            return Ok(Job {
-                records,
-                run,
-                asking: None,
-            });
+/// What to do about a run that could not be finished.
+fn with_hint(error: PipelineError) -> anyhow::Error {
+    let hint = match &error {
+        PipelineError::Stopped(JournalError::Gone { .. }) => None,
+        PipelineError::Stopped(_) => {
+            Some("the run stopped; what is answered is kept, --resume continues from there")
         }
-        resumed => resumed,
+        PipelineError::Unwritten(_) => Some(
+            "the answers are kept, but not every file is written; --resume writes what is missing",
+        ),
+        _ => None,
     };
-    let answering = provider::answering(settings, observer)?;
-    if let Some(notice) = &answering.notice {
-        progress.voice().warn(notice);
-    }
-    for line in provider::advice(settings) {
-        progress.say(&line);
-    }
-    let located = resumed.as_ref().map(|resumed| resumed.located(settings));
-    let dataset = provider::records(
-        located.as_ref().unwrap_or(settings),
-        answering.is_remote(),
-        |line| progress.say(line),
-    )?;
-    let plan = Plan::new(&dataset, settings.mode, settings.history, settings.epochs)?;
-    let identity = identity(settings, &answering, &dataset, &plan);
-    let run = match resumed {
-        Some(resumed) => resumed.into_continued(settings, &identity)?,
-        None => {
-            if let Some(line) = resume::unfinished(&settings.output, &identity) {
-                progress.say(&line);
-            }
-            resume::begin(settings, identity, &answering, &dataset, &plan)?
-        }
-    };
-    Ok(Job {
-        run,
-        records: Ok(dataset),
-        asking: Some(Asking {
-            plan,
-            solver: Arc::new(Pair::new(&answering.pair)?),
-            concurrency: answering.default_concurrency(),
-            price: answering.price(),
-        }),
-    })
-}
-
-/// The run's files, made from its journal.
-fn written(
-    folder: &RunFolder,
-    records: Result<&Dataset, &str>,
-) -> anyhow::Result<(Journal, Summary)> {
-    let journal = Journal::read(&folder.journal())?;
-    let last = folder.last_csv();
-    let summary = write_results(folder.path(), &journal, records, Some(&last))?;
-    Ok((journal, summary))
-}
-
-/// Why a run stopped, and what is left of it.
-fn stopped(error: RunError) -> anyhow::Error {
-    let is_gone = matches!(error, RunError::Journal(JournalError::Gone { .. }));
     let error = anyhow::Error::from(error);
-    if is_gone {
-        return error;
+    match hint {
+        Some(hint) => error.context(hint),
+        None => error,
     }
-    error.context("the run stopped; what is answered is kept, --resume continues from there")
 }
 
-/// The files that were asked for beside the run's own.
-fn write_for_ci(
-    args: &RunArgs,
-    journal: &Journal,
-    records: Result<&Dataset, &String>,
-    summary: &Summary,
-) -> anyhow::Result<()> {
+/// The files that were asked for in addition to the run's own.
+fn write_for_ci(args: &RunArgs, results: &RunResults) -> anyhow::Result<()> {
+    let RunResults {
+        journal, summary, ..
+    } = results;
     if let Some(path) = &args.export_predictions {
+        let records = results.records.as_ref();
         let dataset = records.map_err(|reason| Failure::new(Exit::Data, reason.as_str()))?;
         output::write_leaderboard(path, journal, dataset)?;
     }
@@ -291,17 +147,17 @@ fn write_for_ci(
 }
 
 /// How the program ends.
-fn exit_of(args: &RunArgs, finish: Finish, summary: &Summary) -> anyhow::Result<Exit> {
-    match finish {
+fn exit_of(args: &RunArgs, results: &RunResults) -> anyhow::Result<Exit> {
+    match &results.finish {
         Finish::Complete => {
-            args.gate.hold(&summary.scores.rates)?;
-            if summary.unanswered() > 0 {
+            args.gate.hold(&results.summary.scores.rates)?;
+            if results.summary.unanswered() > 0 {
                 Ok(Exit::Unanswered)
             } else {
                 Ok(Exit::Done)
             }
         }
-        unfinished => exit_of_unfinished(unfinished).map_err(Into::into),
+        unfinished => exit_of_unfinished(unfinished.clone()).map_err(Into::into),
     }
 }
 
@@ -320,18 +176,6 @@ fn exit_of_unfinished(finish: Finish) -> Result<Exit, Failure> {
             ),
         )),
     }
-}
-
-/// What a tracking server is told at the end.
-///
-/// # Errors
-/// Only if the wiring of the agents were wrong.
-pub(super) fn ending(finish: &Finish, summary: &Summary) -> anyhow::Result<Ending> {
-    Ok(Ending {
-        finish: finish.clone(),
-        summary: summary.clone(),
-        drawings: super::graph::drawings()?,
-    })
 }
 
 /// Says where the run is seen, or what is missing there. This is beside the
@@ -353,22 +197,6 @@ fn tell(args: &RunArgs, voice: &Voice, summary: &Summary, sent: Option<&Sent>) {
     }
 }
 
-fn identity(
-    settings: &Settings,
-    answering: &Answering,
-    dataset: &Dataset,
-    plan: &Plan,
-) -> Identity {
-    Identity {
-        model: answering.name.clone(),
-        critic: answering.critic_name.clone(),
-        data: dataset.hash.clone(),
-        prompts: answering.pair.prompts.hash(),
-        plan: plan.hash(),
-        settings: settings.deciding(),
-    }
-}
-
 fn report(
     args: &RunArgs,
     folder: &RunFolder,
@@ -378,7 +206,7 @@ fn report(
     let run = folder.path();
     let csv = match has_result(summary) {
         true => folder.last_csv(),
-        false => folder.file("output.csv"),
+        false => folder.file(RunFolder::CSV),
     };
     if args.json {
         stdout::print_json(summary)?;

@@ -3,8 +3,8 @@
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-use crate::output::RunFolder;
 use crate::output::terminal::{Look, runs_list};
+use crate::run::RunFolder;
 
 use super::{Exit, stdout};
 

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use crate::analysis::{Answers, records_behind};
-use crate::output::answers_at;
+use crate::dataset::load_named;
 use crate::output::terminal::{Look, scorecard_tables};
+use crate::run::answers_at;
 use crate::score::files::{read_predictions, rescore};
 use crate::score::{ScoreError, Scorecard, ScoredRow};
 
@@ -37,7 +38,7 @@ pub struct Args {
 /// below `--fail-under`.
 pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
     let named = answers_at(&args.file, &args.output)?;
-    let given = super::analyze::records(args.data_path.as_deref())?;
+    let given = load_named(args.data_path.as_deref())?;
     let scored: Vec<ScoredRow> = if named.join("journal.sqlite").is_file() {
         // The journal holds what the run's files are made from.
         let answers = Answers::open(&named, given.as_ref())?;

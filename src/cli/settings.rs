@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::config::{Layers, Origin, Settings, unknown_variable};
 
-use super::{Exit, Failure, dotenv, provider};
+use super::{Exit, Failure, dotenv};
 
 /// The settings that `flags`, which serialise as a layer of them, come to over
 /// the environment and the file `named`, or `convfinqa.toml` if it is there.
@@ -16,7 +16,7 @@ use super::{Exit, Failure, dotenv, provider};
 /// # Errors
 /// One line that names the layer and the setting.
 pub fn load(flags: &impl Serialize, named: Option<&Path>) -> anyhow::Result<Settings> {
-    load_by(flags, named, &provider::variable)
+    load_by(flags, named, &dotenv::variable)
 }
 
 /// The same, with `variable` in the place of the environment; it is asked once
@@ -77,14 +77,6 @@ pub fn refuse_unknown_variables() -> Result<(), Failure> {
         let line = format!("environment (CONVFINQA_*): {line}");
         Err(Failure::new(Exit::Usage, line))
     })
-}
-
-/// The settings of a run as it was started.
-///
-/// # Errors
-/// A setting that this version does not know.
-pub fn of_run(own: toml::Table) -> anyhow::Result<Settings> {
-    Ok(Layers::default().table(own, Origin::Run)?.settings()?)
 }
 
 /// The settings of a run that is resumed: its `own`, in the place of defaults,

@@ -13,7 +13,7 @@ use crate::telemetry::{self, LogFormat, LogOptions, Options, Otlp, Telemetry};
 use finqa_agents::models::{Endpoint, http_client};
 
 use super::args::LogArgs;
-use super::provider::variable;
+use super::dotenv::variable;
 use super::{Exit, Failure};
 
 /// For one request to a collector, where no variable says otherwise.

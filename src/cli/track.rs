@@ -4,13 +4,12 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 
-use crate::output::RunFolder;
-use crate::output::mlflow::{self, Delivered, Delivery, MlflowError, Record};
-use crate::run::{Finish, Journal, RunLock, Status};
+use crate::output::mlflow::{self, Delivered, Delivery, Drawings, Ending, MlflowError, Record};
+use crate::run::pipeline::{experiment, server, write_results};
+use crate::run::{Finish, Journal, RunFolder, RunLock, Status};
 use finqa_core::secrets::{HIDDEN, shown_address};
 
-use super::provider::variable;
-use super::{Exit, Failure, exit, results, run, stdout, tracking};
+use super::{Exit, Failure, dotenv, exit, stdout, tracking};
 
 /// Commands of `track`.
 #[derive(Debug, clap::Subcommand)]
@@ -148,6 +147,7 @@ async fn deliver(args: &SyncArgs, folder: &RunFolder) -> anyhow::Result<Delivere
     let journal = Journal::read(&folder.journal())?;
     let meta = journal.meta()?;
     let record = Record::read(folder.path())?;
+    let variables = dotenv::variables();
     let set = |key: &str| meta.settings.get(key).and_then(toml::Value::as_str);
     // An address whose key was not kept leads nowhere.
     let whole = |uri: &str| !uri.contains(HIDDEN);
@@ -160,7 +160,7 @@ async fn deliver(args: &SyncArgs, folder: &RunFolder) -> anyhow::Result<Delivere
             uri.filter(|uri| whole(uri))
         })
         .or_else(|| own.map(str::to_owned))
-        .or_else(|| variable("MLFLOW_TRACKING_URI"))
+        .or_else(|| variables.get("MLFLOW_TRACKING_URI"))
         .ok_or_else(|| {
             Failure::new(
                 Exit::Usage,
@@ -171,20 +171,26 @@ async fn deliver(args: &SyncArgs, folder: &RunFolder) -> anyhow::Result<Delivere
         .experiment
         .clone()
         .or_else(|| record.map(|record| record.experiment))
-        .unwrap_or_else(|| tracking::experiment(set("experiment")));
-    let allow_http =
-        args.allow_http || variable("CONVFINQA_ALLOW_HTTP").is_some_and(|set| set.trim() == "true");
-    let server = tracking::server(&uri, &experiment, allow_http)?;
+        .unwrap_or_else(|| experiment(set("experiment"), &variables));
+    let allow_http = args.allow_http
+        || variables
+            .get("CONVFINQA_ALLOW_HTTP")
+            .is_some_and(|set| set.trim() == "true");
+    let server = server(&uri, &experiment, allow_http, &variables)?;
     // Held from here on: a run that still goes on is not touched.
     let mut delivery = Delivery::open(server, folder.path(), args.new)?;
     RunLock::check_free(folder.path())?;
     let records = meta.records();
     let records = records.as_ref().map_err(String::as_str);
-    let summary = results::write_results(folder.path(), &journal, records, None)?;
+    let summary = write_results(folder.path(), &journal, records, None)?;
     let finish = match journal.status()? {
         Status::Complete => Finish::Complete,
         Status::Unfinished => Finish::Interrupted,
     };
-    let ending = run::ending(&finish, &summary)?;
+    let ending = Ending {
+        finish,
+        summary,
+        drawings: Drawings::of_agents()?,
+    };
     Ok(mlflow::finish(&mut delivery, &ending).await?)
 }

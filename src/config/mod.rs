@@ -8,7 +8,9 @@
 mod keys;
 mod layers;
 mod settings;
+mod variables;
 
 pub use keys::{Affects, Change, KEYS, Key, unknown_variable};
 pub use layers::{ConfigError, Layers, Origin};
 pub use settings::{Settings, TableStyle, Traces};
+pub use variables::Variables;

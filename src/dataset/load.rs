@@ -26,6 +26,17 @@ pub enum Source {
     Sample,
 }
 
+impl Source {
+    /// The file at a path, or the built-in sample by its name, `sample`.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        match name {
+            "sample" => Self::Sample,
+            path => Self::Path(path.into()),
+        }
+    }
+}
+
 impl std::fmt::Display for Source {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -79,6 +90,14 @@ pub fn sample() -> Result<Dataset, DatasetError> {
         invented: true,
         ..dataset
     })
+}
+
+/// The records of [`Source::named`], if one is named.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_named(name: Option<&str>) -> Result<Option<Dataset>, DatasetError> {
+    name.map(|name| load(&Source::named(name))).transpose()
 }
 
 /// Records from text in memory; `origin` names it in errors.

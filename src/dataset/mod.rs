@@ -22,7 +22,7 @@ mod types;
 
 pub use check::{Artefact, CheckReport, Finding, check};
 pub use error::DatasetError;
-pub use load::{Source, from_str, load, load_sound, sample};
+pub use load::{Source, from_str, load, load_named, load_sound, sample};
 pub use own::{OwnDocument, OwnError, read_own, read_parts};
 pub use published::published;
 pub use select::{RecordRange, Selection, select};

@@ -9,7 +9,7 @@ use crate::score::Scores;
 use crate::score::files::cell;
 use finqa_agents::agents::Settled;
 
-use super::folder::{OutputError, Staged};
+use super::staged::{OutputError, Staged};
 
 /// The columns, in order.
 pub const COLUMNS: &[&str] = &[

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::run::Row;
 use finqa_agents::agents::Call;
 
-use super::folder::{OutputError, Staged};
+use super::staged::{OutputError, Staged};
 
 /// A line: the row and, beside it, its calls, which the row leaves to the journal.
 #[derive(Serialize)]

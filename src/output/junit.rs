@@ -9,7 +9,7 @@ use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use crate::dataset::Outcome;
 use crate::score::{Rule, ScoredRow};
 
-use super::folder::{OutputError, write_atomic};
+use super::staged::{OutputError, write_atomic};
 
 /// Characters of a text in the file; the run's journal has the rest.
 const SHOWN: usize = 2000;

@@ -11,7 +11,7 @@ use finqa_core::number::{Value, round5};
 use finqa_core::program::official::{Dialect, evaluate};
 use finqa_core::program::tokens::tokenise;
 
-use super::folder::{OutputError, write_atomic};
+use super::staged::{OutputError, write_atomic};
 
 #[derive(Serialize)]
 struct Prediction {

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::analysis::Miss;
 use crate::score::files::cell;
 
-use super::folder::{OutputError, write_atomic};
+use super::staged::{OutputError, write_atomic};
 
 /// The columns, in order.
 const COLUMNS: [&str; 13] = [

@@ -4,14 +4,13 @@
 
 mod answer;
 mod csv;
-mod folder;
 mod jsonl;
 mod junit;
 mod leaderboard;
 mod misses;
 pub mod mlflow;
 pub mod report;
-mod runs;
+mod staged;
 mod summary;
 pub mod terminal;
 
@@ -19,13 +18,12 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
 
 pub use answer::AnswerView;
 pub use csv::{COLUMNS, CsvFile, write_rows};
-pub use folder::{OutputError, RunFolder, copy};
 pub use jsonl::Transcripts;
 pub use junit::write_junit;
 pub use leaderboard::write_leaderboard;
 pub use misses::write_misses;
-pub use runs::{RunState, Stage, answers_at};
-pub use summary::{Spent, Summary, Tally, summarise, write_config, write_summary};
+pub use staged::{OutputError, copy};
+pub use summary::{write_config, write_summary};
 
 /// What is escaped in a segment of a URL's path: all but RFC 3986's unreserved.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC

@@ -1,20 +1,24 @@
 //! A run: its plan, the scheduler, the journal that makes it resumable, the
 //! events that every output consumes, and the summary.
 //!
-//! `run` knows no sink and no provider: `cli` wires both.
+//! [`Run`] is the whole of it as a library call; only `pipeline`, where it lives,
+//! knows the outputs.
 
 mod agreement;
 mod effect;
 mod event;
+mod folder;
 mod health;
 mod identity;
 pub mod journal;
 mod lock;
+pub mod pipeline;
 mod plan;
 mod records;
 mod replay;
 mod row;
 mod scheduler;
+mod summary;
 mod trace;
 mod worker;
 mod writer;
@@ -22,9 +26,15 @@ mod writer;
 pub use agreement::Agreement;
 pub use effect::CriticEffect;
 pub use event::{Event, Finish};
+pub use folder::{FolderError, RunFolder, RunState, Stage, answers_at};
 pub use identity::{Identity, RunMeta};
 pub use journal::{Journal, JournalError, Status};
 pub use lock::{Holder, LockError, RunLock};
+pub use pipeline::{
+    Job, Notice, Notify, PipelineError, Resumed, Run, RunContext, RunResults, Tracking,
+};
 pub use plan::{HistoryMode, Mode, Plan, PlanError, Planned};
 pub use row::{Row, Stamp};
-pub use scheduler::{RunError, Scheduler};
+pub use scheduler::Scheduler;
+pub(crate) use summary::left_out_line;
+pub use summary::{Spent, Summary, Tally, summarise};

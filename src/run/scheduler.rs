@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use thiserror::Error;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::{JoinError, JoinSet};
 
@@ -24,14 +23,6 @@ use super::replay::{Replayed, replay};
 use super::trace::RunTrace;
 use super::worker::Worker;
 use super::writer;
-
-/// What ends a run early, other than the user or the provider.
-#[derive(Debug, Error)]
-pub enum RunError {
-    /// The journal cannot be read or written; what is in it stays.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-}
 
 /// A plan, ready to be run.
 pub struct Scheduler {
@@ -79,12 +70,12 @@ impl Scheduler {
     /// Runs to the end, or until stopped, telling `events` everything.
     ///
     /// # Errors
-    /// [`RunError`] if the journal fails; the run can be resumed from what it holds.
+    /// [`JournalError`] if the journal fails; the run can be resumed from what it holds.
     pub async fn run(
         self,
         journal: Journal,
         events: mpsc::Sender<Event>,
-    ) -> Result<Finish, RunError> {
+    ) -> Result<Finish, JournalError> {
         let started = Instant::now();
         let meta = Arc::new(journal.meta()?);
         let total = self.plan.total();
@@ -128,7 +119,7 @@ impl Scheduler {
         let left = total.saturating_sub(done.load(Ordering::Relaxed));
         let finish = match (written, passed.trouble) {
             (Err(panic), _) => Finish::Bug(panicked(&*panic)),
-            (Ok(Err(error)), _) => return Err(error.into()),
+            (Ok(Err(error)), _) => return Err(error),
             (Ok(Ok(())), Some(bug @ Finish::Bug(_))) => bug,
             _ if left == 0 => Finish::Complete,
             (Ok(Ok(())), Some(trouble)) => trouble,

@@ -59,7 +59,7 @@ pub struct Options {
 }
 
 /// What is installed; [`Telemetry::finish`] it before the process ends.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Telemetry {
     provider: Option<SdkTracerProvider>,
     file: Option<(Arc<OnceLock<FileTraces>>, Resource)>,

@@ -49,10 +49,18 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "output",
         &[
-            "run", "score", "dataset", "agents", "models", "analysis", "play",
+            "run", "score", "dataset", "agents", "models", "analysis", "graph", "play",
         ],
     ),
     ("analysis", &["dataset", "score", "run"]),
+    // A part of `run`, which uses it nowhere else.
+    (
+        "pipeline",
+        &[
+            "run", "dataset", "agents", "models", "prompt", "graph", "score", "config", "analysis",
+            "output", "solve",
+        ],
+    ),
     ("env_data", &["dataset", "data"]),
     (
         "play",
@@ -109,6 +117,10 @@ fn room_of(file: &Path) -> String {
         .iter()
         .find_map(|source| file.strip_prefix(source).ok())
         .unwrap();
+    let inside = match inside.strip_prefix("run/pipeline") {
+        Ok(_) => Path::new("pipeline"),
+        Err(_) => inside,
+    };
     let first = inside.components().next().unwrap();
     first
         .as_os_str()

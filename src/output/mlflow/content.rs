@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::output::Summary;
+use crate::run::Summary;
 use crate::run::{Finish, RunMeta};
 
 use super::wire::Entry;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::output::Summary;
+use crate::run::Summary;
 use crate::run::{Finish, Journal, RunMeta};
 
 use super::artifact::{Artifact, Content, encoded_path, proxy_path};

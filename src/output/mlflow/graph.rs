@@ -1,5 +1,8 @@
 //! The agents' state machine as files, drawn from the object that runs.
 
+use finqa_agents::agents::{Backend, Pair, PairOptions};
+use finqa_agents::graph::GraphError;
+
 /// The same graph in three languages.
 #[derive(Clone, Debug, Default)]
 pub struct Drawings {
@@ -9,4 +12,20 @@ pub struct Drawings {
     pub dot: String,
     /// A picture, which MLflow's pages show.
     pub svg: String,
+}
+
+impl Drawings {
+    /// Draws the graph of analyst and critic.
+    ///
+    /// # Errors
+    /// Only if the wiring itself were wrong.
+    pub fn of_agents() -> Result<Self, GraphError> {
+        let pair = Pair::new(&PairOptions::new(Backend::Offline))?;
+        let graph = pair.graph();
+        Ok(Self {
+            mermaid: graph.mermaid(),
+            dot: graph.dot(),
+            svg: graph.svg(),
+        })
+    }
 }

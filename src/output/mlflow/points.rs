@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 
-use crate::output::Summary;
+use crate::run::Summary;
 use crate::run::{Row, RunMeta, Stamp};
 use finqa_core::stats::Rate;
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::output::OutputError;
-use crate::output::folder::write_atomic;
+use crate::output::staged::write_atomic;
 use finqa_core::files;
 
 use super::error::MlflowError;

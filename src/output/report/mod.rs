@@ -29,8 +29,8 @@ use crate::analysis::Miss;
 use crate::dataset::QuestionKey;
 use crate::run::Row;
 
-use super::Summary;
-use super::folder::{OutputError, write_atomic};
+use super::staged::{OutputError, write_atomic};
+use crate::run::Summary;
 use detail::Details;
 use elements::{Elements, Store};
 use glance::{Glance, Index};

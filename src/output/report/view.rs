@@ -3,9 +3,9 @@
 use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 
-use crate::output::Summary;
 use crate::output::terminal::rule_title;
 use crate::run::RunMeta;
+use crate::run::Summary;
 use crate::score::{Rates, Rule, Slice};
 use finqa_core::stats::LatencySummary;
 
@@ -42,7 +42,7 @@ pub(super) struct View<'a> {
     latency: Option<&'a LatencySummary>,
     latencies: Option<Histogram>,
     costs: Option<Histogram>,
-    spent: &'a crate::output::Spent,
+    spent: &'a crate::run::Spent,
     known_cost: f64,
     cost: String,
     left_out: Option<String>,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::output::summary::left_out_line;
+use crate::run::left_out_line;
 
 /// The settings of which it was said.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::output::{OutputError, RunState, Stage};
+use crate::run::{FolderError, RunState, Stage};
 
 use super::look::harmless;
 
@@ -12,7 +12,7 @@ const HEADER: [&str; 5] = ["run", "started", "model", "answered", "status"];
 /// line each. Where `width` columns do not hold the whole ids, only as much of
 /// them is shown as tells the runs apart, which names them too.
 #[must_use]
-pub fn runs_list(runs: &[(String, Result<RunState, OutputError>)], width: Option<usize>) -> String {
+pub fn runs_list(runs: &[(String, Result<RunState, FolderError>)], width: Option<usize>) -> String {
     let rows: Vec<_> = runs.iter().map(|(id, state)| row(id, state)).collect();
     let whole = columns(&rows);
     let widest = whole.lines().map(|line| line.chars().count()).max();
@@ -58,7 +58,7 @@ fn columns(runs: &[[String; HEADER.len()]]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn row(id: &str, state: &Result<RunState, OutputError>) -> [String; HEADER.len()] {
+fn row(id: &str, state: &Result<RunState, FolderError>) -> [String; HEADER.len()] {
     match state {
         Ok(RunState {
             meta,

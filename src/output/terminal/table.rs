@@ -2,7 +2,7 @@
 
 use comfy_table::{Attribute, Cell, CellAlignment, Table};
 
-use crate::output::Summary;
+use crate::run::Summary;
 use crate::score::{ConversationCard, Rates, Rule, Scorecard};
 use finqa_agents::models::NodeUsage;
 use finqa_core::stats::Rate;

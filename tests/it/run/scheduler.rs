@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use convfinqa::dataset::{self, Source};
-use convfinqa::output::{Summary, summarise};
 use convfinqa::run::{Event, Finish, HistoryMode, Journal, Mode, Plan, RunMeta, Scheduler, Status};
+use convfinqa::run::{Summary, summarise};
 use finqa_agents::agents::{Backend, CriticMode, Pair, PairOptions, Sampling};
 use finqa_agents::models::{
     ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, Feature, ModelError, Stop, Support, Usage,

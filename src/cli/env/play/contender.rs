@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use crate::cli::args::ModelArgs;
-use crate::cli::provider;
-use crate::config::Settings;
+use crate::cli::dotenv;
+use crate::config::{self, Settings};
 use crate::play::{Baseline, PlayError};
+use crate::run::pipeline::{is_remote, price, single};
 use finqa_agents::models::{ChatModel, Endpoint, Feature, Observer, PriceOf, Support};
 
 /// The environment's variables, with those of `OpenEnv`'s inference scripts in
@@ -22,8 +23,8 @@ impl Variables {
     }
 
     pub fn get(&self, name: &str) -> Option<String> {
-        let own = provider::variable(name);
-        let other = |name: &str| provider::variable(name);
+        let own = dotenv::variable(name);
+        let other = |name: &str| dotenv::variable(name);
         // A key is for the server that it stands beside.
         let by_api_base_url = !self.base_url_flag
             && other("CONVFINQA_BASE_URL").is_none()
@@ -57,12 +58,12 @@ pub(super) struct Contender {
 impl Contender {
     /// Whether calls leave this machine, and so may cost money.
     pub fn is_remote(&self) -> bool {
-        provider::is_remote(self.endpoint)
+        is_remote(self.endpoint)
     }
 
     /// What a reply costs: nothing offline, unknown where no price is listed.
     pub fn price(&self) -> PriceOf {
-        provider::price(self.endpoint)
+        price(self.endpoint)
     }
 }
 
@@ -72,7 +73,7 @@ impl Contender {
 /// A key or address that cannot work, a model that is known to take no tools.
 pub(super) fn contender(
     settings: &Settings,
-    variable: &dyn Fn(&str) -> Option<String>,
+    variables: &config::Variables,
     observer: &Observer,
 ) -> anyhow::Result<Contender> {
     if settings.is_offline() {
@@ -83,7 +84,7 @@ pub(super) fn contender(
             notice: None,
         });
     }
-    let single = provider::single(settings, &settings.model, variable, observer)?;
+    let single = single(settings, &settings.model, variables, observer)?;
     if single.model.supports(Feature::Tools) == Support::No {
         return Err(PlayError::NoTools {
             model: settings.model.clone(),

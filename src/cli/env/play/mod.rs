@@ -12,19 +12,20 @@ use anyhow::Context;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-use crate::config::Settings;
+use crate::config::{self, Settings};
 use crate::output::terminal::{EpisodeProgress, Look, ProgressOptions, episode_tables};
 use crate::play::{
     Address, AgentOptions, Finish, Identity, Log, PlayEvent, PlayOptions, PlaySummary, Played,
     Player, Target, instructions_hash, latest,
 };
+use crate::run::pipeline::{default_concurrency, unused_server};
 use crate::telemetry::Telemetry;
 use finqa_agents::models::{CallEvent, Observer, Stop};
 use finqa_env::episode::Rules;
 use finqa_env::tools::{ToolLimits, Tools};
 
 use crate::cli::args::{LogArgs, ModelArgs};
-use crate::cli::{Exit, Failure, provider, settings, signals, stdout, telemetry};
+use crate::cli::{Exit, Failure, dotenv, settings, signals, stdout, telemetry};
 use contender::{Contender, Variables, contender};
 
 /// Episodes by default with a model that may cost money.
@@ -122,21 +123,23 @@ pub struct Args {
 /// # Errors
 /// One line for the user; [`crate::cli::exit::classify`] knows its exit code.
 pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
-    let variables = Variables::new(&args.model);
-    let variable = |name: &str| variables.get(name);
-    let settings = settings::load_by(args, args.model.config.as_deref(), &variable)?;
+    let own = Variables::new(&args.model);
+    let variables = config::Variables::new(move |name| own.get(name)).with_file(dotenv::gave);
+    let settings = settings::load_by(args, args.model.config.as_deref(), &|name| {
+        variables.get(name)
+    })?;
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .context("cannot start the runtime")?
-        .block_on(traced(args, &settings, &variable, look))
+        .block_on(traced(args, &settings, &variables, look))
 }
 
 /// Plays with the logs and traces that the settings ask for.
 async fn traced(
     args: &Args,
     settings: &Settings,
-    variable: &dyn Fn(&str) -> Option<String>,
+    variables: &config::Variables,
     look: Look,
 ) -> anyhow::Result<Exit> {
     let progress = EpisodeProgress::new(ProgressOptions {
@@ -147,7 +150,7 @@ async fn traced(
     });
     let place = telemetry::Place::Run { tracked: false };
     let traces = telemetry::start(settings, place, &progress.voice())?;
-    let ended = play(args, settings, variable, progress, &traces, look).await;
+    let ended = play(args, settings, variables, progress, &traces, look).await;
     // Whatever the end, what was recorded is delivered.
     traces.finish().await;
     ended
@@ -168,7 +171,7 @@ fn target(
     let data = args
         .data
         .clone()
-        .or_else(|| provider::variable("FINQA_DATA_PATH").map(OsString::from));
+        .or_else(|| dotenv::variable("FINQA_DATA_PATH").map(OsString::from));
     let catalog = match data {
         Some(path) if path == "sample" => crate::env_data::builtin()?,
         Some(path) => super::catalog(Some(&path))?,
@@ -220,7 +223,7 @@ fn identity(
 async fn play(
     args: &Args,
     settings: &Settings,
-    variable: &dyn Fn(&str) -> Option<String>,
+    variables: &config::Variables,
     mut progress: EpisodeProgress,
     traces: &Telemetry,
     look: Look,
@@ -238,7 +241,7 @@ async fn play(
             let _ = retries.try_send(event);
         }
     });
-    let model = contender(settings, variable, &observer)?;
+    let model = contender(settings, variables, &observer)?;
     drop(observer);
     if let Some(notice) = &model.notice {
         progress.voice().warn(notice);
@@ -272,7 +275,7 @@ async fn play(
         episodes,
         concurrency: settings
             .concurrency
-            .unwrap_or_else(|| provider::default_concurrency(model.endpoint)),
+            .unwrap_or_else(|| default_concurrency(model.endpoint)),
         seed,
         agent: AgentOptions {
             max_steps: args.max_steps,
@@ -364,7 +367,8 @@ fn begin(
         || "all episodes".to_owned(),
         |left| format!("{left} episodes"),
     );
-    if let Some(what) = provider::unused_server(settings, &["API_KEY", "API_BASE_URL"]) {
+    if let Some(what) = unused_server(settings, &dotenv::variables(), &["API_KEY", "API_BASE_URL"])
+    {
         progress.say(&format!(
             "{what}: playing with the embedded baseline; pass --model NAME"
         ));

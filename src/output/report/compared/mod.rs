@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use percent_encoding::utf8_percent_encode;
 
 use crate::analysis::{Answers, Comparison};
-use crate::output::folder::OutputError;
+use crate::output::staged::OutputError;
 
 use super::Page;
 

@@ -1,4 +1,4 @@
-//! Where a run's files lie, and how they are written: whole or not at all.
+//! Writing files whole or not at all.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::run::JournalError;
 
-/// An output that cannot be written or found.
+/// An output that cannot be written.
 #[derive(Debug, Error)]
 pub enum OutputError {
     /// The file or folder cannot be written.
@@ -37,105 +37,9 @@ pub enum OutputError {
         #[source]
         source: minijinja::Error,
     },
-    /// There is nothing to go on with.
-    #[error("{folder}: no unfinished run to resume; leave out --resume to start one")]
-    NothingToResume {
-        /// The folder of the runs.
-        folder: PathBuf,
-    },
-    /// There is no run of that name.
-    #[error("{run}: no such run in {folder}; `convfinqa runs` lists them")]
-    NoSuchRun {
-        /// What was given.
-        run: String,
-        /// The folder of the runs.
-        folder: PathBuf,
-    },
-    /// There is neither a file nor a run of that name.
-    #[error("{named}: no such file, and no such run in {folder}; `convfinqa runs` lists the runs")]
-    NoSuchAnswers {
-        /// What was given.
-        named: PathBuf,
-        /// The folder of the runs.
-        folder: PathBuf,
-    },
-    /// Several runs are meant by one name.
-    #[error("{run} is the start of {count} runs in {folder}: {some}; give more of the id")]
-    Ambiguous {
-        /// What was given.
-        run: String,
-        /// The folder of the runs.
-        folder: PathBuf,
-        /// How many runs it may be.
-        count: usize,
-        /// Their ids, or some of them.
-        some: String,
-    },
     /// A journal that the files are made from cannot be read.
     #[error(transparent)]
     Journal(#[from] JournalError),
-}
-
-/// One run's folder, `OUTPUT/runs/<run-id>/`, beside the last run's `OUTPUT/output.csv`.
-#[derive(Clone, Debug)]
-pub struct RunFolder {
-    pub(super) output: PathBuf,
-    pub(super) folder: PathBuf,
-}
-
-impl RunFolder {
-    /// Makes a new run's folder and sees that it can be written to, before
-    /// anything is paid for.
-    ///
-    /// # Errors
-    /// [`OutputError::Write`] naming the folder.
-    pub fn create(output: &Path, run: &str) -> Result<Self, OutputError> {
-        let folder = output.join("runs").join(run);
-        let error = |source| OutputError::Write {
-            path: folder.clone(),
-            source,
-        };
-        std::fs::create_dir_all(&folder).map_err(error)?;
-        let mut probe = tempfile::tempfile_in(&folder).map_err(error)?;
-        probe
-            .write_all(&[0; 4096])
-            .and_then(|()| probe.sync_all())
-            .map_err(error)?;
-        Ok(Self {
-            output: output.to_owned(),
-            folder,
-        })
-    }
-
-    /// The run's own folder.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.folder
-    }
-
-    /// A file of this run.
-    #[must_use]
-    pub fn file(&self, name: &str) -> PathBuf {
-        self.folder.join(name)
-    }
-
-    /// Its journal.
-    #[must_use]
-    pub fn journal(&self) -> PathBuf {
-        self.file("journal.sqlite")
-    }
-
-    /// Its report.
-    #[must_use]
-    pub fn report(&self) -> PathBuf {
-        self.file("report.html")
-    }
-
-    /// The last run's CSV, so that `convfinqa analyze` needs no argument.
-    #[must_use]
-    pub fn last_csv(&self) -> PathBuf {
-        self.output.join("output.csv")
-    }
 }
 
 /// A file that is being written beside its place: a reader sees the old file or

@@ -1,21 +1,21 @@
 //! The run that the main job works on: a new one, or an earlier one resumed.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::config::{Affects, Change, Settings};
-use crate::dataset::Dataset;
-use crate::output::{self, RunFolder, Stage};
-use crate::run::{Identity, Journal, Plan, RunLock, RunMeta, Status};
+use crate::config::{Affects, Change, Layers, Origin, Settings};
+use crate::dataset::{Dataset, load_named};
+use crate::output;
+use crate::run::{Identity, Journal, RunFolder, RunLock, RunMeta, Stage, Status};
 use finqa_core::secrets::HIDDEN;
 
-use super::provider::{self, Answering};
-use super::{Exit, Failure, analyze, settings, tracking};
+use super::PipelineError;
 
 /// This program's version.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A run that this process holds: nobody else asks its questions meanwhile.
-pub struct HeldRun {
+pub(super) struct HeldRun {
     /// Its folder.
     pub folder: RunFolder,
     /// Its journal.
@@ -29,7 +29,7 @@ pub struct HeldRun {
 /// An earlier run that is to be resumed.
 pub struct Resumed {
     /// The run.
-    pub run: HeldRun,
+    pub(super) run: HeldRun,
     /// The settings it was started with.
     own: Settings,
 }
@@ -41,21 +41,22 @@ impl Resumed {
     /// A run that is not there, that another process works on, or that cannot
     /// be read; one to be continued that another version of this program
     /// started, unless `any_version`.
-    pub fn open(output: &Path, run: &str, any_version: bool) -> anyhow::Result<Self> {
+    pub fn open(output: &Path, run: &str, any_version: bool) -> Result<Self, PipelineError> {
         let folder = RunFolder::to_resume(output, run)?;
         let lock = RunLock::take(folder.path())?;
         let journal = Journal::open(&folder.journal())?;
         let meta = journal.meta()?;
         // Before its settings are read, which may be other ones than this version's.
         if meta.version != VERSION && !any_version && journal.status()? == Status::Unfinished {
-            let line = format!(
-                "run {} was started by convfinqa {}, this is {VERSION}, which may answer otherwise; \
-                 pass --allow-version to resume it all the same, or start a new run",
-                meta.id, meta.version
-            );
-            return Err(Failure::new(Exit::Usage, line).into());
+            return Err(PipelineError::OtherVersion {
+                id: meta.id,
+                version: meta.version,
+                own: VERSION,
+            });
         }
-        let own = settings::of_run(own_settings(&meta))?;
+        let own = Layers::default()
+            .table(own_settings(&meta), Origin::Run)?
+            .settings()?;
         let run = HeldRun {
             folder,
             journal,
@@ -65,17 +66,23 @@ impl Resumed {
         Ok(Self { run, own })
     }
 
+    /// The settings that it was started with, its data by the name they had.
+    #[must_use]
+    pub fn settings(&self) -> toml::Table {
+        own_settings(&self.run.meta)
+    }
+
     /// Whether no question is left to be asked.
     ///
     /// # Errors
     /// A journal that cannot be read.
-    pub fn is_answered(&self) -> anyhow::Result<bool> {
+    pub(super) fn is_answered(&self) -> Result<bool, PipelineError> {
         Ok(self.run.journal.status()? == Status::Complete)
     }
 
     /// The settings with the run's data file where it is now, whatever folder
     /// this process is in.
-    pub fn located(&self, settings: &Settings) -> Settings {
+    pub(super) fn located(&self, settings: &Settings) -> Settings {
         let mut located = settings.clone();
         let file = self
             .run
@@ -96,14 +103,14 @@ impl Resumed {
     ///
     /// # Errors
     /// Settings that would have changed answers.
-    pub fn into_answered(
+    pub(super) fn into_answered(
         self,
         settings: &Settings,
-    ) -> anyhow::Result<(HeldRun, Result<Dataset, String>)> {
+    ) -> Result<(HeldRun, Result<Dataset, String>), PipelineError> {
         let mut changes = self.own.changes(settings);
         let mut records = self.run.meta.records();
         if settings.data_path != self.own.data_path
-            && let Some(named) = analyze::records(settings.data_path.as_deref())?
+            && let Some(named) = load_named(settings.data_path.as_deref())?
             && named.hash == self.run.meta.identity.data
         {
             // The same data by another name.
@@ -118,7 +125,11 @@ impl Resumed {
     ///
     /// # Errors
     /// Whatever would make its answers other than those it has, by name.
-    pub fn into_continued(self, settings: &Settings, now: &Identity) -> anyhow::Result<HeldRun> {
+    pub(super) fn into_continued(
+        self,
+        settings: &Settings,
+        now: &Identity,
+    ) -> Result<HeldRun, PipelineError> {
         let RunMeta {
             id,
             version,
@@ -129,11 +140,10 @@ impl Resumed {
         self.refuse(identity.changed_options(now, &self.own.changes(settings)))?;
         let changed = identity.changed_behind(now, data);
         if !changed.is_empty() {
-            let line = format!(
-                "run {id} cannot be resumed: {}; undo the change, or start a new run",
-                changed.join("; ")
-            );
-            return Err(Failure::new(Exit::Usage, line).into());
+            return Err(PipelineError::ChangedInputs {
+                id: id.clone(),
+                changes: changed.join("; "),
+            });
         }
         if version != VERSION {
             self.run.journal.resumed_by(VERSION)?;
@@ -141,22 +151,19 @@ impl Resumed {
         Ok(self.run)
     }
 
-    fn refuse(&self, differences: Vec<String>) -> Result<(), Failure> {
+    fn refuse(&self, differences: Vec<String>) -> Result<(), PipelineError> {
         if differences.is_empty() {
             return Ok(());
         }
-        let line = format!(
-            "run {} cannot be resumed with changes: {}; leave the options out to resume it as it \
-             was started, or start a new run",
-            self.run.meta.id,
-            differences.join("; ")
-        );
-        Err(Failure::new(Exit::Usage, line))
+        Err(PipelineError::ChangedSettings {
+            id: self.run.meta.id.clone(),
+            changes: differences.join("; "),
+        })
     }
 }
 
 /// The settings that a run was started with, its data by the name they had.
-pub fn own_settings(meta: &RunMeta) -> toml::Table {
+fn own_settings(meta: &RunMeta) -> toml::Table {
     let mut own = meta.settings.clone();
     let data = if meta.invented { "sample" } else { &meta.data };
     own.insert("data_path".to_owned(), data.into());
@@ -165,37 +172,28 @@ pub fn own_settings(meta: &RunMeta) -> toml::Table {
     own
 }
 
-/// Begins a new run.
+/// Begins a new run of what `job` describes.
 ///
 /// # Errors
 /// A folder that cannot be written to.
-pub fn begin(
-    settings: &Settings,
-    identity: Identity,
-    answering: &Answering,
-    dataset: &Dataset,
-    plan: &Plan,
-) -> anyhow::Result<HeldRun> {
+pub(super) fn begin(
+    output: &Path,
+    meta: RunMeta,
+    prompts: Option<&BTreeMap<String, String>>,
+    commit: Option<String>,
+) -> Result<HeldRun, PipelineError> {
     let id = uuid::Uuid::now_v7().to_string();
-    let folder = RunFolder::create(&settings.output, &id)?;
+    let folder = RunFolder::create(output, &id)?;
     let lock = RunLock::take(folder.path())?;
     let meta = RunMeta {
         id,
         started: jiff::Timestamp::now().to_string(),
         version: VERSION.to_owned(),
-        commit: tracking::commit(),
-        resumed_by: Vec::new(),
-        identity,
-        data: dataset.source.clone(),
-        data_file: RunMeta::file_of(dataset),
-        invented: dataset.invented,
-        total: plan.total(),
-        settings: provider::kept(&answering.settled(settings))?,
+        commit,
+        ..meta
     };
-    let pair = &answering.pair;
-    let prompts = (!settings.is_offline()).then(|| pair.prompts.texts(&pair.rendering));
-    let journal = Journal::create(&folder.journal(), &meta, prompts.transpose()?.as_ref())?;
-    output::write_config(&folder.file("config.toml"), &meta, None)?;
+    let journal = Journal::create(&folder.journal(), &meta, prompts)?;
+    output::write_config(&folder.file(RunFolder::CONFIG), &meta, None)?;
     Ok(HeldRun {
         folder,
         journal,
@@ -206,7 +204,7 @@ pub fn begin(
 
 /// The line that says that a run of the same questions and settings waits to be
 /// resumed. A run that cannot be read is skipped.
-pub fn unfinished(output: &Path, identity: &Identity) -> Option<String> {
+pub(super) fn unfinished(output: &Path, identity: &Identity) -> Option<String> {
     let states = RunFolder::all(output).into_iter().rev();
     let mut states = states.filter_map(|folder| folder.state().ok());
     let state = states.find(|state| {

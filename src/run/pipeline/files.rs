@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::analysis::{Answered, Answers, analyze};
 use crate::dataset::{Dataset, Outcome};
 use crate::output::report::{Causes, Pages, Report, causes_of};
-use crate::output::{self, CsvFile, Summary, Tally, Transcripts};
-use crate::run::{Journal, Row, RunMeta};
+use crate::output::{self, CsvFile, OutputError, Transcripts};
+use crate::run::{Journal, Row, RunFolder, RunMeta, Summary, Tally};
 use crate::score::Rule;
 
 /// Writes everything that a run leaves behind into the folder `into`, in one
@@ -18,14 +18,14 @@ use crate::score::Rule;
 ///
 /// # Errors
 /// A journal that cannot be read, a file that cannot be written.
-pub fn write_results(
+pub(crate) fn write_results(
     into: &Path,
     journal: &Journal,
     records: Result<&Dataset, &str>,
     last: Option<&Path>,
-) -> anyhow::Result<Summary> {
-    let mut csv = CsvFile::create(&into.join("output.csv"))?;
-    let mut transcripts = Transcripts::create(&into.join("transcripts.jsonl"))?;
+) -> Result<Summary, OutputError> {
+    let mut csv = CsvFile::create(&into.join(RunFolder::CSV))?;
+    let mut transcripts = Transcripts::create(&into.join(RunFolder::TRANSCRIPTS))?;
     let pages = pages(records);
     let Reading {
         summary,
@@ -38,34 +38,51 @@ pub fn write_results(
     csv.finish()?;
     transcripts.finish()?;
     let left_out = summary.left_out_line();
-    output::write_config(&into.join("config.toml"), &summary.run, left_out.as_deref())?;
-    report.write(&into.join("report.html"), &summary, &causes)?;
+    output::write_config(
+        &into.join(RunFolder::CONFIG),
+        &summary.run,
+        left_out.as_deref(),
+    )?;
+    report.write(&into.join(RunFolder::REPORT), &summary, &causes)?;
     if let Some(last) = last
         && has_result(&summary)
     {
-        output::copy(&into.join("output.csv"), last)?;
+        output::copy(&into.join(RunFolder::CSV), last)?;
     }
-    output::write_summary(&into.join("summary.json"), &summary)?;
+    output::write_summary(&into.join(RunFolder::SUMMARY), &summary)?;
     Ok(summary)
+}
+
+/// Writes a run's files into its folder, from its journal.
+///
+/// # Errors
+/// As [`write_results`].
+pub(super) fn write_run(
+    folder: &RunFolder,
+    records: Result<&Dataset, &str>,
+) -> Result<(Journal, Summary), OutputError> {
+    let journal = Journal::read(&folder.journal())?;
+    let last = folder.last_csv();
+    let summary = write_results(folder.path(), &journal, records, Some(&last))?;
+    Ok((journal, summary))
 }
 
 /// Writes the report alone.
 ///
 /// # Errors
 /// As [`write_results`].
-pub fn write_report(
+pub(crate) fn write_report(
     to: &Path,
     journal: &Journal,
     records: Result<&Dataset, &str>,
-) -> anyhow::Result<()> {
+) -> Result<(), OutputError> {
     let pages = pages(records);
     let read = read(journal, &pages, records.ok(), |_| ())?;
-    read.report.write(to, &read.summary, &read.causes)?;
-    Ok(())
+    read.report.write(to, &read.summary, &read.causes)
 }
 
 /// Whether a run takes the place of the last one: it is over, or it has an answer.
-pub fn has_result(summary: &Summary) -> bool {
+pub(crate) fn has_result(summary: &Summary) -> bool {
     let answered = Outcome::Answered.name();
     let outcomes = &summary.scores.outcomes;
     summary.complete
@@ -93,7 +110,7 @@ fn read<'p>(
     pages: &'p Pages,
     dataset: Option<&Dataset>,
     mut each: impl FnMut(&Row),
-) -> anyhow::Result<Reading<'p>> {
+) -> Result<Reading<'p>, OutputError> {
     let mut tally = Tally::default();
     let mut answers = Vec::new();
     let mut report = Report::new(pages);

@@ -1,34 +1,24 @@
 //! From settings and variables to the two agents: which provider, which key,
-//! which data, how many at a time.
+//! how many questions at a time.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use rust_decimal::Decimal;
 
-use crate::config::{Origin, Settings, TableStyle};
-use crate::dataset::{self, Dataset, Selection, Source};
+use crate::config::{Origin, Settings, TableStyle, Variables};
 use finqa_agents::agents::{AnswerFrom, Backend, CriticMode, OpinionUse, PairOptions, Sampling};
-use finqa_agents::models::{self, ChatModel, Endpoint, Observer, OpenAiModel, PriceList, PriceOf};
+use finqa_agents::models::{
+    self, ChatModel, Endpoint, Observer, OpenAiModel, PriceList, PriceOf, SettingsError,
+};
 use finqa_agents::prompt::{Prompts, Rendering};
 use finqa_core::secrets::shown_address;
 use finqa_core::table::Style;
 
-use super::{Exit, Failure, dotenv};
-
-/// Records asked for by default from an endpoint that may cost money.
-const PAID_DEFAULT_RECORDS: usize = 100;
-
-/// The variable as set in the environment or in `.env`; empty is unset.
-pub fn variable(name: &str) -> Option<String> {
-    std::env::var(name)
-        .ok()
-        .filter(|value| !value.trim().is_empty())
-}
+use super::PipelineError;
 
 /// What answers, and where it lives.
-pub struct Answering {
+pub(crate) struct Answering {
     /// The two agents' options.
     pub pair: PairOptions,
     /// The analyst's server; none offline.
@@ -45,27 +35,26 @@ pub struct Answering {
 ///
 /// # Errors
 /// A template, key or address that cannot work, in one line.
-pub fn answering(settings: &Settings, observer: Observer) -> anyhow::Result<Answering> {
+pub(crate) fn answering(
+    settings: &Settings,
+    variables: &Variables,
+    observer: Observer,
+) -> Result<Answering, PipelineError> {
     let prompts = match &settings.prompts {
         Some(folder) => Prompts::from_dir(folder)?,
         None => Prompts::embedded(),
     };
     let mut notice = None;
     if settings.is_offline() && settings.answer_from == AnswerFrom::Text {
-        return Err(Failure::new(
-            Exit::Usage,
-            "--answer-from text needs a chat model: the embedded pair writes programs and states no \
-             answer of its own; leave --answer-from out, or name a --model",
-        )
-        .into());
+        return Err(PipelineError::TextWithoutModel);
     }
     let (backend, server, name, critic_name) = if settings.is_offline() {
         (Backend::Offline, None, "offline".to_owned(), String::new())
     } else {
-        let analyst = single(settings, &settings.model, &variable, &observer)?;
+        let analyst = single(settings, &settings.model, variables, &observer)?;
         notice.clone_from(&analyst.notice);
         let critic = match &settings.critic_model {
-            Some(model) => single(settings, model, &variable, &observer)?,
+            Some(model) => single(settings, model, variables, &observer)?,
             None => analyst.clone(),
         };
         let backend = Backend::Llm {
@@ -92,7 +81,7 @@ pub fn answering(settings: &Settings, observer: Observer) -> anyhow::Result<Answ
 
 impl Answering {
     /// Whether calls leave this machine, and so may cost money.
-    pub fn is_remote(&self) -> bool {
+    pub(crate) fn is_remote(&self) -> bool {
         is_remote(self.endpoint())
     }
 
@@ -103,7 +92,7 @@ impl Answering {
 
     /// The settings with the server that variables of the environment chose, so
     /// that a run can be resumed without them.
-    pub fn settled(&self, settings: &Settings) -> Settings {
+    pub(crate) fn settled(&self, settings: &Settings) -> Settings {
         let mut settled = settings.clone();
         if let Some(server) = &self.server {
             settled.provider = Some(server.provider.to_string());
@@ -113,18 +102,18 @@ impl Answering {
     }
 
     /// What replies cost: nothing offline, unknown where no price is listed.
-    pub fn price(&self) -> PriceOf {
+    pub(crate) fn price(&self) -> PriceOf {
         price(self.endpoint())
     }
 
     /// Conversations in flight at a time, if the settings do not say.
-    pub fn default_concurrency(&self) -> usize {
+    pub(crate) fn default_concurrency(&self) -> usize {
         default_concurrency(self.endpoint())
     }
 }
 
 /// The settings as a run keeps them: without what may be a key in an address.
-pub fn kept(settings: &Settings) -> anyhow::Result<toml::Table> {
+pub(crate) fn kept(settings: &Settings) -> Result<toml::Table, toml::ser::Error> {
     let mut table = toml::Table::try_from(settings)?;
     for key in ["base_url", "mlflow"] {
         if let Some(toml::Value::String(address)) = table.get_mut(key) {
@@ -135,13 +124,13 @@ pub fn kept(settings: &Settings) -> anyhow::Result<toml::Table> {
 }
 
 /// Whether calls to an endpoint leave this machine, and so may cost money.
-pub fn is_remote(endpoint: Option<Endpoint>) -> bool {
+pub(crate) fn is_remote(endpoint: Option<Endpoint>) -> bool {
     endpoint.is_some_and(|endpoint| endpoint != Endpoint::Loopback)
 }
 
 /// Conversations in flight at a time: offline the cores are the limit, on this
 /// machine a model that may be alone on them, else the provider's patience.
-pub fn default_concurrency(endpoint: Option<Endpoint>) -> usize {
+pub(crate) fn default_concurrency(endpoint: Option<Endpoint>) -> usize {
     match endpoint {
         None => std::thread::available_parallelism().map_or(1, usize::from),
         Some(Endpoint::Loopback) => 2,
@@ -150,7 +139,7 @@ pub fn default_concurrency(endpoint: Option<Endpoint>) -> usize {
 }
 
 /// What a reply costs in US dollars: nothing offline, unknown where no price is listed.
-pub fn price(endpoint: Option<Endpoint>) -> PriceOf {
+pub(crate) fn price(endpoint: Option<Endpoint>) -> PriceOf {
     Arc::new(move |reply| match endpoint {
         None => Some(Decimal::ZERO),
         Some(endpoint) => PriceList::embedded().cost(endpoint, reply),
@@ -159,7 +148,7 @@ pub fn price(endpoint: Option<Endpoint>) -> PriceOf {
 
 /// One model, by itself.
 #[derive(Clone)]
-pub struct Single {
+pub(crate) struct Single {
     /// The model.
     pub model: Arc<dyn ChatModel>,
     /// Where its calls go.
@@ -177,12 +166,12 @@ pub struct Single {
 ///
 /// # Errors
 /// A key or address that cannot work, in one line.
-pub fn single(
+pub(crate) fn single(
     settings: &Settings,
     model: &str,
-    variables: &dyn Fn(&str) -> Option<String>,
+    variables: &Variables,
     observer: &Observer,
-) -> anyhow::Result<Single> {
+) -> Result<Single, PipelineError> {
     let resolved = resolved(settings, model, variables)?;
     let address = shown_address(&resolved.base_url);
     Ok(Single {
@@ -200,15 +189,15 @@ pub fn single(
 fn resolved(
     settings: &Settings,
     model: &str,
-    variables: &dyn Fn(&str) -> Option<String>,
-) -> anyhow::Result<models::Settings> {
+    variables: &Variables,
+) -> Result<models::Settings, SettingsError> {
     let flags = models::Flags {
         provider: settings.provider.as_deref().map(str::parse).transpose()?,
         base_url: settings.base_url.clone(),
         model: model.to_owned(),
         allow_http: settings.allow_http,
     };
-    let mut resolved = models::Settings::resolve(variables, &flags)?;
+    let mut resolved = models::Settings::resolve(&|name| variables.get(name), &flags)?;
     if let Some(timeout) = settings.timeout {
         resolved.timeouts.attempt = Duration::from_secs(timeout);
     }
@@ -220,12 +209,12 @@ fn resolved(
 /// file may be somebody else's, and the key is sent to the address that it names.
 fn foreign_address(
     settings: &Settings,
-    variables: &dyn Fn(&str) -> Option<String>,
+    variables: &Variables,
     resolved: &models::Settings,
     shown: &str,
 ) -> Option<String> {
     resolved.api_key.as_ref()?;
-    let dotenv = |name: &str| dotenv::gave(name).then(|| ".env".to_owned());
+    let dotenv = |name: &str| variables.is_from_file(name).then(|| ".env".to_owned());
     let (key, variable) = match resolved.provider {
         models::Provider::OpenAi => ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
         models::Provider::Azure => ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT"),
@@ -235,7 +224,9 @@ fn foreign_address(
         (Some(_), Some(Origin::Environment)) => dotenv("CONVFINQA_BASE_URL"),
         (Some(_), Some(Origin::CommandLine) | None) => None,
         (Some(url), Some(Origin::Run)) => {
-            let chosen = variables(variable).unwrap_or_else(|| models::OPENAI_BASE_URL.to_owned());
+            let chosen = variables
+                .get(variable)
+                .unwrap_or_else(|| models::OPENAI_BASE_URL.to_owned());
             if chosen.trim().trim_end_matches('/') == url {
                 dotenv(variable)
             } else {
@@ -263,8 +254,8 @@ const SERVER_VARIABLES: [&str; 4] = [
 ];
 
 /// What should be known about these settings before anything is asked, a line each.
-pub fn advice(settings: &Settings) -> Vec<String> {
-    let unused = unused_server(settings, &[])
+pub(crate) fn advice(settings: &Settings, variables: &Variables) -> Vec<String> {
+    let unused = unused_server(settings, variables, &[])
         .map(|what| format!("{what}: answering with the embedded offline pair; pass --model NAME"));
     unused
         .into_iter()
@@ -274,12 +265,16 @@ pub fn advice(settings: &Settings) -> Vec<String> {
 
 /// The key or address of a model's server that these settings leave unused
 /// because no model is chosen; `more` are further variables that name one.
-pub fn unused_server(settings: &Settings, more: &[&str]) -> Option<String> {
+pub(crate) fn unused_server(
+    settings: &Settings,
+    variables: &Variables,
+    more: &[&str],
+) -> Option<String> {
     if !settings.is_offline() || settings.origins.contains_key("model") {
         return None;
     }
     let mut named = SERVER_VARIABLES.iter().chain(more);
-    let what = match named.find(|name| variable(name).is_some()) {
+    let what = match named.find(|name| variables.get(name).is_some()) {
         Some(name) => format!("{name} is set"),
         None => match settings.origins.get("base_url")? {
             Origin::File(path) => format!("base_url is set in {}", path.display()),
@@ -346,56 +341,6 @@ fn style(style: TableStyle) -> Style {
     }
 }
 
-/// Loads and selects the records; `note` is told what was chosen by default.
-///
-/// # Errors
-/// Data that cannot be read, a selection that finds nothing, or a paid model
-/// without data.
-pub fn records(settings: &Settings, remote: bool, note: impl Fn(&str)) -> anyhow::Result<Dataset> {
-    let downloaded = Path::new("data/train.json");
-    let source = match settings.data_path.as_deref() {
-        Some("sample") => Source::Sample,
-        Some(path) => Source::Path(path.into()),
-        None if downloaded.is_file() => Source::Path(downloaded.to_owned()),
-        None if remote => {
-            return Err(Failure::new(
-                Exit::Data,
-                "no data: data/train.json is not there, and a model that costs money is never run on the \
-                 built-in sample by accident; fetch the data with `convfinqa data download`, \
-                 or name a file or `sample` with --data-path",
-            )
-            .into());
-        }
-        None => {
-            note("no --data-path and no data/train.json: answering the built-in sample");
-            Source::Sample
-        }
-    };
-    let dataset = dataset::load(&source)?;
-    let chosen = settings.n.is_some() || settings.range.is_some() || !settings.ids.is_empty();
-    let n = match settings.n {
-        Some(n) => Some(n),
-        None if remote && !chosen && dataset.records.len() > PAID_DEFAULT_RECORDS => {
-            note(&format!(
-                "taking the first {PAID_DEFAULT_RECORDS} of {} records, for this endpoint is not on loopback; --n N for more",
-                dataset.records.len()
-            ));
-            Some(PAID_DEFAULT_RECORDS)
-        }
-        None => None,
-    };
-    let selection = Selection {
-        n,
-        range: settings.range.as_deref().map(str::parse).transpose()?,
-        ids: settings.ids.clone(),
-        filter: settings.filter.clone(),
-        shuffle: settings.shuffle,
-        seed: settings.seed.unwrap_or_default(),
-    };
-    let chosen = dataset::select(&dataset, &selection)?;
-    Ok(dataset.pick(&chosen))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -406,7 +351,7 @@ mod tests {
             timeout,
             ..Settings::default()
         };
-        let key = |_: &str| Some("k".to_owned());
+        let key = Variables::new(|_| Some("k".to_owned()));
         let resolved = resolved(&settings, "m", &key).unwrap();
         resolved.timeouts.attempt.as_secs()
     }

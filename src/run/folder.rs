@@ -1,21 +1,151 @@
-//! Which runs there are, how far each has come, and which one a name means.
+//! A run's folder: the names of its files, which runs there are, how far each
+//! has come, and which one a name means.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use thiserror::Error;
 
-use crate::run::{Holder, Journal, RunLock, RunMeta};
+use super::identity::RunMeta;
+use super::journal::{Journal, JournalError};
+use super::lock::{Holder, RunLock};
 
-use super::folder::{OutputError, RunFolder};
+/// A run's folder that cannot be made or found.
+#[derive(Debug, Error)]
+pub enum FolderError {
+    /// The folder cannot be written to.
+    #[error("cannot write {path}: {source}; choose another folder with --output, or make room")]
+    Write {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// There is nothing to go on with.
+    #[error("{folder}: no unfinished run to resume; leave out --resume to start one")]
+    NothingToResume {
+        /// The folder of the runs.
+        folder: PathBuf,
+    },
+    /// There is no run of that name.
+    #[error("{run}: no such run in {folder}; `convfinqa runs` lists them")]
+    NoSuchRun {
+        /// What was given.
+        run: String,
+        /// The folder of the runs.
+        folder: PathBuf,
+    },
+    /// There is neither a file nor a run of that name.
+    #[error("{named}: no such file, and no such run in {folder}; `convfinqa runs` lists the runs")]
+    NoSuchAnswers {
+        /// What was given.
+        named: PathBuf,
+        /// The folder of the runs.
+        folder: PathBuf,
+    },
+    /// Several runs are meant by one name.
+    #[error("{run} is the start of {count} runs in {folder}: {some}; give more of the id")]
+    Ambiguous {
+        /// What was given.
+        run: String,
+        /// The folder of the runs.
+        folder: PathBuf,
+        /// How many runs it may be.
+        count: usize,
+        /// Their ids, or some of them.
+        some: String,
+    },
+    /// A journal cannot be read.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+}
 
-/// What a finished run has besides its journal. The summary is written last.
-const FILES: [&str; 5] = [
-    "config.toml",
-    "output.csv",
-    "transcripts.jsonl",
-    "report.html",
-    "summary.json",
-];
+/// One run's folder, `OUTPUT/runs/<run-id>/`, beside the last run's `OUTPUT/output.csv`.
+#[derive(Clone, Debug)]
+pub struct RunFolder {
+    output: PathBuf,
+    folder: PathBuf,
+}
+
+impl RunFolder {
+    /// The journal, from which every other file can be made again.
+    pub const JOURNAL: &'static str = "journal.sqlite";
+    /// The answers and their scores.
+    pub const CSV: &'static str = "output.csv";
+    /// Every question's whole exchange.
+    pub const TRANSCRIPTS: &'static str = "transcripts.jsonl";
+    /// Scores, tokens and money.
+    pub const SUMMARY: &'static str = "summary.json";
+    /// The report page.
+    pub const REPORT: &'static str = "report.html";
+    /// The settings.
+    pub const CONFIG: &'static str = "config.toml";
+    /// Traces, where they are asked for.
+    pub const TRACES: &'static str = "traces.jsonl";
+    /// What a finished run has besides its journal.
+    pub const RESULTS: [&'static str; 5] = [
+        Self::CSV,
+        Self::TRANSCRIPTS,
+        Self::SUMMARY,
+        Self::REPORT,
+        Self::CONFIG,
+    ];
+
+    /// Makes a new run's folder and sees that it can be written to, before
+    /// anything is paid for.
+    ///
+    /// # Errors
+    /// [`FolderError::Write`] naming the folder.
+    pub fn create(output: &Path, run: &str) -> Result<Self, FolderError> {
+        let folder = output.join("runs").join(run);
+        let error = |source| FolderError::Write {
+            path: folder.clone(),
+            source,
+        };
+        std::fs::create_dir_all(&folder).map_err(error)?;
+        let mut probe = tempfile::tempfile_in(&folder).map_err(error)?;
+        probe
+            .write_all(&[0; 4096])
+            .and_then(|()| probe.sync_all())
+            .map_err(error)?;
+        Ok(Self {
+            output: output.to_owned(),
+            folder,
+        })
+    }
+
+    /// The run's own folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A file of this run.
+    #[must_use]
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// Its journal.
+    #[must_use]
+    pub fn journal(&self) -> PathBuf {
+        self.file(Self::JOURNAL)
+    }
+
+    /// Its report.
+    #[must_use]
+    pub fn report(&self) -> PathBuf {
+        self.file(Self::REPORT)
+    }
+
+    /// The last run's CSV, so that `convfinqa analyze` needs no argument.
+    #[must_use]
+    pub fn last_csv(&self) -> PathBuf {
+        self.output.join(Self::CSV)
+    }
+}
 
 /// Ids that an error names, at most.
 const SHOWN: usize = 8;
@@ -49,11 +179,11 @@ impl RunFolder {
     /// `last` for the newest.
     ///
     /// # Errors
-    /// [`OutputError::NoSuchRun`], or [`OutputError::Ambiguous`] with the runs that
+    /// [`FolderError::NoSuchRun`], or [`FolderError::Ambiguous`] with the runs that
     /// may be meant.
-    pub fn locate(output: &Path, run: &str) -> Result<Self, OutputError> {
+    pub fn locate(output: &Path, run: &str) -> Result<Self, FolderError> {
         let path = Path::new(run);
-        if path.join("journal.sqlite").is_file() {
+        if path.join(Self::JOURNAL).is_file() {
             return Ok(Self::at(path, output));
         }
         let runs = output.join("runs");
@@ -68,7 +198,7 @@ impl RunFolder {
         };
         match (found.pop(), found.len()) {
             (Some(folder), 0) => Ok(folder),
-            (None, _) => Err(OutputError::NoSuchRun {
+            (None, _) => Err(FolderError::NoSuchRun {
                 run: run.to_owned(),
                 folder: runs,
             }),
@@ -79,7 +209,7 @@ impl RunFolder {
                 if others + 1 > SHOWN {
                     some.push(format!("{} more", others + 1 - SHOWN));
                 }
-                Err(OutputError::Ambiguous {
+                Err(FolderError::Ambiguous {
                     run: run.to_owned(),
                     folder: runs,
                     count: others + 1,
@@ -93,9 +223,9 @@ impl RunFolder {
     /// the newest run that is not finished. One that cannot be read is passed over.
     ///
     /// # Errors
-    /// [`OutputError::NothingToResume`], or why a run cannot be read if there is no
+    /// [`FolderError::NothingToResume`], or why a run cannot be read if there is no
     /// other to resume, and those of [`RunFolder::locate`].
-    pub fn to_resume(output: &Path, run: &str) -> Result<Self, OutputError> {
+    pub fn to_resume(output: &Path, run: &str) -> Result<Self, FolderError> {
         if run != "last" {
             return Self::locate(output, run);
         }
@@ -109,7 +239,7 @@ impl RunFolder {
                 }
             }
         }
-        Err(unreadable.unwrap_or_else(|| OutputError::NothingToResume {
+        Err(unreadable.unwrap_or_else(|| FolderError::NothingToResume {
             folder: output.join("runs"),
         }))
     }
@@ -152,8 +282,8 @@ impl RunFolder {
     /// How far the run has come.
     ///
     /// # Errors
-    /// [`OutputError::Journal`] if its journal cannot be read.
-    pub fn state(&self) -> Result<RunState, OutputError> {
+    /// [`FolderError::Journal`] if its journal cannot be read.
+    pub fn state(&self) -> Result<RunState, FolderError> {
         let journal = Journal::read(&self.journal())?;
         let meta = journal.meta()?;
         let answered = journal.answered()?;
@@ -176,10 +306,10 @@ impl RunFolder {
         struct Completeness {
             complete: bool,
         }
-        let summary = std::fs::read(self.file("summary.json")).unwrap_or_default();
+        let summary = std::fs::read(self.file(Self::SUMMARY)).unwrap_or_default();
         let summary = serde_json::from_slice::<Completeness>(&summary);
         summary.is_ok_and(|summary| summary.complete)
-            && FILES.iter().all(|name| self.file(name).is_file())
+            && Self::RESULTS.iter().all(|name| self.file(name).is_file())
     }
 }
 
@@ -187,8 +317,8 @@ impl RunFolder {
 /// something is there, or else a run under `output` (`last`, or an id's start).
 ///
 /// # Errors
-/// [`OutputError::NoSuchRun`] or [`OutputError::Ambiguous`] for the name of a run.
-pub fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, OutputError> {
+/// [`FolderError::NoSuchRun`] or [`FolderError::Ambiguous`] for the name of a run.
+pub fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, FolderError> {
     let is_id =
         |text: &&str| !text.is_empty() && text.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
     let run = named.to_str().filter(|text| *text == "last" || is_id(text));
@@ -199,7 +329,7 @@ pub fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, OutputError> {
             && named.extension().is_none()
             && named.file_name() == Some(named.as_os_str()) =>
         {
-            Err(OutputError::NoSuchAnswers {
+            Err(FolderError::NoSuchAnswers {
                 named: named.to_owned(),
                 folder: output.join("runs"),
             })
@@ -236,10 +366,10 @@ mod tests {
                 && error.contains("019a-2, 019a-1; give more"),
             "{error}"
         );
-        assert!(matches!(id("019c"), Err(OutputError::NoSuchRun { .. })));
+        assert!(matches!(id("019c"), Err(FolderError::NoSuchRun { .. })));
         assert!(matches!(
             RunFolder::to_resume(output, "019a"),
-            Err(OutputError::Ambiguous { .. })
+            Err(FolderError::Ambiguous { .. })
         ));
     }
 
@@ -256,7 +386,7 @@ mod tests {
         std::fs::write(run("019c"), "").unwrap();
         let error = RunFolder::to_resume(output, "last").unwrap_err();
         assert!(
-            matches!(&error, OutputError::Journal(_)) && error.to_string().contains("019c"),
+            matches!(&error, FolderError::Journal(_)) && error.to_string().contains("019c"),
             "the newest that cannot be read is named: {error}"
         );
         let meta = RunMeta {

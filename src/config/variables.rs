@@ -1,0 +1,49 @@
+//! Variables of the environment as the command line gives them to the library,
+//! which reads no environment itself.
+
+use std::sync::Arc;
+
+/// Looks variables up; keys to providers and addresses of servers come from here.
+#[derive(Clone)]
+pub struct Variables {
+    value: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    is_from_file: fn(&str) -> bool,
+}
+
+impl Variables {
+    /// No variable is set.
+    #[must_use]
+    pub fn none() -> Self {
+        Self::new(|_| None)
+    }
+
+    /// Variables as `value` gives them.
+    pub fn new(value: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
+        Self {
+            value: Arc::new(value),
+            is_from_file: |_| false,
+        }
+    }
+
+    /// The same, where `is_from_file` knows which of them a `.env` file set: that
+    /// file may be somebody else's.
+    #[must_use]
+    pub fn with_file(self, is_from_file: fn(&str) -> bool) -> Self {
+        Self {
+            is_from_file,
+            ..self
+        }
+    }
+
+    /// The value of a variable; an empty one is unset.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<String> {
+        (self.value)(name).filter(|value| !value.trim().is_empty())
+    }
+
+    /// Whether a `.env` file set the variable.
+    #[must_use]
+    pub fn is_from_file(&self, name: &str) -> bool {
+        (self.is_from_file)(name)
+    }
+}

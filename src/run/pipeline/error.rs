@@ -1,0 +1,111 @@
+//! Why a run cannot be started or finished.
+
+use thiserror::Error;
+
+use crate::config::ConfigError;
+use crate::dataset::DatasetError;
+use crate::output::OutputError;
+use crate::output::mlflow::MlflowError;
+use crate::run::{FolderError, JournalError, LockError, PlanError};
+use crate::telemetry::TelemetryError;
+use finqa_agents::graph::GraphError;
+use finqa_agents::models::SettingsError;
+use finqa_agents::prompt::PromptError;
+
+/// Why a run cannot be started or finished.
+#[derive(Debug, Error)]
+pub enum PipelineError {
+    /// `--answer-from text` without a chat model.
+    #[error(
+        "--answer-from text needs a chat model: the embedded pair writes programs and states no \
+         answer of its own; leave --answer-from out, or name a --model"
+    )]
+    TextWithoutModel,
+    /// A model that may cost money, and no data.
+    #[error(
+        "no data: data/train.json is not there, and a model that costs money is never run on the \
+         built-in sample by accident; fetch the data with `convfinqa data download`, \
+         or name a file or `sample` with --data-path"
+    )]
+    NoData,
+    /// Another version of this program started the run.
+    #[error(
+        "run {id} was started by convfinqa {version}, this is {own}, which may answer otherwise; \
+         pass --allow-version to resume it all the same, or start a new run"
+    )]
+    OtherVersion {
+        /// The run.
+        id: String,
+        /// The version that started it.
+        version: String,
+        /// This version.
+        own: &'static str,
+    },
+    /// Settings differ from those that the run was started with.
+    #[error(
+        "run {id} cannot be resumed with changes: {changes}; leave the options out to resume it as \
+         it was started, or start a new run"
+    )]
+    ChangedSettings {
+        /// The run.
+        id: String,
+        /// The options with both values.
+        changes: String,
+    },
+    /// Data, prompts or models differ from those that the run was started with.
+    #[error("run {id} cannot be resumed: {changes}; undo the change, or start a new run")]
+    ChangedInputs {
+        /// The run.
+        id: String,
+        /// What has changed.
+        changes: String,
+    },
+    /// The journal failed while questions were being asked; what is in it stays.
+    #[error("{0}")]
+    Stopped(#[source] JournalError),
+    /// Everything is answered or stopped, but not every file could be written.
+    #[error("{0}")]
+    Unwritten(#[source] OutputError),
+    /// The scheduler's task failed.
+    #[error("the run's task failed")]
+    Task(#[from] tokio::task::JoinError),
+    /// Settings that a run cannot work with.
+    #[error("{0}")]
+    Settings(#[from] ConfigError),
+    /// Settings that cannot be kept.
+    #[error("{0}")]
+    Kept(#[from] toml::ser::Error),
+    /// Records that cannot be read or selected.
+    #[error("{0}")]
+    Data(#[from] DatasetError),
+    /// Nothing to ask.
+    #[error("{0}")]
+    Plan(#[from] PlanError),
+    /// Prompt templates that cannot be used.
+    #[error("{0}")]
+    Prompts(#[from] PromptError),
+    /// An address or key that cannot be used.
+    #[error("{0}")]
+    Provider(#[from] SettingsError),
+    /// The agents' wiring is wrong.
+    #[error("{0}")]
+    Agents(#[from] GraphError),
+    /// The run's folder cannot be made or found.
+    #[error("{0}")]
+    Folder(#[from] FolderError),
+    /// A file cannot be written.
+    #[error("{0}")]
+    Output(#[from] OutputError),
+    /// The run's folder cannot be locked.
+    #[error("{0}")]
+    Lock(#[from] LockError),
+    /// The run's journal cannot be read or written.
+    #[error("{0}")]
+    Journal(#[from] JournalError),
+    /// A tracking server's address or credentials cannot be used.
+    #[error("{0}")]
+    Tracking(#[from] MlflowError),
+    /// Traces cannot be written.
+    #[error("{0}")]
+    Traces(#[from] TelemetryError),
+}

@@ -1,0 +1,86 @@
+//! What a run does: which questions are asked, and who answers them.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::config::{Settings, Variables};
+use crate::dataset::Dataset;
+use crate::run::{Identity, Plan, RunMeta};
+use finqa_agents::agents::Pair;
+use finqa_agents::models::{Observer, PriceOf};
+use finqa_agents::solve::Solver;
+
+use super::answering::{self, advice, answering};
+use super::records::selected;
+use super::{Notice, Notify, PipelineError};
+
+/// What a run does.
+pub struct Job {
+    /// What is asked, in which order.
+    pub plan: Plan,
+    /// Who answers.
+    pub solver: Arc<dyn Solver>,
+    /// Conversations in flight at a time.
+    pub concurrency: usize,
+    /// What replies cost.
+    pub price: PriceOf,
+    /// What the run is: identity, data, settings. Id, time, version and commit
+    /// are added when it is started.
+    pub meta: RunMeta,
+    /// The texts that the models are asked with, by their file names; offline
+    /// there are none.
+    pub prompts: Option<BTreeMap<String, String>>,
+    /// The records, or why they are not available.
+    pub records: Result<Dataset, String>,
+}
+
+/// The questions of the settings' records, answered by the settings' agents.
+///
+/// # Errors
+/// Settings, data or prompts that a run cannot work with.
+pub(super) fn questions(
+    settings: &Settings,
+    variables: &Variables,
+    notify: &Notify,
+    observer: Observer,
+) -> Result<Job, PipelineError> {
+    let answering = answering(settings, variables, observer)?;
+    if let Some(notice) = &answering.notice {
+        notify(Notice::Warning(notice.clone()));
+    }
+    for line in advice(settings, variables) {
+        notify(Notice::Note(line));
+    }
+    let note = |line: &str| notify(Notice::Note(line.to_owned()));
+    let dataset = selected(settings, answering.is_remote(), note)?;
+    let plan = Plan::new(&dataset, settings.mode, settings.history, settings.epochs)?;
+    let pair = &answering.pair;
+    let meta = RunMeta {
+        identity: Identity {
+            model: answering.name.clone(),
+            critic: answering.critic_name.clone(),
+            data: dataset.hash.clone(),
+            prompts: pair.prompts.hash(),
+            plan: plan.hash(),
+            settings: settings.deciding(),
+        },
+        data: dataset.source.clone(),
+        data_file: RunMeta::file_of(&dataset),
+        invented: dataset.invented,
+        total: plan.total(),
+        settings: answering::kept(&answering.settled(settings))?,
+        ..RunMeta::default()
+    };
+    let prompts = (!settings.is_offline()).then(|| pair.prompts.texts(&pair.rendering));
+    Ok(Job {
+        plan,
+        solver: Arc::new(Pair::new(pair)?),
+        concurrency: settings
+            .concurrency
+            .unwrap_or_else(|| answering.default_concurrency()),
+        price: answering.price(),
+        meta,
+        prompts: prompts.transpose()?,
+        records: Ok(dataset),
+    })
+}

@@ -1,0 +1,277 @@
+//! The pipeline: from settings to a run, its events, and its results.
+//!
+//! [`Run::start`] loads the records, sets the agents up, makes or resumes the
+//! run's folder and asks the questions; [`Run::next`] gives what happens, and
+//! [`Run::finish`] writes the files from the journal. Reading order: this file,
+//! `job` (what is asked, and who answers), `resume` (new and earlier runs),
+//! `files` (what a run leaves behind).
+//!
+//! It is the one part of `run` that knows the outputs.
+
+mod answering;
+mod error;
+mod files;
+mod job;
+mod records;
+mod resume;
+mod tracking;
+
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+use crate::config::{Settings, Variables};
+use crate::dataset::Dataset;
+use crate::output::mlflow::{Drawings, Ending, Sent, Sidecar};
+use crate::telemetry::Telemetry;
+use finqa_agents::models::{CallEvent, Observer, Stop};
+
+use super::{Event, Finish, Journal, JournalError, RunFolder, RunLock, Scheduler, Summary};
+
+pub(crate) use answering::{
+    advice, answering, default_concurrency, is_remote, price, single, unused_server,
+};
+pub use error::PipelineError;
+pub(crate) use files::{has_result, write_report, write_results};
+pub use job::Job;
+pub use resume::Resumed;
+pub use tracking::Tracking;
+pub(crate) use tracking::{experiment, server};
+
+/// Events that may wait for the consumer before questions wait for it.
+const EVENT_QUEUE: usize = 1024;
+
+/// A line for the user outside of a run's events.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Notice {
+    /// Something worth knowing.
+    Note(String),
+    /// Something that must be known, even if all is to be quiet.
+    Warning(String),
+}
+
+/// Shows a notice.
+pub type Notify = Arc<dyn Fn(Notice) + Send + Sync>;
+
+/// What a run is given besides its settings.
+pub struct RunContext {
+    /// The earlier run that is continued.
+    pub resumed: Option<Resumed>,
+    /// Where keys and addresses come from.
+    pub variables: Variables,
+    /// Where the run is tracked.
+    pub tracking: Tracking,
+    /// Traces that are recorded.
+    pub traces: Telemetry,
+    /// Shows notices.
+    pub notify: Notify,
+    /// How the run is stopped.
+    pub stop: Stop,
+    /// The commit that this program was built from, where known.
+    pub commit: Option<String>,
+}
+
+impl Default for RunContext {
+    fn default() -> Self {
+        Self {
+            resumed: None,
+            variables: Variables::none(),
+            tracking: Tracking::Off,
+            traces: Telemetry::default(),
+            notify: Arc::new(|_| {}),
+            stop: Stop::default(),
+            commit: None,
+        }
+    }
+}
+
+/// A run whose questions are being asked.
+pub struct Run {
+    folder: RunFolder,
+    records: Result<Dataset, String>,
+    events: mpsc::Receiver<Event>,
+    scheduler: Option<JoinHandle<Result<Finish, JournalError>>>,
+    sidecar: Option<Sidecar>,
+    traces: Telemetry,
+    stop: Stop,
+    lock: RunLock,
+}
+
+/// What a run came to.
+pub struct RunResults {
+    /// How it ended.
+    pub finish: Finish,
+    /// The scores and the cost.
+    pub summary: Summary,
+    /// Every row and call.
+    pub journal: Journal,
+    /// The folder with its files.
+    pub folder: RunFolder,
+    /// The records, or why they cannot be read.
+    pub records: Result<Dataset, String>,
+    /// What a tracking server got; `None` where none is asked for.
+    pub tracked: Option<Option<Sent>>,
+    /// Nobody else works on the run while this is held.
+    _lock: RunLock,
+}
+
+impl Run {
+    /// Starts, or continues, the run that the settings describe. Needs a Tokio
+    /// runtime.
+    ///
+    /// # Errors
+    /// [`PipelineError`] if the run cannot be started.
+    pub async fn start(settings: &Settings, context: RunContext) -> Result<Self, PipelineError> {
+        let (variables, notify) = (context.variables.clone(), Arc::clone(&context.notify));
+        Self::start_job(settings, context, |settings, observer| {
+            job::questions(settings, &variables, &notify, observer)
+        })
+    }
+
+    /// Starts, or continues, the run of the job that `job` makes of the settings.
+    /// It is not asked if every question is answered already. The observer that
+    /// it gets turns retries into events.
+    ///
+    /// # Errors
+    /// [`PipelineError`] if the run cannot be started.
+    pub(crate) fn start_job(
+        settings: &Settings,
+        context: RunContext,
+        job: impl FnOnce(&Settings, Observer) -> Result<Job, PipelineError>,
+    ) -> Result<Self, PipelineError> {
+        let RunContext {
+            resumed,
+            tracking,
+            traces,
+            notify,
+            stop,
+            commit,
+            ..
+        } = context;
+        let (sender, events) = mpsc::channel(EVENT_QUEUE);
+        let (held, records, asking) = match resumed {
+            Some(resumed) if resumed.is_answered()? => {
+                let (held, records) = resumed.into_answered(settings)?;
+                notify(Notice::Note(format!(
+                    "every question of run {} is answered; writing its files",
+                    held.meta.id
+                )));
+                (held, records, None)
+            }
+            resumed => {
+                let located = resumed.as_ref().map(|resumed| resumed.located(settings));
+                let observer = observer(sender.clone());
+                let job = job(located.as_ref().unwrap_or(settings), observer)?;
+                let held = match resumed {
+                    Some(resumed) => resumed.into_continued(settings, &job.meta.identity)?,
+                    None => {
+                        let output = &settings.output;
+                        if let Some(line) = resume::unfinished(output, &job.meta.identity) {
+                            notify(Notice::Note(line));
+                        }
+                        resume::begin(output, job.meta, job.prompts.as_ref(), commit)?
+                    }
+                };
+                let scheduler = Scheduler {
+                    plan: job.plan,
+                    solver: job.solver,
+                    concurrency: job.concurrency,
+                    price: job.price,
+                    stop: stop.clone(),
+                };
+                (held, job.records, Some(scheduler))
+            }
+        };
+        let folder = held.folder;
+        let sidecar = match tracking {
+            Tracking::Off => None,
+            Tracking::Unusable(line) => {
+                notify(Notice::Note(line));
+                None
+            }
+            Tracking::On(server) => {
+                // Not an event: those end with the last question, and the reason
+                // may come after it.
+                let say = Box::new(move |line| notify(Notice::Note(line)));
+                Some(Sidecar::start(server, folder.path(), held.meta.total, say))
+            }
+        };
+        traces.write_to(&folder.file(RunFolder::TRACES))?;
+        Ok(Self {
+            scheduler: asking.map(|scheduler| tokio::spawn(scheduler.run(held.journal, sender))),
+            folder,
+            records,
+            events,
+            sidecar,
+            traces,
+            stop,
+            lock: held.lock,
+        })
+    }
+
+    /// What happens next; `None` once every question has its outcome or the run
+    /// was stopped.
+    pub async fn next(&mut self) -> Option<Event> {
+        let event = self.events.recv().await?;
+        if let Some(sidecar) = &self.sidecar {
+            sidecar.on(&event);
+        }
+        Some(event)
+    }
+
+    /// Waits for the end, and writes the run's files from its journal. Whatever
+    /// ended the run, what it has is written out before anything else; what ended
+    /// it comes first among the errors.
+    ///
+    /// # Errors
+    /// [`PipelineError::Stopped`] if the journal failed,
+    /// [`PipelineError::Unwritten`] if a file could not be written.
+    pub async fn finish(mut self) -> Result<RunResults, PipelineError> {
+        while self.next().await.is_some() {}
+        let finish = match self.scheduler {
+            Some(scheduler) => scheduler.await?.map_err(PipelineError::Stopped),
+            None => Ok(Finish::Complete),
+        };
+        self.traces.flush();
+        let records = self.records.as_ref().map_err(String::as_str);
+        let written = files::write_run(&self.folder, records);
+        let finish = finish?;
+        let (journal, summary) = written.map_err(PipelineError::Unwritten)?;
+        let tracked = match self.sidecar {
+            Some(sidecar) => {
+                let ending = Ending {
+                    finish: finish.clone(),
+                    summary: summary.clone(),
+                    drawings: Drawings::of_agents()?,
+                };
+                Some(sidecar.finish(ending, self.stop.abort).await)
+            }
+            None => None,
+        };
+        Ok(RunResults {
+            finish,
+            summary,
+            journal,
+            folder: self.folder,
+            records: self.records,
+            tracked,
+            _lock: self.lock,
+        })
+    }
+}
+
+/// Turns the retries of calls into events.
+fn observer(events: mpsc::Sender<Event>) -> Observer {
+    Arc::new(move |_node, event| {
+        if let CallEvent::Retry(notice) = event {
+            let event = Event::Retry {
+                attempt: notice.attempt,
+                delay: notice.delay,
+                reason: notice.words(),
+            };
+            // A slow display loses a notice, never a retry.
+            let _ = events.try_send(event);
+        }
+    })
+}

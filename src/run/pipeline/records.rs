@@ -1,0 +1,58 @@
+//! From settings to the records that are asked about.
+
+use std::path::Path;
+
+use crate::config::Settings;
+use crate::dataset::{self, Dataset, Selection, Source};
+
+use super::PipelineError;
+
+/// Records asked for by default from an endpoint that may cost money.
+const PAID_DEFAULT_RECORDS: usize = 100;
+
+/// Loads and selects the records; `note` is told what was chosen by default.
+///
+/// # Errors
+/// Data that cannot be read, a selection that finds nothing, or a paid model
+/// without data.
+pub(super) fn selected(
+    settings: &Settings,
+    remote: bool,
+    note: impl Fn(&str),
+) -> Result<Dataset, PipelineError> {
+    let downloaded = Path::new("data/train.json");
+    let source = match settings.data_path.as_deref() {
+        Some(name) => Source::named(name),
+        None if downloaded.is_file() => Source::Path(downloaded.to_owned()),
+        None if remote => {
+            return Err(PipelineError::NoData);
+        }
+        None => {
+            note("no --data-path and no data/train.json: answering the built-in sample");
+            Source::Sample
+        }
+    };
+    let dataset = dataset::load(&source)?;
+    let chosen = settings.n.is_some() || settings.range.is_some() || !settings.ids.is_empty();
+    let n = match settings.n {
+        Some(n) => Some(n),
+        None if remote && !chosen && dataset.records.len() > PAID_DEFAULT_RECORDS => {
+            note(&format!(
+                "taking the first {PAID_DEFAULT_RECORDS} of {} records, for this endpoint is not on loopback; --n N for more",
+                dataset.records.len()
+            ));
+            Some(PAID_DEFAULT_RECORDS)
+        }
+        None => None,
+    };
+    let selection = Selection {
+        n,
+        range: settings.range.as_deref().map(str::parse).transpose()?,
+        ids: settings.ids.clone(),
+        filter: settings.filter.clone(),
+        shuffle: settings.shuffle,
+        seed: settings.seed.unwrap_or_default(),
+    };
+    let chosen = dataset::select(&dataset, &selection)?;
+    Ok(dataset.pick(&chosen))
+}

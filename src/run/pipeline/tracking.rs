@@ -1,0 +1,95 @@
+//! From settings and variables to a tracking server.
+
+use std::time::Duration;
+
+use crate::config::{Settings, Variables};
+use crate::output::mlflow::{Credentials, MlflowError, Patience, Server, Target};
+use finqa_agents::models;
+
+use super::PipelineError;
+
+/// The experiment of runs for which none is named.
+const EXPERIMENT: &str = "financial_qa";
+
+/// Where a run is tracked.
+#[derive(Debug, Default)]
+pub enum Tracking {
+    /// Nowhere.
+    #[default]
+    Off,
+    /// Nowhere, although a variable says where: what is wrong with it.
+    Unusable(String),
+    /// On a server.
+    On(Server),
+}
+
+impl Tracking {
+    /// Where these settings track a run.
+    ///
+    /// # Errors
+    /// An address given with `--mlflow` that is not a server's, or an unusable
+    /// `MLFLOW_LINKS`. `MLFLOW_TRACKING_URI` may be meant for other programs and ends no run.
+    pub fn of(settings: &Settings, variables: &Variables) -> Result<Self, PipelineError> {
+        let experiment = experiment(settings.experiment.as_deref(), variables);
+        let server = |uri: &str| server(uri, &experiment, settings.allow_http, variables);
+        match settings.mlflow.trim() {
+            "off" => Ok(Self::Off),
+            "auto" | "" => match variables.get("MLFLOW_TRACKING_URI") {
+                None => Ok(Self::Off),
+                Some(uri) => match server(&uri) {
+                    Ok(server) => Ok(Self::On(server)),
+                    // No other program reads this variable.
+                    Err(error @ PipelineError::Tracking(MlflowError::Links)) => Err(error),
+                    Err(error) => Ok(Self::Unusable(format!(
+                        "MLflow: MLFLOW_TRACKING_URI: {error}; this run is not tracked"
+                    ))),
+                },
+            },
+            uri => Ok(Self::On(server(uri)?)),
+        }
+    }
+}
+
+/// The experiment, where it is not a run's own.
+pub(crate) fn experiment(named: Option<&str>, variables: &Variables) -> String {
+    named
+        .map(str::to_owned)
+        .or_else(|| variables.get("MLFLOW_EXPERIMENT_NAME"))
+        .unwrap_or_else(|| EXPERIMENT.to_owned())
+}
+
+/// A server at an address, asked as the variables say.
+///
+/// # Errors
+/// An address or credentials that cannot be used, or credentials that would go
+/// unencrypted to another machine, unless `allow_http` is set.
+pub(crate) fn server(
+    uri: &str,
+    experiment: &str,
+    allow_http: bool,
+    variables: &Variables,
+) -> Result<Server, PipelineError> {
+    let variable = |name: &str| variables.get(name);
+    let basic = variable("MLFLOW_TRACKING_USERNAME").zip(variable("MLFLOW_TRACKING_PASSWORD"));
+    let credentials = match (basic, variable("MLFLOW_TRACKING_TOKEN")) {
+        (Some((user, password)), _) => Credentials::Basic {
+            user: user.into(),
+            password: password.into(),
+        },
+        (None, Some(token)) => Credentials::Token(token.into()),
+        (None, None) => Credentials::None,
+    };
+    let mut target = Target::new(uri, experiment, credentials)?;
+    if let Some(rule) = variable("MLFLOW_LINKS") {
+        target = target.with_links(&rule)?;
+    }
+    if target.is_exposed() && !allow_http {
+        return Err(MlflowError::Address {
+            uri: target.shown,
+            reason: "the credentials would be sent unencrypted: use https://, or pass --allow-http",
+        }
+        .into());
+    }
+    let http = models::http::client(Duration::from_secs(5), target.is_loopback())?;
+    Ok(Server::new(http, target, Patience::default()))
+}

@@ -1,0 +1,175 @@
+//! `summary.json`: what a run comes to, made from its journal.
+
+use std::collections::BTreeSet;
+
+use rust_decimal::Decimal;
+use serde::Serialize;
+
+use crate::dataset::Outcome;
+use crate::score::{EpochCard, Rule, Scorecard, ScoredRow};
+use finqa_agents::agents::Call;
+use finqa_agents::models::{Cost, UsageByNode};
+
+use super::agreement::Agreement;
+use super::effect::CriticEffect;
+use super::identity::RunMeta;
+use super::journal::{Journal, JournalError};
+use super::row::Row;
+
+/// What a run comes to: the scorecard's rates lie flat beside it, from 0 to 1.
+#[derive(Clone, Debug, Serialize)]
+pub struct Summary {
+    /// The version of this layout.
+    pub format: u32,
+    /// The run.
+    pub run: RunMeta,
+    /// Whether every question of the plan has an outcome.
+    pub complete: bool,
+    /// The scores, every rule by its name.
+    #[serde(flatten)]
+    pub scores: Scorecard,
+    /// The passes compared, by numeric match and FE, if there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub epochs: Vec<EpochCard>,
+    /// What the critic did.
+    pub critic: CriticEffect,
+    /// What agreement with the second opinion is worth; absent if there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second_opinion: Option<Agreement>,
+    /// Sampling settings that a model does not take, and that replies were made
+    /// without: `temperature`, `seed`.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub left_out: BTreeSet<String>,
+    /// Rounds, calls, tokens and money.
+    pub spent: Spent,
+}
+
+/// What a run took, questions that have no outcome yet included.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Spent {
+    /// Rounds of the questions that have an outcome.
+    pub rounds: usize,
+    /// Model calls.
+    pub calls: u64,
+    /// HTTP requests, retries included.
+    pub requests: u64,
+    /// Calls, requests and tokens by the node that asked.
+    pub nodes: UsageByNode,
+    /// US dollars; absent if a part of it is unknown.
+    pub cost_usd: Option<Decimal>,
+    /// What is known of the cost, and of how many requests it is not.
+    pub cost: Cost,
+}
+
+impl Summary {
+    /// Questions without an answer.
+    #[must_use]
+    pub fn unanswered(&self) -> usize {
+        let answered = Outcome::Answered.name();
+        let others = self
+            .scores
+            .outcomes
+            .iter()
+            .filter(|count| count.name != answered);
+        others.map(|count| count.count).sum()
+    }
+
+    /// Questions that have no outcome yet.
+    #[must_use]
+    pub fn left(&self) -> usize {
+        self.run.total.saturating_sub(self.scores.questions)
+    }
+
+    /// What is to be known about settings that were not sent, in one line.
+    #[must_use]
+    pub fn left_out_line(&self) -> Option<String> {
+        let names: Vec<&str> = self.left_out.iter().map(String::as_str).collect();
+        (!names.is_empty()).then(|| left_out_line(&names))
+    }
+}
+
+/// That a model does not take these settings, in one line.
+pub(crate) fn left_out_line(names: &[&str]) -> String {
+    format!(
+        "{} not sent: the model does not take {}",
+        names.join(" and "),
+        if names.len() == 1 { "it" } else { "them" }
+    )
+}
+
+/// Sums a run up, row by row.
+#[derive(Debug, Default)]
+pub struct Tally {
+    rows: Vec<ScoredRow>,
+    critic: CriticEffect,
+    agreement: Agreement,
+    rounds: usize,
+    nodes: UsageByNode,
+    cost: Cost,
+    left_out: BTreeSet<String>,
+}
+
+impl Tally {
+    /// Counts a row.
+    pub fn add(&mut self, row: &Row) {
+        self.critic.add(row);
+        self.agreement.add(row);
+        self.rounds += row.settled.rounds.len();
+        self.cost += row.spent();
+        row.settled.calls.iter().for_each(|call| self.call(call));
+        self.rows.push(row.as_scored());
+    }
+
+    fn call(&mut self, call: &Call) {
+        self.nodes.add(&call.node, call.usage());
+        if let Some(reply) = &call.reply {
+            self.left_out.extend(reply.left_out.iter().cloned());
+        }
+    }
+
+    /// What the rows of this run come to, and the calls of questions that have
+    /// no row yet, which were paid for all the same.
+    ///
+    /// # Errors
+    /// [`JournalError`] if the journal cannot be read.
+    pub fn finish(mut self, journal: &Journal) -> Result<Summary, JournalError> {
+        let run = journal.meta()?;
+        for call in journal.open_calls()?.values().flatten() {
+            self.call(call);
+            self.cost += call.cost;
+        }
+        let rows = self.rows;
+        let used = self.nodes.total();
+        Ok(Summary {
+            format: 1,
+            complete: rows.len() == run.total,
+            run,
+            scores: Scorecard::of(&rows),
+            epochs: [Rule::NumericalMatch, Rule::FinancialEquivalence]
+                .into_iter()
+                .filter_map(|rule| EpochCard::of(rule, &rows))
+                .collect(),
+            critic: self.critic.finish(),
+            second_opinion: self.agreement.finish(),
+            left_out: self.left_out,
+            spent: Spent {
+                rounds: self.rounds,
+                calls: used.calls,
+                requests: used.requests,
+                nodes: self.nodes,
+                cost_usd: self.cost.total(),
+                cost: self.cost,
+            },
+        })
+    }
+}
+
+/// Sums a journal up.
+///
+/// # Errors
+/// [`JournalError`] if it cannot be read.
+pub fn summarise(journal: &Journal) -> Result<Summary, JournalError> {
+    let mut tally = Tally::default();
+    journal.for_each_row(|row| tally.add(&row))?;
+    tally.finish(journal)
+}
