@@ -35,9 +35,6 @@ fn main() {
     let numbers: Vec<u64> = std::env::args().filter_map(|a| a.parse().ok()).collect();
     let pause = Duration::from_millis(numbers.first().copied().unwrap_or(300));
     let pairs = numbers.get(1).copied().unwrap_or(5);
-    let Some(python) = server::python() else {
-        return;
-    };
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let listener = runtime
         .block_on(tokio::net::TcpListener::bind("127.0.0.1:0"))
@@ -48,7 +45,7 @@ fn main() {
         axum::routing::post(move |Json(request): Json<Value>| reply(request, pause)),
     );
     runtime.spawn(async move { axum::serve(listener, answers).await });
-    let mlflow = server::Mlflow::start(python);
+    let mlflow = server::Mlflow::start();
 
     let place = tempfile::tempdir().unwrap();
     let run = |target: &str| {

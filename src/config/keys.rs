@@ -245,7 +245,7 @@ mod tests {
     fn a_mistyped_variable_is_named_with_the_nearest() {
         for name in [
             "CONVFINQA_MAX_ROUNDS",
-            "CONVFINQA_REQUIRE_PYTHON",
+            "CONVFINQA_REQUIRE_DATA",
             "CONVFINQA_UPDATE",
             "PATH",
         ] {

@@ -20,8 +20,6 @@ FLAGS = [
 ]
 NAMES = ["chromium", "chromium-browser", "google-chrome", "chrome"]
 KEYS = {"Tab": 9, "Enter": 13, "Escape": 27}
-# Exit status of a test that found no browser.
-NO_BROWSER = 3
 
 
 class Page:
@@ -142,12 +140,11 @@ class Page:
 
 
 def find(named=None):
-    """The browser's program; ends this one with NO_BROWSER where there is none."""
+    """The browser's program; ends this one where there is none."""
     for name in [named] if named else NAMES:
         if found := shutil.which(name):
             return found
-    print("skipped: no Chromium found (Debian: apt-get install chromium)")
-    sys.exit(NO_BROWSER)
+    sys.exit("no Chromium found (Debian: apt-get install chromium)")
 
 
 @contextlib.contextmanager

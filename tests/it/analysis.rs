@@ -1,8 +1,8 @@
 //! Error analysis and comparison, over files and runs.
 
-mod audit;
 mod causes;
 mod comparison;
+mod needs_data;
 
 use std::path::{Path, PathBuf};
 use std::process::Output;

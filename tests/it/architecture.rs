@@ -343,3 +343,17 @@ fn every_action_of_the_workflows_is_pinned_to_a_commit() {
     }
     assert!(seen > 0);
 }
+
+/// `tests/run.sh` chooses the ignored tests that it runs by this.
+#[test]
+fn ignored_tests_have_what_they_need_in_their_path() {
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--list", "--ignored", "--format", "terse"])
+        .output()
+        .unwrap();
+    let listed = String::from_utf8(output.stdout).unwrap();
+    assert!(listed.lines().count() > 20, "{listed}");
+    for line in listed.lines() {
+        assert!(line.contains("needs_"), "{line}");
+    }
+}

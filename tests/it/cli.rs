@@ -430,7 +430,7 @@ fn a_mistyped_variable_is_refused_with_the_nearest_name() {
     for (name, value) in [
         ("CONVFINQA_MAX_ROUND", ""),
         ("CONVFINQA_MAX_ROUNDS", "2"),
-        ("CONVFINQA_REQUIRE_PYTHON", "1"),
+        ("CONVFINQA_REQUIRE_DATA", "1"),
         ("CONVFINQA_TOOLS", "/tmp/tools"),
         ("CONVFINQA_UPDATE", "1"),
     ] {

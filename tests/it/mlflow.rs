@@ -3,5 +3,5 @@
 
 mod fake;
 mod faults;
-mod real;
+mod needs_python;
 mod server;

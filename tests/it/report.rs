@@ -185,16 +185,16 @@ fn a_run_leaves_a_report_and_the_command_makes_the_same_again() {
 }
 
 #[test]
-fn the_page_works_in_a_browser() {
+#[ignore = "needs Chromium"]
+fn needs_browser_the_page_works() {
     let folder = tempfile::tempdir().unwrap();
     let run = sample_run(folder.path());
     browse("report_page.py", &run.join("report.html"), &[]);
 }
 
-#[test]
-fn hostile_texts_stay_texts() {
-    let folder = tempfile::tempdir().unwrap();
-    let run = sample_run(folder.path());
+/// A report whose questions, replies and file names are hostile.
+fn hostile_report(folder: &Path) -> PathBuf {
+    let run = sample_run(folder);
     let long = "long ".repeat(200_000);
     rewrite(&run.join("journal.sqlite"), 58, |index, row| {
         let text = HOSTILE.get(index).copied().unwrap_or(&long);
@@ -204,18 +204,32 @@ fn hostile_texts_stay_texts() {
             row["filename"] = json!(HOSTILE[0]);
         }
     });
-    let (code, text) = convfinqa(folder.path(), &["report"]);
+    let (code, text) = convfinqa(folder, &["report"]);
     assert_eq!(code, 0, "{text}");
-    let report = run.join("report.html");
-    let html = std::fs::read_to_string(&report).unwrap();
+    run.join("report.html")
+}
+
+#[test]
+fn hostile_texts_stay_texts() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = hostile_report(folder.path());
+    let html = std::fs::read_to_string(report).unwrap();
     assert!(!html.contains("window.hacked = 1; alert(1)</script>"));
     assert!(!html.contains(['\u{2028}', '\u{2029}']));
     assert_eq!(entries(&html, "q")[0]["question"], HOSTILE[0]);
+}
+
+#[test]
+#[ignore = "needs Chromium"]
+fn needs_browser_hostile_texts_stay_texts() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = hostile_report(folder.path());
     browse("report_page.py", &report, &["--hostile"]);
 }
 
 #[test]
-fn twenty_thousand_questions_are_usable() {
+#[ignore = "needs Chromium"]
+fn needs_browser_twenty_thousand_questions_are_usable() {
     let folder = tempfile::tempdir().unwrap();
     let run = sample_run(folder.path());
     let journal = run.join("journal.sqlite");

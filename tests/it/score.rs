@@ -2,4 +2,4 @@
 
 mod behind;
 mod files;
-mod known_figures;
+mod needs_data;

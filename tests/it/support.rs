@@ -11,5 +11,6 @@ pub mod file_server;
 pub mod hub;
 pub mod published;
 pub mod python;
+#[cfg(unix)]
 pub mod screen;
 pub mod traces;

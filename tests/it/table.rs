@@ -1,4 +1,4 @@
-//! Tests of `table`: rendering, and the published pages where they are at hand.
+//! Tests of `table`.
 
 use std::collections::HashSet;
 
@@ -6,8 +6,6 @@ use convfinqa::dataset::Document;
 use finqa_core::number::Scale;
 use finqa_core::table::{CellKind, Style, Table};
 use proptest::prelude::*;
-
-use crate::support::published::published;
 
 fn document(table: &[&[&str]]) -> Document {
     Document {
@@ -18,13 +16,6 @@ fn document(table: &[&[&str]]) -> Document {
             .collect(),
         ..Document::default()
     }
-}
-
-/// Pages of a published file; `None`, said, where it is missing.
-fn pages(name: &str) -> Option<Vec<Document>> {
-    let dataset = published(name)?;
-    let documents = dataset.records.iter().map(|r| (*r.document).clone());
-    Some(documents.collect())
 }
 
 const ROWS: &[&[&str]] = &[
@@ -197,45 +188,6 @@ proptest! {
                     );
                 }
             }
-        }
-    }
-}
-
-#[test]
-fn the_first_hundred_tables_have_their_dashes() {
-    let Some(pages) = pages("train_first100.json") else {
-        return;
-    };
-    let (mut cells, mut dashes) = (0, 0);
-    for page in &pages {
-        let table = Table::from_document(page, Style::Repaired);
-        for cell in table.cells().iter().skip(1).flat_map(|row| &row[1..]) {
-            cells += 1;
-            dashes += usize::from(cell.kind == CellKind::Dash);
-        }
-    }
-    // 55 of them lost their escape, the others are hyphens.
-    assert_eq!((cells, dashes), (1528, 57));
-}
-
-#[test]
-fn every_published_table_renders_with_distinct_labels() {
-    for name in [
-        "train_first25_unabridged.json",
-        "dev_work.json",
-        "test_documents.json",
-    ] {
-        let Some(pages) = pages(name) else { return };
-        for page in &pages {
-            let table = Table::from_document(page, Style::Repaired);
-            let labels: Vec<&str> = table.columns()[1..]
-                .iter()
-                .map(|column| column.label.as_str())
-                .filter(|label| !label.is_empty())
-                .collect();
-            let distinct: HashSet<&&str> = labels.iter().collect();
-            assert_eq!(labels.len(), distinct.len(), "{}", page.id);
-            assert_eq!(table.rows().len(), page.table.len());
         }
     }
 }

@@ -1,14 +1,15 @@
 //! What a person reads in a terminal: widths, colours, silence.
 
+#[cfg(unix)]
+mod live;
+
 use std::path::Path;
-use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::agents::{is_critic, scripted};
+use crate::support::agents::is_critic;
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply};
-use crate::support::screen::{Screen, in_terminal};
 
 /// Characters, for the tables hold none that is wider than a column.
 fn widest(text: &str) -> usize {
@@ -94,70 +95,6 @@ fn quiet_says_nothing_but_errors() {
         (failed.stdout.as_str(), failed.stderr.lines().count()),
         ("", 1)
     );
-}
-
-/// A run by a model that takes its time and fails at times, in a terminal.
-fn live(place: &Workplace, more: &[&str], variables: &[(&str, &str)]) -> Option<String> {
-    let model = FaultServer::start(|request| {
-        let reply = if request.repeat == 0 && request.index % 5 == 0 {
-            Reply::error(503, "x", "busy").header("retry-after-ms", "1")
-        } else {
-            scripted(request)
-        };
-        reply.after(Duration::from_millis(30))
-    });
-    let url = model.base_url();
-    let arguments = ["run", "--model", "scripted", "--base-url", &url, "-j", "4"];
-    let arguments = [&arguments[..], &["--data-path", "sample", "-n", "12"], more].concat();
-    in_terminal(place, 80, &arguments, variables)
-}
-
-#[test]
-fn the_progress_bar_does_not_tear_among_log_lines() {
-    let place = Workplace::new();
-    let more = ["--verbose", "--log", "text"];
-    let Some(written) = live(&place, &more, &[]) else {
-        return;
-    };
-    assert!(written.contains('╸'), "there was a bar: {written:?}");
-    let lines = Screen::of(&written, 80).text();
-    let all = lines.join("\n");
-    assert!(!all.contains(['╸', '━']), "some of the bar stayed:\n{all}");
-    let rows = place.rows("output/output.csv");
-    for row in &rows {
-        let question = format!("  question:  {}", row["question"]);
-        assert!(lines.contains(&question), "{question:?} is torn in\n{all}");
-    }
-    let logged: Vec<_> = lines
-        .iter()
-        .filter(|line| line.contains("question answered"))
-        .collect();
-    assert_eq!(logged.len(), rows.len(), "{all}");
-    for line in logged {
-        // A time first, a number last, and nothing between that is not this line's.
-        assert!(line.starts_with("20") && line.matches(" INFO ").count() == 1);
-        let last = line.rsplit('=').next().unwrap();
-        assert!(last.parse::<f64>().is_ok(), "{line:?}");
-    }
-    assert!(lines.iter().any(|line| line.contains(" WARN ")), "{all}");
-    assert!(lines.iter().any(|line| line.starts_with("Rows: ")), "{all}");
-}
-
-#[test]
-fn no_color_holds_for_tables_and_bar_alike() {
-    let colour = regex::Regex::new("\u{1b}\\[[0-9;]*m").unwrap();
-    for (variable, arguments, coloured) in [
-        ("NOTHING", [].as_slice(), true),
-        ("NO_COLOR", &[], false),
-        ("NOTHING", &["--color", "never"], false),
-    ] {
-        let place = Workplace::new();
-        let Some(written) = live(&place, arguments, &[(variable, "1")]) else {
-            return;
-        };
-        assert!(written.contains('╸') && written.contains('│'), "{written}");
-        assert_eq!(colour.is_match(&written), coloured, "{written:?}");
-    }
 }
 
 #[test]

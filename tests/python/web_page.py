@@ -3,8 +3,7 @@
     python web_page.py http://127.0.0.1:8000 [--shots DIR] [--chromium PROGRAM]
 
 Needs the Debian package `chromium` (or any Chrome), driven by ../browser, and the
-`websockets` package, which the clients' virtual environments have. Exit status 3 stands for
-"no browser found".
+`websockets` package, which the clients' virtual environments have.
 """
 
 import argparse

@@ -1,13 +1,11 @@
 //! `check`, `stats` and `show`.
 
-use convfinqa::dataset::{Artefact, check, sample, show, stats};
+use convfinqa::dataset::{Artefact, check, sample, show};
 use finqa_core::table::Style;
 use rstest::rstest;
 use serde_json::{Value as Json, json};
 
 use super::{parse, record};
-
-use crate::support::published::published;
 
 /// The artefacts of one record with one field set.
 fn artefacts(pointer: &str, value: Json) -> Vec<(Artefact, Option<String>)> {
@@ -83,42 +81,6 @@ fn the_gold_of_the_sample_holds() {
         .collect();
     assert!(of_gold.is_empty(), "{of_gold:#?}");
     assert_eq!(report.programs_confirmed, report.questions + report.turns);
-}
-
-#[test]
-fn every_published_program_comes_to_its_value() {
-    for (name, programs, answers_that_differ) in [
-        ("train_first100.json", 92 + 355, 8),
-        ("train_first25_unabridged.json", 33 + 95, 3),
-        ("dev_work.json", 1042, 0),
-    ] {
-        let Some(dataset) = published(name) else {
-            return;
-        };
-        let report = check(&dataset);
-        assert_eq!(report.programs_confirmed, programs, "{name}");
-        let differ = report.counts().get(&Artefact::AnswerDiffers).copied();
-        assert_eq!(differ.unwrap_or_default(), answers_that_differ, "{name}");
-    }
-}
-
-#[test]
-fn stats_count_what_is_there() {
-    let Some(dataset) = published("train_first100.json") else {
-        return;
-    };
-    let stats = stats(&dataset);
-    assert_eq!((stats.records, stats.singles, stats.doubles), (100, 76, 24));
-    assert_eq!((stats.questions, stats.questions_executable), (124, 92));
-    assert_eq!((stats.turns, stats.turns_executable), (355, 355));
-    assert_eq!(stats.turns_per_conversation.values().sum::<usize>(), 100);
-    assert_eq!(stats.steps_per_program.values().sum::<usize>(), 92 + 355);
-    assert_eq!(stats.yes_no, 2);
-    let cells = stats.cells;
-    assert_eq!(
-        cells.numbers + cells.dashes + cells.text + cells.empty,
-        1528
-    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Loading: both layouts, bad input, and the published files where they are at hand.
+//! Loading: both layouts and bad input.
 
 use std::fs;
 
@@ -8,8 +8,6 @@ use rstest::rstest;
 use serde_json::{Value as Json, json};
 
 use super::{complaint, parse, record};
-
-use crate::support::published::published;
 
 #[test]
 fn a_record_loads_with_its_gold_beside_it() {
@@ -294,43 +292,5 @@ fn the_sample_loads_and_says_that_it_is_invented() {
     assert_eq!(dataset.source, "built-in sample");
     for case in dataset.records.iter().flat_map(|record| record.cases()) {
         assert!(!case.gold.is_empty(), "{}", case.question.key);
-    }
-}
-
-#[rstest]
-#[case("train_first100.json", 100, 124, 355)]
-#[case("train_first25_unabridged.json", 25, 33, 95)]
-#[case("dev_work.json", 300, 0, 1042)]
-#[case("test_documents.json", 434, 0, 1521)]
-fn the_published_files_load(
-    #[case] name: &str,
-    #[case] records: usize,
-    #[case] questions: usize,
-    #[case] turns: usize,
-) {
-    let Some(dataset) = published(name) else {
-        return;
-    };
-    assert_eq!(dataset.records.len(), records);
-    assert_eq!(dataset.question_count(), questions);
-    assert_eq!(dataset.turn_count(), turns);
-    let gold = dataset
-        .records
-        .iter()
-        .flat_map(|record| record.cases())
-        .any(|case| !case.gold.is_empty());
-    assert_eq!(gold, name != "test_documents.json");
-}
-
-#[test]
-fn the_abridged_and_the_unabridged_records_are_the_same() {
-    let (Some(long), Some(short)) = (
-        published("train_first25_unabridged.json"),
-        published("train_first100.json"),
-    ) else {
-        return;
-    };
-    for record in &long.records {
-        assert_eq!(Some(record), short.record(record.id()));
     }
 }

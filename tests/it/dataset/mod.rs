@@ -6,6 +6,7 @@ use serde_json::{Value as Json, json};
 mod download;
 mod inspect;
 mod load;
+mod published;
 mod select;
 
 /// A record of an invented company with a stand-alone question and two turns.

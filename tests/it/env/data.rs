@@ -6,8 +6,6 @@ use finqa_env::data::Catalog;
 use finqa_env::reward::{RewardMode, compute_reward};
 use finqa_env::tools::{ToolLimits, Tools};
 
-use crate::support::published::published;
-
 #[test]
 fn the_builtin_data_are_sound_and_playable() {
     let catalog = convfinqa::env_data::builtin().unwrap();
@@ -72,14 +70,4 @@ fn tables_only_keeps_a_part() {
             .iter()
             .all(|q| all.questions().iter().any(|a| a.id == q.id))
     );
-}
-
-#[test]
-fn real_records_build() {
-    let Some(dataset) = published("train_first100.json") else {
-        return;
-    };
-    let catalog = convfinqa::env_data::catalog(&dataset, BuildOptions::default()).unwrap();
-    assert_eq!(catalog.questions().len(), 124);
-    assert_eq!(catalog.check().problems, Vec::<String>::new());
 }

@@ -5,8 +5,8 @@ mod agent;
 mod compare;
 mod environment;
 mod hostile;
+mod needs_python;
 mod offline;
-mod openenv;
 mod resume;
 mod telemetry;
 

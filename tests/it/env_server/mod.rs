@@ -2,7 +2,7 @@
 //! Python clients. Its other tests are in `crates/finqa-env`.
 
 mod cli;
-mod python;
+mod needs_python;
 
 use std::sync::Arc;
 

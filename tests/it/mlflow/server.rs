@@ -10,11 +10,6 @@ use serde_json::{Value, json};
 
 use crate::support::python::program;
 
-/// The interpreter of `.venv/mlflow`, or `None` with the reason printed.
-pub fn python() -> Option<PathBuf> {
-    program("mlflow", "python")
-}
-
 pub struct Mlflow {
     python: PathBuf,
     store: tempfile::TempDir,
@@ -23,13 +18,13 @@ pub struct Mlflow {
 }
 
 impl Mlflow {
-    pub fn start(python: PathBuf) -> Self {
+    pub fn start() -> Self {
         let port = std::net::TcpListener::bind("127.0.0.1:0")
             .and_then(|listener| listener.local_addr())
             .unwrap()
             .port();
         let mut server = Self {
-            python,
+            python: program("mlflow", "python"),
             store: tempfile::tempdir().unwrap(),
             port,
             process: None,

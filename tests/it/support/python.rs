@@ -8,20 +8,16 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// A program of a virtual environment, or `None` with the reason printed.
-/// `CONVFINQA_REQUIRE_PYTHON` makes a missing one a failure.
-pub fn program(venv: &str, name: &str) -> Option<PathBuf> {
+/// A program of a virtual environment. Tests that use one are ignored and have
+/// `needs_python` in their path; `tests/run.sh` runs them.
+#[track_caller]
+pub fn program(venv: &str, name: &str) -> PathBuf {
     let path = root().join(".venv").join(venv).join("bin").join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    let required = std::env::var_os("CONVFINQA_REQUIRE_PYTHON").is_some();
     assert!(
-        !required,
+        path.exists(),
         ".venv/{venv} is missing: run tests/python/setup.sh"
     );
-    println!("skipped: .venv/{venv} is missing; tests/python/setup.sh makes it");
-    None
+    path
 }
 
 /// `tests/python/openenv_finqa.py`, an environment on `OpenEnv`'s own framework;
@@ -33,10 +29,9 @@ pub struct Framework {
 }
 
 impl Framework {
-    /// Serves the folder `data` to so many sessions at once; `None` where the
-    /// virtual environment is missing.
-    pub fn start(venv: &str, data: &Path, sessions: usize) -> Option<Self> {
-        let python = program(venv, "python")?;
+    /// Serves the folder `data` to so many sessions at once.
+    pub fn start(venv: &str, data: &Path, sessions: usize) -> Self {
+        let python = program(venv, "python");
         let mut child = Command::new(python)
             .arg("openenv_finqa.py")
             .arg(data)
@@ -48,18 +43,18 @@ impl Framework {
             .spawn()
             .unwrap();
         let mut url = String::new();
-        let told = child.stdout.as_mut().unwrap();
-        BufReader::new(told).read_line(&mut url).unwrap();
+        let stdout = child.stdout.as_mut().unwrap();
+        BufReader::new(stdout).read_line(&mut url).unwrap();
         let url = url.trim().to_owned();
-        Some(Self { child, url })
+        Self { child, url }
     }
 
-    /// Ends it; gives what it complained of.
+    /// Ends it; returns what it wrote to standard error.
     pub fn end(mut self) -> String {
         self.child.kill().unwrap();
         let mut text = String::new();
-        let mut told = self.child.stderr.take().unwrap();
-        told.read_to_string(&mut text).unwrap();
+        let mut stderr = self.child.stderr.take().unwrap();
+        stderr.read_to_string(&mut text).unwrap();
         text
     }
 }

@@ -1,8 +1,14 @@
 //! What a terminal shows of the bytes that were written to it, its scroll-back
 //! included; and running the binary in one.
 
-use std::path::Path;
-use std::process::Command;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
+
+use rustix::pty::{self, OpenptFlags};
+use rustix::termios::{self, Winsize};
 
 use super::cli::Workplace;
 
@@ -98,38 +104,48 @@ impl Screen {
     }
 }
 
-/// What the binary writes to a terminal of so many columns that is its stdout and
-/// its stderr; `None` with the reason printed where there is no Python to make one.
+/// What the binary writes to a terminal of so many columns that is its stdin,
+/// stdout and stderr.
 pub fn in_terminal(
     place: &Workplace,
-    columns: usize,
+    columns: u16,
     arguments: &[&str],
     variables: &[(&str, &str)],
-) -> Option<String> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/in_terminal.py");
-    let output = Command::new("python3")
-        .arg(script)
-        .arg(columns.to_string())
-        .arg(env!("CARGO_BIN_EXE_convfinqa"))
+) -> String {
+    let mut outside = pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)
+        .map(File::from)
+        .unwrap();
+    pty::grantpt(&outside).unwrap();
+    pty::unlockpt(&outside).unwrap();
+    let name = pty::ptsname(&outside, Vec::new()).unwrap();
+    let inside = File::options()
+        .read(true)
+        .write(true)
+        .custom_flags(OpenptFlags::NOCTTY.bits().cast_signed())
+        .open(OsStr::from_bytes(name.as_bytes()))
+        .unwrap();
+    let size = Winsize {
+        ws_row: 24,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    termios::tcsetwinsize(&inside, size).unwrap();
+    let mut command = place.command();
+    command
         .args(arguments)
-        .current_dir(place.folder.path())
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-        .env("HOME", place.folder.path())
         .env("TERM", "xterm-256color")
         .envs(variables.iter().copied())
-        .output();
-    let output = match output {
-        Ok(output) => output,
-        Err(error) => {
-            let required = std::env::var_os("CONVFINQA_REQUIRE_PYTHON").is_some();
-            assert!(!required, "python3: {error}");
-            println!("skipped: python3 cannot be started ({error})");
-            return None;
-        }
-    };
-    let written = String::from_utf8(output.stdout).unwrap();
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{written}{said}");
-    Some(written)
+        .stdin(inside.try_clone().unwrap())
+        .stdout(inside.try_clone().unwrap())
+        .stderr(inside);
+    let mut child = command.spawn().unwrap();
+    // The command holds the inner end open.
+    drop(command);
+    let mut written = Vec::new();
+    // On Linux the outer end fails when the last inner one is closed.
+    let _ = outside.read_to_end(&mut written);
+    let written = String::from_utf8(written).unwrap();
+    assert!(child.wait().unwrap().success(), "{written}");
+    written
 }

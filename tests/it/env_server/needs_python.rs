@@ -13,7 +13,7 @@ use finqa_env::tools::{ToolLimits, Tools};
 use rstest::rstest;
 
 use super::{options, start};
-use crate::support::browser::browse_by;
+use crate::support::browser::browse_with;
 use crate::support::python::{Framework, program};
 
 fn root() -> &'static Path {
@@ -40,20 +40,19 @@ async fn run(program: &Path, arguments: &[&str]) -> String {
     out
 }
 
-async fn script(venv: &str, name: &str, server: &RunningServer) -> Option<String> {
-    let python = program(venv, "python")?;
-    Some(run(&python, &[name, &server.url()]).await)
+async fn script(venv: &str, name: &str, server: &RunningServer) -> String {
+    run(&program(venv, "python"), &[name, &server.url()]).await
 }
 
 #[rstest]
 #[case("openenv-0.2.3", 6)]
 #[case("openenv-0.10.0", 7)]
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs .venv, which tests/python/setup.sh makes"]
 async fn openenv_clients_play_episodes(#[case] venv: &str, #[case] checks: usize) {
     let server = start(options()).await;
-    if let Some(out) = script(venv, "openenv_clients.py", &server).await {
-        assert_eq!(out.matches("ok: ").count(), checks, "{out}");
-    }
+    let out = script(venv, "openenv_clients.py", &server).await;
+    assert_eq!(out.matches("ok: ").count(), checks, "{out}");
     server.stop().await.expect("a clean end");
 }
 
@@ -61,14 +60,14 @@ async fn openenv_clients_play_episodes(#[case] venv: &str, #[case] checks: usize
 #[case("openenv-0.2.3")]
 #[case("openenv-0.10.0")]
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs .venv, which tests/python/setup.sh makes"]
 async fn openenvs_validator_passes(#[case] venv: &str) {
     let server = start(options()).await;
-    if let Some(openenv) = program(venv, "openenv") {
-        let out = run(&openenv, &["validate", "--json", "--url", &server.url()]).await;
-        let from = out.find('{').expect("a report");
-        let report: serde_json::Value = serde_json::from_str(&out[from..]).expect("JSON");
-        assert_eq!(report["passed"], true, "{out}");
-    }
+    let openenv = program(venv, "openenv");
+    let out = run(&openenv, &["validate", "--json", "--url", &server.url()]).await;
+    let from = out.find('{').expect("a report");
+    let report: serde_json::Value = serde_json::from_str(&out[from..]).expect("JSON");
+    assert_eq!(report["passed"], true, "{out}");
     server.stop().await.expect("a clean end");
 }
 
@@ -76,11 +75,11 @@ async fn openenvs_validator_passes(#[case] venv: &str) {
 #[case("openenv-0.2.3")]
 #[case("openenv-0.10.0")]
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs .venv, which tests/python/setup.sh makes"]
 async fn the_mcp_sdk_calls_tools_over_streamable_http(#[case] venv: &str) {
     let server = start(options()).await;
-    if let Some(out) = script(venv, "mcp_sdk.py", &server).await {
-        assert!(out.contains("ok: streamable HTTP"), "{out}");
-    }
+    let out = script(venv, "mcp_sdk.py", &server).await;
+    assert!(out.contains("ok: streamable HTTP"), "{out}");
     server.stop().await.expect("a clean end");
 }
 
@@ -88,28 +87,23 @@ async fn the_mcp_sdk_calls_tools_over_streamable_http(#[case] venv: &str) {
 #[case("openenv-0.2.3")]
 #[case("openenv-0.10.0")]
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs .venv, which tests/python/setup.sh makes"]
 async fn a_grpo_rollout_earns_what_its_policy_deserves(#[case] venv: &str) {
     let server = start(options()).await;
-    if let Some(out) = script(venv, "rollout.py", &server).await {
-        assert!(out.contains("mean reward 0.50"), "{out}");
-    }
+    let out = script(venv, "rollout.py", &server).await;
+    assert!(out.contains("mean reward 0.50"), "{out}");
     server.stop().await.expect("a clean end");
 }
 
-/// What the load generator drives for want of the reference, and what a query
-/// must answer: rows as pandas writes them.
+/// The server that the load generator drives in place of OpenEnv's finqa_env, and
+/// what a query must answer: rows as pandas writes them.
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs .venv, which tests/python/setup.sh makes"]
 async fn queries_answer_as_pandas_does_behind_openenvs_own_framework() {
     let venv = "openenv-0.2.3";
-    let (Some(python), data) = (
-        program(venv, "python"),
-        root().join("crates/finqa-env/tests/fixtures/finqa-env/data"),
-    ) else {
-        return;
-    };
-    let Some(theirs) = Framework::start(venv, &data, 2) else {
-        return;
-    };
+    let python = program(venv, "python");
+    let data = root().join("crates/finqa-env/tests/fixtures/finqa-env/data");
+    let theirs = Framework::start(venv, &data, 2);
     let catalog = Catalog::load(&data).expect("the fixture");
     let tools = Tools::new(Arc::new(catalog), ToolLimits::default());
     let ours = spawn_in_process(Arc::new(tools), Rules::default(), options())
@@ -121,15 +115,14 @@ async fn queries_answer_as_pandas_does_behind_openenvs_own_framework() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_person_plays_an_episode_by_keyboard_in_a_browser() {
+#[ignore = "needs .venv, which tests/python/setup.sh makes"]
+async fn needs_browser_a_person_plays_an_episode_by_keyboard_in_a_browser() {
     let server = start(options()).await;
-    if let Some(python) = program("openenv-0.10.0", "python") {
-        let (script, url) = (root().join("tests/python/web_page.py"), server.url());
-        let played = move || browse_by(&python, &script, &[&url]);
-        if let Some(out) = tokio::task::spawn_blocking(played).await.expect("joined") {
-            assert!(out.contains("ok: an episode"), "{out}");
-        }
-    }
+    let python = program("openenv-0.10.0", "python");
+    let (script, url) = (root().join("tests/python/web_page.py"), server.url());
+    let played = move || browse_with(&python, &script, &[&url]);
+    let out = tokio::task::spawn_blocking(played).await.expect("joined");
+    assert!(out.contains("ok: an episode"), "{out}");
     server.stop().await.expect("a clean end");
 }
 
@@ -137,11 +130,10 @@ async fn a_person_plays_an_episode_by_keyboard_in_a_browser() {
 #[case("openenv-0.2.3")]
 #[case("openenv-0.10.0")]
 #[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs .venv, which tests/python/setup.sh makes"]
 async fn the_mcp_sdk_calls_tools_over_standard_input_and_output(#[case] venv: &str) {
-    if let Some(python) = program(venv, "python") {
-        let ours = env!("CARGO_BIN_EXE_convfinqa");
-        let arguments = ["mcp_sdk.py", "--stdio", ours, "env", "serve", "--stdio"];
-        let out = run(&python, &arguments).await;
-        assert!(out.contains("ok: stdio"), "{out}");
-    }
+    let ours = env!("CARGO_BIN_EXE_convfinqa");
+    let arguments = ["mcp_sdk.py", "--stdio", ours, "env", "serve", "--stdio"];
+    let out = run(&program(venv, "python"), &arguments).await;
+    assert!(out.contains("ok: stdio"), "{out}");
 }

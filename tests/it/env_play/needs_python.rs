@@ -12,10 +12,9 @@ use crate::support::python::Framework;
 #[rstest]
 #[case("openenv-0.2.3")]
 #[case("openenv-0.10.0")]
+#[ignore = "needs .venv, which tests/python/setup.sh makes"]
 fn a_server_on_openenvs_own_framework_is_played_each_question_once(#[case] venv: &str) {
-    let Some(server) = Framework::start(venv, Path::new(FIXTURE), 2) else {
-        return;
-    };
+    let server = Framework::start(venv, Path::new(FIXTURE), 2);
     let place = Workplace::new();
     let model = knowing(truths(&fixture()));
     let base = model.base_url();
