@@ -128,6 +128,15 @@ fn arithmetic(step: usize, op: Op, a: Cell, b: Cell) -> Result<Cell, ProgramErro
     })
 }
 
+/// An operation on two numbers; `None` where it fails or its result is complex.
+pub(super) fn of_numbers(op: Op, a: f64, b: f64) -> Option<Value> {
+    match arithmetic(0, op, Cell::Number(a), Cell::Number(b)).ok()? {
+        Cell::Number(x) => Some(Value::Number(x)),
+        Cell::Word(word) => Some(Value::Text(word)),
+        Cell::Complex => None,
+    }
+}
+
 /// Python's `a ** b`: infinite results from finite operands raise.
 fn power(step: usize, a: f64, b: f64) -> Result<Cell, ProgramError> {
     if is_zero(a) && b < 0.0 {

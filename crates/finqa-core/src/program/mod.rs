@@ -13,6 +13,7 @@
 
 mod equal;
 mod error;
+mod expression;
 mod machine;
 pub mod official;
 mod parse;
@@ -21,4 +22,5 @@ mod types;
 
 pub use equal::equal;
 pub use error::ProgramError;
-pub use types::{Argument, Op, Program, Step};
+pub use expression::{Expression, Leaf};
+pub use types::{Argument, Op, Program, Step, joined};

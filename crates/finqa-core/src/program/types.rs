@@ -182,6 +182,13 @@ impl Program {
     }
 }
 
+/// The steps as a program writes them.
+#[must_use]
+pub fn joined(steps: &[Step]) -> String {
+    let steps: Vec<String> = steps.iter().map(ToString::to_string).collect();
+    steps.join(", ")
+}
+
 impl fmt::Display for Argument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -203,13 +210,7 @@ impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.body {
             Body::Number { text, .. } => f.write_str(text),
-            Body::Steps(steps) => {
-                for (at, step) in steps.iter().enumerate() {
-                    let comma = if at == 0 { "" } else { ", " };
-                    write!(f, "{comma}{step}")?;
-                }
-                Ok(())
-            }
+            Body::Steps(steps) => f.write_str(&joined(steps)),
         }
     }
 }

@@ -1,0 +1,339 @@
+//! A program as one expression: its last step, with the results that it refers
+//! to written out.
+//!
+//! It follows the executor except where an analysis of a program has no use for
+//! an official oddity: no number that is infinite or undefined has a value, not
+//! even on the way, and nothing is computed with the `yes` or `no` of a
+//! comparison. Steps that the last one does not refer to are left out.
+
+use std::sync::Arc;
+
+use crate::number::{Value, literal};
+
+use super::{Argument, Op, Program, Step, machine};
+
+/// Leaves of the largest program that is written out: references double an
+/// expression with every step.
+const MOST_LEAVES: usize = 64;
+
+/// A number of a program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Leaf<T> {
+    /// As written: `206588`, `4.02%`, `const_100`.
+    pub text: Arc<str>,
+    /// As the official evaluator reads it.
+    pub value: f64,
+    /// Where it comes from.
+    pub source: T,
+}
+
+impl<T> Leaf<T> {
+    /// Whether it is a constant such as `const_100`, which is on no page.
+    #[must_use]
+    pub fn is_constant(&self) -> bool {
+        self.text.starts_with("const_")
+    }
+}
+
+/// An expression over numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expression<T> {
+    /// A number.
+    Leaf(Leaf<T>),
+    /// An operation on two expressions.
+    Step(Op, Box<Self>, Box<Self>),
+}
+
+impl<T: Default> Expression<T> {
+    /// A constant such as `const_100`.
+    #[must_use]
+    pub fn constant(n: u32) -> Self {
+        Self::of(&format!("const_{n}"), f64::from(n))
+    }
+
+    /// A literal from nowhere in particular; `None` unless it is a finite number.
+    #[must_use]
+    pub fn literal(text: &str) -> Option<Self> {
+        let value = literal(text).filter(|value| value.is_finite())?;
+        Some(Self::of(text, value))
+    }
+
+    /// Reads a program without tables, such as one of an earlier turn. `None` if
+    /// it is not valid, reads a table row, or is too large written out.
+    #[must_use]
+    pub fn parse(program: &str) -> Option<Self> {
+        Program::parse(program).ok()?.expression(|_| None)
+    }
+
+    fn of(text: &str, value: f64) -> Self {
+        Self::Leaf(Leaf {
+            text: text.into(),
+            value,
+            source: T::default(),
+        })
+    }
+}
+
+impl<T> Expression<T> {
+    /// `op(a, b)`
+    #[must_use]
+    pub fn step(op: Op, a: Self, b: Self) -> Self {
+        Self::Step(op, Box::new(a), Box::new(b))
+    }
+
+    /// The value, unrounded; `None` where there is none.
+    #[must_use]
+    pub fn value(&self) -> Option<Value> {
+        self.value_with(&|leaf| leaf.value)
+    }
+
+    /// The value if the leaves had these numbers.
+    pub fn value_with(&self, number: &impl Fn(&Leaf<T>) -> f64) -> Option<Value> {
+        match self {
+            Self::Leaf(leaf) => {
+                let number = number(leaf);
+                number.is_finite().then_some(Value::Number(number))
+            }
+            Self::Step(op, a, b) => {
+                let (a, b) = (a.value_with(number)?, b.value_with(number)?);
+                op.apply(a.number()?, b.number()?)
+            }
+        }
+    }
+
+    /// The number, if it is one.
+    #[must_use]
+    pub fn number(&self) -> Option<f64> {
+        self.value()?.number()
+    }
+
+    /// Whether it is nothing but a constant.
+    #[must_use]
+    pub fn is_constant(&self) -> bool {
+        matches!(self, Self::Leaf(leaf) if leaf.is_constant())
+    }
+
+    /// The last operation and its arguments.
+    #[must_use]
+    pub fn top(&self) -> Option<(Op, &Self, &Self)> {
+        match self {
+            Self::Leaf(_) => None,
+            Self::Step(op, a, b) => Some((*op, a, b)),
+        }
+    }
+
+    /// Itself and everything within it: before its arguments, the first before
+    /// the second.
+    #[must_use]
+    pub fn parts(&self) -> Vec<&Self> {
+        let mut parts = Vec::new();
+        self.collect(&mut parts);
+        parts
+    }
+
+    fn collect<'a>(&'a self, parts: &mut Vec<&'a Self>) {
+        parts.push(self);
+        if let Self::Step(_, a, b) = self {
+            a.collect(parts);
+            b.collect(parts);
+        }
+    }
+
+    /// The numbers, left to right, constants included.
+    #[must_use]
+    pub fn leaves(&self) -> Vec<&Leaf<T>> {
+        let leaf = |part| match part {
+            &Self::Leaf(ref leaf) => Some(leaf),
+            Self::Step(..) => None,
+        };
+        self.parts().into_iter().filter_map(leaf).collect()
+    }
+
+    /// Changes each number, left to right.
+    pub fn change_leaves(&mut self, change: &mut impl FnMut(&mut Leaf<T>)) {
+        match self {
+            Self::Leaf(leaf) => change(leaf),
+            Self::Step(_, a, b) => {
+                a.change_leaves(change);
+                b.change_leaves(change);
+            }
+        }
+    }
+
+    /// Whether two have the same shape, the same operations, and leaves that are
+    /// the same in the sense of `same`.
+    pub fn matches<U>(
+        &self,
+        other: &Expression<U>,
+        same: &impl Fn(&Leaf<T>, &Leaf<U>) -> bool,
+    ) -> bool {
+        match (self, other) {
+            (Self::Leaf(a), Expression::Leaf(b)) => same(a, b),
+            (Self::Step(x, a, b), Expression::Step(y, c, d)) => {
+                x == y && a.matches(c, same) && b.matches(d, same)
+            }
+            _ => false,
+        }
+    }
+
+    /// The program: a literal by itself, or steps joined by `", "`, an equal
+    /// sub-expression computed once.
+    #[must_use]
+    pub fn program(&self) -> String {
+        let mut steps = Vec::new();
+        let last = self.write(&mut steps);
+        if steps.is_empty() {
+            last.to_string()
+        } else {
+            super::joined(&steps)
+        }
+    }
+
+    fn write(&self, steps: &mut Vec<Step>) -> Argument {
+        match self {
+            Self::Leaf(leaf) => Argument::Literal {
+                text: leaf.text.to_string(),
+                value: leaf.value,
+            },
+            Self::Step(op, a, b) => {
+                let step = Step {
+                    op: *op,
+                    arguments: [a.write(steps), b.write(steps)],
+                };
+                let known = steps.iter().position(|known| *known == step);
+                Argument::Reference(known.unwrap_or_else(|| {
+                    steps.push(step);
+                    steps.len() - 1
+                }))
+            }
+        }
+    }
+}
+
+impl Program {
+    /// The program written out. A step over a table row becomes the leaf that
+    /// `row` gives for the step's index; `None` if it gives none, or if there
+    /// are more than 64 leaves.
+    pub fn expression<T: Default>(
+        &self,
+        mut row: impl FnMut(usize) -> Option<Leaf<T>>,
+    ) -> Option<Expression<T>> {
+        let Some(last) = self.steps().len().checked_sub(1) else {
+            return Expression::literal(self.literals().next()?);
+        };
+        let mut leaves: Vec<usize> = Vec::with_capacity(self.steps().len());
+        for step in self.steps() {
+            let of = |argument: &Argument| match argument {
+                Argument::Reference(k) => leaves.get(*k).copied().unwrap_or(1),
+                _ => 1,
+            };
+            let [a, b] = &step.arguments;
+            leaves.push(if step.op.is_table() {
+                1
+            } else {
+                of(a).saturating_add(of(b))
+            });
+        }
+        // So few leaves are also the bound of the recursion.
+        if leaves.last().is_none_or(|leaves| *leaves > MOST_LEAVES) {
+            return None;
+        }
+        self.written_out(last, &mut row)
+    }
+
+    fn written_out<T: Default>(
+        &self,
+        step: usize,
+        row: &mut impl FnMut(usize) -> Option<Leaf<T>>,
+    ) -> Option<Expression<T>> {
+        let Step { op, arguments } = self.steps().get(step)?;
+        if op.is_table() {
+            return row(step).map(Expression::Leaf);
+        }
+        let mut argument = |argument: &Argument| match argument {
+            Argument::Literal { text, .. } => Expression::literal(text),
+            Argument::Reference(k) => self.written_out(*k, row),
+            Argument::Row(_) | Argument::Unused(_) => None,
+        };
+        let [a, b] = arguments;
+        Some(Expression::step(*op, argument(a)?, argument(b)?))
+    }
+}
+
+impl Op {
+    /// The operation on two numbers; `None` where the executor fails, and where
+    /// the result is not finite.
+    #[must_use]
+    pub fn apply(self, a: f64, b: f64) -> Option<Value> {
+        if self.is_table() {
+            return None;
+        }
+        let value = machine::of_numbers(self, a, b)?;
+        value.number().is_none_or(f64::is_finite).then_some(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Plain = Expression<()>;
+
+    #[test]
+    fn programs_are_read_and_written() {
+        for program in [
+            "206588",
+            "subtract(206588, 181001), divide(#0, 181001)",
+            "add(1, 2), divide(#0, const_2), multiply(#1, 4.02%)",
+        ] {
+            assert_eq!(Plain::parse(program).unwrap().program(), program);
+        }
+        let unused = Plain::parse("subtract(1, 2), divide(3, const_100)").unwrap();
+        assert_eq!(unused.program(), "divide(3, const_100)");
+        assert_eq!(Plain::parse("table_max(a, none)"), None);
+    }
+
+    #[test]
+    fn a_program_that_doubles_itself_or_never_ends_is_not_written_out() {
+        let repeated = |step: &dyn Fn(usize) -> String| {
+            let steps: Vec<String> = (0..10_000).map(step).collect();
+            format!("add(1, 2), {}", steps.join(", "))
+        };
+        assert_eq!(
+            Plain::parse(&repeated(&|k| format!("add(#{k}, #{k})"))),
+            None
+        );
+        assert_eq!(Plain::parse(&repeated(&|k| format!("add(#{k}, 1)"))), None);
+    }
+
+    #[test]
+    fn equal_steps_are_computed_once() {
+        let difference = Plain::parse("subtract(5, 3)").unwrap();
+        let both = Plain::step(
+            Op::Divide,
+            difference.clone(),
+            Plain::step(Op::Add, difference, Plain::constant(1)),
+        );
+        assert_eq!(
+            both.program(),
+            "subtract(5, 3), add(#0, const_1), divide(#0, #1)"
+        );
+    }
+
+    #[test]
+    fn what_has_no_finite_value_has_none() {
+        for program in [
+            "divide(5, 0)",
+            "exp(-8, 0.5)",
+            "greater(5, 3), add(#0, 1)",
+            "add(1e308, 1e308), multiply(#0, 0)",
+        ] {
+            assert_eq!(Plain::parse(program).unwrap().value(), None, "{program}");
+        }
+        assert_eq!(Plain::parse("add(inf, 1)"), None);
+        assert_eq!(
+            Plain::parse("greater(5, 3)").unwrap().value(),
+            Some(Value::Text("yes".into()))
+        );
+    }
+}
