@@ -6,7 +6,7 @@ use crate::score::{Diagnostic, FeReason, Item, Quantity, ScoredRow, Suspect, Wri
 use finqa_core::number::Value;
 
 use super::cause::{Cause, Found};
-use super::expression::{Expression, Formula};
+use super::expression::{Formula, carried};
 use super::places::Places;
 use super::programs::{difference, evidence};
 use super::search::search;
@@ -200,7 +200,7 @@ fn exact_gold(evidence: &Evidence<'_>) -> Option<f64> {
     let program = evidence
         .gold_program
         .and_then(|program| Formula::read(program, item.table()))
-        .and_then(|formula| formula.value());
+        .and_then(|formula| formula.root.number());
     program.or_else(|| item.gold.exe_ans.as_ref().and_then(Value::number))
 }
 
@@ -228,13 +228,12 @@ fn carried_over(evidence: &Evidence<'_>, target: &Target) -> Option<Found> {
         .filter(|(gold, own)| (gold - own).abs() > 1e-4 * gold.abs())
         .collect();
     let formula = Formula::read(evidence.gold_program?, item.table())?;
-    let (Expression::Node(op, a, b), false) = (&formula.root, wrong.is_empty()) else {
+    let (Some((op, a, b)), false) = (formula.root.top(), wrong.is_empty()) else {
         return None;
     };
-    let values = formula.values();
-    let sides = [a.carried(&values, &wrong)?, b.carried(&values, &wrong)?];
-    let leaf = |at| Box::new(Expression::Leaf(at));
-    let value = Expression::Node(*op, leaf(0), leaf(1)).value(&sides)?;
+    let value = op
+        .apply(carried(a, &wrong)?, carried(b, &wrong)?)?
+        .number()?;
     let carried = target.is_sharp(0.05) && target.hit(value);
     carried.then(|| {
         Found::new(
@@ -307,7 +306,7 @@ fn by_program(evidence: &Evidence<'_>, target: &Target) -> Option<Found> {
         .and_then(|program| Formula::read(program, item.table()));
     let found_gold = gold(item);
     if let (Some(mine), Quantity::Number(gold)) = (&mine, &found_gold)
-        && let Some(value) = mine.value()
+        && let Some(value) = mine.root.number()
         && !target.hit(value)
     {
         let as_gold =

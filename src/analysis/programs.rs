@@ -1,14 +1,14 @@
 //! The answer's program beside gold's: which numbers and operations differ.
 
 use super::cause::{Cause, Found};
-use super::expression::{Expression, Formula, Leaf};
+use super::expression::{Expression, Formula, Leaf, operations};
 use super::places::{Places, near};
 
 /// What a program differs in from gold's. `None` if they are too unlike to
 /// say by their shapes.
 pub(super) fn difference(gold: &Formula, mine: &Formula, places: Option<&Places>) -> Option<Found> {
-    if gold.root.same_shape(&mine.root) {
-        let pairs: Vec<(&Leaf, &Leaf)> = gold.leaves.iter().zip(&mine.leaves).collect();
+    if gold.root.matches(&mine.root, &|_, _| true) {
+        let pairs: Vec<(&Leaf, &Leaf)> = gold.leaves().into_iter().zip(mine.leaves()).collect();
         let differing: Vec<_> = pairs.iter().filter(|(g, m)| !same(g, m)).copied().collect();
         if differing.is_empty() {
             return None;
@@ -25,7 +25,7 @@ pub(super) fn difference(gold: &Formula, mine: &Formula, places: Option<&Places>
     if let Some(found) = part_of(gold, mine) {
         return Some(found);
     }
-    let (gold_ops, my_ops) = (gold.root.operations(), mine.root.operations());
+    let (gold_ops, my_ops) = (operations(&gold.root), operations(&mine.root));
     if same_leaves(gold, mine) {
         let sorted = |ops: &[finqa_core::program::Op]| {
             let mut names: Vec<_> = ops.iter().map(|op| op.name()).collect();
@@ -38,7 +38,7 @@ pub(super) fn difference(gold: &Formula, mine: &Formula, places: Option<&Places>
                 "the same numbers and operations in another order",
             )
         } else {
-            Found::new(Cause::Operator, operations(gold, mine))
+            Found::new(Cause::Operator, other_operations(gold, mine))
         });
     }
     None
@@ -48,13 +48,14 @@ pub(super) fn difference(gold: &Formula, mine: &Formula, places: Option<&Places>
 /// those that only one of them uses.
 pub(super) fn evidence(gold: &Formula, mine: &Formula, places: Option<&Places>) -> Found {
     let only = |of: &Formula, not: &Formula| -> Vec<Leaf> {
-        let missing =
-            |leaf: &&Leaf| !leaf.constant && !not.leaves.iter().any(|other| same(leaf, other));
-        of.leaves.iter().filter(missing).cloned().collect()
+        let missing = |leaf: &&Leaf| {
+            !leaf.is_constant() && !not.leaves().iter().any(|other| same(leaf, other))
+        };
+        of.leaves().into_iter().filter(missing).cloned().collect()
     };
     let (missed, taken) = (only(gold, mine), only(mine, gold));
     if taken.is_empty() {
-        return Found::new(Cause::Operator, operations(gold, mine));
+        return Found::new(Cause::Operator, other_operations(gold, mine));
     }
     let pairs: Vec<(&Leaf, &Leaf)> = missed.iter().zip(&taken).collect();
     let found = if pairs.is_empty() {
@@ -62,12 +63,12 @@ pub(super) fn evidence(gold: &Formula, mine: &Formula, places: Option<&Places>) 
     } else {
         other_numbers(&pairs, places)
     };
-    found.unwrap_or_else(|| Found::new(Cause::Operator, operations(gold, mine)))
+    found.unwrap_or_else(|| Found::new(Cause::Operator, other_operations(gold, mine)))
 }
 
-fn operations(gold: &Formula, mine: &Formula) -> String {
+fn other_operations(gold: &Formula, mine: &Formula) -> String {
     let names = |formula: &Formula| {
-        let ops = formula.root.operations();
+        let ops = operations(&formula.root);
         let names: Vec<_> = ops.iter().rev().map(|op| op.name()).collect();
         if names.is_empty() {
             "a look-up".to_owned()
@@ -79,7 +80,7 @@ fn operations(gold: &Formula, mine: &Formula) -> String {
 }
 
 fn same(a: &Leaf, b: &Leaf) -> bool {
-    a.text == b.text || near(a.value, b.value)
+    a.literal == b.literal || near(a.value, b.value)
 }
 
 /// Whether both use the same numbers, however often.
@@ -101,11 +102,11 @@ fn part_of(gold: &Formula, mine: &Formula) -> Option<Found> {
         parts
             .into_iter()
             .skip(1)
-            .any(|found| equal(found, whole, &part.root, part))
+            .any(|found| found.matches(&part.root, &same))
     };
     let above = |whole: &Formula, part: &Formula| {
         let quotient = whole.quotient();
-        quotient.is_some_and(|(above, _)| equal(above, whole, &part.root, part))
+        quotient.is_some_and(|(above, _)| above.matches(&part.root, &same))
     };
     if above(gold, mine) {
         let detail = "the amount, not divided by the base";
@@ -121,35 +122,21 @@ fn part_of(gold: &Formula, mine: &Formula) -> Option<Found> {
     within(mine, gold).then(|| Found::new(Cause::Steps, "goes on after the last step"))
 }
 
-fn equal(a: &Expression, of_a: &Formula, b: &Expression, of_b: &Formula) -> bool {
-    match (a, b) {
-        (Expression::Leaf(a), Expression::Leaf(b)) => match (of_a.leaf(*a), of_b.leaf(*b)) {
-            (Some(a), Some(b)) => same(a, b),
-            _ => false,
-        },
-        (Expression::Node(x, a, b), Expression::Node(y, c, d)) => {
-            x == y && equal(a, of_a, c, of_b) && equal(b, of_a, d, of_b)
-        }
-        _ => false,
-    }
-}
-
 /// A relative change that differs in its base alone.
 fn other_base(gold: &Formula, mine: &Formula, differing: &[(&Leaf, &Leaf)]) -> Option<Found> {
     let (above, below) = gold.quotient()?;
     let (_, mine_below) = mine.quotient()?;
-    let (Expression::Node(finqa_core::program::Op::Subtract, ..), Expression::Leaf(at)) =
+    let (Expression::Step(finqa_core::program::Op::Subtract, ..), Expression::Leaf(base)) =
         (above, below)
     else {
         return None;
     };
-    let Expression::Leaf(mine_at) = mine_below else {
+    let Expression::Leaf(other) = mine_below else {
         return None;
     };
-    let (base, other) = (gold.leaf(*at)?, mine.leaf(*mine_at)?);
     let alone = differing.len() == 1 && !same(base, other);
     alone.then(|| {
-        let detail = format!("divided by {} instead of {}", other.text, base.text);
+        let detail = format!("divided by {} instead of {}", other.literal, base.literal);
         Found::new(Cause::WrongBase, detail)
     })
 }
@@ -182,13 +169,19 @@ fn other_number(gold: &Leaf, mine: &Leaf, places: Option<&Places>) -> Found {
                 format!(" ({id})")
             }
         };
-        format!("{}{} for {}{}", mine.text, at(place), gold.text, at(own))
+        format!(
+            "{}{} for {}{}",
+            mine.literal,
+            at(place),
+            gold.literal,
+            at(own)
+        )
     };
-    if gold.constant && mine.constant {
+    if gold.is_constant() && mine.is_constant() {
         return Found::new(Cause::Operator, detail("", ""));
     }
-    if gold.text.starts_with("table_") || mine.text.starts_with("table_") {
-        let row = |leaf: &Leaf| leaf.text.split_once('(').map(|(_, row)| row.to_owned());
+    if gold.literal.starts_with("table_") || mine.literal.starts_with("table_") {
+        let row = |leaf: &Leaf| leaf.literal.split_once('(').map(|(_, row)| row.to_owned());
         let cause = if row(gold) == row(mine) {
             Cause::Operator
         } else {
@@ -201,7 +194,10 @@ fn other_number(gold: &Leaf, mine: &Leaf, places: Option<&Places>) -> Found {
     };
     let (own, taken) = (places.find(gold.value), places.find(mine.value));
     let Some(first) = taken.first() else {
-        let detail = format!("{} is not on the page; gold takes {}", mine.text, gold.text);
+        let detail = format!(
+            "{} is not on the page; gold takes {}",
+            mine.literal, gold.literal
+        );
         return Found::new(Cause::MissingEvidence, detail);
     };
     if let Some(dash) = taken.iter().find(|place| place.dash) {

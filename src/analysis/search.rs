@@ -5,7 +5,7 @@
 use finqa_core::program::Op;
 
 use super::cause::{Cause, Found};
-use super::expression::{Expression, Formula};
+use super::expression::{Expression, Formula, Leaf, operations, value, with_operation};
 use super::places::{Place, Places, near};
 use super::target::Target;
 
@@ -47,7 +47,7 @@ struct Search<'s> {
 
 /// A piece of evidence: the leaves it stands for, and where it is on the page.
 struct Slot<'s> {
-    leaves: Vec<usize>,
+    leaves: Vec<&'s Leaf>,
     value: f64,
     text: &'s str,
     place: Option<&'s Place>,
@@ -59,21 +59,19 @@ impl<'s> Search<'s> {
     }
 
     fn hits(&self, values: &[f64]) -> bool {
-        self.root()
-            .value(values)
-            .is_some_and(|x| self.target.hit(x))
+        value(self.root(), values).is_some_and(|x| self.target.hit(x))
     }
 
     fn slots(&self) -> Vec<Slot<'s>> {
         let slots = self.formula.slots().into_iter().filter_map(|leaves| {
-            let leaf = self.formula.leaf(*leaves.first()?)?;
+            let leaf = *leaves.first()?;
             Some(Slot {
                 place: self
                     .places
                     .and_then(|places| places.find(leaf.value).first().copied()),
                 leaves,
                 value: leaf.value,
-                text: &leaf.text,
+                text: &leaf.literal,
             })
         });
         slots.collect()
@@ -84,7 +82,7 @@ impl<'s> Search<'s> {
         let mut values = self.values.clone();
         for (slot, value) in changes {
             for leaf in &slot.leaves {
-                if let Some(at) = values.get_mut(*leaf) {
+                if let Some(at) = values.get_mut(leaf.source) {
                     *at = *value;
                 }
             }
@@ -98,11 +96,11 @@ impl<'s> Search<'s> {
         let above = self.formula.quotient().map(|(above, _)| above);
         for part in root.parts().into_iter().skip(1) {
             let leaf = match part {
-                Expression::Leaf(at) => self.formula.leaf(*at),
-                Expression::Node(..) => None,
+                Expression::Leaf(leaf) => Some(leaf),
+                Expression::Step(..) => None,
             };
-            let value = part.value(&self.values);
-            let constant = leaf.is_some_and(|leaf| leaf.constant);
+            let value = value(part, &self.values);
+            let constant = leaf.is_some_and(|leaf| leaf.is_constant());
             if constant || !value.is_some_and(|x| self.target.is(x)) {
                 continue;
             }
@@ -112,16 +110,16 @@ impl<'s> Search<'s> {
                     "the amount, not divided by the base",
                 )
             } else if let Some(leaf) = leaf {
-                let detail = format!("answers with the operand {}", leaf.text);
+                let detail = format!("answers with the operand {}", leaf.literal);
                 Found::new(Cause::Steps, detail)
             } else {
                 Found::new(Cause::Steps, "stops before the last step")
             });
         }
-        let Expression::Node(Op::Subtract, a, b) = root else {
+        let Expression::Step(Op::Subtract, a, b) = root else {
             return None;
         };
-        let (a, b) = (a.value(&self.values)?, b.value(&self.values)?);
+        let (a, b) = (value(a, &self.values)?, value(b, &self.values)?);
         self.target.hit((a - b) / b).then(|| {
             Found::new(
                 Cause::AbsoluteForRelative,
@@ -141,13 +139,11 @@ impl<'s> Search<'s> {
                 }
             }
         }
-        let Expression::Node(op @ (Op::Subtract | Op::Divide), a, b) = self.root() else {
+        let Expression::Step(op @ (Op::Subtract | Op::Divide), a, b) = self.root() else {
             return None;
         };
-        let reversed = Expression::Node(*op, b.clone(), a.clone());
-        let hit = reversed
-            .value(&self.values)
-            .is_some_and(|x| self.target.hit(x));
+        let reversed = Expression::Step(*op, b.clone(), a.clone());
+        let hit = value(&reversed, &self.values).is_some_and(|x| self.target.hit(x));
         hit.then(|| {
             Found::new(
                 Cause::SwappedOperands,
@@ -160,20 +156,24 @@ impl<'s> Search<'s> {
     /// a relative change, over another number of the base's row or column.
     fn base(&self) -> Option<Found> {
         let (above, below) = self.formula.quotient()?;
-        let (above, old) = (above.value(&self.values)?, below.value(&self.values)?);
-        for leaf in self.formula.leaves.iter().filter(|leaf| !leaf.constant) {
+        let (above, old) = (value(above, &self.values)?, value(below, &self.values)?);
+        for leaf in self
+            .formula
+            .leaves()
+            .into_iter()
+            .filter(|leaf| !leaf.is_constant())
+        {
             if !near(leaf.value, old) && self.target.hit(above / leaf.value) {
-                let detail = format!("divided by {} instead of {old}", leaf.text);
+                let detail = format!("divided by {} instead of {old}", leaf.literal);
                 return Some(Found::new(Cause::WrongBase, detail));
             }
         }
-        let (Expression::Node(Op::Subtract, ..), Expression::Leaf(at)) =
+        let (Expression::Step(Op::Subtract, ..), Expression::Leaf(base)) =
             (self.formula.quotient()?.0, below)
         else {
             return None;
         };
         let places = self.places?;
-        let base = self.formula.leaf(*at)?;
         let cell = places.find(base.value).first()?.cell?;
         let found = places
             .row(cell)
@@ -181,7 +181,7 @@ impl<'s> Search<'s> {
             .find(|place| self.target.hit(above / place.value))?;
         let detail = format!(
             "divided by {} ({}) instead of {}",
-            found.value, found.id, base.text
+            found.value, found.id, base.literal
         );
         Some(Found::new(Cause::WrongBase, detail))
     }
@@ -189,30 +189,22 @@ impl<'s> Search<'s> {
     /// One operation replaced; a constant replaced; the usual operations on
     /// two of the program's numbers.
     fn operation(&self) -> Option<Found> {
-        for (nth, is) in self.root().operations().into_iter().enumerate() {
+        for (nth, is) in operations(self.root()).into_iter().enumerate() {
             for (op, sign) in OPERATIONS {
-                let other = self.root().with_operation(nth, op);
-                if op != is
-                    && other
-                        .value(&self.values)
-                        .is_some_and(|x| self.target.hit(x))
-                {
+                let other = with_operation(self.root(), nth, op);
+                if op != is && value(&other, &self.values).is_some_and(|x| self.target.hit(x)) {
                     let detail = format!("{sign} for {}", is.name());
                     return Some(Found::new(Cause::Operator, detail));
                 }
             }
         }
-        for (at, leaf) in self.formula.leaves.iter().enumerate() {
+        for leaf in self.formula.leaves() {
             for count in 1..=10 {
                 let mut values = self.values.clone();
-                if let (true, Some(value)) = (leaf.constant, values.get_mut(at)) {
-                    *value = f64::from(count);
-                    if self
-                        .root()
-                        .value(&values)
-                        .is_some_and(|x| self.target.is(x))
-                    {
-                        let detail = format!("the constant {count} for {}", leaf.text);
+                if let (true, Some(number)) = (leaf.is_constant(), values.get_mut(leaf.source)) {
+                    *number = f64::from(count);
+                    if value(self.root(), &values).is_some_and(|x| self.target.is(x)) {
+                        let detail = format!("the constant {count} for {}", leaf.literal);
                         return Some(Found::new(Cause::Operator, detail));
                     }
                 }

@@ -6,7 +6,7 @@
 //! language. It sees no gold and calls no model.
 
 mod answering;
-pub(crate) mod expr;
+mod expr;
 mod question;
 mod reading;
 mod training;

@@ -20,7 +20,7 @@ const MOST_LEAVES: usize = 64;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leaf<T> {
     /// As written: `206588`, `4.02%`, `const_100`.
-    pub text: Arc<str>,
+    pub literal: Arc<str>,
     /// As the official evaluator reads it.
     pub value: f64,
     /// Where it comes from.
@@ -31,7 +31,7 @@ impl<T> Leaf<T> {
     /// Whether it is a constant such as `const_100`, which is on no page.
     #[must_use]
     pub fn is_constant(&self) -> bool {
-        self.text.starts_with("const_")
+        self.literal.starts_with("const_")
     }
 }
 
@@ -67,7 +67,7 @@ impl<T: Default> Expression<T> {
 
     fn of(text: &str, value: f64) -> Self {
         Self::Leaf(Leaf {
-            text: text.into(),
+            literal: text.into(),
             value,
             source: T::default(),
         })
@@ -192,7 +192,7 @@ impl<T> Expression<T> {
     fn write(&self, steps: &mut Vec<Step>) -> Argument {
         match self {
             Self::Leaf(leaf) => Argument::Literal {
-                text: leaf.text.to_string(),
+                text: leaf.literal.to_string(),
                 value: leaf.value,
             },
             Self::Step(op, a, b) => {

@@ -12,7 +12,7 @@ use super::description::{self, DescribedPage};
 use super::filling::{FilledPlan, fill};
 use super::scale;
 use super::variants::variants;
-use crate::offline::expr::{Expr, Op};
+use crate::offline::expr::Expr;
 use crate::offline::question::conversation::EarlierTurns;
 use crate::offline::question::plan::ProgramPlan;
 use crate::offline::question::slots::Rankings;
@@ -20,6 +20,7 @@ use crate::offline::question::templates::{self, PlanContext};
 use crate::offline::question::wording::Wording;
 use crate::offline::reading::facts::Facts;
 use crate::offline::weights::RuleWeights;
+use finqa_core::program::Op;
 
 /// A page, read once for all its questions; cheap to clone.
 #[derive(Clone, Debug)]
@@ -260,7 +261,7 @@ fn describe(
 fn percentages(facts: &Facts, expr: &Expr) -> bool {
     match expr {
         Expr::Leaf(leaf) => leaf
-            .fact
+            .source
             .and_then(|fact| facts.all.get(fact))
             .is_some_and(|fact| fact.percent),
         Expr::Step(Op::Add | Op::Subtract, a, b) => percentages(facts, a) && percentages(facts, b),

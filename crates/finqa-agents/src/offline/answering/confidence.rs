@@ -53,14 +53,14 @@ pub(crate) fn signals(
         .expr
         .leaves()
         .into_iter()
-        .filter_map(|l| facts.all.get(l.fact?))
+        .filter_map(|l| facts.all.get(l.source?))
         .flat_map(|f| f.years.iter().copied())
         .collect();
     let in_table = best
         .expr
         .leaves()
         .into_iter()
-        .filter_map(|l| facts.all.get(l.fact?))
+        .filter_map(|l| facts.all.get(l.source?))
         .all(|f| f.cell().is_some());
     #[allow(
         clippy::cast_precision_loss,

@@ -4,8 +4,9 @@
 use finqa_core::question::Document;
 
 use super::analyst::EvidenceRef;
-use crate::offline::expr::{Expr, Leaf, Op};
+use crate::offline::expr::{Expr, PageLeaf};
 use crate::offline::reading::facts::{Fact, FactPlace, Facts};
+use finqa_core::program::Op;
 
 /// A page as read and as filed: people are told its own words.
 #[derive(Clone, Copy)]
@@ -69,8 +70,8 @@ fn words_before(text: &str, literal: &str) -> Option<String> {
     Some(before.trim_end_matches(opens).to_owned()).filter(|words| !words.is_empty())
 }
 
-fn leaf_label(page: DescribedPage<'_>, leaf: &Leaf) -> String {
-    leaf.fact
+fn leaf_label(page: DescribedPage<'_>, leaf: &PageLeaf) -> String {
+    leaf.source
         .and_then(|i| page.facts.all.get(i))
         .map_or_else(|| leaf.literal.to_string(), |fact| fact_label(page, fact))
 }
@@ -81,7 +82,7 @@ pub(crate) fn label(page: DescribedPage<'_>, template: &str, expr: &Expr) -> Str
         Expr::Leaf(leaf) => leaf_label(page, leaf),
         Expr::Step(..) => {
             let mut parts: Vec<String> = Vec::new();
-            for leaf in expr.leaves().into_iter().filter(|l| l.fact.is_some()) {
+            for leaf in expr.leaves().into_iter().filter(|l| l.source.is_some()) {
                 let part = leaf_label(page, leaf);
                 if !parts.contains(&part) {
                     parts.push(part);
@@ -96,7 +97,7 @@ pub(crate) fn label(page: DescribedPage<'_>, template: &str, expr: &Expr) -> Str
 pub(crate) fn steps(page: DescribedPage<'_>, expr: &Expr) -> Vec<String> {
     let mut out = Vec::new();
     for leaf in expr.leaves() {
-        let Some(fact) = leaf.fact.and_then(|i| page.facts.all.get(i)) else {
+        let Some(fact) = leaf.source.and_then(|i| page.facts.all.get(i)) else {
             continue;
         };
         let line = format!(
@@ -135,6 +136,8 @@ fn operations(expr: &Expr, out: &mut Vec<String>) {
         Op::Divide => format!("Divide {x} by {y}: {result}."),
         Op::Greater => format!("Compare {x} with {y}: {result}."),
         Op::Exp => format!("Raise {x} to the power {y}: {result}."),
+        // Expressions hold none: their rows are leaves.
+        Op::TableMax | Op::TableMin | Op::TableSum | Op::TableAverage => return,
     };
     if !out.contains(&line) {
         out.push(line);
@@ -149,7 +152,7 @@ pub(crate) fn evidence(facts: &Facts, expr: &Expr, history: &[Option<&str>]) -> 
         if leaf.is_constant() {
             continue;
         }
-        let of_page = leaf.fact.and_then(|i| facts.all.get(i)).map(Fact::id);
+        let of_page = leaf.source.and_then(|i| facts.all.get(i)).map(Fact::id);
         let of_history = || {
             let turn = history
                 .iter()

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::scale;
-use crate::offline::expr::{Expr, Leaf, Op, literal_value};
+use crate::offline::expr::{Expr, PageLeaf, literal_value};
 use crate::offline::question::plan::{Pairing, ProgramPattern, ProgramPlan};
 use crate::offline::question::slots::{FEATURES, PAIRS, Rankings, SlotQuery, features};
 use crate::offline::reading::facts::{Fact, Facts};
+use finqa_core::program::Op;
 
 /// A plan with its slots filled.
 #[derive(Clone, Debug)]
@@ -214,10 +215,10 @@ fn leaf(facts: &Facts, plan: &ProgramPlan, query: &SlotQuery, fact: &Fact, index
         let value = literal_value(literal).unwrap_or(fact.number);
         (literal.into(), value)
     };
-    Expr::Leaf(Leaf {
+    Expr::Leaf(PageLeaf {
         literal,
         value,
-        fact: Some(index),
+        source: Some(index),
     })
 }
 

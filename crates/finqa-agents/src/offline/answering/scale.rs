@@ -1,10 +1,11 @@
 //! One scale for both sides: a text's billions against a table's millions; and
 //! the scale that a value is told in.
 
-use crate::offline::expr::{Expr, Op};
+use crate::offline::expr::Expr;
 use crate::offline::question::slots::SlotQuery;
 use crate::offline::reading::facts::{Fact, Facts};
 use finqa_core::number::Scale;
+use finqa_core::program::Op;
 
 /// The scale an amount is told in: the word beside it, else the table's caption.
 fn of_fact(facts: &Facts, fact: &Fact) -> Option<Scale> {
@@ -19,7 +20,7 @@ fn of_fact(facts: &Facts, fact: &Fact) -> Option<Scale> {
 
 fn of_expr(facts: &Facts, expr: &Expr) -> Option<Scale> {
     match expr {
-        Expr::Leaf(leaf) => of_fact(facts, facts.all.get(leaf.fact?)?),
+        Expr::Leaf(leaf) => of_fact(facts, facts.all.get(leaf.source?)?),
         Expr::Step(Op::Add | Op::Subtract, a, b) => {
             of_expr(facts, a).filter(|scale| of_expr(facts, b) == Some(*scale))
         }
@@ -100,7 +101,7 @@ pub(crate) fn result_to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -
 pub(crate) fn told(facts: &Facts, expr: &Expr) -> Option<Scale> {
     match expr {
         Expr::Leaf(leaf) => {
-            let fact = facts.all.get(leaf.fact?)?;
+            let fact = facts.all.get(leaf.source?)?;
             of_fact(facts, fact).filter(|_| fact.scale.is_some() || !is_apart(facts, fact))
         }
         Expr::Step(Op::Add | Op::Subtract, a, b) => {

@@ -5,9 +5,10 @@
 
 use super::filling::FilledPlan;
 use super::scale;
-use crate::offline::expr::{Expr, Leaf, Op};
+use crate::offline::expr::{Expr, PageLeaf};
 use crate::offline::reading::facts::Facts;
 use finqa_core::number::Scale;
+use finqa_core::program::Op;
 
 /// The variants, told apart by an index into `choice::VARIANTS`.
 pub(crate) fn variants(
@@ -65,17 +66,17 @@ fn is_product(expr: &Expr) -> bool {
 fn flipped(facts: &Facts, expr: &Expr) -> Expr {
     match expr {
         Expr::Leaf(leaf) => {
-            let fact = leaf.fact.and_then(|i| facts.all.get(i));
+            let fact = leaf.source.and_then(|i| facts.all.get(i));
             if !fact.is_some_and(|f| f.cell().is_some() && f.literal.starts_with('-')) {
                 return expr.clone();
             }
-            Expr::Leaf(Leaf {
+            Expr::Leaf(PageLeaf {
                 literal: match leaf.literal.strip_prefix('-') {
                     Some(magnitude) => magnitude.into(),
                     None => format!("-{}", leaf.literal).into(),
                 },
                 value: -leaf.value,
-                fact: leaf.fact,
+                source: leaf.source,
             })
         }
         Expr::Step(op, a, b) => Expr::step(*op, flipped(facts, a), flipped(facts, b)),

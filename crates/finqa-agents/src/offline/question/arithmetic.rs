@@ -7,10 +7,11 @@ use super::plan::{Pairing, ProgramPlan};
 use super::reference::{Operand, join, resolve};
 use super::templates::{PlanContext, query};
 use super::wording::Wording;
-use crate::offline::expr::{Expr, Op};
+use crate::offline::expr::Expr;
 use crate::offline::reading::facts::Facts;
 use crate::offline::reading::text::TokenKind;
 use finqa_core::number::{Scale, UnitKind};
+use finqa_core::program::Op;
 
 /// "What is that times 100?": an earlier value, an operation, a number.
 pub(crate) fn constant_step(f: &FollowUp<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {

@@ -5,10 +5,11 @@ use finqa_core::question::HistoryEntry;
 
 use super::slots::{SlotQuery, score, weighted};
 use super::wording::Wording;
-use crate::offline::expr::{Expr, Op};
+use crate::offline::expr::Expr;
 use crate::offline::reading::facts::Facts;
 use crate::offline::reading::text::TokenKind;
 use crate::offline::reading::words::{is_stop, is_weak};
+use finqa_core::program::Op;
 
 /// An earlier turn.
 #[derive(Clone, Debug)]
@@ -153,31 +154,27 @@ pub(crate) fn is_bare(asked: &Wording) -> bool {
 
 /// Finds the facts behind an expression's literals.
 fn locate(facts: &Facts, expr: &mut Expr, query: &SlotQuery, found: &mut Vec<usize>) {
-    match expr {
-        Expr::Leaf(leaf) if leaf.is_constant() => {}
-        Expr::Leaf(leaf) => {
-            let same = |literal: &str| {
-                *literal == *leaf.literal
-                    || literal.trim_matches(['-', '%']) == leaf.literal.trim_matches(['-', '%'])
-            };
-            let best = facts
-                .all
-                .iter()
-                .enumerate()
-                .filter(|(_, f)| same(&f.literal))
-                .max_by(|(i, a), (j, b)| {
-                    score(facts, a, *i, query).total_cmp(&score(facts, b, *j, query))
-                });
-            if let Some((i, _)) = best {
-                leaf.fact = Some(i);
-                if !found.contains(&i) {
-                    found.push(i);
-                }
+    expr.change_leaves(&mut |leaf| {
+        if leaf.is_constant() {
+            return;
+        }
+        let same = |literal: &str| {
+            *literal == *leaf.literal
+                || literal.trim_matches(['-', '%']) == leaf.literal.trim_matches(['-', '%'])
+        };
+        let best = facts
+            .all
+            .iter()
+            .enumerate()
+            .filter(|(_, f)| same(&f.literal))
+            .max_by(|(i, a), (j, b)| {
+                score(facts, a, *i, query).total_cmp(&score(facts, b, *j, query))
+            });
+        if let Some((i, _)) = best {
+            leaf.source = Some(i);
+            if !found.contains(&i) {
+                found.push(i);
             }
         }
-        Expr::Step(_, a, b) => {
-            locate(facts, a, query, found);
-            locate(facts, b, query, found);
-        }
-    }
+    });
 }

@@ -3,8 +3,9 @@
 //! Templates and references make plans; `fill` puts facts into their slots.
 
 use super::slots::SlotQuery;
-use crate::offline::expr::{Expr, Op};
+use crate::offline::expr::Expr;
 use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
 
 /// An expression with slots still open.
 #[derive(Clone, Debug)]
@@ -32,7 +33,7 @@ impl ProgramPattern {
     pub fn known_facts(&self, out: &mut Vec<usize>) {
         match self {
             Self::Slot(_) => {}
-            Self::Fixed(expr) => out.extend(expr.leaves().iter().filter_map(|leaf| leaf.fact)),
+            Self::Fixed(expr) => out.extend(expr.leaves().iter().filter_map(|leaf| leaf.source)),
             Self::Step(_, a, b) => {
                 a.known_facts(out);
                 b.known_facts(out);

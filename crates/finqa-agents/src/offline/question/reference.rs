@@ -7,8 +7,9 @@ use super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::slots::{SlotQuery, weighted};
 use super::templates::query;
 use super::wording::Wording;
-use crate::offline::expr::{Expr, Op};
+use crate::offline::expr::Expr;
 use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
 
 /// An operand of a follow-up.
 pub(crate) enum Operand {
@@ -130,7 +131,7 @@ fn by_year(f: &FollowUp<'_>, year: u16) -> Option<Expr> {
         .rev()
         .flat_map(|t| t.expr.leaves())
         .find_map(|leaf| {
-            let fact = f.facts.all.get(leaf.fact?)?;
+            let fact = f.facts.all.get(leaf.source?)?;
             (fact.years == [year]).then(|| Expr::Leaf(leaf.clone()))
         })
 }

@@ -1,13 +1,12 @@
-//! The three readers of programs on the same text: the official one, the
-//! embedded analyst's, and the lenient one for models.
+//! The readers of programs on the same text: the official one, the tree that is
+//! written out of it, and the lenient one for models.
 
 use finqa_core::number::Value;
-use finqa_core::program::{Op, Program};
+use finqa_core::program::{Expression, Op, Program};
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::Notes;
-use crate::offline::expr::Expr;
 
 /// A program of the dataset's language, well spelled, without tables.
 fn program() -> impl Strategy<Value = String> {
@@ -63,7 +62,7 @@ proptest! {
         prop_assert_eq!(official.to_string(), text.as_str());
         let read = super::program(&json!(text), &[], &mut Notes::default());
         prop_assert_eq!(read.as_deref(), Some(text.as_str()));
-        let written_out = Expr::parse(&text).unwrap();
+        let written_out = Expression::<()>::parse(&text).unwrap();
         // The official code fails also for a step that nothing refers to.
         let official = Program::parse(&written_out.program()).unwrap();
         let last = official.last_step().map(|step| step.op);

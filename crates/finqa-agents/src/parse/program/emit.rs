@@ -1,15 +1,20 @@
-//! Expressions to the dataset's language, one operation a step.
+//! The steps of the dataset's language, one operation each.
 
 use std::collections::HashMap;
 
-use super::super::types::{Evidence, Leniency, Notes};
-use super::read::{Expr, Step};
+use finqa_core::number::literal;
+use finqa_core::program::{Argument, Op, Step, joined};
 
-/// The program of `steps`; `None` where a name, a reference or an operation is
-/// unknown, or nothing would be computed from what was written.
-pub(super) fn program(steps: &[Step], evidence: &[Evidence], notes: &mut Notes) -> Option<String> {
+use super::super::types::{Evidence, Leniency, Notes};
+use super::read::{self, Reader, WrittenStep};
+
+/// The program that a text writes; `None` where it cannot be read, where a name,
+/// a reference or an operation is unknown, or where nothing would be computed
+/// from what was written.
+pub(super) fn program(text: &str, evidence: &[Evidence], notes: &mut Notes) -> Option<String> {
+    let steps = read::steps(text)?;
     let (last, before) = steps.split_last()?;
-    let mut emitter = Emitter {
+    let mut writer = Writer {
         evidence,
         notes,
         named: HashMap::new(),
@@ -17,41 +22,56 @@ pub(super) fn program(steps: &[Step], evidence: &[Evidence], notes: &mut Notes) 
         out: Vec::new(),
     };
     for step in before {
-        let operand = emitter.step(step)?;
+        let operand = writer.step(step)?;
         // A bare figure among steps computes nothing: whether it counts as a
         // step that `#k` refers to cannot be known.
-        if step.name.is_none() && !operand.starts_with('#') {
+        if step.name.is_none() && !matches!(operand, Argument::Reference(_)) {
             return None;
         }
     }
-    let computed = emitter.out.len();
-    let operand = emitter.step(last)?;
-    if emitter.out.is_empty() {
-        return before.is_empty().then_some(operand);
+    let computed = writer.out.len();
+    let operand = writer.step(last)?;
+    if writer.out.is_empty() {
+        return before.is_empty().then(|| operand.to_string());
     }
-    if emitter.out.len() == computed {
+    if writer.out.len() == computed {
         // The last step only names a result.
-        if operand != format!("#{}", computed - 1) {
+        if operand != Argument::Reference(computed - 1) {
             return None;
         }
-        emitter.notes.add(Leniency::ProgramReferences);
+        writer.notes.add(Leniency::ProgramReferences);
     }
-    Some(emitter.out.join(", "))
+    Some(joined(&writer.out))
 }
 
-struct Emitter<'a> {
-    evidence: &'a [Evidence],
-    notes: &'a mut Notes,
-    named: HashMap<String, String>,
+/// A literal operand.
+pub(super) fn number(text: String) -> Option<Argument> {
+    let value = literal(&text)?;
+    Some(Argument::Literal { text, value })
+}
+
+pub(super) struct Writer<'e> {
+    evidence: &'e [Evidence],
+    notes: &'e mut Notes,
+    named: HashMap<String, Argument>,
     /// The operand of each step as written, for `#k`.
-    positions: Vec<String>,
-    out: Vec<String>,
+    positions: Vec<Argument>,
+    out: Vec<Step>,
 }
 
-impl Emitter<'_> {
-    fn step(&mut self, step: &Step) -> Option<String> {
+impl Writer<'_> {
+    fn step(&mut self, step: &WrittenStep<'_>) -> Option<Argument> {
         let before = self.out.len();
-        let operand = self.operand(&step.expr)?;
+        let mut reader = Reader {
+            rest: step.expression,
+            writer: self,
+        };
+        let operand = reader.whole(0)?;
+        // `469 - 77 = 392`: what an operation is said to come to is dropped, it is
+        // computed; `75 = 80` says nothing.
+        if step.states_result && self.out.len() == before {
+            return None;
+        }
         if self.out.len() > before + 1 {
             self.notes.add(Leniency::ProgramNested);
         }
@@ -59,73 +79,71 @@ impl Emitter<'_> {
             self.notes.add(Leniency::ProgramReferences);
             self.named.insert(name.clone(), operand.clone());
         }
-        if operand.starts_with('#') {
+        if matches!(operand, Argument::Reference(_)) {
             self.positions.push(operand.clone());
         }
         Some(operand)
     }
 
-    fn operand(&mut self, expr: &Expr) -> Option<String> {
-        match expr {
-            Expr::Literal(digits) => Some(digits.clone()),
-            Expr::Table(text) => Some(self.push(text.clone())),
-            Expr::Name(name) => self.name(name),
-            Expr::Call(operation, arguments) => {
-                let arguments = arguments
-                    .iter()
-                    .map(|argument| self.operand(argument))
-                    .collect::<Option<Vec<_>>>()?;
-                self.call(operation, &arguments)
-            }
-        }
+    fn push(&mut self, op: Op, a: Argument, b: Argument) -> Argument {
+        let arguments = [a, b];
+        self.out.push(Step { op, arguments });
+        Argument::Reference(self.out.len() - 1)
     }
 
-    fn push(&mut self, step: String) -> String {
-        self.out.push(step);
-        format!("#{}", self.out.len() - 1)
+    pub(super) fn infix(&mut self, op: Op, a: Argument, b: Argument) -> Argument {
+        self.notes.add(Leniency::ProgramInfix);
+        self.push(op, a, b)
     }
 
-    fn call(&mut self, operation: &str, arguments: &[String]) -> Option<String> {
-        let (operation, swapped) = match operation {
-            "add" | "sum" | "plus" => ("add", false),
-            "subtract" | "sub" | "minus" | "difference" => ("subtract", false),
-            "multiply" | "mul" | "product" => ("multiply", false),
-            "divide" | "div" => ("divide", false),
-            "exp" | "pow" | "power" => ("exp", false),
-            "greater" | "gt" | "greater_than" => ("greater", false),
-            "less" | "lt" | "less_than" => ("greater", true),
+    /// `table_*`, whose row label may hold commas and parentheses.
+    pub(super) fn table(&mut self, operation: &str, inside: &str) -> Option<Argument> {
+        let op = Op::of(operation)?;
+        let (label, unused) = inside.rsplit_once(',')?;
+        let row = Argument::Row(label.trim().to_owned());
+        Some(self.push(op, row, Argument::Unused(unused.trim().to_owned())))
+    }
+
+    pub(super) fn call(&mut self, operation: &str, arguments: Vec<Argument>) -> Option<Argument> {
+        let (op, swapped) = match operation {
+            "add" | "sum" | "plus" => (Op::Add, false),
+            "subtract" | "sub" | "minus" | "difference" => (Op::Subtract, false),
+            "multiply" | "mul" | "product" => (Op::Multiply, false),
+            "divide" | "div" => (Op::Divide, false),
+            "exp" | "pow" | "power" => (Op::Exp, false),
+            "greater" | "gt" | "greater_than" => (Op::Greater, false),
+            "less" | "lt" | "less_than" => (Op::Greater, true),
             "average" | "avg" | "mean" => return self.average(arguments),
             _ => return None,
         };
-        match arguments {
-            [a, b] if swapped => Some(self.push(format!("{operation}({b}, {a})"))),
-            [a, b] => Some(self.push(format!("{operation}({a}, {b})"))),
-            [first, more @ ..] if more.len() > 1 && matches!(operation, "add" | "multiply") => {
+        match <[Argument; 2]>::try_from(arguments) {
+            Ok([a, b]) if swapped => Some(self.push(op, b, a)),
+            Ok([a, b]) => Some(self.push(op, a, b)),
+            Err(more) if more.len() > 2 && matches!(op, Op::Add | Op::Multiply) => {
                 self.notes.add(Leniency::ProgramSpelling);
-                Some(self.chain(operation, first, more))
+                self.chain(op, more)
             }
-            _ => None,
+            Err(_) => None,
         }
     }
 
-    fn chain(&mut self, operation: &str, first: &str, more: &[String]) -> String {
-        more.iter().fold(first.to_string(), |left, right| {
-            self.push(format!("{operation}({left}, {right})"))
-        })
+    fn chain(&mut self, op: Op, arguments: Vec<Argument>) -> Option<Argument> {
+        let left = arguments.into_iter();
+        left.reduce(|left, right| self.push(op, left, right))
     }
 
-    fn average(&mut self, arguments: &[String]) -> Option<String> {
-        let (first, more) = arguments.split_first()?;
-        if more.is_empty() {
+    fn average(&mut self, arguments: Vec<Argument>) -> Option<Argument> {
+        if arguments.len() < 2 {
             return None;
         }
         self.notes.add(Leniency::ProgramSpelling);
-        let sum = self.chain("add", first, more);
-        Some(self.push(format!("divide({sum}, const_{})", arguments.len())))
+        let count = number(format!("const_{}", arguments.len()))?;
+        let sum = self.chain(Op::Add, arguments)?;
+        Some(self.push(Op::Divide, sum, count))
     }
 
     /// A named step, a reference, a constant or an evidence id.
-    fn name(&mut self, name: &str) -> Option<String> {
+    pub(super) fn name(&mut self, name: &str) -> Option<Argument> {
         if let Some(operand) = self.named.get(name) {
             return Some(operand.clone());
         }
@@ -138,25 +156,24 @@ impl Emitter<'_> {
             return self.positions.get(index).cloned();
         }
         if let Some(constant) = name.strip_prefix("const") {
-            let value = constant.trim_start_matches('_');
-            let known = value == "m1" || value.parse::<f64>().is_ok_and(f64::is_finite);
-            return known.then(|| format!("const_{value}"));
+            let constant = number(format!("const_{}", constant.trim_start_matches('_')))?;
+            return is_finite(&constant).then_some(constant);
         }
         self.cited(name)
     }
 
     /// The one literal cited for an evidence id.
-    fn cited(&mut self, id: &str) -> Option<String> {
+    fn cited(&mut self, id: &str) -> Option<Argument> {
         let mut cited = self.evidence.iter().filter(|e| e.id == id);
-        let literal = match (cited.next(), cited.next()) {
-            (Some(only), None) => only.literal.replace(['$', ',', ' '], ""),
-            _ => return None,
-        };
-        let number = literal.trim_end_matches('%').parse::<f64>().ok()?;
-        if !number.is_finite() {
+        let (Some(only), None) = (cited.next(), cited.next()) else {
             return None;
-        }
+        };
+        let cited = number(only.literal.replace(['$', ',', ' '], ""))?;
         self.notes.add(Leniency::ProgramEvidenceIds);
-        Some(literal)
+        is_finite(&cited).then_some(cited)
     }
+}
+
+fn is_finite(argument: &Argument) -> bool {
+    matches!(argument, Argument::Literal { value, .. } if value.is_finite())
 }

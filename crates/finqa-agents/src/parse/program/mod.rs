@@ -32,9 +32,7 @@ pub(super) fn program(value: &Value, evidence: &[Evidence], notes: &mut Notes) -
         return Some(raw.to_string());
     }
     let mut own = Notes::default();
-    let Some(normal) =
-        read::steps(raw, &mut own).and_then(|steps| emit::program(&steps, evidence, &mut own))
-    else {
+    let Some(normal) = emit::program(raw, evidence, &mut own) else {
         return Some(raw.to_string());
     };
     if normal != raw {

@@ -1,61 +1,46 @@
-//! Program text to expressions: calls, infix arithmetic, references, names.
+//! Program text to operations: calls, infix arithmetic, references, names.
 
-use super::super::types::{Leniency, Notes};
+use finqa_core::program::{Argument, Op};
+
+use super::emit::{Writer, number};
 use super::split::{arguments, pieces};
 
 /// Nesting beyond this is not read.
 const MAX_DEPTH: usize = 24;
 
-/// One expression.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Expr {
-    /// Digits as written, without `$` and separators; `%` kept.
-    Literal(String),
-    /// A reference (`#0`, `A0`) or a name: a constant, an evidence id, a named step.
-    Name(String),
-    /// `table_*` with its row label, verbatim.
-    Table(String),
-    /// A call with the operation's own spelling in lower case.
-    Call(String, Vec<Expr>),
-}
-
-/// One step, with the name it is given (`step1 = …`), if any.
-pub(super) struct Step {
+/// One step as written: the name it is given (`step1 = …`), if any, what it
+/// computes, and whether the result is stated behind it.
+pub(super) struct WrittenStep<'t> {
     pub(super) name: Option<String>,
-    pub(super) expr: Expr,
+    pub(super) expression: &'t str,
+    pub(super) states_result: bool,
 }
 
-/// The steps of a program; `None` where it cannot be read.
-pub(super) fn steps(text: &str, notes: &mut Notes) -> Option<Vec<Step>> {
+/// The steps of a program; `None` where its parentheses do not match.
+pub(super) fn steps(text: &str) -> Option<Vec<WrittenStep<'_>>> {
     let pieces = pieces(text, &[',', ';', '\n'], false)?;
-    let pieces: Vec<&str> = pieces
-        .into_iter()
-        .map(str::trim)
-        .filter(|piece| !piece.is_empty() && *piece != "EOF")
-        .collect();
-    pieces.into_iter().map(|piece| step(piece, notes)).collect()
+    let pieces = pieces.into_iter().map(str::trim);
+    let steps = pieces.filter(|piece| !piece.is_empty() && *piece != "EOF");
+    Some(steps.map(step).collect())
 }
 
-fn step(text: &str, notes: &mut Notes) -> Option<Step> {
+fn step(text: &str) -> WrittenStep<'_> {
     let text = without_number(text);
-    let (name, expr) = match text.split_once(['=', ':']) {
-        Some((name, expr)) if is_name(name.trim()) => (Some(name.trim().to_lowercase()), expr),
+    let (name, expression) = match text.split_once(['=', ':']) {
+        Some((name, expression)) if is_name(name.trim()) => {
+            (Some(name.trim().to_lowercase()), expression)
+        }
         _ => (None, text),
     };
-    let (expr, result) = match expr.split_once(['=', '≈']) {
-        Some((expr, result)) => (expr, Some(result)),
-        None => (expr, None),
+    let (expression, result) = match expression.split_once(['=', '≈']) {
+        Some((expression, result)) => (expression, Some(result)),
+        None => (expression, None),
     };
-    let mut reader = Reader {
-        rest: expr.trim(),
-        notes,
-    };
-    let expr = reader.comparison(0)?;
-    // `469 - 77 = 392`: what an operation is said to come to is dropped, it is
-    // computed; `75 = 80` says nothing.
-    let is_whole = reader.rest.trim().is_empty()
-        && (result.is_none() || matches!(expr, Expr::Call(..) | Expr::Table(_)));
-    is_whole.then_some(Step { name, expr })
+    WrittenStep {
+        name,
+        expression: expression.trim(),
+        states_result: result.is_some(),
+    }
 }
 
 /// `1. subtract(…)` without its number.
@@ -73,12 +58,27 @@ fn is_name(text: &str) -> bool {
         && chars.all(|c| c.is_alphanumeric() || c == '_' || c == ' ')
 }
 
-struct Reader<'a, 'n> {
-    rest: &'a str,
-    notes: &'n mut Notes,
+/// Reads an expression and writes each of its operations as a step.
+pub(super) struct Reader<'t, 'w, 'e> {
+    pub(super) rest: &'t str,
+    pub(super) writer: &'w mut Writer<'e>,
 }
 
-impl<'a> Reader<'a, '_> {
+impl<'t> Reader<'t, '_, '_> {
+    /// The operand that the whole text comes to.
+    pub(super) fn whole(&mut self, depth: usize) -> Option<Argument> {
+        let operand = self.comparison(depth)?;
+        self.rest.trim().is_empty().then_some(operand)
+    }
+
+    fn within(&mut self, text: &str, depth: usize) -> Option<Argument> {
+        let mut reader = Reader {
+            rest: text,
+            writer: self.writer,
+        };
+        reader.whole(depth + 1)
+    }
+
     /// Takes one of `operators` if it comes next.
     fn operator(&mut self, operators: &[char]) -> Option<char> {
         let rest = self.rest.trim_start();
@@ -87,71 +87,67 @@ impl<'a> Reader<'a, '_> {
         Some(c)
     }
 
-    fn infix(&mut self, operation: &str, left: Expr, right: Expr) -> Expr {
-        self.notes.add(Leniency::ProgramInfix);
-        Expr::Call(operation.to_string(), vec![left, right])
-    }
-
-    fn comparison(&mut self, depth: usize) -> Option<Expr> {
+    fn comparison(&mut self, depth: usize) -> Option<Argument> {
         let left = self.sum(depth)?;
-        match self.operator(&['>', '<']) {
-            None => Some(left),
-            Some(operator) => {
-                let right = self.sum(depth)?;
-                Some(match operator {
-                    '>' => self.infix("greater", left, right),
-                    _ => self.infix("greater", right, left),
-                })
-            }
-        }
+        let Some(operator) = self.operator(&['>', '<']) else {
+            return Some(left);
+        };
+        let right = self.sum(depth)?;
+        Some(match operator {
+            '>' => self.writer.infix(Op::Greater, left, right),
+            _ => self.writer.infix(Op::Greater, right, left),
+        })
     }
 
-    fn sum(&mut self, depth: usize) -> Option<Expr> {
+    fn sum(&mut self, depth: usize) -> Option<Argument> {
         let mut left = self.product(depth)?;
         while let Some(operator) = self.operator(&['+', '-', '−', '–']) {
             let right = self.product(depth)?;
-            let operation = if operator == '+' { "add" } else { "subtract" };
-            left = self.infix(operation, left, right);
+            let op = if operator == '+' {
+                Op::Add
+            } else {
+                Op::Subtract
+            };
+            left = self.writer.infix(op, left, right);
         }
         Some(left)
     }
 
-    fn product(&mut self, depth: usize) -> Option<Expr> {
+    fn product(&mut self, depth: usize) -> Option<Argument> {
         let mut left = self.operand(depth)?;
         while let Some(operator) = self.operator(&['*', '×', '/', '÷']) {
             let right = self.operand(depth)?;
-            let operation = if matches!(operator, '*' | '×') {
-                "multiply"
-            } else {
-                "divide"
+            let op = match operator {
+                '*' | '×' => Op::Multiply,
+                _ => Op::Divide,
             };
-            left = self.infix(operation, left, right);
+            left = self.writer.infix(op, left, right);
         }
         Some(left)
     }
 
-    fn operand(&mut self, depth: usize) -> Option<Expr> {
+    fn operand(&mut self, depth: usize) -> Option<Argument> {
         if depth > MAX_DEPTH {
             return None;
         }
         if self.operator(&['-', '−']).is_some() {
-            return Some(match self.operand(depth + 1)? {
-                Expr::Literal(digits) if !digits.starts_with('-') => {
-                    Expr::Literal(format!("-{digits}"))
+            return match self.operand(depth + 1)? {
+                Argument::Literal { text, .. }
+                    if text.starts_with(|c: char| c.is_ascii_digit() || c == '.') =>
+                {
+                    number(format!("-{text}"))
                 }
-                inner => self.infix("multiply", inner, Expr::Name("const_m1".to_string())),
-            });
+                inner => {
+                    let minus = number("const_m1".to_owned())?;
+                    Some(self.writer.infix(Op::Multiply, inner, minus))
+                }
+            };
         }
         self.rest = self.rest.trim_start();
         match self.rest.chars().next()? {
             '(' => {
                 let inside = self.parenthesised()?;
-                let mut reader = Reader {
-                    rest: inside,
-                    notes: self.notes,
-                };
-                let expr = reader.comparison(depth + 1)?;
-                reader.rest.trim().is_empty().then_some(expr)
+                self.within(inside, depth)
             }
             c if c.is_ascii_digit() || c == '.' || c == '$' => self.literal(),
             c if c.is_alphabetic() || c == '#' => self.word(depth),
@@ -160,7 +156,7 @@ impl<'a> Reader<'a, '_> {
     }
 
     /// The text inside the parentheses that come next.
-    fn parenthesised(&mut self) -> Option<&'a str> {
+    fn parenthesised(&mut self) -> Option<&'t str> {
         let mut depth = 0_usize;
         for (at, c) in self.rest.char_indices() {
             match c {
@@ -177,7 +173,7 @@ impl<'a> Reader<'a, '_> {
         None
     }
 
-    fn literal(&mut self) -> Option<Expr> {
+    fn literal(&mut self) -> Option<Argument> {
         let rest = self.rest.trim_start_matches(['$', ' ']);
         let bytes = rest.as_bytes();
         let mut end = 0;
@@ -202,11 +198,11 @@ impl<'a> Reader<'a, '_> {
             self.rest = rest;
             digits.push('%');
         }
-        Some(Expr::Literal(digits))
+        number(digits)
     }
 
     /// A call, or a name.
-    fn word(&mut self, depth: usize) -> Option<Expr> {
+    fn word(&mut self, depth: usize) -> Option<Argument> {
         let end = self
             .rest
             .char_indices()
@@ -217,23 +213,16 @@ impl<'a> Reader<'a, '_> {
         let word = self.rest.get(..end)?.to_lowercase();
         self.rest = self.rest.get(end..)?;
         if !self.rest.starts_with('(') {
-            return Some(Expr::Name(word));
+            return self.writer.name(&word);
         }
         let inside = self.parenthesised()?;
         if word.starts_with("table_") {
-            return Some(Expr::Table(format!("{word}({inside})")));
+            return self.writer.table(&word, inside);
         }
-        let arguments = arguments(inside)?
+        let arguments: Option<Vec<Argument>> = arguments(inside)?
             .iter()
-            .map(|argument| {
-                let mut reader = Reader {
-                    rest: argument,
-                    notes: self.notes,
-                };
-                let expr = reader.comparison(depth + 1)?;
-                reader.rest.trim().is_empty().then_some(expr)
-            })
-            .collect::<Option<Vec<_>>>()?;
-        Some(Expr::Call(word, arguments))
+            .map(|argument| self.within(argument, depth))
+            .collect();
+        self.writer.call(&word, arguments?)
     }
 }

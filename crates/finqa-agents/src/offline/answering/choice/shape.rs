@@ -1,6 +1,7 @@
 //! What kind of calculation an expression is.
 
-use crate::offline::expr::{Expr, Op};
+use crate::offline::expr::Expr;
+use finqa_core::program::Op;
 
 /// The kinds.
 pub(super) const SHAPES: [&str; 16] = [
@@ -76,11 +77,7 @@ fn only_adds(expr: &Expr) -> bool {
 
 /// Whether two expressions are written alike.
 pub(super) fn alike(a: &Expr, b: &Expr) -> bool {
-    match (a, b) {
-        (Expr::Leaf(x), Expr::Leaf(y)) => x.literal == y.literal,
-        (Expr::Step(o, a, b), Expr::Step(p, c, d)) => o == p && alike(a, c) && alike(b, d),
-        _ => false,
-    }
+    a.matches(b, &|x, y| x.literal == y.literal)
 }
 
 /// Whether an expression contains another.

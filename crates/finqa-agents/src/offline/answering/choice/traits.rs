@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use super::ChoiceContext;
 use super::shape::{alike, difference, holds};
 use crate::offline::answering::filling::{FilledPlan, is_outflow};
-use crate::offline::expr::{Expr, Leaf};
+use crate::offline::expr::{Expr, PageLeaf};
 use crate::offline::question::conversation::EarlierTurn;
 use crate::offline::question::plan::ProgramPlan;
 use crate::offline::reading::facts::{Fact, Facts};
@@ -164,7 +164,7 @@ fn contains(scene: &ChoiceContext<'_>, expr: &Expr, k: usize) -> bool {
 
 /// What a candidate reads from the page.
 struct PageUse<'a> {
-    leaves: Vec<&'a Leaf>,
+    leaves: Vec<&'a PageLeaf>,
     of_page: Vec<&'a Fact>,
     /// Leaves that an earlier turn used.
     known: usize,
@@ -176,17 +176,17 @@ struct PageUse<'a> {
 
 impl<'a> PageUse<'a> {
     fn new(scene: &ChoiceContext<'a>, expr: &'a Expr) -> Self {
-        let leaves: Vec<&Leaf> = expr
+        let leaves: Vec<&PageLeaf> = expr
             .leaves()
             .into_iter()
             .filter(|leaf| !leaf.is_constant())
             .collect();
-        let fact = |leaf: &Leaf| scene.facts.all.get(leaf.fact?);
-        let earlier = |leaf: &&&Leaf| {
+        let fact = |leaf: &PageLeaf| scene.facts.all.get(leaf.source?);
+        let earlier = |leaf: &&&PageLeaf| {
             let bare = leaf.literal.trim_start_matches('-');
             scene.told.iter().any(|told| told == bare)
         };
-        let negative = |leaf: &Leaf| leaf.literal.starts_with('-');
+        let negative = |leaf: &PageLeaf| leaf.literal.starts_with('-');
         Self {
             known: leaves.iter().filter(earlier).count(),
             minus: leaves.iter().any(|leaf| negative(leaf)),
@@ -241,7 +241,7 @@ impl<'a> PageUse<'a> {
         let latest = |side: &Expr| {
             side.leaves()
                 .iter()
-                .filter_map(|leaf| facts.all.get(leaf.fact?)?.years.iter().max().copied())
+                .filter_map(|leaf| facts.all.get(leaf.source?)?.years.iter().max().copied())
                 .max()
         };
         let (a, b) = difference(expr)?;

@@ -9,8 +9,9 @@ use super::super::slots::weighted;
 use super::super::templates::{self, query};
 use super::super::wording::Wording;
 use super::FollowUp;
-use crate::offline::expr::{Expr, Op};
+use crate::offline::expr::Expr;
 use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
 
 /// "How much does that change represent in relation to the 2005 value?"
 pub(super) fn relation(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
@@ -74,7 +75,7 @@ fn base(f: &FollowUp<'_>, difference: &EarlierTurn, a: &Expr, b: &Expr, rest: &s
     let dated = |e: &Expr| {
         e.leaves()
             .iter()
-            .filter_map(|l| f.facts.all.get(l.fact?))
+            .filter_map(|l| f.facts.all.get(l.source?))
             .any(|x| x.years.iter().any(|y| part.years.contains(y)))
     };
     let (words, unknown) = weighted(f.facts, &part.tokens);

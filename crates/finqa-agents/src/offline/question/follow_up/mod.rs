@@ -7,8 +7,9 @@ mod totals;
 
 use super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::wording::Wording;
-use crate::offline::expr::{Expr, Op};
+use crate::offline::expr::Expr;
 use crate::offline::reading::facts::Facts;
+use finqa_core::program::Op;
 
 use super::conversation::{EarlierTurn, EarlierTurns, is_bare};
 use super::slots::SlotQuery;
@@ -211,7 +212,7 @@ fn redo(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
 fn open(expr: &Expr, facts: &[usize]) -> ProgramPattern {
     match expr {
         Expr::Leaf(leaf) => leaf
-            .fact
+            .source
             .and_then(|f| facts.iter().position(|x| *x == f))
             .map_or_else(|| ProgramPattern::Fixed(expr.clone()), ProgramPattern::Slot),
         Expr::Step(op, a, b) => ProgramPattern::step(*op, open(a, facts), open(b, facts)),

@@ -6,8 +6,9 @@ use super::super::plan::{Pairing, ProgramPlan};
 use super::super::reference::{Operand, join};
 use super::FollowUp;
 use super::change::pair;
-use crate::offline::expr::{Expr, Op};
+use crate::offline::expr::Expr;
 use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
 
 /// "What percentage does this represent of that total?"
 pub(super) fn ratio(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {

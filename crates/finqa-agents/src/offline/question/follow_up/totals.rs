@@ -7,8 +7,9 @@ use super::super::reference::{Operand, join};
 use super::super::templates::query;
 use super::super::wording::Wording;
 use super::FollowUp;
-use crate::offline::expr::{Expr, Op};
+use crate::offline::expr::Expr;
 use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
 
 /// "And including the 2006 value?", "the total of all three years?"
 pub(super) fn including(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {

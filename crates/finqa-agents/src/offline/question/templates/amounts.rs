@@ -5,11 +5,11 @@ use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::super::slots::{SlotQuery, rank};
 use super::super::wording::Wording;
 use super::{PlanContext, parts_of, query};
-use crate::offline::expr::Op;
 use crate::offline::reading::facts::Facts;
 use crate::offline::reading::text::tokenize;
 use crate::offline::reading::words::is_weak;
 use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
 
 /// Margins, and the names their profit goes by.
 const MARGINS: [(&str, &[&str]); 5] = [

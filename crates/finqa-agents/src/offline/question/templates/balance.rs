@@ -4,9 +4,9 @@ use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::super::slots::{SlotQuery, rank};
 use super::super::wording::Wording;
 use super::{PlanContext, query};
-use crate::offline::expr::Op;
 use crate::offline::reading::facts::Facts;
 use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
 
 /// "By what percentage did the allowance grow during 2012?": the closing balance
 /// against the opening one of the same column.

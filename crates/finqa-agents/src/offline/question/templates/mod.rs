@@ -20,10 +20,10 @@ use super::mention::{operands, span};
 use super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::slots::{SlotQuery, weighted};
 use super::wording::Wording;
-use crate::offline::expr::Op;
 use crate::offline::reading::facts::Facts;
 use crate::offline::reading::text::TokenKind;
 use finqa_core::number::{Scale, UnitKind};
+use finqa_core::program::Op;
 
 /// What slots take over from an earlier turn.
 #[derive(Debug, Default)]

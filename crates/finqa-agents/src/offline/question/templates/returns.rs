@@ -5,9 +5,9 @@ use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::super::slots::SlotQuery;
 use super::super::wording::Wording;
 use super::{PlanContext, parts_of, query};
-use crate::offline::expr::Op;
 use crate::offline::reading::facts::Facts;
 use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
 
 /// Returns of an index or stock that starts at 100.
 pub(crate) fn index_return(

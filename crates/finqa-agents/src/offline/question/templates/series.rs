@@ -6,9 +6,9 @@ use super::super::slots::{SlotQuery, rank};
 use super::super::wording::Wording;
 use super::parts::added;
 use super::{PlanContext, query};
-use crate::offline::expr::Op;
 use crate::offline::reading::facts::{Fact, Facts};
 use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
 
 /// How many facts are looked at for the rows and columns they stand in.
 const LOOKED_AT: usize = 6;
