@@ -260,7 +260,7 @@ fn whole_run(mode: &str, file: &Path) {
 /// Traces to a file, if the mode asks for them.
 fn traces(mode: &str, folder: &Path) -> Telemetry {
     let content = mode.ends_with("-content");
-    let telemetry = telemetry::install(telemetry::Options {
+    let telemetry = telemetry::install(telemetry::TelemetryOptions {
         service_name: None,
         file: content || mode.ends_with("-traced"),
         collector: None,

@@ -21,7 +21,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Instant;
 
-use convfinqa::analysis::{Answered, Answers, analyze};
+use convfinqa::analysis::{AnsweredQuestion, Answers, analyze};
 use convfinqa::dataset::{self, Source};
 use convfinqa::output::report::{Pages, Report, causes_of};
 use convfinqa::run::Tally;
@@ -104,7 +104,7 @@ fn write(folder: &Path) {
     journal
         .for_each_row(|row| {
             tally.add(&row);
-            answers.push(Answered::of(&row));
+            answers.push(AnsweredQuestion::of(&row));
             report.add(&row);
         })
         .unwrap();

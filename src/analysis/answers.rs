@@ -1,4 +1,4 @@
-//! Answers that are there: a file of predictions, or a run's journal.
+//! Answers to analyse: a file of predictions or a run's journal.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -14,20 +14,20 @@ use finqa_core::files;
 
 use super::AnalysisError;
 
-/// One answered question, and what a run knows of it beside its scores.
+/// One answered question, and what a run records of it besides its scores.
 #[derive(Clone, Debug)]
-pub struct Answered {
+pub struct AnsweredQuestion {
     /// The question, its gold, its answer, scored.
     pub row: ScoredRow,
     /// Rounds of analyst and critic, if known.
     pub rounds: Option<usize>,
     /// US dollars, if known.
     pub cost: Option<Decimal>,
-    /// Its place in the run's plan, if it is a run's.
+    /// Its position in the run's plan, for answers of a run.
     pub index: Option<usize>,
 }
 
-impl Answered {
+impl AnsweredQuestion {
     /// The answer of a run's row.
     #[must_use]
     pub fn of(row: &Row) -> Self {
@@ -43,7 +43,7 @@ impl Answered {
 /// Where answers were read from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
+pub enum AnswersOrigin {
     /// A CSV, JSONL or JSON file.
     File,
     /// A run's journal, by the run's id.
@@ -56,7 +56,7 @@ pub struct Answers {
     /// The file or folder, as it was given.
     pub path: PathBuf,
     /// What it is.
-    pub origin: Origin,
+    pub origin: AnswersOrigin,
     /// The model that answered, where a run says it.
     pub model: Option<String>,
     /// The records they were scored by, as shown to people; `None` if only
@@ -65,21 +65,21 @@ pub struct Answers {
     /// Why the records of a run cannot be read, in one line.
     pub no_records: Option<String>,
     /// The answers.
-    pub rows: Vec<Answered>,
-    /// The golds of each record's turns, in order, where the records are at hand.
+    pub rows: Vec<AnsweredQuestion>,
+    /// The golds of each record's turns, in order, where the records are available.
     pub turns: HashMap<String, Vec<Gold>>,
 }
 
 impl Answers {
-    /// Opens a file of predictions (our CSV, the reference's, JSONL), a run's
+    /// Opens a file of predictions (our CSV, the LangGraph baseline's, JSONL), a run's
     /// folder, or a folder that holds an `output.csv`.
     ///
     /// With a dataset, gold and pages come from it. Without one, a run's own
-    /// data file is taken if it is still where it was and still the same; and
+    /// data file is used if it still exists unchanged; and
     /// an `output.csv` that is the copy of its last run is read as that run.
     ///
     /// # Errors
-    /// [`AnalysisError`] naming the file, line or question that is in the way.
+    /// [`AnalysisError`] naming the file, line or question at fault.
     pub fn open(path: &Path, dataset: Option<&Dataset>) -> Result<Self, AnalysisError> {
         if path.is_dir() {
             let journal = path.join("journal.sqlite");
@@ -114,7 +114,7 @@ impl Answers {
 
     /// Whether these rows hold the same answers to the same questions.
     fn says_what(&self, rows: &[PredictionRow]) -> bool {
-        let same = |(own, row): (&Answered, &PredictionRow)| {
+        let same = |(own, row): (&AnsweredQuestion, &PredictionRow)| {
             let item = &own.row.item;
             let gold = item.ground_truth.clone().unwrap_or_default();
             item.key.id == row.id
@@ -136,7 +136,7 @@ impl Answers {
         let turns = dataset.map(|data| turns_of(data, &rows));
         Ok(Self {
             path: path.to_owned(),
-            origin: Origin::File,
+            origin: AnswersOrigin::File,
             model: None,
             dataset: dataset.map(|data| data.source.clone()),
             no_records: None,
@@ -144,7 +144,7 @@ impl Answers {
             rows: rows
                 .into_iter()
                 .zip(spent)
-                .map(|(row, (rounds, cost))| Answered {
+                .map(|(row, (rounds, cost))| AnsweredQuestion {
                     row,
                     rounds,
                     cost,
@@ -162,7 +162,7 @@ impl Answers {
         let journal = Journal::read(journal)?;
         let meta = journal.meta()?;
         let mut rows = Vec::new();
-        journal.for_each_row(|row| rows.push(Answered::of(&row)))?;
+        journal.for_each_row(|row| rows.push(AnsweredQuestion::of(&row)))?;
         if dataset.is_some() {
             return Self::of_rows(path, &meta, rows, dataset);
         }
@@ -175,7 +175,7 @@ impl Answers {
         }
     }
 
-    /// The answers of a run whose rows are at hand. Gold and pages come from
+    /// The answers of a run, from its rows. Gold and pages come from
     /// `dataset`, or from the rows alone without one.
     ///
     /// # Errors
@@ -183,7 +183,7 @@ impl Answers {
     pub fn of_rows(
         path: &Path,
         meta: &RunMeta,
-        rows: Vec<Answered>,
+        rows: Vec<AnsweredQuestion>,
         dataset: Option<&Dataset>,
     ) -> Result<Self, AnalysisError> {
         if rows.is_empty() {
@@ -193,7 +193,7 @@ impl Answers {
         }
         let mut answers = Self {
             path: path.to_owned(),
-            origin: Origin::Run(meta.id.clone()),
+            origin: AnswersOrigin::Run(meta.id.clone()),
             model: Some(meta.model().to_owned()),
             dataset: None,
             no_records: None,

@@ -1,16 +1,16 @@
-//! How the pairs of two runs fall, by one rule.
+//! Two runs compared by one rule.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use crate::dataset::QuestionKey;
-use crate::score::{Floor, Rule, floor};
+use crate::score::{LabelFloor, Rule, floor};
 use finqa_core::stats::{Interval, Rate, bootstrap_difference, mcnemar};
 
-use super::compare::{Pair, rule_name};
+use super::compare::{AnswerPair, rule_name};
 
-/// How the pairs fall, by one rule.
+/// Two runs compared by one rule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RuleComparison {
     /// The rule.
@@ -42,13 +42,13 @@ pub struct RuleComparison {
     pub interval_b: Interval,
     /// The best constant answer to the same questions, by numeric match.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub floor: Option<Floor>,
+    pub floor: Option<LabelFloor>,
     /// B's rate less A's.
     pub difference: f64,
     /// 95 % interval of the difference, by a bootstrap over pages.
     pub interval: Interval,
     /// McNemar's exact two-sided p over questions: the epochs of one question
-    /// are no independent coins.
+    /// are not independent.
     pub p: f64,
 }
 
@@ -62,8 +62,8 @@ struct Marked<'p> {
 
 impl RuleComparison {
     /// `None` if the rule can judge no pair.
-    pub(super) fn of(rule: Rule, pairs: &[Pair<'_>]) -> Option<Self> {
-        let programs = |side: fn(&Pair<'_>) -> bool| pairs.iter().any(side);
+    pub(super) fn of(rule: Rule, pairs: &[AnswerPair<'_>]) -> Option<Self> {
+        let programs = |side: fn(&AnswerPair<'_>) -> bool| pairs.iter().any(side);
         // A side without any program has not failed at programs.
         if matches!(rule, Rule::ProgramAccuracy | Rule::ProgramExecution)
             && !(programs(|pair| pair.a.row.item.program.is_some())

@@ -18,7 +18,7 @@ pub enum Cause {
     SuspectGold,
     /// The answer is that of an earlier turn, question or row.
     StaleTurn,
-    /// Right but for an earlier turn's wrong answer, on which it builds.
+    /// Would be right if the earlier turn that it builds on had been.
     CarriedOver,
     /// Yes or no for a number, a number for yes or no, or the wrong one of the two.
     YesNo,
@@ -38,7 +38,7 @@ pub enum Cause {
     AbsoluteForRelative,
     /// 1 - x.
     Complement,
-    /// A dash of the report, filed as 2014 or 2013, taken for a number.
+    /// A dash of the report, 2014 or 2013 in the dataset, taken for a number.
     DashAsNumber,
     /// The right operations in the right places, on exchanged operands.
     SwappedOperands,
@@ -48,11 +48,11 @@ pub enum Cause {
     WrongColumn,
     /// Another line of the table, or another sentence.
     WrongRow,
-    /// Another number, and no page at hand to say which.
+    /// Another number, without a page to say which.
     WrongCell,
     /// The right numbers, other operations.
     Operator,
-    /// It stops before the last step, or goes on after it.
+    /// It stops before the last step, or continues after it.
     Steps,
     /// The right program, miscalculated.
     Arithmetic,
@@ -131,16 +131,16 @@ impl Serialize for Cause {
     }
 }
 
-/// A cause with what it was seen by.
+/// A cause with its evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Found {
+pub struct CauseFound {
     /// The cause.
     pub cause: Cause,
-    /// What was seen, in one line: cells, numbers, operations.
+    /// The evidence, in one line: cells, numbers, operations.
     pub detail: String,
 }
 
-impl Found {
+impl CauseFound {
     pub(super) fn new(cause: Cause, detail: impl Into<String>) -> Self {
         Self {
             cause,

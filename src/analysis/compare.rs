@@ -11,7 +11,7 @@ use crate::dataset::QuestionKey;
 use crate::score::{Item, Rule, ScoredRow, same_gold};
 
 use super::AnalysisError;
-use super::answers::{Answered, Answers, Origin};
+use super::answers::{AnsweredQuestion, Answers, AnswersOrigin};
 use super::by_rule::RuleComparison;
 use super::cause::Cause;
 use super::misses::{Miss, Searcher};
@@ -20,9 +20,9 @@ use super::misses::{Miss, Searcher};
 #[derive(Clone, Debug, Serialize)]
 pub struct Comparison {
     /// The first run.
-    pub a: Side,
+    pub a: RunSide,
     /// The second run.
-    pub b: Side,
+    pub b: RunSide,
     /// Whether A and B are one and the same file or run.
     pub same: bool,
     /// Questions in both: all figures below are over these.
@@ -44,19 +44,19 @@ pub struct Comparison {
     pub spending: Spending,
     /// Every question of both, in A's order.
     #[serde(skip)]
-    pub pairs: Vec<Matched>,
+    pub pairs: Vec<MatchedQuestion>,
 }
 
 /// A question of both, by its place among the answers of each.
 #[derive(Clone, Debug)]
-pub struct Matched {
+pub struct MatchedQuestion {
     /// Its places in A and in B.
     pub at: [usize; 2],
     /// Why A and B miss it, by the rule in use; `None` where they do not.
     pub misses: [Option<Miss>; 2],
 }
 
-/// How a cause of misses fares.
+/// How often a cause occurs in both runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CauseChange {
     /// The cause.
@@ -73,12 +73,12 @@ pub struct CauseChange {
 
 /// One of the two runs.
 #[derive(Clone, Debug, Serialize)]
-pub struct Side {
-    /// Where it was read from.
+pub struct RunSide {
+    /// The file or folder it was read from.
     pub path: PathBuf,
-    /// Answers it holds: one for each question and epoch.
+    /// Its answers: one for each question and epoch.
     pub questions: usize,
-    /// Of these, left out because the other does not have them.
+    /// Of these, left out because the other run does not have them.
     pub left_out: usize,
 }
 
@@ -99,35 +99,35 @@ pub struct Flip {
     /// B's answer.
     pub b: String,
     /// Which of the two is right.
-    pub right: Paired,
+    pub right: WhichRun,
     /// Why the other one is wrong.
     pub cause: Cause,
-    /// What was seen of it.
+    /// The evidence.
     pub detail: String,
 }
 
 /// A or B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Paired {
+pub enum WhichRun {
     /// The first run.
     A,
     /// The second run.
     B,
 }
 
-/// What the pairs took, over those where both sides know it.
+/// What the pairs took, over those where both runs recorded it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Spending {
-    /// Seconds a question.
+    /// Seconds per question.
     pub latency: Option<Amounts>,
-    /// Rounds a question.
+    /// Rounds per question.
     pub rounds: Option<Amounts>,
-    /// US dollars a question.
+    /// US dollars per question.
     pub cost_usd: Option<Amounts>,
 }
 
-/// An amount a question, side by side.
+/// An amount per question, in both runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Amounts {
     /// Pairs where both sides know it.
@@ -149,9 +149,9 @@ pub(super) fn rule_name<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::
 }
 
 /// A question of both.
-pub(super) struct Pair<'p> {
-    pub(super) a: &'p Answered,
-    pub(super) b: &'p Answered,
+pub(super) struct AnswerPair<'p> {
+    pub(super) a: &'p AnsweredQuestion,
+    pub(super) b: &'p AnsweredQuestion,
     /// Their places among the answers.
     at: [usize; 2],
     /// The miss of each side that misses by the rule in use.
@@ -188,7 +188,7 @@ pub fn compare(
             questions: questions.len(),
         });
     }
-    let side = |answers: &Answers| Side {
+    let side = |answers: &Answers| RunSide {
         path: answers.path.clone(),
         questions: answers.rows.len(),
         left_out: answers.rows.len() - pairs.len(),
@@ -214,7 +214,7 @@ pub fn compare(
         },
         pairs: pairs
             .into_iter()
-            .map(|pair| Matched {
+            .map(|pair| MatchedQuestion {
                 at: pair.at,
                 misses: pair.misses,
             })
@@ -222,11 +222,11 @@ pub fn compare(
     })
 }
 
-fn page<'p>(pair: &Pair<'p>) -> &'p str {
+fn page<'p>(pair: &AnswerPair<'p>) -> &'p str {
     &pair.a.row.item.filename
 }
 
-fn key<'p>(pair: &Pair<'p>) -> &'p QuestionKey {
+fn key<'p>(pair: &AnswerPair<'p>) -> &'p QuestionKey {
     &pair.a.row.item.key
 }
 
@@ -234,17 +234,18 @@ fn paired<'p>(
     a: &'p Answers,
     b: &'p Answers,
     common: bool,
-) -> Result<Vec<Pair<'p>>, AnalysisError> {
-    let key = |answered: &'p Answered| (&answered.row.item.key, answered.row.item.epoch.as_str());
+) -> Result<Vec<AnswerPair<'p>>, AnalysisError> {
+    let key =
+        |answered: &'p AnsweredQuestion| (&answered.row.item.key, answered.row.item.epoch.as_str());
     let rows_of_b = b.rows.iter().enumerate();
     let of_b: HashMap<_, _> = rows_of_b.map(|(at, row)| (key(row), (at, row))).collect();
-    let pairs: Vec<Pair<'p>> = a
+    let pairs: Vec<AnswerPair<'p>> = a
         .rows
         .iter()
         .enumerate()
         .filter_map(|(at_a, row)| {
             let (at_b, b) = of_b.get(&key(row)).copied()?;
-            Some(Pair {
+            Some(AnswerPair {
                 a: row,
                 b,
                 at: [at_a, at_b],
@@ -252,7 +253,7 @@ fn paired<'p>(
             })
         })
         .collect();
-    let name = |row: &Answered| match row.row.item.epoch.as_str() {
+    let name = |row: &AnsweredQuestion| match row.row.item.epoch.as_str() {
         "0" => row.row.item.key.to_string(),
         epoch => format!("{}, epoch {epoch}", row.row.item.key),
     };
@@ -280,7 +281,7 @@ fn paired<'p>(
 
 /// The same id may name two questions in two files, and one question have two
 /// golds; both would make every figure meaningless.
-fn same_question(pair: &Pair<'_>) -> Result<(), AnalysisError> {
+fn same_question(pair: &AnswerPair<'_>) -> Result<(), AnalysisError> {
     let (a, b) = (&pair.a.row.item, &pair.b.row.item);
     let text = |item: &Item| -> String {
         let text = item.question.replace("\\n", "").to_lowercase();
@@ -312,12 +313,12 @@ fn same_question(pair: &Pair<'_>) -> Result<(), AnalysisError> {
 fn same_place(a: &Answers, b: &Answers) -> bool {
     let place = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     match (&a.origin, &b.origin) {
-        (Origin::Run(a), Origin::Run(b)) => a == b,
+        (AnswersOrigin::Run(a), AnswersOrigin::Run(b)) => a == b,
         _ => place(&a.path) == place(&b.path),
     }
 }
 
-fn explained<'p>(a: &'p Answers, b: &'p Answers, rule: Rule, pairs: &mut [Pair<'p>]) {
+fn explained<'p>(a: &'p Answers, b: &'p Answers, rule: Rule, pairs: &mut [AnswerPair<'p>]) {
     for (side, answers) in [a, b].into_iter().enumerate() {
         let mut searcher = Searcher::new(answers);
         for pair in &mut *pairs {
@@ -330,7 +331,7 @@ fn explained<'p>(a: &'p Answers, b: &'p Answers, rule: Rule, pairs: &mut [Pair<'
     }
 }
 
-fn causes(pairs: &[Pair<'_>]) -> Vec<CauseChange> {
+fn causes(pairs: &[AnswerPair<'_>]) -> Vec<CauseChange> {
     let is = |miss: &Option<Miss>, cause| miss.as_ref().is_some_and(|miss| miss.cause == cause);
     let count = |holds: &dyn Fn(&[Option<Miss>; 2]) -> bool| {
         pairs.iter().filter(|pair| holds(&pair.misses)).count()
@@ -350,14 +351,14 @@ fn causes(pairs: &[Pair<'_>]) -> Vec<CauseChange> {
     changes
 }
 
-fn flips(rule: Rule, pairs: &[Pair<'_>]) -> Vec<Flip> {
-    let flipped = |right: Paired| {
+fn flips(rule: Rule, pairs: &[AnswerPair<'_>]) -> Vec<Flip> {
+    let flipped = |right: WhichRun| {
         pairs.iter().filter_map(move |pair| {
             let marks = (rule.mark(&pair.a.row)?, rule.mark(&pair.b.row)?);
             let [a, b] = &pair.misses;
             let miss = match (right, marks) {
-                (Paired::A, (true, false)) => b.as_ref()?,
-                (Paired::B, (false, true)) => a.as_ref()?,
+                (WhichRun::A, (true, false)) => b.as_ref()?,
+                (WhichRun::B, (false, true)) => a.as_ref()?,
                 _ => return None,
             };
             let item = &pair.a.row.item;
@@ -374,7 +375,7 @@ fn flips(rule: Rule, pairs: &[Pair<'_>]) -> Vec<Flip> {
             })
         })
     };
-    flipped(Paired::A).chain(flipped(Paired::B)).collect()
+    flipped(WhichRun::A).chain(flipped(WhichRun::B)).collect()
 }
 
 /// The answer, or how asking ended without one.
@@ -386,7 +387,10 @@ pub(super) fn shown(row: &ScoredRow) -> String {
     }
 }
 
-fn amounts(pairs: &[Pair<'_>], of: impl Fn(&Answered) -> Option<f64>) -> Option<Amounts> {
+fn amounts(
+    pairs: &[AnswerPair<'_>],
+    of: impl Fn(&AnsweredQuestion) -> Option<f64>,
+) -> Option<Amounts> {
     let (mut n, mut total_a, mut total_b) = (0.0, 0.0, 0.0);
     let mut count = 0;
     for pair in pairs {

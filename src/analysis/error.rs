@@ -20,7 +20,7 @@ pub enum AnalysisError {
     /// The records cannot be read.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
-    /// A folder with nothing of ours in it.
+    /// A folder without a run or an output.csv.
     #[error(
         "{}: neither a run's folder (journal.sqlite) nor a folder with an output.csv; \
          name a file of answers or a folder of OUTPUT/runs", path.display()

@@ -1,32 +1,31 @@
-//! Why one answer is wrong: everything that is known of it, in the order of
-//! what tells most.
+//! Why one answer is wrong: the causes that fit, the most telling first.
 
 use crate::dataset::Outcome;
 use crate::score::{Diagnostic, FeReason, Item, Quantity, ScoredRow, Suspect, Written, suspect};
 use finqa_core::number::Value;
 
-use super::cause::{Cause, Found};
+use super::cause::{Cause, CauseFound};
 use super::expression::{Formula, carried};
-use super::places::Places;
+use super::places::PageNumbers;
 use super::programs::{difference, evidence};
 use super::search::search;
-use super::target::Target;
+use super::target::TargetNumber;
 
-/// A miss and what is at hand to explain it.
-pub(super) struct Evidence<'e> {
+/// A miss and what may explain it.
+pub(super) struct MissEvidence<'e> {
     /// The miss.
     pub row: &'e ScoredRow,
     /// Gold's program, also one found among the conversation's turns.
     pub gold_program: Option<&'e str>,
     /// Answers that came before: what they are of, and their value as printed.
-    pub earlier: &'e [Earlier],
+    pub earlier: &'e [EarlierAnswer],
     /// The numbers of the page.
-    pub places: Option<&'e Places>,
+    pub places: Option<&'e PageNumbers>,
 }
 
 /// An answer that came before.
 #[derive(Clone, Debug)]
-pub(super) struct Earlier {
+pub(super) struct EarlierAnswer {
     /// Whose: `turn 2`, `the question before`, `the row before`.
     pub whose: String,
     /// The answer.
@@ -35,8 +34,8 @@ pub(super) struct Earlier {
     pub gold: Option<f64>,
 }
 
-/// The causes, the first one the cause, the others what fits besides.
-pub(super) fn explain(evidence: &Evidence<'_>) -> Vec<Found> {
+/// The cause, then other causes that fit.
+pub(super) fn explain(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     let found = slips(evidence);
     match suspect(&evidence.row.item.key) {
         Some(suspect) => with_suspect(suspect, found),
@@ -44,10 +43,10 @@ pub(super) fn explain(evidence: &Evidence<'_>) -> Vec<Found> {
     }
 }
 
-/// A gold that is not to be trusted is the cause where the answer differs in
-/// what gold is wrong in. A lost sign or cut digits excuse nothing else; what
-/// is wrong in another way has no value to compare with at all.
-fn with_suspect(suspect: &Suspect, slips: Vec<Found>) -> Vec<Found> {
+/// A suspect gold is the cause where the answer differs in what gold is wrong
+/// about. A lost sign or cut digits excuse nothing else; a gold that is wrong in
+/// another way has no value to compare with.
+fn with_suspect(suspect: &Suspect, slips: Vec<CauseFound>) -> Vec<CauseFound> {
     let slip = |cause| slips.iter().any(|found| found.cause == cause);
     let cause = match suspect.rule.as_str() {
         "ill_posed" => Cause::IllPosed,
@@ -55,22 +54,22 @@ fn with_suspect(suspect: &Suspect, slips: Vec<Found>) -> Vec<Found> {
         "truncated" if !slip(Cause::Truncation) => return slips,
         _ => Cause::SuspectGold,
     };
-    let mut found = vec![Found::new(cause, suspect.reason.clone())];
+    let mut found = vec![CauseFound::new(cause, suspect.reason.clone())];
     found.extend(slips.into_iter().filter(|found| found.cause != cause));
     found
 }
 
-fn slips(evidence: &Evidence<'_>) -> Vec<Found> {
+fn slips(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     let item = &evidence.row.item;
     if let Some(found) = no_answer(item) {
         return vec![found];
     }
     let gold = gold(item);
-    let Some(target) = Target::of(item) else {
+    let Some(target) = TargetNumber::of(item) else {
         return vec![word(item, &gold)];
     };
     if matches!(gold, Quantity::YesNo(_)) {
-        return vec![Found::new(Cause::YesNo, "a number for yes or no")];
+        return vec![CauseFound::new(Cause::YesNo, "a number for yes or no")];
     }
     if let Some(found) = accepted(evidence, &target) {
         return vec![found];
@@ -97,14 +96,17 @@ fn slips(evidence: &Evidence<'_>) -> Vec<Found> {
     found
 }
 
-fn no_answer(item: &Item) -> Option<Found> {
+fn no_answer(item: &Item) -> Option<CauseFound> {
     let cause = match item.outcome {
         Outcome::Answered => return None,
         Outcome::ContentFilter | Outcome::Refusal => Cause::Filtered,
         Outcome::ParseFailure => Cause::ParseFailure,
         _ => Cause::NoAnswer,
     };
-    Some(Found::new(cause, item.outcome.name().replace('_', " ")))
+    Some(CauseFound::new(
+        cause,
+        item.outcome.name().replace('_', " "),
+    ))
 }
 
 fn gold(item: &Item) -> Quantity {
@@ -115,8 +117,8 @@ fn gold(item: &Item) -> Quantity {
     }
 }
 
-/// The answer is no number.
-fn word(item: &Item, gold: &Quantity) -> Found {
+/// The answer is not a number.
+fn word(item: &Item, gold: &Quantity) -> CauseFound {
     let printed = if item.answer.is_empty() {
         &item.prediction
     } else {
@@ -127,14 +129,14 @@ fn word(item: &Item, gold: &Quantity) -> Found {
         None => Quantity::parse(printed),
     };
     match (gold, answer) {
-        (Quantity::YesNo(true), Quantity::YesNo(_)) => Found::new(Cause::YesNo, "no for yes"),
-        (Quantity::YesNo(false), Quantity::YesNo(_)) => Found::new(Cause::YesNo, "yes for no"),
-        (_, Quantity::YesNo(_)) => Found::new(Cause::YesNo, "yes or no for a number"),
+        (Quantity::YesNo(true), Quantity::YesNo(_)) => CauseFound::new(Cause::YesNo, "no for yes"),
+        (Quantity::YesNo(false), Quantity::YesNo(_)) => CauseFound::new(Cause::YesNo, "yes for no"),
+        (_, Quantity::YesNo(_)) => CauseFound::new(Cause::YesNo, "yes or no for a number"),
         (_, Quantity::Word(word)) if says_nothing_found(&word) => {
-            Found::new(Cause::MissingEvidence, "says that it cannot be told")
+            CauseFound::new(Cause::MissingEvidence, "says that it cannot be told")
         }
-        (Quantity::YesNo(_), _) => Found::new(Cause::YesNo, "words for yes or no"),
-        _ => Found::new(
+        (Quantity::YesNo(_), _) => CauseFound::new(Cause::YesNo, "words for yes or no"),
+        _ => CauseFound::new(
             Cause::ParseFailure,
             "no number that can be read for certain",
         ),
@@ -158,44 +160,44 @@ fn says_nothing_found(word: &str) -> bool {
 }
 
 /// Financial equivalence accepts it, so the rule in use is stricter.
-fn accepted(evidence: &Evidence<'_>, target: &Target) -> Option<Found> {
+fn accepted(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
     let verdict = evidence.row.scores.financial_equivalence.as_ref()?;
     let exact = exact_gold(evidence);
     Some(match verdict.reason? {
-        FeReason::PercentDecimal => Found::new(
+        FeReason::PercentDecimal => CauseFound::new(
             Cause::PercentDecimal,
             "a share for a percentage, or the reverse",
         ),
         FeReason::Truncation | FeReason::Rounding | FeReason::Near => match exact {
-            Some(exact) if target.hit(exact) => Found::new(
+            Some(exact) if target.hit(exact) => CauseFound::new(
                 Cause::Truncation,
-                "its digits are those of gold's program; gold as filed is cut or rounded",
+                "its digits are those of gold's program; gold as published is cut or rounded",
             ),
-            Some(exact) if target.is_about(exact, 0.02) => Found::new(
+            Some(exact) if target.is_about(exact, 0.02) => CauseFound::new(
                 Cause::Arithmetic,
                 format!("{} for {}", target.value, plain(exact)),
             ),
-            _ => Found::new(Cause::Truncation, "cut or rounded"),
+            _ => CauseFound::new(Cause::Truncation, "cut or rounded"),
         },
         FeReason::Exact | FeReason::YesNo => {
-            Found::new(Cause::Truncation, "the same, written differently")
+            CauseFound::new(Cause::Truncation, "the same, written differently")
         }
     })
 }
 
-/// The answer is what gold's own program comes to, and gold as printed is not.
-fn against_its_program(evidence: &Evidence<'_>, target: &Target) -> Option<Found> {
+/// The answer equals the value of gold's own program, and gold as printed does not.
+fn against_its_program(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
     let gold = &evidence.row.item.gold;
     let exact = gold.exe_ans.as_ref().and_then(Value::number)?;
     let contradicted = gold.answer.is_some() && target.is_sharp(0.01) && target.hit(exact);
     contradicted.then(|| {
-        let detail = format!("gold's own program comes to {}, as answered", plain(exact));
-        Found::new(Cause::SuspectGold, detail)
+        let detail = format!("gold's own program equals {}, as answered", plain(exact));
+        CauseFound::new(Cause::SuspectGold, detail)
     })
 }
 
-/// What gold's program comes to, all digits of it.
-fn exact_gold(evidence: &Evidence<'_>) -> Option<f64> {
+/// The value of gold's program, with all digits.
+fn exact_gold(evidence: &MissEvidence<'_>) -> Option<f64> {
     let item = &evidence.row.item;
     let program = evidence
         .gold_program
@@ -204,7 +206,7 @@ fn exact_gold(evidence: &Evidence<'_>) -> Option<f64> {
     program.or_else(|| item.gold.exe_ans.as_ref().and_then(Value::number))
 }
 
-fn stale(evidence: &Evidence<'_>, target: &Target) -> Option<Found> {
+fn stale(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
     if target.value.abs() <= 0.0 {
         return None;
     }
@@ -213,12 +215,12 @@ fn stale(evidence: &Evidence<'_>, target: &Target) -> Option<Found> {
         values.into_iter().flatten().any(|value| target.is(value))
     })?;
     let detail = format!("the answer to {}", earlier.whose);
-    Some(Found::new(Cause::StaleTurn, detail))
+    Some(CauseFound::new(Cause::StaleTurn, detail))
 }
 
 /// Gold's program over what was answered to the earlier turns instead of
 /// over their golds.
-fn carried_over(evidence: &Evidence<'_>, target: &Target) -> Option<Found> {
+fn carried_over(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
     let item = &evidence.row.item;
     item.turn()?;
     let wrong: Vec<(f64, f64)> = evidence
@@ -236,7 +238,7 @@ fn carried_over(evidence: &Evidence<'_>, target: &Target) -> Option<Found> {
         .number()?;
     let carried = target.is_sharp(0.05) && target.hit(value);
     carried.then(|| {
-        Found::new(
+        CauseFound::new(
             Cause::CarriedOver,
             "right, had the earlier turns been right",
         )
@@ -244,32 +246,36 @@ fn carried_over(evidence: &Evidence<'_>, target: &Target) -> Option<Found> {
 }
 
 /// What FE says would have made it right.
-fn diagnosed(evidence: &Evidence<'_>) -> Vec<Found> {
+fn diagnosed(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     let verdict = evidence.row.scores.financial_equivalence.as_ref();
     let diagnostics = verdict.map_or(&[][..], |verdict| &verdict.diagnostics);
-    let mut found: Vec<Found> = diagnostics
+    let mut found: Vec<CauseFound> = diagnostics
         .iter()
         .map(|diagnostic| match diagnostic {
-            Diagnostic::Sign => Found::new(Cause::Sign, "the other sign"),
-            Diagnostic::Scale => Found::new(Cause::Scale, "off by a power of a thousand"),
-            Diagnostic::ScaleAndSign => Found::new(
+            Diagnostic::Sign => CauseFound::new(Cause::Sign, "the other sign"),
+            Diagnostic::Scale => CauseFound::new(Cause::Scale, "off by a power of a thousand"),
+            Diagnostic::ScaleAndSign => CauseFound::new(
                 Cause::ScaleAndSign,
                 "off by a power of a thousand, and the other sign",
             ),
-            Diagnostic::AbsVsRel => Found::new(
+            Diagnostic::AbsVsRel => CauseFound::new(
                 Cause::AbsoluteForRelative,
                 "the difference for the relative change, or the reverse",
             ),
-            Diagnostic::Complement => Found::new(Cause::Complement, "1 - x: what is left over"),
-            Diagnostic::Inverse => {
-                Found::new(Cause::SwappedOperands, "1 / x: the quotient upside down")
+            Diagnostic::Complement => {
+                CauseFound::new(Cause::Complement, "1 - x: what is left over")
             }
-            Diagnostic::GrowthFactor => Found::new(Cause::Steps, "1 + x for x, or the reverse"),
+            Diagnostic::Inverse => {
+                CauseFound::new(Cause::SwappedOperands, "1 / x: the inverted quotient")
+            }
+            Diagnostic::GrowthFactor => {
+                CauseFound::new(Cause::Steps, "1 + x for x, or the reverse")
+            }
         })
         .collect();
     let item = &evidence.row.item;
     if let (true, Quantity::Number(gold), Some(target)) =
-        (found.is_empty(), gold(item), Target::of(item))
+        (found.is_empty(), gold(item), TargetNumber::of(item))
     {
         found.extend(beyond_fe(&gold, &target));
     }
@@ -277,25 +283,25 @@ fn diagnosed(evidence: &Evidence<'_>) -> Vec<Found> {
 }
 
 /// Slips that FE does not name because they are only that without its limits.
-fn beyond_fe(gold: &Written, target: &Target) -> Option<Found> {
+fn beyond_fe(gold: &Written, target: &TargetNumber) -> Option<CauseFound> {
     let is_hundred = [100.0, 0.01].iter().any(|by| target.is(gold.value * by));
     if target.is_sharp(0.05) && is_hundred {
         let detail = "off by 100, without a cue that percents are meant";
-        return Some(Found::new(Cause::PercentDecimal, detail));
+        return Some(CauseFound::new(Cause::PercentDecimal, detail));
     }
     // A digit or two, the rest cut off: more than the 3 % that FE forgives.
     let cut = |x: f64| (x / gold.unit * (1.0 + 1e-12)).trunc() - (gold.value / gold.unit).round();
     let is_cut = cut(target.value).abs() < 0.5 && gold.value.abs() >= gold.unit;
     is_cut.then(|| {
-        Found::new(
+        CauseFound::new(
             Cause::Truncation,
             "gold is the answer with its decimals cut",
         )
     })
 }
 
-/// By the programs: the answer's own beside gold's, then gold's alone.
-fn by_program(evidence: &Evidence<'_>, target: &Target) -> Option<Found> {
+/// By the programs: the answer's own against gold's, then gold's alone.
+fn by_program(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
     let item = &evidence.row.item;
     let formula = evidence
         .gold_program
@@ -312,8 +318,8 @@ fn by_program(evidence: &Evidence<'_>, target: &Target) -> Option<Found> {
         let as_gold =
             |x: f64| (x - gold.value).abs() <= 0.5 * gold.unit.max(1e-9 * gold.value.abs());
         if [1.0, 100.0, 0.01].iter().any(|by| as_gold(value * by)) {
-            let detail = format!("its own program comes to {}", plain(value));
-            return Some(Found::new(Cause::Arithmetic, detail));
+            let detail = format!("its own program equals {}", plain(value));
+            return Some(CauseFound::new(Cause::Arithmetic, detail));
         }
     }
     let formula = match (formula, &found_gold) {
@@ -338,9 +344,9 @@ fn by_program(evidence: &Evidence<'_>, target: &Target) -> Option<Found> {
         .or_else(|| mine.map(|mine| self::evidence(&formula, &mine, evidence.places)))
 }
 
-fn last_resort(evidence: &Evidence<'_>, gold: &Quantity, target: &Target) -> Found {
+fn last_resort(evidence: &MissEvidence<'_>, gold: &Quantity, target: &TargetNumber) -> CauseFound {
     if target.value.abs() <= 0.0 {
-        return Found::new(
+        return CauseFound::new(
             Cause::MissingEvidence,
             "0 for a number: nothing was found or computed",
         );
@@ -352,14 +358,14 @@ fn last_resort(evidence: &Evidence<'_>, gold: &Quantity, target: &Target) -> Fou
     if let Some(exact) = exact
         && target.is_about(exact, 0.02)
     {
-        return Found::new(
+        return CauseFound::new(
             Cause::Arithmetic,
             format!("{} for {}", target.value, plain(exact)),
         );
     }
-    Found::new(
+    CauseFound::new(
         Cause::Unexplained,
-        "no single change of what is at hand comes to it",
+        "no single change of the program explains it",
     )
 }
 

@@ -59,7 +59,7 @@ impl Formula {
         self.leaves().iter().map(|leaf| leaf.value).collect()
     }
 
-    /// The leaves that stand on the page, equal numbers together: a number
+    /// The leaves that are on the page, equal numbers together: a number
     /// that is used twice is one piece of evidence.
     pub fn slots(&self) -> Vec<Vec<&Leaf>> {
         let mut slots: Vec<Vec<&Leaf>> = Vec::new();

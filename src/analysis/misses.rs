@@ -7,22 +7,22 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::dataset::QuestionKey;
-use crate::score::{Context, Item, Quantity, Rule, ScoredRow, financial_equivalence, suspect};
+use crate::score::{FeContext, Item, Quantity, Rule, ScoredRow, financial_equivalence, suspect};
 use finqa_core::number::Value;
 
-use super::answers::{Answered, Answers};
-use super::cause::{Cause, Found};
+use super::answers::{AnsweredQuestion, Answers};
+use super::cause::{Cause, CauseFound};
 use super::compare::{rule_name, shown};
-use super::explain::{Earlier, Evidence, explain};
-use super::places::Places;
-use super::target::Target;
+use super::explain::{EarlierAnswer, MissEvidence, explain};
+use super::places::PageNumbers;
+use super::target::TargetNumber;
 
 /// The misses of a run by one rule.
 #[derive(Clone, Debug, Serialize)]
-pub struct Analysis {
+pub struct MissAnalysis {
     /// Where the answers were read from.
     pub path: PathBuf,
-    /// The records that were at hand; without them pages are missing.
+    /// The records that were read; without them pages are missing.
     pub dataset: Option<String>,
     /// The rule that says what a miss is.
     #[serde(serialize_with = "rule_name")]
@@ -36,7 +36,7 @@ pub struct Analysis {
     /// The misses, in the order of the answers.
     pub misses: Vec<Miss>,
     /// What could not be looked for, and in how many misses.
-    pub not_looked_for: Vec<Blind>,
+    pub not_looked_for: Vec<UncheckedCauses>,
 }
 
 /// How often a cause was found.
@@ -66,10 +66,10 @@ pub struct Miss {
     pub answer: String,
     /// The cause.
     pub cause: Cause,
-    /// What was seen.
+    /// The evidence.
     pub detail: String,
     /// What else fits; of a suspect gold, what the answer differs in.
-    pub also: Vec<Found>,
+    pub also: Vec<CauseFound>,
     /// The answer's program.
     pub program: Option<String>,
     /// Gold's program.
@@ -80,20 +80,20 @@ pub struct Miss {
 
 /// Causes that could not be looked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Blind {
+pub struct UncheckedCauses {
     /// What is missing: `page`, `gold_program`, `program`.
     pub missing: &'static str,
     /// Misses without it.
     pub misses: usize,
-    /// What it would have told.
+    /// Causes that it would have shown.
     pub causes: Vec<Cause>,
 }
 
 /// Finds the cause of every miss.
 #[must_use]
-pub fn analyze(answers: &Answers, rule: Rule) -> Analysis {
+pub fn analyze(answers: &Answers, rule: Rule) -> MissAnalysis {
     let mut search = Searcher::new(answers);
-    let judged = |row: &&Answered| rule.mark(&row.row).is_some();
+    let judged = |row: &&AnsweredQuestion| rule.mark(&row.row).is_some();
     let questions = answers.rows.iter().filter(judged).count();
     let mut misses = Vec::new();
     let mut blind: BTreeMap<&'static str, usize> = BTreeMap::new();
@@ -112,7 +112,7 @@ pub fn analyze(answers: &Answers, rule: Rule) -> Analysis {
         }
         misses.push(miss);
     }
-    Analysis {
+    MissAnalysis {
         path: answers.path.clone(),
         dataset: answers.dataset.clone(),
         rule,
@@ -124,7 +124,7 @@ pub fn analyze(answers: &Answers, rule: Rule) -> Analysis {
     }
 }
 
-fn told_by((missing, misses): (&'static str, usize)) -> Option<Blind> {
+fn told_by((missing, misses): (&'static str, usize)) -> Option<UncheckedCauses> {
     let causes: &[Cause] = match missing {
         "page" => &[Cause::WrongRow, Cause::WrongColumn, Cause::DashAsNumber],
         "gold_program" => &[
@@ -136,7 +136,7 @@ fn told_by((missing, misses): (&'static str, usize)) -> Option<Blind> {
         ],
         _ => &[Cause::Arithmetic, Cause::MissingEvidence],
     };
-    (misses > 0).then(|| Blind {
+    (misses > 0).then(|| UncheckedCauses {
         missing,
         misses,
         causes: causes.to_vec(),
@@ -163,12 +163,12 @@ fn counted(misses: &[Miss]) -> Vec<CauseCount> {
     counts
 }
 
-/// What explaining needs beside the row: the other rows, and the pages, each
+/// What explanations need besides the row: the other rows, and the pages, each
 /// read once.
 pub(super) struct Searcher<'a> {
     answers: &'a Answers,
     by_record: HashMap<(&'a str, &'a str), Vec<usize>>,
-    places: HashMap<&'a str, Arc<Places>>,
+    places: HashMap<&'a str, Arc<PageNumbers>>,
 }
 
 impl<'a> Searcher<'a> {
@@ -188,16 +188,16 @@ impl<'a> Searcher<'a> {
         }
     }
 
-    pub fn miss(&mut self, answered: &'a Answered) -> Miss {
+    pub fn miss(&mut self, answered: &'a AnsweredQuestion) -> Miss {
         let row = &answered.row;
         let item = &row.item;
         let gold_program = self.gold_program(item);
         let earlier = self.earlier(answered);
         let places = item.document.as_ref().map(|page| {
             let places = self.places.entry(item.key.id.as_str());
-            Arc::clone(places.or_insert_with(|| Arc::new(Places::of(page))))
+            Arc::clone(places.or_insert_with(|| Arc::new(PageNumbers::of(page))))
         });
-        let found = explain(&Evidence {
+        let found = explain(&MissEvidence {
             row,
             gold_program: gold_program.as_deref(),
             earlier: &earlier,
@@ -206,7 +206,7 @@ impl<'a> Searcher<'a> {
         let mut found = found.into_iter();
         let first = found
             .next()
-            .unwrap_or_else(|| Found::new(Cause::Unexplained, ""));
+            .unwrap_or_else(|| CauseFound::new(Cause::Unexplained, ""));
         Miss {
             key: item.key.clone(),
             epoch: item.epoch.clone(),
@@ -222,9 +222,9 @@ impl<'a> Searcher<'a> {
         }
     }
 
-    /// Gold's program. The stand-alone questions of a Double record are filed
-    /// without one, but their conversation ends in it: the last turn that
-    /// comes to the question's answer by a step or more.
+    /// Gold's program. The stand-alone questions of a Double record have
+    /// none, but their conversation ends in it: the last turn that
+    /// equals the question's answer after at least one step.
     fn gold_program(&self, item: &Item) -> Option<String> {
         if item.gold.program.is_some() {
             return item.gold.program.clone();
@@ -233,7 +233,7 @@ impl<'a> Searcher<'a> {
         let turns = self.answers.turns.get(&item.key.id)?;
         let comes_to_it = turns.iter().rev().filter_map(|turn| {
             let program = turn.program.as_deref()?;
-            let context = Context {
+            let context = FeContext {
                 question: &item.question,
                 gold_program: Some(program),
                 table: item.table(),
@@ -247,15 +247,15 @@ impl<'a> Searcher<'a> {
 
     /// What was answered before and what would have been right there: earlier
     /// turns, the record's first question, the row before.
-    fn earlier(&self, answered: &Answered) -> Vec<Earlier> {
+    fn earlier(&self, answered: &AnsweredQuestion) -> Vec<EarlierAnswer> {
         let item = &answered.row.item;
         let mut earlier = Vec::new();
         let key = (item.key.id.as_str(), item.epoch.as_str());
         let others = self.by_record.get(&key).map_or(&[][..], Vec::as_slice);
         let mut note = |whose: String, row: &ScoredRow| {
-            let own = Target::of(&row.item).map(|target| target.value);
+            let own = TargetNumber::of(&row.item).map(|target| target.value);
             let gold = row.item.gold.exe_ans.as_ref().and_then(Value::number);
-            earlier.push(Earlier { whose, own, gold });
+            earlier.push(EarlierAnswer { whose, own, gold });
         };
         // The row before is another question; only an answer of several
         // digits is no coincidence.

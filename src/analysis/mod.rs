@@ -1,5 +1,5 @@
-//! What a run's answers tell once they are there: the cause of every miss, and
-//! two runs side by side. Offline: files and journals in, plain data out.
+//! Analysis of answers: the cause of every miss, and two runs side by side.
+//! Offline: files and journals in, plain data out.
 //!
 //! [`Answers::open`] reads a CSV, JSONL or a run's folder; [`analyze`] finds
 //! why each wrong answer is wrong; [`compare`] pairs two runs question by
@@ -19,11 +19,11 @@ mod programs;
 mod search;
 mod target;
 
-pub use answers::{Answered, Answers, Origin, records_behind};
+pub use answers::{AnsweredQuestion, Answers, AnswersOrigin, records_behind};
 pub use by_rule::RuleComparison;
-pub use cause::{Cause, Found};
+pub use cause::{Cause, CauseFound};
 pub use compare::{
-    Amounts, CauseChange, Comparison, Flip, Matched, Paired, Side, Spending, compare,
+    Amounts, CauseChange, Comparison, Flip, MatchedQuestion, RunSide, Spending, WhichRun, compare,
 };
 pub use error::AnalysisError;
-pub use misses::{Analysis, Blind, CauseCount, Miss, analyze};
+pub use misses::{CauseCount, Miss, MissAnalysis, UncheckedCauses, analyze};

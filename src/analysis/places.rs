@@ -1,4 +1,4 @@
-//! Where on a page a number stands.
+//! Where on a page a number is.
 
 use std::sync::Arc;
 
@@ -8,24 +8,24 @@ use finqa_core::table::{CellKind, Style, Table};
 
 /// A number of the page.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Place {
+pub(super) struct PageNumber {
     /// As a program reads it: 0.17 for `17%`.
     pub value: f64,
     /// Evidence id: `r3c2` or `t5`.
     pub id: String,
     /// Row and column, for a cell.
     pub cell: Option<(usize, usize)>,
-    /// A dash that was filed as 2014 or 2013.
+    /// A dash that the dataset holds as 2014 or 2013.
     pub dash: bool,
 }
 
 /// The numbers of a page.
 #[derive(Debug)]
-pub(super) struct Places {
-    places: Vec<Place>,
+pub(super) struct PageNumbers {
+    places: Vec<PageNumber>,
 }
 
-impl Places {
+impl PageNumbers {
     /// Reads a page: cells that are numbers, years and labels aside, then the
     /// numbers in its sentences.
     pub fn of(document: &Arc<Document>) -> Self {
@@ -40,7 +40,7 @@ impl Places {
                     cell.fraction().filter(|_| !cell.is_year())
                 };
                 if let (Some(value), true) = (value, row > 0 && column > 0) {
-                    places.push(Place {
+                    places.push(PageNumber {
                         value,
                         id: format!("r{row}c{column}"),
                         cell: Some((row, column)),
@@ -51,7 +51,7 @@ impl Places {
         }
         for (at, sentence) in document.sentences().enumerate() {
             for found in readings(sentence) {
-                places.push(Place {
+                places.push(PageNumber {
                     value: found.fraction(),
                     id: format!("t{}", at + 1),
                     cell: None,
@@ -63,44 +63,44 @@ impl Places {
     }
 
     /// Every number of the page.
-    pub fn all(&self) -> &[Place] {
+    pub fn all(&self) -> &[PageNumber] {
         &self.places
     }
 
-    /// Where this number stands, cells first; sign aside, for programs take the
-    /// magnitude of many negative cells, and so is the percent sign.
-    pub fn find(&self, value: f64) -> Vec<&Place> {
-        let same = |place: &&Place| {
+    /// Where this number is, cells first. The sign is ignored, because programs take
+    /// the magnitude of many negative cells, and so is the percent sign.
+    pub fn find(&self, value: f64) -> Vec<&PageNumber> {
+        let same = |place: &&PageNumber| {
             [1.0, 100.0, 0.01]
                 .iter()
                 .any(|by| near(place.value.abs() * by, value.abs()))
         };
-        let mut found: Vec<&Place> = self.places.iter().filter(same).collect();
+        let mut found: Vec<&PageNumber> = self.places.iter().filter(same).collect();
         // What is written just so comes before what differs by the percent sign.
         found.sort_by_key(|place| !near(place.value.abs(), value.abs()));
         found
     }
 
     /// Numbers in the same row as a cell, that cell aside.
-    pub fn row(&self, of: (usize, usize)) -> impl Iterator<Item = &Place> {
+    pub fn row(&self, of: (usize, usize)) -> impl Iterator<Item = &PageNumber> {
         self.cells().filter_map(move |(place, (row, column))| {
             (row == of.0 && column != of.1).then_some(place)
         })
     }
 
     /// Numbers in the same column as a cell, that cell aside.
-    pub fn column(&self, of: (usize, usize)) -> impl Iterator<Item = &Place> {
+    pub fn column(&self, of: (usize, usize)) -> impl Iterator<Item = &PageNumber> {
         self.cells().filter_map(move |(place, (row, column))| {
             (row != of.0 && column == of.1).then_some(place)
         })
     }
 
     /// The number in a cell.
-    pub fn at(&self, cell: (usize, usize)) -> Option<&Place> {
+    pub fn at(&self, cell: (usize, usize)) -> Option<&PageNumber> {
         self.places.iter().find(|place| place.cell == Some(cell))
     }
 
-    fn cells(&self) -> impl Iterator<Item = (&Place, (usize, usize))> {
+    fn cells(&self) -> impl Iterator<Item = (&PageNumber, (usize, usize))> {
         self.places
             .iter()
             .filter_map(|place| Some((place, place.cell?)))

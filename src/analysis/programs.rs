@@ -1,12 +1,16 @@
-//! The answer's program beside gold's: which numbers and operations differ.
+//! The answer's program against gold's: which numbers and operations differ.
 
-use super::cause::{Cause, Found};
+use super::cause::{Cause, CauseFound};
 use super::expression::{Expression, Formula, Leaf, operations};
-use super::places::{Places, near};
+use super::places::{PageNumbers, near};
 
-/// What a program differs in from gold's. `None` if they are too unlike to
-/// say by their shapes.
-pub(super) fn difference(gold: &Formula, mine: &Formula, places: Option<&Places>) -> Option<Found> {
+/// How a program differs from gold's. `None` if their shapes are too different
+/// to say.
+pub(super) fn difference(
+    gold: &Formula,
+    mine: &Formula,
+    places: Option<&PageNumbers>,
+) -> Option<CauseFound> {
     if gold.root.matches(&mine.root, &|_, _| true) {
         let pairs: Vec<(&Leaf, &Leaf)> = gold.leaves().into_iter().zip(mine.leaves()).collect();
         let differing: Vec<_> = pairs.iter().filter(|(g, m)| !same(g, m)).copied().collect();
@@ -18,7 +22,7 @@ pub(super) fn difference(gold: &Formula, mine: &Formula, places: Option<&Places>
         }
         if same_leaves(gold, mine) {
             let detail = "the same numbers in other places";
-            return Some(Found::new(Cause::SwappedOperands, detail));
+            return Some(CauseFound::new(Cause::SwappedOperands, detail));
         }
         return other_numbers(&differing, places);
     }
@@ -33,20 +37,20 @@ pub(super) fn difference(gold: &Formula, mine: &Formula, places: Option<&Places>
             names
         };
         return Some(if sorted(&gold_ops) == sorted(&my_ops) {
-            Found::new(
+            CauseFound::new(
                 Cause::SwappedOperands,
                 "the same numbers and operations in another order",
             )
         } else {
-            Found::new(Cause::Operator, other_operations(gold, mine))
+            CauseFound::new(Cause::Operator, other_operations(gold, mine))
         });
     }
     None
 }
 
-/// The numbers of two programs that are too unlike to be compared by shape:
+/// The numbers of two programs whose shapes are too different to compare:
 /// those that only one of them uses.
-pub(super) fn evidence(gold: &Formula, mine: &Formula, places: Option<&Places>) -> Found {
+pub(super) fn evidence(gold: &Formula, mine: &Formula, places: Option<&PageNumbers>) -> CauseFound {
     let only = |of: &Formula, not: &Formula| -> Vec<Leaf> {
         let missing = |leaf: &&Leaf| {
             !leaf.is_constant() && !not.leaves().iter().any(|other| same(leaf, other))
@@ -55,7 +59,7 @@ pub(super) fn evidence(gold: &Formula, mine: &Formula, places: Option<&Places>) 
     };
     let (missed, taken) = (only(gold, mine), only(mine, gold));
     if taken.is_empty() {
-        return Found::new(Cause::Operator, other_operations(gold, mine));
+        return CauseFound::new(Cause::Operator, other_operations(gold, mine));
     }
     let pairs: Vec<(&Leaf, &Leaf)> = missed.iter().zip(&taken).collect();
     let found = if pairs.is_empty() {
@@ -63,7 +67,7 @@ pub(super) fn evidence(gold: &Formula, mine: &Formula, places: Option<&Places>) 
     } else {
         other_numbers(&pairs, places)
     };
-    found.unwrap_or_else(|| Found::new(Cause::Operator, other_operations(gold, mine)))
+    found.unwrap_or_else(|| CauseFound::new(Cause::Operator, other_operations(gold, mine)))
 }
 
 fn other_operations(gold: &Formula, mine: &Formula) -> String {
@@ -96,7 +100,7 @@ fn same_leaves(a: &Formula, b: &Formula) -> bool {
 }
 
 /// One is a step of the other.
-fn part_of(gold: &Formula, mine: &Formula) -> Option<Found> {
+fn part_of(gold: &Formula, mine: &Formula) -> Option<CauseFound> {
     let within = |whole: &Formula, part: &Formula| {
         let parts = whole.root.parts();
         parts
@@ -110,20 +114,20 @@ fn part_of(gold: &Formula, mine: &Formula) -> Option<Found> {
     };
     if above(gold, mine) {
         let detail = "the amount, not divided by the base";
-        return Some(Found::new(Cause::AbsoluteForRelative, detail));
+        return Some(CauseFound::new(Cause::AbsoluteForRelative, detail));
     }
     if above(mine, gold) {
         let detail = "divided by a base where the amount was asked for";
-        return Some(Found::new(Cause::AbsoluteForRelative, detail));
+        return Some(CauseFound::new(Cause::AbsoluteForRelative, detail));
     }
     if within(gold, mine) {
-        return Some(Found::new(Cause::Steps, "stops before the last step"));
+        return Some(CauseFound::new(Cause::Steps, "stops before the last step"));
     }
-    within(mine, gold).then(|| Found::new(Cause::Steps, "goes on after the last step"))
+    within(mine, gold).then(|| CauseFound::new(Cause::Steps, "continues after the last step"))
 }
 
 /// A relative change that differs in its base alone.
-fn other_base(gold: &Formula, mine: &Formula, differing: &[(&Leaf, &Leaf)]) -> Option<Found> {
+fn other_base(gold: &Formula, mine: &Formula, differing: &[(&Leaf, &Leaf)]) -> Option<CauseFound> {
     let (above, below) = gold.quotient()?;
     let (_, mine_below) = mine.quotient()?;
     let (Expression::Step(finqa_core::program::Op::Subtract, ..), Expression::Leaf(base)) =
@@ -137,13 +141,13 @@ fn other_base(gold: &Formula, mine: &Formula, differing: &[(&Leaf, &Leaf)]) -> O
     let alone = differing.len() == 1 && !same(base, other);
     alone.then(|| {
         let detail = format!("divided by {} instead of {}", other.literal, base.literal);
-        Found::new(Cause::WrongBase, detail)
+        CauseFound::new(Cause::WrongBase, detail)
     })
 }
 
-/// Other numbers in the same places: where do they stand?
-fn other_numbers(pairs: &[(&Leaf, &Leaf)], places: Option<&Places>) -> Option<Found> {
-    let found: Vec<Found> = pairs
+/// Other numbers in the same places of the program: where are they on the page?
+fn other_numbers(pairs: &[(&Leaf, &Leaf)], places: Option<&PageNumbers>) -> Option<CauseFound> {
+    let found: Vec<CauseFound> = pairs
         .iter()
         .map(|(gold, mine)| other_number(gold, mine, places))
         .collect();
@@ -160,7 +164,7 @@ fn other_numbers(pairs: &[(&Leaf, &Leaf)], places: Option<&Places>) -> Option<Fo
     .find_map(|cause| found.iter().find(|found| found.cause == cause).cloned())
 }
 
-fn other_number(gold: &Leaf, mine: &Leaf, places: Option<&Places>) -> Found {
+fn other_number(gold: &Leaf, mine: &Leaf, places: Option<&PageNumbers>) -> CauseFound {
     let detail = |place: &str, own: &str| {
         let at = |id: &str| {
             if id.is_empty() {
@@ -178,7 +182,7 @@ fn other_number(gold: &Leaf, mine: &Leaf, places: Option<&Places>) -> Found {
         )
     };
     if gold.is_constant() && mine.is_constant() {
-        return Found::new(Cause::Operator, detail("", ""));
+        return CauseFound::new(Cause::Operator, detail("", ""));
     }
     if gold.literal.starts_with("table_") || mine.literal.starts_with("table_") {
         let row = |leaf: &Leaf| leaf.literal.split_once('(').map(|(_, row)| row.to_owned());
@@ -187,10 +191,10 @@ fn other_number(gold: &Leaf, mine: &Leaf, places: Option<&Places>) -> Found {
         } else {
             Cause::WrongRow
         };
-        return Found::new(cause, detail("", ""));
+        return CauseFound::new(cause, detail("", ""));
     }
     let Some(places) = places else {
-        return Found::new(Cause::WrongCell, detail("", ""));
+        return CauseFound::new(Cause::WrongCell, detail("", ""));
     };
     let (own, taken) = (places.find(gold.value), places.find(mine.value));
     let Some(first) = taken.first() else {
@@ -198,10 +202,10 @@ fn other_number(gold: &Leaf, mine: &Leaf, places: Option<&Places>) -> Found {
             "{} is not on the page; gold takes {}",
             mine.literal, gold.literal
         );
-        return Found::new(Cause::MissingEvidence, detail);
+        return CauseFound::new(Cause::MissingEvidence, detail);
     };
     if let Some(dash) = taken.iter().find(|place| place.dash) {
-        return Found::new(Cause::DashAsNumber, detail(&dash.id, ""));
+        return CauseFound::new(Cause::DashAsNumber, detail(&dash.id, ""));
     }
     for own in &own {
         for place in &taken {
@@ -209,7 +213,7 @@ fn other_number(gold: &Leaf, mine: &Leaf, places: Option<&Places>) -> Found {
                 && a.0 == b.0
                 && a.1 != b.1
             {
-                return Found::new(Cause::WrongColumn, detail(&place.id, &own.id));
+                return CauseFound::new(Cause::WrongColumn, detail(&place.id, &own.id));
             }
         }
     }
@@ -217,5 +221,5 @@ fn other_number(gold: &Leaf, mine: &Leaf, places: Option<&Places>) -> Found {
         .first()
         .map(|place| place.id.as_str())
         .unwrap_or_default();
-    Found::new(Cause::WrongRow, detail(&first.id, own))
+    CauseFound::new(Cause::WrongRow, detail(&first.id, own))
 }

@@ -1,13 +1,13 @@
-//! What one would have to change in gold's program for it to come to the
-//! answer: a part of it, an operand, an operation, a cell. The first change
-//! that fits is the cause, those tried first that people make most.
+//! The change of gold's program that would produce the answer: a part of it, an
+//! operand, an operation, a cell. The first change that fits is the cause; the most
+//! frequent mistakes are tried first.
 
 use finqa_core::program::Op;
 
-use super::cause::{Cause, Found};
+use super::cause::{Cause, CauseFound};
 use super::expression::{Expression, Formula, Leaf, operations, value, with_operation};
-use super::places::{Place, Places, near};
-use super::target::Target;
+use super::places::{PageNumber, PageNumbers, near};
+use super::target::TargetNumber;
 
 const OPERATIONS: [(Op, &str); 4] = [
     (Op::Add, "+"),
@@ -18,7 +18,11 @@ const OPERATIONS: [(Op, &str); 4] = [
 
 /// Searches; `None` if the answer has too few digits or nothing fits. A number
 /// of one or two digits is hit by chance where many changes are tried.
-pub(super) fn search(formula: &Formula, places: Option<&Places>, target: &Target) -> Option<Found> {
+pub(super) fn search(
+    formula: &Formula,
+    places: Option<&PageNumbers>,
+    target: &TargetNumber,
+) -> Option<CauseFound> {
     let search = Search {
         formula,
         places,
@@ -40,17 +44,17 @@ pub(super) fn search(formula: &Formula, places: Option<&Places>, target: &Target
 
 struct Search<'s> {
     formula: &'s Formula,
-    places: Option<&'s Places>,
-    target: &'s Target,
+    places: Option<&'s PageNumbers>,
+    target: &'s TargetNumber,
     values: Vec<f64>,
 }
 
-/// A piece of evidence: the leaves it stands for, and where it is on the page.
-struct Slot<'s> {
+/// A number of the program: the leaves that it fills, and where it is on the page.
+struct EvidenceSlot<'s> {
     leaves: Vec<&'s Leaf>,
     value: f64,
     text: &'s str,
-    place: Option<&'s Place>,
+    place: Option<&'s PageNumber>,
 }
 
 impl<'s> Search<'s> {
@@ -62,10 +66,10 @@ impl<'s> Search<'s> {
         value(self.root(), values).is_some_and(|x| self.target.hit(x))
     }
 
-    fn slots(&self) -> Vec<Slot<'s>> {
+    fn slots(&self) -> Vec<EvidenceSlot<'s>> {
         let slots = self.formula.slots().into_iter().filter_map(|leaves| {
             let leaf = *leaves.first()?;
-            Some(Slot {
+            Some(EvidenceSlot {
                 place: self
                     .places
                     .and_then(|places| places.find(leaf.value).first().copied()),
@@ -78,7 +82,7 @@ impl<'s> Search<'s> {
     }
 
     /// The values with these slots set.
-    fn with(&self, changes: &[(&Slot<'_>, f64)]) -> Vec<f64> {
+    fn with(&self, changes: &[(&EvidenceSlot<'_>, f64)]) -> Vec<f64> {
         let mut values = self.values.clone();
         for (slot, value) in changes {
             for leaf in &slot.leaves {
@@ -91,7 +95,7 @@ impl<'s> Search<'s> {
     }
 
     /// A step of gold's, or one of its numbers; and the reverse.
-    fn part(&self) -> Option<Found> {
+    fn part(&self) -> Option<CauseFound> {
         let root = self.root();
         let above = self.formula.quotient().map(|(above, _)| above);
         for part in root.parts().into_iter().skip(1) {
@@ -105,15 +109,15 @@ impl<'s> Search<'s> {
                 continue;
             }
             return Some(if above.is_some_and(|above| std::ptr::eq(above, part)) {
-                Found::new(
+                CauseFound::new(
                     Cause::AbsoluteForRelative,
                     "the amount, not divided by the base",
                 )
             } else if let Some(leaf) = leaf {
                 let detail = format!("answers with the operand {}", leaf.literal);
-                Found::new(Cause::Steps, detail)
+                CauseFound::new(Cause::Steps, detail)
             } else {
-                Found::new(Cause::Steps, "stops before the last step")
+                CauseFound::new(Cause::Steps, "stops before the last step")
             });
         }
         let Expression::Step(Op::Subtract, a, b) = root else {
@@ -121,7 +125,7 @@ impl<'s> Search<'s> {
         };
         let (a, b) = (value(a, &self.values)?, value(b, &self.values)?);
         self.target.hit((a - b) / b).then(|| {
-            Found::new(
+            CauseFound::new(
                 Cause::AbsoluteForRelative,
                 "the relative change for the difference",
             )
@@ -129,13 +133,13 @@ impl<'s> Search<'s> {
     }
 
     /// Two numbers exchanged, or the two sides of one operation.
-    fn swap(&self) -> Option<Found> {
+    fn swap(&self) -> Option<CauseFound> {
         let slots = self.slots();
         for (at, one) in slots.iter().enumerate() {
             for other in slots.iter().skip(at + 1) {
                 if self.hits(&self.with(&[(one, other.value), (other, one.value)])) {
                     let detail = format!("{} and {} exchanged", one.text, other.text);
-                    return Some(Found::new(Cause::SwappedOperands, detail));
+                    return Some(CauseFound::new(Cause::SwappedOperands, detail));
                 }
             }
         }
@@ -145,7 +149,7 @@ impl<'s> Search<'s> {
         let reversed = Expression::Step(*op, b.clone(), a.clone());
         let hit = value(&reversed, &self.values).is_some_and(|x| self.target.hit(x));
         hit.then(|| {
-            Found::new(
+            CauseFound::new(
                 Cause::SwappedOperands,
                 "the last operation the other way round",
             )
@@ -154,7 +158,7 @@ impl<'s> Search<'s> {
 
     /// The same change or part over another of the program's numbers, or, for
     /// a relative change, over another number of the base's row or column.
-    fn base(&self) -> Option<Found> {
+    fn base(&self) -> Option<CauseFound> {
         let (above, below) = self.formula.quotient()?;
         let (above, old) = (value(above, &self.values)?, value(below, &self.values)?);
         for leaf in self
@@ -165,7 +169,7 @@ impl<'s> Search<'s> {
         {
             if !near(leaf.value, old) && self.target.hit(above / leaf.value) {
                 let detail = format!("divided by {} instead of {old}", leaf.literal);
-                return Some(Found::new(Cause::WrongBase, detail));
+                return Some(CauseFound::new(Cause::WrongBase, detail));
             }
         }
         let (Expression::Step(Op::Subtract, ..), Expression::Leaf(base)) =
@@ -183,18 +187,18 @@ impl<'s> Search<'s> {
             "divided by {} ({}) instead of {}",
             found.value, found.id, base.literal
         );
-        Some(Found::new(Cause::WrongBase, detail))
+        Some(CauseFound::new(Cause::WrongBase, detail))
     }
 
     /// One operation replaced; a constant replaced; the usual operations on
     /// two of the program's numbers.
-    fn operation(&self) -> Option<Found> {
+    fn operation(&self) -> Option<CauseFound> {
         for (nth, is) in operations(self.root()).into_iter().enumerate() {
             for (op, sign) in OPERATIONS {
                 let other = with_operation(self.root(), nth, op);
                 if op != is && value(&other, &self.values).is_some_and(|x| self.target.hit(x)) {
                     let detail = format!("{sign} for {}", is.name());
-                    return Some(Found::new(Cause::Operator, detail));
+                    return Some(CauseFound::new(Cause::Operator, detail));
                 }
             }
         }
@@ -205,7 +209,7 @@ impl<'s> Search<'s> {
                     *number = f64::from(count);
                     if value(self.root(), &values).is_some_and(|x| self.target.is(x)) {
                         let detail = format!("the constant {count} for {}", leaf.literal);
-                        return Some(Found::new(Cause::Operator, detail));
+                        return Some(CauseFound::new(Cause::Operator, detail));
                     }
                 }
             }
@@ -215,7 +219,7 @@ impl<'s> Search<'s> {
             for other in slots.iter().skip(at + 1) {
                 if let Some(form) = self.form(one.value, other.value) {
                     let form = form.replace("{a}", one.text).replace("{b}", other.text);
-                    return Some(Found::new(Cause::Operator, form));
+                    return Some(CauseFound::new(Cause::Operator, form));
                 }
             }
         }
@@ -241,7 +245,7 @@ impl<'s> Search<'s> {
     }
 
     /// Evidence taken from elsewhere.
-    fn cells(&self) -> Option<Found> {
+    fn cells(&self) -> Option<CauseFound> {
         let places = self.places?;
         let slots = self.slots();
         for slot in &slots {
@@ -275,10 +279,10 @@ impl<'s> Search<'s> {
     /// One slot from another place.
     fn one<'p>(
         &self,
-        slot: &Slot<'_>,
-        mut from: impl Iterator<Item = &'p Place>,
+        slot: &EvidenceSlot<'_>,
+        mut from: impl Iterator<Item = &'p PageNumber>,
         cause: Cause,
-    ) -> Option<Found> {
+    ) -> Option<CauseFound> {
         from.find_map(|place| {
             let hit = slot
                 .readings(place)
@@ -290,8 +294,8 @@ impl<'s> Search<'s> {
 
     /// All evidence of a row from another row, of a column from another
     /// column, of two columns of a row from two others.
-    fn together(&self, places: &Places, slots: &[Slot<'_>]) -> Option<Found> {
-        let located: Vec<(&Slot<'_>, (usize, usize))> = slots
+    fn together(&self, places: &PageNumbers, slots: &[EvidenceSlot<'_>]) -> Option<CauseFound> {
+        let located: Vec<(&EvidenceSlot<'_>, (usize, usize))> = slots
             .iter()
             .filter_map(|slot| Some((slot, slot.cell()?)))
             .collect();
@@ -341,7 +345,7 @@ impl<'s> Search<'s> {
                         one.name(),
                         other.name()
                     );
-                    return Some(Found::new(Cause::WrongColumn, detail));
+                    return Some(CauseFound::new(Cause::WrongColumn, detail));
                 }
             }
         }
@@ -349,7 +353,7 @@ impl<'s> Search<'s> {
     }
 
     /// A dash for one number and another cell for a second.
-    fn dash_and_another(&self) -> Option<Found> {
+    fn dash_and_another(&self) -> Option<CauseFound> {
         let places = self.places?;
         let slots = self.slots();
         for slot in &slots {
@@ -377,7 +381,7 @@ impl<'s> Search<'s> {
     }
 
     /// A usual operation on one of gold's cells and another of its row.
-    fn other_operation_on_the_row(&self) -> Option<Found> {
+    fn other_operation_on_the_row(&self) -> Option<CauseFound> {
         let places = self.places?;
         if !self.target.is_sharp(0.0035) {
             return None;
@@ -388,7 +392,7 @@ impl<'s> Search<'s> {
                 let form = form
                     .replace("{a}", slot.text)
                     .replace("{b}", &place.value.to_string());
-                Some(Found::new(
+                Some(CauseFound::new(
                     Cause::Operator,
                     format!("{form} ({} beside it)", place.id),
                 ))
@@ -397,7 +401,7 @@ impl<'s> Search<'s> {
     }
 }
 
-impl Slot<'_> {
+impl EvidenceSlot<'_> {
     fn cell(&self) -> Option<(usize, usize)> {
         self.place?.cell
     }
@@ -411,7 +415,7 @@ impl Slot<'_> {
 
     /// A place's number as the program would have taken it: with the sign and
     /// the factor of 100 that its own number was taken with.
-    fn readings(&self, place: &Place) -> Vec<f64> {
+    fn readings(&self, place: &PageNumber) -> Vec<f64> {
         let own = self.place.map_or(self.value, |own| own.value);
         let factor = if own.abs() <= 0.0 {
             1.0
@@ -426,13 +430,13 @@ impl Slot<'_> {
         readings
     }
 
-    fn taken(&self, place: &Place, cause: Cause) -> Found {
+    fn taken(&self, place: &PageNumber, cause: Cause) -> CauseFound {
         let cause = if place.dash {
             Cause::DashAsNumber
         } else {
             cause
         };
         let detail = format!("{} ({}) for {}", place.value, place.id, self.name());
-        Found::new(cause, detail)
+        CauseFound::new(cause, detail)
     }
 }

@@ -5,7 +5,7 @@ use finqa_core::number::Value;
 
 /// The number that an answer is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Target {
+pub(super) struct TargetNumber {
     /// As printed: 14.1 for `14.1%`.
     pub value: f64,
     /// What is still the same number: half a unit of the last digit, at least
@@ -13,7 +13,7 @@ pub(super) struct Target {
     tolerance: f64,
 }
 
-impl Target {
+impl TargetNumber {
     /// The answer's number; `None` if it is none.
     pub fn of(item: &Item) -> Option<Self> {
         if let Some(Value::Number(value)) = &item.value {

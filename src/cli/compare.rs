@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::analysis::{Answers, Origin, compare};
+use crate::analysis::{Answers, AnswersOrigin, compare};
 use crate::dataset::load_named;
 use crate::output::report::ComparisonPage;
 use crate::output::terminal::{Look, comparison_tables};
@@ -81,7 +81,7 @@ pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
 /// The report of the run that the answers are of, if it is where it was written:
 /// in the run's folder, or beside the copy of its CSV.
 fn report_of(answers: &Answers) -> Option<PathBuf> {
-    let Origin::Run(id) = &answers.origin else {
+    let AnswersOrigin::Run(id) = &answers.origin else {
         return None;
     };
     let folder = if answers.path.is_dir() {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use crate::dataset::{self, Artefact, CheckReport, Dataset, Source, Stats};
+use crate::dataset::{self, Artefact, Dataset, DatasetReport, Source, Stats};
 use crate::output::terminal::{ProgressOptions, Voice};
 use finqa_agents::models;
 use finqa_core::fetch::{DownloadEvent, DownloadOptions, download};
@@ -150,7 +150,7 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
 
 fn check(dataset: &Dataset, all: bool) -> anyhow::Result<Exit> {
     let report = dataset::check(dataset);
-    let CheckReport {
+    let DatasetReport {
         records,
         questions,
         turns,

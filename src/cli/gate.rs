@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use crate::output;
-use crate::score::{Rates, Rule, ScoredRow};
+use crate::score::{Rule, RuleRates, ScoredRow};
 
 use super::{Exit, Failure};
 
@@ -93,7 +93,7 @@ impl GateArgs {
     /// # Errors
     /// [`Exit::BelowThreshold`] naming each rule, its value and its threshold;
     /// a rule that nothing could be judged by is below any threshold.
-    pub fn hold(&self, rates: &Rates) -> anyhow::Result<()> {
+    pub fn hold(&self, rates: &RuleRates) -> anyhow::Result<()> {
         let below: Vec<String> = self
             .fail_under
             .iter()
@@ -151,7 +151,7 @@ mod tests {
             fail_under: vec!["fe=0".parse().unwrap()],
             ..GateArgs::default()
         };
-        let error = gate.hold(&Rates::default()).unwrap_err().to_string();
+        let error = gate.hold(&RuleRates::default()).unwrap_err().to_string();
         assert!(error.contains("financial_equivalence could judge no question"));
     }
 }

@@ -9,7 +9,7 @@ use secrecy::SecretString;
 
 use crate::config::{Settings, Traces};
 use crate::output::terminal::Voice;
-use crate::telemetry::{self, LogFormat, LogOptions, Options, Otlp, Telemetry};
+use crate::telemetry::{self, LogFormat, LogOptions, Otlp, Telemetry, TelemetryOptions};
 use finqa_agents::models::{Endpoint, http_client};
 
 use super::args::LogArgs;
@@ -86,7 +86,7 @@ pub fn start(settings: &Settings, place: Place, voice: &Voice) -> anyhow::Result
         }
     };
     install(settings.log, settings.log_level.clone(), voice, |log| {
-        Options {
+        TelemetryOptions {
             service_name: variable("OTEL_SERVICE_NAME"),
             file,
             collector,
@@ -105,7 +105,7 @@ pub fn start(settings: &Settings, place: Place, voice: &Voice) -> anyhow::Result
 pub fn start_logs(args: &LogArgs, format: LogFormat, voice: &Voice) -> anyhow::Result<Telemetry> {
     let level = args.log_level.clone();
     let level = level.or_else(|| variable("CONVFINQA_LOG_LEVEL"));
-    install(format, level, voice, |log| Options {
+    install(format, level, voice, |log| TelemetryOptions {
         service_name: None,
         file: false,
         collector: None,
@@ -137,7 +137,7 @@ fn install(
     format: LogFormat,
     level: Option<String>,
     voice: &Voice,
-    options: impl FnOnce(LogOptions) -> Options,
+    options: impl FnOnce(LogOptions) -> TelemetryOptions,
 ) -> anyhow::Result<Telemetry> {
     let (lines, notes) = (voice.clone(), voice.clone());
     let options = options(LogOptions {
@@ -147,7 +147,7 @@ fn install(
             .unwrap_or_else(|| "info".to_owned()),
         sink: Arc::new(move |line| lines.line(line)),
     });
-    let options = Options {
+    let options = TelemetryOptions {
         secrets: secrets(),
         notice: Arc::new(move |line| notes.say(line)),
         ..options

@@ -1,11 +1,11 @@
-//! Raw records to checked ones: strict in meaning. Turn files are grouped back
+//! Turns raw records into checked ones. Turn files are grouped back
 //! into conversations here, never read as one stand-alone question a turn.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::raw::{RawAnnotation, RawQa, RawRecord, Scalar};
-use super::{Case, DatasetError, Document, Gold, Kind, Question, QuestionKey, Record};
+use super::{Case, DatasetError, Document, Gold, Question, QuestionKey, Record, RecordKind};
 use finqa_core::number::Value;
 
 /// Collects the records of one file.
@@ -14,11 +14,11 @@ pub(super) struct Assembler<'a> {
     /// Raw records seen so far.
     seen: usize,
     by_id: HashMap<String, usize>,
-    parts: Vec<Part>,
+    parts: Vec<PartialRecord>,
 }
 
 /// A conversation under construction.
-struct Part {
+struct PartialRecord {
     record: Record,
     /// Number (from 1) of the raw record it was first seen in.
     first: usize,
@@ -30,7 +30,7 @@ struct Part {
 }
 
 /// Why a raw record is refused.
-enum Wrong {
+enum RawRecordError {
     /// A field: its path, and what is wrong and what to do.
     Field(String, String),
     /// The id was there before, first in raw record `first` (from 1).
@@ -58,13 +58,13 @@ impl<'a> Assembler<'a> {
             .map(|id| id.trim().to_owned())
             .unwrap_or_default();
         self.add_checked(raw, &id).map_err(|wrong| match wrong {
-            Wrong::Field(field, reason) => DatasetError::Record {
+            RawRecordError::Field(field, reason) => DatasetError::Record {
                 origin: self.origin.to_owned(),
                 record: record_name(number, &id),
                 field,
                 reason,
             },
-            Wrong::Duplicate { first } => DatasetError::DuplicateId {
+            RawRecordError::Duplicate { first } => DatasetError::DuplicateId {
                 origin: self.origin.to_owned(),
                 id: id.clone(),
                 first,
@@ -78,7 +78,7 @@ impl<'a> Assembler<'a> {
         let records: Vec<Record> = self
             .parts
             .into_iter()
-            .map(Part::finish)
+            .map(PartialRecord::finish)
             // What is left of a conversation whose only turn was refused.
             .filter(|record| record.cases().next().is_some())
             .collect();
@@ -90,7 +90,7 @@ impl<'a> Assembler<'a> {
         Ok(records)
     }
 
-    fn add_checked(&mut self, mut raw: RawRecord, id: &str) -> Result<(), Wrong> {
+    fn add_checked(&mut self, mut raw: RawRecord, id: &str) -> Result<(), RawRecordError> {
         if id.is_empty() {
             return Err(wrong(
                 "id",
@@ -116,7 +116,7 @@ impl<'a> Assembler<'a> {
             return Ok(());
         }
         if let Some(part) = self.by_id.get(id).and_then(|index| self.parts.get(*index)) {
-            return Err(Wrong::Duplicate { first: part.first });
+            return Err(RawRecordError::Duplicate { first: part.first });
         }
         let mut record = record(&mut raw, id)?;
         record.turns = conversation(annotation, &record.document)?;
@@ -133,7 +133,7 @@ impl<'a> Assembler<'a> {
     fn push(&mut self, record: Record, number: usize, from_turns: bool) -> usize {
         let index = self.parts.len();
         self.by_id.insert(record.document.id.clone(), index);
-        self.parts.push(Part {
+        self.parts.push(PartialRecord {
             record,
             first: number,
             turns: BTreeMap::new(),
@@ -144,8 +144,8 @@ impl<'a> Assembler<'a> {
     }
 }
 
-impl Part {
-    fn add_turn(&mut self, turn: usize, annotation: RawAnnotation) -> Result<(), Wrong> {
+impl PartialRecord {
+    fn add_turn(&mut self, turn: usize, annotation: RawAnnotation) -> Result<(), RawRecordError> {
         if !self.from_turns {
             return Err(wrong(
                 "annotation.turn_ind",
@@ -174,7 +174,7 @@ impl Part {
         if self.turns.insert(turn, (text, gold)).is_some() {
             return Err(wrong(
                 "annotation.turn_ind",
-                &format!("turn {turn} of this conversation is there twice; drop one"),
+                &format!("turn {turn} of this conversation appears twice; drop one"),
             ));
         }
         if dialogue.len() > self.dialogue.len() {
@@ -220,7 +220,10 @@ pub(super) fn question_text(text: &str) -> String {
 }
 
 /// The conversation's id and the turn's number of a turn record.
-fn turn_of<'a>(id: &'a str, annotation: &RawAnnotation) -> Result<(&'a str, usize), Wrong> {
+fn turn_of<'a>(
+    id: &'a str,
+    annotation: &RawAnnotation,
+) -> Result<(&'a str, usize), RawRecordError> {
     let suffix = id
         .rsplit_once('_')
         .and_then(|(base, turn)| Some((base, turn.parse::<usize>().ok()?)));
@@ -240,7 +243,7 @@ fn turn_of<'a>(id: &'a str, annotation: &RawAnnotation) -> Result<(&'a str, usiz
 }
 
 /// Document, kind and stand-alone questions.
-fn record(raw: &mut RawRecord, id: &str) -> Result<Record, Wrong> {
+fn record(raw: &mut RawRecord, id: &str) -> Result<Record, RawRecordError> {
     let table = rows(raw.table.take().unwrap_or_default());
     check_table(&table)?;
     let document = Arc::new(Document {
@@ -268,7 +271,11 @@ fn record(raw: &mut RawRecord, id: &str) -> Result<Record, Wrong> {
     let double = id.starts_with("Double_") || questions.iter().any(|c| c.question.key.part != "qa");
     Ok(Record {
         document,
-        kind: if double { Kind::Double } else { Kind::Single },
+        kind: if double {
+            RecordKind::Double
+        } else {
+            RecordKind::Single
+        },
         questions,
         turns: Vec::new(),
     })
@@ -286,7 +293,7 @@ fn page_of(id: &str) -> &str {
     }
 }
 
-fn check_table(table: &[Vec<String>]) -> Result<(), Wrong> {
+fn check_table(table: &[Vec<String>]) -> Result<(), RawRecordError> {
     let Some(header) = table.first() else {
         return Err(wrong(
             "table",
@@ -304,7 +311,7 @@ fn check_table(table: &[Vec<String>]) -> Result<(), Wrong> {
             return Err(wrong(
                 &format!("table[{index}]"),
                 &format!(
-                    "has {} cells where the header has {}; fill the row up with \"\" or mend it",
+                    "has {} cells where the header has {}; fill the row up with \"\" or fix it",
                     row.len(),
                     header.len()
                 ),
@@ -314,7 +321,7 @@ fn check_table(table: &[Vec<String>]) -> Result<(), Wrong> {
     Ok(())
 }
 
-fn stand_alone(part: &str, qa: RawQa, document: &Arc<Document>) -> Result<Case, Wrong> {
+fn stand_alone(part: &str, qa: RawQa, document: &Arc<Document>) -> Result<Case, RawRecordError> {
     let text = question_text(&qa.question.unwrap_or_default());
     if text.is_empty() {
         return Err(wrong(
@@ -332,7 +339,7 @@ fn stand_alone(part: &str, qa: RawQa, document: &Arc<Document>) -> Result<Case, 
 }
 
 /// The turns of a conversation record, with their gold where there is any.
-fn conversation(raw: RawAnnotation, document: &Arc<Document>) -> Result<Vec<Case>, Wrong> {
+fn conversation(raw: RawAnnotation, document: &Arc<Document>) -> Result<Vec<Case>, RawRecordError> {
     let questions = raw.dialogue_break.unwrap_or_default();
     let count = questions.len();
     let same_length = |field: &str, length: usize| {
@@ -431,6 +438,6 @@ fn rows(raw: Vec<Vec<Scalar>>) -> Vec<Vec<String>> {
         .collect()
 }
 
-fn wrong(field: &str, reason: &str) -> Wrong {
-    Wrong::Field(field.to_owned(), reason.to_owned())
+fn wrong(field: &str, reason: &str) -> RawRecordError {
+    RawRecordError::Field(field.to_owned(), reason.to_owned())
 }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Case, Dataset, Document, Gold, Kind, Record};
+use super::{Case, Dataset, Document, Gold, Record, RecordKind};
 use finqa_core::number::{self, Value, round5};
 use finqa_core::program::Program;
 use finqa_core::table::{CellKind, Style, Table};
@@ -14,15 +14,15 @@ pub enum Artefact {
     /// A question without program, value and answer: it can be asked, not scored.
     NoGold,
     /// A question with an answer and without a program or its value: execution
-    /// accuracy cannot be said of it.
+    /// accuracy is undefined for it.
     NoProgram,
     /// A gold program that cannot be read.
     ProgramUnreadable,
     /// A gold program that cannot be executed over its table.
     ProgramFails,
-    /// A gold program that does not come to `exe_ans`.
+    /// A gold program whose value differs from `exe_ans`.
     ValueDiffers,
-    /// A typed-in answer that is not what its program comes to, at its own precision.
+    /// A typed-in answer that differs from its program's value, at the answer's precision.
     AnswerDiffers,
     /// A Double record whose turns do not say which half they belong to.
     NoSplit,
@@ -30,7 +30,7 @@ pub enum Artefact {
     NoOriginalTable,
     /// Column labels that were garbled and could be repaired from `table_ori`.
     HeaderMended,
-    /// Column labels that stand twice and could only be numbered.
+    /// Duplicate column labels that could only be numbered.
     DuplicateLabels,
     /// A table whose first row holds values and no labels.
     NoHeader,
@@ -49,12 +49,12 @@ impl Artefact {
             Self::NoProgram => "question without program or value",
             Self::ProgramUnreadable => "gold program cannot be read",
             Self::ProgramFails => "gold program cannot be executed",
-            Self::ValueDiffers => "gold program does not come to exe_ans",
-            Self::AnswerDiffers => "answer string is not what the program comes to",
+            Self::ValueDiffers => "gold program does not equal exe_ans",
+            Self::AnswerDiffers => "answer string differs from the program's value",
             Self::NoSplit => "Double without qa_split",
             Self::NoOriginalTable => "table without table_ori",
             Self::HeaderMended => "column labels repaired from table_ori",
-            Self::DuplicateLabels => "column labels stand twice",
+            Self::DuplicateLabels => "duplicate column labels",
             Self::NoHeader => "first row holds values, not labels",
             Self::LostDashes => "dashes filed as 2013 or 2014",
             Self::DoubledNumbers => "numbers written twice",
@@ -79,7 +79,7 @@ impl Artefact {
 
 /// One oddity and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct DatasetFinding {
     /// What kind it is.
     pub artefact: Artefact,
     /// The record.
@@ -92,20 +92,20 @@ pub struct Finding {
 
 /// What [`check`] found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CheckReport {
+pub struct DatasetReport {
     /// Records.
     pub records: usize,
     /// Stand-alone questions.
     pub questions: usize,
     /// Turns of conversations.
     pub turns: usize,
-    /// Gold programs that were executed and came to their `exe_ans`.
+    /// Gold programs that were executed and equal their `exe_ans`.
     pub programs_confirmed: usize,
     /// The oddities in file order.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<DatasetFinding>,
 }
 
-impl CheckReport {
+impl DatasetReport {
     /// How many findings there are of each kind.
     #[must_use]
     pub fn counts(&self) -> BTreeMap<Artefact, usize> {
@@ -119,12 +119,12 @@ impl CheckReport {
 
 /// Looks at every record, its table and its gold.
 #[must_use]
-pub fn check(dataset: &Dataset) -> CheckReport {
-    let mut report = CheckReport {
+pub fn check(dataset: &Dataset) -> DatasetReport {
+    let mut report = DatasetReport {
         records: dataset.records.len(),
         questions: dataset.question_count(),
         turns: dataset.turn_count(),
-        ..CheckReport::default()
+        ..DatasetReport::default()
     };
     for record in &dataset.records {
         check_record(record, &mut report);
@@ -132,9 +132,9 @@ pub fn check(dataset: &Dataset) -> CheckReport {
     report
 }
 
-fn check_record(record: &Record, report: &mut CheckReport) {
+fn check_record(record: &Record, report: &mut DatasetReport) {
     let mut add = |artefact, part: Option<&str>, detail: String| {
-        report.findings.push(Finding {
+        report.findings.push(DatasetFinding {
             artefact,
             id: record.id().to_owned(),
             part: part.map(str::to_owned),
@@ -146,7 +146,7 @@ fn check_record(record: &Record, report: &mut CheckReport) {
     }
     let split = record.turns.iter().all(|turn| turn.gold.split.is_some());
     let scored = record.turns.iter().any(|turn| !turn.gold.is_empty());
-    if record.kind == Kind::Double && scored && !split {
+    if record.kind == RecordKind::Double && scored && !split {
         add(Artefact::NoSplit, None, String::new());
     }
     let mut confirmed = 0;
@@ -157,7 +157,7 @@ fn check_record(record: &Record, report: &mut CheckReport) {
                 confirmed += 1;
                 let answer = case.gold.answer.as_ref();
                 if let Some(answer) = answer.filter(|answer| !says(answer, &value)) {
-                    let detail = format!("the program comes to {value}, the answer is {answer}");
+                    let detail = format!("the program's value is {value}, the answer is {answer}");
                     add(Artefact::AnswerDiffers, part, detail);
                 }
             }
@@ -203,8 +203,8 @@ fn labels(table: &Table) -> String {
     labels.join(" | ")
 }
 
-/// The value that the program comes to and `exe_ans` holds; else what is
-/// missing or wrong.
+/// The value of the program if it equals `exe_ans`; else what is missing or
+/// wrong.
 fn confirm(case: &Case) -> Result<Value, (Artefact, String)> {
     let Gold {
         program, exe_ans, ..
@@ -221,7 +221,7 @@ fn confirm(case: &Case) -> Result<Value, (Artefact, String)> {
         .execute(&case.question.document.table)
         .map_err(|error| (Artefact::ProgramFails, format!("{program}: {error}")))?;
     if !same(&value, expected) {
-        let detail = format!("{program} comes to {value}, exe_ans is {expected}");
+        let detail = format!("{program} equals {value}, exe_ans is {expected}");
         return Err((Artefact::ValueDiffers, detail));
     }
     Ok(value)

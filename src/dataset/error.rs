@@ -91,9 +91,9 @@ pub enum DatasetError {
         /// Up to three ids that the file holds.
         closest: String,
     },
-    /// A range that is not of the form `A..B`.
+    /// A range that does not have the form `A..B`.
     #[error(
-        "`{range}` is no range of records: write `A..B` with A below B, counted from 0, B left out, e.g. 0..100"
+        "`{range}` is not a range of records: write `A..B` with A below B, counted from 0, B left out, e.g. 0..100"
     )]
     RangeForm {
         /// The range as given.
@@ -111,9 +111,9 @@ pub enum DatasetError {
         /// Records there are.
         records: usize,
     },
-    /// A filter that is no regular expression.
+    /// A filter that is not a regular expression.
     #[error(
-        "the filter `{filter}` is no regular expression: {reason}; write a backslash before ( [ * + ? to mean them as they are"
+        "the filter `{filter}` is not a regular expression: {reason}; write a backslash before ( [ * + ? to mean them as they are"
     )]
     Filter {
         /// The filter as given.
@@ -122,7 +122,7 @@ pub enum DatasetError {
         reason: String,
     },
     /// Range, ids and filter leave no record.
-    #[error("no record of {origin} is left by range, ids and filter together: widen one of them")]
+    #[error("range, ids and filter together select no record of {origin}: widen one of them")]
     NothingSelected {
         /// The file, or `built-in sample`.
         origin: String,

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use finqa_core::files;
 
 use super::assemble::{Assembler, record_name};
-use super::read::{self, Stop};
+use super::read::{self, ReadError};
 use super::{Dataset, DatasetError};
 
 /// The sample: companies, pages and figures are invented.
 const SAMPLE: &str = include_str!("../../data/sample.json");
 
-/// How the sample is called where a path would stand.
+/// The sample's name where a path is shown.
 const SAMPLE_NAME: &str = "built-in sample";
 
 /// Where the records come from.
@@ -57,13 +57,13 @@ pub fn load(source: &Source) -> Result<Dataset, DatasetError> {
     }
 }
 
-/// Loads the records of `source` that are sound; the others are left out and
-/// given back as the errors that [`load`] would have stopped at. For `data
-/// check`, and for who wants the rest of a file with a bad record in it.
+/// Loads the valid records of `source` and returns the others as the errors that
+/// [`load`] would have stopped at, for `data check` and for files with a bad
+/// record.
 ///
 /// # Errors
-/// Whatever says that the file as a whole cannot be read: no JSON, cut off, a
-/// field of the wrong type; and if no record is sound, the first one's error.
+/// If the file as a whole cannot be read: not JSON, cut off, a field of the wrong
+/// type; and if no record is valid, the first one's error.
 pub fn load_sound(source: &Source) -> Result<(Dataset, Vec<DatasetError>), DatasetError> {
     let mut faults = Vec::new();
     let loaded = match source {
@@ -83,7 +83,7 @@ pub fn load_sound(source: &Source) -> Result<(Dataset, Vec<DatasetError>), Datas
 /// The built-in sample.
 ///
 /// # Errors
-/// None that a test would not have found: the sample is part of the program.
+/// None in practice: a test loads the sample.
 pub fn sample() -> Result<Dataset, DatasetError> {
     let dataset = from_str(SAMPLE_NAME, SAMPLE)?;
     Ok(Dataset {
@@ -119,7 +119,7 @@ fn from_path(path: &Path, on_fault: OnFault<'_>) -> Result<Dataset, DatasetError
     from_reader(&path.display().to_string(), file, id_of, on_fault)
 }
 
-/// What becomes of a record that is refused: the error stops the loading.
+/// Called for a record that is refused; an error stops the loading.
 type OnFault<'a> = &'a mut dyn FnMut(DatasetError) -> Result<(), DatasetError>;
 
 fn from_reader(
@@ -131,12 +131,12 @@ fn from_reader(
     let mut assembler = Assembler::new(origin);
     let mut sink = |record| assembler.add(record).or_else(&mut *on_fault);
     let hash = read::records(origin, reader, &mut sink).map_err(|stop| match stop {
-        Stop::Data(error) => *error,
-        Stop::Io(source) => DatasetError::Io {
+        ReadError::Data(error) => *error,
+        ReadError::Io(source) => DatasetError::Io {
             path: PathBuf::from(origin),
             source,
         },
-        Stop::Field {
+        ReadError::Field {
             index,
             field,
             reason,
@@ -145,7 +145,7 @@ fn from_reader(
             // The id may stand behind the field that failed, so it is looked up afterwards.
             record: record_name(index + 1, &id_of(index).unwrap_or_default()),
             field,
-            reason: format!("{reason}; mend the field or drop the record"),
+            reason: format!("{reason}; fix the field or drop the record"),
         },
     })?;
     Ok(Dataset {

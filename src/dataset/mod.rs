@@ -20,15 +20,15 @@ mod show;
 mod stats;
 mod types;
 
-pub use check::{Artefact, CheckReport, Finding, check};
+pub use check::{Artefact, DatasetFinding, DatasetReport, check};
 pub use error::DatasetError;
 pub use load::{Source, from_str, load, load_named, load_sound, sample};
 pub use own::{OwnDocument, OwnError, read_own, read_parts};
 pub use published::published;
 pub use select::{RecordRange, Selection, select};
 pub use show::{RecordView, show};
-pub use stats::{Cells, Range, Stats, stats};
-pub use types::{Case, Dataset, Gold, Kind, Record};
+pub use stats::{CellCounts, Range, Stats, stats};
+pub use types::{Case, Dataset, Gold, Record, RecordKind};
 
 pub use finqa_core::outcome::Outcome;
 pub use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};

@@ -18,7 +18,7 @@ use super::raw::{RawRecord, Scalar};
 pub(super) type Sink<'a> = &'a mut dyn FnMut(RawRecord) -> Result<(), DatasetError>;
 
 /// What stopped the reading.
-pub(super) enum Stop {
+pub(super) enum ReadError {
     /// The bytes are not what they should be.
     Data(Box<DatasetError>),
     /// A field of record `index` (from 0) has the wrong type.
@@ -30,14 +30,18 @@ pub(super) enum Stop {
     Io(std::io::Error),
 }
 
-impl From<DatasetError> for Stop {
+impl From<DatasetError> for ReadError {
     fn from(error: DatasetError) -> Self {
         Self::Data(Box::new(error))
     }
 }
 
 /// Feeds every record of `reader` to `sink`; gives the blake3 hash of all bytes.
-pub(super) fn records(origin: &str, reader: impl Read, sink: Sink<'_>) -> Result<String, Stop> {
+pub(super) fn records(
+    origin: &str,
+    reader: impl Read,
+    sink: Sink<'_>,
+) -> Result<String, ReadError> {
     let mut reader = BufReader::with_capacity(
         64 * 1024,
         Hashing {
@@ -46,10 +50,10 @@ pub(super) fn records(origin: &str, reader: impl Read, sink: Sink<'_>) -> Result
         },
     );
     let first = first_byte(origin, &mut reader)?;
-    let mut state = State::default();
+    let mut state = ReadState::default();
     let mut json = serde_json::Deserializer::from_reader(&mut reader);
     let result = if first == b'[' {
-        json.deserialize_seq(Records {
+        json.deserialize_seq(RecordList {
             state: &mut state,
             sink,
         })
@@ -57,7 +61,7 @@ pub(super) fn records(origin: &str, reader: impl Read, sink: Sink<'_>) -> Result
     } else {
         let mut result = Ok(());
         while result.is_ok() && json.end().is_err() {
-            result = Next { state: &mut state }
+            result = NextRecord { state: &mut state }
                 .deserialize(&mut json)
                 .and_then(|record| state.take(record, sink));
         }
@@ -108,14 +112,14 @@ pub(super) fn id_of(reader: impl Read, index: usize) -> Option<String> {
 }
 
 /// Skips a UTF-8 byte order mark and white space; the first byte that means something.
-fn first_byte(origin: &str, reader: &mut impl BufRead) -> Result<u8, Stop> {
+fn first_byte(origin: &str, reader: &mut impl BufRead) -> Result<u8, ReadError> {
     let not_json = |reason: &str| {
-        Stop::from(DatasetError::NotJson {
+        ReadError::from(DatasetError::NotJson {
             origin: origin.to_owned(),
             reason: reason.to_owned(),
         })
     };
-    let head = reader.fill_buf().map_err(Stop::Io)?;
+    let head = reader.fill_buf().map_err(ReadError::Io)?;
     match head {
         [0xEF, 0xBB, 0xBF, ..] => reader.consume(3),
         [0xFE, 0xFF, ..] | [0xFF, 0xFE, ..] => {
@@ -132,7 +136,7 @@ fn first_byte(origin: &str, reader: &mut impl BufRead) -> Result<u8, Stop> {
         _ => {}
     }
     loop {
-        let buffer = reader.fill_buf().map_err(Stop::Io)?;
+        let buffer = reader.fill_buf().map_err(ReadError::Io)?;
         if buffer.is_empty() {
             return Err(DatasetError::Empty {
                 origin: origin.to_owned(),
@@ -162,7 +166,7 @@ fn first_byte(origin: &str, reader: &mut impl BufRead) -> Result<u8, Stop> {
 
 /// What is known while reading, for the error message.
 #[derive(Default)]
-struct State {
+struct ReadState {
     /// Whole records so far.
     read: usize,
     /// Field path inside the record that failed.
@@ -171,7 +175,7 @@ struct State {
     refused: Option<DatasetError>,
 }
 
-impl State {
+impl ReadState {
     fn take<E: serde::de::Error>(&mut self, record: RawRecord, sink: Sink<'_>) -> Result<(), E> {
         self.read += 1;
         sink(record).map_err(|error| {
@@ -181,7 +185,7 @@ impl State {
     }
 
     /// `rest` is what follows the byte at which reading stopped.
-    fn stop(self, origin: &str, error: serde_json::Error, rest: &[u8]) -> Stop {
+    fn stop(self, origin: &str, error: serde_json::Error, rest: &[u8]) -> ReadError {
         if let Some(refused) = self.refused {
             return refused.into();
         }
@@ -215,12 +219,12 @@ impl State {
                 }
                 .into()
             }
-            Category::Data => Stop::Field {
+            Category::Data => ReadError::Field {
                 index: self.read,
                 field: self.path.unwrap_or_default(),
                 reason: without_position(&error),
             },
-            Category::Io => Stop::Io(error.into()),
+            Category::Io => ReadError::Io(error.into()),
         }
     }
 }
@@ -239,11 +243,11 @@ fn not_a_number(rest: &[u8]) -> Option<&'static str> {
 }
 
 /// One record; on failure the path of the field is left in the state.
-struct Next<'a> {
-    state: &'a mut State,
+struct NextRecord<'a> {
+    state: &'a mut ReadState,
 }
 
-impl<'de> DeserializeSeed<'de> for Next<'_> {
+impl<'de> DeserializeSeed<'de> for NextRecord<'_> {
     type Value = RawRecord;
 
     fn deserialize<D: serde::Deserializer<'de>>(self, json: D) -> Result<RawRecord, D::Error> {
@@ -256,12 +260,12 @@ impl<'de> DeserializeSeed<'de> for Next<'_> {
 }
 
 /// The elements of the top-level array.
-struct Records<'a, 'b> {
-    state: &'a mut State,
+struct RecordList<'a, 'b> {
+    state: &'a mut ReadState,
     sink: Sink<'b>,
 }
 
-impl<'de> Visitor<'de> for Records<'_, '_> {
+impl<'de> Visitor<'de> for RecordList<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -269,7 +273,7 @@ impl<'de> Visitor<'de> for Records<'_, '_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        while let Some(record) = seq.next_element_seed(Next { state: self.state })? {
+        while let Some(record) = seq.next_element_seed(NextRecord { state: self.state })? {
             self.state.take(record, self.sink)?;
         }
         Ok(())

@@ -33,7 +33,7 @@ pub struct Selection {
 pub struct RecordRange {
     /// The first position.
     pub start: usize,
-    /// The position behind the last; `None` is the end of the file.
+    /// The position after the last; `None` is the end of the file.
     pub end: Option<usize>,
 }
 
@@ -76,7 +76,7 @@ impl std::fmt::Display for RecordRange {
 ///
 /// # Errors
 /// Usage errors: no record asked for, an unknown id, a range beyond the end, a
-/// filter that is no regular expression or matches nothing.
+/// filter that is not a regular expression or matches nothing.
 pub fn select(dataset: &Dataset, selection: &Selection) -> Result<Vec<usize>, DatasetError> {
     if selection.n == Some(0) {
         return Err(DatasetError::ZeroRecords);
@@ -205,7 +205,7 @@ fn distance(a: &str, b: &str) -> usize {
     row.last().copied().unwrap_or_default()
 }
 
-/// A regular expression, or the text itself: `s&p 500 (a)` finds itself too.
+/// A regular expression, or else the text itself, so `s&p 500 (a)` also matches.
 struct Filter {
     regex: Regex,
     text: String,

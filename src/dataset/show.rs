@@ -1,7 +1,7 @@
-//! One record for a person to read, for `data show ID`: the page and the
-//! questions in one part, the gold in another.
+//! One record as text, for `data show ID`: the page and the questions in one part,
+//! the gold in another.
 
-use super::{Case, Gold, Kind, Record};
+use super::{Case, Gold, Record, RecordKind};
 use finqa_core::table::{Style, Table};
 
 /// A record to be printed.
@@ -12,7 +12,7 @@ pub struct RecordView {
     /// The report page.
     pub filename: String,
     /// Single or Double.
-    pub kind: Kind,
+    pub kind: RecordKind,
     /// Sentences before the table with their evidence ids, `t1` first.
     pub before: Vec<(String, String)>,
     /// The table as Markdown.
@@ -63,8 +63,8 @@ impl RecordView {
     #[must_use]
     pub fn text(&self) -> String {
         let kind = match self.kind {
-            Kind::Single => "Single",
-            Kind::Double => "Double",
+            RecordKind::Single => "Single",
+            RecordKind::Double => "Double",
         };
         let mut out = format!("{}  ({kind}, {})\n", self.id, self.filename);
         out.push_str(&section("\n", &self.before));
@@ -77,7 +77,7 @@ impl RecordView {
         out
     }
 
-    /// The gold, a line a question; blank if there is none.
+    /// The gold, one line per question; blank if there is none.
     #[must_use]
     pub fn gold_text(&self) -> String {
         let mut out = String::new();

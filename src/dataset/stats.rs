@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 
-use super::{Dataset, Kind};
+use super::{Dataset, RecordKind};
 use finqa_core::program::Program;
 use finqa_core::table::{CellKind, Style, Table};
 
@@ -40,7 +40,7 @@ pub struct Stats {
     /// Columns of the tables, the one of the row labels among them.
     pub columns: Range,
     /// Cells that are neither in the header nor row labels.
-    pub cells: Cells,
+    pub cells: CellCounts,
 }
 
 /// Least, mean and most over the tables.
@@ -70,7 +70,7 @@ impl Range {
 
 /// Cells by what they hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cells {
+pub struct CellCounts {
     /// Numbers.
     pub numbers: usize,
     /// Of these, written twice.
@@ -87,7 +87,7 @@ pub struct Cells {
     pub empty: usize,
 }
 
-impl Cells {
+impl CellCounts {
     fn count(&mut self, kind: CellKind) {
         match kind {
             CellKind::Number {
@@ -121,8 +121,8 @@ pub fn stats(dataset: &Dataset) -> Stats {
     let (mut rows, mut columns) = (Vec::new(), Vec::new());
     for record in &dataset.records {
         match record.kind {
-            Kind::Single => stats.singles += 1,
-            Kind::Double => stats.doubles += 1,
+            RecordKind::Single => stats.singles += 1,
+            RecordKind::Double => stats.doubles += 1,
         }
         pages.insert(record.document.filename.as_str());
         stats.sentences += record.document.sentences().count();

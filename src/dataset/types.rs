@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use finqa_core::number::Value;
 use finqa_core::question::{Document, Question};
 
-/// What the dataset says the answer is. Never shown to a model.
+/// The dataset's answer to a question. Never shown to a model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Gold {
     /// `qa.answer`: a typed-in string such as `14.1%` (stand-alone questions).
@@ -41,7 +41,7 @@ pub struct Case {
 /// Whether a record holds one stand-alone question or two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum RecordKind {
     /// One stand-alone question (`qa`).
     Single,
     /// Two stand-alone questions (`qa_0`, `qa_1`) over one page.
@@ -54,7 +54,7 @@ pub struct Record {
     /// The page.
     pub document: Arc<Document>,
     /// Single or Double.
-    pub kind: Kind,
+    pub kind: RecordKind,
     /// The stand-alone questions: none, one or two; history empty.
     pub questions: Vec<Case>,
     /// The conversation's turns in order; history empty until `run` fills it.

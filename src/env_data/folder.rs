@@ -1,10 +1,10 @@
 //! The folder that an environment is built into, and the note in it that says
 //! what it was built from.
 //!
-//! A build replaces what an earlier build put there and nothing else: a folder
-//! that holds other people's files is refused. Everything is written beside and
-//! moved into place, the questions last, so that a build which breaks off leaves
-//! no folder that looks whole.
+//! A build replaces what an earlier build wrote and nothing else: a folder with
+//! other files is refused. Everything is written to a subfolder and then moved
+//! into place, the questions last, so that an interrupted build never looks
+//! complete.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use finqa_env::data::{BuildNote, COMPANIES, EnvError, NOTE, QUESTIONS_FOLDER};
 /// Where files are written before they are moved into place.
 const BUILDING: &str = ".building";
 
-/// A folder of ours that is being filled.
+/// An environment's folder while it is built.
 #[derive(Debug)]
 pub(super) struct Folder {
     out: PathBuf,
@@ -32,7 +32,7 @@ impl Folder {
         }
         let staging = out.join(BUILDING);
         remove(&staging)?;
-        // First of all, so that what a broken build leaves can be built over.
+        // Written first, so that a later build may replace an interrupted one.
         let text = serde_json::to_vec(note).map_err(|e| unwritten(out, e.into()))?;
         write(&out.join(NOTE), &text)?;
         Ok(Self {
@@ -46,7 +46,7 @@ impl Folder {
         write(&self.staging.join(name), bytes)
     }
 
-    /// Puts everything into place, the questions last.
+    /// Moves everything into place, the questions last.
     pub(super) fn finish(self) -> Result<(), EnvError> {
         remove(&self.out.join(QUESTIONS_FOLDER))?;
         for name in [COMPANIES, QUESTIONS_FOLDER] {

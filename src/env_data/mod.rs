@@ -16,12 +16,12 @@ use finqa_env::data::{BuildNote, COMPANIES, Catalog, DataFiles, EnvError, METADA
 
 use crate::dataset::{Case, Dataset, QuestionKey};
 use folder::Folder;
-use page::Page;
+use page::PageTables;
 
 /// What to put into the environment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BuildOptions {
-    /// Only questions whose program's numbers all stand in cells of the table.
+    /// Only questions whose program's numbers are all in cells of the table.
     pub tables_only: bool,
 }
 
@@ -41,7 +41,7 @@ pub struct BuildReport {
 }
 
 /// The key of the dataset's question that an environment's question was built
-/// from; `None` if its id is of another making.
+/// from; `None` if its id has another form.
 #[must_use]
 pub fn question_key(id: &str) -> Option<QuestionKey> {
     let (id, part) = id.rsplit_once('#')?;
@@ -51,8 +51,8 @@ pub fn question_key(id: &str) -> Option<QuestionKey> {
     })
 }
 
-/// Writes the environment of a dataset to `out`, which is made if need be; what
-/// an earlier build put there is replaced.
+/// Writes the environment of a dataset to `out`, which is created if
+/// it does not exist; files of an earlier build are replaced.
 ///
 /// # Errors
 /// If nothing can be asked, the folder holds other files, or one cannot be written.
@@ -114,7 +114,7 @@ fn files(
 ) -> Result<(DataFiles, BuildReport), EnvError> {
     let mut report = BuildReport::default();
     let mut files = DataFiles::default();
-    let mut names = Names::default();
+    let mut names = PageNames::default();
     let mut companies: BTreeMap<String, ()> = BTreeMap::new();
     let mut csv = csv::Writer::from_writer(Vec::new());
     let headings = [
@@ -135,7 +135,7 @@ fn files(
     };
     csv.write_record(headings).map_err(unwritten)?;
     for record in &dataset.records {
-        let page = Page::new(&record.document);
+        let page = PageTables::new(&record.document);
         let mut asked = Vec::new();
         for case in &record.questions {
             match truth::boxed(&case.gold) {
@@ -207,7 +207,7 @@ fn files(
     Ok((files, report))
 }
 
-/// An entry of the metadata, its keys in the reference's order.
+/// An entry of the metadata, its keys in the order of OpenEnv's finqa_env.
 fn described(company: &str, description: &str, table: &Map<String, Value>) -> Value {
     let columns: Vec<&String> = table.keys().collect();
     json!({
@@ -247,16 +247,16 @@ fn stands_in_cells(case: &Case) -> bool {
 /// Names of pages: records of one page share its tables, two different pages
 /// never share a name.
 #[derive(Default)]
-struct Names {
+struct PageNames {
     /// By the name that a page would have alone: its pages and their names.
-    pages: HashMap<String, Vec<(Page, String)>>,
-    /// Lower case, for a file system may not tell cases apart.
+    pages: HashMap<String, Vec<(PageTables, String)>>,
+    /// Lower case, because a file system may not distinguish case.
     taken: HashSet<String>,
 }
 
-impl Names {
+impl PageNames {
     /// The page's name, and whether its tables are yet to be written.
-    fn of(&mut self, page: &Page) -> (String, bool) {
+    fn of(&mut self, page: &PageTables) -> (String, bool) {
         let mut alike = self.pages.get(&page.name).into_iter().flatten();
         if let Some((_, name)) = alike.find(|(known, _)| known == page) {
             return (name.clone(), false);

@@ -8,7 +8,7 @@ use crate::dataset::Document;
 
 /// A page, ready to be written.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Page {
+pub(super) struct PageTables {
     /// The ticker.
     pub(super) company: String,
     /// Table name: a bare name in SQL, so that no query need quote it.
@@ -20,7 +20,7 @@ pub(super) struct Page {
     filename: String,
 }
 
-impl Page {
+impl PageTables {
     pub(super) fn new(document: &Document) -> Self {
         let filename = document.filename.trim_end_matches(".pdf");
         let ticker = filename.split('/').next().unwrap_or_default();
@@ -85,8 +85,8 @@ fn table(rows: &[Vec<String>]) -> Map<String, Value> {
         .collect()
 }
 
-/// `item` for an empty first heading, and a suffix for one that stands twice:
-/// in SQL names are the same in any case.
+/// `item` for an empty first heading, and a suffix for a duplicate:
+/// SQL names are case-insensitive.
 fn heading(text: &str, at: usize, taken: &mut HashSet<String>) -> String {
     let text = match text.trim() {
         "" if at == 0 => "item".to_owned(),

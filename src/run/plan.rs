@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::dataset::{Case, Dataset, Gold, HistoryEntry, HistorySource, Kind, Record};
+use crate::dataset::{Case, Dataset, Gold, HistoryEntry, HistorySource, Record, RecordKind};
 
 /// Which questions of a record are asked (`--mode`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,7 +61,7 @@ pub struct Planned {
     /// Question and gold.
     pub case: Case,
     /// Whether its record is a Single or a Double.
-    pub kind: Kind,
+    pub kind: RecordKind,
     /// Which repetition of the whole set it belongs to, from 0 (`--epochs`).
     pub epoch: u32,
     /// Turns of its conversation, if it is a turn.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{Document, Gold, Kind, Outcome, QuestionKey};
+use crate::dataset::{Document, Gold, Outcome, QuestionKey, RecordKind};
 use crate::score::{Item, ScoredRow, Scores, score};
 use finqa_agents::agents::{Answer, Settled};
 use finqa_agents::models::Cost;
@@ -29,7 +29,7 @@ pub struct Row {
     /// The report page: the cluster for statistics.
     pub filename: String,
     /// Single or Double.
-    pub kind: Kind,
+    pub kind: RecordKind,
     /// The question's text.
     pub question: String,
     /// What the dataset says.

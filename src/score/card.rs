@@ -9,7 +9,7 @@ use crate::dataset::Outcome;
 use super::conversation::ConversationCard;
 use super::diagnostic::Diagnostic;
 use super::equivalence::FeReason;
-use super::floor::{Floor, floor};
+use super::floor::{LabelFloor, floor};
 use super::row::ScoredRow;
 use super::suspects::suspect;
 use finqa_core::stats::{LatencySummary, Rate};
@@ -90,12 +90,12 @@ impl Rule {
 /// `_design_effect`, `numerical_match_floor`; a rule without questions is
 /// `null` with an n of 0.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Rates {
+pub struct RuleRates {
     rates: Vec<(Rule, Option<Rate>)>,
-    floor: Option<Floor>,
+    floor: Option<LabelFloor>,
 }
 
-impl Rates {
+impl RuleRates {
     /// The rates over some rows.
     #[must_use]
     pub fn of<'r>(rows: impl Iterator<Item = &'r ScoredRow> + Clone) -> Self {
@@ -116,7 +116,7 @@ impl Rates {
 
     /// The best constant answer under NM to the same questions.
     #[must_use]
-    pub fn floor(&self) -> Option<Floor> {
+    pub fn floor(&self) -> Option<LabelFloor> {
         self.floor
     }
 
@@ -135,7 +135,7 @@ impl Rates {
     }
 }
 
-impl Serialize for Rates {
+impl Serialize for RuleRates {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for (rule, rate) in &self.rates {
@@ -182,7 +182,7 @@ pub struct WithoutSuspects {
     pub suspects: usize,
     /// The rates over the others.
     #[serde(flatten)]
-    pub rates: Rates,
+    pub rates: RuleRates,
 }
 
 /// The scorecard of a run.
@@ -194,9 +194,9 @@ pub struct Scorecard {
     pub pages: usize,
     /// Every rule over all questions that have gold.
     #[serde(flatten)]
-    pub rates: Rates,
+    pub rates: RuleRates,
     /// The same rules over the questions that were answered.
-    pub answered: Rates,
+    pub answered: RuleRates,
     /// The same rules without the suspect golds, if there are any.
     pub without_suspects: Option<WithoutSuspects>,
     /// How asking ended, those that occur, answered first.
@@ -231,11 +231,11 @@ impl Scorecard {
         Self {
             questions: rows.len(),
             pages: pages.len(),
-            rates: Rates::of(rows.iter()),
-            answered: Rates::of(rows.iter().filter(answered)),
+            rates: RuleRates::of(rows.iter()),
+            answered: RuleRates::of(rows.iter().filter(answered)),
             without_suspects: (suspects > 0).then(|| WithoutSuspects {
                 suspects,
-                rates: Rates::of(rows.iter().filter(trusted)),
+                rates: RuleRates::of(rows.iter().filter(trusted)),
             }),
             outcomes: counts(Outcome::ALL, Outcome::name, |outcome| {
                 rows.iter()
@@ -282,8 +282,9 @@ fn layers(rows: &[ScoredRow]) -> Vec<Layer> {
         .collect();
     let n = verdicts.len();
     let layer = |name, forgiven: &[Diagnostic]| {
-        let right =
-            |v: &&&super::Verdict| v.accepted || v.diagnostics.iter().any(|d| forgiven.contains(d));
+        let right = |v: &&&super::FeVerdict| {
+            v.accepted || v.diagnostics.iter().any(|d| forgiven.contains(d))
+        };
         let hits = verdicts.iter().filter(right).count();
         #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
         let rate = hits as f64 / n as f64;

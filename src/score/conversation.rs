@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use crate::dataset::{Kind, QuestionKey};
+use crate::dataset::{QuestionKey, RecordKind};
 
 use super::card::Rule;
 use super::row::{Effort, ScoredRow};
@@ -13,7 +13,7 @@ use finqa_core::stats::Rate;
 
 /// A rate over some of the turns.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Slice {
+pub struct ConversationRate {
     /// Which: `0`, `look_up`, `double`, …
     pub name: String,
     /// Their rate.
@@ -35,11 +35,11 @@ pub struct ConversationCard {
     /// Conversations all of whose turns are right; the incomplete ones do not count.
     pub whole: Option<Rate>,
     /// By turn number, from 0.
-    pub by_turn: Vec<Slice>,
+    pub by_turn: Vec<ConversationRate>,
     /// By what the turn takes: `look_up`, `one_step`, `more_steps`.
-    pub by_effort: Vec<Slice>,
+    pub by_effort: Vec<ConversationRate>,
     /// `single` and `double`.
-    pub by_kind: Vec<Slice>,
+    pub by_kind: Vec<ConversationRate>,
     /// P(right | the previous turn is right).
     pub right_after_right: Option<Rate>,
     /// P(right | the previous turn is wrong).
@@ -55,13 +55,13 @@ fn rule_name<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Erro
 }
 
 /// A turn with its mark.
-struct Turn<'r> {
+struct MarkedTurn<'r> {
     row: &'r ScoredRow,
     number: usize,
     right: bool,
 }
 
-impl<'r> Turn<'r> {
+impl<'r> MarkedTurn<'r> {
     fn marked(&self) -> (&'r str, &'r QuestionKey, bool) {
         let item = &self.row.item;
         (item.filename.as_str(), &item.key, self.right)
@@ -70,16 +70,16 @@ impl<'r> Turn<'r> {
 
 /// One pass over a conversation.
 #[derive(Default)]
-struct Conversation<'r> {
+struct ConversationMarks<'r> {
     /// The turns that the rule can judge.
-    turns: Vec<Turn<'r>>,
+    turns: Vec<MarkedTurn<'r>>,
     /// How many turns have a row.
     asked: usize,
     /// How many turns it has, as far as its rows tell.
     length: usize,
 }
 
-impl Conversation<'_> {
+impl ConversationMarks<'_> {
     /// Whether every turn of it was asked: an interrupted run leaves some out.
     fn is_complete(&self) -> bool {
         self.asked == self.length
@@ -90,7 +90,7 @@ impl ConversationCard {
     /// The card by a rule; `None` if no row is a turn with gold for it.
     #[must_use]
     pub fn of(rule: Rule, rows: &[ScoredRow]) -> Option<Self> {
-        let mut conversations: BTreeMap<(&str, &str), Conversation<'_>> = BTreeMap::new();
+        let mut conversations: BTreeMap<(&str, &str), ConversationMarks<'_>> = BTreeMap::new();
         for row in rows {
             let item = &row.item;
             let Some(number) = item.turn() else { continue };
@@ -101,7 +101,7 @@ impl ConversationCard {
             let length = item.turns.unwrap_or(0).max(number + 1);
             conversation.length = conversation.length.max(length);
             if let Some(right) = rule.mark(row) {
-                conversation.turns.push(Turn { row, number, right });
+                conversation.turns.push(MarkedTurn { row, number, right });
             }
         }
         conversations.retain(|_, conversation| !conversation.turns.is_empty());
@@ -144,8 +144,8 @@ impl ConversationCard {
             }),
             by_kind: slices(turns(), |turn| {
                 turn.row.item.kind.map(|kind| match kind {
-                    Kind::Single => Named(0, "single"),
-                    Kind::Double => Named(1, "double"),
+                    RecordKind::Single => Named(0, "single"),
+                    RecordKind::Double => Named(1, "double"),
                 })
             }),
             right_after_right: after(true),
@@ -167,9 +167,9 @@ impl<T> std::fmt::Display for Named<T> {
 }
 
 fn slices<'t, 'r: 't, K: Ord + ToString>(
-    turns: impl Iterator<Item = &'t Turn<'r>>,
-    key: impl Fn(&Turn<'r>) -> Option<K>,
-) -> Vec<Slice> {
+    turns: impl Iterator<Item = &'t MarkedTurn<'r>>,
+    key: impl Fn(&MarkedTurn<'r>) -> Option<K>,
+) -> Vec<ConversationRate> {
     let mut groups: BTreeMap<K, Vec<(&str, &QuestionKey, bool)>> = BTreeMap::new();
     for turn in turns {
         if let Some(key) = key(turn) {
@@ -179,7 +179,7 @@ fn slices<'t, 'r: 't, K: Ord + ToString>(
     groups
         .into_iter()
         .filter_map(|(key, marks)| {
-            Some(Slice {
+            Some(ConversationRate {
                 name: key.to_string(),
                 rate: Rate::of(marks)?,
             })

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use finqa_core::number::Value;
 use finqa_core::program::{Argument, Op, Program};
 
-use super::equivalence::{Context, is_zero, plain};
+use super::equivalence::{FeContext, is_zero, plain};
 use super::quantity::Written;
 
 /// A single slip that turns gold into the prediction.
@@ -61,7 +61,7 @@ pub(super) fn diagnose(
     gold: &Written,
     prediction: &Written,
     cue: bool,
-    context: &Context<'_>,
+    context: &FeContext<'_>,
 ) -> Vec<Diagnostic> {
     let (g, x) = (gold.value, prediction.value);
     if is_zero(g) || is_zero(x) || !x.is_finite() {
@@ -105,7 +105,7 @@ fn close(gold: &Written, x: f64) -> bool {
 
 /// By gold's program: `subtract` and then `divide` is a relative change, a last
 /// `subtract` a difference.
-fn abs_vs_rel(prediction: &Written, context: &Context<'_>) -> bool {
+fn abs_vs_rel(prediction: &Written, context: &FeContext<'_>) -> bool {
     let Some(Ok(program)) = context.gold_program.map(Program::parse) else {
         return false;
     };

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::dataset::QuestionKey;
 
 use super::card::Rule;
-use super::floor::{Floor, floor};
+use super::floor::{LabelFloor, floor};
 use super::row::{Item, ScoredRow};
 use finqa_core::stats::Rate;
 
@@ -29,7 +29,7 @@ pub struct EpochCard {
     pub pass_hat_k: Rate,
     /// The best constant answer to these questions, by numeric match.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub floor: Option<Floor>,
+    pub floor: Option<LabelFloor>,
 }
 
 impl EpochCard {

@@ -52,7 +52,7 @@ impl FeReason {
 
 /// FE's verdict on one answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Verdict {
+pub struct FeVerdict {
     /// Whether the answer is right.
     pub accepted: bool,
     /// Why, if it is.
@@ -65,7 +65,7 @@ pub struct Verdict {
 
 /// What FE may know besides the two answers.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Context<'c> {
+pub struct FeContext<'c> {
     /// The question's text, for cues that percents are meant.
     pub question: &'c str,
     /// Gold's program. Without it a small gold is no cue.
@@ -77,8 +77,8 @@ pub struct Context<'c> {
 /// Judges a prediction by gold.
 ///
 /// ```
-/// use convfinqa::score::{Context, FeReason, Quantity, financial_equivalence};
-/// let context = Context { question: "what was the percentage change?", ..Context::default() };
+/// use convfinqa::score::{FeContext, FeReason, Quantity, financial_equivalence};
+/// let context = FeContext { question: "what was the percentage change?", ..FeContext::default() };
 /// let verdict = financial_equivalence(
 ///     &Quantity::parse("14.10%"), &Quantity::parse("0.1414"), &context);
 /// assert_eq!(verdict.reason, Some(FeReason::PercentDecimal));
@@ -87,8 +87,8 @@ pub struct Context<'c> {
 pub fn financial_equivalence(
     gold: &Quantity,
     prediction: &Quantity,
-    context: &Context<'_>,
-) -> Verdict {
+    context: &FeContext<'_>,
+) -> FeVerdict {
     let reason = match (gold, prediction) {
         (Quantity::YesNo(gold), Quantity::YesNo(prediction)) => {
             (gold == prediction).then_some(FeReason::YesNo)
@@ -97,9 +97,9 @@ pub fn financial_equivalence(
             let cue = percent_cue(gold, prediction, context);
             let reason = numbers(gold, prediction, cue);
             if reason.is_none() {
-                return Verdict {
+                return FeVerdict {
                     diagnostics: diagnose(gold, prediction, cue, context),
-                    ..Verdict::default()
+                    ..FeVerdict::default()
                 };
             }
             reason
@@ -110,7 +110,7 @@ pub fn financial_equivalence(
         }
         _ => None,
     };
-    Verdict {
+    FeVerdict {
         accepted: reason.is_some(),
         reason,
         diagnostics: Vec::new(),
@@ -167,7 +167,7 @@ pub(super) fn is_zero(x: f64) -> bool {
 /// Whether percents may be meant: a percent sign on either side or in the
 /// question, a word such as ratio, or a small gold whose program does not
 /// use `const_100`.
-fn percent_cue(gold: &Written, prediction: &Written, context: &Context<'_>) -> bool {
+fn percent_cue(gold: &Written, prediction: &Written, context: &FeContext<'_>) -> bool {
     gold.percent
         || prediction.percent
         || names_a_share(context.question)

@@ -6,7 +6,7 @@ use super::rules::numeric_value;
 
 /// The best constant answer to a set of questions under NM.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Floor {
+pub struct LabelFloor {
     /// The constant.
     pub answer: f64,
     /// Questions it gets right.
@@ -19,7 +19,7 @@ pub struct Floor {
 
 /// The constant that is within 0.5 of the most golds. `None` without golds.
 #[must_use]
-pub fn floor<'g>(ground_truths: impl IntoIterator<Item = &'g str>) -> Option<Floor> {
+pub fn floor<'g>(ground_truths: impl IntoIterator<Item = &'g str>) -> Option<LabelFloor> {
     let mut values: Vec<f64> = ground_truths.into_iter().map(numeric_value).collect();
     values.sort_by(f64::total_cmp);
     let n = values.len();
@@ -37,7 +37,7 @@ pub fn floor<'g>(ground_truths: impl IntoIterator<Item = &'g str>) -> Option<Flo
         }
     }
     #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
-    best.map(|(hits, answer)| Floor {
+    best.map(|(hits, answer)| LabelFloor {
         answer,
         hits,
         n,

@@ -23,13 +23,13 @@ mod row;
 mod rules;
 mod suspects;
 
-pub use card::{Count, Layer, Rates, Rule, Scorecard, WithoutSuspects};
-pub use conversation::{ConversationCard, Slice};
+pub use card::{Count, Layer, Rule, RuleRates, Scorecard, WithoutSuspects};
+pub use conversation::{ConversationCard, ConversationRate};
 pub use diagnostic::Diagnostic;
 pub use epochs::EpochCard;
-pub use equivalence::{Context, FeReason, Verdict, financial_equivalence};
+pub use equivalence::{FeContext, FeReason, FeVerdict, financial_equivalence};
 pub use error::ScoreError;
-pub use floor::{Floor, floor};
+pub use floor::{LabelFloor, floor};
 pub use quantity::{Quantity, Written, same_gold};
 pub use row::{Effort, Item, ScoredRow, Scores, score};
 pub use rules::{

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{Document, Gold, Kind, Outcome, QuestionKey};
+use crate::dataset::{Document, Gold, Outcome, QuestionKey, RecordKind};
 use finqa_core::number::Value;
 use finqa_core::program::Program;
 
-use super::equivalence::{Context, Verdict, financial_equivalence};
+use super::equivalence::{FeContext, FeVerdict, financial_equivalence};
 use super::quantity::Quantity;
 use super::rules;
 
@@ -24,7 +24,7 @@ pub struct Item {
     /// The report page: the cluster for statistics.
     pub filename: String,
     /// Single or Double, where known.
-    pub kind: Option<Kind>,
+    pub kind: Option<RecordKind>,
     /// The question's text.
     pub question: String,
     /// The gold as written in the CSV: `qa.answer` of a question, `exe_ans`
@@ -78,7 +78,7 @@ pub struct Scores {
     /// Official program accuracy.
     pub program_accuracy: Option<bool>,
     /// FE.
-    pub financial_equivalence: Option<Verdict>,
+    pub financial_equivalence: Option<FeVerdict>,
 }
 
 /// An item with its scores.
@@ -147,7 +147,7 @@ fn answer_executes_to(gold: &Value, item: &Item) -> bool {
 
 /// FE reads the unrounded value where there is one. Against a printed gold it
 /// keeps the printed answer's percent sign and scale word.
-fn equivalence(item: &Item, answered: bool) -> Option<Verdict> {
+fn equivalence(item: &Item, answered: bool) -> Option<FeVerdict> {
     let answer = item.gold.answer.as_deref().map(str::trim);
     let printed_gold = answer.filter(|answer| !answer.is_empty());
     let gold = match (printed_gold, &item.gold.exe_ans) {
@@ -156,7 +156,7 @@ fn equivalence(item: &Item, answered: bool) -> Option<Verdict> {
         _ => return None,
     };
     if !answered {
-        return Some(Verdict::default());
+        return Some(FeVerdict::default());
     }
     let printed = if item.answer.is_empty() {
         &item.prediction
@@ -168,7 +168,7 @@ fn equivalence(item: &Item, answered: bool) -> Option<Verdict> {
         Some(value) => Quantity::of(value),
         None => Quantity::parse(printed),
     };
-    let context = Context {
+    let context = FeContext {
         question: &item.question,
         gold_program: item.gold.program.as_deref(),
         table: item.table(),

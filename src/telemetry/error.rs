@@ -8,7 +8,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum TelemetryError {
     /// The file of traces cannot be written.
-    #[error("cannot write {path}: {source}; `--traces off` leaves it out")]
+    #[error("cannot write {path}: {source}; pass `--traces off` to run without it")]
     File {
         /// The file.
         path: PathBuf,
@@ -19,7 +19,7 @@ pub enum TelemetryError {
     /// The collector's variables cannot work.
     #[error("OpenTelemetry export: {0}; check the OTEL_EXPORTER_OTLP_* variables")]
     Exporter(String),
-    /// A log level or filter that is none.
+    /// A log level or filter that does not exist.
     #[error(
         "log level `{level}`: {reason}; use error, warn, info, debug, trace, or `target=level,…`"
     )]
@@ -29,7 +29,7 @@ pub enum TelemetryError {
         /// Why.
         reason: String,
     },
-    /// Something else in the process has taken the place.
-    #[error("traces and logs are set up already")]
+    /// Another subscriber is already installed in this process.
+    #[error("traces and logs are already set up")]
     Installed,
 }

@@ -1,9 +1,9 @@
 //! The file of traces: OTLP/JSON, one `ExportTraceServiceRequest` a line (the
 //! form of OpenTelemetry's file exporter), one whole trace a line.
 //!
-//! A trace is written when its root ends, in one piece: a reader never sees
-//! half of one, and a question that was in flight when the process died leaves
-//! none (it is asked again on resume, as a trace of its own).
+//! A trace is written in one piece when its root ends, so a reader never sees
+//! half of one. A question that was in flight when the process died leaves no
+//! trace; on resume it is asked again and gets a new one.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -28,7 +28,7 @@ use super::error::TelemetryError;
 /// Spans that may wait for the disk; more are lost, and counted.
 const QUEUE: usize = 16_384;
 
-enum Message {
+enum FileMessage {
     Span(Box<SpanData>),
     /// Answered when everything before it is in the file.
     Flush(SyncSender<()>),
@@ -38,14 +38,14 @@ enum Message {
 #[derive(Debug)]
 pub(super) struct FileTraces {
     path: PathBuf,
-    sender: SyncSender<Message>,
-    state: Arc<State>,
+    sender: SyncSender<FileMessage>,
+    state: Arc<FileState>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    /// Spans that found no room in the queue.
+struct FileState {
+    /// Spans dropped because the queue was full.
     lost: AtomicU64,
     /// Why writing has stopped, if it has.
     broken: Mutex<Option<String>>,
@@ -53,8 +53,8 @@ struct State {
 }
 
 impl FileTraces {
-    /// Opens the file for appending; a line that an earlier process was cut
-    /// off in is removed, for it can never become whole.
+    /// Opens the file for appending. An incomplete last line, left by a process
+    /// that was killed, is removed.
     /// `resource` says whose spans they are.
     pub(super) fn open(path: &Path, resource: &Resource) -> Result<Self, TelemetryError> {
         let file = append_whole_lines(path).map_err(|source| TelemetryError::File {
@@ -62,7 +62,7 @@ impl FileTraces {
             source,
         })?;
         let (sender, received) = sync_channel(QUEUE);
-        let state = Arc::new(State::default());
+        let state = Arc::new(FileState::default());
         let thread = std::thread::spawn({
             let (state, resource) = (Arc::clone(&state), resource.into());
             move || write_all(file, &resource, &received, &state)
@@ -77,7 +77,11 @@ impl FileTraces {
 
     /// Takes an ended span; never waits.
     pub(super) fn span(&self, span: SpanData) {
-        if self.sender.try_send(Message::Span(Box::new(span))).is_err() {
+        if self
+            .sender
+            .try_send(FileMessage::Span(Box::new(span)))
+            .is_err()
+        {
             self.state.lost.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -85,10 +89,11 @@ impl FileTraces {
     /// Waits until everything so far is in the file, at most `patience`.
     pub(super) fn flush(&self, patience: Duration) -> bool {
         let (done, written) = sync_channel(1);
-        self.sender.try_send(Message::Flush(done)).is_ok() && written.recv_timeout(patience).is_ok()
+        self.sender.try_send(FileMessage::Flush(done)).is_ok()
+            && written.recv_timeout(patience).is_ok()
     }
 
-    /// Writes what is there and ends the thread.
+    /// Writes what is queued and ends the thread.
     pub(super) fn close(&self, patience: Duration) {
         self.state.stop.store(true, Ordering::Relaxed);
         if self.flush(patience)
@@ -113,12 +118,12 @@ impl FileTraces {
         let lost = self.state.lost.load(Ordering::Relaxed);
         match (broken, lost) {
             (Some(reason), _) => Some(format!(
-                "traces: {}: {reason}; the file is not whole, the run is",
+                "traces: {}: {reason}; the file is incomplete, the run is not affected",
                 self.path.display()
             )),
             (None, 0) => None,
             (None, lost) => Some(format!(
-                "traces: {}: {lost} span(s) came faster than they could be written and are missing",
+                "traces: {}: {lost} span(s) are missing because they arrived faster than they could be written",
                 self.path.display()
             )),
         }
@@ -155,8 +160,8 @@ fn append_whole_lines(path: &Path) -> std::io::Result<File> {
 fn write_all(
     mut file: File,
     resource: &ResourceAttributesWithSchema,
-    received: &Receiver<Message>,
-    state: &State,
+    received: &Receiver<FileMessage>,
+    state: &FileState,
 ) {
     let mut open: HashMap<TraceId, Vec<SpanData>> = HashMap::new();
     while let Ok(first) = received.recv() {
@@ -164,8 +169,8 @@ fn write_all(
         let mut waiting = Vec::new();
         for message in std::iter::once(first).chain(received.try_iter().take(QUEUE)) {
             match message {
-                Message::Flush(done) => waiting.push(done),
-                Message::Span(span) => {
+                FileMessage::Flush(done) => waiting.push(done),
+                FileMessage::Span(span) => {
                     let trace = span.span_context.trace_id();
                     let root = span.parent_span_id == SpanId::INVALID;
                     open.entry(trace).or_default().push(*span);

@@ -1,5 +1,5 @@
-//! Putting it together: what is asked for is installed for the process, the
-//! rest costs nothing.
+//! Installs the subscriber for the whole process, with only the layers that the
+//! options ask for.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -19,7 +19,7 @@ use tracing_subscriber::{Layer, Registry};
 
 use super::error::TelemetryError;
 use super::file::FileTraces;
-use super::log::{self, Installed, LogOptions};
+use super::log::{self, InstalledSubscriber, LogOptions};
 use super::otlp::{self, Otlp};
 use super::pipeline::Pipeline;
 use super::redact::Redactor;
@@ -41,7 +41,7 @@ pub(super) fn is_from_us(metadata: &Metadata<'_>) -> bool {
 }
 
 /// What leaves the process, and where to.
-pub struct Options {
+pub struct TelemetryOptions {
     /// `service.name`, unless `OTEL_RESOURCE_ATTRIBUTES` names one.
     pub service_name: Option<String>,
     /// Whether traces go to a file, which [`Telemetry::write_to`] names.
@@ -52,9 +52,9 @@ pub struct Options {
     pub content: bool,
     /// Log lines.
     pub log: LogOptions,
-    /// What must not leave.
+    /// Secrets that must not leave the process.
     pub secrets: Vec<SecretString>,
-    /// Told of trouble, each once.
+    /// Called with each problem, once.
     pub notice: Notice,
 }
 
@@ -67,18 +67,18 @@ pub struct Telemetry {
 }
 
 /// Installs what the options ask for, for the whole process and until its end.
-/// Nothing asked for, nothing installed: spans stay disabled.
+/// If they ask for nothing, nothing is installed and spans stay disabled.
 ///
 /// # Errors
 /// [`TelemetryError`] if the file cannot be written, the collector's variables
-/// cannot work, the log level is none, or something is installed already.
-pub fn install(options: Options) -> Result<Telemetry, TelemetryError> {
+/// cannot work, the log level does not exist, or a subscriber is already installed.
+pub fn install(options: TelemetryOptions) -> Result<Telemetry, TelemetryError> {
     let traced = options.file || options.collector.is_some();
     if !traced && options.log.format == LogFormat::Off {
         return Ok(Telemetry::default());
     }
     let redactor = Arc::new(Redactor::new(options.secrets));
-    let installed = Installed::default();
+    let installed = InstalledSubscriber::default();
     let log = log::layer(options.log, Arc::clone(&redactor), Arc::clone(&installed))?;
     let notice = options.notice;
     let mut telemetry = Telemetry::default();
@@ -129,7 +129,7 @@ pub fn install(options: Options) -> Result<Telemetry, TelemetryError> {
     Ok(telemetry)
 }
 
-/// Our own spans; of events only what went wrong within them (retries, say).
+/// Our own spans, and warnings and errors within them, such as retries.
 fn is_ours(metadata: &Metadata<'_>) -> bool {
     let least = if metadata.is_span() {
         Level::INFO
@@ -139,8 +139,8 @@ fn is_ours(metadata: &Metadata<'_>) -> bool {
     is_from_us(metadata) && *metadata.level() <= least
 }
 
-/// Who we are: our defaults, over them `OTEL_RESOURCE_ATTRIBUTES`, over that
-/// `OTEL_SERVICE_NAME`, as the specification orders them.
+/// Our defaults, overridden by `OTEL_RESOURCE_ATTRIBUTES` and then by
+/// `OTEL_SERVICE_NAME`, in the order of the specification.
 fn resource(service_name: Option<String>) -> Resource {
     let resource = Resource::builder_empty()
         .with_service_name(SERVICE)
@@ -173,8 +173,8 @@ impl Telemetry {
         }
     }
 
-    /// Delivers what is still here, for a few seconds at most. What was
-    /// recorded is in the file when this returns.
+    /// Delivers what is still queued, for a few seconds at most. All recorded
+    /// traces are in the file when this returns.
     pub async fn finish(self) {
         let Some(provider) = self.provider else {
             return;

@@ -1,5 +1,5 @@
-//! Reading the file of traces back, from where one left off: what delivers
-//! traces later (`convfinqa track sync`) goes through here.
+//! Reads the file of traces from a position on, for delivering traces later
+//! (`convfinqa track sync`).
 
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
 use std::path::Path;
@@ -31,9 +31,9 @@ impl TraceLine {
 pub struct TraceLines {
     /// Whole lines, in the order in which the traces ended.
     pub lines: Vec<TraceLine>,
-    /// Where to go on, in bytes; a line still being written begins there.
+    /// Where to continue, in bytes; a line still being written begins there.
     pub next: u64,
-    /// Whole lines that are no traces, and were passed over.
+    /// Whole lines that are not traces and were skipped.
     pub unreadable: usize,
 }
 

@@ -25,14 +25,14 @@ use super::install::{OURS, is_from_us};
 use super::redact::Redactor;
 use finqa_agents::telemetry::attributes;
 
-/// How log lines look (`--log`).
+/// The format of log lines (`--log`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LogFormat {
-    /// There are none.
+    /// No log lines.
     #[default]
     Off,
-    /// Time, level, where from, what, `key=value`.
+    /// Time, level, target, message, `key=value`.
     Text,
     /// One JSON object a line.
     Json,
@@ -61,15 +61,15 @@ const CONTEXT: &[&str] = &[
     attributes::TOOL,
 ];
 
-/// The subscriber, once it is installed: what knows the trace of a span.
-/// (`on_register_dispatch` would tell it, but not a layer in an `Option`.)
-pub(super) type Installed = Arc<OnceLock<WeakDispatch>>;
+/// The subscriber, once it is installed: it knows the trace of a span.
+/// (A layer in an `Option` does not get `on_register_dispatch`.)
+pub(super) type InstalledSubscriber = Arc<OnceLock<WeakDispatch>>;
 
 /// The layer that makes lines of events; `None` when there are to be no lines.
 pub(super) fn layer<S>(
     options: LogOptions,
     redactor: Arc<Redactor>,
-    installed: Installed,
+    installed: InstalledSubscriber,
 ) -> Result<Option<impl Layer<S>>, TelemetryError>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
@@ -117,7 +117,7 @@ impl io::Write for RedactingWriter {
     }
 }
 
-/// A bare level is this program's; its dependencies then tell warnings only.
+/// A bare level applies to this program; its dependencies then log warnings only.
 fn filter(level: &str) -> Result<EnvFilter, TelemetryError> {
     let level = level.trim();
     let directives = match level.parse::<LevelFilter>() {
@@ -128,7 +128,7 @@ fn filter(level: &str) -> Result<EnvFilter, TelemetryError> {
         }
         Err(_) => level.to_owned(),
     };
-    // A lone word that is no level would pass as the name of a target.
+    // `EnvFilter` would take a lone word as the name of a target.
     let reason = if !directives.contains(['=', ',']) && directives != "off" {
         "no such level".to_owned()
     } else {
@@ -143,13 +143,13 @@ fn filter(level: &str) -> Result<EnvFilter, TelemetryError> {
     })
 }
 
-/// Events by the user's filter; our spans always, for they say which question
+/// Events by the user's filter; our spans always, because they say which question
 /// an event belongs to.
 struct LogFilter(EnvFilter);
 
 /// The provider's client library logs whole bodies, replies and quoted prompts
-/// among them, at levels that are on by default. What goes wrong in a call is
-/// told by our own lines.
+/// among them, at levels that are on by default. Our own lines report what goes
+/// wrong in a call.
 const TELLS_CONTENT: &str = "async_openai";
 
 fn tells_content(metadata: &Metadata<'_>) -> bool {
@@ -186,7 +186,7 @@ impl<S> Filter<S> for LogFilter {
 struct LineFormat {
     event: Format<Json>,
     json: bool,
-    installed: Installed,
+    installed: InstalledSubscriber,
 }
 
 impl<S, N> FormatEvent<S, N> for LineFormat

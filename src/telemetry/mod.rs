@@ -1,12 +1,12 @@
-//! Traces and logs: what rooms below record on `tracing` spans, and how that
-//! leaves the process. Spans go to a file of the run and to an OpenTelemetry
-//! collector, log lines to where the caller says.
+//! Traces and logs: how what other modules record on `tracing` spans leaves the
+//! process. Spans go to a file of the run and to an OpenTelemetry collector, log
+//! lines to the caller's sink.
 //!
-//! Rooms make spans where things happen and name attributes by
-//! [`finqa_agents::telemetry::attributes`]; nothing is recorded, and nothing is formatted, unless the
-//! command line has installed a [`Telemetry`]. Prompts and replies are content
-//! and only recorded on request ([`finqa_agents::telemetry::set_content`]). Nothing here decides
-//! anything, and nothing here may fail or hold up a run.
+//! Modules create spans where things happen and take the names of attributes from
+//! [`finqa_agents::telemetry::attributes`]. Nothing is recorded or formatted unless
+//! the command line has installed a [`Telemetry`]. Prompts and replies are content
+//! and only recorded on request ([`finqa_agents::telemetry::set_content`]). Nothing
+//! here may fail or delay a run.
 
 mod error;
 mod file;
@@ -18,11 +18,11 @@ mod pipeline;
 mod redact;
 
 pub use error::TelemetryError;
-pub use install::{Options, Telemetry, install};
+pub use install::{Telemetry, TelemetryOptions, install};
 pub use lines::{TraceLine, TraceLines, read_lines};
 pub use log::{LineSink, LogFormat, LogOptions};
 pub use otlp::Otlp;
 pub use redact::Redactor;
 
-/// Told of trouble, in one line for the user.
+/// Called with a problem, in one line for the user.
 pub type Notice = std::sync::Arc<dyn Fn(&str) + Send + Sync>;

@@ -1,7 +1,7 @@
 //! Spans to a collector: OTLP/HTTP with protobuf, by OpenTelemetry's own
 //! exporter, which reads its endpoint, headers and limits from the standard
-//! variables. What is ours: the HTTP client, the runtime it runs on, and that
-//! trouble is said once instead of never.
+//! variables. Ours are the HTTP client, the runtime it runs on, and that a problem
+//! is reported once instead of never.
 
 use std::error::Error;
 use std::future::Future;
@@ -23,13 +23,13 @@ use super::error::TelemetryError;
 use finqa_core::error::innermost;
 use finqa_core::secrets::shown_address;
 
-/// Between two deliveries: short, so that a trace is seen while the run goes on.
+/// Between two deliveries: short, so that traces appear while the run is in progress.
 const INTERVAL: Duration = Duration::from_secs(2);
 
 /// A collector and the way to it.
 #[derive(Clone)]
 pub struct Otlp {
-    /// As told to the user; the exporter reads the variables itself.
+    /// As shown to the user; the exporter reads the variables itself.
     pub endpoint: String,
     /// Sends the requests.
     pub client: reqwest::Client,
@@ -39,17 +39,17 @@ pub struct Otlp {
     pub timeout: Duration,
 }
 
-/// Sends batches on the runtime, whatever thread asks.
+/// Sends batches on the runtime, whichever thread calls.
 #[derive(Debug)]
-struct OnRuntime {
+struct RuntimeClient {
     client: reqwest::Client,
     runtime: tokio::runtime::Handle,
     timeout: Duration,
-    /// What the last failed request met; the exporter keeps it to itself.
+    /// Why the last request failed, which the exporter does not report.
     trouble: Arc<Mutex<String>>,
 }
 
-impl OnRuntime {
+impl RuntimeClient {
     async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let request = reqwest::Request::try_from(request)?;
         let sent = self.client.execute(request);
@@ -70,7 +70,7 @@ impl OnRuntime {
     }
 }
 
-impl Clone for OnRuntime {
+impl Clone for RuntimeClient {
     fn clone(&self) -> Self {
         Self {
             client: self.client.clone(),
@@ -81,7 +81,7 @@ impl Clone for OnRuntime {
     }
 }
 
-impl HttpClient for OnRuntime {
+impl HttpClient for RuntimeClient {
     fn send_bytes<'a, 'b>(
         &'a self,
         request: Request<Bytes>,
@@ -120,8 +120,8 @@ fn root_cause(error: &(dyn Error + 'static)) -> String {
     cause.to_string()
 }
 
-/// The exporter, saying once what keeps it from delivering.
-struct Telling {
+/// Reports once why the exporter cannot deliver.
+struct NotifyingExporter {
     inner: SpanExporter,
     endpoint: String,
     trouble: Arc<Mutex<String>>,
@@ -129,13 +129,13 @@ struct Telling {
     notice: Notice,
 }
 
-impl std::fmt::Debug for Telling {
+impl std::fmt::Debug for NotifyingExporter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.inner.fmt(f)
     }
 }
 
-impl opentelemetry_sdk::trace::SpanExporter for Telling {
+impl opentelemetry_sdk::trace::SpanExporter for NotifyingExporter {
     async fn export(&self, batch: Vec<SpanData>) -> OTelSdkResult {
         let result = self.inner.export(batch).await;
         if let Err(error) = &result
@@ -149,7 +149,7 @@ impl opentelemetry_sdk::trace::SpanExporter for Telling {
                 known
             };
             (self.notice)(&format!(
-                "traces: {} takes none ({reason}); the run goes on without",
+                "traces: cannot deliver to {} ({reason}); the run continues without them",
                 self.endpoint
             ));
         }
@@ -172,7 +172,7 @@ impl opentelemetry_sdk::trace::SpanExporter for Telling {
 /// The queue to the collector and the thread behind it.
 pub(super) fn processor(otlp: Otlp, notice: Notice) -> Result<BatchSpanProcessor, TelemetryError> {
     let trouble = Arc::default();
-    let client = OnRuntime {
+    let client = RuntimeClient {
         client: otlp.client,
         runtime: otlp.runtime,
         timeout: otlp.timeout,
@@ -185,7 +185,7 @@ pub(super) fn processor(otlp: Otlp, notice: Notice) -> Result<BatchSpanProcessor
         .with_timeout(otlp.timeout)
         .build()
         .map_err(|error| TelemetryError::Exporter(error.to_string()))?;
-    let exporter = Telling {
+    let exporter = NotifyingExporter {
         inner,
         endpoint: shown_address(&otlp.endpoint),
         trouble,

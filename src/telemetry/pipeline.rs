@@ -1,5 +1,5 @@
-//! Where an ended span goes: cleaned of secrets once, then to the file and to
-//! the collector's queue. Neither makes the span's thread wait.
+//! Removes secrets from an ended span once and passes it to the file and to the
+//! collector's queue. Neither blocks the span's thread.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;

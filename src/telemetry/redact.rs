@@ -1,6 +1,6 @@
 //! Keeps secrets out of what leaves the process: the keys and tokens that the
 //! caller names, and whatever looks like one. Applied to every exported string,
-//! last, so that no room has to think of it.
+//! last, so that no other module has to consider it.
 
 use std::borrow::Cow;
 
@@ -29,7 +29,7 @@ impl Redactor {
     /// password in a URL.
     #[must_use]
     pub fn new(secrets: impl IntoIterator<Item = SecretString>) -> Self {
-        // A token is long: "bearer securities" are no secret.
+        // A token is long: "bearer securities" is not a secret.
         let shapes = r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{16,}|\b[Bb]earer\s+[A-Za-z0-9._~+/-]{20,}=*|://[^/\s:@]*:[^/\s@]+@";
         let escaped = |secret: &SecretString| {
             let json = serde_json::Value::from(secret.expose_secret()).to_string();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use convfinqa::dataset::{self, Case, Document, Kind, Record};
+use convfinqa::dataset::{self, Case, Document, Record, RecordKind};
 use finqa_core::number;
 use finqa_core::program::Program;
 use finqa_core::program::official::{Dialect, evaluate};
@@ -307,7 +307,10 @@ fn the_loader_takes_every_record_and_question() {
     let raw = records();
     let records = loaded();
     assert_eq!(records.len(), raw.len());
-    let doubles = records.iter().filter(|r| r.kind == Kind::Double).count();
+    let doubles = records
+        .iter()
+        .filter(|r| r.kind == RecordKind::Double)
+        .count();
     assert!(doubles >= 6, "{doubles} Doubles");
     for (record, raw) in records.iter().zip(&raw) {
         assert_eq!(record.document.id, id(raw));

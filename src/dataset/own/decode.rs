@@ -1,5 +1,5 @@
-//! Bytes to text: UTF-8, UTF-16 by its mark, else Windows-1252, and a clear
-//! word about files that are no text.
+//! Decodes text: UTF-8, UTF-16 with a byte order mark, else Windows-1252; files
+//! that are not text are refused by name.
 
 use std::io::Read;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub(super) fn file(path: &Path) -> Result<Decoded, OwnError> {
         .map_err(unreadable)?;
     if bytes.len() as u64 > LARGEST {
         let reason = format!(
-            "it has more than {} MB; a document of one page is expected",
+            "it is larger than {} MB; a document of one page is expected",
             LARGEST / (1024 * 1024)
         );
         return Err(not_text(path, &reason));
@@ -59,7 +59,7 @@ fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, OwnError> {
         let (text, broken) = encoding.decode_without_bom_handling(bytes.get(mark..).unwrap_or(&[]));
         if broken {
             let reason = format!(
-                "it begins as {} and is not; save it as UTF-8",
+                "it begins like {} but is not valid; save it as UTF-8",
                 encoding.name()
             );
             return Err(not_text(path, &reason));
@@ -80,7 +80,7 @@ fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, OwnError> {
     if text.contains('\0') {
         return Err(not_text(
             path,
-            "it holds zero bytes and is no text; save it as UTF-8",
+            "it contains zero bytes, so it is not text; save it as UTF-8",
         ));
     }
     Ok(Decoded {

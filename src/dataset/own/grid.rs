@@ -1,6 +1,6 @@
-//! Rows to a table with one header: titles set apart, a missing corner or
-//! header filled in, rows of different lengths refused where a comma inside a
-//! number could have split a cell.
+//! Builds a table with one header from rows: titles are set apart, a missing corner
+//! or header is filled in, and rows of different lengths are refused where a comma
+//! inside a number could have split a cell.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use finqa_core::text::single_spaced;
 use super::{Grid, OwnError};
 
 /// A row with the line it begins in.
-pub(super) type Line = (u64, Vec<String>);
+pub(super) type NumberedRow = (u64, Vec<String>);
 
 /// Reads separated values; without a separator, commas or semicolons,
 /// whichever splits the lines into more cells.
@@ -56,9 +56,9 @@ fn first_line_splits(text: &str) -> bool {
         .is_some_and(|line| line.matches(';').count() >= line.matches(',').count())
 }
 
-/// Makes a table of rows.
-pub(super) fn shape(path: &Path, lines: Vec<Line>) -> Result<Grid, OwnError> {
-    let mut lines: Vec<Line> = lines
+/// Builds a table from rows.
+pub(super) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, OwnError> {
+    let mut lines: Vec<NumberedRow> = lines
         .into_iter()
         .map(|(line, mut row)| {
             while row.last().is_some_and(String::is_empty) {

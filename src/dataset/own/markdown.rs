@@ -5,12 +5,12 @@ use std::path::Path;
 
 use finqa_core::text::single_spaced;
 
-use super::grid::{self, Line};
+use super::grid::{self, NumberedRow};
 use super::sentences::sentences;
 use super::{Grid, OwnError};
 
-/// A page in parts.
-pub(super) struct Page {
+/// The parts of a page.
+pub(super) struct MarkdownPage {
     pub(super) before: Vec<String>,
     pub(super) grid: Grid,
     pub(super) after: Vec<String>,
@@ -18,11 +18,11 @@ pub(super) struct Page {
 
 enum Block {
     Text(String),
-    Table(Vec<Line>),
+    Table(Vec<NumberedRow>),
 }
 
-/// Reads a page; one without a table has an empty one.
-pub(super) fn page(path: &Path, text: &str) -> Result<Page, OwnError> {
+/// Reads a page; without a table, it gets an empty one.
+pub(super) fn page(path: &Path, text: &str) -> Result<MarkdownPage, OwnError> {
     let blocks = blocks(text);
     let size = |block: &Block| match block {
         Block::Table(rows) => rows.iter().map(|(_, row)| row.len()).sum(),
@@ -30,7 +30,7 @@ pub(super) fn page(path: &Path, text: &str) -> Result<Page, OwnError> {
     };
     let largest = blocks.iter().map(size).max().filter(|size| *size > 0);
     let tables = blocks.iter().filter(|block| size(block) > 0).count();
-    let mut page = Page {
+    let mut page = MarkdownPage {
         before: Vec::new(),
         grid: Grid::default(),
         after: Vec::new(),
@@ -61,13 +61,13 @@ pub(super) fn page(path: &Path, text: &str) -> Result<Page, OwnError> {
     Ok(page)
 }
 
-/// The table of a file that is named for its table.
+/// The table of a file that was given as the table.
 pub(super) fn table_alone(path: &Path, text: &str) -> Result<Grid, OwnError> {
     let page = page(path, text)?;
     if page.grid.rows.is_empty() {
         return Err(OwnError::Nothing {
             path: path.to_owned(),
-            reason: "there is no Markdown table in it (rows of | cells | with a |---| line under the header)"
+            reason: "it contains no Markdown table (rows of | cells | with a |---| line under the header)"
                 .to_owned(),
         });
     }
@@ -146,7 +146,7 @@ fn cells(line: &str) -> Vec<String> {
 }
 
 /// A smaller table's rows: `Revenue: 2019 5; 2018 4.`
-fn row_sentences(rows: &[Line]) -> Vec<String> {
+fn row_sentences(rows: &[NumberedRow]) -> Vec<String> {
     let Some(((_, header), body)) = rows.split_first() else {
         return Vec::new();
     };

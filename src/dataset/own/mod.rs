@@ -1,8 +1,8 @@
-//! One's own document: a table from CSV, TSV or Markdown, and text beside it,
-//! as the page that questions are asked about.
+//! A user's own document: a table from CSV, TSV or Markdown, and its text, as the
+//! page that questions are asked about.
 //!
-//! What is read differently from how it stands in the file is told as a note;
-//! what could be read wrongly is an error. It reads no HTML, spreadsheet or PDF.
+//! A note reports what is read differently from the file; what could be misread
+//! is an error. It reads no HTML, spreadsheet or PDF.
 
 mod decode;
 mod grid;
@@ -15,7 +15,7 @@ use thiserror::Error;
 
 use super::Document;
 
-/// The largest file that is still taken for a page, in bytes.
+/// The largest file that is accepted as a page, in bytes.
 const LARGEST: u64 = 8 * 1024 * 1024;
 
 /// Why a document cannot be read.
@@ -30,7 +30,7 @@ pub enum OwnError {
         #[source]
         source: std::io::Error,
     },
-    /// The file is no text, or larger than a page.
+    /// The file is not text, or larger than a page.
     #[error("{path}: {reason}")]
     NotText {
         /// The file.
@@ -63,16 +63,16 @@ pub enum OwnError {
 pub struct OwnDocument {
     /// The page: its id and filename are the file's name.
     pub document: Document,
-    /// What was read differently from how it stands in the file, a line each.
+    /// What was read differently from the file, one line each.
     pub notes: Vec<String>,
 }
 
-/// What a table file, or the table of a Markdown file, comes to.
+/// The table of a table file or of a Markdown file.
 #[derive(Debug, Default, PartialEq)]
 struct Grid {
     /// Rows, the header first.
     rows: Vec<Vec<String>>,
-    /// Lines above the header that are no rows: titles, units.
+    /// Lines above the header that are not rows: titles, units.
     titles: Vec<String>,
     notes: Vec<String>,
 }
@@ -135,7 +135,7 @@ fn finish(path: &Path, document: Document, notes: Vec<String>) -> Result<OwnDocu
     if document.table.is_empty() && document.sentences().next().is_none() {
         return Err(OwnError::Nothing {
             path: path.to_owned(),
-            reason: "there is neither a table nor text in it".to_owned(),
+            reason: "it holds neither a table nor text".to_owned(),
         });
     }
     Ok(OwnDocument { document, notes })

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::output::terminal::rule_title;
 use crate::run::RunMeta;
 use crate::run::Summary;
-use crate::score::{Rates, Rule, Slice};
+use crate::score::{ConversationRate, Rule, RuleRates};
 use finqa_core::stats::LatencySummary;
 
 use super::figures::{Drawn, Histogram, Slices, percent};
@@ -235,7 +235,7 @@ fn anatomy(rows: &[Glance]) -> Vec<Part> {
     parts
 }
 
-fn lines(rates: &Rates) -> Vec<RuleLine> {
+fn lines(rates: &RuleRates) -> Vec<RuleLine> {
     rates
         .iter()
         .map(|(rule, rate)| RuleLine {
@@ -277,7 +277,7 @@ fn about(rule: Rule) -> &'static str {
 }
 
 fn conversation(card: &crate::score::ConversationCard) -> Conversation {
-    let turn = |slice: &Slice| Turn {
+    let turn = |slice: &ConversationRate| Turn {
         name: slice.name.clone(),
         rate: slice.rate.into(),
     };

@@ -1,6 +1,6 @@
 //! Misses by cause, as tables.
 
-use crate::analysis::{Analysis, Cause, Miss};
+use crate::analysis::{Cause, Miss, MissAnalysis};
 use finqa_core::text::one_line;
 
 use super::look::{Look, harmless};
@@ -12,7 +12,7 @@ const SHOWN: usize = 40;
 /// The analysis as tables for a terminal of 80 columns and more, with this
 /// many examples of each cause.
 #[must_use]
-pub fn analysis_tables(analysis: &Analysis, examples: usize, look: Look) -> String {
+pub fn analysis_tables(analysis: &MissAnalysis, examples: usize, look: Look) -> String {
     let rule = rule_title(analysis.rule);
     let by = match &analysis.dataset {
         Some(dataset) => format!("with the records of {dataset}"),
@@ -40,7 +40,7 @@ pub fn analysis_tables(analysis: &Analysis, examples: usize, look: Look) -> Stri
     parts.join("\n")
 }
 
-fn causes(analysis: &Analysis, look: Look) -> String {
+fn causes(analysis: &MissAnalysis, look: Look) -> String {
     let mut table = look.table(&["cause", "misses", "% of misses", "fits besides"]);
     for count in &analysis.causes {
         let mut also: Vec<(Cause, usize)> = Vec::new();
@@ -73,7 +73,7 @@ pub(super) fn title(cause: Cause) -> String {
     cause.name().replace('_', " ")
 }
 
-fn shown(analysis: &Analysis, cause: Cause, examples: usize, look: Look) -> Option<String> {
+fn shown(analysis: &MissAnalysis, cause: Cause, examples: usize, look: Look) -> Option<String> {
     let misses: Vec<&Miss> = analysis
         .misses
         .iter()
@@ -118,7 +118,7 @@ fn indented(text: &str) -> String {
     lines.join("\n")
 }
 
-fn blind(analysis: &Analysis, look: Look) -> Vec<String> {
+fn blind(analysis: &MissAnalysis, look: Look) -> Vec<String> {
     let lines = analysis.not_looked_for.iter().map(|blind| {
         let causes: Vec<String> = blind.causes.iter().map(|cause| title(*cause)).collect();
         let hint = match analysis.dataset {

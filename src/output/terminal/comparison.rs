@@ -2,7 +2,7 @@
 
 use comfy_table::Cell;
 
-use crate::analysis::{Amounts, Comparison, Flip, Paired, RuleComparison, Side};
+use crate::analysis::{Amounts, Comparison, Flip, RuleComparison, RunSide, WhichRun};
 use finqa_core::stats::Interval;
 
 use super::analysis::title;
@@ -15,7 +15,7 @@ const FLIPS: usize = 20;
 /// The comparison as tables for a terminal of 80 columns and more.
 #[must_use]
 pub fn comparison_tables(comparison: &Comparison, look: Look) -> String {
-    let side = |name: &str, side: &Side| {
+    let side = |name: &str, side: &RunSide| {
         let left_out = match side.left_out {
             0 => String::new(),
             n => format!(", {n} left out: the other does not have them"),
@@ -41,8 +41,8 @@ pub fn comparison_tables(comparison: &Comparison, look: Look) -> String {
     parts.push(rules(comparison, look));
     parts.extend(causes(comparison, look));
     parts.extend(spending(comparison, look));
-    parts.push(flips(comparison, Paired::A, look));
-    parts.push(flips(comparison, Paired::B, look));
+    parts.push(flips(comparison, WhichRun::A, look));
+    parts.push(flips(comparison, WhichRun::B, look));
     parts.join("\n")
 }
 
@@ -191,15 +191,15 @@ fn spending(comparison: &Comparison, look: Look) -> Option<String> {
     Some(table.to_string())
 }
 
-fn flips(comparison: &Comparison, right: Paired, look: Look) -> String {
+fn flips(comparison: &Comparison, right: WhichRun, look: Look) -> String {
     let flips: Vec<&Flip> = comparison
         .flips
         .iter()
         .filter(|flip| flip.right == right)
         .collect();
     let name = match right {
-        Paired::A => "A",
-        Paired::B => "B",
+        WhichRun::A => "A",
+        WhichRun::B => "B",
     };
     let rule = rule_title(comparison.rule);
     if flips.is_empty() {

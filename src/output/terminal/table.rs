@@ -3,7 +3,7 @@
 use comfy_table::{Attribute, Cell, CellAlignment, Table};
 
 use crate::run::Summary;
-use crate::score::{ConversationCard, Rates, Rule, Scorecard};
+use crate::score::{ConversationCard, Rule, RuleRates, Scorecard};
 use finqa_agents::models::NodeUsage;
 use finqa_core::stats::Rate;
 
@@ -103,7 +103,7 @@ pub fn rule_title(rule: Rule) -> &'static str {
 }
 
 /// NM is never quoted without what a constant answer gets.
-fn floor_of(rule: Rule, rates: &Rates) -> String {
+fn floor_of(rule: Rule, rates: &RuleRates) -> String {
     match (rule, rates.floor()) {
         (Rule::NumericalMatch, Some(floor)) => format!("floor {:.1} %", 100.0 * floor.rate),
         _ => String::new(),

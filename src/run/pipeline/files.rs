@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::analysis::{Answered, Answers, analyze};
+use crate::analysis::{AnsweredQuestion, Answers, analyze};
 use crate::dataset::{Dataset, Outcome};
 use crate::output::report::{Causes, Pages, Report, causes_of};
 use crate::output::{self, CsvFile, OutputError, Transcripts};
@@ -117,7 +117,7 @@ fn read<'p>(
     journal.for_each_row(|row| {
         each(&row);
         tally.add(&row);
-        answers.push(Answered::of(&row));
+        answers.push(AnsweredQuestion::of(&row));
         report.add(&row);
     })?;
     let summary = tally.finish(journal)?;
@@ -130,7 +130,12 @@ fn read<'p>(
 
 /// Why answers are wrong, as `analyze` finds it. A run without answers has no
 /// causes, which is no reason to go without its report.
-fn causes(path: &Path, run: &RunMeta, answers: Vec<Answered>, dataset: Option<&Dataset>) -> Causes {
+fn causes(
+    path: &Path,
+    run: &RunMeta,
+    answers: Vec<AnsweredQuestion>,
+    dataset: Option<&Dataset>,
+) -> Causes {
     let Ok(answers) = Answers::of_rows(path, run, answers, dataset) else {
         return Causes::new();
     };

@@ -1,10 +1,10 @@
 use super::*;
 use finqa_core::number::Value;
 
-fn judge(gold: &str, prediction: &str, question: &str) -> Verdict {
-    let context = Context {
+fn judge(gold: &str, prediction: &str, question: &str) -> FeVerdict {
+    let context = FeContext {
         question,
-        ..Context::default()
+        ..FeContext::default()
     };
     financial_equivalence(
         &Quantity::parse(gold),
@@ -68,9 +68,9 @@ fn a_percent_needs_a_cue() {
     assert!(accepted("what is that in %?"));
     assert!(!accepted("what came from operations, in corporate terms?"));
     let with = |program| {
-        let context = Context {
+        let context = FeContext {
             gold_program: Some(program),
-            ..Context::default()
+            ..FeContext::default()
         };
         let gold = Quantity::of(&Value::Number(0.14136));
         financial_equivalence(&gold, &Quantity::parse("14.136"), &context).accepted
@@ -98,9 +98,9 @@ fn diagnostics_say_what_would_have_been_right() {
             "{gold} {prediction}"
         );
     }
-    let context = Context {
+    let context = FeContext {
         gold_program: Some("subtract(966, 1135), divide(#0, 1135)"),
-        ..Context::default()
+        ..FeContext::default()
     };
     let verdict = financial_equivalence(
         &Quantity::parse("-14.9%"),

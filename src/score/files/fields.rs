@@ -2,7 +2,7 @@
 
 /// A field of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) enum Field {
+pub(super) enum PredictionField {
     Id,
     Part,
     Question,
@@ -22,7 +22,7 @@ pub(super) enum Field {
     Cost,
 }
 
-impl Field {
+impl PredictionField {
     /// The field of a column or key, if it is one we read.
     pub fn of(name: &str) -> Option<Self> {
         Some(match name.trim() {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::dataset::{Case, Dataset, Gold, Kind, Outcome, QuestionKey, Record};
+use crate::dataset::{Case, Dataset, Gold, Outcome, QuestionKey, Record, RecordKind};
 use crate::score::{Item, ScoreError, ScoredRow, same_gold};
 use finqa_core::number::Value;
 
@@ -38,11 +38,11 @@ pub fn rescore(
 }
 
 /// A dataset's question, and the record it belongs to.
-type Found<'d> = (&'d Record, &'d Case);
+type KnownCase<'d> = (&'d Record, &'d Case);
 /// A row, its part, and its question in the dataset.
-type Keyed<'d> = (PredictionRow, String, Option<Found<'d>>);
+type KeyedPrediction<'d> = (PredictionRow, String, Option<KnownCase<'d>>);
 
-fn refuse_duplicates(keyed: &[Keyed<'_>]) -> Result<(), ScoreError> {
+fn refuse_duplicates(keyed: &[KeyedPrediction<'_>]) -> Result<(), ScoreError> {
     let mut seen: HashMap<(&str, &str, Option<&str>), usize> = HashMap::new();
     for (row, part, _) in keyed {
         let key = (row.id.as_str(), part.as_str(), row.epoch.as_deref());
@@ -60,7 +60,7 @@ fn refuse_duplicates(keyed: &[Keyed<'_>]) -> Result<(), ScoreError> {
 
 /// Without a dataset a row that does not say its part is its record's next
 /// one: `qa`, or `qa_0` and `qa_1` of a record that stands twice.
-fn with_parts(rows: Vec<PredictionRow>) -> Vec<Keyed<'static>> {
+fn with_parts(rows: Vec<PredictionRow>) -> Vec<KeyedPrediction<'static>> {
     let mut total: HashMap<String, usize> = HashMap::new();
     for row in &rows {
         *total.entry(row.id.clone()).or_default() += 1;
@@ -91,7 +91,10 @@ fn with_parts(rows: Vec<PredictionRow>) -> Vec<Keyed<'static>> {
         .collect()
 }
 
-fn with_cases(rows: Vec<PredictionRow>, dataset: &Dataset) -> Result<Vec<Keyed<'_>>, ScoreError> {
+fn with_cases(
+    rows: Vec<PredictionRow>,
+    dataset: &Dataset,
+) -> Result<Vec<KeyedPrediction<'_>>, ScoreError> {
     let records: HashMap<&str, &Record> = dataset
         .records
         .iter()
@@ -210,7 +213,7 @@ fn normalised(question: &str) -> String {
     words.join(" ").trim_end_matches(['?', ' ']).to_owned()
 }
 
-fn item(row: PredictionRow, part: String, found: Option<Found<'_>>) -> Item {
+fn item(row: PredictionRow, part: String, found: Option<KnownCase<'_>>) -> Item {
     let is_turn = part.parse::<usize>().is_ok();
     let own = Gold {
         answer: row.ground_truth.clone().filter(|_| !is_turn),
@@ -267,10 +270,10 @@ fn item(row: PredictionRow, part: String, found: Option<Found<'_>>) -> Item {
     }
 }
 
-fn kind_of(id: &str) -> Option<Kind> {
+fn kind_of(id: &str) -> Option<RecordKind> {
     match id {
-        _ if id.starts_with("Single_") => Some(Kind::Single),
-        _ if id.starts_with("Double_") => Some(Kind::Double),
+        _ if id.starts_with("Single_") => Some(RecordKind::Single),
+        _ if id.starts_with("Double_") => Some(RecordKind::Double),
         _ => None,
     }
 }

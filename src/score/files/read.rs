@@ -11,7 +11,7 @@ use finqa_core::files;
 use finqa_core::number::{Value, python_float};
 
 use super::cell::text_of;
-use super::fields::Field;
+use super::fields::PredictionField;
 
 /// One prediction as a file holds it. What a file does not say is `None`.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,7 +62,7 @@ pub fn read_predictions(path: &Path) -> Result<Vec<PredictionRow>, ScoreError> {
         path: path.to_owned(),
         source,
     })?;
-    let file = File {
+    let file = PredictionFile {
         path,
         text: &utf8(path, &bytes)?,
     };
@@ -100,16 +100,16 @@ fn utf8(path: &Path, bytes: &[u8]) -> Result<String, ScoreError> {
     }
 }
 
-struct File<'f> {
+struct PredictionFile<'f> {
     path: &'f Path,
     text: &'f str,
 }
 
 /// The fields of one row, as text.
-type Cells = BTreeMap<Field, String>;
-type Object = serde_json::Map<String, serde_json::Value>;
+type FieldCells = BTreeMap<PredictionField, String>;
+type JsonObject = serde_json::Map<String, serde_json::Value>;
 
-impl File<'_> {
+impl PredictionFile<'_> {
     fn csv(&self) -> Result<Vec<PredictionRow>, ScoreError> {
         let malformed = |line: usize, source| ScoreError::Csv {
             path: self.path.to_owned(),
@@ -118,13 +118,13 @@ impl File<'_> {
         };
         let mut reader = csv::Reader::from_reader(self.text.as_bytes());
         let header = reader.headers().map_err(|e| malformed(1, e))?.clone();
-        let fields: Vec<Option<Field>> = header.iter().map(Field::of).collect();
+        let fields: Vec<Option<PredictionField>> = header.iter().map(PredictionField::of).collect();
         self.refuse_twice(1, header.iter())?;
-        self.need(&fields, Field::Id, "id|record_id", &header)?;
-        let answers = fields.contains(&Some(Field::Answer));
+        self.need(&fields, PredictionField::Id, "id|record_id", &header)?;
+        let answers = fields.contains(&Some(PredictionField::Answer));
         if !answers {
             let names = "prediction|predicted_answer|answer";
-            self.need(&fields, Field::Prediction, names, &header)?;
+            self.need(&fields, PredictionField::Prediction, names, &header)?;
         }
         let mut rows = Vec::new();
         let mut record = csv::StringRecord::new();
@@ -150,9 +150,9 @@ impl File<'_> {
         line: usize,
         names: impl Iterator<Item = &'a str>,
     ) -> Result<(), ScoreError> {
-        let mut seen: BTreeMap<Field, &str> = BTreeMap::new();
+        let mut seen: BTreeMap<PredictionField, &str> = BTreeMap::new();
         for name in names {
-            let Some(field) = Field::of(name) else {
+            let Some(field) = PredictionField::of(name) else {
                 continue;
             };
             if let Some(first) = seen.insert(field, name) {
@@ -169,8 +169,8 @@ impl File<'_> {
 
     fn need(
         &self,
-        fields: &[Option<Field>],
-        field: Field,
+        fields: &[Option<PredictionField>],
+        field: PredictionField,
         column: &'static str,
         header: &csv::StringRecord,
     ) -> Result<(), ScoreError> {
@@ -203,7 +203,7 @@ impl File<'_> {
 
     /// The lines of an array are its entries.
     fn json_array(&self) -> Result<Vec<PredictionRow>, ScoreError> {
-        let objects: Vec<Object> =
+        let objects: Vec<JsonObject> =
             serde_json::from_str(self.text).map_err(|e| self.not_json(e.line(), e))?;
         let rows = objects.iter().enumerate();
         rows.map(|(at, object)| self.json_row(at + 1, object))
@@ -218,21 +218,25 @@ impl File<'_> {
         }
     }
 
-    fn json_row(&self, line: usize, object: &Object) -> Result<PredictionRow, ScoreError> {
+    fn json_row(&self, line: usize, object: &JsonObject) -> Result<PredictionRow, ScoreError> {
         let found = || object.keys().cloned().collect::<Vec<_>>().join(", ");
         let held = object.iter().filter(|(_, value)| !value.is_null());
         self.refuse_twice(line, held.map(|(key, _)| key.as_str()))?;
-        let cells: Cells = object
+        let cells: FieldCells = object
             .iter()
-            .filter_map(|(key, value)| Some((Field::of(key)?, plain_text(value)?)))
+            .filter_map(|(key, value)| Some((PredictionField::of(key)?, plain_text(value)?)))
             .collect();
-        if !cells.contains_key(&Field::Id) {
+        if !cells.contains_key(&PredictionField::Id) {
             return Err(self.missing("id|record_id", found()));
         }
         let is_answer = |key: &String| {
             matches!(
-                Field::of(key),
-                Some(Field::Prediction | Field::Answer | Field::Program)
+                PredictionField::of(key),
+                Some(
+                    PredictionField::Prediction
+                        | PredictionField::Answer
+                        | PredictionField::Program
+                )
             )
         };
         if !object.keys().any(is_answer) {
@@ -241,7 +245,7 @@ impl File<'_> {
         self.row(line, cells)
     }
 
-    fn row(&self, line: usize, mut cells: Cells) -> Result<PredictionRow, ScoreError> {
+    fn row(&self, line: usize, mut cells: FieldCells) -> Result<PredictionRow, ScoreError> {
         let bad = |column, text: &str, expected| ScoreError::BadField {
             path: self.path.to_owned(),
             line,
@@ -250,8 +254,8 @@ impl File<'_> {
             expected,
         };
         let mut take = |field| cells.remove(&field).filter(|text| !text.trim().is_empty());
-        let id = take(Field::Id).ok_or_else(|| bad("id", "", "a record id"))?;
-        let outcome = take(Field::Outcome)
+        let id = take(PredictionField::Id).ok_or_else(|| bad("id", "", "a record id"))?;
+        let outcome = take(PredictionField::Outcome)
             .map(|text| {
                 let known = Outcome::ALL.into_iter().find(|o| o.name() == text.trim());
                 known.ok_or_else(|| bad("outcome", &text, "a known outcome"))
@@ -267,15 +271,15 @@ impl File<'_> {
                 })
                 .transpose()
         };
-        let milliseconds = seconds(Field::LatencyMilliseconds, "latency_ms", 1e3)?;
-        let latency = seconds(Field::LatencySeconds, "latency", 1.0)?.or(milliseconds);
-        let rounds = take(Field::Rounds)
+        let milliseconds = seconds(PredictionField::LatencyMilliseconds, "latency_ms", 1e3)?;
+        let latency = seconds(PredictionField::LatencySeconds, "latency", 1.0)?.or(milliseconds);
+        let rounds = take(PredictionField::Rounds)
             .map(|text| {
                 let rounds = whole(&text).parse();
                 rounds.map_err(|_| bad("rounds", &text, "a whole number"))
             })
             .transpose()?;
-        let cost = take(Field::Cost)
+        let cost = take(PredictionField::Cost)
             .map(|text| {
                 let text = text.trim();
                 // Data frames write small amounts as `1e-05`.
@@ -283,25 +287,25 @@ impl File<'_> {
                 cost.map_err(|_| bad("cost_usd", text, "an amount"))
             })
             .transpose()?;
-        let answer = take(Field::Answer);
+        let answer = take(PredictionField::Answer);
         Ok(PredictionRow {
             line,
             id: id.trim().to_owned(),
-            part: take(Field::Part).map(|part| whole(&part)),
-            question: take(Field::Question).unwrap_or_default(),
-            ground_truth: take(Field::GroundTruth),
-            prediction: take(Field::Prediction)
+            part: take(PredictionField::Part).map(|part| whole(&part)),
+            question: take(PredictionField::Question).unwrap_or_default(),
+            ground_truth: take(PredictionField::GroundTruth),
+            prediction: take(PredictionField::Prediction)
                 .or_else(|| answer.clone())
                 .unwrap_or_default(),
             answer,
-            value: take(Field::Value).map(value_of),
-            program: take(Field::Program),
-            gold_program: take(Field::GoldProgram),
-            exe_ans: take(Field::ExeAns).map(value_of),
+            value: take(PredictionField::Value).map(value_of),
+            program: take(PredictionField::Program),
+            gold_program: take(PredictionField::GoldProgram),
+            exe_ans: take(PredictionField::ExeAns).map(value_of),
             outcome,
             latency,
-            filename: take(Field::Filename),
-            epoch: take(Field::Epoch).map(|epoch| whole(&epoch)),
+            filename: take(PredictionField::Filename),
+            epoch: take(PredictionField::Epoch).map(|epoch| whole(&epoch)),
             rounds,
             cost,
         })

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use convfinqa::dataset::{Kind, Source, from_str, load, load_sound, sample};
+use convfinqa::dataset::{RecordKind, Source, from_str, load, load_sound, sample};
 use finqa_core::number::Value;
 use rstest::rstest;
 use serde_json::{Value as Json, json};
@@ -13,7 +13,7 @@ use super::{complaint, parse, record};
 fn a_record_loads_with_its_gold_beside_it() {
     let dataset = parse(&json!([record("Single_ZED/2001/page_1.pdf-1")])).unwrap();
     let only = &dataset.records[0];
-    assert_eq!(only.kind, Kind::Single);
+    assert_eq!(only.kind, RecordKind::Single);
     let case = &only.questions[0];
     assert_eq!(case.question.text, "what were sales?");
     assert_eq!(case.question.key.part, "qa");
@@ -62,7 +62,7 @@ fn types_may_vary_and_unknown_fields_and_nulls_are_no_matter() {
     );
     let dataset = parse(&json!([odd])).unwrap();
     let only = &dataset.records[0];
-    assert_eq!(only.kind, Kind::Double);
+    assert_eq!(only.kind, RecordKind::Double);
     assert_eq!(only.document.filename, "ZED/2001/page_1.pdf");
     assert_eq!(only.document.table, [["", "2001"], ["sales", ""]]);
     let [first, second] = &only.questions[..] else {
@@ -222,7 +222,7 @@ fn an_id_that_stands_twice_is_refused() {
     );
     let line = complaint(parse(&json!([turn("Single_A", 1), turn("Single_A", 1)])));
     assert!(
-        line.contains("turn 1 of this conversation is there twice"),
+        line.contains("turn 1 of this conversation appears twice"),
         "{line}"
     );
 }

@@ -140,5 +140,5 @@ fn what_cannot_be_selected_is_a_usage_error(#[case] selection: Selection, #[case
 #[case("-1..3")]
 fn what_is_no_range_is_said(#[case] text: &str) {
     let line = complaint(text.parse::<RecordRange>());
-    assert!(line.contains(&format!("`{text}` is no range")), "{line}");
+    assert!(line.contains(&format!("`{text}` is not a range")), "{line}");
 }

@@ -361,8 +361,10 @@ fn conversations_count_what_follows_what() {
     assert_eq!(of(card.right_after_right), Some((0, 1)));
     assert_eq!(of(card.right_after_wrong), Some((1, 2)));
     assert_eq!((card.errors, card.errors_after_an_error), (2, 1));
-    let slices = |slices: &[convfinqa::score::Slice]| {
-        let text = |s: &convfinqa::score::Slice| format!("{} {}/{}", s.name, s.rate.hits, s.rate.n);
+    let slices = |slices: &[convfinqa::score::ConversationRate]| {
+        let text = |s: &convfinqa::score::ConversationRate| {
+            format!("{} {}/{}", s.name, s.rate.hits, s.rate.n)
+        };
         slices.iter().map(text).collect::<Vec<_>>().join(", ")
     };
     assert_eq!(slices(&card.by_turn), "0 3/3, 1 0/1, 2 1/2, 3 1/1");

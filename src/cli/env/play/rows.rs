@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::dataset::{Document, Gold, Kind, Question};
+use crate::dataset::{Document, Gold, Question, RecordKind};
 use crate::env_data::question_key;
 use crate::output::{OutputError, write_rows};
 use crate::play::{Ending, Played};
@@ -71,9 +71,9 @@ fn row(at: usize, played: &Played, known: Option<&(usize, &EnvQuestion)>) -> Opt
         turns: None,
         filename: document.filename.clone(),
         kind: if key.id.starts_with("Double_") {
-            Kind::Double
+            RecordKind::Double
         } else {
-            Kind::Single
+            RecordKind::Single
         },
         key,
         question: question.text.clone(),

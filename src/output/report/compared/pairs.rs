@@ -5,7 +5,7 @@ use std::io;
 use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 
-use crate::analysis::{Answered, Answers, Comparison, Matched, Miss};
+use crate::analysis::{AnsweredQuestion, Answers, Comparison, MatchedQuestion, Miss};
 use crate::dataset::Outcome;
 use crate::output::csv::name;
 use crate::score::Effort;
@@ -40,8 +40,8 @@ pub(super) fn way(marks: (bool, bool)) -> &'static str {
 
 /// A pair at a glance.
 pub(super) struct PairGlance<'a> {
-    pub(super) matched: &'a Matched,
-    pub(super) sides: [&'a Answered; 2],
+    pub(super) matched: &'a MatchedQuestion,
+    pub(super) sides: [&'a AnsweredQuestion; 2],
     /// By the rule in use; `None` without gold.
     pub(super) marks: [Option<bool>; 2],
     /// By facet, in the order of [`FACETS`].
@@ -74,7 +74,7 @@ pub(super) fn glances<'a>(
     answers: [&'a Answers; 2],
 ) -> Vec<PairGlance<'a>> {
     let [a, b] = answers;
-    let pair = |matched: &'a Matched| {
+    let pair = |matched: &'a MatchedQuestion| {
         let [at_a, at_b] = matched.at;
         let sides = [a.rows.get(at_a)?, b.rows.get(at_b)?];
         let marks = sides.map(|side| comparison.rule.mark(&side.row));
@@ -275,7 +275,7 @@ impl<'a> Line<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn of(answered: &'a Answered, program: Worked, miss: Option<&'a Miss>) -> Self {
+    fn of(answered: &'a AnsweredQuestion, program: Worked, miss: Option<&'a Miss>) -> Self {
         let item = &answered.row.item;
         let printed = if item.answer.is_empty() {
             &item.prediction

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::analysis::{Amounts, Answered, Comparison, Origin, RuleComparison};
+use crate::analysis::{Amounts, AnsweredQuestion, AnswersOrigin, Comparison, RuleComparison};
 use crate::output::terminal::{p_value, rule_title, span};
 use finqa_core::stats::{Interval, bootstrap_difference, percentile};
 
@@ -141,7 +141,7 @@ impl<'a> View<'a> {
         let [a, b] = page.answers;
         let [link_a, link_b] = links;
         let side =
-            |letter, answers: &crate::analysis::Answers, side: &crate::analysis::Side, link| {
+            |letter, answers: &crate::analysis::Answers, side: &crate::analysis::RunSide, link| {
                 let hits = chosen.map_or(0, |rule| match letter {
                     "A" => rule.both + rule.only_a,
                     _ => rule.both + rule.only_b,
@@ -195,7 +195,7 @@ impl<'a> View<'a> {
 /// A run by its model and the start of its id, a file by its name.
 fn name(answers: &crate::analysis::Answers) -> String {
     match (&answers.origin, &answers.model) {
-        (Origin::Run(id), Some(model)) => {
+        (AnswersOrigin::Run(id), Some(model)) => {
             // The end of an id tells runs of one minute apart.
             let short = id.rsplit('-').next().unwrap_or(id);
             format!("{model} ({})", short.get(..6).unwrap_or(short))
@@ -321,7 +321,7 @@ fn causes(comparison: &Comparison) -> Vec<CauseLine> {
 
 fn spending(comparison: &Comparison, glances: &[PairGlance<'_>]) -> Vec<SpendLine> {
     let spending = &comparison.spending;
-    let line = |name, amounts: Option<Amounts>, of: &dyn Fn(&Answered) -> Option<f64>| {
+    let line = |name, amounts: Option<Amounts>, of: &dyn Fn(&AnsweredQuestion) -> Option<f64>| {
         let amounts = amounts?;
         let known = glances.iter().filter_map(|glance| {
             let [a, b] = glance.sides;
@@ -347,8 +347,8 @@ fn spending(comparison: &Comparison, glances: &[PairGlance<'_>]) -> Vec<SpendLin
         })
     };
     #[allow(clippy::cast_precision_loss, reason = "a few rounds")]
-    let rounds = |answered: &Answered| answered.rounds.map(|n| n as f64);
-    let cost = |answered: &Answered| {
+    let rounds = |answered: &AnsweredQuestion| answered.rounds.map(|n| n as f64);
+    let cost = |answered: &AnsweredQuestion| {
         let cost = answered.cost.as_ref();
         cost.and_then(rust_decimal::prelude::ToPrimitive::to_f64)
     };
