@@ -394,7 +394,7 @@ impl<'s> Search<'s> {
                     .replace("{b}", &place.value.to_string());
                 Some(CauseFound::new(
                     Cause::Operator,
-                    format!("{form} ({} beside it)", place.id),
+                    format!("{form} ({} next to it)", place.id),
                 ))
             })
         })

@@ -14,19 +14,19 @@ use super::{Exit, stdout};
 /// Arguments of `analyze`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// A CSV or JSONL of answers, or a run: its folder, id or the start of its id, or `last`
+    /// CSV or JSONL file of answers, or a run: its folder, its id, the start of its id, or `last`
     #[arg(default_value = "output/output.csv")]
     file: PathBuf,
-    /// Where the runs are
+    /// Folder with the runs
     #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
     output: PathBuf,
-    /// The records that were asked: gold programs and pages (a file, or `sample`)
+    /// Records that the questions are from, for gold programs and pages (a file, or `sample`)
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,
-    /// The rule that says what a miss is
+    /// Rule that decides what a miss is
     #[arg(long, value_name = "RULE", default_value = "fe")]
     rule: RuleName,
-    /// Misses shown of each cause; 0 for none
+    /// Number of misses to show for each cause
     #[arg(long, value_name = "N", default_value_t = 3)]
     examples: usize,
     /// Write every miss with its cause to this file
@@ -76,7 +76,7 @@ pub(super) fn without_records(reason: &str) {
 pub enum RuleName {
     /// Financial equivalence
     Fe,
-    /// Numeric match, the reference's ±0.5
+    /// Numeric match, the LangGraph baseline's ±0.5
     Nm,
     /// Exact match
     Em,

@@ -181,14 +181,14 @@ pub struct RunArgs {
     /// The MLflow experiment [default: MLFLOW_EXPERIMENT_NAME, else financial_qa]
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     pub experiment: Option<String>,
-    /// Write traces.jsonl beside the journal [default: auto, when traces are also sent somewhere]
+    /// Write traces.jsonl next to the journal [default: auto, when traces are also sent somewhere]
     #[arg(long, value_name = "WHEN", value_parser = ["auto", "on", "off"], help_heading = "Logs and traces")]
     pub traces: Option<String>,
-    /// Also write the programs in the form of the leaderboard
+    /// Also write the programs in the format of the leaderboard
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     #[serde(skip)]
     pub export_predictions: Option<PathBuf>,
-    /// Continue an unfinished run with its own settings: the last one, or the one named
+    /// Continue an unfinished run with its own settings: the last one, or the given one
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last", help_heading = "Output")]
     #[serde(skip)]
     pub resume: Option<String>,
@@ -200,7 +200,7 @@ pub struct RunArgs {
     #[arg(long, help_heading = "Output")]
     #[serde(skip)]
     pub json: bool,
-    /// Print nothing but errors and what was asked for
+    /// Print only errors and the requested output
     #[arg(long, short = 'q', help_heading = "Output")]
     #[serde(skip)]
     pub quiet: bool,

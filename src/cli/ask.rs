@@ -22,13 +22,12 @@ use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry};
 /// Arguments of `ask`.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Without a question it asks for one after the other: each line of stdin is a \
-question that may refer to the ones before it; the end of input ends it."
+    after_help = "Without a question, each line of stdin is a question, which may refer to earlier ones."
 )]
 pub struct Args {
-    /// The document: a Markdown, text, CSV or TSV file; left out beside --table or --text
+    /// The document: a Markdown, text, CSV or TSV file; omitted with --table or --text
     file: Option<String>,
-    /// The question, in quotes; left out, stdin is asked for questions
+    /// The question, in quotes; if omitted, questions are read from stdin
     question: Option<String>,
     /// The document's table: CSV, TSV or Markdown
     #[arg(long, value_name = "FILE")]
@@ -39,7 +38,7 @@ pub struct Args {
     /// Print each answer as a line of JSON
     #[arg(long, help_heading = "Output")]
     json: bool,
-    /// Print nothing but answers and errors
+    /// Print only answers and errors
     #[arg(long, short = 'q', help_heading = "Output")]
     quiet: bool,
     #[command(flatten)]
@@ -122,7 +121,7 @@ fn document(args: &Args) -> anyhow::Result<(OwnDocument, Option<String>)> {
         )
         .into()),
         (true, Some(_), Some(_)) => Err(usage(
-            "a FILE beside --table or --text: name the document in one way, and put the question in quotes",
+            "FILE cannot be combined with --table or --text: name the document in one way, and put the question in quotes",
         )
         .into()),
         // The first word is the question then.

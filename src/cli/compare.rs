@@ -14,27 +14,27 @@ use super::{Exit, stdout};
 /// Arguments of `compare`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The first: a CSV or JSONL of answers, or a run: its folder, id or the start of its id, or
-    /// `last`
+    /// First side: a CSV or JSONL file of answers, or a run: its folder, its id, the start of its
+    /// id, or `last`
     a: PathBuf,
-    /// The second, over the same questions
+    /// Second side, with the same questions
     b: PathBuf,
-    /// Where the runs are
+    /// Folder with the runs
     #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
     output: PathBuf,
-    /// The rule by which questions flip
+    /// Rule that decides which questions flip
     #[arg(long, value_name = "RULE", default_value = "fe")]
     rule: RuleName,
-    /// Compare the questions that both have, and say how many were left out
+    /// Compare only the questions that both sides have, and report how many were left out
     #[arg(long)]
     common: bool,
-    /// The records that were asked (a file, or `sample`): one gold for both
+    /// Records that the questions are from (a file, or `sample`), whose gold is used for both sides
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,
     /// Print the comparison as JSON
     #[arg(long)]
     json: bool,
-    /// Write the comparison as a page too: one HTML file, no network
+    /// Also write the comparison as an HTML file, which needs no network
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }

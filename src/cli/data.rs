@@ -19,35 +19,35 @@ use super::{Exit, Failure, stdout};
 /// The subcommands.
 #[derive(clap::Subcommand, Debug)]
 pub enum Command {
-    /// Fetch the published archive, verify it and unpack it
+    /// Download the published archive, verify it and unpack it
     Download {
-        /// The folder it goes to
+        /// Target folder
         #[arg(long, value_name = "DIR", default_value = "data")]
         to: PathBuf,
-        /// Fetch again what is there and right
+        /// Re-download even if the files verify
         #[arg(long)]
         force: bool,
     },
-    /// Read every record, execute every gold program, list what is odd
+    /// Read every record, execute every gold program, and list the problems found
     Check {
-        /// A file of records, or `sample` [default: data/train.json if there, else the sample]
+        /// File of records, or `sample` [default: data/train.json if there, else the sample]
         data: Option<String>,
-        /// Only execute the gold programs of FILE; the last line says how many of
-        /// how many agree with exe_ans, and the exit code is 3 if any does not
+        /// Only execute the gold programs of FILE; the last line states how many agree with
+        /// exe_ans, and the exit code is 3 if any does not
         #[arg(long, value_name = "FILE", conflicts_with = "data")]
         programs: Option<String>,
-        /// List every finding, not only how many of each kind
+        /// List every finding instead of the number of each kind
         #[arg(long)]
         all: bool,
     },
-    /// Print one record: page, table, questions; gold only with --gold
+    /// Print one record with page, table and questions; with --gold also its gold
     Show {
-        /// Its id, or enough of it to be the only one
+        /// Id of the record, or an unambiguous part of it
         id: String,
-        /// A file of records, or `sample` [default: data/train.json if there, else the sample]
+        /// File of records, or `sample` [default: data/train.json if there, else the sample]
         #[arg(long, value_name = "FILE")]
         data_path: Option<String>,
-        /// Print its gold too
+        /// Also print its gold
         #[arg(long)]
         gold: bool,
         /// How the table is shown
@@ -56,7 +56,7 @@ pub enum Command {
     },
     /// Count records, questions, turns, operations and cells
     Stats {
-        /// A file of records, or `sample` [default: data/train.json if there, else the sample]
+        /// File of records, or `sample` [default: data/train.json if there, else the sample]
         data: Option<String>,
     },
 }
@@ -64,9 +64,9 @@ pub enum Command {
 /// How a table is shown.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum TableStyle {
-    /// As filed.
+    /// As published.
     Reference,
-    /// Mended, with row and column ids.
+    /// Repaired, with row and column ids.
     Repaired,
 }
 

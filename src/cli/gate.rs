@@ -11,10 +11,11 @@ use super::{Exit, Failure};
 /// The options of `run` and `score` for CI.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct GateArgs {
-    /// Write the questions as JUnit test cases, wrong by financial equivalence as failures
+    /// Write each question as a JUnit test case; an answer that is wrong by financial equivalence
+    /// is a failure
     #[arg(long, value_name = "FILE", help_heading = "CI")]
     pub junit: Option<PathBuf>,
-    /// End with exit code 6 if a rule's percentage is lower (em, nm, ex, pe, pa, fe)
+    /// Exit with code 6 if a rule's percentage is lower (em, nm, ex, pe, pa, fe)
     #[arg(
         long,
         value_name = "RULE=PERCENT,…",

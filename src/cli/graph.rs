@@ -7,7 +7,7 @@ use super::{Exit, stdout};
 /// Arguments of `graph`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The drawing's language
+    /// Format of the drawing
     #[arg(long, value_enum, default_value_t = Format::Mermaid)]
     format: Format,
 }

@@ -32,11 +32,11 @@ use crate::output::terminal::{Look, harmless};
 
 pub use exit::{Exit, Failure};
 
-/// Two agents answer financial questions over report pages, and are scored.
+/// Answer financial questions about report pages with two agents, and score the answers.
 ///
-/// Without a command, the main job: ask the questions of a dataset, score the
-/// answers, write output/output.csv. Without any argument it answers the
-/// built-in sample with the embedded offline pair.
+/// Without a command, `convfinqa` runs the main job: it asks the questions of a dataset, scores the
+/// answers, and writes output/output.csv. Without any argument it answers the built-in sample with
+/// the embedded offline pair.
 #[derive(Debug, Parser)]
 #[command(
     name = "convfinqa",
@@ -49,7 +49,7 @@ pub struct Cli {
     command: Option<Command>,
     #[command(flatten)]
     run: args::RunArgs,
-    /// When to colour; NO_COLOR, CLICOLOR and CLICOLOR_FORCE are respected
+    /// When to use colors; NO_COLOR, CLICOLOR and CLICOLOR_FORCE are respected
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     color: color::When,
 }
@@ -62,21 +62,21 @@ enum Command {
     Ask(Box<ask::Args>),
     /// Score a file of predictions again, offline.
     Score(score::Args),
-    /// Find why each wrong answer is wrong, offline.
+    /// Find the cause of each wrong answer, offline.
     Analyze(analyze::Args),
     /// Compare two runs question by question, offline.
     Compare(compare::Args),
-    /// Make a run's files again from its journal, the report among them.
+    /// Write a run's files again from its journal, including the report.
     Report(report::Args),
-    /// List the runs: when, which model, how far.
+    /// List the runs with date, model and progress.
     Runs(runs::Args),
-    /// The dataset: download, check, show, statistics.
+    /// Download, check, show or count the dataset.
     #[command(subcommand)]
     Data(data::Command),
-    /// The FinQA environment: serve it, make and check its data.
+    /// Serve the FinQA environment, play it, or build and check its data.
     #[command(subcommand)]
     Env(env::Command),
-    /// Tracking: deliver to MLflow what it missed.
+    /// Deliver runs to MLflow.
     #[command(subcommand)]
     Track(track::Command),
     /// Draw the agents' state machine.
@@ -86,9 +86,9 @@ enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
-    /// Print the man page, or write the pages of all commands.
+    /// Print the man page, or write the man pages of all commands.
     Man {
-        /// Write every page into this folder, such as ~/.local/share/man/man1
+        /// Write all pages to this folder, such as ~/.local/share/man/man1
         #[arg(long, value_name = "DIR")]
         dir: Option<std::path::PathBuf>,
     },

@@ -11,13 +11,13 @@ use super::{Exit, Failure, stdout};
 /// Arguments of `report`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The run: its folder, its id or the start of its id, or `last`
+    /// The run: its folder, its id, the start of its id, or `last`
     #[arg(default_value = "last")]
     run: String,
-    /// Where the runs are
+    /// Folder with the runs
     #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
     output: PathBuf,
-    /// Write the files into this folder, or only the report if the name ends in .html
+    /// Folder for the files; if the name ends in .html, only the report is written
     /// [default: the run's folder]
     #[arg(long, value_name = "PATH")]
     to: Option<PathBuf>,

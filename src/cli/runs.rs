@@ -11,7 +11,7 @@ use super::{Exit, stdout};
 /// Arguments of `runs`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Where the runs are
+    /// Folder with the runs
     #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
     output: PathBuf,
 }

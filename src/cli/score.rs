@@ -14,13 +14,13 @@ use super::{Exit, stdout};
 /// Arguments of `score`.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Our output.csv, the reference system's CSV, or JSONL of predictions; a run: its folder,
-    /// id or the start of its id, or `last`
+    /// File of predictions (our output.csv, the LangGraph baseline's CSV, or JSONL), or a run: its
+    /// folder, its id, the start of its id, or `last`
     file: PathBuf,
-    /// Where the runs are
+    /// Folder with the runs
     #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
     output: PathBuf,
-    /// The records that were asked: gold programs and tables (a file, or `sample`);
+    /// Records that the questions are from, for gold programs and tables (a file, or `sample`);
     /// found automatically for a run's own CSV
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,
@@ -94,7 +94,7 @@ fn unjudged(rows: &[ScoredRow]) -> Option<String> {
     let count = rows.iter().filter(reads_table).count();
     (count > 0).then(|| {
         format!(
-            "note: {count} of {} programs read their page's table, which is not at hand, and are not \
+            "note: {count} of {} programs read their page's table, which is not available, and are not \
              executed; name the records that were asked with --data-path",
             rows.iter().filter(|row| row.item.program.is_some()).count()
         )

@@ -14,29 +14,30 @@ use super::{Exit, Failure, dotenv, exit, stdout, tracking};
 /// Commands of `track`.
 #[derive(Debug, clap::Subcommand)]
 pub enum Command {
-    /// Deliver runs, or what is missing of them; safe to do again.
+    /// Deliver runs, or the missing parts of them; safe to repeat.
     Sync(SyncArgs),
 }
 
 /// Arguments of `track sync`.
 #[derive(clap::Args, Debug)]
 pub struct SyncArgs {
-    /// The runs: folders, ids or their starts, or `last` [default: all that have not arrived whole]
+    /// Runs: folders, ids, starts of ids, or `last` [default: all that are not complete on the
+    /// server]
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
-    /// Where the runs are
+    /// Folder with the runs
     #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
     output: PathBuf,
-    /// The server [default: the run's own, else where MLFLOW_TRACKING_URI says]
+    /// MLflow server [default: the run's, otherwise MLFLOW_TRACKING_URI]
     #[arg(long, value_name = "URI")]
     mlflow: Option<String>,
-    /// The experiment [default: the run's own]
+    /// Experiment [default: the run's]
     #[arg(long, value_name = "NAME")]
     experiment: Option<String>,
-    /// Send MLflow's credentials over http:// to another machine too
+    /// Allow MLflow's credentials to be sent over http:// to another machine
     #[arg(long)]
     allow_http: bool,
-    /// Log the runs anew, though they were delivered or deleted there
+    /// Log the runs as new ones even if they were delivered before or deleted on the server
     #[arg(long)]
     new: bool,
 }

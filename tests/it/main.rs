@@ -43,3 +43,4 @@ mod support;
 mod table;
 mod telemetry;
 mod terminal;
+mod wording;

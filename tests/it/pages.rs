@@ -50,7 +50,8 @@ fn reference_page() -> String {
             describe(sub, &format!("{path} {name}"), page);
         }
     }
-    let mut page = "# Command line\n\nGenerated from the program; a test holds it.\n".to_owned();
+    let mut page =
+        "# Command line\n\nGenerated from the program; a test compares them.\n".to_owned();
     let mut command = convfinqa::cli::command().term_width(90);
     command.build();
     describe(&mut command, "convfinqa", &mut page);

@@ -9,14 +9,13 @@ use crate::env_data::{BuildOptions, build};
 /// What is built, and where.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// A file of records with gold, or `sample`
+    /// File of records with gold, or `sample`
     #[arg(long, value_name = "FILE")]
     from: String,
-    /// The folder it goes to: a new one, an empty one, or one of an earlier build,
-    /// which is replaced
+    /// Target folder: a new one, an empty one, or the result of an earlier build, which is replaced
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Only questions whose operands all stand in cells of the table
+    /// Only questions whose operands are all in cells of the table
     #[arg(long)]
     tables_only: bool,
 }

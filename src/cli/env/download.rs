@@ -15,13 +15,13 @@ use super::super::{Exit, stdout};
 /// What is fetched, from where, to where.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The folder it goes to; what is there and right is not fetched again
+    /// Target folder; files that verify are not downloaded again
     #[arg(long, value_name = "DIR", default_value = "data/finqa")]
     to: PathBuf,
     /// Branch, tag or commit of the published dataset
     #[arg(long, value_name = "REVISION", default_value = "main")]
     revision: String,
-    /// Address of the hub, or of a mirror [default: the public hub]
+    /// Address of the hub or of a mirror [default: the public hub]
     #[arg(long, value_name = "URL", env = "HF_ENDPOINT")]
     hub: Option<String>,
 }

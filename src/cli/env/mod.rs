@@ -18,15 +18,15 @@ use super::{Exit, Failure};
 /// The subcommands.
 #[derive(clap::Subcommand, Debug)]
 pub enum Command {
-    /// Serve episodes to OpenEnv clients, tools to MCP clients, a page to people
+    /// Serve episodes to OpenEnv clients, tools to MCP clients, and a page for playing by hand
     Serve(Box<serve::Args>),
-    /// Read every table and question of a data directory, list what is wrong
+    /// Read every table and question of a data directory, and list the problems found
     Check(check::Args),
-    /// Build a data directory from ConvFinQA records: their stand-alone questions
+    /// Build a data directory from the stand-alone questions of ConvFinQA records
     Build(build::Args),
-    /// Fetch the published benchmark and verify every file; it is for evaluation only
+    /// Download the published benchmark (for evaluation only) and verify every file
     Download(download::Args),
-    /// Let an agent play episodes, here or on a running server, and sum up its rewards
+    /// Let an agent play episodes, locally or on a running server, and report its rewards
     Play(Box<play::Args>),
 }
 

@@ -22,33 +22,33 @@ use super::{catalog, oddities};
 /// What is served, to whom, and within which limits.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The data directory, in the reference's layout [default: the built-in sample]
+    /// Data directory in the layout of OpenEnv's finqa_env [default: the built-in sample]
     #[arg(long, value_name = "DIR", env = "FINQA_DATA_PATH")]
     data: Option<OsString>,
-    /// Speak MCP over standard input and output instead of listening
+    /// Serve MCP over standard input and output instead of a port
     #[arg(long, conflicts_with_all = ["host", "port"])]
     stdio: bool,
     /// Address to listen on; 0.0.0.0 opens the server to the network
     #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
     host: IpAddr,
-    /// Port to listen on; 0 takes a free one
+    /// Port to listen on; 0 selects a free one
     #[arg(long, value_name = "PORT", default_value_t = 8000)]
     port: u16,
 
-    /// The step that ends an episode without an answer
+    /// Step at which an episode without an answer ends
     #[arg(long, value_name = "N", env = "FINQA_MAX_STEPS", default_value_t = 50,
           value_parser = clap::value_parser!(u64).range(1..), help_heading = "Episodes")]
     max_steps: u64,
-    /// The task; there is one
+    /// Task (there is only one)
     #[arg(long, value_name = "TASK", env = "FINQA_TASK", default_value = "finqa",
           value_parser = ["finqa"], help_heading = "Episodes")]
     task: String,
-    /// As the reference grades, or without its known exploits
+    /// Grade exactly like OpenEnv's finqa_env, or without its known exploits
     #[arg(long, value_name = "MODE", default_value = "reference",
           value_parser = ["reference", "strict"], help_heading = "Episodes")]
     reward: String,
 
-    /// Sessions open at once
+    /// Maximum number of open sessions
     #[arg(
         long,
         value_name = "N",
@@ -56,7 +56,7 @@ pub struct Args {
         help_heading = "Limits"
     )]
     max_sessions: usize,
-    /// Sessions that one client, known by its address, may have open at once
+    /// Maximum number of open sessions of one client, identified by its address
     /// [default: half of --max-sessions, at least 256]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     max_sessions_per_client: Option<usize>,
@@ -68,7 +68,7 @@ pub struct Args {
         help_heading = "Limits"
     )]
     idle_timeout: u64,
-    /// Largest message or body, in bytes
+    /// Maximum size of a message or body, in bytes
     #[arg(
         long,
         value_name = "BYTES",
@@ -76,8 +76,8 @@ pub struct Args {
         help_heading = "Limits"
     )]
     message_limit: usize,
-    /// Requests a second of one session, and of one client outside its sessions; a
-    /// faster one is slowed; 0 for no limit
+    /// Maximum requests per second of one session, and of one client outside its sessions; faster
+    /// ones are slowed down; 0 for no limit
     #[arg(
         long,
         value_name = "N",
@@ -85,7 +85,7 @@ pub struct Args {
         help_heading = "Limits"
     )]
     rate_limit: u32,
-    /// Bearer token that requests must show
+    /// Bearer token that requests must contain
     #[arg(
         long,
         value_name = "TOKEN",
@@ -94,10 +94,10 @@ pub struct Args {
         help_heading = "Limits"
     )]
     token: Option<String>,
-    /// A further host name that requests and pages may name; can be repeated
+    /// Additional host name that requests and pages may use; can be repeated
     #[arg(long, value_name = "HOST", help_heading = "Limits")]
     allow_host: Vec<String>,
-    /// Leave the page for people out
+    /// Do not serve the page for playing by hand
     #[arg(long, help_heading = "Limits")]
     no_web: bool,
     #[command(flatten)]

@@ -187,9 +187,8 @@ impl Teller {
     /// Says the first trouble and keeps the last.
     fn complain(&mut self, error: MlflowError) {
         if self.trouble.is_none() {
-            let line = format!(
-                "MLflow: {error}; the run goes on, and what is missing is sent when it can be"
-            );
+            let line =
+                format!("MLflow: {error}; the run continues, and what is missing is sent later");
             let say = std::mem::replace(&mut self.say, Box::new(|_| ()));
             say(line);
         }

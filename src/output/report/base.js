@@ -63,7 +63,7 @@ const read = async (store, number) => {
  * `page` is [sentences before, table, sentences after], or null.
  */
 const pageView = (page, filename, marks) => {
-  if (!page) return el("section", { class: "card" }, el("h3", {}, "The page"), el("p", { class: "soft" }, "The page is not at hand."));
+  if (!page) return el("section", { class: "card" }, el("h3", {}, "The page"), el("p", { class: "soft" }, "The page is not available."));
   const [before, table, after] = page;
   const here = (id) => marks.filter((mark) => mark.ids.has(id));
   const classes = (id) => here(id).map((mark) => mark.class).join(" ") || null;

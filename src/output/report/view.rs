@@ -257,15 +257,15 @@ fn lines(rates: &RuleRates) -> Vec<RuleLine> {
 /// What a rule asks for, in a line (docs/scoring.md).
 fn about(rule: Rule) -> &'static str {
     match rule {
-        Rule::ExactMatch => "EM: the same string, as the reference system compares",
+        Rule::ExactMatch => "EM: the same string, as the LangGraph baseline compares",
         Rule::NumericalMatch => {
-            "NM: within 0.5, as the reference system compares; generous to small numbers"
+            "NM: within 0.5, as the LangGraph baseline compares; lenient for small numbers"
         }
         Rule::ExecutionAccuracy => {
             "the official evaluator's: the answer's value is gold's, to 5 decimals"
         }
         Rule::ProgramExecution => {
-            "the official evaluator's: the predicted program comes to gold's value"
+            "the official evaluator's: the predicted program yields gold's value"
         }
         Rule::ProgramAccuracy => {
             "the official evaluator's: the predicted program is gold's, symbolically"

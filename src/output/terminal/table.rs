@@ -52,7 +52,7 @@ pub fn scorecard_tables(scores: &Scorecard, look: Look) -> String {
         lines.extend(latency_line(scores, look));
         return lines.join("\n");
     }
-    let mut table = look.table(&["rule", "right", "of", "%", "95 % CI", "beside it"]);
+    let mut table = look.table(&["rule", "right", "of", "%", "95 % CI", "note"]);
     for (rule, rate) in scores.rates.iter() {
         let cells = rate_row(rule_title(rule), &rate, floor_of(rule, &scores.rates));
         let headline = rule == Rule::FinancialEquivalence;

@@ -41,25 +41,25 @@ const EVENT_QUEUE: usize = 1024;
 /// Arguments of `env play`. What is serialised is a layer of settings.
 #[derive(clap::Args, Debug, Serialize)]
 #[command(
-    after_help = "Below the flags it also reads MODEL, API_BASE_URL and API_KEY, as OpenEnv's \
-inference scripts do. Without --out each play gets a file of its own; with it, a file that is \
-there is gone on with: questions that have an episode are not played again."
+    after_help = "The variables MODEL, API_BASE_URL and API_KEY of OpenEnv's inference scripts are read too; flags take precedence. Without --out, each play gets its own file. With it, an existing file is continued: questions that have an episode are not played again."
 )]
 pub struct Args {
     /// Which model.
     #[command(flatten)]
     #[serde(flatten)]
     model: ModelArgs,
-    /// Questions to play, each once [default: all; 100 where the model is not on loopback]
+    /// Number of questions to play, each once [default: all; 100 where the model is not on
+    /// loopback]
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(skip)]
     episodes: Option<u64>,
-    /// Print each episode as it ends, and retries
+    /// Print each episode when it ends, and retries
     #[arg(long, short = 'v')]
     #[serde(skip)]
     verbose: bool,
 
-    /// A running server, e.g. http://127.0.0.1:8000 [default: an environment in this process]
+    /// Address of a running server, e.g. http://127.0.0.1:8000 [default: an environment in this
+    /// process]
     #[arg(
         long,
         value_name = "URL",
@@ -78,21 +78,22 @@ pub struct Args {
     )]
     #[serde(skip)]
     token: Option<String>,
-    /// Data directory of the environment in this process, or `sample` [default: FINQA_DATA_PATH, else the built-in sample]
+    /// Data directory of the environment in this process, or `sample` [default: FINQA_DATA_PATH,
+    /// else the built-in sample]
     #[arg(long, value_name = "DIR", help_heading = "Environment")]
     #[serde(skip)]
     data: Option<OsString>,
-    /// Tool calls after which an episode is given up
+    /// Maximum tool calls per episode
     #[arg(long, value_name = "N", env = "FINQA_MAX_STEPS", default_value_t = 20,
           value_parser = clap::value_parser!(u32).range(1..), help_heading = "Environment")]
     #[serde(skip)]
     max_steps: u32,
 
-    /// Sessions in play at a time [default: 8, offline the number of cores]
+    /// Number of sessions at a time [default: 8, offline the number of cores]
     #[arg(long, short = 'j', value_name = "N", help_heading = "Provider")]
     concurrency: Option<usize>,
 
-    /// The episodes, a line of JSON each [default: output/play/<id>.jsonl]
+    /// File for the episodes, one line of JSON each [default: output/play/<id>.jsonl]
     #[arg(long, short = 'o', value_name = "FILE", help_heading = "Output")]
     #[serde(skip)]
     out: Option<PathBuf>,
@@ -100,7 +101,7 @@ pub struct Args {
     #[arg(long, help_heading = "Output")]
     #[serde(skip)]
     json: bool,
-    /// Print nothing but errors and what was asked for
+    /// Print only errors and the requested output
     #[arg(long, short = 'q', help_heading = "Output")]
     #[serde(skip)]
     quiet: bool,
@@ -109,7 +110,7 @@ pub struct Args {
     #[command(flatten)]
     #[serde(flatten)]
     log: LogArgs,
-    /// Write traces beside the episodes [default: auto, when traces are also sent somewhere]
+    /// Write traces next to the episodes [default: auto, when traces are also sent somewhere]
     #[arg(long, value_name = "WHEN", value_parser = ["auto", "on", "off"], help_heading = "Logs and traces")]
     traces: Option<String>,
     /// Record questions, prompts, calls and replies in traces too
