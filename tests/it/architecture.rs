@@ -357,3 +357,13 @@ fn ignored_tests_have_what_they_need_in_their_path() {
         assert!(line.contains("needs_"), "{line}");
     }
 }
+
+#[test]
+fn the_workflow_checks_with_the_minimum_rust_version() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let read = |file: &str| std::fs::read_to_string(root.join(file)).unwrap();
+    let manifest: toml::Table = read("Cargo.toml").parse().unwrap();
+    let minimum = manifest["workspace"]["package"]["rust-version"].as_str();
+    let command = format!("cargo +{} check", minimum.unwrap());
+    assert!(read(".github/workflows/ci.yml").contains(&command));
+}
