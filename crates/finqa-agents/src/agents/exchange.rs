@@ -9,6 +9,7 @@ use crate::models::{
 };
 use finqa_core::outcome::Outcome;
 use finqa_core::question::Question;
+use finqa_core::text;
 
 use super::answer::{Round, Settled, StopReason};
 use super::calls::{CallMemory, RecordedCalls};
@@ -148,7 +149,8 @@ fn content(reply: &ChatReply) -> Result<String, Failure> {
     }
 }
 
-/// The first 200 characters of a text on one line.
+/// The first 200 characters of a text on one line. Control characters are kept, so
+/// that a run records what was written; a terminal is shown them as symbols.
 pub(crate) fn one_line(text: &str) -> String {
-    finqa_core::text::one_line(text, 200)
+    text::cut(&text::single_spaced(text), 200, "…")
 }
