@@ -1,5 +1,8 @@
 //! `float(Fraction(text))`: exact, correctly rounded, of any length.
 
+use num_rational::{BigRational, Ratio};
+use num_traits::{Num, ToPrimitive as _, Zero as _};
+
 use super::RewardError;
 use crate::python;
 
@@ -20,192 +23,43 @@ pub(super) fn parse(text: &str) -> Result<Option<f64>, RewardError> {
         None => (false, text.strip_prefix('+').unwrap_or(text)),
     };
     // Python 3.11 allows no space around the slash.
-    let Some((numerator, denominator)) = text.split_once('/') else {
+    let Some(value) = text.split_once('/').and_then(|(a, b)| quotient(a, b)) else {
         return Ok(None);
     };
-    let (Some(numerator), Some(denominator)) = (Big::parse(numerator), Big::parse(denominator))
-    else {
-        return Ok(None);
-    };
-    if denominator.is_zero() {
-        return Ok(None);
+    if value.is_infinite() {
+        return Err(RewardError::FractionTooLarge);
     }
-    let value = quotient(numerator, denominator).ok_or(RewardError::FractionTooLarge)?;
     Ok(Some(if negative { -value } else { value }))
 }
 
-/// The double nearest to `a / b`, ties to even; `None` on overflow.
-fn quotient(mut a: Big, mut b: Big) -> Option<f64> {
-    if a.is_zero() {
-        return Some(0.0);
-    }
-    // Scale so that the integer quotient has 64 or 65 bits: 53 and plenty to round by.
-    let shift = 64 + b.bits() - a.bits();
-    if shift >= 0 {
-        a.shift_left(shift.unsigned_abs());
-    } else {
-        b.shift_left(shift.unsigned_abs());
-    }
-    let mut whole: u128 = 0;
-    b.shift_left(65);
-    for _ in 0..=65 {
-        whole <<= 1;
-        if a.at_least(&b) {
-            a.subtract(&b);
-            whole |= 1;
-        }
-        b.halve();
-    }
-    // The last bit only says whether anything is left below.
-    let sticky = (whole << 1) | u128::from(!a.is_zero());
-    scale(sticky, -(shift + 1))
-}
-
-/// `mantissa * 2^exponent`, rounded once, ties to even; `None` on overflow.
-fn scale(mantissa: u128, exponent: i64) -> Option<f64> {
-    let bits = i64::from(128 - mantissa.leading_zeros());
-    let top = bits - 1 + exponent;
-    if top > 1023 {
+fn quotient(numerator: &str, denominator: &str) -> Option<f64> {
+    let (numerator, denominator) = (integer(numerator)?, integer(denominator)?);
+    if denominator.is_zero() {
         return None;
     }
-    // A subnormal has fewer bits to keep.
-    let keep = if top >= -1022 { 53 } else { 53 - (-1022 - top) };
-    if keep < 0 {
-        return Some(0.0);
-    }
-    let drop = bits - keep;
-    let drop_bits = u32::try_from(drop).ok().filter(|d| (1..128).contains(d))?;
-    let kept = mantissa >> drop_bits;
-    let rest = mantissa & ((1_u128 << drop_bits) - 1);
-    let half = 1_u128 << (drop_bits - 1);
-    let up = rest > half || (rest == half && kept & 1 == 1);
-    let rounded = u64::try_from(kept + u128::from(up)).ok()?;
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "at most 2^53, which a double holds exactly"
-    )]
-    let mut value = rounded as f64;
-    // Two exact steps: one power of two may itself be out of a double's range.
-    let power = exponent + drop;
-    let first = power.clamp(-1000, 1000);
-    value *= exact_power_of_two(first)?;
-    value *= exact_power_of_two(power - first)?;
-    value.is_finite().then_some(value)
+    (numerator / denominator).to_f64()
 }
 
-fn exact_power_of_two(power: i64) -> Option<f64> {
-    let biased = u64::try_from(power + 1023)
+/// `\d+(_\d+)*` in digits of any script.
+fn integer(text: &str) -> Option<BigRational> {
+    let mut digits = String::with_capacity(text.len());
+    let mut after_digit = false;
+    for c in text.chars() {
+        if let Some(value) = python::digit(c) {
+            digits.push(char::from_digit(value, 10)?);
+            after_digit = true;
+        } else if c == '_' && after_digit {
+            after_digit = false;
+        } else {
+            return None;
+        }
+    }
+    if !after_digit || digits.len() > MAX_DIGITS {
+        return None;
+    }
+    Num::from_str_radix(&digits, 10)
         .ok()
-        .filter(|b| (1..2047).contains(b))?;
-    Some(f64::from_bits(biased << 52))
-}
-
-/// A natural number of any length; little-endian limbs, no leading zeros.
-#[derive(Clone, Debug)]
-struct Big(Vec<u32>);
-
-impl Big {
-    /// `\d+(_\d+)*` in digits of any script.
-    fn parse(text: &str) -> Option<Self> {
-        let mut big = Self(Vec::new());
-        let mut digits = 0;
-        let mut after_digit = false;
-        for c in text.chars() {
-            if let Some(value) = python::digit(c) {
-                digits += 1;
-                big.push_digit(value);
-                after_digit = true;
-            } else if c == '_' && after_digit {
-                after_digit = false;
-            } else {
-                return None;
-            }
-            if digits > MAX_DIGITS {
-                return None;
-            }
-        }
-        after_digit.then_some(big)
-    }
-
-    fn push_digit(&mut self, digit: u32) {
-        let mut carry = u64::from(digit);
-        for limb in &mut self.0 {
-            carry += u64::from(*limb) * 10;
-            *limb = low(carry);
-            carry >>= 32;
-        }
-        if carry > 0 {
-            self.0.push(low(carry));
-        }
-    }
-
-    fn is_zero(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn bits(&self) -> i64 {
-        let limbs = i64::try_from(self.0.len()).unwrap_or(i64::MAX / 64);
-        let spare = self.0.last().map_or(0, |l| l.leading_zeros());
-        limbs * 32 - i64::from(spare)
-    }
-
-    fn shift_left(&mut self, by: u64) {
-        let (limbs, bits) = (by / 32, by % 32);
-        let mut carry = 0_u64;
-        for limb in &mut self.0 {
-            carry |= u64::from(*limb) << bits;
-            *limb = low(carry);
-            carry >>= 32;
-        }
-        if carry > 0 {
-            self.0.push(low(carry));
-        }
-        let zeros = usize::try_from(limbs).unwrap_or(0);
-        self.0.splice(0..0, std::iter::repeat_n(0, zeros));
-    }
-
-    fn halve(&mut self) {
-        let mut carry = 0;
-        for limb in self.0.iter_mut().rev() {
-            let next = *limb << 31;
-            *limb = (*limb >> 1) | carry;
-            carry = next;
-        }
-        self.trim();
-    }
-
-    fn at_least(&self, other: &Self) -> bool {
-        let by_length = self.0.len().cmp(&other.0.len());
-        by_length
-            .then_with(|| self.0.iter().rev().cmp(other.0.iter().rev()))
-            .is_ge()
-    }
-
-    /// `other` is not larger.
-    fn subtract(&mut self, other: &Self) {
-        let mut borrow = 0_i64;
-        for (i, limb) in self.0.iter_mut().enumerate() {
-            let take = other.0.get(i).copied().unwrap_or(0);
-            let difference = i64::from(*limb) - i64::from(take) + borrow;
-            borrow = difference >> 32;
-            *limb = low(difference.rem_euclid(1 << 32).unsigned_abs());
-        }
-        self.trim();
-    }
-
-    fn trim(&mut self) {
-        while self.0.last() == Some(&0) {
-            self.0.pop();
-        }
-    }
-}
-
-#[allow(
-    clippy::cast_possible_truncation,
-    reason = "the low half is what is wanted"
-)]
-fn low(x: u64) -> u32 {
-    x as u32
+        .map(Ratio::from_integer)
 }
 
 #[cfg(test)]

@@ -48,8 +48,8 @@ const NEAR_ZERO: f64 = 0.001;
 /// code says *and*), anything else must be the same text in any case.
 ///
 /// ```
-/// use finqa_env::reward::{Mode, compute_reward};
-/// let grade = |p, t| compute_reward(p, t, 0.01, 1.0, Mode::Reference);
+/// use finqa_env::reward::{RewardMode, compute_reward};
+/// let grade = |p, t| compute_reward(p, t, 0.01, 1.0, RewardMode::Reference);
 /// assert_eq!(grade("6.28%", r"\boxed{6.280\%}"), Ok(1.0));
 /// assert_eq!(grade("6.28", r"\boxed{6.280\%}"), Ok(0.0));
 /// ```
