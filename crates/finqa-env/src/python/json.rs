@@ -1,15 +1,12 @@
-//! Texts that clients know from Python: where its `json` module finds fault
-//! with a text, and how a value looks in a message. No parsing for use: that
-//! is serde_json's; how Python prints values is `env::python`'s.
+//! Faults of JSON texts and values in messages, as Python words them.
 
 use serde_json::Value;
 
-use crate::python::repr_json;
-pub(crate) use crate::python::type_name;
+use super::repr_json;
 
 /// What Python's `json` says about a text that is not JSON.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JsonFault {
+pub(crate) struct JsonFault {
     /// The message without its position, e.g. `Expecting value`.
     pub message: &'static str,
     /// Position in characters from 0.
@@ -28,227 +25,78 @@ impl std::fmt::Display for JsonFault {
     }
 }
 
-/// Parses a JSON text; the error is worded and placed as Python's `json.loads`
-/// words and places it. `NaN` and `Infinity`, which Python takes, are refused.
-pub fn parse_json(text: &str) -> Result<Value, JsonFault> {
-    serde_json::from_str(text).map_err(|_| {
-        let mut scan = Scan {
-            chars: text.chars().collect(),
-            at: 0,
-        };
-        let (message, position) = match scan.document() {
-            Err(fault) => fault,
-            // Python takes it and serde_json does not: NaN, a lone surrogate,
-            // a number beyond a double.
-            Ok(()) => ("Value outside of standard JSON", 0),
-        };
-        let before = scan.chars.get(..position).unwrap_or(&scan.chars);
-        let line = before.iter().filter(|c| **c == '\n').count() + 1;
-        let column = before.iter().rev().take_while(|c| **c != '\n').count() + 1;
-        JsonFault {
-            message,
-            position,
-            line,
-            column,
-        }
-    })
+/// Parses a JSON text; the error has the words of Python's `json.loads`. Its
+/// position is serde_json's, which for some faults is a few characters off
+/// Python's. `NaN` and `Infinity`, which Python takes, are refused.
+pub(crate) fn parse_json(text: &str) -> Result<Value, JsonFault> {
+    serde_json::from_str(text).map_err(|error| fault(text, &error))
 }
 
-type Fault = (&'static str, usize);
-
-/// Deeper than serde_json reads; also what keeps this scanner off the end of its stack.
-const MAX_DEPTH: usize = 127;
-
-struct Scan {
-    chars: Vec<char>,
-    at: usize,
-}
-
-impl Scan {
-    fn peek(&self) -> Option<char> {
-        self.chars.get(self.at).copied()
+fn fault(text: &str, error: &serde_json::Error) -> JsonFault {
+    let lines = text.split_inclusive('\n').map(str::len);
+    let line_start: usize = lines.take(error.line().saturating_sub(1)).sum();
+    // The column is that of the last byte read, counted from 1.
+    let past = line_start + error.column();
+    let mut at = if error.is_eof() {
+        past
+    } else {
+        past.saturating_sub(1)
     }
-
-    fn space(&mut self) {
-        while matches!(self.peek(), Some(' ' | '\t' | '\n' | '\r')) {
-            self.at += 1;
+    .min(text.len());
+    let said = error.to_string();
+    let message = match said.split(" at line ").next().unwrap_or_default() {
+        "EOF while parsing a value" | "expected value" => "Expecting value",
+        "expected ident" => {
+            // Python points to the first letter of the word.
+            let before = text.as_bytes().get(..at).unwrap_or_default();
+            at -= before
+                .iter()
+                .rev()
+                .take_while(|b| b.is_ascii_alphabetic())
+                .count();
+            "Expecting value"
         }
-    }
-
-    fn document(&mut self) -> Result<(), Fault> {
-        self.space();
-        self.value(0)?;
-        self.space();
-        if self.at < self.chars.len() {
-            return Err(("Extra data", self.at));
+        "trailing comma" if text.as_bytes().get(at) == Some(&b']') => "Expecting value",
+        "trailing comma" | "key must be a string" | "EOF while parsing an object" => {
+            "Expecting property name enclosed in double quotes"
         }
-        Ok(())
-    }
-
-    fn value(&mut self, depth: usize) -> Result<(), Fault> {
-        if depth > MAX_DEPTH {
-            return Err(("Nested too deeply", self.at));
+        "EOF while parsing a string" => {
+            let mut quotes = text.match_indices('"').map(|(quote, _)| quote);
+            let escaped = |quote: &usize| text.get(..*quote).is_some_and(|s| s.ends_with('\\'));
+            at = quotes.rfind(|quote| !escaped(quote)).unwrap_or(at);
+            "Unterminated string starting at"
         }
-        match self.peek() {
-            Some('"') => {
-                self.at += 1;
-                self.string()
-            }
-            Some('{') => self.object(depth),
-            Some('[') => self.array(depth),
-            _ => self.scalar(),
+        "expected `:`" => "Expecting ':' delimiter",
+        "expected `,` or `]`" | "expected `,` or `}`" | "EOF while parsing a list" => {
+            "Expecting ',' delimiter"
         }
-    }
-
-    fn scalar(&mut self) -> Result<(), Fault> {
-        let start = self.at;
-        for word in ["null", "true", "false", "NaN", "Infinity", "-Infinity"] {
-            let end = start + word.len();
-            if self
-                .chars
-                .get(start..end)
-                .is_some_and(|c| c.iter().copied().eq(word.chars()))
-            {
-                self.at = end;
-                return Ok(());
-            }
+        "trailing characters" | "invalid number" => "Extra data",
+        "invalid escape" => {
+            // Python points to the backslash.
+            at = at.saturating_sub(1);
+            "Invalid \\escape"
         }
-        if self.peek() == Some('-') {
-            self.at += 1;
+        "unexpected end of hex escape" | "lone leading surrogate in hex escape" => {
+            "Invalid \\uXXXX escape"
         }
-        match self.peek() {
-            Some('0') => self.at += 1,
-            Some('1'..='9') => self.digits(),
-            _ => return Err(("Expecting value", start)),
-        }
-        let whole = self.at;
-        if self.peek() == Some('.') {
-            self.at += 1;
-            let first = self.at;
-            self.digits();
-            if self.at == first {
-                self.at = whole;
-                return Ok(());
-            }
-        }
-        let mantissa = self.at;
-        if matches!(self.peek(), Some('e' | 'E')) {
-            self.at += 1;
-            if matches!(self.peek(), Some('+' | '-')) {
-                self.at += 1;
-            }
-            let first = self.at;
-            self.digits();
-            if self.at == first {
-                self.at = mantissa;
-            }
-        }
-        Ok(())
-    }
-
-    fn digits(&mut self) {
-        while matches!(self.peek(), Some('0'..='9')) {
-            self.at += 1;
-        }
-    }
-
-    /// The position is behind the opening quote.
-    fn string(&mut self) -> Result<(), Fault> {
-        let open = self.at - 1;
-        loop {
-            match self.peek() {
-                None => return Err(("Unterminated string starting at", open)),
-                Some('"') => {
-                    self.at += 1;
-                    return Ok(());
-                }
-                Some('\\') => self.escape(open)?,
-                Some(c) if c < ' ' => return Err(("Invalid control character at", self.at)),
-                Some(_) => self.at += 1,
-            }
-        }
-    }
-
-    fn escape(&mut self, open: usize) -> Result<(), Fault> {
-        let backslash = self.at;
-        self.at += 1;
-        match self.peek() {
-            None => Err(("Unterminated string starting at", open)),
-            Some('u') => {
-                let digits = self.chars.get(self.at + 1..self.at + 5);
-                if !digits.is_some_and(|d| d.iter().all(char::is_ascii_hexdigit)) {
-                    return Err(("Invalid \\uXXXX escape", self.at));
-                }
-                self.at += 5;
-                Ok(())
-            }
-            Some('"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't') => {
-                self.at += 1;
-                Ok(())
-            }
-            Some(_) => Err(("Invalid \\escape", backslash)),
-        }
-    }
-
-    fn array(&mut self, depth: usize) -> Result<(), Fault> {
-        self.at += 1;
-        self.space();
-        if self.peek() == Some(']') {
-            self.at += 1;
-            return Ok(());
-        }
-        loop {
-            self.value(depth + 1)?;
-            self.space();
-            match self.peek() {
-                Some(']') => {
-                    self.at += 1;
-                    return Ok(());
-                }
-                Some(',') => self.at += 1,
-                _ => return Err(("Expecting ',' delimiter", self.at)),
-            }
-            self.space();
-        }
-    }
-
-    fn object(&mut self, depth: usize) -> Result<(), Fault> {
-        self.at += 1;
-        self.space();
-        if self.peek() == Some('}') {
-            self.at += 1;
-            return Ok(());
-        }
-        loop {
-            if self.peek() != Some('"') {
-                return Err(("Expecting property name enclosed in double quotes", self.at));
-            }
-            self.at += 1;
-            self.string()?;
-            self.space();
-            if self.peek() != Some(':') {
-                return Err(("Expecting ':' delimiter", self.at));
-            }
-            self.at += 1;
-            self.space();
-            self.value(depth + 1)?;
-            self.space();
-            match self.peek() {
-                Some('}') => {
-                    self.at += 1;
-                    return Ok(());
-                }
-                Some(',') => self.at += 1,
-                _ => return Err(("Expecting ',' delimiter", self.at)),
-            }
-            self.space();
-        }
+        "recursion limit exceeded" => "Nested too deeply",
+        said if said.starts_with("control character") => "Invalid control character at",
+        _ => "Value outside of standard JSON",
+    };
+    let before: Vec<char> = String::from_utf8_lossy(text.as_bytes().get(..at).unwrap_or_default())
+        .chars()
+        .collect();
+    JsonFault {
+        message,
+        position: before.len(),
+        line: before.iter().filter(|c| **c == '\n').count() + 1,
+        column: before.iter().rev().take_while(|c| **c != '\n').count() + 1,
     }
 }
 
 /// Python's `repr` of a JSON value, shortened in the middle to 50 characters
 /// as pydantic shortens it.
-pub fn short_repr(value: &Value) -> String {
+pub(crate) fn short_repr(value: &Value) -> String {
     let whole = repr_json(value);
     let length = whole.chars().count();
     if length <= 50 {
@@ -260,7 +108,7 @@ pub fn short_repr(value: &Value) -> String {
 }
 
 /// Python's `str` of a JSON value: a text as it is, anything else its `repr`.
-pub fn display(value: &Value) -> String {
+pub(crate) fn display(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => repr_json(other),

@@ -2,7 +2,9 @@
 //! error texts. The reference is a Python program whose graders and tables call
 //! `int()`, `float()`, `Fraction()` and `repr()`; answers depend on their corners.
 
-pub(crate) mod json;
+mod json;
+
+pub(crate) use json::{JsonFault, display, parse_json, short_repr};
 
 use serde_json::Value;
 

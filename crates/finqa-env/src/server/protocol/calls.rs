@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::episode::{Environment, Observation, StepError, StepOutcome, StepStart};
-use crate::server::protocol::validate::Reset;
+use crate::server::protocol::validate::ResetRequest;
 use crate::server::protocol::wire::{ObservationContent, StepReply};
 use crate::server::state::app::ServerState;
 use crate::server::state::query_queue::Caller;
@@ -31,7 +31,7 @@ pub(crate) enum StepFault {
 const NAME: usize = 200;
 
 /// Begins an episode.
-pub(crate) fn reset(environment: &Mutex<Environment>, asked: Reset) -> StepReply {
+pub(crate) fn reset(environment: &Mutex<Environment>, asked: ResetRequest) -> StepReply {
     let id = asked
         .episode_id
         .unwrap_or_else(|| Uuid::new_v4().to_string());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::python::json as python;
+use crate::python;
 use crate::server::protocol::calls as play;
 use crate::server::protocol::validate::{self, RpcRequest};
 use crate::server::protocol::wire;

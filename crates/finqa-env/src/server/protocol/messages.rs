@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::python::json as python;
+use crate::python;
 use crate::server::protocol::calls as play;
 use crate::server::protocol::json_rpc as rpc;
-use crate::server::protocol::validate::{self, Data, RequestIssue, StepAction};
+use crate::server::protocol::validate::{self, MessageData, RequestIssue, StepAction};
 use crate::server::protocol::wire::{ObservationContent, SocketStepReply, StepReply};
 use crate::server::state::app::ServerState;
 use crate::server::state::sessions::EnvSession;
@@ -26,7 +26,6 @@ pub(crate) fn error(code: &str, message: &str, more: Value) -> String {
 }
 
 fn invalid(issues: Vec<RequestIssue>) -> String {
-    let issues = validate::with_urls(issues);
     error(
         "VALIDATION_ERROR",
         "Invalid message",
@@ -77,12 +76,12 @@ async fn read_and_do(
     let kind = message.get("type");
     let text = match kind.and_then(Value::as_str) {
         Some("reset") => {
-            let data = validate::message_data(message, Data::Optional)?;
+            let data = validate::message_data(message, MessageData::Optional)?;
             let reset = validate::reset_message(&data)?;
             observation(&play::reset(&session.environment, reset))
         }
         Some("step") => {
-            let data = validate::message_data(message, Data::Required)?;
+            let data = validate::message_data(message, MessageData::Required)?;
             match validate::action(&data)? {
                 StepAction::ListTools => observation(&StepReply {
                     seen: ObservationContent::Tools(play::step_tool_list()),
@@ -99,16 +98,16 @@ async fn read_and_do(
             }
         }
         Some("state") => {
-            validate::message_data(message, Data::None)?;
+            validate::message_data(message, MessageData::Forbidden)?;
             json!({"type": "state", "data": play::state(&session.environment)}).to_string()
         }
         Some("mcp") => {
-            let data = validate::message_data(message, Data::Required)?;
+            let data = validate::message_data(message, MessageData::Required)?;
             let reply = rpc::answer_object(app, &session.caller.client, &data, Some(session)).await;
             json!({"type": "mcp", "data": reply}).to_string()
         }
         Some("close") => {
-            validate::message_data(message, Data::None)?;
+            validate::message_data(message, MessageData::Forbidden)?;
             return Ok(MessageOutcome::Close);
         }
         _ => {

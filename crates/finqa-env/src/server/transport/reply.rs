@@ -7,8 +7,8 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 
-use crate::python::json as python;
-use crate::server::protocol::validate::{self, RequestIssue};
+use crate::python;
+use crate::server::protocol::validate::RequestIssue;
 
 /// An answer that refuses a request; boxed, because it is the rare case.
 #[derive(Debug)]
@@ -66,13 +66,13 @@ pub(crate) fn object(
     };
     if !is_json(headers) {
         let raw = Value::String(text.to_owned());
-        return Err(unprocessable(&[validate::not_an_object(&raw)]).into());
+        return Err(unprocessable(&[RequestIssue::not_an_object(&raw)]).into());
     }
     match python::parse_json(text) {
         Ok(Value::Object(map)) => Ok(Some(map)),
         Ok(Value::Null) => Ok(None),
-        Ok(other) => Err(unprocessable(&[validate::not_an_object(&other)]).into()),
-        Err(fault) => Err(unprocessable(&[validate::json_fault(&fault)]).into()),
+        Ok(other) => Err(unprocessable(&[RequestIssue::not_an_object(&other)]).into()),
+        Err(fault) => Err(unprocessable(&[RequestIssue::not_json(&fault)]).into()),
     }
 }
 

@@ -21,7 +21,7 @@ use crate::server::protocol::calls as play;
 use crate::server::protocol::calls::StepFault;
 use crate::server::protocol::json_rpc as rpc;
 use crate::server::protocol::mcp;
-use crate::server::protocol::validate::{self, StepAction};
+use crate::server::protocol::validate::{self, RequestIssue, StepAction};
 use crate::server::protocol::wire::{HttpStepReply, ObservationContent, StepReply};
 use crate::server::state::app::ServerState;
 use crate::server::state::clients::Client;
@@ -151,8 +151,7 @@ async fn reset(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, RefusedRequest> {
     let fields = reply::object(&headers, &reply::body(body)?)?.unwrap_or_default();
-    let asked = validate::reset_body(&fields)
-        .map_err(|issues| reply::unprocessable(&validate::in_body(issues)))?;
+    let asked = validate::reset_body(&fields).map_err(|issues| reply::unprocessable(&issues))?;
     client.rate.wait().await;
     let seen = play::reset(&Mutex::new(app.environment()), asked);
     Ok(Json(HttpStepReply(&seen)).into_response())
@@ -165,14 +164,10 @@ async fn step(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, RefusedRequest> {
     let Some(fields) = reply::object(&headers, &reply::body(body)?)? else {
-        let mut missing = validate::no_body();
-        missing.loc = vec!["body".into()];
-        return Err(reply::unprocessable(&[missing]).into());
+        return Err(reply::unprocessable(&[RequestIssue::no_body()]).into());
     };
-    let asked = validate::step_body(&fields)
-        .map_err(|issues| reply::unprocessable(&validate::in_body(issues)))?;
-    let action = validate::action(&asked.action)
-        .map_err(|issues| reply::unprocessable(&validate::with_urls(issues)))?;
+    let asked = validate::step_body(&fields).map_err(|issues| reply::unprocessable(&issues))?;
+    let action = validate::action(&asked.action).map_err(|issues| reply::unprocessable(&issues))?;
     let seen = match action {
         StepAction::ListTools => StepReply {
             seen: ObservationContent::Tools(play::step_tool_list()),
@@ -277,10 +272,8 @@ async fn task_route(
     method: &'static str,
 ) -> Result<Response, RefusedRequest> {
     let fields = reply::object(&headers, &reply::body(body)?)?;
-    let issues = validate::task_body(&fields.unwrap_or_else(Map::new), method == "get_task");
-    if !issues.is_empty() {
-        return Err(reply::unprocessable(&validate::in_body(issues)).into());
-    }
+    validate::task_body(&fields.unwrap_or_else(Map::new), method == "get_task")
+        .map_err(|issues| reply::unprocessable(&issues))?;
     Ok(unsupported(&env, method))
 }
 

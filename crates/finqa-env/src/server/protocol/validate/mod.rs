@@ -2,11 +2,12 @@
 //! shape of pydantic 2.13, which every OpenEnv client knows. Values are read in
 //! pydantic's lax mode: `"7"` and `7.0` are integers, `1.5` is not.
 
-mod body;
+mod fields;
 mod issue;
-mod lax;
-mod message;
+mod requests;
 
-pub use body::{Reset, reset_body, step_body, task_body};
-pub use issue::{RequestIssue, in_body, json_fault, no_body, not_an_object, summary, with_urls};
-pub use message::{Data, RpcRequest, StepAction, action, message_data, reset_message, rpc_request};
+pub(crate) use issue::{RequestIssue, summary};
+pub(crate) use requests::{
+    MessageData, ResetRequest, RpcRequest, StepAction, action, message_data, reset_body,
+    reset_message, rpc_request, step_body, task_body,
+};
