@@ -7,9 +7,10 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use axum::body::Body;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::http::{Request, StatusCode};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures::{SinkExt as _, StreamExt as _};
@@ -18,7 +19,7 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::error::CapacityError;
-use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::handshake::server::create_response;
 use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{CloseCode, Data, OpCode};
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
@@ -36,7 +37,7 @@ const CONTROL_HEAD: usize = 6;
 
 /// A request that wants to become a WebSocket.
 pub(crate) struct WebSocketHandshake {
-    key: HeaderValue,
+    answer: Response,
     upgrade: OnUpgrade,
 }
 
@@ -56,26 +57,18 @@ impl<S: Sync> FromRequestParts<S> for WebSocketHandshake {
         parts: &mut Parts,
         _state: &S,
     ) -> Result<Self, NoWebSocketHandshake> {
-        let headers = &parts.headers;
-        let asked = parts.method == Method::GET
-            && lists(headers, &header::CONNECTION, "upgrade")
-            && lists(headers, &header::UPGRADE, "websocket")
-            && lists(headers, &header::SEC_WEBSOCKET_VERSION, "13");
-        let key = headers.get(header::SEC_WEBSOCKET_KEY).cloned();
-        match (asked, key, parts.extensions.remove::<OnUpgrade>()) {
-            (true, Some(key), Some(upgrade)) => Ok(Self { key, upgrade }),
+        let mut request = Request::new(());
+        request.method_mut().clone_from(&parts.method);
+        *request.version_mut() = parts.version;
+        request.headers_mut().clone_from(&parts.headers);
+        match (create_response(&request), parts.extensions.remove()) {
+            (Ok(answer), Some(upgrade)) => Ok(Self {
+                answer: answer.map(|()| Body::empty()),
+                upgrade,
+            }),
             _ => Err(NoWebSocketHandshake),
         }
     }
-}
-
-/// Whether a header lists a word.
-fn lists(headers: &HeaderMap, name: &HeaderName, word: &str) -> bool {
-    let values = headers.get_all(name).into_iter();
-    let mut words = values
-        .filter_map(|value| value.to_str().ok())
-        .flat_map(|value| value.split(','));
-    words.any(|listed| listed.trim().eq_ignore_ascii_case(word))
 }
 
 impl WebSocketHandshake {
@@ -86,14 +79,6 @@ impl WebSocketHandshake {
         limit: usize,
         room: MemoryBudget,
     ) -> (Response, impl Future<Output = Option<WebSocket>> + Send) {
-        let mut answer = StatusCode::SWITCHING_PROTOCOLS.into_response();
-        let headers = answer.headers_mut();
-        headers.insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
-        headers.insert(header::UPGRADE, HeaderValue::from_static("websocket"));
-        let accepted = HeaderValue::from_str(&derive_accept_key(self.key.as_bytes()));
-        if let Ok(accepted) = accepted {
-            headers.insert(header::SEC_WEBSOCKET_ACCEPT, accepted);
-        }
         let socket = async move {
             let upgraded = self.upgrade.await.ok()?;
             let metered = MeteredStream::new(TokioIo::new(upgraded), room, limit);
@@ -111,7 +96,7 @@ impl WebSocketHandshake {
                 failed: false,
             })
         };
-        (answer, socket)
+        (self.answer, socket)
     }
 }
 

@@ -62,6 +62,57 @@ async fn the_schemas_accept_what_the_server_sends() {
     server.stop().await.expect("a clean end");
 }
 
+/// Each operation of `openapi.json` answers with a status and a body that it names.
+#[tokio::test]
+async fn the_api_is_as_its_description_says() {
+    let server = start(options()).await;
+    let (_, api) = get(&server, "/openapi.json").await;
+    let (_, schema) = get(&server, "/schema").await;
+    let schemas = &api["components"]["schemas"];
+    assert_eq!(
+        schemas["StepRequest"]["properties"]["action"],
+        schema["action"]
+    );
+    let resolve = |found: &Value| match found["$ref"].as_str() {
+        Some(path) => {
+            let found = api.pointer(path.trim_start_matches('#'));
+            found
+                .unwrap_or_else(|| panic!("{path} leads nowhere"))
+                .clone()
+        }
+        None => found.clone(),
+    };
+    let mut checked = 0;
+    for (path, operations) in api["paths"].as_object().expect("paths") {
+        for (method, operation) in operations.as_object().expect("operations") {
+            let body = match path.as_str() {
+                "/step" => {
+                    r#"{"action": {"tool_name": "get_descriptions", "arguments": {"company_name": "acme"}}}"#
+                }
+                "/mcp" | "/mcp/stream" => r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}"#,
+                "/reset" => "{}",
+                _ => r#"{"split": "test", "index": 0}"#,
+            };
+            let url = path.replace("{env_name}", "finqa_env");
+            let headers = [JSON[0], ("accept", "application/json, text/event-stream")];
+            let body = if method == "get" { "" } else { body };
+            let upper = method.to_uppercase();
+            let (status, _, text) = request(&server, &upper, &url, &headers, body).await;
+            let answer = resolve(&operation["responses"][status.to_string()]);
+            assert!(answer.is_object(), "{method} {path}: {status} {text}");
+            let mut wanted = answer["content"]["application/json"]["schema"].clone();
+            if wanted.is_object() {
+                wanted["components"] = api["components"].clone();
+                let given: Value = serde_json::from_str(&text).expect("JSON");
+                assert!(jsonschema::is_valid(&wanted, &given), "{path}: {text}");
+                checked += 1;
+            }
+        }
+    }
+    assert_eq!(checked, 13);
+    server.stop().await.expect("a clean end");
+}
+
 #[tokio::test]
 async fn reset_shows_the_question_inside_and_beside_the_observation() {
     let server = start(options()).await;
