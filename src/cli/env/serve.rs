@@ -135,7 +135,7 @@ pub fn execute(args: Args) -> anyhow::Result<Exit> {
             reward: if args.reward == "strict" {
                 RewardMode::Strict
             } else {
-                RewardMode::Reference
+                RewardMode::OpenEnv
             },
         };
         let warning = open_to_all(&args);

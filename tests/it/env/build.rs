@@ -326,7 +326,7 @@ fn gold_answers_of_real_records_earn_one(#[case] name: &str, #[case] figures: [u
             .find(|c| c.question.key == key)
             .unwrap();
         let earns = |answer: &str| {
-            [RewardMode::Strict, RewardMode::Reference]
+            [RewardMode::Strict, RewardMode::OpenEnv]
                 .into_iter()
                 .all(|mode| compute_reward(answer, &question.answer, 0.01, 1.0, mode) == Ok(1.0))
         };

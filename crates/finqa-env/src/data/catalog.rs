@@ -79,7 +79,7 @@ pub struct DataFiles {
 }
 
 impl Catalog {
-    /// Reads a data directory in the reference's layout.
+    /// Reads a data directory in OpenEnv's layout.
     ///
     /// # Errors
     /// If the questions or the metadata cannot be read. A single damaged table

@@ -28,7 +28,7 @@ impl RawFrame {
     /// Reads the accepted shapes: `{col: {row: v}}`, `{col: [v]}`, `[{col: v}]`.
     ///
     /// # Errors
-    /// The reference's text for a shape that is no table.
+    /// OpenEnv's text for a shape that is no table.
     pub fn from_json(value: &Value) -> Result<Self, String> {
         match value {
             Value::Object(columns) => Self::from_columns(columns.iter()),
@@ -125,11 +125,11 @@ fn cell(value: &Value) -> Result<FrameCell, String> {
         Value::Bool(b) => FrameCell::Bool(*b),
         Value::Number(n) => match n.as_i64() {
             Some(i) => FrameCell::Integer(i),
-            // An integer beyond 64 bits makes the reference's table unusable.
+            // An integer beyond 64 bits makes OpenEnv's table unusable.
             None => n.as_f64().map_or(FrameCell::Null, FrameCell::Real),
         },
         Value::String(text) => FrameCell::Text(text.clone()),
-        // What the reference says of a nested value, after naming its INSERT.
+        // What OpenEnv's `finqa_env` says of a nested value, after naming its INSERT.
         Value::Array(_) | Value::Object(_) => {
             return Err("Execution failed: a cell holds a list or an object".to_owned());
         }

@@ -85,10 +85,7 @@ fn all_numeric(cells: &[FrameCell]) -> bool {
             FrameCell::Null => "nan".to_owned(),
             FrameCell::Bool(b) => b.to_string(),
             FrameCell::Integer(i) if kind != Dtype::Float64 => i.to_string(),
-            #[allow(
-                clippy::cast_precision_loss,
-                reason = "as the reference's float64 column"
-            )]
+            #[allow(clippy::cast_precision_loss, reason = "as OpenEnv's float64 column")]
             FrameCell::Integer(i) => python::repr_float(*i as f64),
             FrameCell::Real(x) => python::repr_float(*x),
         };
@@ -99,17 +96,14 @@ fn all_numeric(cells: &[FrameCell]) -> bool {
 }
 
 /// Each value once, in the order of first appearance. A missing one is `null`:
-/// the reference writes `NaN` there, which is no JSON.
+/// OpenEnv's `finqa_env` writes `NaN` there, which is no JSON.
 fn unique(cells: &[FrameCell]) -> Vec<Value> {
     let float = dtype(cells) == Dtype::Float64;
     let mut seen = std::collections::HashSet::new();
     let values = cells.iter().map(|cell| match cell {
         FrameCell::Null => Value::Null,
         FrameCell::Bool(b) => Value::from(*b),
-        #[allow(
-            clippy::cast_precision_loss,
-            reason = "as the reference's float64 column"
-        )]
+        #[allow(clippy::cast_precision_loss, reason = "as OpenEnv's float64 column")]
         FrameCell::Integer(i) if float => Value::from(*i as f64),
         FrameCell::Integer(i) => Value::from(*i),
         FrameCell::Real(x) => Value::from(*x),

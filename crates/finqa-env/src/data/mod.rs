@@ -1,6 +1,6 @@
 //! The environment's data: companies, their tables, the questions about them.
 //!
-//! A directory in the reference's layout is read once into an immutable
+//! A directory in OpenEnv's layout is read once into an immutable
 //! [`Catalog`] that all sessions share. It runs no query and grades nothing.
 
 mod catalog;
@@ -9,10 +9,10 @@ mod error;
 mod frame;
 mod hub;
 mod info;
-mod moment;
 mod note;
 mod parallel;
 mod questions;
+mod timestamp;
 mod typed;
 
 pub use catalog::{

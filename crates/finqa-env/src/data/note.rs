@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::EnvError;
 
-/// The note's name. The reference's reader does not look at it.
+/// The note's name. OpenEnv's reader does not look at it.
 pub const NOTE: &str = "convfinqa-env.json";
 const FORMAT: &str = "convfinqa environment";
 const VERSION: u32 = 1;

@@ -55,7 +55,7 @@ impl EnvQuestion {
 /// Reads the questions; the second list names the rows that cannot be asked.
 ///
 /// Cells are texts as they stand: an answer `None` or `007` is no missing value
-/// and no number here, as it is to the reference's reader.
+/// and no number here, as it is to OpenEnv's reader.
 ///
 /// # Errors
 /// If the file is no CSV or lacks a column that is needed.

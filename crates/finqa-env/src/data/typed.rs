@@ -1,7 +1,7 @@
 //! A table with column types, inferred as `pandas.read_json` infers them.
 
 use super::frame::{FrameCell, RawFrame};
-use super::moment;
+use super::timestamp;
 use crate::python;
 
 /// The declared `SQLite` type of a column.
@@ -35,7 +35,7 @@ impl ColumnType {
 pub struct TypedColumn {
     /// Its name in the database.
     pub name: String,
-    /// Its heading in the file, where that is another: the reference turns a
+    /// Its heading in the file, where that is another: OpenEnv's `finqa_env` turns a
     /// row of years beside an empty heading into dates, and `007` into `7`.
     /// A query may use either.
     pub alias: Option<String>,
@@ -45,10 +45,10 @@ pub struct TypedColumn {
     pub cells: Vec<FrameCell>,
 }
 
-/// The columns of a frame under the names and types that the reference gives.
+/// The columns of a frame under the names and types that OpenEnv's `finqa_env` gives.
 ///
 /// # Errors
-/// The text with which the reference refuses every query of such a table.
+/// The text with which OpenEnv's `finqa_env` refuses every query of such a table.
 pub(super) fn columns(frame: &RawFrame) -> Result<Vec<TypedColumn>, String> {
     if frame.columns.is_empty() {
         return Err("near \")\": syntax error".to_owned());
@@ -97,7 +97,7 @@ fn column_names(headings: &[&str]) -> Vec<String> {
     }
     let date = |h: &str| match h {
         "" => Some("NaT".to_owned()),
-        h => moment::parse(h).map(moment::print),
+        h => timestamp::parse(h).map(timestamp::print),
     };
     // A single empty heading is a date too, but one that no one can mean.
     all(date)
@@ -114,8 +114,8 @@ fn epochs_of_integers(values: &[i64]) -> Option<Vec<String>> {
         reason = "an epoch's microseconds need fewer bits"
     )]
     let epochs: Vec<Option<f64>> = values.iter().map(|v| Some(*v as f64)).collect();
-    let dates = moment::from_epochs(&epochs)?;
-    dates.into_iter().map(|d| d.map(moment::print)).collect()
+    let dates = timestamp::from_epochs(&epochs)?;
+    dates.into_iter().map(|d| d.map(timestamp::print)).collect()
 }
 
 /// One year after 1970 in seconds: smaller numbers are no epochs.
@@ -133,10 +133,7 @@ fn infer(heading: &str, cells: &[FrameCell]) -> (ColumnType, Vec<FrameCell>) {
     if !numbers.is_empty() && numbers.iter().all(|n| matches!(n, FrameCell::Integer(_))) {
         return (ColumnType::Integer, numbers);
     }
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "as the reference's float64 column"
-    )]
+    #[allow(clippy::cast_precision_loss, reason = "as OpenEnv's float64 column")]
     let real = |n: FrameCell| match n {
         FrameCell::Integer(i) => FrameCell::Real(i as f64),
         other => other,
@@ -194,7 +191,7 @@ fn as_dates(cells: &[FrameCell]) -> Option<Vec<FrameCell>> {
         return None;
     }
     let printed = |d: Option<jiff::civil::DateTime>| match d {
-        Some(d) => FrameCell::Text(moment::print(d)),
+        Some(d) => FrameCell::Text(timestamp::print(d)),
         None => FrameCell::Null,
     };
     #[allow(
@@ -211,13 +208,15 @@ fn as_dates(cells: &[FrameCell]) -> Option<Vec<FrameCell>> {
     if let Some(epochs) = cells.iter().map(epoch).collect::<Option<Vec<_>>>() {
         #[allow(clippy::cast_precision_loss, reason = "a small constant")]
         let in_range = epochs.iter().flatten().all(|e| *e > FIRST_EPOCH as f64);
-        let dates = in_range.then(|| moment::from_epochs(&epochs)).flatten()?;
+        let dates = in_range
+            .then(|| timestamp::from_epochs(&epochs))
+            .flatten()?;
         return Some(dates.into_iter().map(printed).collect());
     }
     let date = |cell: &FrameCell| match cell {
         FrameCell::Null => Some(None),
         FrameCell::Text(text) if text.is_empty() => Some(None),
-        FrameCell::Text(text) => moment::parse(text).map(Some),
+        FrameCell::Text(text) => timestamp::parse(text).map(Some),
         _ => None,
     };
     let dates = cells.iter().map(date).collect::<Option<Vec<_>>>()?;

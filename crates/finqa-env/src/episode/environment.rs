@@ -23,7 +23,7 @@ impl Default for Rules {
     fn default() -> Self {
         Self {
             max_steps: 50,
-            reward: RewardMode::Reference,
+            reward: RewardMode::OpenEnv,
         }
     }
 }
@@ -204,12 +204,12 @@ impl Environment {
             .unwrap_or(&NONE)
     }
 
-    /// Grades the episode's only submission. An answer that the reference's
+    /// Grades the episode's only submission. An answer that OpenEnv's
     /// grader raises on is worth 0.0 and ends the episode too: leaving it open
     /// would allow a second answer.
     fn submit(&mut self, answer: Option<&Value>) -> Result<StepOutcome, StepError> {
         let answer = match answer {
-            // The reference grades a null too: as no number and no text.
+            // OpenEnv's `finqa_env` grades a null too: as no number and no text.
             None | Some(Value::Null) => "",
             Some(Value::String(text)) => text,
 

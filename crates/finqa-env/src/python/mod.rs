@@ -1,5 +1,5 @@
 //! Python's reading of numbers, and its printing of the literals that stand in
-//! error texts. The reference is a Python program whose graders and tables call
+//! error texts. OpenEnv's `finqa_env` is a Python program whose graders and tables call
 //! `int()`, `float()`, `Fraction()` and `repr()`; answers depend on their corners.
 
 mod json;

@@ -1,6 +1,6 @@
 //! Grading a submitted answer: 1.0 or 0.0.
 //!
-//! [`RewardMode::Reference`] follows `OpenEnv`'s `finqa_env` to the letter, its odd
+//! [`RewardMode::OpenEnv`] follows `OpenEnv`'s `finqa_env` to the letter, its odd
 //! corners included; [`RewardMode::Strict`] refuses the answers that score only
 //! because of such a corner. It knows no question and no episode.
 
@@ -13,17 +13,17 @@ use text::{AnswerPart, ParsedAnswer, PercentSign};
 /// How an answer is graded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RewardMode {
-    /// As the reference grades.
+    /// As OpenEnv's `finqa_env` grades.
     #[default]
-    Reference,
-    /// As the reference grades, but 0.0 for an empty truth or answer, for an
+    OpenEnv,
+    /// As OpenEnv's `finqa_env` grades, but 0.0 for an empty truth or answer, for an
     /// answer with `nan` or an infinity, and for a list with parts that are no
-    /// numbers or with a year twice: the reference skips those, so that a list
+    /// numbers or with a year twice: OpenEnv's `finqa_env` skips those, so that a list
     /// may be padded with guesses.
     Strict,
 }
 
-/// An answer on which the reference raises instead of grading.
+/// An answer on which OpenEnv's `finqa_env` raises instead of grading.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RewardError {
@@ -35,7 +35,7 @@ pub enum RewardError {
     MissingYear,
 }
 
-/// Tolerances of the reference: relative, 1 %.
+/// Tolerances of OpenEnv's `finqa_env`: relative, 1 %.
 pub const TOLERANCE: f64 = 0.01;
 /// Largest absolute difference that still counts as equal; both must hold.
 pub const MAX_ABSOLUTE_DIFFERENCE: f64 = 1.0;
@@ -49,13 +49,13 @@ const NEAR_ZERO: f64 = 0.001;
 ///
 /// ```
 /// use finqa_env::reward::{RewardMode, compute_reward};
-/// let grade = |p, t| compute_reward(p, t, 0.01, 1.0, RewardMode::Reference);
+/// let grade = |p, t| compute_reward(p, t, 0.01, 1.0, RewardMode::OpenEnv);
 /// assert_eq!(grade("6.28%", r"\boxed{6.280\%}"), Ok(1.0));
 /// assert_eq!(grade("6.28", r"\boxed{6.280\%}"), Ok(0.0));
 /// ```
 ///
 /// # Errors
-/// Inputs on which the reference raises: a fraction too large for a double, and
+/// Inputs on which OpenEnv's `finqa_env` raises: a fraction too large for a double, and
 /// a truth with and without years against an answer with years only.
 pub fn compute_reward(
     prediction: &str,

@@ -160,7 +160,7 @@ pub(super) fn parts(text: &str) -> Result<(Vec<AnswerPart>, usize), RewardError>
 }
 
 /// The first year, with its `to` and second year if they follow; white space
-/// kept as it stands, because the reference compares these keys as text.
+/// kept as it stands, because OpenEnv's `finqa_env` compares these keys as text.
 fn year(part: &str) -> Option<String> {
     let mut text = part.to_owned();
     for arrow in ["\\rightarrow", "\u{2192}", "->", "\u{2212}>"] {
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(year("in 1999: 1"), None);
     }
 
-    /// The reference's own helpers, on its own examples.
+    /// OpenEnv's own helpers, on its own examples.
     #[test]
     fn the_helper_vectors_agree() {
         let text = include_str!("../../tests/vectors/reward_helper_vectors.csv");

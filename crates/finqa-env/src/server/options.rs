@@ -23,14 +23,14 @@ pub struct ServerOptions {
     /// How long a session made by `openenv/session/create` is kept that is never used.
     pub unused_timeout: Duration,
     /// How long a session may go without a request before it is dropped.
-    /// `None` keeps idle sessions for ever, as the reference does. A session
+    /// `None` keeps idle sessions for ever, as OpenEnv's `finqa_env` does. A session
     /// that a WebSocket is attached to is never dropped while it is attached.
     pub idle_timeout: Option<Duration>,
     /// Largest WebSocket message and largest HTTP body, in bytes.
     pub message_limit: usize,
     /// Bytes that messages and bodies over 16 KiB may hold together while they
     /// are read, over all clients; one client may hold a quarter of them. What
-    /// finds no room is refused.
+    /// does not fit is refused.
     pub request_bytes: usize,
     /// Bytes that answers over 16 KiB may hold together until they are taken;
     /// one client may hold a quarter of them.

@@ -16,7 +16,7 @@ use crate::server::options::ServerOptions;
 use crate::server::state::app::ServerState;
 use crate::server::transport::connections;
 use crate::server::transport::listener::BoundedListener;
-use crate::server::transport::routes as http;
+use crate::server::transport::routes;
 use crate::tools::Tools;
 
 /// Takes the address of the options.
@@ -47,7 +47,7 @@ pub async fn serve(
     // Longer than a WebSocket's peer may leave pings unanswered, and than a request may take.
     let silence = app.options.ping_interval * 4 + app.options.request_time;
     let listener = BoundedListener::new(listener, Arc::clone(&app.clients), silence);
-    let router = http::router(Arc::clone(&app));
+    let router = routes::router(Arc::clone(&app));
     let request_time = app.options.request_time;
     connections::serve(listener, router, request_time, drain, shutdown).await;
     app.tracker.close();
@@ -61,7 +61,7 @@ pub async fn serve(
     Ok(())
 }
 
-/// Drops idle sessions, at the interval at which the reference looks.
+/// Drops idle sessions, at the interval at which OpenEnv's `finqa_env` looks.
 async fn reap(app: Arc<ServerState>) {
     let Some(limit) = app.options.idle_timeout else {
         return;

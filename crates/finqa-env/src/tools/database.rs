@@ -12,7 +12,7 @@ use super::records::{ResultValue, records};
 use super::{functions, pattern};
 use crate::data::{CompanyTable, FrameCell, TypedColumn};
 
-/// The second name of every table, as the reference's README writes it.
+/// The second name of every table, as OpenEnv's README writes it.
 const COMMON_NAME: &str = "data";
 /// The functions that a query may call: those that take time in proportion to
 /// their arguments, or look at the clock. `json_patch` takes the square,
@@ -149,9 +149,9 @@ const KEPT_STATEMENT: i32 = 16 * 1024;
 /// Why a query has no result.
 #[derive(Debug)]
 pub(super) enum QueryError {
-    /// The reference words it as a failure of the statement.
+    /// OpenEnv's `finqa_env` words it as a failure of the statement.
     Statement(String),
-    /// The reference words it without naming the statement.
+    /// OpenEnv's `finqa_env` words it without naming the statement.
     Result(String),
     /// All queries together needed more memory than they may.
     Memory,

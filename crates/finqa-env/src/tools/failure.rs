@@ -29,7 +29,7 @@ impl FailureKind {
 pub struct ToolFailure {
     /// Its `error_type`.
     pub kind: FailureKind,
-    /// Its text, as the reference words it.
+    /// Its text, as OpenEnv's `finqa_env` words it.
     pub message: String,
 }
 
@@ -40,7 +40,7 @@ impl ToolFailure {
         Self::from_text(format!("Unknown tool: '{tool}'"))
     }
 
-    /// A failure whose kind follows from its words, as in the reference: a wrong
+    /// A failure whose kind follows from its words, as in OpenEnv's `finqa_env`: a wrong
     /// type is an `execution_error` there, because its text says `valid`.
     #[must_use]
     pub fn from_text(message: String) -> Self {

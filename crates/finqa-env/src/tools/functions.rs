@@ -1,6 +1,6 @@
 //! Functions that the database of a table adds or replaces.
 //!
-//! The bundled `SQLite` is built without the math functions that the reference's
+//! The bundled `SQLite` is built without the math functions that OpenEnv's
 //! has. The text functions are replaced or guarded because the originals take
 //! more than linear time within a single instruction, where no time limit
 //! reaches them.
@@ -226,7 +226,7 @@ fn text(c: &Context<'_>, at: usize) -> Option<String> {
     }
 }
 
-/// `%!.15g`: 15 digits, and always a decimal point. So does the reference's
+/// `%!.15g`: 15 digits, and always a decimal point. So does OpenEnv's
 /// `SQLite` (3.40) cast a real to text; the bundled one has come to use 17.
 pub(super) fn real_text(x: f64) -> String {
     if x == 0.0 {

@@ -36,7 +36,7 @@ pub struct Tools {
     limits: ToolLimits,
     pool: Arc<DatabasePool>,
     /// Held by the query that may take its full time and memory: one at a time,
-    /// so that the brief ones next to it always find room.
+    /// so that the brief ones next to it always find memory.
     long: Arc<Mutex<()>>,
 }
 
@@ -184,7 +184,7 @@ impl Tools {
         }
         let name = cleaned(table);
         let Some(found) = self.catalog.table(company, &name) else {
-            // The reference prints an absolute path here.
+            // OpenEnv's `finqa_env` prints an absolute path here.
             return Ok(format!(
                 "Error: Table file not found at {company}/{name}.json"
             ));

@@ -101,7 +101,7 @@ impl EnvTool {
     }
 
     /// The arguments in the order of [`EnvTool::parameters`], or every reason
-    /// why they are not, in the words of the reference's validator.
+    /// why they are not, in the words of OpenEnv's validator.
     pub(super) fn read_arguments<'a>(
         &self,
         given: &'a Map<String, Value>,

@@ -18,7 +18,7 @@ fn company() -> Map<String, Value> {
 fn environment(max_steps: u64) -> Environment {
     let rules = Rules {
         max_steps,
-        reward: RewardMode::Reference,
+        reward: RewardMode::OpenEnv,
     };
     Environment::new(fixture(), rules, 1)
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use rstest::rstest;
 
 fn grade(prediction: &str, truth: &str) -> f64 {
-    compute_reward(prediction, truth, 0.01, 1.0, RewardMode::Reference).unwrap()
+    compute_reward(prediction, truth, 0.01, 1.0, RewardMode::OpenEnv).unwrap()
 }
 
 fn strict(prediction: &str, truth: &str) -> f64 {
@@ -23,13 +23,7 @@ fn every_vector_of_the_reference_agrees() {
     assert_eq!(rows.len(), 126);
     for row in &rows {
         let number = |i: usize| row[i].parse::<f64>().unwrap();
-        let got = compute_reward(
-            &row[0],
-            &row[1],
-            number(2),
-            number(3),
-            RewardMode::Reference,
-        );
+        let got = compute_reward(&row[0], &row[1], number(2), number(3), RewardMode::OpenEnv);
         assert_eq!(got, Ok(number(4)), "{row:?}");
     }
 }
@@ -39,7 +33,7 @@ fn what_raises_in_the_reference_is_an_error() {
     let rows = vectors(include_str!("../vectors/reward_vectors_exceptions.csv"));
     assert_eq!(rows.len(), 4);
     for row in &rows {
-        let got = compute_reward(&row[0], &row[1], 0.01, 1.0, RewardMode::Reference);
+        let got = compute_reward(&row[0], &row[1], 0.01, 1.0, RewardMode::OpenEnv);
         let expected = if row[4].starts_with("KeyError") {
             RewardError::MissingYear
         } else {
@@ -130,7 +124,7 @@ fn strict_agrees_on_honest_answers() {
 proptest! {
     #[test]
     fn any_two_texts_are_graded_or_refused(a in any::<String>(), b in any::<String>()) {
-        for mode in [RewardMode::Reference, RewardMode::Strict] {
+        for mode in [RewardMode::OpenEnv, RewardMode::Strict] {
             if let Ok(reward) = compute_reward(&a, &b, 0.01, 1.0, mode) {
                 prop_assert!(reward == 0.0 || reward == 1.0);
             }
@@ -142,7 +136,7 @@ proptest! {
         a in r"(\\boxed\{)?[-(]?[0-9]{0,3}[./,;:%$\\} ]{0,3}(20[0-9]{2}(->| to )?){0,2}:? ?[0-9]{0,3}[%)}]{0,2}(, )?.{0,5}",
         b in r"(\\boxed\{[-0-9.:,;/% ]{0,12}\}){0,3}",
     ) {
-        for mode in [RewardMode::Reference, RewardMode::Strict] {
+        for mode in [RewardMode::OpenEnv, RewardMode::Strict] {
             let _ = compute_reward(&a, &b, 0.01, 1.0, mode);
         }
     }
@@ -152,7 +146,7 @@ proptest! {
         a in r"[-(]?[0-9]{0,3}[./,;:% ]{0,2}[0-9]{0,3}[%)]?",
         b in r"\\boxed\{[-0-9.:,;/% ]{0,12}\}",
     ) {
-        let reference = compute_reward(&a, &b, 0.01, 1.0, RewardMode::Reference);
+        let reference = compute_reward(&a, &b, 0.01, 1.0, RewardMode::OpenEnv);
         let strict = compute_reward(&a, &b, 0.01, 1.0, RewardMode::Strict);
         if let (Ok(reference), Ok(strict)) = (reference, strict) {
             prop_assert!(strict <= reference);

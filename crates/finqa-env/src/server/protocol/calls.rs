@@ -1,5 +1,5 @@
 //! From a request that was understood to what the environment answers. Queries
-//! run off the threads that serve sockets, in the turns that `lanes` gives, each
+//! run off the threads that serve sockets, in the order of `query_queue`, each
 //! within its time limit.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -159,7 +159,7 @@ async fn run_tool(
     Ok(result)
 }
 
-/// A query that takes less is tried in the brief lane the next time.
+/// A query that takes less is tried in the queue of brief queries the next time.
 const BRIEF: Duration = Duration::from_millis(5);
 const BUG: &str = "internal error in the tool call";
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::python;
-use crate::server::protocol::calls as play;
+use crate::server::protocol::calls;
 use crate::server::protocol::validate::{self, RpcRequest};
 use crate::server::protocol::wire;
 use crate::server::state::app::ServerState;
@@ -71,7 +71,7 @@ pub(crate) async fn answer_text(
 ) -> Value {
     match python::parse_json(text) {
         Ok(Value::Object(object)) => answer_object(app, client, &object, own).await,
-        // Over POST the reference says no more than this; on the socket it names the place.
+        // Over POST OpenEnv's `finqa_env` says no more than this; on the socket it names the place.
         Ok(_) => RpcError::new(PARSE_ERROR, "Parse error").answer(Value::Null),
         Err(_) if own.is_none() => RpcError::new(PARSE_ERROR, "Parse error").answer(Value::Null),
         Err(fault) => {
@@ -122,7 +122,7 @@ async fn dispatch(
         "openenv/session/close" => close(app, &request.params, own),
         "tools/list" => {
             used_session(app, &request.params, own)?;
-            Ok(json!({"tools": play::tool_list()}))
+            Ok(json!({"tools": calls::tool_list()}))
         }
         "tools/call" => {
             let session = used_session(app, &request.params, own)?;
@@ -244,7 +244,7 @@ async fn call(
             .await;
     }
     let caller = session.map_or_else(|| client.caller(), |session| session.caller.clone());
-    let text = play::call_tool(app, &caller, name.clone(), arguments)
+    let text = calls::call_tool(app, &caller, name.clone(), arguments)
         .await
         .map_err(|message| RpcError::new(INTERNAL_ERROR, message))?;
     serde_json::to_value(wire::ToolResult(&text))

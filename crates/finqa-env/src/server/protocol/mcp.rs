@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use crate::episode::Rules;
 use crate::server::error::ServerError;
 use crate::server::options::ServerOptions;
-use crate::server::protocol::calls as play;
+use crate::server::protocol::calls;
 use crate::server::state::app::ServerState;
 use crate::server::state::clients::Client;
 use crate::tools::Tools;
@@ -79,7 +79,7 @@ impl ServerHandler for FinqaMcp {
         let client = client.unwrap_or_else(|| self.app.clients.of(Ipv4Addr::LOCALHOST.into()));
         client.rate.wait().await;
         let (caller, name) = (client.caller(), request.name.into_owned());
-        let result = match play::call_tool(&self.app, &caller, name, arguments).await {
+        let result = match calls::call_tool(&self.app, &caller, name, arguments).await {
             Ok(text) => {
                 let mut result = CallToolResult::success(vec![ContentBlock::text(text.clone())]);
                 result.structured_content = Some(json!({"result": text}));
@@ -98,7 +98,7 @@ impl ServerHandler for FinqaMcp {
 
 impl FinqaMcp {
     fn tools(&self) -> Vec<Tool> {
-        let Value::Array(listed) = play::tool_list() else {
+        let Value::Array(listed) = calls::tool_list() else {
             return Vec::new();
         };
         listed

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::python;
-use crate::server::protocol::calls as play;
-use crate::server::protocol::json_rpc as rpc;
+use crate::server::protocol::calls;
+use crate::server::protocol::json_rpc;
 use crate::server::protocol::validate::{self, MessageData, RequestIssue, StepAction};
 use crate::server::protocol::wire::{ObservationContent, SocketStepReply, StepReply};
 use crate::server::state::app::ServerState;
@@ -78,19 +78,19 @@ async fn read_and_do(
         Some("reset") => {
             let data = validate::message_data(message, MessageData::Optional)?;
             let reset = validate::reset_message(&data)?;
-            observation(&play::reset(&session.environment, reset))
+            observation(&calls::reset(&session.environment, reset))
         }
         Some("step") => {
             let data = validate::message_data(message, MessageData::Required)?;
             match validate::action(&data)? {
                 StepAction::ListTools => observation(&StepReply {
-                    seen: ObservationContent::Tools(play::step_tool_list()),
+                    seen: ObservationContent::Tools(calls::step_tool_list()),
                     ..StepReply::default()
                 }),
                 StepAction::Call { tool, arguments } => {
                     let limit = app.options.step_timeout;
                     let (caller, environment) = (&session.caller, &session.environment);
-                    match play::step(app, caller, environment, tool, arguments, limit).await {
+                    match calls::step(app, caller, environment, tool, arguments, limit).await {
                         Ok(reply) => observation(&reply),
                         Err(fault) => error("EXECUTION_ERROR", &fault.to_string(), json!({})),
                     }
@@ -99,11 +99,12 @@ async fn read_and_do(
         }
         Some("state") => {
             validate::message_data(message, MessageData::Forbidden)?;
-            json!({"type": "state", "data": play::state(&session.environment)}).to_string()
+            json!({"type": "state", "data": calls::state(&session.environment)}).to_string()
         }
         Some("mcp") => {
             let data = validate::message_data(message, MessageData::Required)?;
-            let reply = rpc::answer_object(app, &session.caller.client, &data, Some(session)).await;
+            let reply =
+                json_rpc::answer_object(app, &session.caller.client, &data, Some(session)).await;
             json!({"type": "mcp", "data": reply}).to_string()
         }
         Some("close") => {

@@ -1,5 +1,5 @@
 //! What all connections share: the data and tools, the options, the open
-//! sessions, the room for tool calls, and the word to shut down.
+//! sessions, the queues of tool calls, and the shutdown signal.
 
 use std::sync::Arc;
 

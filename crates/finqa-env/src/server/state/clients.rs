@@ -1,5 +1,5 @@
 //! Clients, told apart by their address, and what one of them may hold: its
-//! connections, its sessions, its share of the room for large messages and
+//! connections, its sessions, its share of the memory for large messages and
 //! answers, its pace outside sessions. Clients behind one proxy are one client.
 
 use std::collections::{BTreeMap, HashMap};
@@ -15,7 +15,7 @@ use crate::server::state::memory_budget::MemoryBudget;
 use crate::server::state::query_queue::{Caller, UsageAccount};
 use crate::server::state::rate_limit::RateLimit;
 
-/// One client may hold so much of the room that all share: a quarter.
+/// One client may reserve a quarter of the memory that all share.
 const SHARE: usize = 4;
 /// Connections that a client may have besides its sessions.
 const BESIDES_SESSIONS: usize = 256;
@@ -50,9 +50,9 @@ pub(crate) struct Client {
     pub total: UsageAccount,
     /// Its pace outside sessions.
     pub rate: RateLimit,
-    /// Its share of the room for messages and bodies.
+    /// Its share of the memory for messages and bodies.
     pub requests: MemoryBudget,
-    /// Its share of the room for answers.
+    /// Its share of the memory for answers.
     pub answers: MemoryBudget,
     sessions: AtomicUsize,
     most_sockets: usize,
@@ -116,7 +116,7 @@ impl Clients {
     pub fn new(options: &ServerOptions) -> Arc<Self> {
         let each = options.sessions_per_client();
         Arc::new(Self {
-            // Next to the sessions there is room for plain requests, so that a
+            // Plain requests have connections besides those of sessions, so that a
             // full server still answers `/health`.
             most_connections: options.max_sessions.saturating_add(2 * BESIDES_SESSIONS),
             most_each: each.saturating_add(BESIDES_SESSIONS),

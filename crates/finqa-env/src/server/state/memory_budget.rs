@@ -1,7 +1,7 @@
-//! Room for what is large: messages and bodies that are being read, answers
-//! that their client has not taken yet. All clients share it, so that a
-//! thousand of them, each within the limits of one, cannot make the server hold
-//! gigabytes. What is small always has room, or the large would shut it out.
+//! The memory that large messages, bodies and answers may take together. All
+//! clients share it, so that a thousand of them, each within its own limits,
+//! cannot make the server hold gigabytes. Small ones take none of it, so that
+//! the large cannot shut them out.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,14 +12,13 @@ use axum::response::Response;
 use hyper::body::{Frame, SizeHint};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Bytes of a message or body that take no room: more than the longest query
-/// that is run.
+/// Messages and bodies up to this size take nothing from the budget. It is more
+/// than the longest query that is run.
 pub(crate) const SMALL_REQUEST: usize = 16 * 1024;
-/// Bytes of an answer that take no room.
+/// Answers up to this size take nothing from the budget.
 pub(crate) const SMALL_ANSWER: usize = 16 * 1024;
 
-/// The room that there is, or the share of it that one client may take; clones
-/// share it.
+/// A number of bytes to reserve, or one client's share of it. Clones share it.
 #[derive(Clone, Debug)]
 pub(crate) struct MemoryBudget {
     whole: Arc<Semaphore>,
@@ -27,12 +26,11 @@ pub(crate) struct MemoryBudget {
     share: Option<Arc<Semaphore>>,
 }
 
-/// Room that is taken, until it is dropped: of the whole, and of the share.
+/// Bytes reserved of the whole and of the share, until it is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Reservation(Vec<OwnedSemaphorePermit>);
 
 impl MemoryBudget {
-    /// Room for so many bytes.
     pub fn new(bytes: usize) -> Self {
         let bytes = bytes.min(Semaphore::MAX_PERMITS);
         Self {
@@ -42,7 +40,7 @@ impl MemoryBudget {
         }
     }
 
-    /// The same room, of which this one takes a part at most.
+    /// The same budget, limited to one part in `part`.
     pub fn share(&self, part: usize) -> Self {
         Self {
             share: Some(Arc::new(Semaphore::new(self.bytes / part))),
@@ -50,29 +48,28 @@ impl MemoryBudget {
         }
     }
 
-    /// Takes room for something of `bytes`, of which `small` take none; `None`
-    /// where there is not so much left.
+    /// Reserves `bytes`, or nothing if they are at most `small`; `None` if too few
+    /// are left.
     pub fn take(&self, bytes: usize, small: usize) -> Option<Reservation> {
         if bytes <= small {
             return Some(Reservation::default());
         }
         let permits = u32::try_from(bytes).ok()?;
-        let rooms = std::iter::once(&self.whole).chain(&self.share);
-        let taken = rooms.map(|room| Arc::clone(room).try_acquire_many_owned(permits).ok());
+        let budgets = std::iter::once(&self.whole).chain(&self.share);
+        let taken = budgets.map(|budget| Arc::clone(budget).try_acquire_many_owned(permits).ok());
         taken.collect::<Option<_>>().map(Reservation)
     }
 }
 
 impl Reservation {
-    /// Bytes taken.
     pub fn bytes(&self) -> usize {
         self.0.first().map_or(0, OwnedSemaphorePermit::num_permits)
     }
 
-    /// Takes more of the same room; false, and nothing taken, where there is not
-    /// so much left.
-    pub fn grow(&mut self, room: &MemoryBudget, bytes: usize) -> bool {
-        let Some(Reservation(more)) = room.take(bytes, 0) else {
+    /// Reserves more of the same budget; false, and nothing reserved, if too few
+    /// bytes are left.
+    pub fn grow(&mut self, budget: &MemoryBudget, bytes: usize) -> bool {
+        let Some(Reservation(more)) = budget.take(bytes, 0) else {
             return false;
         };
         if self.0.is_empty() {
@@ -86,15 +83,15 @@ impl Reservation {
     }
 }
 
-/// Lets a large answer hold its room until the client has taken it; `None` where
-/// there is no room for it.
-pub(crate) fn held(answer: Response, room: &MemoryBudget) -> Option<Response> {
+/// Reserves memory for a large answer until the client has taken it; `None` if it
+/// does not fit.
+pub(crate) fn reserve_for(answer: Response, budget: &MemoryBudget) -> Option<Response> {
     let bytes = answer.body().size_hint().exact().unwrap_or(0);
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
     if bytes <= SMALL_ANSWER {
         return Some(answer);
     }
-    let taken = room.take(bytes, SMALL_ANSWER)?;
+    let taken = budget.take(bytes, SMALL_ANSWER)?;
     Some(answer.map(|body| {
         Body::new(BudgetedBody {
             body,
@@ -103,7 +100,7 @@ pub(crate) fn held(answer: Response, room: &MemoryBudget) -> Option<Response> {
     }))
 }
 
-/// A body that holds room.
+/// A body with the memory reserved for it.
 struct BudgetedBody {
     body: Body,
     _taken: Reservation,
@@ -135,16 +132,16 @@ mod tests {
 
     #[test]
     fn what_is_small_has_room_when_there_is_none() {
-        let room = MemoryBudget::new(100_000);
-        let mut first = room.take(60_000, SMALL_REQUEST).unwrap();
+        let budget = MemoryBudget::new(100_000);
+        let mut first = budget.take(60_000, SMALL_REQUEST).unwrap();
         assert_eq!(first.bytes(), 60_000);
-        assert!(room.take(60_000, SMALL_REQUEST).is_none());
-        assert!(first.grow(&room, 40_000));
-        assert!(!first.grow(&room, 1));
+        assert!(budget.take(60_000, SMALL_REQUEST).is_none());
+        assert!(first.grow(&budget, 40_000));
+        assert!(!first.grow(&budget, 1));
         assert_eq!(first.bytes(), 100_000);
-        assert_eq!(room.take(16_000, SMALL_REQUEST).unwrap().bytes(), 0);
+        assert_eq!(budget.take(16_000, SMALL_REQUEST).unwrap().bytes(), 0);
         drop(first);
-        assert!(room.take(100_000, SMALL_REQUEST).is_some());
-        assert!(room.take(usize::MAX, SMALL_REQUEST).is_none());
+        assert!(budget.take(100_000, SMALL_REQUEST).is_some());
+        assert!(budget.take(usize::MAX, SMALL_REQUEST).is_none());
     }
 }

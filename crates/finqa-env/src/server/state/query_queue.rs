@@ -1,6 +1,6 @@
 //! Whose query runs next. Every query first has a brief turn, in which honest
-//! ones are done; one that is not done runs again in the long lane, one at a
-//! time, so that the brief turns never wait for it. In each lane the client goes
+//! ones are done; one that is not done runs again in the long queue, one at a
+//! time, so that the brief turns never wait for it. In each queue the client goes
 //! first that has used the least; of its sessions, those that have used little go
 //! before those that have used much, and those that are known before those that
 //! never asked.
@@ -21,7 +21,7 @@ use crate::server::state::clients::Client;
 #[derive(Default)]
 pub(crate) struct UsageAccount {
     used: Mutex<Option<(Instant, f64)>>,
-    /// Its last query needed the long lane.
+    /// Its last query needed the long queue.
     slow: AtomicBool,
     /// One of its queries was brief.
     known: AtomicBool,
@@ -70,12 +70,12 @@ impl Caller {
         self.client.total.charge(time, now);
     }
 
-    /// Whether its last query was one for the long lane.
+    /// Whether its last query was one for the long queue.
     pub fn is_slow(&self) -> bool {
         self.account.slow.load(atomic::Ordering::Relaxed)
     }
 
-    /// Notes whether its last query was one for the long lane.
+    /// Notes whether its last query was one for the long queue.
     pub fn set_slow(&self, slow: bool) {
         self.account.slow.store(slow, atomic::Ordering::Relaxed);
         if !slow {
@@ -157,7 +157,7 @@ impl QueueState {
 }
 
 struct QueuedQuery {
-    /// Seconds after the lane's start.
+    /// Seconds after the queue's start.
     due: f64,
     arrival: u64,
     job: QueryJob,
@@ -196,12 +196,12 @@ impl PartialEq for QueuedQuery {
 impl Eq for QueuedQuery {}
 
 impl QueryQueue {
-    /// A lane of so many places, on the runtime's threads.
+    /// A queue of so many places, on the runtime's threads.
     pub fn new(places: usize, weight: f64) -> Arc<Self> {
         Self::on(None, places, weight)
     }
 
-    /// A lane of one place, on a thread of its own: the allocator keeps memory for
+    /// A queue of one place, on a thread of its own: the allocator keeps memory for
     /// each thread that has ever used much.
     pub fn alone(weight: f64) -> Arc<Self> {
         let (thread, jobs) = mpsc::channel::<QueryJob>();
@@ -279,10 +279,10 @@ impl QueryQueue {
             }
             state.free -= 1;
         }
-        let lane = Arc::clone(self);
-        let work = move || lane.work(job);
+        let queue = Arc::clone(self);
+        let work = move || queue.work(job);
         match &self.thread {
-            // The thread ends when the lane is dropped, and not before.
+            // The thread ends when the queue is dropped, and not before.
             Some(thread) => drop(thread.send(Box::new(work))),
             None => drop(tokio::task::spawn_blocking(work)),
         }
@@ -325,17 +325,17 @@ mod tests {
 
     /// The order in which jobs run that were asked for, one after the other, while
     /// the only place was taken.
-    async fn order(lane: &Arc<QueryQueue>, callers: &[&Caller]) -> Vec<usize> {
+    async fn order(queue: &Arc<QueryQueue>, callers: &[&Caller]) -> Vec<usize> {
         let (release, held) = mpsc::channel::<()>();
         let hold = move || held.recv().is_err();
-        let mut first = Box::pin(lane.run(callers[0], hold));
+        let mut first = Box::pin(queue.run(callers[0], hold));
         assert!(first.as_mut().now_or_never().is_none());
         let ran = Arc::new(Mutex::new(Vec::new()));
         let mut waiting: Vec<_> = (0..callers.len())
             .map(|at| {
                 let ran = Arc::clone(&ran);
                 let work = move || ran.lock().unwrap().push(at);
-                Box::pin(lane.run(callers[at], work))
+                Box::pin(queue.run(callers[at], work))
             })
             .collect();
         for one in &mut waiting {
@@ -352,7 +352,7 @@ mod tests {
     #[tokio::test]
     async fn who_has_used_little_goes_before_who_has_used_much() {
         let clients = Clients::new(&ServerOptions::default());
-        let lane = QueryQueue::new(1, 10.0);
+        let queue = QueryQueue::new(1, 10.0);
         let hogs: Vec<Caller> = (0..100).map(|_| caller(&clients, [127, 0, 0, 1])).collect();
         for hog in &hogs {
             hog.charge(Duration::from_secs(300));
@@ -360,7 +360,7 @@ mod tests {
         let honest = caller(&clients, [127, 0, 0, 1]);
         let mut callers: Vec<&Caller> = hogs.iter().collect();
         callers.push(&honest);
-        let ran = order(&lane, &callers).await;
+        let ran = order(&queue, &callers).await;
         assert_eq!(ran.len(), 101);
         assert_eq!(ran[0], 100);
     }
@@ -368,18 +368,18 @@ mod tests {
     #[tokio::test]
     async fn another_client_does_not_wait_for_all_sessions_of_one() {
         let clients = Clients::new(&ServerOptions::default());
-        let lane = QueryQueue::new(1, 10.0);
+        let queue = QueryQueue::new(1, 10.0);
         let hog = caller(&clients, [10, 0, 0, 1]);
         hog.charge(Duration::from_secs(600));
         let fresh = caller(&clients, [10, 0, 0, 1]);
         let other = caller(&clients, [10, 0, 0, 2]);
-        assert_eq!(order(&lane, &[&hog, &fresh, &other]).await, [2, 1, 0]);
+        assert_eq!(order(&queue, &[&hog, &fresh, &other]).await, [2, 1, 0]);
     }
 
     #[tokio::test]
     async fn a_crowd_of_newcomers_waits_and_not_those_who_are_known() {
         let clients = Clients::new(&ServerOptions::default());
-        let lane = QueryQueue::new(1, 10.0);
+        let queue = QueryQueue::new(1, 10.0);
         let crowd: Vec<Caller> = (0..50).map(|_| caller(&clients, [127, 0, 0, 1])).collect();
         let known = caller(&clients, [127, 0, 0, 1]);
         known.set_slow(false);
@@ -387,7 +387,7 @@ mod tests {
         callers.push(&known);
         // Unless this machine took longer than newcomers wait to ask for them all.
         let began = Instant::now();
-        let ran = order(&lane, &callers).await;
+        let ran = order(&queue, &callers).await;
         assert!(ran[0] == 50 || began.elapsed().as_secs_f64() > UNKNOWN);
     }
 
@@ -395,10 +395,12 @@ mod tests {
     async fn a_bug_in_one_query_does_not_end_the_lane() {
         let clients = Clients::new(&ServerOptions::default());
         let one = caller(&clients, [127, 0, 0, 1]);
-        for lane in [QueryQueue::alone(1.0), QueryQueue::new(1, 1.0)] {
-            let bug = lane.run(&one, || assert!(one_is_two(), "on purpose")).await;
+        for queue in [QueryQueue::alone(1.0), QueryQueue::new(1, 1.0)] {
+            let bug = queue
+                .run(&one, || assert!(one_is_two(), "on purpose"))
+                .await;
             assert!(bug.is_none());
-            assert_eq!(lane.run(&one, || 5).await.unwrap().0, 5);
+            assert_eq!(queue.run(&one, || 5).await.unwrap().0, 5);
         }
     }
 
@@ -409,19 +411,19 @@ mod tests {
     #[tokio::test]
     async fn the_work_of_those_who_gave_up_is_not_done() {
         let clients = Clients::new(&ServerOptions::default());
-        let lane = QueryQueue::new(1, 10.0);
+        let queue = QueryQueue::new(1, 10.0);
         let one = caller(&clients, [127, 0, 0, 1]);
         let (release, held) = mpsc::channel::<()>();
-        let mut first = Box::pin(lane.run(&one, move || held.recv().is_err()));
+        let mut first = Box::pin(queue.run(&one, move || held.recv().is_err()));
         assert!(first.as_mut().now_or_never().is_none());
         let done = Arc::new(AtomicBool::new(false));
         for _ in 0..1000 {
             let done = Arc::clone(&done);
             let work = move || done.store(true, atomic::Ordering::Relaxed);
-            assert!(lane.run(&one, work).now_or_never().is_none());
+            assert!(queue.run(&one, work).now_or_never().is_none());
         }
-        assert!(lane.state().count <= 65, "they are swept out");
-        let mut last = Box::pin(lane.run(&one, || 5));
+        assert!(queue.state().count <= 65, "they are swept out");
+        let mut last = Box::pin(queue.run(&one, || 5));
         assert!(last.as_mut().now_or_never().is_none());
         drop(release);
         first.await.unwrap();

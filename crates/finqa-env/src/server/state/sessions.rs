@@ -188,8 +188,8 @@ impl Sessions {
         Ok(self.insert(environment, client, SessionHolder::Nobody)?.id)
     }
 
-    /// Opens a session that ends with the seat.
-    pub fn take_seat(
+    /// Opens a session that ends when the handle is dropped.
+    pub fn open_for_socket(
         self: &Arc<Self>,
         environment: Environment,
         client: &Arc<Client>,
@@ -201,7 +201,7 @@ impl Sessions {
         })
     }
 
-    /// Attaches to a session made by its id; letting the seat go leaves it open.
+    /// Attaches to a session made by its id; dropping the handle leaves it open.
     pub fn attach(self: &Arc<Self>, id: &str) -> Result<SessionHandle, AttachError> {
         let unknown = || AttachError::Unknown(shown(id));
         let key = Uuid::parse_str(id).map_err(|_| unknown())?;

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::server::state::app::ServerState;
 use crate::server::state::clients::{Client, ConnectionActivity};
-use crate::server::state::memory_budget::{self as room, MemoryBudget, Reservation, SMALL_REQUEST};
+use crate::server::state::memory_budget::{self, MemoryBudget, Reservation, SMALL_REQUEST};
 use crate::server::transport::listener::{BoundedListener, ClientConnection};
 use crate::server::transport::reply;
 
@@ -103,8 +103,8 @@ async fn one(
 }
 
 /// Reads the whole body before the route sees the request: within the limit,
-/// within the time and with room for it, or it is answered here. A large answer
-/// holds its room until it is taken.
+/// within the time and with memory for it, or it is answered here. A large answer
+/// holds its memory until it is taken.
 pub(crate) async fn read_body(
     State(app): State<Arc<ServerState>>,
     request: Request,
@@ -127,7 +127,7 @@ pub(crate) async fn read_body(
             begin();
             let request = Request::from_parts(parts, Body::from(bytes));
             let answer = next.run(request).await;
-            return room::held(answer, &client.answers).unwrap_or_else(|| {
+            return memory_budget::reserve_for(answer, &client.answers).unwrap_or_else(|| {
                 crowded("The server holds as many large answers as it may; ask for less, or later")
             });
         }
@@ -159,15 +159,15 @@ enum BodyError {
     Broken,
 }
 
-/// Room that a growing body takes at a time.
+/// Memory that a growing body takes at a time.
 const STEP: usize = 16 * 1024;
 
-/// A body, and the room it takes. Room is taken for what has come and not for
+/// A body, and the memory it takes. Memory is taken for what has come and not for
 /// what is announced.
 async fn whole(
     mut body: Body,
     limit: usize,
-    room: &MemoryBudget,
+    budget: &MemoryBudget,
 ) -> Result<(Vec<u8>, Reservation), BodyError> {
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     if announced > limit {
@@ -183,7 +183,7 @@ async fn whole(
             return Err(BodyError::TooLarge);
         }
         let needed = length.saturating_sub(SMALL_REQUEST + taken.bytes());
-        if needed > 0 && !taken.grow(room, needed.next_multiple_of(STEP)) {
+        if needed > 0 && !taken.grow(budget, needed.next_multiple_of(STEP)) {
             return Err(BodyError::Crowded);
         }
         bytes.extend_from_slice(&data);
@@ -191,7 +191,7 @@ async fn whole(
     Ok((bytes, taken))
 }
 
-/// There is no room; nothing is wrong with the request itself.
+/// The memory budget is used up; nothing is wrong with the request itself.
 fn crowded(said: &str) -> Response {
     let mut refused = closing(reply::detail(StatusCode::SERVICE_UNAVAILABLE, said));
     refused

@@ -17,9 +17,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::server::protocol::calls as play;
+use crate::server::protocol::calls;
 use crate::server::protocol::calls::StepFault;
-use crate::server::protocol::json_rpc as rpc;
+use crate::server::protocol::json_rpc;
 use crate::server::protocol::mcp;
 use crate::server::protocol::validate::{self, RequestIssue, StepAction};
 use crate::server::protocol::wire::{HttpStepReply, ObservationContent, StepReply};
@@ -29,7 +29,7 @@ use crate::server::transport::connections;
 use crate::server::transport::guard;
 use crate::server::transport::log;
 use crate::server::transport::reply::{self, RefusedRequest};
-use crate::server::transport::socket_loop::{self as socket, Protocol};
+use crate::server::transport::socket_loop::{self, Protocol};
 use crate::server::transport::websocket::{NoWebSocketHandshake, WebSocketHandshake};
 
 /// The environment's name in the routes of later cores.
@@ -153,7 +153,7 @@ async fn reset(
     let fields = reply::object(&headers, &reply::body(body)?)?.unwrap_or_default();
     let asked = validate::reset_body(&fields).map_err(|issues| reply::unprocessable(&issues))?;
     client.rate.wait().await;
-    let seen = play::reset(&Mutex::new(app.environment()), asked);
+    let seen = calls::reset(&Mutex::new(app.environment()), asked);
     Ok(Json(HttpStepReply(&seen)).into_response())
 }
 
@@ -170,7 +170,7 @@ async fn step(
     let action = validate::action(&asked.action).map_err(|issues| reply::unprocessable(&issues))?;
     let seen = match action {
         StepAction::ListTools => StepReply {
-            seen: ObservationContent::Tools(play::step_tool_list()),
+            seen: ObservationContent::Tools(calls::step_tool_list()),
             ..StepReply::default()
         },
         StepAction::Call { tool, arguments } => {
@@ -180,7 +180,7 @@ async fn step(
                 .unwrap_or(app.options.step_timeout);
             client.rate.wait().await;
             let environment = Mutex::new(app.environment());
-            play::step(&app, &client.caller(), &environment, tool, arguments, limit)
+            calls::step(&app, &client.caller(), &environment, tool, arguments, limit)
                 .await
                 .map_err(|fault| {
                     let status = match fault {
@@ -202,7 +202,7 @@ async fn json_rpc(
     let body = reply::body(body)?;
     // Not UTF-8 is no JSON either, and is answered as such.
     let text = std::str::from_utf8(&body).unwrap_or("");
-    Ok(Json(rpc::answer_text(&app, &client, text, None).await))
+    Ok(Json(json_rpc::answer_text(&app, &client, text, None).await))
 }
 
 #[derive(Deserialize)]
@@ -253,7 +253,7 @@ fn take(
     let tracker = app.tracker.clone();
     tracker.spawn(async move {
         if let Some(socket) = opening.await {
-            socket::run(socket, app, &client, protocol, id).await;
+            socket_loop::run(socket, app, &client, protocol, id).await;
         }
     });
     answer

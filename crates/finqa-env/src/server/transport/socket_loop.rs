@@ -10,8 +10,8 @@ use futures::future::BoxFuture;
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Utf8Bytes;
 
-use crate::server::protocol::json_rpc::{self as rpc, RpcError};
-use crate::server::protocol::messages as message;
+use crate::server::protocol::json_rpc::{self, RpcError};
+use crate::server::protocol::messages;
 use crate::server::state::app::ServerState;
 use crate::server::state::clients::Client;
 use crate::server::state::memory_budget::SMALL_ANSWER;
@@ -65,16 +65,16 @@ pub(crate) async fn run(
     protocol: Protocol,
     session_id: Option<String>,
 ) {
-    let seat = match session_id {
+    let handle = match session_id {
         Some(id) => app
             .sessions
             .attach(&id)
             .map_err(|e| refusal(protocol, &e.to_string())),
         None => app
             .sessions
-            .take_seat(app.environment(), client)
+            .open_for_socket(app.environment(), client)
             .map_err(|full| match protocol {
-                Protocol::OpenEnv => message::error(
+                Protocol::OpenEnv => messages::error(
                     "CAPACITY_REACHED",
                     &full.to_string(),
                     json!({"active_sessions": full.active, "max_sessions": full.max}),
@@ -82,11 +82,11 @@ pub(crate) async fn run(
                 Protocol::JsonRpc => RpcError::full(full).answer(Value::Null).to_string(),
             }),
     };
-    let end = match seat {
-        Ok(seat) => {
-            let end = converse(&mut socket, &app, protocol, &seat).await;
+    let end = match handle {
+        Ok(handle) => {
+            let end = converse(&mut socket, &app, protocol, &handle).await;
             // The slot is free before the client can know that the socket is closing.
-            drop(seat);
+            drop(handle);
             end
         }
         Err(refused) => match send(&mut socket, refused).await {
@@ -101,7 +101,7 @@ pub(crate) async fn run(
 
 fn refusal(protocol: Protocol, text: &str) -> String {
     match protocol {
-        Protocol::OpenEnv => message::error("SESSION_ERROR", text, json!({})),
+        Protocol::OpenEnv => messages::error("SESSION_ERROR", text, json!({})),
         Protocol::JsonRpc => RpcError::server(text).answer(Value::Null).to_string(),
     }
 }
@@ -110,11 +110,11 @@ async fn converse(
     socket: &mut WebSocket,
     app: &Arc<ServerState>,
     protocol: Protocol,
-    seat: &SessionHandle,
+    handle: &SessionHandle,
 ) -> SocketEnd {
     let mut waiting: Option<SocketMessage> = None;
     let mut unanswered = 0;
-    let mut log = SocketLog::open(seat.session.id);
+    let mut log = SocketLog::open(handle.session.id);
     loop {
         let message = match waiting.take() {
             Some(message) => message,
@@ -125,9 +125,9 @@ async fn converse(
         };
         let next = match message {
             SocketMessage::Text(text) => {
-                seat.session.touch();
+                handle.session.touch();
                 let started = Instant::now();
-                let work = answer(app, protocol, seat, text);
+                let work = answer(app, protocol, handle, text);
                 let next = match while_listening(socket, work, &mut waiting).await {
                     Ok(next) => next,
                     Err(end) => return end.explain(socket, protocol).await,
@@ -146,13 +146,13 @@ async fn converse(
         match next {
             MessageOutcome::StepReply(text) => {
                 // Held until the peer has taken the answer.
-                let room = seat
+                let reserved = handle
                     .session
                     .caller
                     .client
                     .answers
                     .take(text.len(), SMALL_ANSWER);
-                let text = match &room {
+                let text = match &reserved {
                     Some(_) => text,
                     None => refusal(protocol, CROWDED),
                 };
@@ -165,7 +165,7 @@ async fn converse(
     }
 }
 
-/// Said of an answer for which there is no room.
+/// Said of an answer for which there is no memory.
 const CROWDED: &str = "The server holds as many large answers as it may; ask for less, or again";
 
 /// Why nothing more is read.
@@ -256,21 +256,26 @@ async fn while_listening(
     }
 }
 
-/// Boxed, so that a socket that waits does not hold room for the work.
+/// Boxed, so that a socket that waits does not hold memory for the work.
 fn answer<'a>(
     app: &'a Arc<ServerState>,
     protocol: Protocol,
-    seat: &'a SessionHandle,
+    handle: &'a SessionHandle,
     text: Utf8Bytes,
 ) -> BoxFuture<'a, MessageOutcome> {
     Box::pin(async move {
-        seat.session.rate.wait().await;
+        handle.session.rate.wait().await;
         match protocol {
-            Protocol::OpenEnv => message::answer(app, &seat.session, &text).await,
+            Protocol::OpenEnv => messages::answer(app, &handle.session, &text).await,
             Protocol::JsonRpc => MessageOutcome::StepReply(
-                rpc::answer_text(app, &seat.session.caller.client, &text, Some(&seat.session))
-                    .await
-                    .to_string(),
+                json_rpc::answer_text(
+                    app,
+                    &handle.session.caller.client,
+                    &text,
+                    Some(&handle.session),
+                )
+                .await
+                .to_string(),
             ),
         }
     })

@@ -28,7 +28,7 @@ use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 use crate::server::state::memory_budget::{MemoryBudget, Reservation, SMALL_REQUEST};
 use crate::server::transport::reply;
 
-/// Room that a growing message takes at a time.
+/// Memory that a growing message takes at a time.
 const STEP: usize = 16 * 1024;
 /// Longest frame that is sent: the library keeps a buffer of its size.
 const PIECE: usize = 16 * 1024;
@@ -41,7 +41,7 @@ pub(crate) struct WebSocketHandshake {
     upgrade: OnUpgrade,
 }
 
-/// A request that does not; the reference knows no such route.
+/// Any other request to such a route: 404, as OpenEnv's `finqa_env` answers.
 pub(crate) struct NoWebSocketHandshake;
 
 impl IntoResponse for NoWebSocketHandshake {
@@ -73,15 +73,15 @@ impl<S: Sync> FromRequestParts<S> for WebSocketHandshake {
 
 impl WebSocketHandshake {
     /// The answer to the request, and the socket once the answer is sent;
-    /// `limit` is that of its messages, `room` what they share.
+    /// `limit` is that of its messages, `budget` what they share.
     pub fn accept(
         self,
         limit: usize,
-        room: MemoryBudget,
+        budget: MemoryBudget,
     ) -> (Response, impl Future<Output = Option<WebSocket>> + Send) {
         let socket = async move {
             let upgraded = self.upgrade.await.ok()?;
-            let metered = MeteredStream::new(TokioIo::new(upgraded), room, limit);
+            let metered = MeteredStream::new(TokioIo::new(upgraded), budget, limit);
             // The library's buffers are 128 KiB each by default, which ten thousand
             // idle sockets cannot afford; they grow when a message needs it.
             let config = WebSocketConfig::default()
@@ -125,7 +125,7 @@ pub(crate) enum SocketFault {
     Gone,
     /// A message is over the limit.
     TooLarge,
-    /// There is no room for a message of its size now.
+    /// The memory budget has too little left for the message.
     NoRoom,
     /// A text that is no UTF-8.
     NotText,
@@ -221,16 +221,16 @@ impl WebSocket {
     }
 }
 
-/// A stream that counts what is read from it, and takes room for it.
+/// A stream that counts what is read from it, and takes memory for it.
 struct MeteredStream<S> {
     stream: S,
     meter: MessageMeter,
 }
 
-/// What a socket holds. The room that its largest message took stays taken,
+/// What a socket holds. The memory that its largest message took stays taken,
 /// for the library keeps a buffer of that size; it is given back with the socket.
 struct MessageMeter {
-    room: MemoryBudget,
+    budget: MemoryBudget,
     taken: Reservation,
     /// Bytes that a message may come in, the heads of its frames included.
     most: usize,
@@ -241,9 +241,9 @@ struct MessageMeter {
 }
 
 impl<S> MeteredStream<S> {
-    fn new(stream: S, room: MemoryBudget, limit: usize) -> Self {
+    fn new(stream: S, budget: MemoryBudget, limit: usize) -> Self {
         let meter = MessageMeter {
-            room,
+            budget,
             taken: Reservation::default(),
             most: limit.saturating_mul(2),
             coming: 0,
@@ -254,7 +254,7 @@ impl<S> MeteredStream<S> {
 }
 
 impl MessageMeter {
-    /// Counts bytes read; false where they find no room, or are mostly heads of
+    /// Counts bytes read; false where they find no memory, or are mostly heads of
     /// frames, of which a message may have any number.
     fn read(&mut self, bytes: usize) -> bool {
         self.coming += bytes;
@@ -262,7 +262,7 @@ impl MessageMeter {
             return false;
         }
         let needed = (self.coming + self.busy).saturating_sub(SMALL_REQUEST);
-        needed <= self.taken.bytes() || self.taken.grow(&self.room, STEP)
+        needed <= self.taken.bytes() || self.taken.grow(&self.budget, STEP)
     }
 
     /// What was coming is a whole message.
@@ -315,8 +315,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for MeteredStream<S> {
 mod tests {
     use super::*;
 
-    fn meter(room: usize) -> MessageMeter {
-        MeteredStream::new((), MemoryBudget::new(room), 1 << 20).meter
+    fn meter(budget: usize) -> MessageMeter {
+        MeteredStream::new((), MemoryBudget::new(budget), 1 << 20).meter
     }
 
     #[test]
@@ -329,11 +329,11 @@ mod tests {
         assert!(!meter.read(2048));
     }
 
-    /// 11 million of them took all the room that there is, and held nothing.
+    /// 11 million of them used up the budget and held nothing.
     #[test]
     fn empty_fragments_take_no_more_than_twice_a_message() {
-        let room = MemoryBudget::new(1 << 30);
-        let mut meter = MeteredStream::new((), room, 4 * STEP).meter;
+        let budget = MemoryBudget::new(1 << 30);
+        let mut meter = MeteredStream::new((), budget, 4 * STEP).meter;
         let read = (0..1_000_000)
             .take_while(|_| meter.read(CONTROL_HEAD))
             .count();

@@ -1,6 +1,6 @@
 //! Dates, as far as filed tables write them, in the form `SQLite` holds.
 //!
-//! The reference lets dateutil guess; here are the forms that occur in reports.
+//! OpenEnv's `finqa_env` lets dateutil guess; here are the forms that occur in reports.
 //! A text that is none of them is no date, and its column stays text.
 
 use jiff::civil::{Date, DateTime, Time};
