@@ -1,7 +1,7 @@
 //! Misses by cause, as tables.
 
 use crate::analysis::{Cause, Miss, MissAnalysis};
-use finqa_core::text::one_line;
+use finqa_core::text::{cut, single_spaced};
 
 use super::look::{Look, harmless};
 use super::table::{align, rule_title};
@@ -96,8 +96,8 @@ fn shown(analysis: &MissAnalysis, cause: Cause, examples: usize, look: Look) -> 
         };
         lines.push(indented(&format!(
             "gold {} · answer {}{detail}",
-            one_line(&miss.gold, SHOWN),
-            one_line(&miss.answer, SHOWN)
+            cut(&single_spaced(&miss.gold), SHOWN, "…"),
+            cut(&single_spaced(&miss.answer), SHOWN, "…")
         )));
     }
     Some(harmless(&lines.join("\n")).into_owned())
