@@ -24,8 +24,9 @@ use std::time::Instant;
 
 use convfinqa::dataset::{self, Source};
 use convfinqa::run::Mode;
-use convfinqa::score::{Item, Scorecard, ScoredRow, score};
+use convfinqa::score::{PredictionCells, Row, Scorecard, Scores, score};
 use convfinqa::telemetry::{self, LogFormat, LogOptions, Telemetry};
+use finqa_agents::agents::{Answer, Settled, StopReason};
 use finqa_agents::models::ChatModel;
 use finqa_agents::offline::RuleAnalyst;
 use finqa_agents::prompt::{Prompts, Rendering};
@@ -125,17 +126,17 @@ fn measure(file: Option<&Path>) {
         },
     );
     let all: Vec<_> = cases.iter().chain(&turns).copied().collect();
-    let items: Vec<Item> = all
+    let rows: Vec<Row> = all
         .iter()
         .enumerate()
-        .map(|(at, case)| item(at, case, &all))
+        .map(|(at, case)| row(at, case, &all))
         .collect();
-    report("score a row by every rule", items.len(), "rows", || {
-        for item in &items {
-            std::hint::black_box(score(item));
+    report("score a row by every rule", rows.len(), "rows", || {
+        for row in &rows {
+            std::hint::black_box(score(row));
         }
     });
-    let scored: Vec<ScoredRow> = items.iter().cloned().map(ScoredRow::score).collect();
+    let scored: Vec<Row> = rows.iter().cloned().map(Row::scored).collect();
     report("sum scored rows up", scored.len(), "rows", || {
         std::hint::black_box(Scorecard::of(&scored));
     });
@@ -206,32 +207,53 @@ fn report(name: &str, n: usize, noun: &str, mut work: impl FnMut()) {
 }
 
 /// Every second row is right, the others say what the row after them should.
-fn item(at: usize, case: &dataset::Case, all: &[&dataset::Case]) -> Item {
+fn row(at: usize, case: &dataset::Case, all: &[&dataset::Case]) -> Row {
     let said = if at.is_multiple_of(2) {
         case
     } else {
         all[(at + 1) % all.len()]
     };
-    let prediction = |gold: &dataset::Gold| {
+    let printed = |gold: &dataset::Gold| {
         let value = gold.exe_ans.as_ref().map(ToString::to_string);
         gold.answer.clone().or(value).unwrap_or_default()
     };
-    Item {
-        epoch: "0".to_owned(),
+    Row {
+        index: at,
+        epoch: 0,
         turns: None,
         key: case.question.key.clone(),
         filename: case.question.document.filename.clone(),
         kind: None,
         question: case.question.text.clone(),
-        ground_truth: Some(prediction(&case.gold)),
         gold: case.gold.clone(),
-        prediction: prediction(&said.gold),
-        answer: prediction(&said.gold),
-        value: said.gold.exe_ans.clone(),
-        program: said.gold.program.clone(),
-        document: Some(Arc::clone(&case.question.document)),
-        outcome: dataset::Outcome::Answered,
+        mode: Mode::Questions,
+        settled: Settled {
+            outcome: dataset::Outcome::Answered,
+            stop: StopReason::Accepted,
+            answer: Some(Answer {
+                printed: printed(&said.gold),
+                value: said.gold.exe_ans.clone(),
+                program: said.gold.program.clone(),
+                ..Answer::default()
+            }),
+            chosen_round: None,
+            error: None,
+            votes: None,
+            opinion: None,
+            rounds: Vec::new(),
+            calls: Vec::new(),
+        },
+        scores: Scores::default(),
         latency: Some(1.0),
+        cost: None,
+        draft_cost: None,
+        stamp: None,
+        document: Some(Arc::clone(&case.question.document)),
+        cells: Some(PredictionCells {
+            ground_truth: Some(printed(&case.gold)),
+            prediction: printed(&said.gold),
+            rounds: None,
+        }),
     }
 }
 

@@ -21,7 +21,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::Instant;
 
-use convfinqa::analysis::{AnsweredQuestion, Answers, analyze};
+use convfinqa::analysis::{Answers, analyze};
 use convfinqa::dataset::{self, Source};
 use convfinqa::output::report::{Pages, Report, causes_of};
 use convfinqa::run::Tally;
@@ -99,18 +99,17 @@ fn write(folder: &Path) {
     let records = meta.records().unwrap();
     let pages = Pages::of(&records);
     let loaded = started.elapsed().as_secs_f64();
-    let (mut tally, mut answers) = (Tally::default(), Vec::new());
+    let mut tally = Tally::default();
     let mut report = Report::new(&pages);
     journal
         .for_each_row(|row| {
-            tally.add(&row);
-            answers.push(AnsweredQuestion::of(&row));
             report.add(&row);
+            tally.add(row);
         })
         .unwrap();
     let read = started.elapsed().as_secs_f64();
-    let summary = tally.finish(&journal).unwrap();
-    let answers = Answers::of_rows(folder, &summary.run, answers, Some(&records)).unwrap();
+    let (summary, rows) = tally.finish_with_rows(&journal).unwrap();
+    let answers = Answers::of_rows(folder, &summary.run, rows, Some(&records)).unwrap();
     let misses = analyze(&answers, Rule::FinancialEquivalence).misses;
     let causes = causes_of(misses);
     let explained = started.elapsed().as_secs_f64();

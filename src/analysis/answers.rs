@@ -3,42 +3,15 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use rust_decimal::Decimal;
 use serde::Serialize;
 
 use crate::dataset::{Case, Dataset, Gold, Record};
-use crate::run::{Journal, Row, RunMeta};
+use crate::run::{Journal, RunFolder, RunMeta};
 use crate::score::files::{PredictionRow, read_predictions, rescore};
-use crate::score::{ScoredRow, score};
+use crate::score::{Row, score};
 use finqa_core::files;
 
 use super::AnalysisError;
-
-/// One answered question, and what a run records of it besides its scores.
-#[derive(Clone, Debug)]
-pub struct AnsweredQuestion {
-    /// The question, its gold, its answer, scored.
-    pub row: ScoredRow,
-    /// Rounds of analyst and critic, if known.
-    pub rounds: Option<usize>,
-    /// US dollars, if known.
-    pub cost: Option<Decimal>,
-    /// Its position in the run's plan, for answers of a run.
-    pub index: Option<usize>,
-}
-
-impl AnsweredQuestion {
-    /// The answer of a run's row.
-    #[must_use]
-    pub fn of(row: &Row) -> Self {
-        Self {
-            row: row.as_scored(),
-            rounds: Some(row.settled.rounds.len()),
-            cost: row.cost,
-            index: Some(row.index),
-        }
-    }
-}
 
 /// Where answers were read from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -65,7 +38,7 @@ pub struct Answers {
     /// Why the records of a run cannot be read, in one line.
     pub no_records: Option<String>,
     /// The answers.
-    pub rows: Vec<AnsweredQuestion>,
+    pub rows: Vec<Row>,
     /// The golds of each record's turns, in order, where the records are available.
     pub turns: HashMap<String, Vec<Gold>>,
 }
@@ -82,8 +55,8 @@ impl Answers {
     /// [`AnalysisError`] naming the file, line or question at fault.
     pub fn open(path: &Path, dataset: Option<&Dataset>) -> Result<Self, AnalysisError> {
         if path.is_dir() {
-            let journal = path.join("journal.sqlite");
-            let csv = path.join("output.csv");
+            let journal = path.join(RunFolder::JOURNAL);
+            let csv = path.join(RunFolder::CSV);
             return if journal.is_file() {
                 Self::of_run(path, &journal, dataset)
             } else if csv.is_file() {
@@ -114,25 +87,19 @@ impl Answers {
 
     /// Whether these rows hold the same answers to the same questions.
     fn says_what(&self, rows: &[PredictionRow]) -> bool {
-        let same = |(own, row): (&AnsweredQuestion, &PredictionRow)| {
-            let item = &own.row.item;
-            let gold = item.ground_truth.clone().unwrap_or_default();
-            item.key.id == row.id
-                && Some(&item.key.part) == row.part.as_ref()
-                && item.prediction == row.prediction
-                && item.program == row.program
-                && gold == row.ground_truth.clone().unwrap_or_default()
+        let same = |(own, row): (&Row, &PredictionRow)| {
+            own.key.id == row.id
+                && Some(&own.key.part) == row.part.as_ref()
+                && own.prediction() == row.prediction
+                && own.program() == row.program.as_deref()
+                && own.ground_truth().as_deref().unwrap_or_default()
+                    == row.ground_truth.as_deref().unwrap_or_default()
         };
         self.rows.len() == rows.len() && self.rows.iter().zip(rows).all(same)
     }
 
     fn of_file(path: &Path, dataset: Option<&Dataset>) -> Result<Self, AnalysisError> {
-        let predictions = read_predictions(path)?;
-        let spent: Vec<_> = predictions
-            .iter()
-            .map(|row| (row.rounds, row.cost))
-            .collect();
-        let rows = rescore(predictions, dataset)?;
+        let rows = rescore(read_predictions(path)?, dataset)?;
         let turns = dataset.map(|data| turns_of(data, &rows));
         Ok(Self {
             path: path.to_owned(),
@@ -141,16 +108,7 @@ impl Answers {
             dataset: dataset.map(|data| data.source.clone()),
             no_records: None,
             turns: turns.unwrap_or_default(),
-            rows: rows
-                .into_iter()
-                .zip(spent)
-                .map(|(row, (rounds, cost))| AnsweredQuestion {
-                    row,
-                    rounds,
-                    cost,
-                    index: None,
-                })
-                .collect(),
+            rows,
         })
     }
 
@@ -162,7 +120,7 @@ impl Answers {
         let journal = Journal::read(journal)?;
         let meta = journal.meta()?;
         let mut rows = Vec::new();
-        journal.for_each_row(|row| rows.push(AnsweredQuestion::of(&row)))?;
+        journal.for_each_row(|row| rows.push(row.without_exchange()))?;
         if dataset.is_some() {
             return Self::of_rows(path, &meta, rows, dataset);
         }
@@ -183,7 +141,7 @@ impl Answers {
     pub fn of_rows(
         path: &Path,
         meta: &RunMeta,
-        rows: Vec<AnsweredQuestion>,
+        rows: Vec<Row>,
         dataset: Option<&Dataset>,
     ) -> Result<Self, AnalysisError> {
         if rows.is_empty() {
@@ -213,44 +171,33 @@ impl Answers {
             .iter()
             .map(|record| (record.id(), record))
             .collect();
-        for answered in &mut self.rows {
-            let item = &mut answered.row.item;
-            let found = records.get(item.key.id.as_str()).and_then(|record| {
-                let case = record.cases().find(|case| case.question.key == item.key)?;
+        for row in &mut self.rows {
+            let found = records.get(row.key.id.as_str()).and_then(|record| {
+                let case = record.cases().find(|case| case.question.key == row.key)?;
                 Some((*record, case))
             });
             let Some((record, Case { gold, .. })) = found else {
                 return Err(AnalysisError::UnknownQuestion {
                     path: self.path.clone(),
-                    key: item.key.clone(),
+                    key: row.key.clone(),
                     dataset: dataset.source.clone(),
                 });
             };
-            item.document = Some(record.document.clone());
-            item.turns = item.turn().map(|_| record.turns.len());
-            if !gold.is_empty() && *gold != item.gold {
-                item.gold = gold.clone();
-                item.ground_truth = match item.turn() {
-                    Some(_) => gold.exe_ans.as_ref().map(ToString::to_string),
-                    None => gold.answer.clone(),
-                };
+            row.document = Some(record.document.clone());
+            row.turns = row.turn().map(|_| record.turns.len());
+            if !gold.is_empty() && *gold != row.gold {
+                row.gold = gold.clone();
             }
-            answered.row.scores = score(item);
+            row.scores = score(row);
         }
-        self.turns = turns_of(dataset, self.rows.iter().map(|answered| &answered.row));
+        self.turns = turns_of(dataset, &self.rows);
         self.dataset = Some(dataset.source.clone());
         Ok(())
     }
 }
 
-fn turns_of<'r>(
-    dataset: &Dataset,
-    rows: impl IntoIterator<Item = &'r ScoredRow>,
-) -> HashMap<String, Vec<Gold>> {
-    let asked: HashSet<&str> = rows
-        .into_iter()
-        .map(|row| row.item.key.id.as_str())
-        .collect();
+fn turns_of(dataset: &Dataset, rows: &[Row]) -> HashMap<String, Vec<Gold>> {
+    let asked: HashSet<&str> = rows.iter().map(|row| row.key.id.as_str()).collect();
     let records = dataset.records.iter();
     records
         .filter(|record| asked.contains(record.id()))
@@ -273,10 +220,10 @@ pub fn records_behind(csv: &Path) -> Option<Result<Dataset, String>> {
 /// The journal of the run that left this CSV: `OUTPUT/output.csv` is a copy of
 /// `OUTPUT/runs/<last run>/output.csv`. `None` if it is not, byte for byte.
 fn run_behind(csv: &Path) -> Option<PathBuf> {
-    if csv.file_name()? != "output.csv" {
+    if csv.file_name()? != RunFolder::CSV {
         return None;
     }
-    let beside = csv.with_file_name("journal.sqlite");
+    let beside = csv.with_file_name(RunFolder::JOURNAL);
     if beside.is_file() {
         return Some(beside);
     }
@@ -290,10 +237,10 @@ fn run_behind(csv: &Path) -> Option<PathBuf> {
     // Their names sort by time; the last run's copy is the likely one.
     folders.sort();
     folders.into_iter().rev().find_map(|folder| {
-        let copy = folder.join("output.csv");
+        let copy = folder.join(RunFolder::CSV);
         let size = std::fs::metadata(&copy).ok()?.len();
         let same = size == bytes.len() as u64 && files::read(&copy).ok()? == bytes;
-        let journal = folder.join("journal.sqlite");
+        let journal = folder.join(RunFolder::JOURNAL);
         (same && journal.is_file()).then_some(journal)
     })
 }

@@ -66,8 +66,8 @@ impl RuleComparison {
         let programs = |side: fn(&AnswerPair<'_>) -> bool| pairs.iter().any(side);
         // A side without any program has not failed at programs.
         if matches!(rule, Rule::ProgramAccuracy | Rule::ProgramExecution)
-            && !(programs(|pair| pair.a.row.item.program.is_some())
-                && programs(|pair| pair.b.row.item.program.is_some()))
+            && !(programs(|pair| pair.a.program().is_some())
+                && programs(|pair| pair.b.program().is_some()))
         {
             return None;
         }
@@ -75,10 +75,10 @@ impl RuleComparison {
             .iter()
             .filter_map(|pair| {
                 Some(Marked {
-                    page: &pair.a.row.item.filename,
-                    key: &pair.a.row.item.key,
-                    a: rule.mark(&pair.a.row)?,
-                    b: rule.mark(&pair.b.row)?,
+                    page: &pair.a.filename,
+                    key: &pair.a.key,
+                    a: rule.mark(pair.a)?,
+                    b: rule.mark(pair.b)?,
                 })
             })
             .collect();
@@ -92,9 +92,7 @@ impl RuleComparison {
         }
         let ahead_a = lead.values().filter(|lead| **lead > 0).count();
         let ahead_b = lead.values().filter(|lead| **lead < 0).count();
-        let golds = pairs
-            .iter()
-            .filter_map(|pair| pair.a.row.item.ground_truth.as_deref());
+        let golds = pairs.iter().filter_map(|pair| pair.a.ground_truth());
         Some(Self {
             rule,
             n: marks.len(),

@@ -1,5 +1,6 @@
 //! Two runs over the same questions, pair by pair.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -8,10 +9,10 @@ use rust_decimal::prelude::ToPrimitive;
 use serde::{Serialize, Serializer};
 
 use crate::dataset::QuestionKey;
-use crate::score::{Item, Rule, ScoredRow, same_gold};
+use crate::score::{Row, Rule, same_gold};
 
 use super::AnalysisError;
-use super::answers::{AnsweredQuestion, Answers, AnswersOrigin};
+use super::answers::{Answers, AnswersOrigin};
 use super::by_rule::RuleComparison;
 use super::cause::Cause;
 use super::misses::{Miss, Searcher};
@@ -150,8 +151,8 @@ pub(super) fn rule_name<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::
 
 /// A question of both.
 pub(super) struct AnswerPair<'p> {
-    pub(super) a: &'p AnsweredQuestion,
-    pub(super) b: &'p AnsweredQuestion,
+    pub(super) a: &'p Row,
+    pub(super) b: &'p Row,
     /// Their places among the answers.
     at: [usize; 2],
     /// The miss of each side that misses by the rule in use.
@@ -205,12 +206,10 @@ pub fn compare(
         flips: flips(rule, &pairs),
         causes: causes(&pairs),
         spending: Spending {
-            latency: amounts(&pairs, |answered| answered.row.item.latency),
+            latency: amounts(&pairs, |row| row.latency),
             #[allow(clippy::cast_precision_loss, reason = "a few rounds")]
-            rounds: amounts(&pairs, |answered| answered.rounds.map(|n| n as f64)),
-            cost_usd: amounts(&pairs, |answered| {
-                answered.cost.as_ref().and_then(Decimal::to_f64)
-            }),
+            rounds: amounts(&pairs, |row| row.rounds().map(|n| n as f64)),
+            cost_usd: amounts(&pairs, |row| row.cost.as_ref().and_then(Decimal::to_f64)),
         },
         pairs: pairs
             .into_iter()
@@ -223,11 +222,11 @@ pub fn compare(
 }
 
 fn page<'p>(pair: &AnswerPair<'p>) -> &'p str {
-    &pair.a.row.item.filename
+    &pair.a.filename
 }
 
 fn key<'p>(pair: &AnswerPair<'p>) -> &'p QuestionKey {
-    &pair.a.row.item.key
+    &pair.a.key
 }
 
 fn paired<'p>(
@@ -235,8 +234,7 @@ fn paired<'p>(
     b: &'p Answers,
     common: bool,
 ) -> Result<Vec<AnswerPair<'p>>, AnalysisError> {
-    let key =
-        |answered: &'p AnsweredQuestion| (&answered.row.item.key, answered.row.item.epoch.as_str());
+    let key = |row: &'p Row| (&row.key, row.epoch);
     let rows_of_b = b.rows.iter().enumerate();
     let of_b: HashMap<_, _> = rows_of_b.map(|(at, row)| (key(row), (at, row))).collect();
     let pairs: Vec<AnswerPair<'p>> = a
@@ -253,9 +251,9 @@ fn paired<'p>(
             })
         })
         .collect();
-    let name = |row: &AnsweredQuestion| match row.row.item.epoch.as_str() {
-        "0" => row.row.item.key.to_string(),
-        epoch => format!("{}, epoch {epoch}", row.row.item.key),
+    let name = |row: &Row| match row.epoch {
+        0 => row.key.to_string(),
+        epoch => format!("{}, epoch {epoch}", row.key),
     };
     if pairs.is_empty() {
         let first = |answers: &Answers| answers.rows.first().map(name).unwrap_or_default();
@@ -282,20 +280,18 @@ fn paired<'p>(
 /// The same id may name two questions in two files, and one question have two
 /// golds; both would make every figure meaningless.
 fn same_question(pair: &AnswerPair<'_>) -> Result<(), AnalysisError> {
-    let (a, b) = (&pair.a.row.item, &pair.b.row.item);
-    let text = |item: &Item| -> String {
-        let text = item.question.replace("\\n", "").to_lowercase();
+    let (a, b) = (pair.a, pair.b);
+    let text = |row: &Row| -> String {
+        let text = row.question.replace("\\n", "").to_lowercase();
         text.chars().filter(|c| c.is_alphanumeric()).collect()
     };
     let (ours, theirs) = (text(a), text(b));
     if !ours.is_empty() && !theirs.is_empty() && ours != theirs {
         return Err(AnalysisError::DifferentText { key: a.key.clone() });
     }
-    let exe_ans = |item: &Item| item.gold.exe_ans.as_ref().map(ToString::to_string);
-    for (ours, theirs) in [
-        (a.ground_truth.clone(), b.ground_truth.clone()),
-        (exe_ans(a), exe_ans(b)),
-    ] {
+    let exe_ans = |row: &Row| row.gold.exe_ans.as_ref().map(ToString::to_string);
+    let ground_truth = |row: &Row| row.ground_truth().map(Cow::into_owned);
+    for (ours, theirs) in [(ground_truth(a), ground_truth(b)), (exe_ans(a), exe_ans(b))] {
         if let (Some(ours), Some(theirs)) = (ours, theirs)
             && !same_gold(&ours, &theirs)
         {
@@ -322,10 +318,9 @@ fn explained<'p>(a: &'p Answers, b: &'p Answers, rule: Rule, pairs: &mut [Answer
     for (side, answers) in [a, b].into_iter().enumerate() {
         let mut searcher = Searcher::new(answers);
         for pair in &mut *pairs {
-            let answered = if side == 0 { pair.a } else { pair.b };
-            if let (Some(false), Some(miss)) = (rule.mark(&answered.row), pair.misses.get_mut(side))
-            {
-                *miss = Some(searcher.miss(answered));
+            let row = if side == 0 { pair.a } else { pair.b };
+            if let (Some(false), Some(miss)) = (rule.mark(row), pair.misses.get_mut(side)) {
+                *miss = Some(searcher.miss(row));
             }
         }
     }
@@ -354,21 +349,21 @@ fn causes(pairs: &[AnswerPair<'_>]) -> Vec<CauseChange> {
 fn flips(rule: Rule, pairs: &[AnswerPair<'_>]) -> Vec<Flip> {
     let flipped = |right: WhichRun| {
         pairs.iter().filter_map(move |pair| {
-            let marks = (rule.mark(&pair.a.row)?, rule.mark(&pair.b.row)?);
+            let marks = (rule.mark(pair.a)?, rule.mark(pair.b)?);
             let [a, b] = &pair.misses;
             let miss = match (right, marks) {
                 (WhichRun::A, (true, false)) => b.as_ref()?,
                 (WhichRun::B, (false, true)) => a.as_ref()?,
                 _ => return None,
             };
-            let item = &pair.a.row.item;
+            let row = pair.a;
             Some(Flip {
-                key: item.key.clone(),
-                epoch: item.epoch.clone(),
-                question: item.question.clone(),
-                gold: item.ground_truth.clone().unwrap_or_default(),
-                a: shown(&pair.a.row),
-                b: shown(&pair.b.row),
+                key: row.key.clone(),
+                epoch: row.epoch.to_string(),
+                question: row.question.clone(),
+                gold: row.ground_truth().unwrap_or_default().into_owned(),
+                a: shown(row),
+                b: shown(pair.b),
                 right,
                 cause: miss.cause,
                 detail: miss.detail.clone(),
@@ -379,18 +374,15 @@ fn flips(rule: Rule, pairs: &[AnswerPair<'_>]) -> Vec<Flip> {
 }
 
 /// The answer, or how asking ended without one.
-pub(super) fn shown(row: &ScoredRow) -> String {
-    if row.item.outcome == crate::dataset::Outcome::Answered {
-        row.item.prediction.trim().to_owned()
+pub(super) fn shown(row: &Row) -> String {
+    if row.outcome() == crate::dataset::Outcome::Answered {
+        row.prediction().trim().to_owned()
     } else {
-        format!("({})", row.item.outcome.name().replace('_', " "))
+        format!("({})", row.outcome().name().replace('_', " "))
     }
 }
 
-fn amounts(
-    pairs: &[AnswerPair<'_>],
-    of: impl Fn(&AnsweredQuestion) -> Option<f64>,
-) -> Option<Amounts> {
+fn amounts(pairs: &[AnswerPair<'_>], of: impl Fn(&Row) -> Option<f64>) -> Option<Amounts> {
     let (mut n, mut total_a, mut total_b) = (0.0, 0.0, 0.0);
     let mut count = 0;
     for pair in pairs {

@@ -1,7 +1,7 @@
 //! Why one answer is wrong: the causes that fit, the most telling first.
 
 use crate::dataset::Outcome;
-use crate::score::{Diagnostic, FeReason, Item, Quantity, ScoredRow, Suspect, Written, suspect};
+use crate::score::{Diagnostic, FeReason, Quantity, Row, Suspect, Written, suspect};
 use finqa_core::number::Value;
 
 use super::cause::{Cause, CauseFound};
@@ -14,7 +14,7 @@ use super::target::TargetNumber;
 /// A miss and what may explain it.
 pub(super) struct MissEvidence<'e> {
     /// The miss.
-    pub row: &'e ScoredRow,
+    pub row: &'e Row,
     /// Gold's program, also one found among the conversation's turns.
     pub gold_program: Option<&'e str>,
     /// Answers that came before: what they are of, and their value as printed.
@@ -37,7 +37,7 @@ pub(super) struct EarlierAnswer {
 /// The cause, then other causes that fit.
 pub(super) fn explain(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     let found = slips(evidence);
-    match suspect(&evidence.row.item.key) {
+    match suspect(&evidence.row.key) {
         Some(suspect) => with_suspect(suspect, found),
         None => found,
     }
@@ -60,13 +60,13 @@ fn with_suspect(suspect: &Suspect, slips: Vec<CauseFound>) -> Vec<CauseFound> {
 }
 
 fn slips(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
-    let item = &evidence.row.item;
-    if let Some(found) = no_answer(item) {
+    let row = evidence.row;
+    if let Some(found) = no_answer(row) {
         return vec![found];
     }
-    let gold = gold(item);
-    let Some(target) = TargetNumber::of(item) else {
-        return vec![word(item, &gold)];
+    let gold = gold(row);
+    let Some(target) = TargetNumber::of(row) else {
+        return vec![word(row, &gold)];
     };
     if matches!(gold, Quantity::YesNo(_)) {
         return vec![CauseFound::new(Cause::YesNo, "a number for yes or no")];
@@ -81,7 +81,7 @@ fn slips(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     found.extend(diagnosed(evidence));
     // A program of the answer's own says how a slip came about; gold's alone
     // would only guess at it.
-    if found.is_empty() || item.program.is_some() {
+    if found.is_empty() || row.program().is_some() {
         found.extend(by_program(evidence, &target));
     }
     if found.is_empty() {
@@ -96,8 +96,8 @@ fn slips(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
     found
 }
 
-fn no_answer(item: &Item) -> Option<CauseFound> {
-    let cause = match item.outcome {
+fn no_answer(row: &Row) -> Option<CauseFound> {
+    let cause = match row.outcome() {
         Outcome::Answered => return None,
         Outcome::ContentFilter | Outcome::Refusal => Cause::Filtered,
         Outcome::ParseFailure => Cause::ParseFailure,
@@ -105,12 +105,12 @@ fn no_answer(item: &Item) -> Option<CauseFound> {
     };
     Some(CauseFound::new(
         cause,
-        item.outcome.name().replace('_', " "),
+        row.outcome().name().replace('_', " "),
     ))
 }
 
-fn gold(item: &Item) -> Quantity {
-    match (&item.gold.answer, &item.gold.exe_ans, &item.ground_truth) {
+fn gold(row: &Row) -> Quantity {
+    match (&row.gold.answer, &row.gold.exe_ans, row.ground_truth()) {
         (Some(printed), _, _) => Quantity::parse(printed),
         (None, Some(value), _) => Quantity::of(value),
         (None, None, truth) => Quantity::parse(truth.as_deref().unwrap_or_default()),
@@ -118,15 +118,10 @@ fn gold(item: &Item) -> Quantity {
 }
 
 /// The answer is not a number.
-fn word(item: &Item, gold: &Quantity) -> CauseFound {
-    let printed = if item.answer.is_empty() {
-        &item.prediction
-    } else {
-        &item.answer
-    };
-    let answer = match &item.value {
+fn word(row: &Row, gold: &Quantity) -> CauseFound {
+    let answer = match row.value() {
         Some(value) => Quantity::of(value),
-        None => Quantity::parse(printed),
+        None => Quantity::parse(&row.printed()),
     };
     match (gold, answer) {
         (Quantity::YesNo(true), Quantity::YesNo(_)) => CauseFound::new(Cause::YesNo, "no for yes"),
@@ -187,7 +182,7 @@ fn accepted(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseF
 
 /// The answer equals the value of gold's own program, and gold as printed does not.
 fn against_its_program(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
-    let gold = &evidence.row.item.gold;
+    let gold = &evidence.row.gold;
     let exact = gold.exe_ans.as_ref().and_then(Value::number)?;
     let contradicted = gold.answer.is_some() && target.is_sharp(0.01) && target.hit(exact);
     contradicted.then(|| {
@@ -198,12 +193,12 @@ fn against_its_program(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Op
 
 /// The value of gold's program, with all digits.
 fn exact_gold(evidence: &MissEvidence<'_>) -> Option<f64> {
-    let item = &evidence.row.item;
+    let row = evidence.row;
     let program = evidence
         .gold_program
-        .and_then(|program| Formula::read(program, item.table()))
+        .and_then(|program| Formula::read(program, row.table()))
         .and_then(|formula| formula.root.number());
-    program.or_else(|| item.gold.exe_ans.as_ref().and_then(Value::number))
+    program.or_else(|| row.gold.exe_ans.as_ref().and_then(Value::number))
 }
 
 fn stale(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
@@ -221,15 +216,15 @@ fn stale(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFoun
 /// Gold's program over what was answered to the earlier turns instead of
 /// over their golds.
 fn carried_over(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
-    let item = &evidence.row.item;
-    item.turn()?;
+    let row = evidence.row;
+    row.turn()?;
     let wrong: Vec<(f64, f64)> = evidence
         .earlier
         .iter()
         .filter_map(|earlier| Some((earlier.gold?, earlier.own?)))
         .filter(|(gold, own)| (gold - own).abs() > 1e-4 * gold.abs())
         .collect();
-    let formula = Formula::read(evidence.gold_program?, item.table())?;
+    let formula = Formula::read(evidence.gold_program?, row.table())?;
     let (Some((op, a, b)), false) = (formula.root.top(), wrong.is_empty()) else {
         return None;
     };
@@ -273,9 +268,9 @@ fn diagnosed(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
             }
         })
         .collect();
-    let item = &evidence.row.item;
+    let row = evidence.row;
     if let (true, Quantity::Number(gold), Some(target)) =
-        (found.is_empty(), gold(item), TargetNumber::of(item))
+        (found.is_empty(), gold(row), TargetNumber::of(row))
     {
         found.extend(beyond_fe(&gold, &target));
     }
@@ -302,15 +297,14 @@ fn beyond_fe(gold: &Written, target: &TargetNumber) -> Option<CauseFound> {
 
 /// By the programs: the answer's own against gold's, then gold's alone.
 fn by_program(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<CauseFound> {
-    let item = &evidence.row.item;
+    let row = evidence.row;
     let formula = evidence
         .gold_program
-        .and_then(|program| Formula::read(program, item.table()));
-    let mine = item
-        .program
-        .as_deref()
-        .and_then(|program| Formula::read(program, item.table()));
-    let found_gold = gold(item);
+        .and_then(|program| Formula::read(program, row.table()));
+    let mine = row
+        .program()
+        .and_then(|program| Formula::read(program, row.table()));
+    let found_gold = gold(row);
     if let (Some(mine), Quantity::Number(gold)) = (&mine, &found_gold)
         && let Some(value) = mine.root.number()
         && !target.hit(value)

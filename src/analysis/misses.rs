@@ -7,10 +7,10 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use crate::dataset::QuestionKey;
-use crate::score::{FeContext, Item, Quantity, Rule, ScoredRow, financial_equivalence, suspect};
+use crate::score::{FeContext, Quantity, Row, Rule, financial_equivalence, suspect};
 use finqa_core::number::Value;
 
-use super::answers::{AnsweredQuestion, Answers};
+use super::answers::Answers;
 use super::cause::{Cause, CauseFound};
 use super::compare::{rule_name, shown};
 use super::explain::{EarlierAnswer, MissEvidence, explain};
@@ -93,20 +93,19 @@ pub struct UncheckedCauses {
 #[must_use]
 pub fn analyze(answers: &Answers, rule: Rule) -> MissAnalysis {
     let mut search = Searcher::new(answers);
-    let judged = |row: &&AnsweredQuestion| rule.mark(&row.row).is_some();
+    let judged = |row: &&Row| rule.mark(row).is_some();
     let questions = answers.rows.iter().filter(judged).count();
     let mut misses = Vec::new();
     let mut blind: BTreeMap<&'static str, usize> = BTreeMap::new();
-    for answered in &answers.rows {
-        if rule.mark(&answered.row) != Some(false) {
+    for row in &answers.rows {
+        if rule.mark(row) != Some(false) {
             continue;
         }
-        let miss = search.miss(answered);
-        let item = &answered.row.item;
+        let miss = search.miss(row);
         for (missing, is) in [
-            ("page", item.document.is_none()),
+            ("page", row.document.is_none()),
             ("gold_program", miss.gold_program.is_none()),
-            ("program", item.program.is_none()),
+            ("program", row.program().is_none()),
         ] {
             *blind.entry(missing).or_default() += usize::from(is);
         }
@@ -167,17 +166,16 @@ fn counted(misses: &[Miss]) -> Vec<CauseCount> {
 /// read once.
 pub(super) struct Searcher<'a> {
     answers: &'a Answers,
-    by_record: HashMap<(&'a str, &'a str), Vec<usize>>,
+    by_record: HashMap<(&'a str, u32), Vec<usize>>,
     places: HashMap<&'a str, Arc<PageNumbers>>,
 }
 
 impl<'a> Searcher<'a> {
     pub fn new(answers: &'a Answers) -> Self {
         let mut by_record: HashMap<_, Vec<usize>> = HashMap::new();
-        for (at, answered) in answers.rows.iter().enumerate() {
-            let id = answered.row.item.key.id.as_str();
+        for (at, row) in answers.rows.iter().enumerate() {
             by_record
-                .entry((id, answered.row.item.epoch.as_str()))
+                .entry((row.key.id.as_str(), row.epoch))
                 .or_default()
                 .push(at);
         }
@@ -188,13 +186,11 @@ impl<'a> Searcher<'a> {
         }
     }
 
-    pub fn miss(&mut self, answered: &'a AnsweredQuestion) -> Miss {
-        let row = &answered.row;
-        let item = &row.item;
-        let gold_program = self.gold_program(item);
-        let earlier = self.earlier(answered);
-        let places = item.document.as_ref().map(|page| {
-            let places = self.places.entry(item.key.id.as_str());
+    pub fn miss(&mut self, row: &'a Row) -> Miss {
+        let gold_program = self.gold_program(row);
+        let earlier = self.earlier(row);
+        let places = row.document.as_ref().map(|page| {
+            let places = self.places.entry(row.key.id.as_str());
             Arc::clone(places.or_insert_with(|| Arc::new(PageNumbers::of(page))))
         });
         let found = explain(&MissEvidence {
@@ -208,35 +204,35 @@ impl<'a> Searcher<'a> {
             .next()
             .unwrap_or_else(|| CauseFound::new(Cause::Unexplained, ""));
         Miss {
-            key: item.key.clone(),
-            epoch: item.epoch.clone(),
-            question: item.question.clone(),
-            gold: item.ground_truth.clone().unwrap_or_default(),
+            key: row.key.clone(),
+            epoch: row.epoch.to_string(),
+            question: row.question.clone(),
+            gold: row.ground_truth().unwrap_or_default().into_owned(),
             answer: shown(row),
             cause: first.cause,
             detail: first.detail,
             also: found.collect(),
-            program: item.program.clone(),
+            program: row.program().map(str::to_owned),
             gold_program,
-            suspect: suspect(&item.key).map(|suspect| suspect.rule.clone()),
+            suspect: suspect(&row.key).map(|suspect| suspect.rule.clone()),
         }
     }
 
     /// Gold's program. The stand-alone questions of a Double record have
     /// none, but their conversation ends in it: the last turn that
     /// equals the question's answer after at least one step.
-    fn gold_program(&self, item: &Item) -> Option<String> {
-        if item.gold.program.is_some() {
-            return item.gold.program.clone();
+    fn gold_program(&self, row: &Row) -> Option<String> {
+        if row.gold.program.is_some() {
+            return row.gold.program.clone();
         }
-        let printed = Quantity::parse(item.gold.answer.as_deref()?);
-        let turns = self.answers.turns.get(&item.key.id)?;
+        let printed = Quantity::parse(row.gold.answer.as_deref()?);
+        let turns = self.answers.turns.get(&row.key.id)?;
         let comes_to_it = turns.iter().rev().filter_map(|turn| {
             let program = turn.program.as_deref()?;
             let context = FeContext {
-                question: &item.question,
+                question: &row.question,
                 gold_program: Some(program),
-                table: item.table(),
+                table: row.table(),
             };
             let value = Quantity::of(turn.exe_ans.as_ref()?);
             let same = financial_equivalence(&printed, &value, &context).accepted;
@@ -247,38 +243,36 @@ impl<'a> Searcher<'a> {
 
     /// What was answered before and what would have been right there: earlier
     /// turns, the record's first question, the row before.
-    fn earlier(&self, answered: &AnsweredQuestion) -> Vec<EarlierAnswer> {
-        let item = &answered.row.item;
+    fn earlier(&self, row: &Row) -> Vec<EarlierAnswer> {
         let mut earlier = Vec::new();
-        let key = (item.key.id.as_str(), item.epoch.as_str());
+        let key = (row.key.id.as_str(), row.epoch);
         let others = self.by_record.get(&key).map_or(&[][..], Vec::as_slice);
-        let mut note = |whose: String, row: &ScoredRow| {
-            let own = TargetNumber::of(&row.item).map(|target| target.value);
-            let gold = row.item.gold.exe_ans.as_ref().and_then(Value::number);
+        let mut note = |whose: String, row: &Row| {
+            let own = TargetNumber::of(row).map(|target| target.value);
+            let gold = row.gold.exe_ans.as_ref().and_then(Value::number);
             earlier.push(EarlierAnswer { whose, own, gold });
         };
         // The row before is another question; only an answer of several
         // digits is no coincidence.
         let own = others.iter().copied().find(|at| {
-            let row = self.answers.rows.get(*at);
-            row.is_some_and(|row| row.row.item.key == item.key)
+            let other = self.answers.rows.get(*at);
+            other.is_some_and(|other| other.key == row.key)
         });
         let before = own.and_then(|at| at.checked_sub(1));
         if let Some(before) = before.and_then(|at| self.answers.rows.get(at))
-            && before.row.item.key.id != item.key.id
-            && before.row.item.prediction == item.prediction
-            && digits(&item.prediction) >= 4
+            && before.key.id != row.key.id
+            && before.prediction() == row.prediction()
+            && digits(&row.prediction()) >= 4
         {
-            note("the row before".to_owned(), &before.row);
+            note("the row before".to_owned(), before);
         }
         for other in others.iter().filter_map(|at| self.answers.rows.get(*at)) {
-            let theirs = &other.row.item;
-            match (theirs.turn(), item.turn()) {
+            match (other.turn(), row.turn()) {
                 (Some(theirs), Some(own)) if theirs < own => {
-                    note(format!("turn {theirs}"), &other.row);
+                    note(format!("turn {theirs}"), other);
                 }
-                (None, None) if theirs.key.part < item.key.part => {
-                    note("the record's question before".to_owned(), &other.row);
+                (None, None) if other.key.part < row.key.part => {
+                    note("the record's question before".to_owned(), other);
                 }
                 _ => {}
             }

@@ -19,7 +19,7 @@ mod programs;
 mod search;
 mod target;
 
-pub use answers::{AnsweredQuestion, Answers, AnswersOrigin, records_behind};
+pub use answers::{Answers, AnswersOrigin, records_behind};
 pub use by_rule::RuleComparison;
 pub use cause::{Cause, CauseFound};
 pub use compare::{

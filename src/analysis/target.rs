@@ -1,6 +1,6 @@
 //! The number that an answer is, and what counts as the same number.
 
-use crate::score::{Item, Quantity};
+use crate::score::{Quantity, Row};
 use finqa_core::number::Value;
 
 /// The number that an answer is.
@@ -15,20 +15,15 @@ pub(super) struct TargetNumber {
 
 impl TargetNumber {
     /// The answer's number; `None` if it is none.
-    pub fn of(item: &Item) -> Option<Self> {
-        if let Some(Value::Number(value)) = &item.value {
+    pub fn of(row: &Row) -> Option<Self> {
+        if let Some(Value::Number(value)) = row.value() {
             let tolerance = 1e-6 * value.abs();
             return value.is_finite().then_some(Self {
                 value: *value,
                 tolerance,
             });
         }
-        let printed = if item.answer.is_empty() {
-            &item.prediction
-        } else {
-            &item.answer
-        };
-        match Quantity::parse(printed) {
+        match Quantity::parse(&row.printed()) {
             Quantity::Number(written) => Some(Self {
                 value: written.value,
                 tolerance: (0.5 * written.unit * (1.0 + 1e-9)).max(1e-4 * written.value.abs()),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use crate::output;
-use crate::score::{Rule, RuleRates, ScoredRow};
+use crate::score::{Row, Rule, RuleRates};
 
 use super::{Exit, Failure};
 
@@ -82,7 +82,7 @@ impl GateArgs {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn write(&self, suite: &str, rows: &[ScoredRow]) -> anyhow::Result<()> {
+    pub fn write(&self, suite: &str, rows: &[Row]) -> anyhow::Result<()> {
         if let Some(path) = &self.junit {
             output::write_junit(path, suite, Rule::FinancialEquivalence, rows)?;
         }

@@ -140,7 +140,7 @@ fn write_for_ci(args: &RunArgs, results: &RunResults) -> anyhow::Result<()> {
     }
     if args.gate.junit.is_some() {
         let mut rows = Vec::with_capacity(summary.scores.questions);
-        journal.for_each_row(|row| rows.push(row.as_scored()))?;
+        journal.for_each_row(|row| rows.push(row.without_exchange()))?;
         args.gate.write(&summary.run.id, &rows)?;
     }
     Ok(())

@@ -7,7 +7,7 @@ use crate::dataset::load_named;
 use crate::output::terminal::{Look, scorecard_tables};
 use crate::run::answers_at;
 use crate::score::files::{read_predictions, rescore};
-use crate::score::{ScoreError, Scorecard, ScoredRow};
+use crate::score::{Row, ScoreError, Scorecard};
 
 use super::{Exit, stdout};
 
@@ -39,13 +39,13 @@ pub struct Args {
 pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
     let named = answers_at(&args.file, &args.output)?;
     let given = load_named(args.data_path.as_deref())?;
-    let scored: Vec<ScoredRow> = if named.join("journal.sqlite").is_file() {
+    let scored: Vec<Row> = if named.join("journal.sqlite").is_file() {
         // The journal holds what the run's files are made from.
         let answers = Answers::open(&named, given.as_ref())?;
         if let Some(reason) = &answers.no_records {
             super::analyze::without_records(reason);
         }
-        answers.rows.into_iter().map(|row| row.row).collect()
+        answers.rows
     } else {
         let file = if named.is_dir() {
             named.join("output.csv")
@@ -86,17 +86,17 @@ pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
 }
 
 /// Programs that read a table cannot be executed without it.
-fn unjudged(rows: &[ScoredRow]) -> Option<String> {
-    let reads_table = |row: &&ScoredRow| {
-        let program = row.item.program.as_deref().unwrap_or_default();
-        row.item.document.is_none() && program.contains("table_")
+fn unjudged(rows: &[Row]) -> Option<String> {
+    let reads_table = |row: &&Row| {
+        let program = row.program().unwrap_or_default();
+        row.document.is_none() && program.contains("table_")
     };
     let count = rows.iter().filter(reads_table).count();
     (count > 0).then(|| {
         format!(
             "note: {count} of {} programs read their page's table, which is not available, and are not \
              executed; name the records that were asked with --data-path",
-            rows.iter().filter(|row| row.item.program.is_some()).count()
+            rows.iter().filter(|row| row.program().is_some()).count()
         )
     })
 }

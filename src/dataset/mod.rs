@@ -28,7 +28,7 @@ pub use published::published;
 pub use select::{RecordRange, Selection, select};
 pub use show::{RecordView, show};
 pub use stats::{CellCounts, Range, Stats, stats};
-pub use types::{Case, Dataset, Gold, Record, RecordKind};
+pub use types::{Case, Dataset, Gold, Mode, Record, RecordKind};
 
 pub use finqa_core::outcome::Outcome;
 pub use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};

@@ -38,6 +38,17 @@ pub struct Case {
     pub gold: Gold,
 }
 
+/// Which questions of a record are asked (`--mode`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// The stand-alone questions: `qa`, or `qa_0` and `qa_1`.
+    #[default]
+    Questions,
+    /// The conversation's turns, in order.
+    Conversations,
+}
+
 /// Whether a record holds one stand-alone question or two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

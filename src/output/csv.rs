@@ -150,9 +150,9 @@ fn cells(row: &Row) -> Vec<String> {
     vec![
         cell(&row.key.id),
         cell(&row.question),
-        text(row.ground_truth()),
+        cell(&row.ground_truth().unwrap_or_default()),
         cell(&row.prediction()),
-        row.latency.to_string(),
+        row.latency.map(|s| s.to_string()).unwrap_or_default(),
         truth(*exact_match),
         truth(*numerical_match),
         row.key.part.clone(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use crate::dataset::Outcome;
-use crate::score::{Rule, ScoredRow};
+use crate::score::{Row, Rule};
 
 use super::staged::{OutputError, write_atomic};
 
@@ -18,12 +18,7 @@ const SHOWN: usize = 2000;
 ///
 /// # Errors
 /// [`OutputError`] if the file cannot be written; an existing one is then unchanged.
-pub fn write_junit(
-    path: &Path,
-    suite: &str,
-    rule: Rule,
-    rows: &[ScoredRow],
-) -> Result<(), OutputError> {
+pub fn write_junit(path: &Path, suite: &str, rule: Rule, rows: &[Row]) -> Result<(), OutputError> {
     let xml = junit(suite, rule, rows).to_string();
     write_atomic(path, |file| {
         xml.map_err(std::io::Error::other)
@@ -35,8 +30,8 @@ pub fn write_junit(
     })
 }
 
-fn junit(name: &str, rule: Rule, rows: &[ScoredRow]) -> Report {
-    let time = seconds(rows.iter().filter_map(|row| row.item.latency).sum());
+fn junit(name: &str, rule: Rule, rows: &[Row]) -> Report {
+    let time = seconds(rows.iter().filter_map(|row| row.latency).sum());
     let mut suite = TestSuite::new(shown(name));
     suite
         .set_time(time)
@@ -47,13 +42,12 @@ fn junit(name: &str, rule: Rule, rows: &[ScoredRow]) -> Report {
     report
 }
 
-fn case(rule: Rule, row: &ScoredRow) -> TestCase {
-    let item = &row.item;
-    let status = match (item.outcome, rule.mark(row)) {
+fn case(rule: Rule, row: &Row) -> TestCase {
+    let status = match (row.outcome(), rule.mark(row)) {
         (Outcome::Answered, Some(true)) => TestCaseStatus::success(),
         (Outcome::Answered, Some(false)) => {
-            let gold = shown(item.ground_truth.as_deref().unwrap_or_default());
-            let message = format!("gold {gold}, answered {}", shown(&item.prediction));
+            let gold = shown(&row.ground_truth().unwrap_or_default());
+            let message = format!("gold {gold}, answered {}", shown(&row.prediction()));
             not_passed(NonSuccessKind::Failure, rule.name(), message)
         }
         (Outcome::Answered, None) => {
@@ -66,10 +60,10 @@ fn case(rule: Rule, row: &ScoredRow) -> TestCase {
             not_passed(NonSuccessKind::Error, outcome.name(), message)
         }
     };
-    let name = format!("{}: {}", shown(&item.key.part), shown(&item.question));
+    let name = format!("{}: {}", shown(&row.key.part), shown(&row.question));
     let mut case = TestCase::new(name, status);
-    case.set_classname(shown(&item.key.id))
-        .set_time(seconds(item.latency.unwrap_or_default()));
+    case.set_classname(shown(&row.key.id))
+        .set_time(seconds(row.latency.unwrap_or_default()));
     case
 }
 
@@ -98,43 +92,19 @@ fn shown(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dataset::{Gold, QuestionKey};
-    use crate::score::Item;
-
-    fn row(part: &str, gold: Option<&str>, prediction: &str, outcome: Outcome) -> ScoredRow {
-        ScoredRow::score(Item {
-            key: QuestionKey {
-                id: "a<b".to_owned(),
-                part: part.to_owned(),
-            },
-            epoch: "0".to_owned(),
-            turns: None,
-            filename: "page".to_owned(),
-            kind: None,
-            question: "is \"x\" > 1 & \u{0}?".to_owned(),
-            ground_truth: gold.map(str::to_owned),
-            gold: Gold {
-                answer: gold.map(str::to_owned),
-                ..Gold::default()
-            },
-            prediction: prediction.to_owned(),
-            answer: prediction.to_owned(),
-            value: None,
-            program: None,
-            document: None,
-            outcome,
-            latency: Some(0.5),
-        })
-    }
+    use crate::score::files::{read_predictions, rescore};
 
     #[test]
     fn every_question_is_one_case_of_one_kind() {
-        let rows = [
-            row("0", Some("1"), "1", Outcome::Answered),
-            row("1", Some("1"), "7", Outcome::Answered),
-            row("2", Some("1"), "", Outcome::ContentFilter),
-            row("3", None, "1", Outcome::Answered),
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let lines = [
+            r#"{"id": "a<b", "part": "0", "question": "is \"x\" > 1 & \u0000?", "gold": "1", "prediction": "1", "latency": 0.5}"#,
+            r#"{"id": "a<b", "part": "1", "gold": "1", "prediction": "7", "latency": 0.5}"#,
+            r#"{"id": "a<b", "part": "2", "gold": "1", "prediction": "", "outcome": "content_filter", "latency": 0.5}"#,
+            r#"{"id": "a<b", "part": "3", "prediction": "1", "latency": 0.5}"#,
         ];
+        std::fs::write(file.path(), lines.join("\n")).unwrap();
+        let rows = rescore(read_predictions(file.path()).unwrap(), None).unwrap();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("junit.xml");
         write_junit(&path, "run \"1\"", Rule::FinancialEquivalence, &rows).unwrap();

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::dataset::QuestionKey;
 use finqa_core::stats::Rate;
 
-use super::row::Row;
+use crate::score::Row;
 
 /// Answers with gold, by financial equivalence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -6,11 +6,9 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 
 use crate::dataset::QuestionKey;
-use crate::score::Scores;
-use finqa_agents::agents::Answer;
 use finqa_core::stats::Rate;
 
-use super::row::Row;
+use crate::score::Row;
 
 /// Counts over the questions that have gold, by financial equivalence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -57,8 +55,7 @@ impl CriticEffect {
         }
         let revised = row.settled.rounds.len() > 1;
         self.sent_back += usize::from(revised);
-        let (Some(before), Some(after)) = (row.right_with(&first.answer), right(&row.scores))
-        else {
+        let (Some(before), Some(after)) = (row.right_with(&first.answer), row.accepted()) else {
             return;
         };
         self.drafts
@@ -85,23 +82,6 @@ impl CriticEffect {
             .zip(net)
             .map(|(cost, net)| cost / Decimal::from(net));
         self
-    }
-}
-
-fn right(scores: &Scores) -> Option<bool> {
-    scores
-        .financial_equivalence
-        .as_ref()
-        .map(|verdict| verdict.accepted)
-}
-
-impl Row {
-    /// Whether another answer would have been right, by financial equivalence;
-    /// `None` without gold.
-    #[must_use]
-    pub fn right_with(&self, answer: &Answer) -> Option<bool> {
-        let item = self.item_with(Some(answer), crate::dataset::Outcome::Answered);
-        right(&crate::score::score(&item))
     }
 }
 

@@ -7,7 +7,7 @@ use crate::dataset::QuestionKey;
 use finqa_agents::agents::Round;
 
 use super::identity::RunMeta;
-use super::row::Row;
+use crate::score::Row;
 
 /// Something that happened in a run, in the order in which it happened.
 #[derive(Clone, Debug)]

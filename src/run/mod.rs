@@ -16,13 +16,14 @@ pub mod pipeline;
 mod plan;
 mod records;
 mod replay;
-mod row;
 mod scheduler;
 mod summary;
 mod trace;
 mod worker;
 mod writer;
 
+pub use crate::dataset::Mode;
+pub use crate::score::{Row, Stamp};
 pub use agreement::Agreement;
 pub use effect::CriticEffect;
 pub use event::{Event, Finish};
@@ -33,8 +34,7 @@ pub use lock::{Holder, LockError, RunLock};
 pub use pipeline::{
     Job, Notice, Notify, PipelineError, Resumed, Run, RunContext, RunResults, Tracking,
 };
-pub use plan::{HistoryMode, Mode, Plan, PlanError, Planned};
-pub use row::{Row, Stamp};
+pub use plan::{HistoryMode, Plan, PlanError, Planned};
 pub use scheduler::Scheduler;
 pub(crate) use summary::left_out_line;
 pub use summary::{Spent, Summary, Tally, summarise};

@@ -4,18 +4,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::dataset::{Case, Dataset, Gold, HistoryEntry, HistorySource, Record, RecordKind};
-
-/// Which questions of a record are asked (`--mode`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// The stand-alone questions: `qa`, or `qa_0` and `qa_1`.
-    #[default]
-    Questions,
-    /// The conversation's turns, in order.
-    Conversations,
-}
+use crate::dataset::{Case, Dataset, Gold, HistoryEntry, HistorySource, Mode, Record, RecordKind};
 
 /// Which earlier answers a turn sees (`--history`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

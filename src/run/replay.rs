@@ -12,7 +12,7 @@ use finqa_agents::agents::{Answer, Call};
 use super::event::Event;
 use super::identity::RunMeta;
 use super::journal::{Journal, JournalError};
-use super::row::Stamp;
+use crate::score::Stamp;
 
 /// What a journal holds of a run so far.
 pub(super) struct Replayed {

@@ -6,7 +6,7 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 
 use crate::dataset::Outcome;
-use crate::score::{EpochCard, Rule, Scorecard, ScoredRow};
+use crate::score::{EpochCard, Row, Rule, Scorecard};
 use finqa_agents::agents::Call;
 use finqa_agents::models::{Cost, UsageByNode};
 
@@ -14,7 +14,6 @@ use super::agreement::Agreement;
 use super::effect::CriticEffect;
 use super::identity::RunMeta;
 use super::journal::{Journal, JournalError};
-use super::row::Row;
 
 /// What a run comes to: the scorecard's rates lie flat beside it, from 0 to 1.
 #[derive(Clone, Debug, Serialize)]
@@ -100,7 +99,7 @@ pub(crate) fn left_out_line(names: &[&str]) -> String {
 /// Sums a run up, row by row.
 #[derive(Debug, Default)]
 pub struct Tally {
-    rows: Vec<ScoredRow>,
+    rows: Vec<Row>,
     critic: CriticEffect,
     agreement: Agreement,
     rounds: usize,
@@ -111,13 +110,13 @@ pub struct Tally {
 
 impl Tally {
     /// Counts a row.
-    pub fn add(&mut self, row: &Row) {
-        self.critic.add(row);
-        self.agreement.add(row);
+    pub fn add(&mut self, row: Row) {
+        self.critic.add(&row);
+        self.agreement.add(&row);
         self.rounds += row.settled.rounds.len();
         self.cost += row.spent();
         row.settled.calls.iter().for_each(|call| self.call(call));
-        self.rows.push(row.as_scored());
+        self.rows.push(row.without_exchange());
     }
 
     fn call(&mut self, call: &Call) {
@@ -132,7 +131,18 @@ impl Tally {
     ///
     /// # Errors
     /// [`JournalError`] if the journal cannot be read.
-    pub fn finish(mut self, journal: &Journal) -> Result<Summary, JournalError> {
+    pub fn finish(self, journal: &Journal) -> Result<Summary, JournalError> {
+        Ok(self.finish_with_rows(journal)?.0)
+    }
+
+    /// The same, and the rows that were counted, without their exchanges.
+    ///
+    /// # Errors
+    /// As [`Self::finish`].
+    pub fn finish_with_rows(
+        mut self,
+        journal: &Journal,
+    ) -> Result<(Summary, Vec<Row>), JournalError> {
         let run = journal.meta()?;
         for call in journal.open_calls()?.values().flatten() {
             self.call(call);
@@ -140,7 +150,7 @@ impl Tally {
         }
         let rows = self.rows;
         let used = self.nodes.total();
-        Ok(Summary {
+        let summary = Summary {
             format: 1,
             complete: rows.len() == run.total,
             run,
@@ -160,7 +170,8 @@ impl Tally {
                 cost_usd: self.cost.total(),
                 cost: self.cost,
             },
-        })
+        };
+        Ok((summary, rows))
     }
 }
 
@@ -170,6 +181,6 @@ impl Tally {
 /// [`JournalError`] if it cannot be read.
 pub fn summarise(journal: &Journal) -> Result<Summary, JournalError> {
     let mut tally = Tally::default();
-    journal.for_each_row(|row| tally.add(&row))?;
+    journal.for_each_row(|row| tally.add(row))?;
     tally.finish(journal)
 }

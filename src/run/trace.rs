@@ -6,14 +6,14 @@
 use rust_decimal::prelude::ToPrimitive;
 use tracing::{Span, info, info_span, warn};
 
-use crate::dataset::Outcome;
+use crate::dataset::{Mode, Outcome};
 use finqa_agents::agents;
 use finqa_agents::telemetry::{attributes as names, count, fail, if_content, set};
 
 use super::event::Finish;
 use super::identity::RunMeta;
-use super::plan::{Mode, Planned};
-use super::row::Row;
+use super::plan::Planned;
+use crate::score::Row;
 
 /// What every question's span says of its run.
 pub(super) struct RunTrace {

@@ -8,7 +8,7 @@ use rust_decimal::Decimal;
 use tokio::sync::mpsc;
 use tracing::Instrument;
 
-use crate::dataset::{HistoryEntry, Outcome, Question};
+use crate::dataset::{HistoryEntry, Mode, Outcome, Question};
 use crate::score::Scores;
 use finqa_agents::agents::{self, Answer, Call, CallMemory, Interruption, Settled, own_history};
 use finqa_agents::models::{Cost, PriceOf, Stop};
@@ -16,11 +16,11 @@ use finqa_agents::solve::Solver;
 
 use super::event::Event;
 use super::health::Health;
-use super::plan::{HistoryMode, Mode, Planned, gold_history};
-use super::row::Row;
+use super::plan::{HistoryMode, Planned, gold_history};
 use super::scheduler::{Unit, UnitEnd};
 use super::trace::{self, RunTrace};
 use super::writer::Writer;
+use crate::score::Row;
 
 /// What the tasks of a run share.
 pub(super) struct Worker {
@@ -229,18 +229,20 @@ fn row(planned: &Planned, mode: Mode, settled: Settled, latency: f64) -> Row {
         key: case.question.key.clone(),
         turns: *turns,
         filename: case.question.document.filename.clone(),
-        kind: *kind,
+        kind: Some(*kind),
         question: case.question.text.clone(),
         gold: case.gold.clone(),
         mode,
         settled,
         scores: Scores::default(),
-        latency,
+        latency: Some(latency),
         cost,
         draft_cost,
         stamp: None,
+        document: Some(Arc::clone(&case.question.document)),
+        cells: None,
     }
-    .scored(&case.question.document)
+    .scored()
 }
 
 fn cost_of<'c>(calls: impl Iterator<Item = &'c Call>) -> Option<Decimal> {

@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use finqa_agents::agents::Call;
 
 use super::journal::{Entry, Journal, JournalError};
-use super::row::{Row, Stamp};
+use crate::score::{Row, Stamp};
 
 /// Entries in one transaction, at most: bounds what a crash in mid-write takes.
 const BATCH: usize = 256;

@@ -10,7 +10,7 @@ use super::conversation::ConversationCard;
 use super::diagnostic::Diagnostic;
 use super::equivalence::FeReason;
 use super::floor::{LabelFloor, floor};
-use super::row::ScoredRow;
+use super::row::Row;
 use super::suspects::suspect;
 use finqa_core::stats::{LatencySummary, Rate};
 
@@ -57,7 +57,7 @@ impl Rule {
 
     /// What the rule says of a row; `None` where its gold is missing.
     #[must_use]
-    pub fn mark(self, row: &ScoredRow) -> Option<bool> {
+    pub fn mark(self, row: &Row) -> Option<bool> {
         let scores = &row.scores;
         match self {
             Self::ExactMatch => scores.exact_match,
@@ -77,11 +77,11 @@ impl Rule {
 
     /// The rate over some rows; `None` if none of them can be judged.
     #[must_use]
-    pub fn rate<'r>(self, rows: impl IntoIterator<Item = &'r ScoredRow>) -> Option<Rate> {
-        Rate::of(rows.into_iter().filter_map(|row| {
-            let item = &row.item;
-            Some((item.filename.as_str(), &item.key, self.mark(row)?))
-        }))
+    pub fn rate<'r>(self, rows: impl IntoIterator<Item = &'r Row>) -> Option<Rate> {
+        Rate::of(
+            rows.into_iter()
+                .filter_map(|row| Some((row.filename.as_str(), &row.key, self.mark(row)?))),
+        )
     }
 }
 
@@ -98,8 +98,8 @@ pub struct RuleRates {
 impl RuleRates {
     /// The rates over some rows.
     #[must_use]
-    pub fn of<'r>(rows: impl Iterator<Item = &'r ScoredRow> + Clone) -> Self {
-        let programs = rows.clone().any(|row| row.item.program.is_some());
+    pub fn of<'r>(rows: impl Iterator<Item = &'r Row> + Clone) -> Self {
+        let programs = rows.clone().any(|row| row.program().is_some());
         let rate = |rule: Rule| {
             (programs || !rule.judges_programs())
                 .then(|| rule.rate(rows.clone()))
@@ -110,7 +110,7 @@ impl RuleRates {
                 .into_iter()
                 .map(|rule| (rule, rate(rule)))
                 .collect(),
-            floor: floor(rows.filter_map(|row| row.item.ground_truth.as_deref())),
+            floor: floor(rows.filter_map(|row| row.ground_truth())),
         }
     }
 
@@ -217,11 +217,11 @@ pub struct Scorecard {
 impl Scorecard {
     /// Sums up a run.
     #[must_use]
-    pub fn of(rows: &[ScoredRow]) -> Self {
-        let answered = |row: &&ScoredRow| row.item.outcome == Outcome::Answered;
-        let trusted = |row: &&ScoredRow| suspect(&row.item.key).is_none();
+    pub fn of(rows: &[Row]) -> Self {
+        let answered = |row: &&Row| row.outcome() == Outcome::Answered;
+        let trusted = |row: &&Row| suspect(&row.key).is_none();
         let suspects = rows.len() - rows.iter().filter(trusted).count();
-        let mut pages: Vec<&str> = rows.iter().map(|row| row.item.filename.as_str()).collect();
+        let mut pages: Vec<&str> = rows.iter().map(|row| row.filename.as_str()).collect();
         pages.sort_unstable();
         pages.dedup();
         let verdicts = || {
@@ -238,9 +238,7 @@ impl Scorecard {
                 rates: RuleRates::of(rows.iter().filter(trusted)),
             }),
             outcomes: counts(Outcome::ALL, Outcome::name, |outcome| {
-                rows.iter()
-                    .filter(|row| row.item.outcome == outcome)
-                    .count()
+                rows.iter().filter(|row| row.outcome() == outcome).count()
             }),
             reasons: counts(FeReason::ALL, FeReason::name, |reason| {
                 verdicts().filter(|v| v.reason == Some(reason)).count()
@@ -255,7 +253,7 @@ impl Scorecard {
                 .into_iter()
                 .filter_map(|rule| ConversationCard::of(rule, rows))
                 .collect(),
-            latency: LatencySummary::of(rows.iter().filter_map(|row| row.item.latency)),
+            latency: LatencySummary::of(rows.iter().filter_map(|row| row.latency)),
         }
     }
 }
@@ -274,7 +272,7 @@ fn counts<T: Copy, const N: usize>(
         .collect()
 }
 
-fn layers(rows: &[ScoredRow]) -> Vec<Layer> {
+fn layers(rows: &[Row]) -> Vec<Layer> {
     use Diagnostic::{Scale, ScaleAndSign, Sign};
     let verdicts: Vec<_> = rows
         .iter()

@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use crate::dataset::{QuestionKey, RecordKind};
 
 use super::card::Rule;
-use super::row::{Effort, ScoredRow};
+use super::row::{Effort, Row};
 use finqa_core::stats::Rate;
 
 /// A rate over some of the turns.
@@ -56,14 +56,14 @@ fn rule_name<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Erro
 
 /// A turn with its mark.
 struct MarkedTurn<'r> {
-    row: &'r ScoredRow,
+    row: &'r Row,
     number: usize,
     right: bool,
 }
 
 impl<'r> MarkedTurn<'r> {
     fn marked(&self) -> (&'r str, &'r QuestionKey, bool) {
-        let item = &self.row.item;
+        let item = self.row;
         (item.filename.as_str(), &item.key, self.right)
     }
 }
@@ -89,16 +89,13 @@ impl ConversationMarks<'_> {
 impl ConversationCard {
     /// The card by a rule; `None` if no row is a turn with gold for it.
     #[must_use]
-    pub fn of(rule: Rule, rows: &[ScoredRow]) -> Option<Self> {
-        let mut conversations: BTreeMap<(&str, &str), ConversationMarks<'_>> = BTreeMap::new();
+    pub fn of(rule: Rule, rows: &[Row]) -> Option<Self> {
+        let mut conversations: BTreeMap<(&str, u32), ConversationMarks<'_>> = BTreeMap::new();
         for row in rows {
-            let item = &row.item;
-            let Some(number) = item.turn() else { continue };
-            let conversation = conversations
-                .entry((&item.key.id, &item.epoch))
-                .or_default();
+            let Some(number) = row.turn() else { continue };
+            let conversation = conversations.entry((&row.key.id, row.epoch)).or_default();
             conversation.asked += 1;
-            let length = item.turns.unwrap_or(0).max(number + 1);
+            let length = row.turns.unwrap_or(0).max(number + 1);
             conversation.length = conversation.length.max(length);
             if let Some(right) = rule.mark(row) {
                 conversation.turns.push(MarkedTurn { row, number, right });
@@ -140,10 +137,10 @@ impl ConversationCard {
             whole: Rate::of(whole),
             by_turn: slices(turns(), |turn| Some(turn.number)),
             by_effort: slices(turns(), |turn| {
-                Effort::of(&turn.row.item.gold).map(|effort| Named(effort, effort.name()))
+                Effort::of(&turn.row.gold).map(|effort| Named(effort, effort.name()))
             }),
             by_kind: slices(turns(), |turn| {
-                turn.row.item.kind.map(|kind| match kind {
+                turn.row.kind.map(|kind| match kind {
                     RecordKind::Single => Named(0, "single"),
                     RecordKind::Double => Named(1, "double"),
                 })

@@ -9,7 +9,7 @@ use crate::dataset::QuestionKey;
 
 use super::card::Rule;
 use super::floor::{LabelFloor, floor};
-use super::row::{Item, ScoredRow};
+use super::row::Row;
 use finqa_core::stats::Rate;
 
 /// Passes compared, by one rule.
@@ -35,12 +35,12 @@ pub struct EpochCard {
 impl EpochCard {
     /// The card by a rule; `None` unless some question was asked more than once.
     #[must_use]
-    pub fn of(rule: Rule, rows: &[ScoredRow]) -> Option<Self> {
-        let mut questions: BTreeMap<&QuestionKey, (&Item, Vec<bool>)> = BTreeMap::new();
+    pub fn of(rule: Rule, rows: &[Row]) -> Option<Self> {
+        let mut questions: BTreeMap<&QuestionKey, (&Row, Vec<bool>)> = BTreeMap::new();
         for row in rows {
             if let Some(right) = rule.mark(row) {
-                let question = questions.entry(&row.item.key);
-                question.or_insert((&row.item, Vec::new())).1.push(right);
+                let question = questions.entry(&row.key);
+                question.or_insert((row, Vec::new())).1.push(right);
             }
         }
         let k = questions.values().map(|(_, marks)| marks.len()).max()?;
@@ -50,17 +50,15 @@ impl EpochCard {
             .filter(|(_, marks)| marks.len() == k)
             .collect();
         let rate = |right: fn(&[bool]) -> bool| {
-            let marks = whole.iter().map(|(item, marks)| (item, right(marks)));
-            Rate::of(marks.map(|(item, right)| (item.filename.as_str(), &item.key, right)))
+            let marks = whole.iter().map(|(row, marks)| (row, right(marks)));
+            Rate::of(marks.map(|(row, right)| (row.filename.as_str(), &row.key, right)))
         };
-        let all = whole.iter().flat_map(|(item, marks)| {
+        let all = whole.iter().flat_map(|(row, marks)| {
             let marks = marks.iter();
-            marks.map(move |right| (item.filename.as_str(), &item.key, *right))
+            marks.map(move |right| (row.filename.as_str(), &row.key, *right))
         });
         (k > 1).then_some(())?;
-        let golds = whole
-            .iter()
-            .filter_map(|(item, _)| item.ground_truth.as_deref());
+        let golds = whole.iter().filter_map(|(row, _)| row.ground_truth());
         Some(Self {
             rule: rule.name(),
             k,

@@ -19,8 +19,9 @@ pub struct LabelFloor {
 
 /// The constant that is within 0.5 of the most golds. `None` without golds.
 #[must_use]
-pub fn floor<'g>(ground_truths: impl IntoIterator<Item = &'g str>) -> Option<LabelFloor> {
-    let mut values: Vec<f64> = ground_truths.into_iter().map(numeric_value).collect();
+pub fn floor(ground_truths: impl IntoIterator<Item = impl AsRef<str>>) -> Option<LabelFloor> {
+    let golds = ground_truths.into_iter();
+    let mut values: Vec<f64> = golds.map(|gold| numeric_value(gold.as_ref())).collect();
     values.sort_by(f64::total_cmp);
     let n = values.len();
     let mut first = 0;
@@ -55,6 +56,6 @@ mod tests {
         assert_eq!((best.hits, best.n), (2, 5));
         let best = floor(["0", "1", "0.5", "5"]).unwrap();
         assert_eq!((best.hits, best.answer), (3, 0.5));
-        assert!(floor([]).is_none());
+        assert!(floor([""; 0]).is_none());
     }
 }

@@ -3,8 +3,7 @@
 //! The rules proper are pure functions: [`exact_match`], [`numeric_match`] with
 //! its [`floor()`], the official [`execution_accuracy`] and
 //! [`program_accuracy`], and [`financial_equivalence`] with reasons. An
-//! [`Item`] is one answered question; [`ScoredRow::score`] applies every rule
-//! to it, and [`Scorecard::of`] sums rows up, each rate with its n and a 95 %
+//! [`Row`] is one answered question; [`Row::scored`] applies every rule to it, and [`Scorecard::of`] sums rows up, each rate with its n and a 95 %
 //! interval clustered by report page. [`files`] reads predictions from disk.
 //!
 //! It asks no model and does not say why an answer is wrong (that is
@@ -31,7 +30,7 @@ pub use equivalence::{FeContext, FeReason, FeVerdict, financial_equivalence};
 pub use error::ScoreError;
 pub use floor::{LabelFloor, floor};
 pub use quantity::{Quantity, Written, same_gold};
-pub use row::{Effort, Item, ScoredRow, Scores, score};
+pub use row::{Effort, PredictionCells, Row, Scores, Stamp, score};
 pub use rules::{
     exact_match, execution_accuracy, numeric_match, numeric_value, plain_answer, program_accuracy,
     program_execution,

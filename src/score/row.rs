@@ -1,25 +1,34 @@
-//! One answered question with its scores.
+//! One question's full result: what the journal keeps and every output reads.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-use crate::dataset::{Document, Gold, Outcome, QuestionKey, RecordKind};
-use finqa_core::number::Value;
+use crate::dataset::{Document, Gold, Mode, Outcome, QuestionKey, RecordKind};
+use finqa_agents::agents::{Answer, Settled};
+use finqa_agents::models::Cost;
+use finqa_core::number::{Value, round5};
 use finqa_core::program::Program;
 
 use super::equivalence::{FeContext, FeVerdict, financial_equivalence};
 use super::quantity::Quantity;
 use super::rules;
 
-/// One question, its gold and what was answered: the input of scoring.
-#[derive(Clone, Debug)]
-pub struct Item {
+/// One question's full result. A row of a file of predictions is one too: what
+/// the file does not say is absent or at its default.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// Its place in the plan: the order of every output.
+    pub index: usize,
+    /// Which repetition, from 0.
+    pub epoch: u32,
     /// Which question.
     pub key: QuestionKey,
-    /// Which repetition; `0` where nothing is repeated.
-    pub epoch: String,
-    /// Turns of its conversation, if it is a turn and their number is known.
+    /// Turns of its conversation; absent for stand-alone questions and in
+    /// journals of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turns: Option<usize>,
     /// The report page: the cluster for statistics.
     pub filename: String,
@@ -27,39 +36,222 @@ pub struct Item {
     pub kind: Option<RecordKind>,
     /// The question's text.
     pub question: String,
-    /// The gold as written in the CSV: `qa.answer` of a question, `exe_ans`
-    /// of a turn. EM and NM read it.
-    pub ground_truth: Option<String>,
     /// What the dataset says.
     pub gold: Gold,
-    /// The prediction as written in the CSV: the printed answer to a question,
-    /// the value rounded to 5 decimals of a turn. EM and NM read it.
-    pub prediction: String,
-    /// The printed answer, unit and all.
-    pub answer: String,
-    /// The unrounded value, if known; FE and execution accuracy read it.
-    pub value: Option<Value>,
-    /// The predicted program, if any.
-    pub program: Option<String>,
-    /// The page, for programs that read its table.
-    pub document: Option<Arc<Document>>,
-    /// How asking ended. Whatever is not answered is right by no rule.
-    pub outcome: Outcome,
-    /// Seconds, if known.
+    /// Which questions the run asks; it decides what is compared.
+    pub mode: Mode,
+    /// How asking ended: the answer, its rounds and calls.
+    pub settled: Settled,
+    /// What it scores; absent parts have no gold.
+    pub scores: Scores,
+    /// Seconds from the first request to the verdict, retries included,
+    /// waiting for a slot not; absent where a file does not say.
     pub latency: Option<f64>,
+    /// What the calls cost in US dollars; `None` if a part of it is unknown.
+    #[serde(default)]
+    pub cost: Option<Decimal>,
+    /// What the first draft alone cost; `None` if a part of it is unknown.
+    #[serde(default)]
+    pub draft_cost: Option<Decimal>,
+    /// When it was recorded, and its position; absent in journals of earlier
+    /// versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stamp: Option<Stamp>,
+    /// The page, where it is available, for programs that read its table.
+    #[serde(skip)]
+    pub document: Option<Arc<Document>>,
+    /// What a file of predictions says in its own words; absent in a run.
+    #[serde(skip)]
+    pub cells: Option<PredictionCells>,
 }
 
-impl Item {
+/// What a file of predictions writes and a run derives.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PredictionCells {
+    /// The gold; EM and NM compare it as it is.
+    pub ground_truth: Option<String>,
+    /// The prediction; EM and NM compare it as it is.
+    pub prediction: String,
+    /// Rounds of analyst and critic.
+    pub rounds: Option<usize>,
+}
+
+/// A row's place in the order of answering, which is not the plan's: what
+/// develops over a run can be told again from its journal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stamp {
+    /// From 1, without gaps over all processes of a run.
+    pub ordinal: u64,
+    /// Milliseconds since 1970 UTC; never before that of an earlier row.
+    pub at: i64,
+}
+
+impl Stamp {
+    /// The stamp of the next row, put down `now`.
+    #[must_use]
+    pub(crate) fn next(self, now: i64) -> Self {
+        Self {
+            ordinal: self.ordinal + 1,
+            at: now.max(self.at),
+        }
+    }
+
+    /// The last stamp of the rows so far and this one; those without a stamp
+    /// came before all others.
+    #[must_use]
+    pub(crate) fn past(self, row: &Row) -> Self {
+        Self {
+            ordinal: self.ordinal + 1,
+            at: self.at.max(row.stamp.map_or(0, |stamp| stamp.at)),
+        }
+    }
+}
+
+impl Row {
+    /// The row scored by every rule for which it has gold.
+    #[must_use]
+    pub fn scored(mut self) -> Self {
+        self.scores = score(&self);
+        self
+    }
+
+    /// The row without what was sent, replied and reasoned: what is kept of every
+    /// row of a run that is only counted and compared.
+    #[must_use]
+    pub fn without_exchange(mut self) -> Self {
+        self.settled.calls = Vec::new();
+        for round in &mut self.settled.rounds {
+            round.reply = String::new();
+            round.critic_reply = None;
+            round.answer = Answer::default();
+            round.leniencies = Vec::new();
+            round.findings = Vec::new();
+        }
+        self
+    }
+
+    /// What the calls cost, with what is not known of it.
+    #[must_use]
+    pub fn spent(&self) -> Cost {
+        match self.cost {
+            // Calls in journals of earlier versions do not say what they cost.
+            Some(known) => Cost {
+                known,
+                priced: self.settled.calls.len() as u64,
+                unpriced: 0,
+            },
+            None => self.settled.calls.iter().map(|call| call.cost).sum(),
+        }
+    }
+
     /// The turn's number, from 0; `None` for a stand-alone question.
     #[must_use]
     pub fn turn(&self) -> Option<usize> {
         self.key.part.parse().ok()
     }
 
-    /// The table as filed; empty if the page is not at hand.
+    /// The table as filed; empty if the page is not available.
     #[must_use]
     pub fn table(&self) -> &[Vec<String>] {
         self.document.as_deref().map_or(&[], |page| &page.table)
+    }
+
+    /// How asking ended. Whatever is not answered is right by no rule.
+    #[must_use]
+    pub fn outcome(&self) -> Outcome {
+        self.settled.outcome
+    }
+
+    /// The unrounded value, if known; FE and execution accuracy read it.
+    #[must_use]
+    pub fn value(&self) -> Option<&Value> {
+        self.settled.answer.as_ref()?.value.as_ref()
+    }
+
+    /// The predicted program, if any.
+    #[must_use]
+    pub fn program(&self) -> Option<&str> {
+        self.settled.answer.as_ref()?.program.as_deref()
+    }
+
+    /// Rounds of analyst and critic, if known.
+    #[must_use]
+    pub fn rounds(&self) -> Option<usize> {
+        match &self.cells {
+            Some(cells) => cells.rounds,
+            None => Some(self.settled.rounds.len()),
+        }
+    }
+
+    /// Its place in the run's plan, if it is a run's.
+    #[must_use]
+    pub fn place(&self) -> Option<usize> {
+        self.cells.is_none().then_some(self.index)
+    }
+
+    /// The gold that the prediction is compared with, as written in the CSV:
+    /// `qa.answer` of a question, `exe_ans` of a turn.
+    #[must_use]
+    pub fn ground_truth(&self) -> Option<Cow<'_, str>> {
+        if let Some(cells) = &self.cells {
+            return cells.ground_truth.as_deref().map(Cow::Borrowed);
+        }
+        match self.mode {
+            Mode::Questions => self.gold.answer.as_deref().map(Cow::Borrowed),
+            Mode::Conversations => {
+                let value = self.gold.exe_ans.as_ref();
+                value.map(|value| Cow::Owned(value.to_string()))
+            }
+        }
+    }
+
+    /// The prediction as written in the CSV: the printed answer to a question,
+    /// the value rounded to 5 decimals of a turn; empty without an answer.
+    #[must_use]
+    pub fn prediction(&self) -> Cow<'_, str> {
+        match &self.cells {
+            Some(cells) => Cow::Borrowed(&cells.prediction),
+            None => self.prediction_of(self.settled.answer.as_ref()),
+        }
+    }
+
+    fn prediction_of<'a>(&self, answer: Option<&'a Answer>) -> Cow<'a, str> {
+        let Some(answer) = answer else {
+            return Cow::Borrowed("");
+        };
+        match (self.mode, &answer.value) {
+            (Mode::Conversations, Some(Value::Number(x))) => Cow::Owned(round5(*x).to_string()),
+            (Mode::Conversations, Some(word)) => Cow::Owned(word.to_string()),
+            _ => Cow::Borrowed(&answer.printed),
+        }
+    }
+
+    /// The printed answer, unit and all, or else the prediction.
+    #[must_use]
+    pub fn printed(&self) -> Cow<'_, str> {
+        match &self.settled.answer {
+            Some(answer) if !answer.printed.is_empty() => Cow::Borrowed(&answer.printed),
+            _ => self.prediction(),
+        }
+    }
+
+    /// Whether FE accepts the answer; `None` without gold.
+    #[must_use]
+    pub fn accepted(&self) -> Option<bool> {
+        let verdict = self.scores.financial_equivalence.as_ref();
+        verdict.map(|verdict| verdict.accepted)
+    }
+
+    /// Whether another answer would have been right, by financial equivalence;
+    /// `None` without gold.
+    #[must_use]
+    pub fn right_with(&self, answer: &Answer) -> Option<bool> {
+        let printed = match answer.printed.as_str() {
+            "" => self.prediction_of(Some(answer)),
+            printed => Cow::Borrowed(printed),
+        };
+        let verdict = equivalence(self, &printed, answer.value.as_ref(), true);
+        verdict.map(|verdict| verdict.accepted)
     }
 }
 
@@ -81,76 +273,55 @@ pub struct Scores {
     pub financial_equivalence: Option<FeVerdict>,
 }
 
-/// An item with its scores.
-#[derive(Clone, Debug)]
-pub struct ScoredRow {
-    /// What was scored.
-    pub item: Item,
-    /// How.
-    pub scores: Scores,
-}
-
-impl ScoredRow {
-    /// Scores an item by every rule for which it has gold.
-    #[must_use]
-    pub fn score(item: Item) -> Self {
-        let scores = score(&item);
-        Self { item, scores }
-    }
-
-    /// Whether FE accepts the answer; `None` without gold.
-    #[must_use]
-    pub fn accepted(&self) -> Option<bool> {
-        self.scores
-            .financial_equivalence
-            .as_ref()
-            .map(|v| v.accepted)
-    }
-}
-
-/// Scores an item by every rule for which it has gold.
+/// Scores a row by every rule for which it has gold.
 #[must_use]
-pub fn score(item: &Item) -> Scores {
-    let answered = item.outcome == Outcome::Answered;
-    let ground_truth = item.ground_truth.as_deref();
-    let exe_ans = item.gold.exe_ans.as_ref().filter(|gold| has_content(gold));
-    let gold_program = item.gold.program.as_deref();
+pub fn score(row: &Row) -> Scores {
+    let answered = row.outcome() == Outcome::Answered;
+    let (ground_truth, prediction) = (row.ground_truth(), row.prediction());
+    let ground_truth = ground_truth.as_deref();
+    let exe_ans = row.gold.exe_ans.as_ref().filter(|gold| has_content(gold));
+    let gold_program = row.gold.program.as_deref();
     Scores {
-        exact_match: ground_truth
-            .map(|gold| answered && rules::exact_match(gold, &item.prediction)),
+        exact_match: ground_truth.map(|gold| answered && rules::exact_match(gold, &prediction)),
         numerical_match: ground_truth
-            .map(|gold| answered && rules::numeric_match(gold, &item.prediction)),
-        execution_accuracy: exe_ans.map(|gold| answered && answer_executes_to(gold, item)),
+            .map(|gold| answered && rules::numeric_match(gold, &prediction)),
+        execution_accuracy: exe_ans
+            .map(|gold| answered && answer_executes_to(gold, row, &prediction)),
         program_execution: exe_ans.and_then(|gold| {
-            let Some(program) = item.program.as_deref().filter(|_| answered) else {
+            let Some(program) = row.program().filter(|_| answered) else {
                 return Some(false);
             };
             // Without the page a program that reads its table cannot be judged.
-            let judged = item.document.is_some() || !program.contains("table_");
-            judged.then(|| rules::program_execution(gold, program, item.table()))
+            let judged = row.document.is_some() || !program.contains("table_");
+            judged.then(|| rules::program_execution(gold, program, row.table()))
         }),
         program_accuracy: gold_program.map(|gold| {
-            let program = item.program.as_deref();
+            let program = row.program();
             answered && program.is_some_and(|program| rules::program_accuracy(gold, program))
         }),
-        financial_equivalence: equivalence(item, answered),
+        financial_equivalence: equivalence(row, &row.printed(), row.value(), answered),
     }
 }
 
-fn answer_executes_to(gold: &Value, item: &Item) -> bool {
-    match &item.value {
+fn answer_executes_to(gold: &Value, row: &Row, prediction: &str) -> bool {
+    match row.value() {
         Some(value) => rules::execution_accuracy(gold, value),
-        None => rules::plain_answer(&item.prediction)
+        None => rules::plain_answer(prediction)
             .is_some_and(|value| rules::execution_accuracy(gold, &value)),
     }
 }
 
 /// FE reads the unrounded value where there is one. Against a printed gold it
 /// keeps the printed answer's percent sign and scale word.
-fn equivalence(item: &Item, answered: bool) -> Option<FeVerdict> {
-    let answer = item.gold.answer.as_deref().map(str::trim);
+fn equivalence(
+    row: &Row,
+    printed: &str,
+    value: Option<&Value>,
+    answered: bool,
+) -> Option<FeVerdict> {
+    let answer = row.gold.answer.as_deref().map(str::trim);
     let printed_gold = answer.filter(|answer| !answer.is_empty());
-    let gold = match (printed_gold, &item.gold.exe_ans) {
+    let gold = match (printed_gold, &row.gold.exe_ans) {
         (Some(printed), _) => Quantity::parse(printed),
         (None, Some(value)) if has_content(value) => Quantity::of(value),
         _ => return None,
@@ -158,20 +329,15 @@ fn equivalence(item: &Item, answered: bool) -> Option<FeVerdict> {
     if !answered {
         return Some(FeVerdict::default());
     }
-    let printed = if item.answer.is_empty() {
-        &item.prediction
-    } else {
-        &item.answer
-    };
-    let prediction = match &item.value {
+    let prediction = match value {
         Some(value) if printed_gold.is_some() => Quantity::sharpened(printed, value),
         Some(value) => Quantity::of(value),
         None => Quantity::parse(printed),
     };
     let context = FeContext {
-        question: &item.question,
-        gold_program: item.gold.program.as_deref(),
-        table: item.table(),
+        question: &row.question,
+        gold_program: row.gold.program.as_deref(),
+        table: row.table(),
     };
     Some(financial_equivalence(&gold, &prediction, &context))
 }

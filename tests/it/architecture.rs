@@ -38,7 +38,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("server", &["data", "episode", "python", "reward", "tools"]),
     // convfinqa
     ("dataset", &[]),
-    ("score", &["dataset"]),
+    ("score", &["dataset", "agents", "models"]),
     ("config", &["agents", "run"]),
     (
         "run",

@@ -55,7 +55,7 @@ impl From<&Row> for Sample {
                 scores.execution_accuracy,
                 equivalent.map(|verdict| verdict.accepted),
             ],
-            latency: row.latency,
+            latency: row.latency.unwrap_or_default(),
             cost: row.cost,
             calls: row.settled.calls.len(),
             tokens: row.settled.tokens(),

@@ -56,7 +56,6 @@ pub(super) const FACETS: [(&str, &str); 11] = [
 
 impl Glance {
     pub(super) fn of(row: &Row) -> Self {
-        let scored = row.as_scored();
         let settled = &row.settled;
         let first_right = settled
             .rounds
@@ -86,12 +85,17 @@ impl Glance {
             question: shown(&row.question),
             gold: shown(
                 &gold
-                    .or_else(|| row.gold.exe_ans.as_ref().map(ToString::to_string))
+                    .or_else(|| {
+                        row.gold
+                            .exe_ans
+                            .as_ref()
+                            .map(|value| value.to_string().into())
+                    })
                     .unwrap_or_default(),
             ),
             prediction: shown(&row.prediction()),
-            marks: Rule::ALL.map(|rule| rule.mark(&scored)).to_vec(),
-            latency: row.latency,
+            marks: Rule::ALL.map(|rule| rule.mark(row)).to_vec(),
+            latency: row.latency.unwrap_or_default(),
             rounds: settled.rounds.len(),
             cost: row.cost.and_then(|cost| cost.try_into().ok()),
             cause: String::new(),
@@ -111,7 +115,7 @@ impl Glance {
                     .into_iter()
                     .collect(),
                 diagnostics,
-                critic(settled.rounds.len(), first_right, scored.accepted())
+                critic(settled.rounds.len(), first_right, row.accepted())
                     .map(str::to_owned)
                     .into_iter()
                     .collect(),

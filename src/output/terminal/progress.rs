@@ -333,9 +333,9 @@ pub(in crate::output) fn verdict_text(round: &finqa_agents::agents::Round) -> St
 
 /// Id, question, expected and generated answer.
 fn verbose_lines(row: &Row) -> String {
-    let expected = row.ground_truth().unwrap_or_else(|| "(no gold)".to_owned());
+    let expected = row.ground_truth().unwrap_or("(no gold)".into());
     let generated = match row.settled.outcome {
-        Outcome::Answered => row.prediction(),
+        Outcome::Answered => row.prediction().into_owned(),
         outcome => format!(
             "({outcome}) {}",
             row.settled.error.as_deref().unwrap_or_default()
@@ -346,7 +346,7 @@ fn verbose_lines(row: &Row) -> String {
         row.key,
         row.question,
         row.settled.rounds.len(),
-        row.latency
+        row.latency.unwrap_or_default()
     )
 }
 

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use finqa_agents::agents::Call;
 
 use super::identity::RunMeta;
-use super::row::Row;
+use crate::score::Row;
 use open::{FileId, file_id};
 
 pub use error::JournalError;

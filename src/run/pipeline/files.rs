@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use crate::analysis::{AnsweredQuestion, Answers, analyze};
+use crate::analysis::{Answers, analyze};
 use crate::dataset::{Dataset, Outcome};
 use crate::output::report::{Causes, Pages, Report, causes_of};
 use crate::output::{self, CsvFile, OutputError, Transcripts};
@@ -112,17 +112,15 @@ fn read<'p>(
     mut each: impl FnMut(&Row),
 ) -> Result<Reading<'p>, OutputError> {
     let mut tally = Tally::default();
-    let mut answers = Vec::new();
     let mut report = Report::new(pages);
     journal.for_each_row(|row| {
         each(&row);
-        tally.add(&row);
-        answers.push(AnsweredQuestion::of(&row));
         report.add(&row);
+        tally.add(row);
     })?;
-    let summary = tally.finish(journal)?;
+    let (summary, rows) = tally.finish_with_rows(journal)?;
     Ok(Reading {
-        causes: causes(journal.path(), &summary.run, answers, dataset),
+        causes: causes(journal.path(), &summary.run, rows, dataset),
         summary,
         report,
     })
@@ -130,13 +128,8 @@ fn read<'p>(
 
 /// Why answers are wrong, as `analyze` finds it. A run without answers has no
 /// causes, which is no reason to go without its report.
-fn causes(
-    path: &Path,
-    run: &RunMeta,
-    answers: Vec<AnsweredQuestion>,
-    dataset: Option<&Dataset>,
-) -> Causes {
-    let Ok(answers) = Answers::of_rows(path, run, answers, dataset) else {
+fn causes(path: &Path, run: &RunMeta, rows: Vec<Row>, dataset: Option<&Dataset>) -> Causes {
+    let Ok(answers) = Answers::of_rows(path, run, rows, dataset) else {
         return Causes::new();
     };
     causes_of(analyze(&answers, Rule::FinancialEquivalence).misses)

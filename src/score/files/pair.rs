@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
-use crate::dataset::{Case, Dataset, Gold, Outcome, QuestionKey, Record, RecordKind};
-use crate::score::{Item, ScoreError, ScoredRow, same_gold};
+use crate::dataset::{Case, Dataset, Gold, Mode, Outcome, QuestionKey, Record, RecordKind};
+use crate::score::{PredictionCells, Row, ScoreError, Scores, same_gold};
+use finqa_agents::agents::{Answer, Settled, StopReason};
 use finqa_core::number::Value;
 
 use super::fields::filename_of;
@@ -25,7 +26,7 @@ use super::read::{PredictionRow, value_of};
 pub fn rescore(
     rows: Vec<PredictionRow>,
     dataset: Option<&Dataset>,
-) -> Result<Vec<ScoredRow>, ScoreError> {
+) -> Result<Vec<Row>, ScoreError> {
     let keyed = match dataset {
         Some(dataset) => with_cases(rows, dataset)?,
         None => with_parts(rows),
@@ -33,7 +34,8 @@ pub fn rescore(
     refuse_duplicates(&keyed)?;
     Ok(keyed
         .into_iter()
-        .map(|(row, part, found)| ScoredRow::score(item(row, part, found)))
+        .enumerate()
+        .map(|(index, (row, part, found))| scored(index, row, part, found))
         .collect())
 }
 
@@ -43,9 +45,9 @@ type KnownCase<'d> = (&'d Record, &'d Case);
 type KeyedPrediction<'d> = (PredictionRow, String, Option<KnownCase<'d>>);
 
 fn refuse_duplicates(keyed: &[KeyedPrediction<'_>]) -> Result<(), ScoreError> {
-    let mut seen: HashMap<(&str, &str, Option<&str>), usize> = HashMap::new();
+    let mut seen: HashMap<(&str, &str, Option<u32>), usize> = HashMap::new();
     for (row, part, _) in keyed {
-        let key = (row.id.as_str(), part.as_str(), row.epoch.as_deref());
+        let key = (row.id.as_str(), part.as_str(), row.epoch);
         if let Some(first) = seen.insert(key, row.line) {
             return Err(ScoreError::Duplicate {
                 line: row.line,
@@ -135,7 +137,7 @@ fn by_text<'d>(
     rows: &[PredictionRow],
     records: &HashMap<&str, &'d Record>,
 ) -> Vec<Option<&'d Case>> {
-    let mut left: HashMap<(&str, Option<&str>), Vec<&'d Case>> = HashMap::new();
+    let mut left: HashMap<(&str, Option<u32>), Vec<&'d Case>> = HashMap::new();
     let mut paired = vec![None; rows.len()];
     for exact in [true, false] {
         for (row, paired) in rows.iter().zip(&mut paired) {
@@ -144,7 +146,7 @@ fn by_text<'d>(
                 continue;
             };
             let left = left
-                .entry((row.id.as_str(), row.epoch.as_deref()))
+                .entry((row.id.as_str(), row.epoch))
                 .or_insert_with(|| cases(record).collect());
             let text = normalised(&row.question);
             let is_asked = |case: &&Case| normalised(&case.question.text) == text;
@@ -213,7 +215,7 @@ fn normalised(question: &str) -> String {
     words.join(" ").trim_end_matches(['?', ' ']).to_owned()
 }
 
-fn item(row: PredictionRow, part: String, found: Option<KnownCase<'_>>) -> Item {
+fn scored(index: usize, row: PredictionRow, part: String, found: Option<KnownCase<'_>>) -> Row {
     let is_turn = part.parse::<usize>().is_ok();
     let own = Gold {
         answer: row.ground_truth.clone().filter(|_| !is_turn),
@@ -235,8 +237,15 @@ fn item(row: PredictionRow, part: String, found: Option<KnownCase<'_>>) -> Item 
     };
     let answered = !row.prediction.trim().is_empty() || row.program.is_some();
     let turns = found.map(|(record, _)| record.turns.len());
-    Item {
-        epoch: row.epoch.unwrap_or_else(|| "0".to_owned()),
+    let outcome = row.outcome.unwrap_or(if answered {
+        Outcome::Answered
+    } else {
+        Outcome::ParseFailure
+    });
+    let has_answer = row.answer.is_some() || row.value.is_some() || row.program.is_some();
+    Row {
+        index,
+        epoch: row.epoch.unwrap_or_default(),
         turns: turns.filter(|_| is_turn),
         filename: match found {
             Some((record, _)) => record.document.filename.clone(),
@@ -252,22 +261,42 @@ fn item(row: PredictionRow, part: String, found: Option<KnownCase<'_>>) -> Item 
             Some((_, case)) if row.question.is_empty() => case.question.text.clone(),
             _ => row.question,
         },
-        // EM and NM compare what the file holds, as the reference did.
-        ground_truth: row.ground_truth.or(of_dataset),
+        mode: match is_turn {
+            true => Mode::Conversations,
+            false => Mode::Questions,
+        },
         document: found.map(|(record, _)| record.document.clone()),
-        answer: row.answer.unwrap_or_default(),
-        outcome: row.outcome.unwrap_or(if answered {
-            Outcome::Answered
-        } else {
-            Outcome::ParseFailure
+        settled: Settled {
+            outcome,
+            stop: StopReason::NoVerdict,
+            answer: has_answer.then(|| Answer {
+                printed: row.answer.unwrap_or_default(),
+                value: row.value,
+                program: row.program,
+                ..Answer::default()
+            }),
+            chosen_round: None,
+            error: None,
+            votes: None,
+            opinion: None,
+            rounds: Vec::new(),
+            calls: Vec::new(),
+        },
+        cells: Some(PredictionCells {
+            // EM and NM compare what the file holds, as the LangGraph baseline did.
+            ground_truth: row.ground_truth.or(of_dataset),
+            prediction: row.prediction,
+            rounds: row.rounds,
         }),
         key: QuestionKey { id: row.id, part },
         gold,
-        prediction: row.prediction,
-        value: row.value,
-        program: row.program,
+        scores: Scores::default(),
         latency: row.latency,
+        cost: row.cost,
+        draft_cost: None,
+        stamp: None,
     }
+    .scored()
 }
 
 fn kind_of(id: &str) -> Option<RecordKind> {

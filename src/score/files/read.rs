@@ -45,7 +45,7 @@ pub struct PredictionRow {
     /// The report page.
     pub filename: Option<String>,
     /// Which repetition of the question, where it is asked several times.
-    pub epoch: Option<String>,
+    pub epoch: Option<u32>,
     /// Rounds of analyst and critic.
     pub rounds: Option<usize>,
     /// US dollars.
@@ -305,7 +305,12 @@ impl PredictionFile<'_> {
             outcome,
             latency,
             filename: take(PredictionField::Filename),
-            epoch: take(PredictionField::Epoch).map(|epoch| whole(&epoch)),
+            epoch: take(PredictionField::Epoch)
+                .map(|text| {
+                    let epoch = whole(&text).parse();
+                    epoch.map_err(|_| bad("epoch", &text, "a whole number"))
+                })
+                .transpose()?,
             rounds,
             cost,
         })

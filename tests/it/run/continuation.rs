@@ -317,7 +317,9 @@ fn latency_after_a_resume_leaves_out_calls_that_were_given_up() {
         .for_each_row(|row| latencies.push(row.latency))
         .unwrap();
     assert!(
-        latencies.iter().all(|seconds| *seconds < 1e6),
+        latencies
+            .iter()
+            .all(|seconds| seconds.is_some_and(|seconds| seconds < 1e6)),
         "{latencies:?}"
     );
 }

@@ -34,16 +34,13 @@ fn the_reference_layout() {
     assert_eq!((rows[0].line, rows[1].line), (2, 4));
     assert_eq!(rows[1].prediction, "-5");
     let scored = rescore(rows, None).unwrap();
-    let parts: Vec<&str> = scored
-        .iter()
-        .map(|row| row.item.key.part.as_str())
-        .collect();
+    let parts: Vec<&str> = scored.iter().map(|row| row.key.part.as_str()).collect();
     assert_eq!(parts, ["qa_0", "qa_1", "qa"]);
-    assert_eq!(scored[0].item.filename, "A/1/p.pdf");
+    assert_eq!(scored[0].filename, "A/1/p.pdf");
     let card = Scorecard::of(&scored);
     assert_eq!(card.rates.get(Rule::ExactMatch).unwrap().hits, 1);
     // An empty prediction is 0 to the reference, and so right for 0.3: not here.
-    assert_eq!(scored[2].item.outcome, Outcome::ParseFailure);
+    assert_eq!(scored[2].outcome(), Outcome::ParseFailure);
     assert_eq!(card.rates.get(Rule::NumericalMatch).unwrap().hits, 2);
     assert_eq!(card.answered.get(Rule::NumericalMatch).unwrap().n, 2);
     assert!(card.rates.get(Rule::ProgramAccuracy).is_none());
@@ -180,10 +177,7 @@ fn a_question_may_stand_once_an_epoch() {
         "{HEADER},part,epoch,filename\nr,q,1,1,1,True,True,qa,0,p.pdf\nr,q,1,2,3,True,True,qa,1,p.pdf\n"
     );
     let scored = rescore(read(csv).unwrap(), None).unwrap();
-    assert_eq!(
-        (scored.len(), scored[1].item.filename.as_str()),
-        (2, "p.pdf")
-    );
+    assert_eq!((scored.len(), scored[1].filename.as_str()), (2, "p.pdf"));
 }
 
 #[test]
@@ -209,10 +203,13 @@ fn rows_are_paired_with_the_dataset() {
     // Out of order, by their text; gold comes from the dataset.
     let csv = format!("id,question,prediction\n{}{}", line(&second), line(&first));
     let scored = rescore(read(csv).unwrap(), Some(&data)).unwrap();
-    assert_eq!(scored[0].item.key.part, "qa_1");
-    assert_eq!(scored[1].item.key.part, "qa_0");
-    assert_eq!(scored[0].item.gold, record.questions[1].gold);
-    assert_eq!(scored[0].item.ground_truth, record.questions[1].gold.answer);
+    assert_eq!(scored[0].key.part, "qa_1");
+    assert_eq!(scored[1].key.part, "qa_0");
+    assert_eq!(scored[0].gold, record.questions[1].gold);
+    assert_eq!(
+        scored[0].ground_truth().map(|gold| gold.into_owned()),
+        record.questions[1].gold.answer
+    );
 
     for (csv, expected) in [
         (
@@ -256,10 +253,7 @@ fn a_reworded_question_takes_no_other_rows_gold() {
     let [exact, repeated] = [0, 1].map(|epoch| line(&first.question.text, epoch, &gold));
     let csv = format!("{header}{reworded}{exact}{again}{repeated}");
     let scored = rescore(read(csv).unwrap(), Some(&data)).unwrap();
-    let parts: Vec<&str> = scored
-        .iter()
-        .map(|row| row.item.key.part.as_str())
-        .collect();
+    let parts: Vec<&str> = scored.iter().map(|row| row.key.part.as_str()).collect();
     assert_eq!(parts, ["qa_1", "qa_0", "qa_1", "qa_0"]);
     assert!(scored.iter().all(|row| row.accepted() == Some(true)));
 
@@ -293,7 +287,7 @@ fn numbers_may_be_written_as_data_frames_write_them() {
                r,2.0,1.0,5,5,1.0,1e-05\nr,qa,0,5,5,2,0.25\n";
     let rows = read(csv).unwrap();
     assert_eq!(rows[0].part.as_deref(), Some("2"));
-    assert_eq!(rows[0].epoch.as_deref(), Some("1"));
+    assert_eq!(rows[0].epoch, Some(1));
     assert_eq!(rows[0].rounds, Some(1));
     assert_eq!(rows[0].cost.unwrap().to_string(), "0.00001");
     assert_eq!(rows[1].cost.unwrap().to_string(), "0.25");

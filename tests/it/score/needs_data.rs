@@ -2,11 +2,11 @@
 
 use convfinqa::dataset::Dataset;
 use convfinqa::score::files::{read_predictions, rescore};
-use convfinqa::score::{Rule, Scorecard, ScoredRow};
+use convfinqa::score::{Row, Rule, Scorecard};
 
 use crate::support::published::{file, records};
 
-fn scored(name: &str, dataset: Option<&Dataset>) -> Vec<ScoredRow> {
+fn scored(name: &str, dataset: Option<&Dataset>) -> Vec<Row> {
     let rows = read_predictions(&file(&format!("predictions/{name}"))).unwrap();
     rescore(rows, dataset).unwrap()
 }
@@ -44,7 +44,7 @@ fn the_langgraph_baselines_result() {
     for (is, should) in figures {
         assert!((is - should).abs() < 0.005, "{is} {should}");
     }
-    assert!(rows.iter().all(|row| row.item.key.part.starts_with("qa")));
+    assert!(rows.iter().all(|row| row.key.part.starts_with("qa")));
 }
 
 #[test]

@@ -70,23 +70,25 @@ fn row(at: usize, played: &Played, known: Option<&(usize, &EnvQuestion)>) -> Opt
         epoch: 0,
         turns: None,
         filename: document.filename.clone(),
-        kind: if key.id.starts_with("Double_") {
+        kind: Some(if key.id.starts_with("Double_") {
             RecordKind::Double
         } else {
             RecordKind::Single
-        },
+        }),
         key,
         question: question.text.clone(),
         gold,
         mode: Mode::Questions,
         settled: settled(played, &question),
         scores: Scores::default(),
-        latency: played.seconds,
+        latency: Some(played.seconds),
         cost: played.spent.cost_usd,
         draft_cost: None,
         stamp: None,
+        document: Some(document),
+        cells: None,
     };
-    Some(row.scored(&document))
+    Some(row.scored())
 }
 
 fn settled(played: &Played, question: &Question) -> Settled {

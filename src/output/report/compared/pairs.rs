@@ -1,14 +1,16 @@
 //! The questions of both: a line of the list, and what is shown when it is opened.
 
+use std::borrow::Cow;
 use std::io;
 
 use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 
-use crate::analysis::{AnsweredQuestion, Answers, Comparison, MatchedQuestion, Miss};
+use crate::analysis::{Answers, Comparison, MatchedQuestion, Miss};
 use crate::dataset::Outcome;
 use crate::output::csv::name;
 use crate::score::Effort;
+use crate::score::Row;
 use finqa_core::number::Value;
 
 use super::super::detail::Worked;
@@ -41,7 +43,7 @@ pub(super) fn way(marks: (bool, bool)) -> &'static str {
 /// A pair at a glance.
 pub(super) struct PairGlance<'a> {
     pub(super) matched: &'a MatchedQuestion,
-    pub(super) sides: [&'a AnsweredQuestion; 2],
+    pub(super) sides: [&'a Row; 2],
     /// By the rule in use; `None` without gold.
     pub(super) marks: [Option<bool>; 2],
     /// By facet, in the order of [`FACETS`].
@@ -52,7 +54,7 @@ impl PairGlance<'_> {
     /// The report page: the cluster for intervals.
     pub(super) fn page(&self) -> &str {
         let [a, _] = self.sides;
-        &a.row.item.filename
+        &a.filename
     }
 
     /// Whether A and B are right, where both can be judged.
@@ -77,9 +79,8 @@ pub(super) fn glances<'a>(
     let pair = |matched: &'a MatchedQuestion| {
         let [at_a, at_b] = matched.at;
         let sides = [a.rows.get(at_a)?, b.rows.get(at_b)?];
-        let marks = sides.map(|side| comparison.rule.mark(&side.row));
+        let marks = sides.map(|side| comparison.rule.mark(side));
         let [first, second] = sides;
-        let item = &first.row.item;
         let cause = |miss: &Option<Miss>| {
             let named = miss.iter().map(|miss| miss.cause.name().to_owned());
             named.collect::<Vec<_>>()
@@ -92,7 +93,7 @@ pub(super) fn glances<'a>(
                 ways.push(FLIPPED.to_owned());
             }
         }
-        let same = first.row.item.prediction.trim() == second.row.item.prediction.trim();
+        let same = first.prediction().trim() == second.prediction().trim();
         Some(PairGlance {
             matched,
             sides,
@@ -101,9 +102,9 @@ pub(super) fn glances<'a>(
                 ways,
                 cause(miss_a),
                 cause(miss_b),
-                vec![item.key.part.clone()],
-                item.kind.map(|kind| name(&kind)).into_iter().collect(),
-                Effort::of(&item.gold)
+                vec![first.key.part.clone()],
+                first.kind.map(|kind| name(&kind)).into_iter().collect(),
+                Effort::of(&first.gold)
                     .map(|effort| effort.name().to_owned())
                     .into_iter()
                     .collect(),
@@ -138,7 +139,7 @@ struct Facet<'a> {
 struct Line<'a>(
     &'a str,
     &'a str,
-    &'a str,
+    String,
     String,
     String,
     String,
@@ -165,7 +166,7 @@ struct Detail<'a> {
 
 #[derive(Serialize)]
 struct Side<'a> {
-    printed: &'a str,
+    printed: Cow<'a, str>,
     value: Option<&'a Value>,
     program: Worked,
     outcome: Outcome,
@@ -187,12 +188,7 @@ pub(super) fn elements(
     for glance in glances {
         let [a, b] = glance.sides;
         // B's page where A, a file without records, has none.
-        let document = a
-            .row
-            .item
-            .document
-            .as_ref()
-            .or(b.row.item.document.as_ref());
+        let document = a.document.as_ref().or(b.document.as_ref());
         let number = document
             .map(|document| kept.number(document, &mut elements))
             .transpose()?;
@@ -202,20 +198,20 @@ pub(super) fn elements(
             text.map(|text| Worked::of(text, table, places))
                 .unwrap_or_default()
         };
-        let item = &a.row.item;
+        let truth = a.ground_truth();
         let lent = glance.matched.misses.iter().flatten();
         let lent = lent.filter_map(|miss| miss.gold_program.as_deref()).next();
         let [miss_a, miss_b] = &glance.matched.misses;
         let detail = Detail {
-            question: &item.question,
-            filename: &item.filename,
+            question: &a.question,
+            filename: &a.filename,
             page: number,
-            gold: item.gold.answer.as_deref().or(item.ground_truth.as_deref()),
-            gold_value: item.gold.exe_ans.as_ref(),
-            gold_program: work(item.gold.program.as_deref().or(lent)),
+            gold: a.gold.answer.as_deref().or(truth.as_deref()),
+            gold_value: a.gold.exe_ans.as_ref(),
+            gold_program: work(a.gold.program.as_deref().or(lent)),
             sides: [
-                Side::of(a, work(a.row.item.program.as_deref()), miss_a.as_ref()),
-                Side::of(b, work(b.row.item.program.as_deref()), miss_b.as_ref()),
+                Side::of(a, work(a.program()), miss_a.as_ref()),
+                Side::of(b, work(b.program()), miss_b.as_ref()),
             ],
         };
         elements.put(Store::Details, &detail)?;
@@ -249,49 +245,41 @@ pub(super) fn elements(
 impl<'a> Line<'a> {
     fn of(glance: &PairGlance<'a>, values: &[Vec<&str>]) -> Self {
         let [a, b] = glance.sides;
-        let item = &a.row.item;
         let mark = |mark: Option<bool>| match mark {
             Some(true) => '1',
             Some(false) => '0',
             None => '-',
         };
-        let gold = item.ground_truth.clone().unwrap_or_default();
         Self(
-            &item.key.id,
-            &item.key.part,
-            &item.epoch,
-            shown(&item.question),
-            shown(&gold),
-            shown(&a.row.item.prediction),
-            shown(&b.row.item.prediction),
+            &a.key.id,
+            &a.key.part,
+            a.epoch.to_string(),
+            shown(&a.question),
+            shown(&a.ground_truth().unwrap_or_default()),
+            shown(&a.prediction()),
+            shown(&b.prediction()),
             glance.marks.into_iter().map(mark).collect(),
-            a.row.item.latency,
-            b.row.item.latency,
-            a.index,
-            b.index,
+            a.latency,
+            b.latency,
+            a.place(),
+            b.place(),
             glance::numbered(&glance.facets, values),
         )
     }
 }
 
 impl<'a> Side<'a> {
-    fn of(answered: &'a AnsweredQuestion, program: Worked, miss: Option<&'a Miss>) -> Self {
-        let item = &answered.row.item;
-        let printed = if item.answer.is_empty() {
-            &item.prediction
-        } else {
-            &item.answer
-        };
+    fn of(row: &'a Row, program: Worked, miss: Option<&'a Miss>) -> Self {
         Self {
-            printed,
-            value: item.value.as_ref(),
+            printed: row.printed(),
+            value: row.value(),
             program,
-            outcome: item.outcome,
+            outcome: row.outcome(),
             cause: miss.map(|miss| miss.cause.name()),
             detail: miss.map_or("", |miss| &miss.detail),
-            seconds: item.latency,
-            rounds: answered.rounds,
-            cost: answered.cost.as_ref().and_then(ToPrimitive::to_f64),
+            seconds: row.latency,
+            rounds: row.rounds(),
+            cost: row.cost.as_ref().and_then(ToPrimitive::to_f64),
         }
     }
 }

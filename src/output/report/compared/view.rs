@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
-use crate::analysis::{Amounts, AnsweredQuestion, AnswersOrigin, Comparison, RuleComparison};
+use crate::analysis::{Amounts, AnswersOrigin, Comparison, RuleComparison};
 use crate::output::terminal::{p_value, rule_title, span};
+use crate::score::Row;
 use finqa_core::stats::{Interval, bootstrap_difference, percentile};
 
 use super::super::figures::percent;
@@ -321,7 +322,7 @@ fn causes(comparison: &Comparison) -> Vec<CauseLine> {
 
 fn spending(comparison: &Comparison, glances: &[PairGlance<'_>]) -> Vec<SpendLine> {
     let spending = &comparison.spending;
-    let line = |name, amounts: Option<Amounts>, of: &dyn Fn(&AnsweredQuestion) -> Option<f64>| {
+    let line = |name, amounts: Option<Amounts>, of: &dyn Fn(&Row) -> Option<f64>| {
         let amounts = amounts?;
         let known = glances.iter().filter_map(|glance| {
             let [a, b] = glance.sides;
@@ -347,15 +348,13 @@ fn spending(comparison: &Comparison, glances: &[PairGlance<'_>]) -> Vec<SpendLin
         })
     };
     #[allow(clippy::cast_precision_loss, reason = "a few rounds")]
-    let rounds = |answered: &AnsweredQuestion| answered.rounds.map(|n| n as f64);
-    let cost = |answered: &AnsweredQuestion| {
-        let cost = answered.cost.as_ref();
+    let rounds = |row: &Row| row.rounds().map(|n| n as f64);
+    let cost = |row: &Row| {
+        let cost = row.cost.as_ref();
         cost.and_then(rust_decimal::prelude::ToPrimitive::to_f64)
     };
     [
-        line("seconds", spending.latency, &|answered| {
-            answered.row.item.latency
-        }),
+        line("seconds", spending.latency, &|answered| answered.latency),
         line("rounds", spending.rounds, &rounds),
         line("US dollars", spending.cost_usd, &cost),
     ]
