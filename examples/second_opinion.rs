@@ -12,12 +12,11 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use convfinqa::dataset::{Case, HistoryEntry, HistorySource, Question, Source, load};
+use convfinqa::dataset::{Case, HistoryEntry, HistorySource, Outcome, Question, Source, load};
+use convfinqa::score::Row;
 use convfinqa::score::files::{read_predictions, rescore};
-use convfinqa::score::{Item, ScoredRow};
-use finqa_agents::agents::{Embedded, SecondOpinion, printed_value};
+use finqa_agents::agents::{Answer, Embedded, SecondOpinion, printed_value};
 use finqa_core::number::Value;
 use finqa_core::program::Program;
 use finqa_core::stats::Rate;
@@ -45,10 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let data = load(&Source::Path(PathBuf::from(records)))?;
     let rows = rescore(read_predictions(&PathBuf::from(predictions))?, Some(&data))?;
-    let rows: HashMap<_, _> = rows
-        .into_iter()
-        .map(|row| (row.item.key.clone(), row))
-        .collect();
+    let rows: HashMap<_, _> = rows.into_iter().map(|row| (row.key.clone(), row)).collect();
     let rules = Embedded::default();
     let mut pairs = Vec::new();
     for record in &data.records {
@@ -57,12 +53,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let Some(row) = rows.get(&case.question.key) else {
                 continue;
             };
-            let is_turn = row.item.turn().is_some();
+            let is_turn = row.turn().is_some();
             let question = Question {
                 history: if is_turn { history.clone() } else { Vec::new() },
                 ..case.question.clone()
             };
-            let value = value_of(&row.item);
+            let value = value_of(row);
             if let Some(opinion) = rules.opinion(&question) {
                 pairs.extend(pair(row, value.as_ref(), &opinion));
             }
@@ -76,43 +72,33 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// What an answer comes to: its program executed, else what it says.
-fn value_of(item: &Item) -> Option<Value> {
-    let executed = item.program.as_deref().and_then(|program| {
+fn value_of(row: &Row) -> Option<Value> {
+    let executed = row.program().and_then(|program| {
         Program::parse(program)
             .ok()?
-            .execute_unrounded(item.table())
+            .execute_unrounded(row.table())
             .ok()
     });
-    executed.or_else(|| printed_value(said(item)))
+    executed.or_else(|| printed_value(&row.printed()))
 }
 
-/// An answer as printed.
-fn said(item: &Item) -> &str {
-    match item.answer.as_str() {
-        "" => &item.prediction,
-        answer => answer,
-    }
-}
-
-fn pair(row: &ScoredRow, value: Option<&Value>, opinion: &SecondOpinion) -> Option<Pair> {
-    let other = ScoredRow::score(Item {
-        prediction: opinion.printed.clone(),
-        answer: opinion.printed.clone(),
+fn pair(row: &Row, value: Option<&Value>, opinion: &SecondOpinion) -> Option<Pair> {
+    let other = row.right_with(&Answer {
+        printed: opinion.printed.clone(),
         value: Some(opinion.value.clone()),
         program: Some(opinion.program.clone()),
-        document: row.item.document.as_ref().map(Arc::clone),
-        ..row.item.clone()
-    });
+        ..Answer::default()
+    })?;
     Some(Pair {
-        page: row.item.filename.clone(),
+        page: row.filename.clone(),
         confidence: opinion.confidence,
-        agrees: value.is_some_and(|value| opinion.is(value, said(&row.item))),
+        agrees: value.is_some_and(|value| opinion.is(value, &row.printed())),
         answer_right: row.accepted()?,
-        opinion_right: other.accepted()?,
+        opinion_right: other && row.outcome() == Outcome::Answered,
     })
 }
 
-fn entry(case: &Case, row: &ScoredRow, value: Option<Value>, gold: bool) -> HistoryEntry {
+fn entry(case: &Case, row: &Row, value: Option<Value>, gold: bool) -> HistoryEntry {
     HistoryEntry {
         question: case.question.text.clone(),
         value: if gold {
@@ -123,7 +109,7 @@ fn entry(case: &Case, row: &ScoredRow, value: Option<Value>, gold: bool) -> Hist
         program: if gold {
             case.gold.program.clone()
         } else {
-            row.item.program.clone()
+            row.program().map(str::to_owned)
         },
         label: None,
         source: if gold {
