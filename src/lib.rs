@@ -15,11 +15,11 @@
 
 pub mod analysis;
 pub mod cli;
-pub mod config;
 pub mod dataset;
 pub mod env_data;
 pub mod output;
 pub mod play;
 pub mod run;
 pub mod score;
+pub mod settings;
 pub mod telemetry;

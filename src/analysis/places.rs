@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::dataset::Document;
 use finqa_core::number::readings;
-use finqa_core::table::{CellKind, Style, Table};
+use finqa_core::table::{CellKind, Table, TableStyle};
 
 /// A number of the page.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,7 @@ impl PageNumbers {
     /// Reads a page: cells that are numbers, years and labels aside, then the
     /// numbers in its sentences.
     pub fn of(document: &Arc<Document>) -> Self {
-        let table = Table::from_document(document, Style::Repaired);
+        let table = Table::from_document(document, TableStyle::Repaired);
         let mut places = Vec::new();
         for (row, cells) in table.cells().iter().enumerate() {
             for (column, cell) in cells.iter().enumerate() {

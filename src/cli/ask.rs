@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
+use clap::ArgMatches;
+use serde::Serialize;
 use tokio::sync::mpsc;
 use tracing::Instrument;
 
@@ -13,10 +15,13 @@ use crate::dataset::{self, Document, HistoryEntry, Outcome, OwnDocument, Questio
 use crate::output::AnswerView;
 use crate::output::terminal::{LeftOut, ProgressOptions, Voice, answer_text};
 use crate::run::pipeline::{advice, answering};
-use finqa_agents::agents::{CallMemory, Interruption, Pair, own_history, trace};
-use finqa_agents::models::{CallEvent, Observer, Stop};
+use crate::settings::{LogSettings, TraceSettings};
+use finqa_agents::agents::{
+    AgentSettings, CallMemory, Interruption, Pair, Sampling, own_history, trace,
+};
+use finqa_agents::models::{CallEvent, ModelSettings, Observer, Stop};
 
-use super::args::PairArgs;
+use super::args::ConfigFile;
 use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry};
 
 /// Arguments of `ask`.
@@ -42,20 +47,42 @@ pub struct Args {
     #[arg(long, short = 'q', help_heading = "Output")]
     quiet: bool,
     #[command(flatten)]
-    pair: PairArgs,
+    settings: AskSettings,
+    #[command(flatten)]
+    config: ConfigFile,
+}
+
+/// The groups of settings that matter here.
+#[derive(clap::Args, Debug, Serialize)]
+struct AskSettings {
+    #[command(flatten)]
+    #[serde(flatten)]
+    model: ModelSettings,
+    #[command(flatten)]
+    #[serde(flatten)]
+    sampling: Sampling,
+    #[command(flatten)]
+    #[serde(flatten)]
+    agents: AgentSettings,
+    #[command(flatten)]
+    #[serde(flatten)]
+    log: LogSettings,
+    #[command(flatten)]
+    #[serde(flatten)]
+    tracing: TraceSettings,
 }
 
 /// Asks the question, or one after the other.
 ///
 /// # Errors
 /// One line for the user; [`super::exit::classify`] knows its exit code.
-pub fn execute(args: &Args) -> anyhow::Result<Exit> {
-    let settings = settings::load(&args.pair, args.pair.model.config.as_deref())?;
+pub fn execute(args: &Args, matches: &ArgMatches) -> anyhow::Result<Exit> {
+    let settings = settings::load(&args.settings, matches, args.config.config.as_deref())?;
     let (own, question) = document(args)?;
     let quiet = args.quiet;
     let voice = Voice::new(ProgressOptions {
         quiet,
-        logged: telemetry::is_logged(settings.log),
+        logged: telemetry::is_logged(settings.log.log),
         ..ProgressOptions::default()
     });
     let runtime = tokio::runtime::Builder::new_multi_thread()

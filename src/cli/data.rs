@@ -12,7 +12,7 @@ use crate::dataset::{self, Artefact, Dataset, DatasetReport, Source, Stats};
 use crate::output::terminal::{ProgressOptions, Voice};
 use finqa_agents::models;
 use finqa_core::fetch::{DownloadEvent, DownloadOptions, download};
-use finqa_core::table::Style;
+use finqa_core::table::TableStyle;
 
 use super::{Exit, Failure, stdout};
 
@@ -51,7 +51,7 @@ pub enum Command {
         #[arg(long)]
         gold: bool,
         /// How the table is shown
-        #[arg(long, value_enum, default_value_t = TableStyle::Repaired)]
+        #[arg(long, value_enum, default_value_t)]
         table_style: TableStyle,
     },
     /// Count records, questions, turns, operations and cells
@@ -59,15 +59,6 @@ pub enum Command {
         /// File of records, or `sample` [default: data/train.json if there, else the sample]
         data: Option<String>,
     },
-}
-
-/// How a table is shown.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub enum TableStyle {
-    /// As published.
-    Reference,
-    /// Repaired, with row and column ids.
-    Repaired,
 }
 
 /// Runs one.
@@ -252,10 +243,6 @@ fn show(dataset: &Dataset, id: &str, gold: bool, style: TableStyle) -> anyhow::R
             );
             return Err(Failure::new(Exit::Usage, message).into());
         }
-    };
-    let style = match style {
-        TableStyle::Reference => Style::Reference,
-        TableStyle::Repaired => Style::Repaired,
     };
     let view = dataset::show(record, style);
     stdout::print_words(|out| {

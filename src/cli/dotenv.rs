@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::sync::OnceLock;
 
-use crate::config::Variables;
+use crate::settings::Variables;
 use finqa_core::files;
 
 use super::{Exit, Failure};

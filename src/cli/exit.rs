@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use crate::analysis::AnalysisError;
-use crate::config::ConfigError;
 use crate::dataset::{DatasetError, OwnError};
 use crate::output::OutputError;
 use crate::output::mlflow::MlflowError;
@@ -11,6 +10,7 @@ use crate::output::terminal::harmless;
 use crate::play::PlayError;
 use crate::run::{FolderError, JournalError, LockError, PipelineError, PlanError};
 use crate::score::ScoreError;
+use crate::settings::ConfigError;
 use crate::telemetry::TelemetryError;
 use finqa_agents::models::{ErrorKind, ModelError, SettingsError};
 use finqa_agents::prompt::PromptError;

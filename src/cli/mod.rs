@@ -26,7 +26,7 @@ mod tracking;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::output::terminal::{Look, harmless};
 
@@ -97,9 +97,10 @@ enum Command {
 /// Runs the program; the exit code is documented in the README.
 #[must_use]
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let matches = Cli::command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let look = color::look(cli.color);
-    match dispatch(cli, look) {
+    match dispatch(cli, innermost(&matches), look) {
         Ok(exit) => exit.into(),
         Err(error) => {
             let exit = exit::classify(&error);
@@ -117,19 +118,26 @@ pub fn command() -> clap::Command {
     Cli::command()
 }
 
-fn dispatch(cli: Cli, look: Look) -> anyhow::Result<Exit> {
+/// The arguments of the command itself.
+fn innermost(matches: &ArgMatches) -> &ArgMatches {
+    matches
+        .subcommand()
+        .map_or(matches, |(_, inner)| innermost(inner))
+}
+
+fn dispatch(cli: Cli, matches: &ArgMatches, look: Look) -> anyhow::Result<Exit> {
     settings::refuse_unknown_variables()?;
     match cli.command {
-        None => run::execute(&cli.run, look),
-        Some(Command::Run(args)) => run::execute(&args, look),
-        Some(Command::Ask(args)) => ask::execute(&args),
+        None => run::execute(&cli.run, matches, look),
+        Some(Command::Run(args)) => run::execute(&args, matches, look),
+        Some(Command::Ask(args)) => ask::execute(&args, matches),
         Some(Command::Score(args)) => score::execute(&args, look),
         Some(Command::Analyze(args)) => analyze::execute(&args, look),
         Some(Command::Compare(args)) => compare::execute(&args, look),
         Some(Command::Report(args)) => report::execute(&args),
         Some(Command::Runs(args)) => runs::execute(&args, look),
         Some(Command::Data(command)) => data::execute(command),
-        Some(Command::Env(command)) => env::execute(command, look),
+        Some(Command::Env(command)) => env::execute(command, matches, look),
         Some(Command::Track(command)) => track::execute(command),
         Some(Command::Graph(args)) => graph::execute(&args),
         Some(Command::Completions { shell }) => {

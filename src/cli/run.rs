@@ -4,8 +4,8 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use anyhow::Context;
+use clap::ArgMatches;
 
-use crate::config::Settings;
 use crate::output;
 use crate::output::mlflow::Sent;
 use crate::output::terminal::{Look, Progress, ProgressOptions, Voice, summary_tables};
@@ -14,6 +14,7 @@ use crate::run::{
     Finish, JournalError, Notice, PipelineError, Resumed, Run, RunContext, RunFolder, RunResults,
     Summary, Tracking,
 };
+use crate::settings::Settings;
 use finqa_agents::models::Stop;
 
 use super::args::RunArgs;
@@ -23,18 +24,17 @@ use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry, trackin
 ///
 /// # Errors
 /// One line for the user; [`super::exit::classify`] knows its exit code.
-pub fn execute(args: &RunArgs, look: Look) -> anyhow::Result<Exit> {
-    let file = args.pair.model.config.as_deref();
-    let mut settings = settings::load(args, file)?;
+pub fn execute(args: &RunArgs, matches: &ArgMatches, look: Look) -> anyhow::Result<Exit> {
+    let file = args.config.config.as_deref();
+    let mut settings = settings::load(&args.settings, matches, file)?;
     let resumed = match &args.resume {
         None => None,
         Some(run) => {
-            let resumed = Resumed::open(&settings.output, run, args.allow_version)?;
-            let own = settings::load_resumed(resumed.settings(), args, file)?;
-            settings = Settings {
-                output: settings.output,
-                ..own
-            };
+            let resumed = Resumed::open(&settings.run.output, run, args.allow_version)?;
+            let mut own =
+                settings::load_resumed(resumed.settings(), &args.settings, matches, file)?;
+            own.run.output = settings.run.output;
+            settings = own;
             Some(resumed)
         }
     };
@@ -56,7 +56,7 @@ async fn main_job(
         verbose: args.verbose,
         quiet: args.quiet,
         terminal: std::io::stderr().is_terminal(),
-        logged: telemetry::is_logged(settings.log),
+        logged: telemetry::is_logged(settings.log.log),
     };
     let progress = Progress::new(options);
     let variables = dotenv::variables();

@@ -4,19 +4,26 @@
 use std::path::Path;
 
 use anyhow::Context;
+use clap::ArgMatches;
+use clap::parser::ValueSource;
 use serde::Serialize;
 
-use crate::config::{Layers, Origin, Settings, unknown_variable};
+use crate::settings::{Layers, LogSettings, Origin, Settings, unknown_variable};
 
 use super::{Exit, Failure, dotenv};
 
-/// The settings that `flags`, which serialise as a layer of them, come to over
-/// the environment and the file `named`, or `convfinqa.toml` if it is there.
+/// The settings: those of `flags`, groups of settings, that `matches` says were
+/// given, over the environment and the file `named`, or `convfinqa.toml` if it
+/// exists.
 ///
 /// # Errors
 /// One line that names the layer and the setting.
-pub fn load(flags: &impl Serialize, named: Option<&Path>) -> anyhow::Result<Settings> {
-    load_by(flags, named, &dotenv::variable)
+pub fn load(
+    flags: &impl Serialize,
+    matches: &ArgMatches,
+    named: Option<&Path>,
+) -> anyhow::Result<Settings> {
+    load_by(flags, matches, named, &dotenv::variable)
 }
 
 /// The same, with `variable` in the place of the environment; it is asked once
@@ -26,12 +33,13 @@ pub fn load(flags: &impl Serialize, named: Option<&Path>) -> anyhow::Result<Sett
 /// As [`load`].
 pub fn load_by(
     flags: &impl Serialize,
+    matches: &ArgMatches,
     named: Option<&Path>,
     variable: &dyn Fn(&str) -> Option<String>,
 ) -> anyhow::Result<Settings> {
     dotenv::load()?;
     refuse_unknown_variables()?;
-    let flags = layer(flags)?;
+    let flags = given(flags, matches)?;
     let layers = Layers::default()
         .file(
             named.unwrap_or(Path::new("convfinqa.toml")),
@@ -42,27 +50,27 @@ pub fn load_by(
     Ok(layers.settings()?)
 }
 
-/// The flags as a layer of settings.
-fn layer(flags: &impl Serialize) -> anyhow::Result<toml::Table> {
-    if let Some(line) = too_large(flags) {
-        return Err(Failure::new(Exit::Usage, line).into());
-    }
-    toml::Table::try_from(flags).context("command line")
-}
-
-/// What is wrong with a whole number that no setting can hold: those of TOML end
-/// at 2^63 - 1.
-fn too_large(flags: &impl Serialize) -> Option<String> {
-    let flags = serde_json::to_value(flags).ok()?;
-    let (name, value) = flags
-        .as_object()?
+/// The settings among `flags` that were given on the command line.
+fn given(flags: &impl Serialize, matches: &ArgMatches) -> anyhow::Result<toml::Table> {
+    let flags = serde_json::to_value(flags).context("command line")?;
+    let Some(flags) = flags.as_object() else {
+        return Ok(toml::Table::new());
+    };
+    let given = flags
         .iter()
-        .find(|(_, value)| value.is_u64() && !value.is_i64())?;
-    let flag = name.replace('_', "-");
-    let most = i64::MAX;
-    Some(format!(
-        "command line: {flag} is {value}; it must be at most {most}"
-    ))
+        .filter(|(key, _)| matches.value_source(key) == Some(ValueSource::CommandLine));
+    let mut table = toml::Table::new();
+    for (key, value) in given {
+        // TOML's whole numbers end at 2^63 - 1.
+        if value.is_u64() && !value.is_i64() {
+            let (flag, most) = (key.replace('_', "-"), i64::MAX);
+            let line = format!("command line: {flag} is {value}; it must be at most {most}");
+            return Err(Failure::new(Exit::Usage, line).into());
+        }
+        let value = toml::Value::try_from(value).context("command line")?;
+        table.insert(key.clone(), value);
+    }
+    Ok(table)
 }
 
 /// A mistyped variable would be ignored in silence.
@@ -79,6 +87,17 @@ pub fn refuse_unknown_variables() -> Result<(), Failure> {
     })
 }
 
+/// The log settings of a command without other settings, over the environment.
+///
+/// # Errors
+/// As [`load`].
+pub fn logging(flags: &LogSettings, matches: &ArgMatches) -> anyhow::Result<LogSettings> {
+    let layers = Layers::default()
+        .environment(&dotenv::variable)?
+        .table(given(flags, matches)?, Origin::CommandLine)?;
+    Ok(layers.settings()?.log)
+}
+
 /// The settings of a run that is resumed: its `own`, in the place of defaults,
 /// `convfinqa.toml` and the environment, under the file `named` and `flags`.
 ///
@@ -87,12 +106,13 @@ pub fn refuse_unknown_variables() -> Result<(), Failure> {
 pub fn load_resumed(
     own: toml::Table,
     flags: &impl Serialize,
+    matches: &ArgMatches,
     named: Option<&Path>,
 ) -> anyhow::Result<Settings> {
     let mut layers = Layers::default().table(own, Origin::Run)?;
     if let Some(file) = named {
         layers = layers.file(file, true)?;
     }
-    let flags = layer(flags)?;
+    let flags = given(flags, matches)?;
     Ok(layers.table(flags, Origin::CommandLine)?.settings()?)
 }

@@ -7,12 +7,11 @@ use std::time::Duration;
 use reqwest::Url;
 use secrecy::SecretString;
 
-use crate::config::{Settings, Traces};
 use crate::output::terminal::Voice;
+use crate::settings::{LogSettings, Settings, Traces};
 use crate::telemetry::{self, LogFormat, LogOptions, Otlp, Telemetry, TelemetryOptions};
 use finqa_agents::models::{Endpoint, http_client};
 
-use super::args::LogArgs;
 use super::dotenv::variable;
 use super::{Exit, Failure};
 
@@ -78,59 +77,45 @@ pub enum Place {
 /// Settings or variables that cannot work, in one line.
 pub fn start(settings: &Settings, place: Place, voice: &Voice) -> anyhow::Result<Telemetry> {
     let collector = collector()?;
-    let file = match (place, settings.traces) {
+    let file = match (place, settings.run.traces) {
         (Place::Nowhere, _) | (_, Traces::Off) => false,
         (_, Traces::On) => true,
         (Place::Run { tracked }, Traces::Auto) => {
-            tracked || collector.is_some() || settings.trace_content
+            tracked || collector.is_some() || settings.tracing.content
         }
     };
-    install(settings.log, settings.log_level.clone(), voice, |log| {
-        TelemetryOptions {
+    install(
+        settings.log.log,
+        settings.log.log_level.clone(),
+        voice,
+        |log| TelemetryOptions {
             service_name: variable("OTEL_SERVICE_NAME"),
             file,
             collector,
-            content: settings.trace_content,
+            content: settings.tracing.content,
+            log,
+            secrets: Vec::new(),
+            notice: Arc::new(|_| {}),
+        },
+    )
+}
+
+/// Starts logs alone, for a command without traces.
+///
+/// # Errors
+/// A level that is none, in one line.
+pub fn start_logs(log: &LogSettings, voice: &Voice) -> anyhow::Result<Telemetry> {
+    install(log.log, log.log_level.clone(), voice, |log| {
+        TelemetryOptions {
+            service_name: None,
+            file: false,
+            collector: None,
+            content: false,
             log,
             secrets: Vec::new(),
             notice: Arc::new(|_| {}),
         }
     })
-}
-
-/// Starts logs alone, for a command without settings.
-///
-/// # Errors
-/// A level that is none, in one line.
-pub fn start_logs(args: &LogArgs, format: LogFormat, voice: &Voice) -> anyhow::Result<Telemetry> {
-    let level = args.log_level.clone();
-    let level = level.or_else(|| variable("CONVFINQA_LOG_LEVEL"));
-    install(format, level, voice, |log| TelemetryOptions {
-        service_name: None,
-        file: false,
-        collector: None,
-        content: false,
-        log,
-        secrets: Vec::new(),
-        notice: Arc::new(|_| {}),
-    })
-}
-
-/// The form of log lines that the command line or the environment names.
-///
-/// # Errors
-/// A variable that names none, in one line.
-pub fn log_format(args: &LogArgs) -> anyhow::Result<LogFormat> {
-    let named = args.log.clone().or_else(|| variable("CONVFINQA_LOG"));
-    match named.as_deref().map(str::trim) {
-        None | Some("off") => Ok(LogFormat::Off),
-        Some("text") => Ok(LogFormat::Text),
-        Some("json") => Ok(LogFormat::Json),
-        Some(other) => {
-            let said = format!("CONVFINQA_LOG is `{other}`; it may be text, json or off");
-            Err(Failure::new(Exit::Usage, said).into())
-        }
-    }
 }
 
 fn install(

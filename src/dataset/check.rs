@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::{Case, Dataset, Document, Gold, Record, RecordKind};
 use finqa_core::number::{self, Value, round5};
 use finqa_core::program::Program;
-use finqa_core::table::{CellKind, Style, Table};
+use finqa_core::table::{CellKind, Table, TableStyle};
 
 /// An oddity of a record or of its gold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -168,7 +168,7 @@ fn check_record(record: &Record, report: &mut DatasetReport) {
 }
 
 fn of_table(document: &Document) -> Vec<(Artefact, String)> {
-    let table = Table::from_document(document, Style::Repaired);
+    let table = Table::from_document(document, TableStyle::Repaired);
     let mut found = Vec::new();
     if document.table_ori.is_none() {
         found.push((Artefact::NoOriginalTable, String::new()));

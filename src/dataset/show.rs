@@ -2,7 +2,7 @@
 //! the gold in another.
 
 use super::{Case, Gold, Record, RecordKind};
-use finqa_core::table::{Style, Table};
+use finqa_core::table::{Table, TableStyle};
 
 /// A record to be printed.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,7 @@ pub struct RecordView {
 
 /// The record with its table in the given style.
 #[must_use]
-pub fn show(record: &Record, style: Style) -> RecordView {
+pub fn show(record: &Record, style: TableStyle) -> RecordView {
     let document = &record.document;
     let asked = |cases: &[Case]| {
         cases

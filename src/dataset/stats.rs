@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::{Dataset, RecordKind};
 use finqa_core::program::Program;
-use finqa_core::table::{CellKind, Style, Table};
+use finqa_core::table::{CellKind, Table, TableStyle};
 
 /// Counts over the records of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -154,7 +154,7 @@ pub fn stats(dataset: &Dataset) -> Stats {
                 }
             }
         }
-        let table = Table::from_document(&record.document, Style::Repaired);
+        let table = Table::from_document(&record.document, TableStyle::Repaired);
         rows.push(table.rows().len());
         columns.push(table.columns().len());
         for cell in table

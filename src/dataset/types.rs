@@ -39,13 +39,13 @@ pub struct Case {
 }
 
 /// Which questions of a record are asked (`--mode`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// The stand-alone questions: `qa`, or `qa_0` and `qa_1`.
+    /// Stand-alone questions: `qa`, or `qa_0` and `qa_1`.
     #[default]
     Questions,
-    /// The conversation's turns, in order.
+    /// The turns of each conversation, in order.
     Conversations,
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::dataset::{Outcome, Question};
 use finqa_agents::agents::{CriticVerdict, SecondOpinion, Settled, StopReason, Tally};
 use finqa_core::number::{Unit, Value};
-use finqa_core::table::{Style, Table, position};
+use finqa_core::table::{Table, TableStyle, position};
 
 /// One answer, laid open.
 #[derive(Clone, Debug, Serialize)]
@@ -87,7 +87,7 @@ impl AnswerView {
     pub fn new(question: &Question, settled: &Settled) -> Self {
         let answer = settled.answer.as_ref();
         let (input_tokens, output_tokens) = settled.tokens();
-        let table = Table::from_document(&question.document, Style::Repaired);
+        let table = Table::from_document(&question.document, TableStyle::Repaired);
         let cited = answer.map(|answer| answer.evidence.as_slice());
         Self {
             question: question.text.clone(),

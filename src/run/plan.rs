@@ -7,13 +7,13 @@ use thiserror::Error;
 use crate::dataset::{Case, Dataset, Gold, HistoryEntry, HistorySource, Mode, Record, RecordKind};
 
 /// Which earlier answers a turn sees (`--history`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum HistoryMode {
-    /// Our own earlier answers.
+    /// The answers given earlier in the run.
     #[default]
     Own,
-    /// The dataset's earlier answers.
+    /// The dataset's answers.
     Gold,
 }
 

@@ -26,7 +26,7 @@ use super::redact::Redactor;
 use finqa_agents::telemetry::attributes;
 
 /// The format of log lines (`--log`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum LogFormat {
     /// No log lines.
@@ -34,7 +34,7 @@ pub enum LogFormat {
     Off,
     /// Time, level, target, message, `key=value`.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-use convfinqa::config::KEYS;
+use convfinqa::settings::keys;
 use regex::Regex;
 
 fn root() -> &'static Path {
@@ -56,9 +56,8 @@ fn environment(service: &str) -> Vec<(String, String)> {
 #[test]
 fn every_setting_passes_into_the_container() {
     let app = environment("app");
-    let missing: Vec<_> = KEYS
-        .iter()
-        .map(|key| format!("CONVFINQA_{}", key.name.to_uppercase()))
+    let missing: Vec<_> = keys()
+        .map(|key| format!("CONVFINQA_{}", key.to_uppercase()))
         // A name without a value: unset outside, it is unset inside.
         .filter(|name| !app.contains(&(name.clone(), String::new())))
         .collect();

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use finqa_agents::models::{
-    CallEvent, ChatModel, ChatReply, ChatRequest, ErrorKind, Feature, FinishReason, Flags, Format,
-    Message, ModelError, OpenAiModel, Provider, RetryOptions, Scope, Settings, Stop, Support,
-    ToolSpec, Usage,
+    CallEvent, ChatModel, ChatReply, ChatRequest, ErrorKind, Feature, FinishReason, Format,
+    Message, ModelError, ModelSettings, OpenAiModel, Provider, RetryOptions, Scope, Settings, Stop,
+    Support, ToolSpec, Usage,
 };
 use serde_json::json;
 
@@ -33,9 +33,9 @@ fn settings(vars: &[(&str, &str)], model: &str) -> Settings {
             .find(|(key, _)| *key == name)
             .map(|(_, value)| (*value).to_owned())
     };
-    let flags = Flags {
-        model: model.into(),
-        ..Flags::default()
+    let flags = ModelSettings {
+        name: model.into(),
+        ..ModelSettings::default()
     };
     Settings {
         retry: QUICK,

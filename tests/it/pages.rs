@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use convfinqa::config::{KEYS, Settings};
+use convfinqa::settings::{Settings, keys};
 
 use crate::support::cli::Workplace;
 
@@ -65,7 +65,7 @@ fn configuration_page() -> String {
     let run = command.find_subcommand("run").unwrap();
     let defaults = toml::Table::try_from(Settings::default()).unwrap();
     let mut table = "| key | flag | default | what |\n|---|---|---|---|\n".to_owned();
-    for key in KEYS.iter().map(|key| key.name) {
+    for key in keys() {
         let flag = key.replace('_', "-");
         let argument = run
             .get_arguments()

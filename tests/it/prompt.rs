@@ -6,10 +6,10 @@ use convfinqa::dataset::{Document, HistoryEntry, HistorySource, Question, Questi
 use finqa_agents::parse;
 use finqa_agents::prompt::{CriticView, Prompts, Rendering};
 use finqa_core::number::Value;
-use finqa_core::table::Style;
+use finqa_core::table::TableStyle;
 
 const REFERENCE: Rendering = Rendering {
-    table_style: Style::Reference,
+    table_style: TableStyle::Reference,
 };
 
 fn rows(cells: &[&[&str]]) -> Vec<Vec<String>> {

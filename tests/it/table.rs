@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use convfinqa::dataset::Document;
 use finqa_core::number::Scale;
-use finqa_core::table::{CellKind, Style, Table};
+use finqa_core::table::{CellKind, Table, TableStyle};
 use proptest::prelude::*;
 
 fn document(table: &[&[&str]]) -> Document {
@@ -27,7 +27,7 @@ const ROWS: &[&[&str]] = &[
 
 #[test]
 fn the_reference_style_leaves_cells_as_they_are() {
-    let table = Table::from_document(&document(ROWS), Style::Reference);
+    let table = Table::from_document(&document(ROWS), TableStyle::Reference);
     insta::assert_snapshot!(table.to_markdown(), @r"
     | ( in millions )       | 2015           | 2014            |
     |-----------------------|----------------|-----------------|
@@ -39,7 +39,7 @@ fn the_reference_style_leaves_cells_as_they_are() {
 
 #[test]
 fn the_repaired_style_shows_unit_ids_dashes_and_numbers_once() {
-    let table = Table::from_document(&document(ROWS), Style::Repaired);
+    let table = Table::from_document(&document(ROWS), TableStyle::Repaired);
     insta::assert_snapshot!(table.to_markdown(), @r"
     Unit: in millions
 
@@ -54,7 +54,7 @@ fn the_repaired_style_shows_unit_ids_dashes_and_numbers_once() {
 
 #[test]
 fn cells_are_found_by_their_ids() {
-    let table = Table::from_document(&document(ROWS), Style::Repaired);
+    let table = Table::from_document(&document(ROWS), TableStyle::Repaired);
     assert_eq!(table.cell_by_id("r2c1").unwrap().literal, "-2913");
     assert_eq!(table.cell_by_id("r2c2").unwrap().kind, CellKind::Dash);
     assert_eq!(table.cell_by_id("r3c1").unwrap().fraction(), Some(0.28));
@@ -85,7 +85,7 @@ fn a_lone_2014_is_a_dash_among_values_and_a_year_among_years() {
             &["harrow", "2026", "2014", "2014"],
             &["quay", "2019", "7", "1951"],
         ]),
-        Style::Repaired,
+        TableStyle::Repaired,
     );
     let dash = |row, column| table.cell(row, column).unwrap().kind == CellKind::Dash;
     assert!(!dash(0, 3) && !dash(1, 1));
@@ -96,13 +96,13 @@ fn a_lone_2014_is_a_dash_among_values_and_a_year_among_years() {
 fn a_first_row_of_data_is_not_taken_for_labels() {
     let table = Table::from_document(
         &document(&[&["2003", "$ 2014"], &["2004", "131262"]]),
-        Style::Repaired,
+        TableStyle::Repaired,
     );
     assert!(table.is_headerless());
     assert_eq!(table.cell(0, 1).unwrap().kind, CellKind::Dash);
     let table = Table::from_document(
         &document(&[&["2003", "$ 268496"], &["2004", "131262"]]),
-        Style::Repaired,
+        TableStyle::Repaired,
     );
     assert!(table.is_headerless());
     assert_eq!(table.rows()[0].year, Some(2003));
@@ -118,7 +118,7 @@ fn rows_know_the_heading_above_them() {
             &["2012:", "", ""],
             &["first quarter", "3", "2"],
         ]),
-        Style::Repaired,
+        TableStyle::Repaired,
     );
     assert_eq!(table.rows()[2].section.as_deref(), Some("2012:"));
 }
@@ -126,7 +126,7 @@ fn rows_know_the_heading_above_them() {
 #[test]
 fn ragged_and_empty_tables_render_without_a_fuss() {
     for rows in [&[][..], &[&[][..]], &[&["", "a"], &[], &["x", "1", "2"]]] {
-        for style in [Style::Reference, Style::Repaired] {
+        for style in [TableStyle::Reference, TableStyle::Repaired] {
             let markdown = Table::from_document(&document(rows), style).to_markdown();
             let pipes: HashSet<usize> = markdown.lines().map(|l| l.matches('|').count()).collect();
             assert!(pipes.len() <= 1, "{markdown}");
@@ -162,12 +162,12 @@ proptest! {
         })
     ) {
         let document = Document { table: rows.clone(), ..Document::default() };
-        for style in [Style::Reference, Style::Repaired] {
+        for style in [TableStyle::Reference, TableStyle::Repaired] {
             let table = Table::from_document(&document, style);
             let markdown = table.to_markdown();
             let body = markdown.split("\n\n").last().unwrap();
             let lines: Vec<&str> = body.lines().collect();
-            let extra = usize::from(style == Style::Repaired);
+            let extra = usize::from(style == TableStyle::Repaired);
             prop_assert_eq!(lines.len(), rows.len() + 1 + extra);
             // A cell's digits stand in its line, unless the cell is a dash or a
             // label that was told apart from another.

@@ -12,6 +12,7 @@ pub mod fetch;
 pub mod files;
 pub mod net;
 pub mod number;
+pub mod options;
 pub mod outcome;
 pub mod program;
 pub mod question;

@@ -10,6 +10,8 @@ use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use clap::ArgMatches;
+
 use crate::output::terminal::Look;
 use finqa_env::data::{Catalog, EnvError};
 
@@ -34,13 +36,13 @@ pub enum Command {
 ///
 /// # Errors
 /// What the subcommand says.
-pub fn execute(command: Command, look: Look) -> anyhow::Result<Exit> {
+pub fn execute(command: Command, matches: &ArgMatches, look: Look) -> anyhow::Result<Exit> {
     match command {
-        Command::Serve(args) => serve::execute(*args),
+        Command::Serve(args) => serve::execute(*args, matches),
         Command::Check(args) => check::execute(&args),
         Command::Build(args) => build::execute(&args),
         Command::Download(args) => download::execute(args),
-        Command::Play(args) => play::execute(&args, look),
+        Command::Play(args) => play::execute(&args, matches, look),
     }
 }
 

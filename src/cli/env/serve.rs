@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
+use clap::ArgMatches;
 use tokio_util::sync::CancellationToken;
 
 use crate::output::terminal::{ProgressOptions, Voice};
@@ -15,9 +16,9 @@ use finqa_env::reward::RewardMode;
 use finqa_env::server::{self, ServerError, ServerOptions};
 use finqa_env::tools::{ToolLimits, Tools};
 
-use super::super::args::LogArgs;
-use super::super::{Exit, Failure, signals, telemetry};
+use super::super::{Exit, Failure, settings, signals, telemetry};
 use super::{catalog, oddities};
+use crate::settings::LogSettings;
 
 /// What is served, to whom, and within which limits.
 #[derive(clap::Args, Debug)]
@@ -101,14 +102,14 @@ pub struct Args {
     #[arg(long, help_heading = "Limits")]
     no_web: bool,
     #[command(flatten)]
-    log: LogArgs,
+    log: LogSettings,
 }
 
 /// Serves until a signal comes.
 ///
 /// # Errors
 /// Data that cannot be read, an address that cannot be taken.
-pub fn execute(args: Args) -> anyhow::Result<Exit> {
+pub fn execute(args: Args, matches: &ArgMatches) -> anyhow::Result<Exit> {
     let catalog = catalog(args.data.as_deref())?;
     let oddities = oddities(&catalog);
     let (source, questions) = (catalog.source().to_owned(), catalog.questions().len());
@@ -118,12 +119,12 @@ pub fn execute(args: Args) -> anyhow::Result<Exit> {
         .build()
         .context("cannot start the runtime")?;
     let shutdown = CancellationToken::new();
-    let format = telemetry::log_format(&args.log)?;
+    let log = settings::logging(&args.log, matches)?;
     let voice = Voice::new(ProgressOptions {
-        logged: telemetry::is_logged(format),
+        logged: telemetry::is_logged(log.log),
         ..ProgressOptions::default()
     });
-    telemetry::start_logs(&args.log, format, &voice)?;
+    telemetry::start_logs(&log, &voice)?;
     let ended = runtime.block_on(async {
         tokio::spawn(stop_at_signal(shutdown.clone()));
         if args.stdio {

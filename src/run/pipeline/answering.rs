@@ -2,18 +2,16 @@
 //! how many questions at a time.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use rust_decimal::Decimal;
 
-use crate::config::{Origin, Settings, TableStyle, Variables};
-use finqa_agents::agents::{AnswerFrom, Backend, CriticMode, OpinionUse, PairOptions, Sampling};
+use crate::settings::{Origin, Settings, Variables};
+use finqa_agents::agents::{AnswerFrom, Backend, CriticMode, OpinionUse, PairOptions};
 use finqa_agents::models::{
-    self, ChatModel, Endpoint, Observer, OpenAiModel, PriceList, PriceOf, SettingsError,
+    self, ChatModel, Endpoint, ModelSettings, Observer, OpenAiModel, PriceList, PriceOf,
 };
-use finqa_agents::prompt::{Prompts, Rendering};
+use finqa_agents::prompt::Prompts;
 use finqa_core::secrets::shown_address;
-use finqa_core::table::Style;
 
 use super::PipelineError;
 
@@ -40,20 +38,20 @@ pub(crate) fn answering(
     variables: &Variables,
     observer: Observer,
 ) -> Result<Answering, PipelineError> {
-    let prompts = match &settings.prompts {
+    let prompts = match &settings.agents.prompts {
         Some(folder) => Prompts::from_dir(folder)?,
         None => Prompts::embedded(),
     };
     let mut notice = None;
-    if settings.is_offline() && settings.answer_from == AnswerFrom::Text {
+    if settings.model.is_offline() && settings.agents.answer_from == AnswerFrom::Text {
         return Err(PipelineError::TextWithoutModel);
     }
-    let (backend, server, name, critic_name) = if settings.is_offline() {
+    let (backend, server, name, critic_name) = if settings.model.is_offline() {
         (Backend::Offline, None, "offline".to_owned(), String::new())
     } else {
-        let analyst = single(settings, &settings.model, variables, &observer)?;
+        let analyst = single(settings, &settings.model.name, variables, &observer)?;
         notice.clone_from(&analyst.notice);
-        let critic = match &settings.critic_model {
+        let critic = match &settings.agents.critic_model {
             Some(model) => single(settings, model, variables, &observer)?,
             None => analyst.clone(),
         };
@@ -64,8 +62,13 @@ pub(crate) fn answering(
         let name = analyst.name.clone();
         (backend, Some(analyst), name, critic.name)
     };
-    let pair = pair_options(settings, backend, prompts);
-    let critic_name = match pair.critic {
+    let pair = PairOptions {
+        backend,
+        settings: settings.agents.clone(),
+        sampling: settings.sampling.clone(),
+        prompts: Arc::new(prompts),
+    };
+    let critic_name = match pair.critic() {
         CriticMode::Llm => critic_name,
         CriticMode::Rules => "rules".to_owned(),
         CriticMode::Off => "off".to_owned(),
@@ -95,8 +98,8 @@ impl Answering {
     pub(crate) fn settled(&self, settings: &Settings) -> Settings {
         let mut settled = settings.clone();
         if let Some(server) = &self.server {
-            settled.provider = Some(server.provider.to_string());
-            settled.base_url = Some(server.base_url.clone());
+            settled.model.provider = Some(server.provider);
+            settled.model.base_url = Some(server.base_url.clone());
         }
         settled
     }
@@ -172,7 +175,11 @@ pub(crate) fn single(
     variables: &Variables,
     observer: &Observer,
 ) -> Result<Single, PipelineError> {
-    let resolved = resolved(settings, model, variables)?;
+    let asked = ModelSettings {
+        name: model.to_owned(),
+        ..settings.model.clone()
+    };
+    let resolved = models::Settings::resolve(&|name| variables.get(name), &asked)?;
     let address = shown_address(&resolved.base_url);
     Ok(Single {
         endpoint: resolved.endpoint(),
@@ -183,26 +190,6 @@ pub(crate) fn single(
         name: format!("{} {address} {}", resolved.provider, resolved.model),
         model: Arc::new(OpenAiModel::new(resolved)?.with_observer(Arc::clone(observer))),
     })
-}
-
-/// The settings of a model's server.
-fn resolved(
-    settings: &Settings,
-    model: &str,
-    variables: &Variables,
-) -> Result<models::Settings, SettingsError> {
-    let flags = models::Flags {
-        provider: settings.provider.as_deref().map(str::parse).transpose()?,
-        base_url: settings.base_url.clone(),
-        model: model.to_owned(),
-        allow_http: settings.allow_http,
-    };
-    let mut resolved = models::Settings::resolve(&|name| variables.get(name), &flags)?;
-    if let Some(timeout) = settings.timeout {
-        resolved.timeouts.attempt = Duration::from_secs(timeout);
-    }
-    resolved.retry.max_attempts = settings.attempts;
-    Ok(resolved)
 }
 
 /// What is said where the base URL comes from a file and the key does not: the
@@ -219,7 +206,7 @@ fn foreign_address(
         models::Provider::OpenAi => ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
         models::Provider::Azure => ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT"),
     };
-    let file = match (&settings.base_url, settings.origins.get("base_url")) {
+    let file = match (&settings.model.base_url, settings.origins.get("base_url")) {
         (Some(_), Some(Origin::File(path))) => Some(path.display().to_string()),
         (Some(_), Some(Origin::Environment)) => dotenv("CONVFINQA_BASE_URL"),
         (Some(_), Some(Origin::CommandLine) | None) => None,
@@ -270,7 +257,7 @@ pub(crate) fn unused_server(
     variables: &Variables,
     more: &[&str],
 ) -> Option<String> {
-    if !settings.is_offline() || settings.origins.contains_key("model") {
+    if !settings.model.is_offline() || settings.origins.contains_key("model") {
         return None;
     }
     let mut named = SERVER_VARIABLES.iter().chain(more);
@@ -288,56 +275,21 @@ pub(crate) fn unused_server(
 
 /// A setting that has no effect, or not the one that is meant.
 fn effectless(settings: &Settings) -> Option<&'static str> {
-    let samples = settings.samples > 1;
-    match (settings.is_offline(), settings.temperature) {
+    let samples = settings.agents.samples > 1;
+    match (settings.model.is_offline(), settings.sampling.temperature) {
         (true, _) if samples => {
             Some("note: the embedded pair always answers alike; --samples changes nothing")
         }
         (false, None | Some(0.0)) if samples => Some(
             "note: --samples draws the same question again; give a --temperature above 0, or the samples may all be one",
         ),
-        (false, _) if settings.min_confidence > 0.0 => {
+        (false, _) if settings.agents.min_confidence > 0.0 => {
             Some("note: --min-confidence holds for the embedded pair only")
         }
-        (true, _) if settings.second_opinion != OpinionUse::default() => Some(
+        (true, _) if settings.agents.second_opinion != OpinionUse::default() => Some(
             "note: the second opinion is the embedded pair's own; with --model offline there is none",
         ),
         _ => None,
-    }
-}
-
-fn pair_options(settings: &Settings, backend: Backend, prompts: Prompts) -> PairOptions {
-    let critic = match (&backend, settings.critic) {
-        // The embedded pair has no LLM; its critic is the checks.
-        (Backend::Offline, CriticMode::Llm) => CriticMode::Rules,
-        (_, critic) => critic,
-    };
-    PairOptions {
-        critic,
-        verify: settings.verify,
-        max_rounds: settings.max_rounds,
-        answer_from: settings.answer_from,
-        min_confidence: settings.min_confidence,
-        opinion: settings.second_opinion,
-        opinion_confidence: settings.opinion_confidence,
-        prompts: Arc::new(prompts),
-        rendering: Rendering {
-            table_style: style(settings.table_style),
-        },
-        sampling: Sampling {
-            temperature: settings.temperature,
-            max_output_tokens: settings.max_tokens,
-            seed: settings.seed,
-            samples: settings.samples,
-        },
-        ..PairOptions::new(backend)
-    }
-}
-
-fn style(style: TableStyle) -> Style {
-    match style {
-        TableStyle::Reference => Style::Reference,
-        TableStyle::Repaired => Style::Repaired,
     }
 }
 
@@ -346,13 +298,13 @@ mod tests {
     use super::*;
 
     fn seconds(base_url: &str, timeout: Option<u64>) -> u64 {
-        let settings = Settings {
+        let settings = ModelSettings {
             base_url: Some(base_url.to_owned()),
             timeout,
-            ..Settings::default()
+            ..ModelSettings::default()
         };
-        let key = Variables::new(|_| Some("k".to_owned()));
-        let resolved = resolved(&settings, "m", &key).unwrap();
+        let key = |_: &str| Some("k".to_owned());
+        let resolved = models::Settings::resolve(&key, &settings).unwrap();
         resolved.timeouts.attempt.as_secs()
     }
 

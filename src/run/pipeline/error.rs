@@ -2,11 +2,11 @@
 
 use thiserror::Error;
 
-use crate::config::ConfigError;
 use crate::dataset::DatasetError;
 use crate::output::OutputError;
 use crate::output::mlflow::MlflowError;
 use crate::run::{FolderError, JournalError, LockError, PlanError};
+use crate::settings::ConfigError;
 use crate::telemetry::TelemetryError;
 use finqa_agents::graph::GraphError;
 use finqa_agents::models::SettingsError;

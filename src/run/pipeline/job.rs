@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::config::{Settings, Variables};
 use crate::dataset::Dataset;
 use crate::run::{Identity, Plan, RunMeta};
+use crate::settings::{Settings, Variables};
 use finqa_agents::agents::Pair;
 use finqa_agents::models::{Observer, PriceOf};
 use finqa_agents::solve::Solver;
@@ -53,7 +53,12 @@ pub(super) fn questions(
     }
     let note = |line: &str| notify(Notice::Note(line.to_owned()));
     let dataset = selected(settings, answering.is_remote(), note)?;
-    let plan = Plan::new(&dataset, settings.mode, settings.history, settings.epochs)?;
+    let plan = Plan::new(
+        &dataset,
+        settings.questions.mode,
+        settings.questions.history,
+        settings.questions.epochs,
+    )?;
     let pair = &answering.pair;
     let meta = RunMeta {
         identity: Identity {
@@ -71,11 +76,12 @@ pub(super) fn questions(
         settings: answering::kept(&answering.settled(settings))?,
         ..RunMeta::default()
     };
-    let prompts = (!settings.is_offline()).then(|| pair.prompts.texts(&pair.rendering));
+    let prompts = (!settings.model.is_offline()).then(|| pair.prompts.texts(&pair.rendering()));
     Ok(Job {
         plan,
         solver: Arc::new(Pair::new(pair)?),
         concurrency: settings
+            .run
             .concurrency
             .unwrap_or_else(|| answering.default_concurrency()),
         price: answering.price(),

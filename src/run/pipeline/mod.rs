@@ -21,9 +21,9 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use crate::config::{Settings, Variables};
 use crate::dataset::Dataset;
 use crate::output::mlflow::{Drawings, Ending, Sent, Sidecar};
+use crate::settings::{Settings, Variables};
 use crate::telemetry::Telemetry;
 use finqa_agents::models::{CallEvent, Observer, Stop};
 
@@ -166,7 +166,7 @@ impl Run {
                 let held = match resumed {
                     Some(resumed) => resumed.into_continued(settings, &job.meta.identity)?,
                     None => {
-                        let output = &settings.output;
+                        let output = &settings.run.output;
                         if let Some(line) = resume::unfinished(output, &job.meta.identity) {
                             notify(Notice::Note(line));
                         }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::config::Settings;
 use crate::dataset::{self, Dataset, Selection, Source};
+use crate::settings::Settings;
 
 use super::PipelineError;
 
@@ -21,7 +21,7 @@ pub(super) fn selected(
     note: impl Fn(&str),
 ) -> Result<Dataset, PipelineError> {
     let downloaded = Path::new("data/train.json");
-    let source = match settings.data_path.as_deref() {
+    let source = match settings.questions.data_path.as_deref() {
         Some(name) => Source::named(name),
         None if downloaded.is_file() => Source::Path(downloaded.to_owned()),
         None if remote => {
@@ -33,8 +33,10 @@ pub(super) fn selected(
         }
     };
     let dataset = dataset::load(&source)?;
-    let chosen = settings.n.is_some() || settings.range.is_some() || !settings.ids.is_empty();
-    let n = match settings.n {
+    let chosen = settings.questions.n.is_some()
+        || settings.questions.range.is_some()
+        || !settings.questions.ids.is_empty();
+    let n = match settings.questions.n {
         Some(n) => Some(n),
         None if remote && !chosen && dataset.records.len() > PAID_DEFAULT_RECORDS => {
             note(&format!(
@@ -47,11 +49,16 @@ pub(super) fn selected(
     };
     let selection = Selection {
         n,
-        range: settings.range.as_deref().map(str::parse).transpose()?,
-        ids: settings.ids.clone(),
-        filter: settings.filter.clone(),
-        shuffle: settings.shuffle,
-        seed: settings.seed.unwrap_or_default(),
+        range: settings
+            .questions
+            .range
+            .as_deref()
+            .map(str::parse)
+            .transpose()?,
+        ids: settings.questions.ids.clone(),
+        filter: settings.questions.filter.clone(),
+        shuffle: settings.questions.shuffle,
+        seed: settings.sampling.seed.unwrap_or_default(),
     };
     let chosen = dataset::select(&dataset, &selection)?;
     Ok(dataset.pick(&chosen))

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::config::{Affects, Change, Layers, Origin, Settings};
 use crate::dataset::{Dataset, load_named};
 use crate::output;
 use crate::run::{Identity, Journal, RunFolder, RunLock, RunMeta, Stage, Status};
+use crate::settings::{Affects, Change, Layers, Origin, Settings};
 use finqa_core::secrets::HIDDEN;
 
 use super::PipelineError;
@@ -91,9 +91,9 @@ impl Resumed {
             .as_ref()
             .filter(|file| file.is_file());
         if let Some(file) = file
-            && settings.data_path == self.own.data_path
+            && settings.questions.data_path == self.own.questions.data_path
         {
-            located.data_path = Some(file.to_string_lossy().into_owned());
+            located.questions.data_path = Some(file.to_string_lossy().into_owned());
         }
         located
     }
@@ -109,8 +109,8 @@ impl Resumed {
     ) -> Result<(HeldRun, Result<Dataset, String>), PipelineError> {
         let mut changes = self.own.changes(settings);
         let mut records = self.run.meta.records();
-        if settings.data_path != self.own.data_path
-            && let Some(named) = load_named(settings.data_path.as_deref())?
+        if settings.questions.data_path != self.own.questions.data_path
+            && let Some(named) = load_named(settings.questions.data_path.as_deref())?
             && named.hash == self.run.meta.identity.data
         {
             // The same data by another name.

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::config::{Settings, Variables};
 use crate::output::mlflow::{Credentials, MlflowError, Patience, Server, Target};
+use crate::settings::{Settings, Variables};
 use finqa_agents::models;
 
 use super::PipelineError;
@@ -30,9 +30,9 @@ impl Tracking {
     /// An address given with `--mlflow` that is not a server's, or an unusable
     /// `MLFLOW_LINKS`. `MLFLOW_TRACKING_URI` may be meant for other programs and ends no run.
     pub fn of(settings: &Settings, variables: &Variables) -> Result<Self, PipelineError> {
-        let experiment = experiment(settings.experiment.as_deref(), variables);
-        let server = |uri: &str| server(uri, &experiment, settings.allow_http, variables);
-        match settings.mlflow.trim() {
+        let experiment = experiment(settings.run.experiment.as_deref(), variables);
+        let server = |uri: &str| server(uri, &experiment, settings.model.allow_http, variables);
+        match settings.run.mlflow.trim() {
             "off" => Ok(Self::Off),
             "auto" | "" => match variables.get("MLFLOW_TRACKING_URI") {
                 None => Ok(Self::Off),

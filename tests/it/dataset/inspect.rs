@@ -1,7 +1,7 @@
 //! `check`, `stats` and `show`.
 
 use convfinqa::dataset::{Artefact, check, sample, show};
-use finqa_core::table::Style;
+use finqa_core::table::TableStyle;
 use rstest::rstest;
 use serde_json::{Value as Json, json};
 
@@ -89,7 +89,7 @@ fn a_shown_record_keeps_its_gold_apart() {
     shown["post_text"] = json!(["it has one customer ."]);
     shown["qa"]["answer"] = json!("ten dollars");
     let dataset = parse(&json!([shown])).unwrap();
-    let view = show(&dataset.records[0], Style::Repaired);
+    let view = show(&dataset.records[0], TableStyle::Repaired);
     insta::assert_snapshot!(view.text(), @r"
     Single_ZED/2001/page_1.pdf-1  (Single, ZED/2001/page_1.pdf)
 

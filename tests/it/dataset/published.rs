@@ -8,7 +8,7 @@ use convfinqa::score::floor;
 use finqa_agents::parse::analysis;
 use finqa_core::program::Program;
 use finqa_core::program::official::{Dialect, evaluate};
-use finqa_core::table::{CellKind, Style, Table};
+use finqa_core::table::{CellKind, Table, TableStyle};
 use rstest::rstest;
 
 use crate::support::published::{TEN, records};
@@ -114,7 +114,7 @@ fn needs_data_stats_of_the_first_hundred() {
 fn tables_have_their_dashes(#[case] name: &str, #[case] cells: usize, #[case] dashes: usize) {
     let mut found = (0, 0);
     for record in &records(name).records {
-        let table = Table::from_document(&record.document, Style::Repaired);
+        let table = Table::from_document(&record.document, TableStyle::Repaired);
         for cell in table.cells().iter().skip(1).flat_map(|row| &row[1..]) {
             found.0 += 1;
             found.1 += usize::from(cell.kind == CellKind::Dash);
@@ -134,7 +134,7 @@ fn tables_have_their_dashes(#[case] name: &str, #[case] cells: usize, #[case] da
 fn every_published_table_renders_with_distinct_labels(#[case] name: &str) {
     for record in &records(name).records {
         let page = &record.document;
-        let table = Table::from_document(page, Style::Repaired);
+        let table = Table::from_document(page, TableStyle::Repaired);
         let labels: Vec<&str> = table.columns()[1..]
             .iter()
             .map(|column| column.label.as_str())

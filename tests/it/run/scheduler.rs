@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use convfinqa::dataset::{self, Source};
 use convfinqa::run::{Event, Finish, HistoryMode, Journal, Mode, Plan, RunMeta, Scheduler, Status};
 use convfinqa::run::{Summary, summarise};
-use finqa_agents::agents::{Backend, CriticMode, Pair, PairOptions, Sampling};
+use finqa_agents::agents::{AgentSettings, Backend, CriticMode, Pair, PairOptions, Sampling};
 use finqa_agents::models::{
     ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, Feature, ModelError, Stop, Support, Usage,
 };
@@ -87,7 +87,7 @@ impl Ran {
 async fn ran(
     n: usize,
     epochs: u32,
-    sampling: Sampling,
+    (sampling, samples): (Sampling, u32),
     script: impl Fn(usize, &ChatRequest, &Stop) -> Result<ChatReply, Box<ModelError>>
     + Send
     + Sync
@@ -102,7 +102,11 @@ async fn ran(
     });
     let analyst: Arc<dyn ChatModel> = model.clone();
     let options = PairOptions {
-        critic: CriticMode::Off,
+        settings: AgentSettings {
+            critic: CriticMode::Off,
+            samples,
+            ..AgentSettings::default()
+        },
         sampling,
         ..PairOptions::new(Backend::Llm {
             critic: Arc::clone(&analyst),
@@ -141,7 +145,7 @@ async fn ran(
 
 #[tokio::test]
 async fn a_panic_is_reported_as_a_bug_and_loses_nothing() {
-    let ran = ran(6, 1, Sampling::default(), |at, _, _| {
+    let ran = ran(6, 1, (Sampling::default(), 1), |at, _, _| {
         assert!(at != 3, "the fourth call is unlucky");
         Ok(answer())
     })
@@ -163,9 +167,9 @@ async fn a_panic_is_reported_as_a_bug_and_loses_nothing() {
 
 #[tokio::test]
 async fn a_run_that_is_stopped_at_its_last_question_is_complete() {
-    let all = ran(3, 1, Sampling::default(), |_, _, _| Ok(answer())).await;
+    let all = ran(3, 1, (Sampling::default(), 1), |_, _, _| Ok(answer())).await;
     let last = all.requests.len() - 1;
-    let stopped = ran(3, 1, Sampling::default(), move |at, _, stop| {
+    let stopped = ran(3, 1, (Sampling::default(), 1), move |at, _, stop| {
         if at == last {
             stop.drain.cancel();
         }
@@ -173,7 +177,7 @@ async fn a_run_that_is_stopped_at_its_last_question_is_complete() {
     })
     .await;
     assert_eq!(stopped.finish, Finish::Complete);
-    let earlier = ran(3, 1, Sampling::default(), move |at, _, stop| {
+    let earlier = ran(3, 1, (Sampling::default(), 1), move |at, _, stop| {
         if at + 1 == last {
             stop.drain.cancel();
         }
@@ -185,11 +189,7 @@ async fn a_run_that_is_stopped_at_its_last_question_is_complete() {
 
 #[tokio::test]
 async fn a_stop_begins_no_further_request() {
-    let sampling = Sampling {
-        samples: 3,
-        ..Sampling::default()
-    };
-    let stopped = ran(1, 1, sampling, |_, _, stop| {
+    let stopped = ran(1, 1, (Sampling::default(), 3), |_, _, stop| {
         stop.drain.cancel();
         Ok(answer())
     })
@@ -206,7 +206,7 @@ async fn each_pass_sends_a_seed_of_its_own() {
         seed: Some(7),
         ..Sampling::default()
     };
-    let ran = ran(2, 3, sampling, |_, _, _| Ok(answer())).await;
+    let ran = ran(2, 3, (sampling, 1), |_, _, _| Ok(answer())).await;
     let pass = ran.requests.len() / 3;
     let seeds: Vec<_> = ran.requests.iter().map(|request| request.seed).collect();
     let expected = [7, 8, 9].map(|seed| vec![Some(seed); pass]).concat();
@@ -215,7 +215,7 @@ async fn each_pass_sends_a_seed_of_its_own() {
 
 #[tokio::test]
 async fn what_failed_and_may_have_been_billed_makes_the_cost_at_least() {
-    let refused = ran(2, 1, Sampling::default(), |at, _, _| match at {
+    let refused = ran(2, 1, (Sampling::default(), 1), |at, _, _| match at {
         1 => Err(failure(ErrorKind::RateLimited, 0)),
         _ => Ok(answer()),
     })
@@ -224,7 +224,7 @@ async fn what_failed_and_may_have_been_billed_makes_the_cost_at_least() {
     let dollars = Decimal::from(refused.requests.len() - 1);
     assert_eq!(refused.summary().spent.cost_usd, Some(dollars));
 
-    let lost = ran(2, 1, Sampling::default(), |at, _, _| match at {
+    let lost = ran(2, 1, (Sampling::default(), 1), |at, _, _| match at {
         1 => Err(failure(ErrorKind::Timeout, 2)),
         2 => Ok(ChatReply {
             attempts: 2,
@@ -254,7 +254,7 @@ async fn what_failed_and_may_have_been_billed_makes_the_cost_at_least() {
 
 #[tokio::test]
 async fn a_call_that_was_given_up_is_in_the_sum_although_its_question_has_no_row() {
-    let ran = ran(3, 1, Sampling::default(), |at, _, stop| match at {
+    let ran = ran(3, 1, (Sampling::default(), 1), |at, _, stop| match at {
         1 => {
             stop.drain.cancel();
             Err(failure(ErrorKind::Cancelled, 1))
@@ -274,7 +274,7 @@ async fn a_call_that_was_given_up_is_in_the_sum_although_its_question_has_no_row
 
 #[tokio::test]
 async fn a_provider_that_answers_nothing_is_not_asked_twice() {
-    let ran = ran(3, 1, Sampling::default(), |_, _, _| {
+    let ran = ran(3, 1, (Sampling::default(), 1), |_, _, _| {
         Err(failure(ErrorKind::ServerError, 0))
     })
     .await;

@@ -10,6 +10,7 @@ use crate::models::{ChatModel, ChatRequest, Message, Scope};
 use crate::parse::{self, Analysis, Leniency, Parsed};
 use crate::prompt::{Prompts, Rendering};
 use finqa_core::outcome::Outcome;
+use finqa_core::text::{cut, single_spaced};
 
 use super::answer::{Answer, AnswerFrom, CriticVerdict, Round};
 use super::exchange::{Exchange, Failure};
@@ -113,6 +114,8 @@ pub(super) struct LlmAnalyst {
     pub(super) prompts: Arc<Prompts>,
     pub(super) rendering: Rendering,
     pub(super) sampling: Sampling,
+    /// First drafts; at least 1.
+    pub(super) samples: u32,
 }
 
 impl LlmAnalyst {
@@ -124,7 +127,7 @@ impl LlmAnalyst {
         answer_from: AnswerFrom,
     ) -> Result<Draft, Failure> {
         let samples = if exchange.rounds.is_empty() {
-            self.sampling.samples.max(1)
+            self.samples
         } else {
             1
         };
@@ -160,7 +163,7 @@ impl LlmAnalyst {
             1 => name.to_owned(),
             number => format!("{name}#{number}"),
         };
-        let sampling = self.sampling.nth(exchange.epoch, number);
+        let sampling = self.sampling.nth(exchange.epoch, self.samples, number);
         let mut messages = self.dialogue(exchange)?;
         let request = request_of(&sampling, &node("analyst"), messages.clone());
         let reply = exchange.call(&*self.model, round, &request).await?;
@@ -227,7 +230,7 @@ fn no_value(answer: &Answer) -> Option<String> {
         (None, None) => "it has no program, and ".to_owned(),
         (None, Some(_)) => String::new(),
     };
-    let stated = super::exchange::one_line(&answer.stated);
+    let stated = cut(&single_spaced(&answer.stated), 200, "…");
     Some(format!(
         "{program}its `answer` (`{stated}`) is neither one number nor yes or no"
     ))

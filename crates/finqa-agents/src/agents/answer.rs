@@ -14,10 +14,10 @@ use super::stated::stated;
 use super::verify::Finding;
 
 /// Which part of an analysis decides the value (`--answer-from`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerFrom {
-    /// The executed program, when it is valid; the printed answer otherwise.
+    /// The executed program if it is valid, otherwise the printed answer.
     #[default]
     Program,
     /// The printed answer, whatever the program says.

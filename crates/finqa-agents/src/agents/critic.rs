@@ -159,6 +159,8 @@ pub(super) struct LlmCritic {
     pub(super) prompts: Arc<Prompts>,
     pub(super) rendering: Rendering,
     pub(super) sampling: Sampling,
+    /// First drafts of the analyst in each pass.
+    pub(super) samples: u32,
 }
 
 impl LlmCritic {
@@ -178,7 +180,7 @@ impl LlmCritic {
             .critic(&exchange.question, &view, &self.rendering)
             .map_err(prompt_failure)?;
         let messages = vec![Message::system(prompt.system), Message::user(prompt.user)];
-        let sampling = self.sampling.nth(exchange.epoch, 1);
+        let sampling = self.sampling.nth(exchange.epoch, self.samples, 1);
         let request = sampling.text_request("critic", messages);
         let reply = exchange.call(&*self.model, number, &request).await?;
         let verdict = match parse::verdict(&reply).value {

@@ -22,7 +22,7 @@ pub use calls::{Call, CallMemory, RecordedCalls};
 pub use exchange::{Exchange, Failure};
 pub use offline::Embedded;
 pub use opinion::{OpinionUse, SecondOpinion, same};
-pub use settings::{Backend, CriticMode, OPINION_CONFIDENCE, PairOptions, Sampling};
+pub use settings::{AgentSettings, Backend, CriticMode, PairOptions, Sampling};
 pub use stated::printed_value;
 pub use vote::{Tally, Vote};
 pub use wiring::{Interruption, Pair, Route};

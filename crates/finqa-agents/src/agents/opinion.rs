@@ -17,17 +17,17 @@ use super::percent;
 use super::verify::{Finding, FindingKind};
 
 /// What the second opinion is used for (`--second-opinion`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum OpinionUse {
-    /// There is none.
+    /// None is formed.
     Off,
     /// It breaks ties between samples and is recorded with the answer.
     Record,
-    /// And where it is sure and differs, the critic is told.
+    /// As `record`, and the critic sees it where it is confident and differs.
     #[default]
     Show,
-    /// And an answer that it does not agree with is withheld.
+    /// As `show`, and answers that it disagrees with are withheld.
     Require,
 }
 

@@ -1,49 +1,144 @@
-//! How the two agents are set up: plain options, validated by `config`.
+//! How the two agents are set up.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::models::{ChatModel, ChatRequest, Format, Message};
 use crate::prompt::{Prompts, Rendering};
+use finqa_core::options::defaults;
+use finqa_core::table::TableStyle;
 
 use super::answer::AnswerFrom;
 use super::opinion::OpinionUse;
 
-/// Who criticises (`--critic`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// Who reviews answers (`--critic`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum CriticMode {
-    /// The deterministic checks and an LLM.
+    /// An LLM and the deterministic checks.
     #[default]
     Llm,
-    /// The deterministic checks alone: no call, no cost.
+    /// The deterministic checks alone, without a model call.
     Rules,
-    /// Nobody: the first draft stands.
+    /// Nobody; the first draft is final.
     Off,
 }
 
-/// What a request asks of the provider.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Sampling {
-    /// 0 to 1; `None` leaves it to the provider.
-    pub temperature: Option<f64>,
-    /// Limit on output tokens of one reply.
-    pub max_output_tokens: Option<u32>,
-    /// Seed, where the provider has one; see [`Sampling::nth`].
-    pub seed: Option<u64>,
-    /// First drafts drawn, of which the commonest value is taken; 0 and 1 draw one.
+/// What decides the two agents' answers, whichever model they ask.
+#[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AgentSettings {
+    /// Who reviews an answer: an LLM and the deterministic checks, the checks alone, or nobody
+    #[arg(
+        long,
+        value_name = "WHO",
+        default_value = "llm",
+        help_heading = "Agents"
+    )]
+    pub critic: CriticMode,
+    /// The critic's model, if it differs from the analyst's
+    #[arg(long, value_name = "MODEL", help_heading = "Agents")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub critic_model: Option<String>,
+    /// Maximum analyst–critic rounds per question
+    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Agents")]
+    pub max_rounds: u32,
+    /// Skip the deterministic checks
+    #[arg(long = "no-verify", action = clap::ArgAction::SetFalse, help_heading = "Agents")]
+    pub verify: bool,
+    /// Which part of a reply decides the value: the executed program, or the printed answer
+    #[arg(
+        long,
+        value_name = "WHAT",
+        default_value = "program",
+        help_heading = "Agents"
+    )]
+    pub answer_from: AnswerFrom,
+    /// Withhold answers of the embedded analyst below this confidence (0 to 1)
+    #[arg(
+        long,
+        value_name = "P",
+        default_value_t = 0.0,
+        hide_default_value = true,
+        help_heading = "Agents"
+    )]
+    pub min_confidence: f64,
+    /// How the embedded analyst's second opinion on a chat model's answer is used: not at
+    /// all, recorded with the answer, also shown to the critic where it is confident, or
+    /// required to agree
+    #[arg(
+        long,
+        value_name = "USE",
+        default_value = "show",
+        help_heading = "Agents"
+    )]
+    pub second_opinion: OpinionUse,
+    /// Show the critic a differing second opinion from this confidence (0 to 1)
+    // From 0.85 on it was right where it differed in 3 of 3 cases, from 0.8 on in
+    // 8 of 16 (docs/offline.md).
+    #[arg(
+        long,
+        value_name = "P",
+        default_value_t = 0.85,
+        help_heading = "Agents"
+    )]
+    pub opinion_confidence: f64,
+    /// First drafts per question; the most common value is used
+    #[arg(long, value_name = "K", default_value_t = 1, help_heading = "Agents")]
     pub samples: u32,
+    /// How a model sees the table: as published, or repaired
+    #[arg(
+        long,
+        value_name = "STYLE",
+        default_value = "repaired",
+        help_heading = "Agents"
+    )]
+    pub table_style: TableStyle,
+    /// Folder whose .j2 files replace the built-in prompt templates of the same name
+    #[arg(long, value_name = "DIR", help_heading = "Agents")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prompts: Option<PathBuf>,
+}
+
+impl Default for AgentSettings {
+    fn default() -> Self {
+        defaults()
+    }
+}
+
+/// How replies are sampled.
+#[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Sampling {
+    /// Sampling temperature, 0 to 1 [default: the provider's]
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Seed for shuffling, and for sampling where the provider supports it: S + epoch × samples + sample, both from 0
+    #[arg(long, value_name = "S")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// Maximum output tokens per reply
+    #[arg(long, value_name = "N", help_heading = "Provider")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u32>,
+}
+
+impl Default for Sampling {
+    fn default() -> Self {
+        defaults()
+    }
 }
 
 impl Sampling {
-    /// What sample `number` (from 1) of pass `epoch` (from 0) is asked with. Each
-    /// has a seed of its own, or a provider that honours seeds would give the same
-    /// reply again: `seed + epoch × samples + (number − 1)`. The first sample of
-    /// the first pass has the seed as given.
+    /// The sampling of draft `number` (from 1) of `samples` in pass `epoch` (from
+    /// 0). Each has a seed of its own, because a provider that honours seeds would
+    /// give the same reply again: `seed + epoch × samples + (number − 1)`.
     #[must_use]
-    pub fn nth(&self, epoch: u32, number: u32) -> Self {
-        let passed = u64::from(epoch) * u64::from(self.samples.max(1));
+    pub fn nth(&self, epoch: u32, samples: u32, number: u32) -> Self {
+        let passed = u64::from(epoch) * u64::from(samples.max(1));
         let offset = passed + u64::from(number.saturating_sub(1));
         Self {
             seed: self.seed.map(|seed| seed.wrapping_add(offset)),
@@ -63,7 +158,7 @@ impl Sampling {
             node: node.to_owned(),
             messages,
             temperature: self.temperature,
-            max_output_tokens: self.max_output_tokens,
+            max_output_tokens: self.max_tokens,
             seed: self.seed,
             format: Format::JsonSchema {
                 name: schema_name.to_owned(),
@@ -78,7 +173,7 @@ impl Sampling {
     pub(super) fn text_request(&self, node: &str, messages: Vec<Message>) -> ChatRequest {
         ChatRequest {
             temperature: self.temperature,
-            max_output_tokens: self.max_output_tokens,
+            max_output_tokens: self.max_tokens,
             seed: self.seed,
             ..ChatRequest::new(node, messages)
         }
@@ -104,53 +199,40 @@ pub enum Backend {
 pub struct PairOptions {
     /// Where answers come from.
     pub backend: Backend,
-    /// Who criticises.
-    pub critic: CriticMode,
-    /// Whether the deterministic checks run (`--no-verify` turns them off).
-    pub verify: bool,
-    /// Analyst replies with their verdicts, at most; at least 1.
-    pub max_rounds: u32,
-    /// What decides the value.
-    pub answer_from: AnswerFrom,
-    /// Below this confidence the offline pair abstains; 0 never.
-    pub min_confidence: f64,
-    /// What a second opinion by the embedded rules is used for, beside a chat model.
-    pub opinion: OpinionUse,
-    /// From this confidence on a second opinion that differs is shown to the critic.
-    pub opinion_confidence: f64,
+    /// What decides answers.
+    pub settings: AgentSettings,
+    /// How replies are sampled.
+    pub sampling: Sampling,
     /// The templates.
     pub prompts: Arc<Prompts>,
-    /// How the page is shown.
-    pub rendering: Rendering,
-    /// What requests ask of the provider.
-    pub sampling: Sampling,
 }
 
-/// The confidence from which a second opinion that differs is more often right
-/// than the answer: 3 of 3 times on the answers of three models, where from 0.8
-/// on it is 8 of 16 (docs/offline.md).
-pub const OPINION_CONFIDENCE: f64 = 0.85;
-
 impl PairOptions {
-    /// The defaults over a backend: the embedded templates, every check, an LLM
-    /// critic where there is an LLM.
+    /// The default settings over a backend, with the embedded templates.
     #[must_use]
     pub fn new(backend: Backend) -> Self {
         Self {
-            critic: match backend {
-                Backend::Offline => CriticMode::Rules,
-                Backend::Llm { .. } => CriticMode::Llm,
-            },
             backend,
-            verify: true,
-            max_rounds: 3,
-            answer_from: AnswerFrom::default(),
-            min_confidence: 0.0,
-            opinion: OpinionUse::default(),
-            opinion_confidence: OPINION_CONFIDENCE,
-            prompts: Arc::new(Prompts::embedded()),
-            rendering: Rendering::default(),
+            settings: AgentSettings::default(),
             sampling: Sampling::default(),
+            prompts: Arc::new(Prompts::embedded()),
+        }
+    }
+
+    /// How a model sees the page.
+    #[must_use]
+    pub fn rendering(&self) -> Rendering {
+        Rendering {
+            table_style: self.settings.table_style,
+        }
+    }
+
+    /// Who reviews answers: without a chat model the checks stand in for the LLM.
+    #[must_use]
+    pub fn critic(&self) -> CriticMode {
+        match (&self.backend, self.settings.critic) {
+            (Backend::Offline, CriticMode::Llm) => CriticMode::Rules,
+            (_, critic) => critic,
         }
     }
 }
@@ -161,15 +243,14 @@ mod tests {
 
     #[test]
     fn each_sample_of_each_pass_has_a_seed_of_its_own() {
-        let seeds = |seed, samples| {
+        let seeds = |seed, samples: u32| {
             let sampling = Sampling {
                 seed,
-                samples,
                 ..Sampling::default()
             };
             let passes = (0..3).flat_map(|epoch| (1..=samples.max(1)).map(move |n| (epoch, n)));
             passes
-                .map(|(epoch, number)| sampling.nth(epoch, number).seed)
+                .map(|(epoch, number)| sampling.nth(epoch, samples, number).seed)
                 .collect::<Vec<_>>()
         };
         assert_eq!(seeds(Some(7), 0), [Some(7), Some(8), Some(9)]);

@@ -88,15 +88,16 @@ impl Pair {
             .edge(CRITIC, Route::Revise, ANALYST)
             .compile()?;
         // Two steps a round, and one for an analyst that stops.
-        let rounds = usize::try_from(options.max_rounds).unwrap_or(usize::MAX);
+        let rounds = usize::try_from(options.settings.max_rounds).unwrap_or(usize::MAX);
         let is_llm = matches!(options.backend, Backend::Llm { .. });
         Ok(Self {
             graph,
-            second: (is_llm && options.opinion != OpinionUse::Off).then(Embedded::default),
-            agreement_required: is_llm && options.opinion == OpinionUse::Require,
+            second: (is_llm && options.settings.second_opinion != OpinionUse::Off)
+                .then(Embedded::default),
+            agreement_required: is_llm && options.settings.second_opinion == OpinionUse::Require,
             step_limit: rounds.saturating_mul(2).saturating_add(1),
             min_confidence: match options.backend {
-                Backend::Offline => options.min_confidence,
+                Backend::Offline => options.settings.min_confidence,
                 // A chat model's own word on its confidence is not calibrated.
                 Backend::Llm { .. } => 0.0,
             },
@@ -175,32 +176,37 @@ fn analyst(options: &PairOptions) -> AnalystNode {
         Backend::Llm { analyst, .. } => AnalystKind::Llm(LlmAnalyst {
             model: Arc::clone(analyst),
             prompts: Arc::clone(&options.prompts),
-            rendering: options.rendering,
+            rendering: options.rendering(),
             sampling: options.sampling.clone(),
+            samples: options.settings.samples.max(1),
         }),
     };
     AnalystNode {
         kind,
-        answer_from: options.answer_from,
+        answer_from: options.settings.answer_from,
     }
 }
 
 fn critic(options: &PairOptions) -> CriticNode {
-    let llm = match (&options.backend, options.critic) {
+    let llm = match (&options.backend, options.critic()) {
         (Backend::Llm { critic, .. }, CriticMode::Llm) => Some(LlmCritic {
             model: Arc::clone(critic),
             prompts: Arc::clone(&options.prompts),
-            rendering: options.rendering,
+            rendering: options.rendering(),
             sampling: options.sampling.clone(),
+            samples: options.settings.samples.max(1),
         }),
         _ => None,
     };
     CriticNode {
-        mode: options.critic,
-        verify: options.verify,
-        max_rounds: options.max_rounds.max(1),
-        opinion_from: matches!(options.opinion, OpinionUse::Show | OpinionUse::Require)
-            .then_some(options.opinion_confidence),
+        mode: options.critic(),
+        verify: options.settings.verify,
+        max_rounds: options.settings.max_rounds.max(1),
+        opinion_from: matches!(
+            options.settings.second_opinion,
+            OpinionUse::Show | OpinionUse::Require
+        )
+        .then_some(options.settings.opinion_confidence),
         llm,
     }
 }

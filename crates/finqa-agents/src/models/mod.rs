@@ -30,7 +30,9 @@ pub use http::{client as http_client, download_client, install_crypto, upgrade_c
 pub use openai::{CallEvent, Observer, OpenAiModel};
 pub use price::{Cost, Price, PriceError, PriceList, PriceOf};
 pub use retry::{RetryNotice, RetryOptions};
-pub use settings::{Endpoint, Flags, OPENAI_BASE_URL, Provider, Settings, SettingsError, Timeouts};
+pub use settings::{
+    Endpoint, ModelSettings, OFFLINE, OPENAI_BASE_URL, Provider, Settings, SettingsError, Timeouts,
+};
 pub use types::{
     ChatModel, ChatReply, ChatRequest, Feature, FinishReason, Format, Message, Role, Stop, Support,
     ToolCall, ToolChoice, ToolSpec, Usage,

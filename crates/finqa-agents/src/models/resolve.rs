@@ -12,9 +12,12 @@ use finqa_core::secrets::shown_address;
 
 use super::retry::RetryOptions;
 use super::settings::{
-    AZURE_API_VERSION, Endpoint, Flags, OPENAI_BASE_URL, Provider, Settings, SettingsError,
+    AZURE_API_VERSION, Endpoint, ModelSettings, OPENAI_BASE_URL, Provider, Settings, SettingsError,
     Timeouts, endpoint_of,
 };
+
+/// Looks a variable up.
+type Variables<'v> = &'v dyn Fn(&str) -> Option<String>;
 
 impl Settings {
     /// Chooses provider, address and key.
@@ -25,10 +28,7 @@ impl Settings {
     ///
     /// # Errors
     /// [`SettingsError`] when a key or variable is missing or a value unusable.
-    pub fn resolve(
-        vars: &dyn Fn(&str) -> Option<String>,
-        flags: &Flags,
-    ) -> Result<Self, SettingsError> {
+    pub fn resolve(vars: Variables<'_>, flags: &ModelSettings) -> Result<Self, SettingsError> {
         let var = |name: &str| {
             vars(name)
                 .map(|value| value.trim().to_owned())
@@ -43,7 +43,7 @@ impl Settings {
         }
     }
 
-    fn openai(var: &dyn Fn(&str) -> Option<String>, flags: &Flags) -> Result<Self, SettingsError> {
+    fn openai(var: Variables<'_>, flags: &ModelSettings) -> Result<Self, SettingsError> {
         let (variable, base) = match (&flags.base_url, var("OPENAI_BASE_URL")) {
             (Some(flag), _) => ("--base-url", flag.clone()),
             (None, Some(base)) => ("OPENAI_BASE_URL", base),
@@ -64,7 +64,7 @@ impl Settings {
         )
     }
 
-    fn azure(var: &dyn Fn(&str) -> Option<String>, flags: &Flags) -> Result<Self, SettingsError> {
+    fn azure(var: Variables<'_>, flags: &ModelSettings) -> Result<Self, SettingsError> {
         let (variable, base) = match (&flags.base_url, var("AZURE_OPENAI_ENDPOINT")) {
             (Some(flag), _) => ("--base-url", flag.clone()),
             (None, Some(base)) => ("AZURE_OPENAI_ENDPOINT", base),
@@ -98,8 +98,8 @@ impl Settings {
 
     fn build(
         parts: Parts<'_>,
-        var: &dyn Fn(&str) -> Option<String>,
-        flags: &Flags,
+        var: Variables<'_>,
+        flags: &ModelSettings,
     ) -> Result<Self, SettingsError> {
         let api_key = var(parts.key_variable);
         if let Some(key) = &api_key {
@@ -134,9 +134,11 @@ impl Settings {
             check_header("OPENAI_PROJECT_ID", value)?;
         }
         let mut timeouts = Timeouts::default();
-        if endpoint == Endpoint::Loopback {
-            // A local model on a small machine takes minutes and is not broken.
-            timeouts.attempt = Duration::from_secs(600);
+        match flags.timeout {
+            Some(seconds) => timeouts.attempt = Duration::from_secs(seconds),
+            // A local model on a small machine takes minutes.
+            None if endpoint == Endpoint::Loopback => timeouts.attempt = Duration::from_secs(600),
+            None => {}
         }
         Ok(Self {
             provider: parts.provider,
@@ -145,9 +147,12 @@ impl Settings {
             api_version: parts.api_version,
             organization,
             project,
-            model: checked_model(parts.provider, &flags.model)?,
+            model: checked_model(parts.provider, &flags.name)?,
             timeouts,
-            retry: RetryOptions::default(),
+            retry: RetryOptions {
+                max_attempts: flags.attempts,
+                ..RetryOptions::default()
+            },
             max_body: Self::MAX_BODY,
         })
     }
@@ -161,7 +166,7 @@ struct Parts<'a> {
     api_version: String,
 }
 
-fn default_provider(var: &dyn Fn(&str) -> Option<String>, has_base_flag: bool) -> Provider {
+fn default_provider(var: Variables<'_>, has_base_flag: bool) -> Provider {
     let endpoint = var("AZURE_OPENAI_ENDPOINT").is_some();
     let key = var("AZURE_OPENAI_API_KEY").is_some();
     // One of the two alone is a slip to be told of, unless another server is named.
@@ -272,18 +277,13 @@ fn checked_model(provider: Provider, name: &str) -> Result<String, SettingsError
 mod tests {
     use super::*;
 
-    fn resolve(vars: &[(&str, &str)], flags: Flags) -> Result<Settings, SettingsError> {
+    fn resolve(vars: &[(&str, &str)], flags: ModelSettings) -> Result<Settings, SettingsError> {
         let find = |name: &str| {
             vars.iter()
                 .find(|(key, _)| *key == name)
                 .map(|(_, value)| (*value).to_owned())
         };
-        let model = if flags.model.is_empty() {
-            "gpt-4o".to_owned()
-        } else {
-            flags.model.clone()
-        };
-        Settings::resolve(&find, &Flags { model, ..flags })
+        Settings::resolve(&find, &flags)
     }
 
     const AZURE: [(&str, &str); 3] = [
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     fn azure_is_chosen_only_without_an_openai_key() {
-        let settings = resolve(&AZURE, Flags::default()).unwrap();
+        let settings = resolve(&AZURE, ModelSettings::default()).unwrap();
         assert_eq!(settings.provider, Provider::Azure);
         assert_eq!(settings.base_url, "https://unit.openai.azure.com");
         assert_eq!(settings.api_version, "2025-01-01");
@@ -302,23 +302,23 @@ mod tests {
 
         let mut both = AZURE.to_vec();
         both.push(("OPENAI_API_KEY", "sk-1"));
-        let settings = resolve(&both, Flags::default()).unwrap();
+        let settings = resolve(&both, ModelSettings::default()).unwrap();
         assert_eq!(settings.provider, Provider::OpenAi);
         assert_eq!(settings.base_url, OPENAI_BASE_URL);
         assert_eq!(settings.key(), "sk-1");
 
-        let azure = Flags {
+        let azure = ModelSettings {
             provider: Some(Provider::Azure),
-            ..Flags::default()
+            ..ModelSettings::default()
         };
         assert_eq!(resolve(&both, azure).unwrap().provider, Provider::Azure);
     }
 
     #[test]
     fn a_base_url_flag_goes_before_azure_variables() {
-        let flags = Flags {
+        let flags = ModelSettings {
             base_url: Some("http://127.0.0.1:8080/v1/".into()),
-            ..Flags::default()
+            ..ModelSettings::default()
         };
         let settings = resolve(&AZURE, flags).unwrap();
         assert_eq!(settings.provider, Provider::OpenAi);
@@ -328,12 +328,12 @@ mod tests {
 
     #[test]
     fn half_of_azures_variables_names_the_other_half() {
-        let error = resolve(&AZURE[..1], Flags::default()).unwrap_err();
+        let error = resolve(&AZURE[..1], ModelSettings::default()).unwrap_err();
         assert_eq!(
             error.to_string(),
             "no key for unit.openai.azure.com: set AZURE_OPENAI_API_KEY (in the environment or in .env)"
         );
-        let error = resolve(&AZURE[1..2], Flags::default()).unwrap_err();
+        let error = resolve(&AZURE[1..2], ModelSettings::default()).unwrap_err();
         assert!(
             error.to_string().contains("AZURE_OPENAI_ENDPOINT"),
             "{error}"
@@ -344,7 +344,7 @@ mod tests {
     fn values_are_trimmed_and_empty_ones_are_unset() {
         let settings = resolve(
             &[("OPENAI_API_KEY", " sk-1\n"), ("OPENAI_BASE_URL", " ")],
-            Flags::default(),
+            ModelSettings::default(),
         )
         .unwrap();
         assert_eq!(settings.key(), "sk-1");
@@ -361,7 +361,7 @@ mod tests {
             ("http://10.0.0.7/v1", Endpoint::Compatible),
             ("https://models.example/v1", Endpoint::Compatible),
         ] {
-            let settings = resolve(&[("OPENAI_BASE_URL", base)], Flags::default()).unwrap();
+            let settings = resolve(&[("OPENAI_BASE_URL", base)], ModelSettings::default()).unwrap();
             assert_eq!(settings.endpoint(), endpoint, "{base}");
             assert!(settings.api_key.is_none(), "{base}");
         }
@@ -370,10 +370,10 @@ mod tests {
             "https://eu.api.openai.com/v1",
             "https://unit.openai.azure.com/openai/v1",
         ] {
-            let error = resolve(&[("OPENAI_BASE_URL", base)], Flags::default());
+            let error = resolve(&[("OPENAI_BASE_URL", base)], ModelSettings::default());
             assert!(matches!(error, Err(SettingsError::NoKey { .. })), "{base}");
         }
-        let error = resolve(&[], Flags::default());
+        let error = resolve(&[], ModelSettings::default());
         assert!(matches!(error, Err(SettingsError::NoKey { .. })));
     }
 
@@ -381,9 +381,9 @@ mod tests {
     fn a_key_goes_over_http_to_another_machine_only_if_that_is_allowed() {
         let to = |base: &str, allow_http| {
             let vars = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", base)];
-            let flags = Flags {
+            let flags = ModelSettings {
                 allow_http,
-                ..Flags::default()
+                ..ModelSettings::default()
             };
             resolve(&vars, flags)
         };
@@ -399,12 +399,16 @@ mod tests {
 
     #[test]
     fn a_broken_key_is_told_of_and_not_shown() {
-        let error = resolve(&[("OPENAI_API_KEY", "sk-1\nsk-2")], Flags::default()).unwrap_err();
+        let error = resolve(
+            &[("OPENAI_API_KEY", "sk-1\nsk-2")],
+            ModelSettings::default(),
+        )
+        .unwrap_err();
         assert_eq!(
             error.to_string(),
             "OPENAI_API_KEY holds a line break: set it again, one line without spaces"
         );
-        let shown = resolve(&[("OPENAI_API_KEY", "sk-secret")], Flags::default()).unwrap();
+        let shown = resolve(&[("OPENAI_API_KEY", "sk-secret")], ModelSettings::default()).unwrap();
         assert!(!format!("{shown:?}").contains("sk-secret"));
     }
 
@@ -423,7 +427,7 @@ mod tests {
         ] {
             let error = resolve(
                 &[("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", base)],
-                Flags::default(),
+                ModelSettings::default(),
             )
             .unwrap_err()
             .to_string();
@@ -441,7 +445,7 @@ mod tests {
                     "https://host.example/v1/chat/completions",
                 ),
             ],
-            Flags::default(),
+            ModelSettings::default(),
         );
         assert_eq!(openai.unwrap().base_url, "https://host.example/v1");
         for (pasted, base) in [
@@ -461,15 +465,19 @@ mod tests {
         ] {
             let mut vars = AZURE;
             vars[0].1 = pasted;
-            assert_eq!(resolve(&vars, Flags::default()).unwrap().base_url, base);
+            assert_eq!(
+                resolve(&vars, ModelSettings::default()).unwrap().base_url,
+                base
+            );
         }
     }
 
     #[test]
     fn a_deployment_must_fit_into_a_path() {
-        let flags = Flags {
-            model: "my/deployment".into(),
-            ..Flags::default()
+        let name = "my/deployment".into();
+        let flags = ModelSettings {
+            name,
+            ..ModelSettings::default()
         };
         assert!(matches!(
             resolve(&AZURE, flags),

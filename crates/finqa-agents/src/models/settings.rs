@@ -8,6 +8,9 @@ use std::time::Duration;
 use finqa_core::net::is_loopback;
 use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
+use serde::{Deserialize, Serialize};
+
+use finqa_core::options::defaults;
 
 use super::retry::RetryOptions;
 
@@ -21,9 +24,6 @@ pub const AZURE_API_VERSION: &str = "2024-10-21";
 /// Settings that cannot work; each says where and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
-    /// A provider nobody knows.
-    #[error("unknown provider `{0}`: use openai or azure")]
-    Provider(String),
     /// No key for a server that wants one.
     #[error("no key for {host}: set {variable} (in the environment or in .env)")]
     NoKey {
@@ -83,11 +83,13 @@ pub enum SettingsError {
 }
 
 /// How a server is spoken to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[value(rename_all = "lower")]
 pub enum Provider {
-    /// OpenAI's paths and `Authorization: Bearer`: OpenAI and all compatible servers.
+    /// OpenAI and compatible servers: OpenAI's paths, `Authorization: Bearer`.
     OpenAi,
-    /// Azure's paths by deployment, `api-key`, and an API version.
+    /// Azure: paths by deployment, `api-key`, an API version.
     Azure,
 }
 
@@ -97,18 +99,6 @@ impl fmt::Display for Provider {
             Self::OpenAi => "openai",
             Self::Azure => "azure",
         })
-    }
-}
-
-impl std::str::FromStr for Provider {
-    type Err = SettingsError;
-
-    fn from_str(word: &str) -> Result<Self, Self::Err> {
-        match word.trim().to_ascii_lowercase().as_str() {
-            "openai" => Ok(Self::OpenAi),
-            "azure" => Ok(Self::Azure),
-            _ => Err(SettingsError::Provider(word.trim().to_owned())),
-        }
     }
 }
 
@@ -177,18 +167,49 @@ pub struct Settings {
     pub max_body: usize,
 }
 
-/// What a user may say on the command line or in a configuration file; it goes
-/// before the environment.
-#[derive(Debug, Clone, Default)]
-pub struct Flags {
-    /// `--provider`.
+/// Which model is asked, and how its server is reached.
+#[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModelSettings {
+    /// `offline` for the embedded analyst and critic, or a chat model; on Azure, the deployment
+    #[arg(id = "model", long = "model", short = 'm', value_name = "MODEL", default_value = OFFLINE)]
+    #[serde(rename = "model")]
+    pub name: String,
+    /// API of the server [default: Azure if its variables are set and OPENAI_API_KEY is not, otherwise OpenAI]
+    #[arg(long, value_name = "API", help_heading = "Provider")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<Provider>,
-    /// `--base-url`; on Azure the endpoint.
+    /// Base URL of any compatible server, e.g. http://127.0.0.1:8080/v1; only OpenAI and Azure require a key
+    #[arg(long, value_name = "URL", help_heading = "Provider")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
-    /// `--model`.
-    pub model: String,
-    /// `--allow-http`.
+    /// Allow keys and tokens to be sent over http:// to other machines
+    #[arg(long, help_heading = "Provider")]
     pub allow_http: bool,
+    /// Timeout of one HTTP request, in seconds [default: 120; 600 on loopback]
+    #[arg(long, value_name = "S", help_heading = "Provider")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<u64>,
+    /// Maximum HTTP requests per model call, retries included
+    #[arg(long, value_name = "N", default_value_t = 6, help_heading = "Provider")]
+    pub attempts: u32,
+}
+
+/// The name of the embedded analyst in the place of a chat model's.
+pub const OFFLINE: &str = "offline";
+
+impl Default for ModelSettings {
+    fn default() -> Self {
+        defaults()
+    }
+}
+
+impl ModelSettings {
+    /// Whether the embedded analyst and critic answer.
+    #[must_use]
+    pub fn is_offline(&self) -> bool {
+        self.name == OFFLINE
+    }
 }
 
 impl Settings {

@@ -12,7 +12,7 @@ use super::view::{CriticView, Prompt, Rendering, variables};
 use finqa_core::files;
 use finqa_core::number::Value;
 use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
-use finqa_core::table::Style;
+use finqa_core::table::TableStyle;
 
 const EMBEDDED: [(&str, &str); 8] = [
     (
@@ -189,7 +189,7 @@ impl Prompts {
     }
 
     fn system(&self, name: &str, rendering: &Rendering) -> Result<String, PromptError> {
-        let ids = rendering.table_style == Style::Repaired;
+        let ids = rendering.table_style == TableStyle::Repaired;
         self.render(name, context! { ids })
     }
 
@@ -262,7 +262,7 @@ impl Prompts {
             findings: vec!["f".to_string()],
             ..CriticView::default()
         };
-        for table_style in [Style::Repaired, Style::Reference] {
+        for table_style in [TableStyle::Repaired, TableStyle::Reference] {
             let rendering = Rendering { table_style };
             self.analyst(&question, &rendering)?;
             self.critic(&question, &CriticView::default(), &rendering)?;

@@ -3,13 +3,13 @@
 use minijinja::context;
 
 use finqa_core::question::{Document, HistoryEntry, Question};
-use finqa_core::table::{Style, Table, normalise_sentence};
+use finqa_core::table::{Table, TableStyle, normalise_sentence};
 
 /// How a page is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rendering {
     /// The page as filed, or with its table mended and its ids shown.
-    pub table_style: Style,
+    pub table_style: TableStyle,
 }
 
 /// A rendered prompt.
@@ -42,7 +42,7 @@ pub(super) fn variables(
 ) -> minijinja::Value {
     let document = &*question.document;
     let style = rendering.table_style;
-    let repaired = style == Style::Repaired && !document.own;
+    let repaired = style == TableStyle::Repaired && !document.own;
     let boundary = document.pre_text.len();
     let value = critic.value.as_deref();
     context! {
@@ -74,7 +74,7 @@ fn sentences(text: &[String], before: usize, repaired: bool) -> Vec<minijinja::V
         .collect()
 }
 
-fn table(document: &Document, style: Style) -> String {
+fn table(document: &Document, style: TableStyle) -> String {
     if document.table.is_empty() {
         return String::new();
     }

@@ -2,8 +2,8 @@
 //!
 //! A [`Table`] keeps every cell as it was filed beside what it is read as: a
 //! number (often written twice, `-2913 ( 2913 )`), a dash (often the lost
-//! escape `2014`), text, or nothing. [`Style::Reference`] renders the page's
-//! table as it stands; [`Style::Repaired`] mends the header, shows dashes as
+//! escape `2014`), text, or nothing. [`TableStyle::Reference`] renders the page's
+//! table as it stands; [`TableStyle::Repaired`] mends the header, shows dashes as
 //! dashes and doubled numbers once, and numbers rows and columns so that a
 //! cell can be cited as `r3c2`.
 //!
@@ -20,5 +20,5 @@ mod years;
 pub use caption::Caption;
 pub use cell::{Cell, CellKind};
 pub use normalise::normalise_sentence;
-pub use structure::{Column, Row, Style, Table, position};
+pub use structure::{Column, Row, Table, TableStyle, position};
 pub use years::{MONTHS, years_in};

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 
 use super::cell::{Cell, CellKind};
-use super::structure::{Style, Table};
+use super::structure::{Table, TableStyle};
 
 impl Table {
     /// The table as aligned Markdown, without a line break at its end.
     ///
-    /// [`Style::Reference`]: the cells as filed, row 0 the header.
-    /// [`Style::Repaired`]: a line `Unit: …` if the unit is known; then columns
+    /// [`TableStyle::Reference`]: the cells as filed, row 0 the header.
+    /// [`TableStyle::Repaired`]: a line `Unit: …` if the unit is known; then columns
     /// `c0`, `c1`, … and rows `r0` (the header), `r1`, …, so that `r3c2` names a
     /// cell; dashes as `—`, doubled numbers once.
     ///
@@ -18,8 +18,8 @@ impl Table {
     #[must_use]
     pub fn to_markdown(&self) -> String {
         match self.style() {
-            Style::Reference => self.as_filed(),
-            Style::Repaired => self.repaired(),
+            TableStyle::Reference => self.as_filed(),
+            TableStyle::Repaired => self.repaired(),
         }
     }
 
@@ -52,7 +52,7 @@ impl Table {
     }
 }
 
-/// A cell as [`Style::Repaired`] shows it.
+/// A cell as [`TableStyle::Repaired`] shows it.
 fn shown(cell: &Cell) -> Cow<'_, str> {
     match cell.kind {
         CellKind::Number { doubled: true, .. } => {

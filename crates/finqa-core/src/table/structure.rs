@@ -9,11 +9,22 @@ use super::normalise::normalise_label;
 use super::years::single_year;
 
 /// How a table is read and rendered.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Style {
-    /// The 2-D list as it stands, as aligned Markdown.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    clap::ValueEnum,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum TableStyle {
+    /// As published, as aligned Markdown.
     Reference,
-    /// Header mended, dashes and doubled numbers cleared up, ids on rows and columns.
+    /// With the header repaired, dashes and duplicate numbers cleaned up, and ids on rows and columns.
     #[default]
     Repaired,
 }
@@ -31,7 +42,7 @@ pub(super) enum Artefacts {
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// The label, mended in [`Style::Repaired`]; lower case unless the document
+    /// The label, mended in [`TableStyle::Repaired`]; lower case unless the document
     /// is the user's own.
     pub label: String,
     /// The one year that the label names.
@@ -52,7 +63,7 @@ pub struct Row {
 /// A report page's table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    style: Style,
+    style: TableStyle,
     cells: Vec<Vec<Cell>>,
     columns: Vec<Column>,
     rows: Vec<Row>,
@@ -65,10 +76,10 @@ impl Table {
     /// Reads the page's table. Rows shorter than the widest are filled up with
     /// empty cells.
     #[must_use]
-    pub fn from_document(document: &Document, style: Style) -> Self {
+    pub fn from_document(document: &Document, style: TableStyle) -> Self {
         let original = match style {
-            Style::Reference => None,
-            Style::Repaired => document.table_ori.as_deref(),
+            TableStyle::Reference => None,
+            TableStyle::Repaired => document.table_ori.as_deref(),
         };
         let last_sentence = document.pre_text.last().map(String::as_str);
         let artefacts = if document.own {
@@ -86,7 +97,7 @@ impl Table {
         table: &[Vec<String>],
         original: Option<&[Vec<String>]>,
         before: Option<&str>,
-        style: Style,
+        style: TableStyle,
     ) -> Self {
         Self::read(table, original, before, style, Artefacts::Published)
     }
@@ -95,7 +106,7 @@ impl Table {
         table: &[Vec<String>],
         original: Option<&[Vec<String>]>,
         before: Option<&str>,
-        style: Style,
+        style: TableStyle,
         artefacts: Artefacts,
     ) -> Self {
         let width = table.iter().map(Vec::len).max().unwrap_or(0);
@@ -119,7 +130,7 @@ impl Table {
             mark_lost_dashes(&mut cells, headerless);
         }
         let (mut labels, repair) = match style {
-            Style::Repaired if !headerless => {
+            TableStyle::Repaired if !headerless => {
                 let header = header::labels(table, original, artefacts);
                 (header.labels, header.repair)
             }
@@ -154,7 +165,7 @@ impl Table {
 
     /// The style it was read in.
     #[must_use]
-    pub fn style(&self) -> Style {
+    pub fn style(&self) -> TableStyle {
         self.style
     }
 

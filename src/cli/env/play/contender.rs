@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::cli::args::ModelArgs;
 use crate::cli::dotenv;
-use crate::config::{self, Settings};
 use crate::play::{Baseline, PlayError};
 use crate::run::pipeline::{is_remote, price, single};
-use finqa_agents::models::{ChatModel, Endpoint, Feature, Observer, PriceOf, Support};
+use crate::settings::{self as config, Settings};
+use finqa_agents::models::{
+    ChatModel, Endpoint, Feature, ModelSettings, Observer, PriceOf, Support,
+};
 
 /// The environment's variables, with those of `OpenEnv`'s inference scripts in
 /// the places of ours.
@@ -16,7 +17,7 @@ pub(super) struct Variables {
 }
 
 impl Variables {
-    pub fn new(flags: &ModelArgs) -> Self {
+    pub fn new(flags: &ModelSettings) -> Self {
         Self {
             base_url_flag: flags.base_url.is_some(),
         }
@@ -76,7 +77,7 @@ pub(super) fn contender(
     variables: &config::Variables,
     observer: &Observer,
 ) -> anyhow::Result<Contender> {
-    if settings.is_offline() {
+    if settings.model.is_offline() {
         return Ok(Contender {
             model: Arc::new(Baseline::new()),
             endpoint: None,
@@ -84,10 +85,10 @@ pub(super) fn contender(
             notice: None,
         });
     }
-    let single = single(settings, &settings.model, variables, observer)?;
+    let single = single(settings, &settings.model.name, variables, observer)?;
     if single.model.supports(Feature::Tools) == Support::No {
         return Err(PlayError::NoTools {
-            model: settings.model.clone(),
+            model: settings.model.name.clone(),
             said: " (data/models.json)".to_owned(),
         }
         .into());

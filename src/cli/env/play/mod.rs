@@ -9,22 +9,24 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
+use clap::ArgMatches;
 use serde::Serialize;
 use tokio::sync::mpsc;
 
-use crate::config::{self, Settings};
 use crate::output::terminal::{EpisodeProgress, Look, ProgressOptions, episode_tables};
 use crate::play::{
     Address, AgentOptions, Finish, Identity, Log, PlayEvent, PlayOptions, PlaySummary, Played,
     Player, Target, instructions_hash, latest,
 };
 use crate::run::pipeline::{default_concurrency, unused_server};
+use crate::settings::{self as config, LogSettings, Settings, TraceSettings, Traces};
 use crate::telemetry::Telemetry;
-use finqa_agents::models::{CallEvent, Observer, Stop};
+use finqa_agents::agents::Sampling;
+use finqa_agents::models::{CallEvent, ModelSettings, Observer, Stop};
 use finqa_env::episode::Rules;
 use finqa_env::tools::{ToolLimits, Tools};
 
-use crate::cli::args::{LogArgs, ModelArgs};
+use crate::cli::args::ConfigFile;
 use crate::cli::{Exit, Failure, dotenv, settings, signals, stdout, telemetry};
 use contender::{Contender, Variables, contender};
 
@@ -47,7 +49,13 @@ pub struct Args {
     /// Which model.
     #[command(flatten)]
     #[serde(flatten)]
-    model: ModelArgs,
+    model: ModelSettings,
+    #[command(flatten)]
+    #[serde(flatten)]
+    sampling: Sampling,
+    #[command(flatten)]
+    #[serde(skip)]
+    config: ConfigFile,
     /// Number of questions to play, each once [default: all; 100 where the model is not on
     /// loopback]
     #[arg(long, short = 'n', value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -106,27 +114,30 @@ pub struct Args {
     #[serde(skip)]
     quiet: bool,
 
-    /// Log lines.
     #[command(flatten)]
     #[serde(flatten)]
-    log: LogArgs,
+    log: LogSettings,
+    #[command(flatten)]
+    #[serde(flatten)]
+    tracing: TraceSettings,
     /// Write traces next to the episodes [default: auto, when traces are also sent somewhere]
-    #[arg(long, value_name = "WHEN", value_parser = ["auto", "on", "off"], help_heading = "Logs and traces")]
-    traces: Option<String>,
-    /// Record questions, prompts, calls and replies in traces too
-    #[arg(long, help_heading = "Logs and traces")]
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    trace_content: bool,
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        help_heading = "Logs and traces"
+    )]
+    traces: Traces,
 }
 
 /// Plays the episodes.
 ///
 /// # Errors
 /// One line for the user; [`crate::cli::exit::classify`] knows its exit code.
-pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
+pub fn execute(args: &Args, matches: &ArgMatches, look: Look) -> anyhow::Result<Exit> {
     let own = Variables::new(&args.model);
     let variables = config::Variables::new(move |name| own.get(name)).with_file(dotenv::gave);
-    let settings = settings::load_by(args, args.model.config.as_deref(), &|name| {
+    let settings = settings::load_by(args, matches, args.config.config.as_deref(), &|name| {
         variables.get(name)
     })?;
     tokio::runtime::Builder::new_multi_thread()
@@ -147,7 +158,7 @@ async fn traced(
         verbose: args.verbose,
         quiet: args.quiet,
         terminal: std::io::stderr().is_terminal(),
-        logged: telemetry::is_logged(settings.log),
+        logged: telemetry::is_logged(settings.log.log),
     });
     let place = telemetry::Place::Run { tracked: false };
     let traces = telemetry::start(settings, place, &progress.voice())?;
@@ -165,7 +176,7 @@ fn target(
 ) -> anyhow::Result<(Target, String)> {
     if let Some(url) = &args.url {
         let token = args.token.clone().filter(|token| !token.is_empty());
-        let address = Address::new(url, token.map(Into::into), settings.allow_http)?;
+        let address = Address::new(url, token.map(Into::into), settings.model.allow_http)?;
         let shown = address.shown();
         return Ok((Target::Server(address), shown));
     }
@@ -202,8 +213,14 @@ fn identity(
     environment: String,
     seed: Option<u64>,
 ) -> Identity {
-    let temperature = settings.temperature.map(|t| format!("temperature {t}"));
-    let limit = settings.max_tokens.map(|n| format!("max_tokens {n}"));
+    let temperature = settings
+        .sampling
+        .temperature
+        .map(|t| format!("temperature {t}"));
+    let limit = settings
+        .sampling
+        .max_tokens
+        .map(|n| format!("max_tokens {n}"));
     let prompt = instructions_hash();
     let prompt = prompt.get(..16).unwrap_or_default();
     let parts = [temperature, limit, Some(format!("prompt {prompt}"))];
@@ -248,11 +265,11 @@ async fn play(
         progress.voice().warn(notice);
     }
     let (target, environment) = target(args, settings, model.is_remote())?;
-    let seed = target.seed(settings.seed);
+    let seed = target.seed(settings.sampling.seed);
     let player = Arc::new(identity(args, settings, &model, environment, seed));
     let out = args.out.clone().unwrap_or_else(|| {
         let name = format!("{}.jsonl", uuid::Uuid::now_v7());
-        settings.output.join("play").join(name)
+        settings.run.output.join("play").join(name)
     });
     let (log, before) = Log::open(&out, &player)?;
     traces.write_to(&out.with_extension("traces.jsonl"))?;
@@ -275,14 +292,15 @@ async fn play(
     let options = PlayOptions {
         episodes,
         concurrency: settings
+            .run
             .concurrency
             .unwrap_or_else(|| default_concurrency(model.endpoint)),
         seed,
         agent: AgentOptions {
             max_steps: args.max_steps,
-            temperature: settings.temperature,
-            max_output_tokens: settings.max_tokens,
-            sampling_seed: settings.seed,
+            temperature: settings.sampling.temperature,
+            max_output_tokens: settings.sampling.max_tokens,
+            sampling_seed: settings.sampling.seed,
             // The baseline reads results whole or not at all, and pays for none.
             ..match (&model.endpoint, &target) {
                 (Some(_), _) => AgentOptions::default(),
@@ -374,7 +392,7 @@ fn begin(
             "{what}: playing with the embedded baseline; pass --model NAME"
         ));
     }
-    progress.say(&format!("{} plays {count} of {place}", settings.model));
+    progress.say(&format!("{} plays {count} of {place}", settings.model.name));
     if done > 0 {
         progress.say(&format!("going on: {done} are played already"));
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use finqa_core::number::{self, Value};
 use finqa_core::question::Question;
-use finqa_core::table::{CellKind, Style, Table, years_in};
+use finqa_core::table::{CellKind, Table, TableStyle, years_in};
 
 use super::super::percent::says_percent_label;
 
@@ -56,7 +56,7 @@ impl Places {
     }
 
     fn add_table(&mut self, question: &Question) {
-        let table = Table::from_document(&question.document, Style::Repaired);
+        let table = Table::from_document(&question.document, TableStyle::Repaired);
         let labels = table.columns().iter().map(|column| column.label.as_str());
         self.years.extend(labels.flat_map(years_in));
         for (row, cells) in table.cells().iter().enumerate() {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use finqa_core::number::Scale;
 use finqa_core::question::Document;
-use finqa_core::table::{Style, Table, years_in};
+use finqa_core::table::{Table, TableStyle, years_in};
 
 use super::cell;
 use super::prose;
@@ -229,7 +229,7 @@ impl Facts {
 
     /// Reads the table, its header mended.
     fn read_table(&mut self, document: &Document) {
-        let table = Table::from_document(document, Style::Repaired);
+        let table = Table::from_document(document, TableStyle::Repaired);
         self.scale = table.caption().and_then(|caption| caption.scale);
         for (i, column) in table.columns().iter().enumerate() {
             let name = if table.is_headerless() {

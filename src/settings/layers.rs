@@ -5,13 +5,16 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use clap::Args;
+use serde::de::DeserializeOwned;
 use thiserror::Error;
 use toml::Table;
 
 use finqa_core::files;
+use finqa_core::options::declared;
 
-use super::keys::{KEYS, variable_of};
-use super::settings::Settings;
+use super::Settings;
+use super::keys::{environment, nearest, variable_of};
 
 /// A source of settings that cannot be read.
 #[derive(Debug, Error)]
@@ -110,14 +113,7 @@ impl Layers {
         self,
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, ConfigError> {
-        let mut table = Table::new();
-        for key in KEYS {
-            let name = variable_of(key);
-            if let Some(text) = variable(&name).filter(|text| !text.trim().is_empty()) {
-                table.insert(key.name.to_owned(), key.read(text.trim()));
-            }
-        }
-        self.table(table, Origin::Environment)
+        self.table(environment(variable), Origin::Environment)
     }
 
     /// Lays a table over what is there.
@@ -128,7 +124,7 @@ impl Layers {
         let keys = table.keys().map(|key| (key.clone(), origin.clone()));
         self.origins.extend(keys);
         self.merged.extend(table);
-        self.read(&origin.to_string())?;
+        self.read(&origin)?;
         Ok(self)
     }
 
@@ -137,29 +133,69 @@ impl Layers {
     /// # Errors
     /// [`ConfigError`] if a value is outside what a run can work with.
     pub fn settings(&self) -> Result<Settings, ConfigError> {
-        let mut settings = self.read("settings")?;
+        let mut settings = self.read(&Origin::CommandLine)?;
         settings.origins.clone_from(&self.origins);
         Ok(settings)
     }
 
-    fn read(&self, place: &str) -> Result<Settings, ConfigError> {
+    /// The settings so far; an error names `last`, whose layer was laid last.
+    fn read(&self, last: &Origin) -> Result<Settings, ConfigError> {
         let error = |message| ConfigError::Setting {
-            place: place.to_owned(),
+            place: last.to_string(),
             message,
         };
-        let settings: Settings =
-            serde_path_to_error::deserialize(self.merged.clone()).map_err(|found| {
-                let path = found.path().to_string();
-                let message = found.inner().message().trim().to_owned();
-                error(if path == "." {
-                    message
-                } else {
-                    format!("{path}: {message}")
-                })
-            })?;
+        let name_of = |key: &str| match last {
+            Origin::Environment => format!("{key} ({})", variable_of(key)),
+            _ => key.to_owned(),
+        };
+        let settings = settings_of(self.merged.clone(), &name_of).map_err(error)?;
         settings.validate().map_err(error)?;
         Ok(settings)
     }
+}
+
+/// The settings of a flat table: each group takes its own keys.
+fn settings_of(mut table: Table, name_of: &dyn Fn(&str) -> String) -> Result<Settings, String> {
+    let settings = Settings {
+        model: group(&mut table, name_of)?,
+        sampling: group(&mut table, name_of)?,
+        agents: group(&mut table, name_of)?,
+        questions: group(&mut table, name_of)?,
+        run: group(&mut table, name_of)?,
+        log: group(&mut table, name_of)?,
+        tracing: group(&mut table, name_of)?,
+        origins: BTreeMap::new(),
+    };
+    match table.keys().next() {
+        None => Ok(settings),
+        Some(key) => {
+            let hint = nearest(key).map(|key| format!("; did you mean `{key}`?"));
+            Err(format!(
+                "unknown setting `{key}`{}",
+                hint.unwrap_or_default()
+            ))
+        }
+    }
+}
+
+/// Reads a group from its keys, and removes them.
+fn group<Group: Args + DeserializeOwned>(
+    table: &mut Table,
+    name_of: &dyn Fn(&str) -> String,
+) -> Result<Group, String> {
+    let own: Table = declared::<Group>()
+        .iter()
+        .filter_map(|option| table.remove_entry(option.get_id().as_str()))
+        .collect();
+    serde_path_to_error::deserialize(own).map_err(|found| {
+        let path = found.path().to_string();
+        let message = found.inner().message().trim().to_owned();
+        if path == "." {
+            message
+        } else {
+            format!("{}: {message}", name_of(&path))
+        }
+    })
 }
 
 #[cfg(test)]
@@ -182,7 +218,10 @@ mod tests {
             .environment(&|name| (name == "CONVFINQA_MODEL").then(|| "b".to_owned()))
             .unwrap();
         let settings = layers.settings().unwrap();
-        assert_eq!((settings.model.as_str(), settings.max_rounds), ("b", 2));
+        assert_eq!(
+            (settings.model.name.as_str(), settings.agents.max_rounds),
+            ("b", 2)
+        );
         assert_eq!(settings.origins.get("model"), Some(&Origin::Environment));
         let file = Origin::File("x.toml".into());
         assert_eq!(settings.origins.get("max_rounds"), Some(&file));

@@ -1,0 +1,39 @@
+//! Options that are declared once: a struct derives `clap::Args` and serde's
+//! traits, and each field's `#[arg]` holds the option's name, help and default.
+//! The command line, the settings file and the environment all read that struct.
+
+use clap::builder::Resettable;
+use clap::{Arg, ArgAction, Args, Command};
+
+/// A group of options at the defaults that its fields declare.
+#[must_use]
+pub fn defaults<Group: Args>() -> Group {
+    let command = Group::augment_args(Command::new("defaults"))
+        .no_binary_name(true)
+        // Defaults are the same whatever the environment holds.
+        .mut_args(|arg| arg.env(Resettable::Reset));
+    let matches = command.get_matches_from(std::iter::empty::<&str>());
+    Group::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
+}
+
+/// The options of a group, in the order of its fields. An option's id is its
+/// key in the settings file.
+#[must_use]
+pub fn declared<Group: Args>() -> Vec<Arg> {
+    let command = Group::augment_args(Command::new("declared"));
+    command.get_arguments().cloned().collect()
+}
+
+/// Whether an option takes several values.
+#[must_use]
+pub fn is_list(option: &Arg) -> bool {
+    matches!(option.get_action(), ArgAction::Append)
+}
+
+/// Whether an option takes any text, digits included: a model may be called `4`.
+#[must_use]
+pub fn is_text(option: &Arg) -> bool {
+    let takes = option.get_value_parser().type_id();
+    takes == std::any::TypeId::of::<String>()
+        || takes == std::any::TypeId::of::<std::path::PathBuf>()
+}

@@ -1,0 +1,220 @@
+//! The groups of settings: each field is an option, with its flag, help and default.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::Args;
+use serde::{Deserialize, Serialize};
+
+use crate::run::{HistoryMode, Mode};
+use crate::telemetry::LogFormat;
+use finqa_agents::agents::{AgentSettings, Sampling};
+use finqa_agents::models::ModelSettings;
+use finqa_core::options::defaults;
+
+use super::layers::Origin;
+
+/// Everything that decides a run.
+///
+/// Serialises as the flat table of `convfinqa.toml`; [`super::Layers`] reads it.
+#[derive(Args, Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Settings {
+    /// Which model is asked, and how its server is reached.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub model: ModelSettings,
+    /// How replies are sampled.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub sampling: Sampling,
+    /// What decides the agents' answers.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub agents: AgentSettings,
+    /// Which questions are asked.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub questions: QuestionSettings,
+    /// How fast questions are asked, and where results go.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub run: RunSettings,
+    /// Log lines.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub log: LogSettings,
+    /// What traces contain.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub tracing: TraceSettings,
+    /// Where each key that is not at its default was given last.
+    #[arg(skip)]
+    #[serde(skip)]
+    pub origins: BTreeMap<String, Origin>,
+}
+
+/// Which questions of which data are asked.
+#[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct QuestionSettings {
+    /// Number of records, from the first [default: all offline and on loopback, otherwise 100]
+    #[arg(long, short = 'n', value_name = "N")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n: Option<usize>,
+    /// File of ConvFinQA records, or `sample` [default: data/train.json if it exists, otherwise the sample]
+    #[arg(long, value_name = "FILE")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data_path: Option<String>,
+    /// Records at positions FROM (from 0) to TO, TO excluded
+    #[arg(long, value_name = "FROM..TO", help_heading = "Questions")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<String>,
+    /// Only these record ids, comma-separated
+    #[arg(
+        long,
+        value_name = "ID,…",
+        value_delimiter = ',',
+        help_heading = "Questions"
+    )]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ids: Vec<String>,
+    /// Only records whose id or a question matches this regular expression
+    #[arg(long, value_name = "REGEX", help_heading = "Questions")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub filter: Option<String>,
+    /// Shuffle the records by --seed before --n is applied
+    #[arg(long, help_heading = "Questions")]
+    pub shuffle: bool,
+    /// Ask the stand-alone questions, or the turns of the conversations in order
+    #[arg(
+        long,
+        value_name = "MODE",
+        default_value = "questions",
+        help_heading = "Questions"
+    )]
+    pub mode: Mode,
+    /// Which earlier answers a turn sees: the model's own, or the dataset's
+    #[arg(
+        long,
+        value_name = "WHOSE",
+        default_value = "own",
+        help_heading = "Questions"
+    )]
+    pub history: HistoryMode,
+    /// Number of passes over all questions
+    #[arg(
+        long,
+        value_name = "K",
+        default_value_t = 1,
+        help_heading = "Questions"
+    )]
+    pub epochs: u32,
+}
+
+/// How fast questions are asked, and where results go.
+#[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RunSettings {
+    /// Number of conversations in flight [default: 8; 2 on loopback; the number of cores offline]
+    #[arg(long, short = 'j', value_name = "N", help_heading = "Provider")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<usize>,
+    /// Folder for results
+    #[arg(
+        long,
+        short = 'o',
+        value_name = "DIR",
+        default_value = "output",
+        help_heading = "Output"
+    )]
+    pub output: PathBuf,
+    /// MLflow server to log the run to; `off`, or `auto` for MLFLOW_TRACKING_URI if it is set
+    #[arg(
+        long,
+        value_name = "URI",
+        default_value = "auto",
+        help_heading = "Output"
+    )]
+    pub mlflow: String,
+    /// MLflow experiment [default: MLFLOW_EXPERIMENT_NAME, otherwise financial_qa]
+    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub experiment: Option<String>,
+    /// Write traces.jsonl to the run's folder; `auto` does so when traces are also exported
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        help_heading = "Logs and traces"
+    )]
+    pub traces: Traces,
+}
+
+/// Log lines.
+#[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LogSettings {
+    /// Log to stderr; `json` replaces all other output there, the progress bar included
+    #[arg(
+        long,
+        value_name = "FORMAT",
+        default_value = "off",
+        help_heading = "Logs and traces"
+    )]
+    pub log: LogFormat,
+    /// Log level, error to trace, or `target=level,…` [default: RUST_LOG, otherwise info]
+    #[arg(long, value_name = "LEVEL", help_heading = "Logs and traces")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub log_level: Option<String>,
+}
+
+/// What traces contain.
+#[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TraceSettings {
+    /// Include questions, prompts and replies in traces
+    #[arg(
+        id = "trace_content",
+        long = "trace-content",
+        help_heading = "Logs and traces"
+    )]
+    #[serde(rename = "trace_content")]
+    pub content: bool,
+}
+
+/// Whether a run writes `traces.jsonl` (`--traces`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Traces {
+    /// If a collector is configured, MLflow is on, or content is included.
+    #[default]
+    Auto,
+    /// Always.
+    On,
+    /// Never; a configured collector still receives traces.
+    Off,
+}
+
+impl Default for QuestionSettings {
+    fn default() -> Self {
+        defaults()
+    }
+}
+
+impl Default for RunSettings {
+    fn default() -> Self {
+        defaults()
+    }
+}
+
+impl Default for TraceSettings {
+    fn default() -> Self {
+        defaults()
+    }
+}
+
+impl Default for LogSettings {
+    fn default() -> Self {
+        defaults()
+    }
+}

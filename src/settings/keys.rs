@@ -1,0 +1,371 @@
+//! The keys of the settings: how a variable's text is read, and whether a key is
+//! among what a resumed run may not change.
+
+use std::sync::LazyLock;
+
+use clap::Arg;
+use finqa_core::options::{declared, is_list, is_text};
+use toml::{Table, Value};
+
+use super::Settings;
+
+/// The options of [`Settings`]; an option's id is its key.
+static KEYS: LazyLock<Vec<Arg>> = LazyLock::new(declared::<Settings>);
+
+/// The keys of `convfinqa.toml`, in the order of [`Settings`].
+pub fn keys() -> impl Iterator<Item = &'static str> {
+    KEYS.iter().map(key_of)
+}
+
+fn key_of(option: &'static Arg) -> &'static str {
+    option.get_id().as_str()
+}
+
+/// What of a run a setting decides, and so whether a resumed run may change it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Affects {
+    /// How fast, where to, what is logged: no answer.
+    Nothing,
+    /// Which model answers; a run's identity holds what it comes to.
+    Model,
+    /// Who criticises; as above.
+    Critic,
+    /// The data; as above.
+    Data,
+    /// The prompts; as above.
+    Prompts,
+    /// Which questions are asked, in which order; as above.
+    Plan,
+    /// The answers, in a way that no other part of a run's identity tells.
+    Answers,
+}
+
+/// A setting that differs between a run and its continuation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// What of a run it decides.
+    pub affects: Affects,
+    option: String,
+    was: String,
+    now: String,
+}
+
+impl std::fmt::Display for Change {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            option, was, now, ..
+        } = self;
+        write!(f, "{option} was {was}, now {now}")
+    }
+}
+
+/// What of a run a key decides.
+fn affects(key: &str) -> Affects {
+    match key {
+        "model" | "provider" | "base_url" => Affects::Model,
+        "critic" | "critic_model" => Affects::Critic,
+        "data_path" => Affects::Data,
+        "prompts" => Affects::Prompts,
+        "n" | "range" | "ids" | "filter" | "shuffle" | "mode" | "history" | "epochs" => {
+            Affects::Plan
+        }
+        "allow_http" | "concurrency" | "timeout" | "attempts" | "output" | "mlflow"
+        | "experiment" | "traces" | "trace_content" | "log" | "log_level" => Affects::Nothing,
+        _ => Affects::Answers,
+    }
+}
+
+/// What the text of a variable says.
+fn value_of(option: &Arg, text: &str) -> Value {
+    if is_list(option) {
+        let items = text.split(',').map(|item| item.trim().to_owned());
+        Value::Array(items.map(Value::String).collect())
+    } else if is_text(option) {
+        Value::String(text.to_owned())
+    } else {
+        plain(text)
+    }
+}
+
+/// The settings that the variables `CONVFINQA_<KEY>` hold.
+pub(super) fn environment(variable: &dyn Fn(&str) -> Option<String>) -> Table {
+    let set = KEYS.iter().filter_map(|option| {
+        let text = variable(&variable_of(key_of(option)))?;
+        let text = text.trim();
+        (!text.is_empty()).then(|| (key_of(option).to_owned(), value_of(option, text)))
+    });
+    set.collect()
+}
+
+/// An option as it is given on the command line.
+fn flag(key: &str) -> String {
+    match key {
+        "verify" => "--no-verify".to_owned(),
+        key => format!("--{}", key.replace('_', "-")),
+    }
+}
+
+/// A value as it is given on the command line.
+fn shown(key: &str, value: Option<&Value>) -> String {
+    match value {
+        None => "not set".to_owned(),
+        Some(Value::Boolean(on)) => {
+            // The option turns the checks off.
+            let given = *on != (key == "verify");
+            if given { "given" } else { "not given" }.to_owned()
+        }
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(items)) => {
+            let items = items.iter().map(|item| shown(key, Some(item)));
+            items.collect::<Vec<_>>().join(",")
+        }
+        Some(other) => other.to_string(),
+    }
+}
+
+/// Variables that begin like a setting and are not: the commit of a container's
+/// image, and what the tests and checks read.
+const OTHER_VARIABLES: [&str; 3] = ["CONVFINQA_COMMIT", "CONVFINQA_TOOLS", "CONVFINQA_UPDATE"];
+
+/// The variable of a key.
+pub(super) fn variable_of(key: &str) -> String {
+    format!("{PREFIX}{}", key.to_uppercase())
+}
+
+const PREFIX: &str = "CONVFINQA_";
+
+/// A name that is less similar to what was typed is not suggested.
+const SIMILAR: f64 = 0.75;
+
+/// What is wrong with a variable of this name, if it looks like a setting and
+/// is not one: a typo would be ignored in silence.
+#[must_use]
+pub fn unknown_variable(name: &str) -> Option<String> {
+    let ours = !name.starts_with(PREFIX)
+        || name.starts_with("CONVFINQA_REQUIRE_")
+        || OTHER_VARIABLES.contains(&name)
+        || keys().any(|key| variable_of(key) == name);
+    if ours {
+        return None;
+    }
+    let typed = name.trim_start_matches(PREFIX).to_uppercase();
+    let nearest = nearest(&typed).map_or_else(
+        || "; unset it".to_owned(),
+        |key| format!("; did you mean {}?", variable_of(key)),
+    );
+    Some(format!("unknown variable {name}{nearest}"))
+}
+
+/// The key that a mistyped one most resembles.
+pub(super) fn nearest(typed: &str) -> Option<&'static str> {
+    keys()
+        .map(|key| {
+            (
+                strsim::jaro(&key.to_uppercase(), &typed.to_uppercase()),
+                key,
+            )
+        })
+        .filter(|(similarity, _)| *similarity >= SIMILAR)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, key)| key)
+}
+
+fn plain(text: &str) -> Value {
+    if let Ok(integer) = text.parse::<i64>() {
+        return Value::Integer(integer);
+    }
+    if let Ok(float) = text.parse::<f64>() {
+        return Value::Float(float);
+    }
+    match text {
+        "true" => Value::Boolean(true),
+        "false" => Value::Boolean(false),
+        _ => Value::String(text.to_owned()),
+    }
+}
+
+impl Settings {
+    /// The settings that decide answers and are in no other part of a run's
+    /// identity, in one line.
+    #[must_use]
+    pub fn deciding(&self) -> String {
+        let all = Table::try_from(self).unwrap_or_default();
+        let decide = all
+            .into_iter()
+            .filter(|(key, _)| affects(key) == Affects::Answers);
+        decide
+            .collect::<Table>()
+            .to_string()
+            .trim()
+            .replace('\n', ", ")
+    }
+
+    /// The settings in which `now` differs so that answers may differ too.
+    #[must_use]
+    pub fn changes(&self, now: &Self) -> Vec<Change> {
+        let [was, now] = [self, now].map(|all| Table::try_from(all).unwrap_or_default());
+        keys()
+            .filter(|key| affects(key) != Affects::Nothing && was.get(*key) != now.get(*key))
+            .map(|key| Change {
+                affects: affects(key),
+                option: flag(key),
+                was: shown(key, was.get(key)),
+                now: shown(key, now.get(key)),
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistyped_variable_is_named_with_the_nearest() {
+        for name in [
+            "CONVFINQA_MAX_ROUNDS",
+            "CONVFINQA_REQUIRE_DATA",
+            "CONVFINQA_UPDATE",
+            "PATH",
+        ] {
+            assert_eq!(unknown_variable(name), None);
+        }
+        for (name, meant) in [
+            ("CONVFINQA_MAX_ROUND", "CONVFINQA_MAX_ROUNDS"),
+            ("CONVFINQA_CONCURENCY", "CONVFINQA_CONCURRENCY"),
+            ("CONVFINQA_MAXTOKENS", "CONVFINQA_MAX_TOKENS"),
+            ("CONVFINQA_max_rounds", "CONVFINQA_MAX_ROUNDS"),
+        ] {
+            let expected = format!("unknown variable {name}; did you mean {meant}?");
+            assert_eq!(unknown_variable(name), Some(expected));
+        }
+        let expected = "unknown variable CONVFINQA_BOGUSXYZ; unset it".to_owned();
+        assert_eq!(unknown_variable("CONVFINQA_BOGUSXYZ"), Some(expected));
+    }
+
+    #[test]
+    fn every_key_is_read_and_written_by_the_settings() {
+        let table: Table = EVERY_KEY.parse().unwrap();
+        let mut known: Vec<_> = keys().collect();
+        known.sort_unstable();
+        let named: Vec<_> = table.keys().map(String::as_str).collect();
+        assert_eq!(named, known, "in the test's table and in the settings");
+        assert_eq!(Table::try_from(read(&table)).unwrap(), table);
+    }
+
+    /// Each key at a value that is not its default, in the order of the alphabet.
+    const EVERY_KEY: &str = "
+allow_http = true
+answer_from = 'text'
+attempts = 2
+base_url = 'http://x'
+concurrency = 3
+critic = 'off'
+critic_model = '4'
+data_path = 'x'
+epochs = 4
+experiment = 'x'
+filter = 'x'
+history = 'gold'
+ids = ['a', 'b']
+log = 'json'
+log_level = 'debug'
+max_rounds = 5
+max_tokens = 6
+min_confidence = 0.5
+mlflow = 'off'
+mode = 'conversations'
+model = 'm'
+n = 7
+opinion_confidence = 0.25
+output = 'x'
+prompts = 'x'
+provider = 'azure'
+range = '0..1'
+samples = 8
+second_opinion = 'require'
+seed = 9
+shuffle = true
+table_style = 'reference'
+temperature = 0.75
+timeout = 10
+trace_content = true
+traces = 'on'
+verify = false
+";
+
+    fn read(table: &Table) -> Settings {
+        let layers = super::super::Layers::default();
+        let layers = layers.table(table.clone(), super::super::Origin::CommandLine);
+        Settings {
+            origins: Default::default(),
+            ..layers.unwrap().settings().unwrap()
+        }
+    }
+
+    #[test]
+    fn a_word_is_the_same_on_the_command_line_and_in_a_file() {
+        for option in KEYS.iter() {
+            let words = option.get_possible_values();
+            for word in words
+                .iter()
+                .filter(|word| !["true", "false"].contains(&word.get_name()))
+            {
+                let key = key_of(option);
+                let mut table = Table::new();
+                table.insert(key.to_owned(), Value::String(word.get_name().to_owned()));
+                let written = Table::try_from(read(&table)).unwrap();
+                assert_eq!(written.get(key), table.get(key), "{key}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_resumed_run_may_change_speed_and_place_but_no_answer() {
+        let with = |change: &dyn Fn(&mut Settings)| {
+            let mut settings = Settings::default();
+            change(&mut settings);
+            settings.deciding()
+        };
+        let plain = with(&|_| {});
+        assert_eq!(plain, with(&|s| s.run.concurrency = Some(3)));
+        assert_eq!(plain, with(&|s| s.run.output = "elsewhere".into()));
+        assert_ne!(plain, with(&|s| s.agents.max_rounds = 1));
+        assert_ne!(plain, with(&|s| s.agents.samples = 5));
+        assert!(plain.contains("second_opinion = \"show\""), "{plain}");
+    }
+
+    #[test]
+    fn a_float_is_the_same_after_a_settings_file_and_a_journal() {
+        let mut settings = Settings::default();
+        settings.sampling.temperature = Some(0.964_817_445_528_845_3);
+        settings.agents.min_confidence = 0.1 + 0.2;
+        let table = Table::try_from(&settings).unwrap();
+        let from_file: Table = table.to_string().parse().unwrap();
+        let json = serde_json::to_string(&table).unwrap();
+        let from_journal: Table = serde_json::from_str(&json).unwrap();
+        for table in [from_file, from_journal] {
+            assert_eq!(read(&table), settings);
+        }
+    }
+
+    #[test]
+    fn a_change_names_its_option_and_both_values() {
+        let (mut was, mut now) = (Settings::default(), Settings::default());
+        was.sampling.temperature = Some(0.2);
+        was.questions.ids = vec!["a".into(), "b".into()];
+        was.run.concurrency = Some(4);
+        now.sampling.temperature = Some(0.7);
+        now.agents.verify = false;
+        now.model.timeout = Some(5);
+        let changes = was.changes(&now);
+        assert_eq!(
+            changes.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            [
+                "--temperature was 0.2, now 0.7",
+                "--no-verify was not given, now given",
+                "--ids was a,b, now not set",
+            ]
+        );
+    }
+}

@@ -1,0 +1,17 @@
+//! Settings of a run: flags over environment over `convfinqa.toml` over defaults.
+//!
+//! Each option is declared once, as a field of one of the groups of [`Settings`],
+//! with its flag, help and default. Its name is a key of `convfinqa.toml` and, in
+//! capitals behind `CONVFINQA_`, an environment variable. Secrets are not
+//! settings: keys are read from their own variables and are never written.
+
+mod groups;
+mod keys;
+mod layers;
+mod validate;
+mod variables;
+
+pub use groups::{LogSettings, QuestionSettings, RunSettings, Settings, TraceSettings, Traces};
+pub use keys::{Affects, Change, keys, unknown_variable};
+pub use layers::{ConfigError, Layers, Origin};
+pub use variables::Variables;
