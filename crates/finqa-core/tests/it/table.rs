@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use convfinqa::dataset::Document;
 use finqa_core::number::Scale;
-use finqa_core::table::{CellKind, Table, TableStyle};
+use finqa_core::question::Document;
+use finqa_core::table::{CellKind, Style, Table};
 use proptest::prelude::*;
 
 fn document(table: &[&[&str]]) -> Document {
