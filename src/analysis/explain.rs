@@ -2,7 +2,7 @@
 
 use crate::dataset::Outcome;
 use crate::score::{Diagnostic, FeReason, Quantity, Row, Suspect, Written, suspect};
-use finqa_core::number::Value;
+use finqa_core::number::{Value, percent_forms};
 
 use super::cause::{Cause, CauseFound};
 use super::expression::{Formula, carried};
@@ -311,7 +311,7 @@ fn by_program(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<Caus
     {
         let as_gold =
             |x: f64| (x - gold.value).abs() <= 0.5 * gold.unit.max(1e-9 * gold.value.abs());
-        if [1.0, 100.0, 0.01].iter().any(|by| as_gold(value * by)) {
+        if percent_forms(value).into_iter().any(as_gold) {
             let detail = format!("its own program equals {}", plain(value));
             return Some(CauseFound::new(Cause::Arithmetic, detail));
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::dataset::Document;
-use finqa_core::number::readings;
+use finqa_core::number::{self, percent_forms, readings};
 use finqa_core::table::{CellKind, Table, TableStyle};
 
 /// A number of the page.
@@ -71,13 +71,12 @@ impl PageNumbers {
     /// the magnitude of many negative cells, and so is the percent sign.
     pub fn find(&self, value: f64) -> Vec<&PageNumber> {
         let same = |place: &&PageNumber| {
-            [1.0, 100.0, 0.01]
-                .iter()
-                .any(|by| near(place.value.abs() * by, value.abs()))
+            let mut forms = percent_forms(place.value.abs()).into_iter();
+            forms.any(|form| number::same(form, value.abs()))
         };
         let mut found: Vec<&PageNumber> = self.places.iter().filter(same).collect();
         // What is written just so comes before what differs by the percent sign.
-        found.sort_by_key(|place| !near(place.value.abs(), value.abs()));
+        found.sort_by_key(|place| !number::same(place.value.abs(), value.abs()));
         found
     }
 
@@ -105,9 +104,4 @@ impl PageNumbers {
             .iter()
             .filter_map(|place| Some((place, place.cell?)))
     }
-}
-
-/// Equal up to the noise of binary fractions.
-pub(super) fn near(a: f64, b: f64) -> bool {
-    (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
 }

@@ -2,7 +2,8 @@
 
 use super::cause::{Cause, CauseFound};
 use super::expression::{Expression, Formula, Leaf, operations};
-use super::places::{PageNumbers, near};
+use super::places::PageNumbers;
+use finqa_core::number;
 
 /// How a program differs from gold's. `None` if their shapes are too different
 /// to say.
@@ -84,7 +85,7 @@ fn other_operations(gold: &Formula, mine: &Formula) -> String {
 }
 
 fn same(a: &Leaf, b: &Leaf) -> bool {
-    a.literal == b.literal || near(a.value, b.value)
+    a.literal == b.literal || number::same(a.value, b.value)
 }
 
 /// Whether both use the same numbers, however often.
@@ -92,11 +93,11 @@ fn same_leaves(a: &Formula, b: &Formula) -> bool {
     let sorted = |formula: &Formula| {
         let mut values = formula.values();
         values.sort_by(f64::total_cmp);
-        values.dedup_by(|a, b| near(*a, *b));
+        values.dedup_by(|a, b| number::same(*a, *b));
         values
     };
     let (a, b) = (sorted(a), sorted(b));
-    a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| near(*a, *b))
+    a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| number::same(*a, *b))
 }
 
 /// One is a step of the other.

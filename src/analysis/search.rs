@@ -2,11 +2,12 @@
 //! operand, an operation, a cell. The first change that fits is the cause; the most
 //! frequent mistakes are tried first.
 
+use finqa_core::number;
 use finqa_core::program::Op;
 
 use super::cause::{Cause, CauseFound};
 use super::expression::{Expression, Formula, Leaf, operations, value, with_operation};
-use super::places::{PageNumber, PageNumbers, near};
+use super::places::{PageNumber, PageNumbers};
 use super::target::TargetNumber;
 
 const OPERATIONS: [(Op, &str); 4] = [
@@ -167,7 +168,7 @@ impl<'s> Search<'s> {
             .into_iter()
             .filter(|leaf| !leaf.is_constant())
         {
-            if !near(leaf.value, old) && self.target.hit(above / leaf.value) {
+            if !number::same(leaf.value, old) && self.target.hit(above / leaf.value) {
                 let detail = format!("divided by {} instead of {old}", leaf.literal);
                 return Some(CauseFound::new(Cause::WrongBase, detail));
             }

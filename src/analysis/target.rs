@@ -1,7 +1,7 @@
 //! The number that an answer is, and what counts as the same number.
 
 use crate::score::{Quantity, Row};
-use finqa_core::number::Value;
+use finqa_core::number::{Value, percent_forms, within};
 
 /// The number that an answer is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,7 +40,7 @@ impl TargetNumber {
 
     /// Whether `x` is the answer, as a share or as a percentage.
     pub fn hit(&self, x: f64) -> bool {
-        [1.0, 100.0, 0.01].iter().any(|by| self.is(x * by))
+        percent_forms(x).into_iter().any(|x| self.is(x))
     }
 
     /// Whether `x` is the answer as it stands.
@@ -51,8 +51,7 @@ impl TargetNumber {
     /// Whether `x` misses the answer by no more than this share of it, as a
     /// share or as a percentage.
     pub fn is_about(&self, x: f64, share: f64) -> bool {
-        [1.0, 100.0, 0.01]
-            .iter()
-            .any(|by| (x * by - self.value).abs() <= share * self.value.abs())
+        let mut forms = percent_forms(x).into_iter();
+        forms.any(|x| within(x, self.value, share))
     }
 }

@@ -6,6 +6,7 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 
 use crate::dataset::QuestionKey;
+use finqa_agents::models::Cost;
 use finqa_core::stats::Rate;
 
 use crate::score::Row;
@@ -38,9 +39,7 @@ pub struct CriticEffect {
     #[serde(skip)]
     drafts: Vec<(String, QuestionKey, bool)>,
     #[serde(skip)]
-    spent: Decimal,
-    #[serde(skip)]
-    unpriced: usize,
+    spent: Cost,
 }
 
 impl CriticEffect {
@@ -49,10 +48,8 @@ impl CriticEffect {
         let Some(first) = row.settled.rounds.first() else {
             return;
         };
-        match row.cost.zip(row.draft_cost) {
-            Some((all, draft)) => self.spent += all - draft,
-            None => self.unpriced += 1,
-        }
+        let costs = row.cost.zip(row.draft_cost);
+        self.spent += Cost::of_request(costs.map(|(all, draft)| all - draft));
         let revised = row.settled.rounds.len() > 1;
         self.sent_back += usize::from(revised);
         let (Some(before), Some(after)) = (row.right_with(&first.answer), row.accepted()) else {
@@ -75,7 +72,7 @@ impl CriticEffect {
     pub fn finish(mut self) -> Self {
         let marks = self.drafts.iter();
         self.first_drafts = Rate::of(marks.map(|(page, key, right)| (page.as_str(), key, *right)));
-        self.cost_usd = (self.unpriced == 0).then_some(self.spent);
+        self.cost_usd = self.spent.total();
         let net = self.fixed.checked_sub(self.broken).filter(|net| *net > 0);
         self.cost_per_net_fix_usd = self
             .cost_usd
@@ -98,8 +95,11 @@ mod tests {
         let effect = |fixed, broken, unpriced| CriticEffect {
             fixed,
             broken,
-            unpriced,
-            spent: Decimal::from(6),
+            spent: Cost {
+                known: Decimal::from(6),
+                unpriced,
+                ..Cost::default()
+            },
             drafts: vec![
                 ("p".to_owned(), key("p"), true),
                 ("q".to_owned(), key("q"), false),

@@ -3,10 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use finqa_core::number::Value;
+use finqa_core::number::{Value, within};
 use finqa_core::program::{Argument, Op, Program};
 
-use super::equivalence::{FeContext, is_zero, plain};
+use super::equivalence::{FeContext, NEAR, is_zero, plain};
 use super::quantity::Written;
 
 /// A single slip that turns gold into the prediction.
@@ -98,9 +98,7 @@ pub(super) fn diagnose(
 /// Rounding counts only within 3 %, and 1e-4 not at all: an integer gold would
 /// otherwise be near many things.
 fn close(gold: &Written, x: f64) -> bool {
-    let distance = (x - gold.value).abs();
-    distance <= 0.005 * gold.value.abs()
-        || (distance <= 0.03 * gold.value.abs() && plain(gold, x).is_some())
+    within(x, gold.value, NEAR) || (within(x, gold.value, 0.03) && plain(gold, x).is_some())
 }
 
 /// By gold's program: `subtract` and then `divide` is a relative change, a last
@@ -120,9 +118,7 @@ fn abs_vs_rel(prediction: &Written, context: &FeContext<'_>) -> bool {
         Argument::Reference(k) => results.get(*k).and_then(Value::number),
         _ => None,
     };
-    let near = |target: f64| {
-        (prediction.value.abs() - target.abs()).abs() <= 0.005 * target.abs() && !is_zero(target)
-    };
+    let near = |target: f64| within(prediction.value.abs(), target.abs(), NEAR) && !is_zero(target);
     let [first, second] = &last.arguments;
     match (last.op, first, number(first), number(second)) {
         (Op::Divide, Argument::Reference(k), Some(difference), _) => {

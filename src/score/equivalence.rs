@@ -4,6 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use finqa_core::number::{rounds_to, within};
+
 use super::diagnostic::{Diagnostic, diagnose};
 use super::quantity::{Quantity, Written};
 
@@ -138,6 +140,9 @@ fn as_written(gold: &Written, x: f64, cue: bool) -> Option<FeReason> {
     })
 }
 
+/// What is near gold, as a share of it.
+pub(super) const NEAR: f64 = 0.005;
+
 /// Exact, rounding, truncation, near, in this order; a gold of 0 only exact.
 #[allow(clippy::float_cmp, reason = "exact means exact")]
 pub(super) fn plain(gold: &Written, x: f64) -> Option<FeReason> {
@@ -149,15 +154,14 @@ pub(super) fn plain(gold: &Written, x: f64) -> Option<FeReason> {
         return None;
     }
     let distance = (x - g).abs();
-    // The widening takes in halves that binary fractions miss by a hair.
-    if distance <= 0.5 * gold.unit * (1.0 + 1e-9) {
+    if rounds_to(x, g, gold.unit) {
         return Some(FeReason::Rounding);
     }
     let cut = (x / gold.unit * (1.0 + 1e-12)).trunc();
     if (cut - (g / gold.unit).round()).abs() < 0.5 && distance <= 0.03 * g.abs() {
         return Some(FeReason::Truncation);
     }
-    (distance <= 0.005 * g.abs() || distance <= 1e-4).then_some(FeReason::Near)
+    (within(x, g, NEAR) || distance <= 1e-4).then_some(FeReason::Near)
 }
 
 pub(super) fn is_zero(x: f64) -> bool {

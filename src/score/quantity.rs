@@ -1,6 +1,6 @@
 //! An answer as FE sees it: a number as written, yes or no, or some other word.
 
-use finqa_core::number::{Scale, Value, read};
+use finqa_core::number::{Scale, Value, read, rounds_to, same};
 
 /// A number as written.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,7 +83,7 @@ impl Quantity {
         };
         if let Self::Number(written) = Self::parse(printed) {
             for x in [*exact, exact * 100.0] {
-                if (x - written.value).abs() <= 0.5 * written.unit * (1.0 + 1e-9) {
+                if rounds_to(x, written.value, written.unit) {
                     return Self::Number(Written {
                         value: x,
                         ..written
@@ -100,8 +100,7 @@ impl Quantity {
 pub fn same_gold(a: &str, b: &str) -> bool {
     match (Quantity::parse(a), Quantity::parse(b)) {
         (Quantity::Number(a), Quantity::Number(b)) => {
-            let size = a.value.abs().max(b.value.abs());
-            (a.value - b.value).abs() <= 1e-9 * size && a.percent == b.percent
+            same(a.value, b.value) && a.percent == b.percent
         }
         (a, b) => a == b,
     }

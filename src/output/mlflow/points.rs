@@ -9,6 +9,7 @@ use rust_decimal::prelude::ToPrimitive;
 
 use crate::run::Summary;
 use crate::run::{Row, RunMeta, Stamp};
+use finqa_agents::models::Cost;
 use finqa_core::stats::Rate;
 
 /// One value of a metric.
@@ -75,8 +76,7 @@ pub struct Series {
     at: i64,
     hits: [(u64, u64); RULES.len()],
     seconds: f64,
-    cost: Decimal,
-    unpriced: u64,
+    cost: Cost,
     calls: usize,
     tokens: (u64, u64),
     /// The step that has points already.
@@ -134,10 +134,7 @@ impl Series {
             *n += u64::from(mark.is_some());
         }
         self.seconds += sample.latency;
-        match sample.cost {
-            Some(cost) => self.cost += cost,
-            None => self.unpriced += 1,
-        }
+        self.cost += Cost::of_request(sample.cost);
         self.calls += sample.calls;
         self.tokens.0 += sample.tokens.0;
         self.tokens.1 += sample.tokens.1;
@@ -157,9 +154,7 @@ impl Series {
         if self.calls > 0 {
             points.add("input_tokens", number(self.tokens.0));
             points.add("output_tokens", number(self.tokens.1));
-            if self.unpriced == 0 {
-                points.add_money("cost_usd", Some(self.cost));
-            }
+            points.add_money("cost_usd", self.cost.total());
         }
         points.0
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::dataset::{Case, Dataset, Gold, Mode, Outcome, QuestionKey, Record, RecordKind};
 use crate::score::{PredictionCells, Row, ScoreError, Scores, same_gold};
 use finqa_agents::agents::{Answer, Settled, StopReason};
-use finqa_core::number::Value;
+use finqa_core::number::{Value, within};
 
 use super::fields::filename_of;
 use super::read::{PredictionRow, value_of};
@@ -180,7 +180,7 @@ fn refuse_other_gold(
     // An environment's server tells the truth of `14.1%` as 14.1 or as 0.141.
     let percent = match (&row.exe_ans, &case.gold.exe_ans) {
         (Some(Value::Number(file)), Some(Value::Number(data))) => {
-            [file * 100.0, file / 100.0].map(|x| (x - data).abs() <= 1e-9 * data.abs())
+            [file * 100.0, file / 100.0].map(|x| within(x, *data, 1e-9))
         }
         _ => [false; 2],
     };

@@ -9,12 +9,14 @@
 //! currency, parentheses for negatives, scale words, percent signs.
 
 mod literal;
+mod near;
 mod print;
 mod read;
 mod unit;
 mod value;
 
 pub use literal::{literal, python_float};
+pub use near::{percent_forms, rounds_to, same, within};
 pub use print::{print, print_percent};
 pub use read::{Reading, read, readings};
 pub use unit::{Scale, Unit, UnitKind};

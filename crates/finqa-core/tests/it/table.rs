@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use finqa_core::number::Scale;
 use finqa_core::question::Document;
-use finqa_core::table::{CellKind, Style, Table};
+use finqa_core::table::{CellKind, Table, TableStyle};
 use proptest::prelude::*;
 
 fn document(table: &[&[&str]]) -> Document {
