@@ -28,5 +28,5 @@ pub use graph::Drawings;
 pub use points::{Point, Sample, Series};
 pub use record::Record;
 pub use server::{Patience, Server};
-pub use sidecar::{Say, Sent, Sidecar, finish};
+pub use sidecar::{NotifyLine, Sent, Sidecar, finish};
 pub use target::{Credentials, Target};

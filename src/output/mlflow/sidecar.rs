@@ -21,7 +21,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 const SHORT_PAUSE: Duration = Duration::from_millis(500);
 
 /// Says a line to the user while the run goes on.
-pub type Say = Box<dyn Fn(String) + Send>;
+pub type NotifyLine = Box<dyn Fn(String) + Send>;
 
 /// What came of telling a server.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Sidecar {
     /// Starts telling `server` of the run in `folder`, which has `total`
     /// questions. `say` is called once at most.
     #[must_use]
-    pub fn start(server: Server, folder: &Path, total: usize, say: Say) -> Self {
+    pub fn start(server: Server, folder: &Path, total: usize, say: NotifyLine) -> Self {
         // Each question is answered once: with room for all, none can block.
         let (samples, received) = mpsc::channel(total.max(1));
         let (ending, ended) = oneshot::channel();
@@ -104,10 +104,10 @@ async fn tell(
     folder: &Path,
     samples: mpsc::Receiver<Sample>,
     ended: Ended,
-    say: Say,
+    say: NotifyLine,
 ) -> Option<Sent> {
-    let mut teller = match Delivery::open(server, folder, false) {
-        Ok(delivery) => Teller {
+    let mut live = match Delivery::open(server, folder, false) {
+        Ok(delivery) => LiveDelivery {
             series: Series::new(delivery.meta()),
             delivery,
             pending: Vec::new(),
@@ -121,11 +121,11 @@ async fn tell(
             return Some(Sent::Missing { error, said: true });
         }
     };
-    let (ending, give_up) = teller.live(samples, ended).await?;
-    Some(teller.end(&ending, &give_up).await)
+    let (ending, give_up) = live.live(samples, ended).await?;
+    Some(live.end(&ending, &give_up).await)
 }
 
-struct Teller {
+struct LiveDelivery {
     delivery: Delivery,
     series: Series,
     /// Points that the server is not known to have.
@@ -134,10 +134,10 @@ struct Teller {
     alive: bool,
     /// Why the last try failed; the user knows of it.
     trouble: Option<MlflowError>,
-    say: Say,
+    say: NotifyLine,
 }
 
-impl Teller {
+impl LiveDelivery {
     async fn live(
         &mut self,
         mut samples: mpsc::Receiver<Sample>,

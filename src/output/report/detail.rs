@@ -29,21 +29,21 @@ pub(super) struct Detail<'a> {
     /// The page's number; absent if the page is not at hand.
     page: Option<usize>,
     gold: &'a Gold,
-    gold_program: Worked,
+    gold_program: ExecutedProgram,
     answer: Option<&'a Answer>,
-    program: Worked,
+    program: ExecutedProgram,
     outcome: Outcome,
     stop: StopReason,
     chosen_round: Option<u32>,
     error: Option<&'a str>,
     scores: &'a Scores,
-    rounds: Vec<Told<'a>>,
+    rounds: Vec<RoundView<'a>>,
     calls: Vec<Sent<'a>>,
 }
 
 /// A round, and what became of it.
 #[derive(Serialize)]
-struct Told<'a> {
+struct RoundView<'a> {
     #[serde(flatten)]
     round: &'a Round,
     /// The verdict in a few words.
@@ -54,8 +54,8 @@ struct Told<'a> {
 
 /// A program worked through.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Worked {
-    steps: Vec<Worked1>,
+pub(super) struct ExecutedProgram {
+    steps: Vec<ExecutedStep>,
     /// Why it cannot be executed.
     error: Option<String>,
     /// Where its figures stand on the page: literal, evidence ids.
@@ -63,7 +63,7 @@ pub(super) struct Worked {
 }
 
 #[derive(Debug, Serialize)]
-struct Worked1 {
+struct ExecutedStep {
     text: String,
     /// What the step comes to.
     result: Option<String>,
@@ -163,7 +163,7 @@ impl<'p> Details<'p> {
         let places = self.kept.places(document);
         let table = document.map_or(&[][..], |document| &document.table);
         let work = |text: Option<&str>| {
-            text.map(|text| Worked::of(text, table, places))
+            text.map(|text| ExecutedProgram::of(text, table, places))
                 .unwrap_or_default()
         };
         let detail = Detail {
@@ -184,7 +184,7 @@ impl<'p> Details<'p> {
             chosen_round: settled.chosen_round,
             error: settled.error.as_deref(),
             scores: &row.scores,
-            rounds: settled.rounds.iter().map(Told::of).collect(),
+            rounds: settled.rounds.iter().map(RoundView::of).collect(),
             calls,
         };
         self.elements.put(Store::Details, &detail).map(drop)
@@ -230,13 +230,13 @@ fn places(document: &Arc<Document>) -> Places {
     })
 }
 
-impl Worked {
+impl ExecutedProgram {
     pub(super) fn of(text: &str, table: &[Vec<String>], places: Option<&Places>) -> Self {
         let program = match Program::parse(text) {
             Ok(program) => program,
             Err(error) => {
                 return Self {
-                    steps: vec![Worked1 {
+                    steps: vec![ExecutedStep {
                         text: text.to_owned(),
                         result: None,
                     }],
@@ -250,18 +250,18 @@ impl Worked {
             Err(error) => (Vec::new(), Some(error.to_string())),
         };
         let result = |at: usize| results.get(at).map(ToString::to_string);
-        let mut steps: Vec<Worked1> = program
+        let mut steps: Vec<ExecutedStep> = program
             .steps()
             .iter()
             .enumerate()
-            .map(|(at, step)| Worked1 {
+            .map(|(at, step)| ExecutedStep {
                 text: step.to_string(),
                 result: result(at),
             })
             .collect();
         if steps.is_empty() {
             let value = program.execute_unrounded(table).ok();
-            steps.push(Worked1 {
+            steps.push(ExecutedStep {
                 text: text.trim().to_owned(),
                 result: value.map(|value| value.to_string()),
             });
@@ -286,7 +286,7 @@ impl Worked {
     }
 }
 
-impl<'a> Told<'a> {
+impl<'a> RoundView<'a> {
     fn of(round: &'a Round) -> Self {
         let findings = round.findings.iter();
         Self {

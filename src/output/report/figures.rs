@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use finqa_core::stats::{Rate, percentile};
 
-use super::glance::{FACETS, Glance, rank};
+use super::list::{FACETS, ListedRow, rank};
 
 /// Bars of a histogram.
 const BINS: usize = 24;
@@ -57,10 +57,10 @@ struct Slice {
 
 impl Slices {
     /// The slices of a facet; `None` if no question has a value.
-    pub(super) fn of(facet: &'static str, rows: &[Glance]) -> Option<Self> {
+    pub(super) fn of(facet: &'static str, rows: &[ListedRow]) -> Option<Self> {
         let (_, title) = FACETS.iter().find(|(key, _)| *key == facet)?;
         // Numbers by size, words by alphabet.
-        let mut groups: BTreeMap<(Option<u32>, &str), Vec<&Glance>> = BTreeMap::new();
+        let mut groups: BTreeMap<(Option<u32>, &str), Vec<&ListedRow>> = BTreeMap::new();
         for row in rows {
             for value in row.facet(facet) {
                 groups.entry((rank(value), value)).or_default().push(row);
@@ -87,7 +87,7 @@ impl Slices {
     }
 
     /// As [`Slices::of`], the most frequent first.
-    pub(super) fn by_count(facet: &'static str, rows: &[Glance]) -> Option<Self> {
+    pub(super) fn by_count(facet: &'static str, rows: &[ListedRow]) -> Option<Self> {
         let mut slices = Self::of(facet, rows)?;
         slices
             .slices

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::figures::percent;
-use super::glance::Glance;
+use super::list::ListedRow;
 
 /// Empty space between two nodes of a column, in percent of the height.
 const GAP: f64 = 14.0;
@@ -59,7 +59,7 @@ struct Way {
 
 impl Flow {
     /// `None` if no question has both a judged first draft and a judged answer.
-    pub(super) fn of(rows: &[Glance]) -> Option<Self> {
+    pub(super) fn of(rows: &[ListedRow]) -> Option<Self> {
         let mut ways = ways();
         for row in rows {
             let (Some(before), Some(after)) = (row.first_right, row.right()) else {

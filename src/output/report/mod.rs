@@ -15,7 +15,7 @@ mod detail;
 mod elements;
 mod figures;
 mod flow;
-mod glance;
+mod list;
 mod pages;
 mod view;
 
@@ -33,7 +33,7 @@ use super::staged::{OutputError, write_atomic};
 use crate::run::Summary;
 use detail::Details;
 use elements::{Elements, Store};
-use glance::{Glance, Index};
+use list::{Index, ListedRow};
 
 pub use compared::ComparisonPage;
 pub use pages::Pages;
@@ -55,7 +55,7 @@ const DATA: &str = "<!-- data -->";
 /// journal needs to read it once.
 pub struct Report<'a> {
     pages: &'a Pages,
-    rows: Vec<Glance>,
+    rows: Vec<ListedRow>,
     details: Details<'a>,
     failed: Option<std::io::Error>,
 }
@@ -103,7 +103,7 @@ impl<'a> Report<'a> {
     pub fn add(&mut self, row: &Row) {
         if self.failed.is_none() {
             self.failed = self.details.add(row).err();
-            self.rows.push(Glance::of(row));
+            self.rows.push(ListedRow::of(row));
         }
     }
 

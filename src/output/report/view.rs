@@ -11,7 +11,7 @@ use finqa_core::stats::LatencySummary;
 
 use super::figures::{Drawn, Histogram, Slices, percent};
 use super::flow::Flow;
-use super::glance::Glance;
+use super::list::ListedRow;
 
 /// Everything that the template prints.
 #[derive(Serialize)]
@@ -109,7 +109,7 @@ struct Turn {
 impl<'a> View<'a> {
     pub(super) fn of(
         summary: &'a Summary,
-        rows: &[Glance],
+        rows: &[ListedRow],
         pages_missing: Option<&'a str>,
     ) -> Self {
         let scores = &summary.scores;
@@ -185,14 +185,14 @@ fn layers(layers: &[crate::score::Layer]) -> Vec<Slot> {
 const APART: usize = 7;
 
 /// All judged answers in parts: accepted ones by reason, then misses by cause.
-fn anatomy(rows: &[Glance]) -> Vec<Part> {
+fn anatomy(rows: &[ListedRow]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let n = rows.iter().filter(|row| row.right().is_some()).count();
     for (right, facet, class, rest) in [
         (true, "reason", "right", "other reasons"),
         (false, "cause", "wrong", "not analysed"),
     ] {
-        let rows: Vec<&Glance> = rows
+        let rows: Vec<&ListedRow> = rows
             .iter()
             .filter(|row| row.right() == Some(right))
             .collect();

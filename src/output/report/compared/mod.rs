@@ -32,12 +32,12 @@ impl ComparisonPage<'_> {
     /// # Errors
     /// [`OutputError`] if it cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), OutputError> {
-        let glances = pairs::glances(self.comparison, self.answers);
+        let pairs = pairs::listed_pairs(self.comparison, self.answers);
         let links = self
             .reports
             .map(|report| report.and_then(|report| link(path, report)));
-        let view = view::View::of(self, &glances, &links);
-        let elements = pairs::elements(&glances, &view.names(), &links).map_err(|source| {
+        let view = view::View::of(self, &pairs, &links);
+        let elements = pairs::elements(&pairs, &view.names(), &links).map_err(|source| {
             OutputError::Write {
                 path: path.to_owned(),
                 source,

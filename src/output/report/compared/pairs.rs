@@ -13,9 +13,9 @@ use crate::score::Effort;
 use crate::score::Row;
 use finqa_core::number::Value;
 
-use super::super::detail::Worked;
+use super::super::detail::ExecutedProgram;
 use super::super::elements::{Elements, Store};
-use super::super::glance::{self, facet_values, shown};
+use super::super::list::{self, facet_values, shown};
 /// What pairs can be filtered by: key and title.
 pub(super) const FACETS: [(&str, &str); 7] = [
     ("way", "Result"),
@@ -40,8 +40,8 @@ pub(super) fn way(marks: (bool, bool)) -> &'static str {
     }
 }
 
-/// A pair at a glance.
-pub(super) struct PairGlance<'a> {
+/// What the list shows of a pair.
+pub(super) struct ListedPair<'a> {
     pub(super) matched: &'a MatchedQuestion,
     pub(super) sides: [&'a Row; 2],
     /// By the rule in use; `None` without gold.
@@ -50,7 +50,7 @@ pub(super) struct PairGlance<'a> {
     pub(super) facets: Vec<Vec<String>>,
 }
 
-impl PairGlance<'_> {
+impl ListedPair<'_> {
     /// The report page: the cluster for intervals.
     pub(super) fn page(&self) -> &str {
         let [a, _] = self.sides;
@@ -70,11 +70,11 @@ impl PairGlance<'_> {
     }
 }
 
-/// Every pair at a glance, in A's order.
-pub(super) fn glances<'a>(
+/// What the list shows of every pair, in A's order.
+pub(super) fn listed_pairs<'a>(
     comparison: &'a Comparison,
     answers: [&'a Answers; 2],
-) -> Vec<PairGlance<'a>> {
+) -> Vec<ListedPair<'a>> {
     let [a, b] = answers;
     let pair = |matched: &'a MatchedQuestion| {
         let [at_a, at_b] = matched.at;
@@ -94,7 +94,7 @@ pub(super) fn glances<'a>(
             }
         }
         let same = first.prediction().trim() == second.prediction().trim();
-        Some(PairGlance {
+        Some(ListedPair {
             matched,
             sides,
             marks,
@@ -160,7 +160,7 @@ struct Detail<'a> {
     page: Option<usize>,
     gold: Option<&'a str>,
     gold_value: Option<&'a Value>,
-    gold_program: Worked,
+    gold_program: ExecutedProgram,
     sides: [Side<'a>; 2],
 }
 
@@ -168,7 +168,7 @@ struct Detail<'a> {
 struct Side<'a> {
     printed: Cow<'a, str>,
     value: Option<&'a Value>,
-    program: Worked,
+    program: ExecutedProgram,
     outcome: Outcome,
     cause: Option<&'static str>,
     detail: &'a str,
@@ -179,14 +179,14 @@ struct Side<'a> {
 
 /// The page's data.
 pub(super) fn elements(
-    glances: &[PairGlance<'_>],
+    pairs: &[ListedPair<'_>],
     names: &[String; 2],
     reports: &[Option<String>; 2],
 ) -> io::Result<Elements> {
     let mut kept = super::super::detail::PageStore::default();
     let mut elements = Elements::new();
-    for glance in glances {
-        let [a, b] = glance.sides;
+    for listed in pairs {
+        let [a, b] = listed.sides;
         // B's page where A, a file without records, has none.
         let document = a.document.as_ref().or(b.document.as_ref());
         let number = document
@@ -195,13 +195,13 @@ pub(super) fn elements(
         let places = kept.places(document);
         let table = document.map_or(&[][..], |document| &document.table);
         let work = |text: Option<&str>| {
-            text.map(|text| Worked::of(text, table, places))
+            text.map(|text| ExecutedProgram::of(text, table, places))
                 .unwrap_or_default()
         };
         let truth = a.ground_truth();
-        let lent = glance.matched.misses.iter().flatten();
+        let lent = listed.matched.misses.iter().flatten();
         let lent = lent.filter_map(|miss| miss.gold_program.as_deref()).next();
-        let [miss_a, miss_b] = &glance.matched.misses;
+        let [miss_a, miss_b] = &listed.matched.misses;
         let detail = Detail {
             question: &a.question,
             filename: &a.filename,
@@ -217,12 +217,12 @@ pub(super) fn elements(
         elements.put(Store::Details, &detail)?;
     }
     let values: Vec<Vec<&str>> = (0..FACETS.len())
-        .map(|facet| facet_values(glances.iter().filter_map(|glance| glance.facets.get(facet))))
+        .map(|facet| facet_values(pairs.iter().filter_map(|listed| listed.facets.get(facet))))
         .collect();
-    let flipped = glances
+    let flipped = pairs
         .iter()
-        .any(|glance| glance.facet("way").iter().any(|way| way == FLIPPED));
-    let rows = glances.iter().map(|glance| Line::of(glance, &values));
+        .any(|listed| listed.facet("way").iter().any(|way| way == FLIPPED));
+    let rows = pairs.iter().map(|listed| Line::of(listed, &values));
     let index = Index {
         names,
         reports,
@@ -243,8 +243,8 @@ pub(super) fn elements(
 }
 
 impl<'a> Line<'a> {
-    fn of(glance: &PairGlance<'a>, values: &[Vec<&str>]) -> Self {
-        let [a, b] = glance.sides;
+    fn of(listed: &ListedPair<'a>, values: &[Vec<&str>]) -> Self {
+        let [a, b] = listed.sides;
         let mark = |mark: Option<bool>| match mark {
             Some(true) => '1',
             Some(false) => '0',
@@ -258,18 +258,18 @@ impl<'a> Line<'a> {
             shown(&a.ground_truth().unwrap_or_default()),
             shown(&a.prediction()),
             shown(&b.prediction()),
-            glance.marks.into_iter().map(mark).collect(),
+            listed.marks.into_iter().map(mark).collect(),
             a.latency,
             b.latency,
             a.place(),
             b.place(),
-            glance::numbered(&glance.facets, values),
+            list::numbered(&listed.facets, values),
         )
     }
 }
 
 impl<'a> Side<'a> {
-    fn of(row: &'a Row, program: Worked, miss: Option<&'a Miss>) -> Self {
+    fn of(row: &'a Row, program: ExecutedProgram, miss: Option<&'a Miss>) -> Self {
         Self {
             printed: row.printed(),
             value: row.value(),

@@ -8,9 +8,9 @@ use crate::score::Row;
 use finqa_core::stats::{Interval, bootstrap_difference, percentile};
 
 use super::super::figures::percent;
-use super::super::glance::facet_values;
+use super::super::list::facet_values;
 use super::ComparisonPage;
-use super::pairs::{FACETS, PairGlance, way};
+use super::pairs::{FACETS, ListedPair, way};
 
 /// Everything that the template prints.
 #[derive(Serialize)]
@@ -124,7 +124,7 @@ struct SpendLine {
 impl<'a> View<'a> {
     pub(super) fn of(
         page: &ComparisonPage<'a>,
-        glances: &[PairGlance<'_>],
+        pairs: &[ListedPair<'_>],
         links: &'a [Option<String>; 2],
     ) -> Self {
         let comparison = page.comparison;
@@ -176,13 +176,13 @@ impl<'a> View<'a> {
             rules,
             // A whole number of tens holds the widest interval.
             reach: 10.0 * (widest / 10.0).ceil().clamp(1.0, 10.0),
-            ways: ways(glances),
+            ways: ways(pairs),
             slices: ["part", "kind", "effort"]
                 .into_iter()
-                .filter_map(|facet| slices(facet, glances))
+                .filter_map(|facet| slices(facet, pairs))
                 .collect(),
             causes: causes(comparison),
-            spending: spending(comparison, glances),
+            spending: spending(comparison, pairs),
         }
     }
 
@@ -246,8 +246,8 @@ impl Rates {
     }
 }
 
-fn ways(glances: &[PairGlance<'_>]) -> Vec<Way> {
-    let judged: Vec<(bool, bool)> = glances.iter().filter_map(PairGlance::judged).collect();
+fn ways(pairs: &[ListedPair<'_>]) -> Vec<Way> {
+    let judged: Vec<(bool, bool)> = pairs.iter().filter_map(ListedPair::judged).collect();
     let mut x = 0.0;
     [
         ((true, true), "right", 3),
@@ -274,16 +274,16 @@ fn ways(glances: &[PairGlance<'_>]) -> Vec<Way> {
 }
 
 /// The pairs by each value of a facet; `None` if all are of one.
-fn slices(facet: &'static str, glances: &[PairGlance<'_>]) -> Option<Slices> {
+fn slices(facet: &'static str, pairs: &[ListedPair<'_>]) -> Option<Slices> {
     let at = FACETS.iter().position(|(key, _)| *key == facet)?;
     let (_, title) = FACETS.get(at)?;
-    let values = facet_values(glances.iter().filter_map(|glance| glance.facets.get(at)));
+    let values = facet_values(pairs.iter().filter_map(|listed| listed.facets.get(at)));
     let slice = |value: &str| {
-        let of_value = glances
+        let of_value = pairs
             .iter()
-            .filter(|glance| glance.facet(facet).iter().any(|own| own == value));
+            .filter(|listed| listed.facet(facet).iter().any(|own| own == value));
         let marks: Vec<(&str, bool, bool)> = of_value
-            .filter_map(|glance| glance.judged().map(|(a, b)| (glance.page(), a, b)))
+            .filter_map(|listed| listed.judged().map(|(a, b)| (listed.page(), a, b)))
             .collect();
         let interval = bootstrap_difference(marks.iter().copied())?;
         let share = |hits: usize| percent(hits, marks.len()) / 100.0;
@@ -320,12 +320,12 @@ fn causes(comparison: &Comparison) -> Vec<CauseLine> {
     comparison.causes.iter().map(line).collect()
 }
 
-fn spending(comparison: &Comparison, glances: &[PairGlance<'_>]) -> Vec<SpendLine> {
+fn spending(comparison: &Comparison, pairs: &[ListedPair<'_>]) -> Vec<SpendLine> {
     let spending = &comparison.spending;
     let line = |name, amounts: Option<Amounts>, of: &dyn Fn(&Row) -> Option<f64>| {
         let amounts = amounts?;
-        let known = glances.iter().filter_map(|glance| {
-            let [a, b] = glance.sides;
+        let known = pairs.iter().filter_map(|listed| {
+            let [a, b] = listed.sides;
             of(a).zip(of(b))
         });
         let (mut a, mut b): (Vec<f64>, Vec<f64>) = known.unzip();

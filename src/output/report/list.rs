@@ -15,8 +15,8 @@ use super::Causes;
 /// Characters of a question shown in the list; its details have them all.
 const SHOWN: usize = 300;
 
-/// One question at a glance.
-pub(super) struct Glance {
+/// What the list shows of a question.
+pub(super) struct ListedRow {
     pub(super) index: usize,
     pub(super) id: String,
     pub(super) part: String,
@@ -54,7 +54,7 @@ pub(super) const FACETS: [(&str, &str); 11] = [
     ("finding", "Check that spoke"),
 ];
 
-impl Glance {
+impl ListedRow {
     pub(super) fn of(row: &Row) -> Self {
         let settled = &row.settled;
         let first_right = settled
@@ -175,12 +175,12 @@ pub(super) fn shown(text: &str) -> String {
 /// The list as the page's script reads it: values of facets stand once, rows
 /// name them by number.
 pub(super) struct Index<'a> {
-    pub(super) rows: &'a [Glance],
+    pub(super) rows: &'a [ListedRow],
     values: Vec<Vec<&'a str>>,
 }
 
 impl<'a> Index<'a> {
-    pub(super) fn of(rows: &'a [Glance]) -> Self {
+    pub(super) fn of(rows: &'a [ListedRow]) -> Self {
         let values = (0..FACETS.len())
             .map(|facet| facet_values(rows.iter().filter_map(|row| row.facets.get(facet))))
             .collect();
