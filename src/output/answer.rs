@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::dataset::{Outcome, Question};
-use finqa_agents::agents::{CriticVerdict, SecondOpinion, Settled, StopReason, Tally};
+use finqa_agents::agents::{CriticVerdict, SecondOpinion, Settled, StopReason, VoteTally};
 use finqa_core::number::{Unit, Value};
 use finqa_core::table::{Table, TableStyle, position};
 
@@ -38,7 +38,7 @@ pub struct AnswerView {
     /// The round that the answer is from.
     pub chosen_round: Option<u32>,
     /// How the samples of the first draft voted, if there were several.
-    pub votes: Option<Tally>,
+    pub votes: Option<VoteTally>,
     /// What the embedded rules make of the question, beside a chat model.
     pub second_opinion: Option<SecondOpinion>,
     /// Why the two agents stopped.

@@ -12,7 +12,7 @@ use super::record::{Ending, ModelCall, Step};
 use super::session::{Asked, Session, Stepped};
 use super::{trace, written};
 use finqa_agents::models::{
-    ChatReply, ChatRequest, Cost, ErrorKind, Message, ModelError, NodeUsage, Stop, ToolCall,
+    ChatMessage, ChatReply, ChatRequest, Cost, ErrorKind, ModelError, NodeUsage, Stop, ToolCall,
 };
 use finqa_env::tools::SUBMIT_ANSWER;
 
@@ -55,7 +55,10 @@ impl<'a> Game<'a> {
         let options = &agent.options;
         let mut request = ChatRequest::new(
             NODE,
-            vec![Message::system(INSTRUCTIONS.trim()), Message::user(user)],
+            vec![
+                ChatMessage::system(INSTRUCTIONS.trim()),
+                ChatMessage::user(user),
+            ],
         );
         request.temperature = options.temperature;
         request.max_output_tokens = options.max_output_tokens;
@@ -179,9 +182,9 @@ impl<'a> Game<'a> {
     async fn text(&mut self, session: &mut Session, content: String) -> Result<(), PlayError> {
         self.text_replies += 1;
         let answer = content.trim().to_owned();
-        self.request.messages.push(Message::assistant(content));
+        self.request.messages.push(ChatMessage::assistant(content));
         if self.text_replies == 1 {
-            self.request.messages.push(Message::user(NUDGE));
+            self.request.messages.push(ChatMessage::user(NUDGE));
             return Ok(());
         }
         if answer.is_empty() {
@@ -201,9 +204,9 @@ impl<'a> Game<'a> {
         session: &mut Session,
         reply: ChatReply,
     ) -> Result<(), PlayError> {
-        self.request.messages.push(Message {
+        self.request.messages.push(ChatMessage {
             tool_calls: reply.tool_calls.clone(),
-            ..Message::assistant(reply.content)
+            ..ChatMessage::assistant(reply.content)
         });
         for call in reply.tool_calls {
             let text = if self.ending.is_some() {
@@ -211,7 +214,7 @@ impl<'a> Game<'a> {
             } else {
                 self.tool_call(session, &call).await?
             };
-            self.request.messages.push(Message::tool(call.id, text));
+            self.request.messages.push(ChatMessage::tool(call.id, text));
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use serde_json::{Value as Json, json};
 use convfinqa::dataset::{Document, Question, QuestionKey};
 use finqa_agents::agents::verify::{self, FindingKind};
 use finqa_agents::agents::{Answer, AnswerFrom};
-use finqa_agents::parse::{Analysis, Evidence};
+use finqa_agents::parse::{Analysis, CitedEvidence};
 use finqa_core::number::{Unit, UnitKind, Value};
 
 use crate::support::agents::is_critic;
@@ -54,7 +54,7 @@ fn analysis(program: &str, unit: UnitKind, answer: &str, cited: &[(&str, &str)])
         answer: answer.to_owned(),
         evidence: cited
             .iter()
-            .map(|(id, literal)| Evidence {
+            .map(|(id, literal)| CitedEvidence {
                 id: (*id).to_owned(),
                 literal: (*literal).to_owned(),
             })

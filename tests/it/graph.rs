@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Mutex;
 
 use finqa_agents::graph::{
-    BoxFuture, Compiled, END, Graph, GraphError, Node, RunError, RunOptions,
+    BoxFuture, CompiledGraph, END, Graph, GraphError, GraphRunError, Node, RunOptions,
 };
 use rstest::rstest;
 use tokio_util::sync::CancellationToken;
@@ -220,7 +220,7 @@ async fn cancelled_between_steps_the_work_is_kept() {
     };
     let error = graph.run(&mut state, options).await.unwrap_err();
     assert!(
-        matches!(&error, RunError::Cancelled { next } if next == "critic"),
+        matches!(&error, GraphRunError::Cancelled { next } if next == "critic"),
         "{error}"
     );
     assert_eq!(state, ["analyst"]);
@@ -260,7 +260,7 @@ async fn a_route_that_was_not_declared_is_an_error() {
 }
 
 fn refused(graph: Graph<Trace, Route, NoAnswer>) -> String {
-    let error: Result<Compiled<_, _, _>, GraphError> = graph.compile();
+    let error: Result<CompiledGraph<_, _, _>, GraphError> = graph.compile();
     error.unwrap_err().to_string()
 }
 

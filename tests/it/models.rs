@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use finqa_agents::models::{
-    CallEvent, ChatModel, ChatReply, ChatRequest, ErrorKind, Feature, FinishReason, Format,
-    Message, ModelError, ModelSettings, OpenAiModel, Provider, RetryOptions, Scope, Settings, Stop,
-    Support, ToolSpec, Usage,
+    CallEvent, ChatMessage, ChatModel, ChatReply, ChatRequest, ErrorKind, Feature, FinishReason,
+    ModelConnection, ModelError, ModelSettings, OpenAiModel, Provider, ReplyFormat, RetryOptions,
+    Scope, Stop, Support, ToolSpec, Usage,
 };
 use serde_json::json;
 
@@ -27,7 +27,7 @@ const QUICK: RetryOptions = RetryOptions {
     max_hint: Duration::from_millis(200),
 };
 
-fn settings(vars: &[(&str, &str)], model: &str) -> Settings {
+fn settings(vars: &[(&str, &str)], model: &str) -> ModelConnection {
     let find = |name: &str| {
         vars.iter()
             .find(|(key, _)| *key == name)
@@ -37,13 +37,13 @@ fn settings(vars: &[(&str, &str)], model: &str) -> Settings {
         name: model.into(),
         ..ModelSettings::default()
     };
-    Settings {
+    ModelConnection {
         retry: QUICK,
-        ..Settings::resolve(&find, &flags).unwrap()
+        ..ModelConnection::resolve(&find, &flags).unwrap()
     }
 }
 
-fn openai(server: &FaultServer) -> Settings {
+fn openai(server: &FaultServer) -> ModelConnection {
     settings(
         &[
             ("OPENAI_BASE_URL", &server.base_url()),
@@ -53,7 +53,7 @@ fn openai(server: &FaultServer) -> Settings {
     )
 }
 
-fn azure(server: &FaultServer) -> Settings {
+fn azure(server: &FaultServer) -> ModelConnection {
     settings(
         &[
             ("AZURE_OPENAI_ENDPOINT", &server.azure_endpoint()),
@@ -65,7 +65,7 @@ fn azure(server: &FaultServer) -> Settings {
 }
 
 fn ask(text: &str) -> ChatRequest {
-    ChatRequest::new("analyst", vec![Message::user(text)])
+    ChatRequest::new("analyst", vec![ChatMessage::user(text)])
 }
 
 async fn chat(model: &OpenAiModel, request: &ChatRequest) -> Result<ChatReply, ModelError> {

@@ -2,7 +2,7 @@
 
 mod verdict;
 
-use finqa_agents::parse::{Analysis, Evidence, Leniency, analysis, verdict};
+use finqa_agents::parse::{Analysis, CitedEvidence, Leniency, analysis, verdict};
 use finqa_core::number::{Scale, Unit, UnitKind};
 use proptest::prelude::*;
 use rstest::rstest;
@@ -15,7 +15,7 @@ fn expected() -> Analysis {
     Analysis {
         steps: vec!["206,588 - 181,001 = 25,587".into()],
         answer: "14.1%".into(),
-        evidence: vec![Evidence {
+        evidence: vec![CitedEvidence {
             id: "r6c1".into(),
             literal: "206,588".into(),
         }],
@@ -222,7 +222,7 @@ fn any_analysis() -> impl Strategy<Value = Analysis> {
             answer,
             evidence: evidence
                 .into_iter()
-                .map(|(id, literal)| Evidence { id, literal })
+                .map(|(id, literal)| CitedEvidence { id, literal })
                 .collect(),
             program,
             unit: Some(Unit {

@@ -11,7 +11,7 @@ use crate::dataset::{Document, Gold, Outcome, Question, QuestionKey};
 use crate::output::terminal::verdict_text;
 use crate::run::Row;
 use crate::score::Scores;
-use finqa_agents::agents::verify::Places;
+use finqa_agents::agents::verify::LiteralPlaces;
 use finqa_agents::agents::{Answer, Call, Round, Settled, StopReason};
 use finqa_core::program::{Argument, Program};
 
@@ -100,7 +100,7 @@ pub(super) struct PageStore {
     /// Numbers of the pages that are kept already, by record.
     numbers: HashMap<String, usize>,
     /// The figures of the page before: a record's questions follow each other.
-    before: Option<(String, Places)>,
+    before: Option<(String, LiteralPlaces)>,
 }
 
 impl PageStore {
@@ -122,7 +122,7 @@ impl PageStore {
     }
 
     /// The figures of a page.
-    pub(super) fn places(&mut self, document: Option<&Arc<Document>>) -> Option<&Places> {
+    pub(super) fn places(&mut self, document: Option<&Arc<Document>>) -> Option<&LiteralPlaces> {
         let document = document?;
         let known = self.before.as_ref();
         if known.is_none_or(|(id, _)| *id != document.id) {
@@ -218,8 +218,8 @@ impl<'p> Details<'p> {
 }
 
 /// Where the page's figures stand.
-fn places(document: &Arc<Document>) -> Places {
-    Places::of(&Question {
+fn places(document: &Arc<Document>) -> LiteralPlaces {
+    LiteralPlaces::of(&Question {
         key: QuestionKey {
             id: document.id.clone(),
             part: String::new(),
@@ -231,7 +231,7 @@ fn places(document: &Arc<Document>) -> Places {
 }
 
 impl ExecutedProgram {
-    pub(super) fn of(text: &str, table: &[Vec<String>], places: Option<&Places>) -> Self {
+    pub(super) fn of(text: &str, table: &[Vec<String>], places: Option<&LiteralPlaces>) -> Self {
         let program = match Program::parse(text) {
             Ok(program) => program,
             Err(error) => {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::dataset::{Document, Question, QuestionKey};
 use finqa_agents::models::{
-    ChatModel, ChatReply, ChatRequest, Feature, FinishReason, Message, ModelError, Role, Stop,
+    ChatMessage, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ModelError, Role, Stop,
     Support, ToolCall,
 };
 use finqa_agents::offline::{RuleAnalyst, RuleAnswer};
@@ -40,7 +40,7 @@ impl Baseline {
     }
 
     /// The calls it makes next, given the conversation so far.
-    fn next(&self, messages: &[Message]) -> Vec<(&'static str, Value)> {
+    fn next(&self, messages: &[ChatMessage]) -> Vec<(&'static str, Value)> {
         let (question, company) = asked(messages);
         let seen = Seen::of(messages);
         let Some(listed) = seen.results("get_descriptions").next() else {
@@ -114,7 +114,7 @@ fn submit(answer: &str) -> (&'static str, Value) {
 }
 
 /// The question and the company, as the agent's first message has them.
-fn asked(messages: &[Message]) -> (&str, &str) {
+fn asked(messages: &[ChatMessage]) -> (&str, &str) {
     let user = messages.iter().find(|message| message.role == Role::User);
     let text = user.map_or("", |message| message.content.as_str());
     text.rsplit_once("\n\nCompany: ").unwrap_or((text, ""))
@@ -154,7 +154,7 @@ struct Seeing<'m> {
 }
 
 impl<'m> Seen<'m> {
-    fn of(messages: &'m [Message]) -> Self {
+    fn of(messages: &'m [ChatMessage]) -> Self {
         let text_of = |call: &ToolCall| {
             let result = messages
                 .iter()

@@ -179,7 +179,7 @@ pub(crate) fn single(
         name: model.to_owned(),
         ..settings.model.clone()
     };
-    let resolved = models::Settings::resolve(&|name| variables.get(name), &asked)?;
+    let resolved = models::ModelConnection::resolve(&|name| variables.get(name), &asked)?;
     let address = shown_address(&resolved.base_url);
     Ok(Single {
         endpoint: resolved.endpoint(),
@@ -197,7 +197,7 @@ pub(crate) fn single(
 fn foreign_address(
     settings: &Settings,
     variables: &Variables,
-    resolved: &models::Settings,
+    resolved: &models::ModelConnection,
     shown: &str,
 ) -> Option<String> {
     resolved.api_key.as_ref()?;
@@ -304,7 +304,7 @@ mod tests {
             ..ModelSettings::default()
         };
         let key = |_: &str| Some("k".to_owned());
-        let resolved = models::Settings::resolve(&key, &settings).unwrap();
+        let resolved = models::ModelConnection::resolve(&key, &settings).unwrap();
         resolved.timeouts.attempt.as_secs()
     }
 

@@ -7,12 +7,15 @@ fn full_request() -> ChatRequest {
         temperature: Some(0.0),
         max_output_tokens: Some(500),
         seed: Some(1),
-        format: Format::JsonSchema {
+        format: ReplyFormat::JsonSchema {
             name: "answer".into(),
             schema: json!({"type": "object"}),
             strict: true,
         },
-        ..ChatRequest::new("analyst", vec![Message::system("s"), Message::user("u")])
+        ..ChatRequest::new(
+            "analyst",
+            vec![ChatMessage::system("s"), ChatMessage::user("u")],
+        )
     }
 }
 

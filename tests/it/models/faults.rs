@@ -190,7 +190,7 @@ async fn a_redirect_is_not_followed_and_says_where_to() {
 #[tokio::test]
 async fn a_huge_body_is_not_read_to_its_end() {
     let server = FaultServer::start(|_| Reply::plain(200, &" ".repeat(300_000)));
-    let model = OpenAiModel::new(Settings {
+    let model = OpenAiModel::new(ModelConnection {
         max_body: 100_000,
         ..openai(&server)
     })

@@ -2,7 +2,7 @@
 
 use rstest::rstest;
 
-use finqa_agents::parse::{Leniency, Verdict, verdict};
+use finqa_agents::parse::{Leniency, ParsedVerdict, verdict};
 
 #[rstest]
 #[case("ALL_OK", &[])]
@@ -13,7 +13,7 @@ use finqa_agents::parse::{Leniency, Verdict, verdict};
 #[case(r#"{"findings": []}"#, &[Leniency::EmptyFindings])]
 fn approval(#[case] text: &str, #[case] leniencies: &[Leniency]) {
     let parsed = verdict(text);
-    assert_eq!(parsed.value, Verdict::AllOk, "{text}");
+    assert_eq!(parsed.value, ParsedVerdict::AllOk, "{text}");
     assert_eq!(parsed.leniencies, leniencies);
 }
 
@@ -30,13 +30,13 @@ fn all_ok_among_other_things_is_not_ok() {
         "{\"findings\": [{\"where\": \"st",
     ] {
         assert!(
-            matches!(verdict(text).value, Verdict::Unparsable { .. }),
+            matches!(verdict(text).value, ParsedVerdict::Unparsable { .. }),
             "{text}: {:?}",
             verdict(text)
         );
     }
     let text = r#"{"verdict": "ALL_OK", "findings": [{"where": "step 2", "problem": "sign", "fix": "negate"}]}"#;
-    assert!(matches!(verdict(text).value, Verdict::Revise { .. }));
+    assert!(matches!(verdict(text).value, ParsedVerdict::Revise { .. }));
 }
 
 /// Replies and what each must be read as: an objection is never an approval,
@@ -164,25 +164,25 @@ fn all_ok_among_other_things_is_not_ok() {
 fn a_verdict_is_an_approval_a_revision_or_unparsable(#[case] reply: &str, #[case] kind: &str) {
     let read = verdict(reply).value;
     let found = match &read {
-        Verdict::AllOk => "approval",
-        Verdict::Revise { findings } => {
+        ParsedVerdict::AllOk => "approval",
+        ParsedVerdict::Revise { findings } => {
             assert!(!findings.is_empty(), "{reply}");
             "revision"
         }
-        Verdict::Unparsable { .. } => "unparsable",
+        ParsedVerdict::Unparsable { .. } => "unparsable",
     };
     assert_eq!(found, kind, "{reply}: {read:?}");
 }
 
 #[test]
 fn findings() {
-    let Verdict::Revise { findings } = verdict(r#"[{"findings": [{"where": "r1c2", "problem": "2008, not 2009", "fix": "take r1c1"}, "unit"]}]"#).value else {
+    let ParsedVerdict::Revise { findings } = verdict(r#"[{"findings": [{"where": "r1c2", "problem": "2008, not 2009", "fix": "take r1c1"}, "unit"]}]"#).value else {
         panic!("not a revision");
     };
     assert_eq!(findings[0].location, "r1c2");
     assert_eq!(findings[0].fix, "take r1c1");
     assert_eq!(findings[1].problem, "unit");
     let prose = verdict("The figure used in step 1 does not come from the row.");
-    assert!(matches!(&prose.value, Verdict::Revise { findings } if findings.len() == 1));
+    assert!(matches!(&prose.value, ParsedVerdict::Revise { findings } if findings.len() == 1));
     assert_eq!(prose.leniencies, [Leniency::ProseFinding]);
 }

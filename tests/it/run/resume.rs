@@ -159,7 +159,7 @@ fn a_run_killed_at_20_points_comes_to_the_rows_of_one_that_was_not() {
             .requests()
             .iter()
             .filter(|request| {
-                let messages: Vec<finqa_agents::models::Message> =
+                let messages: Vec<finqa_agents::models::ChatMessage> =
                     serde_json::from_value(request.body["messages"].clone()).unwrap();
                 done.contains(&(String::new(), serde_json::to_string(&messages).unwrap()))
             })

@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use tracing::{Instrument, Span};
 
 use crate::graph::Node;
-use crate::models::{ChatModel, ChatRequest, Message, Scope};
+use crate::models::{ChatMessage, ChatModel, ChatRequest, Scope};
 use crate::parse::{self, Analysis, Leniency, Parsed};
 use crate::prompt::{Prompts, Rendering};
 use finqa_core::outcome::Outcome;
@@ -172,8 +172,8 @@ impl LlmAnalyst {
             Err(failure) => failure,
         };
         // One re-ask that quotes the error; a second failure is the outcome.
-        messages.push(Message::assistant(reply));
-        messages.push(Message::user(
+        messages.push(ChatMessage::assistant(reply));
+        messages.push(ChatMessage::user(
             self.prompts.reask(&failure).map_err(prompt_failure)?,
         ));
         let request = request_of(&sampling, &node("analyst_reask"), messages);
@@ -185,16 +185,19 @@ impl LlmAnalyst {
     }
 
     /// System and question, then each earlier reply with the criticism it drew.
-    fn dialogue(&self, exchange: &Exchange) -> Result<Vec<Message>, Failure> {
+    fn dialogue(&self, exchange: &Exchange) -> Result<Vec<ChatMessage>, Failure> {
         let prompt = self
             .prompts
             .analyst(&exchange.question, &self.rendering)
             .map_err(prompt_failure)?;
-        let mut messages = vec![Message::system(prompt.system), Message::user(prompt.user)];
+        let mut messages = vec![
+            ChatMessage::system(prompt.system),
+            ChatMessage::user(prompt.user),
+        ];
         for round in &exchange.rounds {
-            messages.push(Message::assistant(round.reply.clone()));
+            messages.push(ChatMessage::assistant(round.reply.clone()));
             let criticism = super::critic::criticism(round);
-            messages.push(Message::user(
+            messages.push(ChatMessage::user(
                 self.prompts.revise(&criticism).map_err(prompt_failure)?,
             ));
         }
@@ -271,7 +274,7 @@ fn is_echo(stated: &str, rounds: &[Round]) -> bool {
         })
 }
 
-fn request_of(sampling: &Sampling, node: &str, messages: Vec<Message>) -> ChatRequest {
+fn request_of(sampling: &Sampling, node: &str, messages: Vec<ChatMessage>) -> ChatRequest {
     sampling.request(node, messages, "analysis", parse::analysis_schema())
 }
 

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::parse::{Analysis, CriticFinding, Evidence, Leniency};
+use crate::parse::{Analysis, CitedEvidence, CriticFinding, Leniency};
 use finqa_core::number::{self, Unit, UnitKind, Value};
 use finqa_core::outcome::Outcome;
 use finqa_core::program::Program;
@@ -52,7 +52,7 @@ pub struct Answer {
     /// The reasoning, a step a line.
     pub steps: Vec<String>,
     /// The cells and sentences cited.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<CitedEvidence>,
     /// The analyst's own confidence, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
@@ -272,7 +272,7 @@ pub struct Settled {
     pub error: Option<String>,
     /// How the samples of the first draft voted, if there were several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub votes: Option<super::Tally>,
+    pub votes: Option<super::VoteTally>,
     /// What the embedded rules make of the question, beside a chat model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opinion: Option<super::SecondOpinion>,

@@ -6,8 +6,8 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::models::{
-    ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, Message, ModelError, NodeUsage, PriceOf,
-    Stop,
+    ChatMessage, ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, ModelError, NodeUsage,
+    PriceOf, Stop,
 };
 
 /// One model call: what was sent, what came back, what it cost.
@@ -20,7 +20,7 @@ pub struct Call {
     /// blake3 of the request's JSON: what a resumed run recognises it by.
     pub request_hash: String,
     /// What was sent.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ChatMessage>,
     /// What came back, if anything did.
     pub reply: Option<ChatReply>,
     /// The error in one line, if the call failed.

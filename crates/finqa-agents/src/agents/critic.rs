@@ -6,8 +6,8 @@ use futures::future::BoxFuture;
 use tracing::{Instrument, Span};
 
 use crate::graph::Node;
-use crate::models::{ChatModel, Message};
-use crate::parse::{self, Verdict};
+use crate::models::{ChatMessage, ChatModel};
+use crate::parse::{self, ParsedVerdict};
 use crate::prompt::{CriticView, Prompts, Rendering};
 
 use super::StopReason;
@@ -179,14 +179,17 @@ impl LlmCritic {
             .prompts
             .critic(&exchange.question, &view, &self.rendering)
             .map_err(prompt_failure)?;
-        let messages = vec![Message::system(prompt.system), Message::user(prompt.user)];
+        let messages = vec![
+            ChatMessage::system(prompt.system),
+            ChatMessage::user(prompt.user),
+        ];
         let sampling = self.sampling.nth(exchange.epoch, self.samples, 1);
         let request = sampling.text_request("critic", messages);
         let reply = exchange.call(&*self.model, number, &request).await?;
         let verdict = match parse::verdict(&reply).value {
-            Verdict::AllOk => CriticVerdict::Ok,
-            Verdict::Revise { findings } => CriticVerdict::Revise { findings },
-            Verdict::Unparsable { reason } => CriticVerdict::Unparsable { reason },
+            ParsedVerdict::AllOk => CriticVerdict::Ok,
+            ParsedVerdict::Revise { findings } => CriticVerdict::Revise { findings },
+            ParsedVerdict::Unparsable { reason } => CriticVerdict::Unparsable { reason },
         };
         Ok((verdict, reply))
     }

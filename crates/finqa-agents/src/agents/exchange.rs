@@ -14,7 +14,7 @@ use finqa_core::text;
 use super::answer::{Round, Settled, StopReason};
 use super::calls::{CallMemory, RecordedCalls};
 use super::opinion::SecondOpinion;
-use super::vote::Tally;
+use super::vote::VoteTally;
 
 /// Why a question cannot go on.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,7 +73,7 @@ pub struct Exchange {
     /// What the embedded rules make of the question, if they were asked.
     pub opinion: Option<SecondOpinion>,
     /// How the samples of the first draft voted, if there were several.
-    pub votes: Option<Tally>,
+    pub votes: Option<VoteTally>,
     /// Which repetition of the question it is, from 0.
     pub epoch: u32,
     /// The round that is being written, in the question's trace.

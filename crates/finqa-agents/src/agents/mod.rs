@@ -24,5 +24,5 @@ pub use offline::Embedded;
 pub use opinion::{OpinionUse, SecondOpinion, same};
 pub use settings::{AgentSettings, Backend, CriticMode, PairOptions, Sampling};
 pub use stated::printed_value;
-pub use vote::{Tally, Vote};
+pub use vote::{Vote, VoteTally};
 pub use wiring::{Interruption, Pair, Route};

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::offline::{EvidenceRef, PageIndex, RuleAnalyst, RuleAnswer};
-use crate::parse::{Analysis, Evidence};
+use crate::parse::{Analysis, CitedEvidence};
 use finqa_core::question::{Document, Question};
 
 use super::analyst::Draft;
@@ -104,7 +104,7 @@ fn is_clean(question: &Question, analysis: &Analysis) -> bool {
     .all(|finding| !finding.kind.sends_back())
 }
 
-impl From<EvidenceRef> for Evidence {
+impl From<EvidenceRef> for CitedEvidence {
     fn from(found: EvidenceRef) -> Self {
         Self {
             id: found.id,
@@ -128,7 +128,7 @@ fn analyses(guess: RuleAnswer) -> Vec<Analysis> {
     let first = Analysis {
         steps,
         answer: String::new(),
-        evidence: evidence.into_iter().map(Evidence::from).collect(),
+        evidence: evidence.into_iter().map(CitedEvidence::from).collect(),
         program: Some(program),
         unit: Some(unit),
         label: Some(label).filter(|label| !label.is_empty()),
@@ -137,7 +137,11 @@ fn analyses(guess: RuleAnswer) -> Vec<Analysis> {
     let rest = alternatives.into_iter().map(|other| Analysis {
         steps: other.steps,
         answer: String::new(),
-        evidence: other.evidence.into_iter().map(Evidence::from).collect(),
+        evidence: other
+            .evidence
+            .into_iter()
+            .map(CitedEvidence::from)
+            .collect(),
         program: Some(other.program),
         unit: Some(other.unit),
         label: Some(other.label).filter(|label| !label.is_empty()),

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::offline::RuleAnswer;
-use crate::parse::Evidence;
+use crate::parse::CitedEvidence;
 use finqa_core::number::{Value, print, read};
 use finqa_core::program::Program;
 
@@ -41,7 +41,7 @@ pub struct SecondOpinion {
     /// Its program in the dataset's language.
     pub program: String,
     /// The cells and sentences it reads.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<CitedEvidence>,
     /// How likely it is right, 0 to 1, calibrated on the embedded pair's own runs.
     pub confidence: f64,
     /// Whether the answer comes to the same; absent without an answer.
@@ -59,7 +59,11 @@ impl From<RuleAnswer> for SecondOpinion {
             printed,
             value: guess.value,
             program: guess.program,
-            evidence: guess.evidence.into_iter().map(Evidence::from).collect(),
+            evidence: guess
+                .evidence
+                .into_iter()
+                .map(CitedEvidence::from)
+                .collect(),
             confidence: guess.confidence,
             agrees: None,
         }

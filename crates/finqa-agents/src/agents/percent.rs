@@ -7,12 +7,12 @@
 
 use std::cell::OnceCell;
 
-use crate::parse::{Analysis, Evidence};
+use crate::parse::{Analysis, CitedEvidence};
 use finqa_core::number::{self, Unit, UnitKind, Value};
 use finqa_core::program::{Argument, Op, Program, Step};
 use finqa_core::question::Question;
 
-use super::verify::{Places, is_constant, is_number};
+use super::verify::{LiteralPlaces, is_constant, is_number};
 
 /// A look-up above this is a figure in percent where nothing says so: a page
 /// prints `150%` rather than 1.5.
@@ -103,10 +103,10 @@ fn says_percent(stated: &str, value: f64) -> Option<bool> {
 
 /// The figures of a program and where they stand.
 struct Figures<'a> {
-    evidence: &'a [Evidence],
+    evidence: &'a [CitedEvidence],
     question: &'a Question,
     /// Collected only if some figure has to be looked up.
-    places: OnceCell<Places>,
+    places: OnceCell<LiteralPlaces>,
 }
 
 impl Figures<'_> {
@@ -177,8 +177,8 @@ impl Figures<'_> {
         }
     }
 
-    fn places(&self) -> &Places {
-        self.places.get_or_init(|| Places::of(self.question))
+    fn places(&self) -> &LiteralPlaces {
+        self.places.get_or_init(|| LiteralPlaces::of(self.question))
     }
 
     /// The value of an argument that only counts or scales: a constant, and a

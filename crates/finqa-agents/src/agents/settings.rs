@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::models::{ChatModel, ChatRequest, Format, Message};
+use crate::models::{ChatMessage, ChatModel, ChatRequest, ReplyFormat};
 use crate::prompt::{Prompts, Rendering};
 use finqa_core::options::defaults;
 use finqa_core::table::TableStyle;
@@ -150,7 +150,7 @@ impl Sampling {
     pub(super) fn request(
         &self,
         node: &str,
-        messages: Vec<Message>,
+        messages: Vec<ChatMessage>,
         schema_name: &str,
         schema: serde_json::Value,
     ) -> ChatRequest {
@@ -160,7 +160,7 @@ impl Sampling {
             temperature: self.temperature,
             max_output_tokens: self.max_tokens,
             seed: self.seed,
-            format: Format::JsonSchema {
+            format: ReplyFormat::JsonSchema {
                 name: schema_name.to_owned(),
                 schema,
                 strict: true,
@@ -170,7 +170,7 @@ impl Sampling {
     }
 
     /// A request for plain text.
-    pub(super) fn text_request(&self, node: &str, messages: Vec<Message>) -> ChatRequest {
+    pub(super) fn text_request(&self, node: &str, messages: Vec<ChatMessage>) -> ChatRequest {
         ChatRequest {
             temperature: self.temperature,
             max_output_tokens: self.max_tokens,

@@ -12,7 +12,7 @@ use super::opinion::SecondOpinion;
 
 /// How the samples voted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct VoteTally {
     /// The values drawn, in the order in which they first came.
     pub votes: Vec<Vote>,
     /// Samples that came to no draft: refused, filtered, not to be read.
@@ -30,7 +30,7 @@ pub struct Vote {
 
 /// `0.14136:2 0.2:1`, `none` for drafts without a value, `failed` for samples
 /// without a draft.
-impl std::fmt::Display for Tally {
+impl std::fmt::Display for VoteTally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let failed = (self.failed > 0).then(|| format!("failed:{}", self.failed));
         let votes = self.votes.iter().map(|vote| match &vote.value {
@@ -80,8 +80,11 @@ impl Ballot {
     ///
     /// # Errors
     /// The first failure if there is no draft.
-    pub(super) fn winner(self, opinion: Option<&SecondOpinion>) -> Result<(Draft, Tally), Failure> {
-        let tally = Tally {
+    pub(super) fn winner(
+        self,
+        opinion: Option<&SecondOpinion>,
+    ) -> Result<(Draft, VoteTally), Failure> {
+        let tally = VoteTally {
             votes: self.groups.iter().map(|(vote, ..)| vote.clone()).collect(),
             failed: self.failed,
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use thiserror::Error;
 
-use crate::graph::{Compiled, Graph, GraphError, RunError, RunOptions, StepEvent};
+use crate::graph::{CompiledGraph, Graph, GraphError, GraphRunError, RunOptions, StepEvent};
 use crate::models::{Scope, Stop};
 use finqa_core::question::Question;
 
@@ -62,7 +62,7 @@ pub enum Interruption {
 
 /// The analyst and the critic, wired and ready.
 pub struct Pair {
-    graph: Compiled<Exchange, Route, Failure>,
+    graph: CompiledGraph<Exchange, Route, Failure>,
     step_limit: usize,
     /// Below this confidence an answer is withheld; 0 never.
     min_confidence: f64,
@@ -106,7 +106,7 @@ impl Pair {
 
     /// The compiled graph, for drawing.
     #[must_use]
-    pub fn graph(&self) -> &Compiled<Exchange, Route, Failure> {
+    pub fn graph(&self) -> &CompiledGraph<Exchange, Route, Failure> {
         &self.graph
     }
 
@@ -142,8 +142,8 @@ impl Pair {
         };
         match self.graph.run(&mut exchange, options).await {
             Ok(_) => Ok(self.withhold(exchange.settle())),
-            Err(RunError::Cancelled { .. }) => Err(Interruption::Cancelled),
-            Err(RunError::Node { source, .. }) => match source.scope {
+            Err(GraphRunError::Cancelled { .. }) => Err(Interruption::Cancelled),
+            Err(GraphRunError::Node { source, .. }) => match source.scope {
                 Scope::Cancelled => Err(Interruption::Cancelled),
                 Scope::Run => Err(Interruption::Fatal(source.message)),
                 Scope::Provider => {

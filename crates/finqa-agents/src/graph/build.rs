@@ -41,13 +41,13 @@ impl<S, R, E> Vertex<S, R, E> {
 
 /// A checked graph: every node is reachable and can reach the end, and every
 /// declared route has exactly one edge.
-pub struct Compiled<S, R, E> {
+pub struct CompiledGraph<S, R, E> {
     /// The edge from the start carries no route, every other one does.
     pub(super) graph: DiGraph<Vertex<S, R, E>, Option<R>>,
     pub(super) start: NodeIndex,
 }
 
-impl<S, R, E> std::fmt::Debug for Compiled<S, R, E> {
+impl<S, R, E> std::fmt::Debug for CompiledGraph<S, R, E> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let names = self.graph.node_weights().map(Vertex::name);
         f.debug_list().entries(names).finish()
@@ -92,7 +92,7 @@ impl<S, R: Copy + Eq + Display, E> Graph<S, R, E> {
     /// The first of: no start, a reserved or double name, an unknown name, two
     /// edges for one route, a route declared and not wired or wired and not
     /// declared, an unreachable node, a trap.
-    pub fn compile(self) -> Result<Compiled<S, R, E>, GraphError> {
+    pub fn compile(self) -> Result<CompiledGraph<S, R, E>, GraphError> {
         let start_name = self.start.ok_or(GraphError::NoStart)?;
         let mut graph = DiGraph::new();
         let start = graph.add_node(Vertex::Start);
@@ -132,7 +132,7 @@ impl<S, R: Copy + Eq + Display, E> Graph<S, R, E> {
         }
         check_routes(&graph)?;
         check_paths(&graph, start, end, &start_name)?;
-        Ok(Compiled { graph, start })
+        Ok(CompiledGraph { graph, start })
     }
 }
 

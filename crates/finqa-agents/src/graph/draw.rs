@@ -4,9 +4,9 @@ use std::fmt::{Display, Write};
 
 use petgraph::visit::EdgeRef;
 
-use super::build::{Compiled, Vertex};
+use super::build::{CompiledGraph, Vertex};
 
-impl<S, R: Copy + Eq + Display, E> Compiled<S, R, E> {
+impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
     /// A Mermaid flowchart, as GitHub renders it.
     #[must_use]
     pub fn mermaid(&self) -> String {

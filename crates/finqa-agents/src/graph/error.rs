@@ -74,7 +74,7 @@ pub enum GraphError {
 
 /// How a run ended before the end.
 #[derive(Debug, Error)]
-pub enum RunError<E> {
+pub enum GraphRunError<E> {
     /// The limit was reached; the state holds the work so far.
     #[error(
         "stopped after {limit} steps, before node `{next}`: raise the step limit, or end the loop earlier"

@@ -2,7 +2,7 @@
 //! edges say where each route leads.
 //!
 //! [`Graph`] is built, [`Graph::compile`] refuses what could not run, and the
-//! [`Compiled`] graph both runs and draws itself: the runner asks the petgraph
+//! [`CompiledGraph`] graph both runs and draws itself: the runner asks the petgraph
 //! object for the next node, so the picture cannot differ from what happens.
 //!
 //! The state is the caller's own type, not a bag of messages. Nothing here
@@ -50,10 +50,10 @@ mod error;
 mod run;
 mod svg;
 
-pub use build::{Compiled, Graph};
-pub use error::{GraphError, RunError};
+pub use build::{CompiledGraph, Graph};
+pub use error::{GraphError, GraphRunError};
 pub use futures::future::BoxFuture;
-pub use run::{Hook, RunOptions, RunSummary, Step, StepEvent};
+pub use run::{GraphStep, Hook, RunOptions, RunSummary, StepEvent};
 
 /// The name of the end: an edge to it finishes the run.
 pub const END: &str = "END";

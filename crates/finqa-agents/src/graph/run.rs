@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use petgraph::graph::NodeIndex;
 use tokio_util::sync::CancellationToken;
 
-use super::build::{Compiled, Vertex, target};
-use super::error::RunError;
+use super::build::{CompiledGraph, Vertex, target};
+use super::error::GraphRunError;
 
 /// Steps after which a run is stopped, unless the caller says otherwise.
 const DEFAULT_STEP_LIMIT: usize = 50;
@@ -53,7 +53,7 @@ pub struct StepEvent<'a, R> {
 
 /// A finished step, kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step<R> {
+pub struct GraphStep<R> {
     /// The node that ran.
     pub node: String,
     /// The route it named.
@@ -66,10 +66,10 @@ pub struct Step<R> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSummary<R> {
     /// The steps in order.
-    pub steps: Vec<Step<R>>,
+    pub steps: Vec<GraphStep<R>>,
 }
 
-impl<S, R: Copy + Eq + Display, E> Compiled<S, R, E> {
+impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
     /// Runs from the start to the end.
     ///
     /// # Errors
@@ -79,32 +79,35 @@ impl<S, R: Copy + Eq + Display, E> Compiled<S, R, E> {
         &self,
         state: &mut S,
         options: RunOptions<'_, S, R>,
-    ) -> Result<RunSummary<R>, RunError<E>> {
-        let mut steps: Vec<Step<R>> = Vec::new();
+    ) -> Result<RunSummary<R>, GraphRunError<E>> {
+        let mut steps: Vec<GraphStep<R>> = Vec::new();
         let mut at = self.after(self.start);
         while let Some((here, Vertex::Work { name, node })) = at {
             if options.cancel.is_cancelled() {
-                return Err(RunError::Cancelled { next: name.clone() });
+                return Err(GraphRunError::Cancelled { next: name.clone() });
             }
             if steps.len() >= options.step_limit {
-                return Err(RunError::StepLimit {
+                return Err(GraphRunError::StepLimit {
                     limit: options.step_limit,
                     next: name.clone(),
                 });
             }
             let begun = Instant::now();
-            let route = node.run(state).await.map_err(|source| RunError::Node {
-                node: name.clone(),
-                source,
-            })?;
+            let route = node
+                .run(state)
+                .await
+                .map_err(|source| GraphRunError::Node {
+                    node: name.clone(),
+                    source,
+                })?;
             let elapsed = begun.elapsed();
             let next = target(&self.graph, here, route)
                 .and_then(|next| Some((next, self.graph.node_weight(next)?)))
-                .ok_or_else(|| RunError::Undeclared {
+                .ok_or_else(|| GraphRunError::Undeclared {
                     node: name.clone(),
                     route: route.to_string(),
                 })?;
-            steps.push(Step {
+            steps.push(GraphStep {
                 node: name.clone(),
                 route,
                 elapsed,

@@ -8,14 +8,14 @@ use std::fmt::{Display, Write};
 use petgraph::graph::NodeIndex;
 use petgraph::visit::{Bfs, EdgeRef};
 
-use super::build::{Compiled, Vertex};
+use super::build::{CompiledGraph, Vertex};
 
 /// Pixels.
 const BOX: (f64, f64) = (116.0, 40.0);
 const GAP: (f64, f64) = (96.0, 48.0);
 const MARGIN: f64 = 24.0;
 
-impl<S, R: Copy + Eq + Display, E> Compiled<S, R, E> {
+impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
     /// A picture in SVG that needs no script, no font and no network.
     #[must_use]
     pub fn svg(&self) -> String {

@@ -7,7 +7,7 @@ use async_openai::config::Config;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use secrecy::SecretString;
 
-use super::settings::{Provider, Settings, SettingsError};
+use super::settings::{ModelConnection, Provider, SettingsError};
 
 /// The key of a request for which there is none: servers that need no key
 /// ignore it, and some refuse an empty one.
@@ -15,7 +15,7 @@ const NO_KEY: &str = "none";
 
 /// The address of one model's server, ready to be used by async-openai.
 #[derive(Debug, Clone)]
-pub(super) struct Address {
+pub(super) struct ServerAddress {
     base: String,
     /// Azure's path of the deployment, empty otherwise.
     deployment: String,
@@ -24,8 +24,8 @@ pub(super) struct Address {
     key: SecretString,
 }
 
-impl Address {
-    pub fn new(settings: &Settings) -> Result<Self, SettingsError> {
+impl ServerAddress {
+    pub fn new(settings: &ModelConnection) -> Result<Self, SettingsError> {
         let key = match settings.key() {
             "" => NO_KEY,
             key => key,
@@ -86,7 +86,7 @@ impl Address {
     }
 }
 
-impl Config for Address {
+impl Config for ServerAddress {
     fn headers(&self) -> HeaderMap {
         self.headers.clone()
     }

@@ -8,10 +8,10 @@ use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use super::classify::Words;
+use super::classify::ErrorDetails;
 use super::settings::Endpoint;
 use super::types::{Feature, Support};
-use super::wire::{Dialect, FormatLevel, SystemRole, TokenLimit};
+use super::wire::{ApiDialect, FormatLevel, SystemRole, TokenLimit};
 
 const TABLE: &str = include_str!("../../../../data/models.json");
 
@@ -57,7 +57,7 @@ fn unknown() -> Support {
 }
 
 #[derive(Deserialize)]
-struct Table {
+struct CapabilityTable {
     models: Vec<Capabilities>,
 }
 
@@ -65,7 +65,7 @@ struct Table {
 fn table() -> &'static [Capabilities] {
     static PARSED: OnceLock<Vec<Capabilities>> = OnceLock::new();
     PARSED.get_or_init(|| {
-        serde_json::from_str::<Table>(TABLE)
+        serde_json::from_str::<CapabilityTable>(TABLE)
             .map(|table| table.models)
             .unwrap_or_default()
     })
@@ -105,10 +105,10 @@ impl Capabilities {
 
     /// How the model is first spoken to at `endpoint`: everything that is not
     /// known to be refused is tried.
-    pub(super) fn dialect(&self, endpoint: Endpoint) -> Dialect {
+    pub(super) fn dialect(&self, endpoint: Endpoint) -> ApiDialect {
         let foreign = matches!(endpoint, Endpoint::Compatible | Endpoint::Loopback);
         let takes = |support| support != Support::No;
-        Dialect {
+        ApiDialect {
             // Compatible servers silently ignore the newer name, and with it the limit.
             token_limit: if foreign && !self.reasoning {
                 TokenLimit::MaxTokens
@@ -133,7 +133,7 @@ impl Capabilities {
     }
 
     /// What is known of `feature`, given what was learnt by speaking `dialect`.
-    pub(super) fn support(&self, feature: Feature, dialect: &Dialect) -> Support {
+    pub(super) fn support(&self, feature: Feature, dialect: &ApiDialect) -> Support {
         let (published, still_tried) = match feature {
             Feature::JsonSchema => (self.json_schema, dialect.format >= FormatLevel::JsonSchema),
             Feature::JsonObject => (self.json_object, dialect.format >= FormatLevel::JsonObject),
@@ -160,10 +160,10 @@ pub struct Correction {
 /// Servers that refuse both names of the token limit would have it changed to and
 /// fro: the caller stops at a dialect it has spoken before.
 pub(super) fn corrected(
-    dialect: Dialect,
-    words: &Words,
+    dialect: ApiDialect,
+    words: &ErrorDetails,
     formatted: bool,
-) -> Option<(Dialect, Correction)> {
+) -> Option<(ApiDialect, Correction)> {
     let message = words.message.to_ascii_lowercase();
     let parameter = words.parameter.as_deref().unwrap_or_default();
     let names = |name: &str| {
@@ -180,7 +180,7 @@ pub(super) fn corrected(
             FormatLevel::JsonSchema => (FormatLevel::JsonObject, "ask for a JSON object instead"),
             _ => (FormatLevel::Text, "ask for text instead"),
         };
-        return change(Dialect { format, ..dialect }, "response_format", how);
+        return change(ApiDialect { format, ..dialect }, "response_format", how);
     }
     if !is_unsupported(words, &message) {
         // A value out of range is the caller's to mend, not ours to drop.
@@ -189,7 +189,7 @@ pub(super) fn corrected(
     if dialect.temperature && names("temperature") {
         let temperature = false;
         return change(
-            Dialect {
+            ApiDialect {
                 temperature,
                 ..dialect
             },
@@ -199,7 +199,7 @@ pub(super) fn corrected(
     }
     if dialect.seed && names("seed") {
         let seed = false;
-        return change(Dialect { seed, ..dialect }, "seed", "leave it out");
+        return change(ApiDialect { seed, ..dialect }, "seed", "leave it out");
     }
     if names(".role") || (parameter.is_empty() && message.contains("role")) {
         let (system_role, how) = match dialect.system_role {
@@ -208,7 +208,7 @@ pub(super) fn corrected(
             SystemRole::User => return None,
         };
         return change(
-            Dialect {
+            ApiDialect {
                 system_role,
                 ..dialect
             },
@@ -230,7 +230,7 @@ pub(super) fn corrected(
         _ => return None,
     };
     change(
-        Dialect {
+        ApiDialect {
             token_limit,
             ..dialect
         },
@@ -252,7 +252,7 @@ fn is_about_format(message: &str, parameter: &str) -> bool {
             && WORDS.iter().any(|word| message.contains(word))
 }
 
-fn is_unsupported(words: &Words, message: &str) -> bool {
+fn is_unsupported(words: &ErrorDetails, message: &str) -> bool {
     const SAID: [&str; 11] = [
         "unsupported",
         "not supported",
@@ -275,17 +275,17 @@ fn is_unsupported(words: &Words, message: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn first(model: &str, endpoint: Endpoint) -> Dialect {
+    fn first(model: &str, endpoint: Endpoint) -> ApiDialect {
         Capabilities::of(model).dialect(endpoint)
     }
 
-    fn correct(dialect: Dialect, body: &str) -> Option<(Dialect, Correction)> {
-        corrected(dialect, &Words::read(body.as_bytes()), true)
+    fn correct(dialect: ApiDialect, body: &str) -> Option<(ApiDialect, Correction)> {
+        corrected(dialect, &ErrorDetails::read(body.as_bytes()), true)
     }
 
     #[test]
     fn the_table_parses_and_the_longest_match_counts() {
-        serde_json::from_str::<Table>(TABLE).unwrap();
+        serde_json::from_str::<CapabilityTable>(TABLE).unwrap();
         assert_eq!(Capabilities::of("gpt-4").context_tokens, Some(8192));
         assert_eq!(Capabilities::of("gpt-4-0613").context_tokens, Some(8192));
         assert_eq!(Capabilities::of("gpt-4o-mini").json_schema, Support::Yes);
@@ -350,7 +350,7 @@ mod tests {
         let (text, _) = correct(object, body).unwrap();
         assert_eq!(text.format, FormatLevel::Text);
         assert!(correct(text, body).is_none());
-        let words = Words::read(body.as_bytes());
+        let words = ErrorDetails::read(body.as_bytes());
         assert!(corrected(start, &words, false).is_none());
     }
 

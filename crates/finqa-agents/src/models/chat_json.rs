@@ -3,13 +3,13 @@
 
 use serde_json::{Value, json};
 
-use super::types::{Message, ToolSpec};
+use super::types::{ChatMessage, ToolSpec};
 use super::wire::{BodyMessage, SystemRole};
 
 /// The messages as a chat-completions request lists them; a tool call's
 /// arguments stand as the text that the model wrote.
 #[must_use]
-pub fn messages_json(messages: &[Message]) -> Vec<Value> {
+pub fn messages_json(messages: &[ChatMessage]) -> Vec<Value> {
     messages
         .iter()
         .map(|message| json!(BodyMessage::new(message, SystemRole::System)))
@@ -32,13 +32,17 @@ mod tests {
 
     #[test]
     fn a_conversation_is_written_as_it_is_sent() {
-        let mut called = Message::assistant("");
+        let mut called = ChatMessage::assistant("");
         called.tool_calls.push(ToolCall {
             id: "c1".into(),
             name: "look".into(),
             arguments: "{\"at\":1}".into(),
         });
-        let written = messages_json(&[Message::system("s"), called, Message::tool("c1", "seen")]);
+        let written = messages_json(&[
+            ChatMessage::system("s"),
+            called,
+            ChatMessage::tool("c1", "seen"),
+        ]);
         assert_eq!(
             json!(written),
             json!([

@@ -14,12 +14,12 @@ use finqa_core::text;
 
 use super::error::{ErrorKind, ModelError};
 use super::hint::server_hint;
-use super::retry::{Failed, Patience};
-use super::transport::{Attempt, Broken, Exchange};
+use super::retry::{FailedAttempt, RetryLimit};
+use super::transport::{Attempt, HttpReply, TransportFailure};
 
 /// What a server said about a failure, whatever the shape.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Words {
+pub(super) struct ErrorDetails {
     /// The message, one line; empty if none.
     pub message: String,
     /// `code` or, where that is silent, `type`; lower case.
@@ -32,7 +32,7 @@ pub(super) struct Words {
     pub inner_code: String,
 }
 
-impl Words {
+impl ErrorDetails {
     /// Reads a body: JSON of any of the known shapes, an HTML page, or plain text.
     pub fn read(body: &[u8]) -> Self {
         let text = String::from_utf8_lossy(body);
@@ -121,7 +121,7 @@ impl Words {
 }
 
 /// The kind of a refusal with this status and these words.
-pub(super) fn kind_of(status: u16, words: &Words) -> ErrorKind {
+pub(super) fn kind_of(status: u16, words: &ErrorDetails) -> ErrorKind {
     let bad_request = || ErrorKind::BadRequest {
         parameter: words.parameter.clone(),
     };
@@ -148,38 +148,40 @@ pub(super) fn kind_of(status: u16, words: &Words) -> ErrorKind {
 ///
 /// `secret` is struck out of everything that is kept. `reached` tells whether
 /// this server has answered before.
-pub(super) fn failed(attempt: &Attempt, secret: &str, reached: bool) -> Failed {
+pub(super) fn failed(attempt: &Attempt, secret: &str, reached: bool) -> FailedAttempt {
     let exchange = &attempt.exchange;
     if let Some((broken, source)) = &attempt.broken {
         let kind = match broken {
-            Broken::Timeout => ErrorKind::Timeout,
-            Broken::Connect => ErrorKind::Connect,
-            Broken::Tls => ErrorKind::Tls,
-            Broken::CutOff => ErrorKind::CutOff,
-            Broken::TooLarge => ErrorKind::Malformed,
-            Broken::Request => ErrorKind::Settings,
+            TransportFailure::Timeout => ErrorKind::Timeout,
+            TransportFailure::Connect => ErrorKind::Connect,
+            TransportFailure::Tls => ErrorKind::Tls,
+            TransportFailure::CutOff => ErrorKind::CutOff,
+            TransportFailure::TooLarge => ErrorKind::Malformed,
+            TransportFailure::Request => ErrorKind::Settings,
         };
         let message = match (broken, source) {
-            (Broken::TooLarge, _) => "the body is larger than allowed".to_owned(),
+            (TransportFailure::TooLarge, _) => "the body is larger than allowed".to_owned(),
             (_, Some(source)) => one_line(&innermost(source.as_ref()).to_string()),
             (_, None) => String::new(),
         };
         let mut error = with_exchange(ModelError::new(kind, message), exchange, secret);
         error.source.clone_from(source);
-        let patience = match broken {
-            Broken::Connect if reached => Patience::Full,
-            Broken::Connect => Patience::FirstContact,
-            Broken::Timeout | Broken::CutOff => Patience::Full,
+        let retry_limit = match broken {
+            TransportFailure::Connect if reached => RetryLimit::Full,
+            TransportFailure::Connect => RetryLimit::FirstContact,
+            TransportFailure::Timeout | TransportFailure::CutOff => RetryLimit::Full,
             // Certificates do not mend themselves; a body too large comes again.
-            Broken::Tls | Broken::TooLarge | Broken::Request => Patience::None,
+            TransportFailure::Tls | TransportFailure::TooLarge | TransportFailure::Request => {
+                RetryLimit::None
+            }
         };
-        return Failed {
+        return FailedAttempt {
             error: Box::new(error),
-            patience,
+            retry_limit,
             hint: None,
         };
     }
-    let words = Words::read(&exchange.body);
+    let words = ErrorDetails::read(&exchange.body);
     let kind = kind_of(exchange.status, &words);
     let message = match (kind == ErrorKind::Settings, location(exchange)) {
         (true, Some(to)) => {
@@ -191,7 +193,12 @@ pub(super) fn failed(attempt: &Attempt, secret: &str, reached: bool) -> Failed {
 }
 
 /// A refusal of this kind, kept with what came.
-pub(super) fn refused(kind: ErrorKind, message: &str, exchange: &Exchange, secret: &str) -> Failed {
+pub(super) fn refused(
+    kind: ErrorKind,
+    message: &str,
+    exchange: &HttpReply,
+    secret: &str,
+) -> FailedAttempt {
     let hint = server_hint(&exchange.headers, message, SystemTime::now());
     // OpenAI's own clients obey this header too.
     let told_not_to = exchange
@@ -201,14 +208,14 @@ pub(super) fn refused(kind: ErrorKind, message: &str, exchange: &Exchange, secre
     let transient = kind.is_transient() && !told_not_to;
     let error = with_exchange(ModelError::new(kind, message), exchange, secret);
     if transient {
-        Failed::transient(error, hint)
+        FailedAttempt::transient(error, hint)
     } else {
-        Failed::permanent(error)
+        FailedAttempt::permanent(error)
     }
 }
 
 /// The provider's id of an exchange.
-pub(super) fn request_id(exchange: &Exchange, secret: &str) -> Option<String> {
+pub(super) fn request_id(exchange: &HttpReply, secret: &str) -> Option<String> {
     ["x-request-id", "apim-request-id", "x-ms-request-id"]
         .iter()
         .find_map(|name| exchange.headers.get(*name))
@@ -216,7 +223,7 @@ pub(super) fn request_id(exchange: &Exchange, secret: &str) -> Option<String> {
         .map(|id| strike(id, &[secret]).into_owned())
 }
 
-fn location(exchange: &Exchange) -> Option<String> {
+fn location(exchange: &HttpReply) -> Option<String> {
     exchange
         .headers
         .get("location")
@@ -224,7 +231,7 @@ fn location(exchange: &Exchange) -> Option<String> {
         .map(one_line)
 }
 
-fn with_exchange(mut error: ModelError, exchange: &Exchange, secret: &str) -> ModelError {
+fn with_exchange(mut error: ModelError, exchange: &HttpReply, secret: &str) -> ModelError {
     error.status = (exchange.status != 0).then_some(exchange.status);
     error.request_id = request_id(exchange, secret);
     if !exchange.body.is_empty() {
@@ -263,7 +270,7 @@ mod tests {
     use super::*;
 
     fn kind(status: u16, body: &str) -> ErrorKind {
-        kind_of(status, &Words::read(body.as_bytes()))
+        kind_of(status, &ErrorDetails::read(body.as_bytes()))
     }
 
     #[test]
@@ -277,15 +284,22 @@ mod tests {
             r#"[{"error":{"message":"slow down"}}]"#,
             "slow\n  down\n",
         ] {
-            assert_eq!(Words::read(body.as_bytes()).message, "slow down", "{body}");
+            assert_eq!(
+                ErrorDetails::read(body.as_bytes()).message,
+                "slow down",
+                "{body}"
+            );
         }
         let page = "<!doctype html><html><head><TITLE>502 Bad Gateway</TITLE></head>";
         assert_eq!(
-            Words::read(page.as_bytes()).message,
+            ErrorDetails::read(page.as_bytes()).message,
             "an HTML page: 502 Bad Gateway"
         );
-        assert_eq!(Words::read(b"").message, "");
-        assert_eq!(Words::read(&[0xff, 0xfe]).message, "\u{fffd}\u{fffd}");
+        assert_eq!(ErrorDetails::read(b"").message, "");
+        assert_eq!(
+            ErrorDetails::read(&[0xff, 0xfe]).message,
+            "\u{fffd}\u{fffd}"
+        );
     }
 
     #[test]
@@ -329,10 +343,10 @@ mod tests {
 
     #[test]
     fn a_quoted_key_is_struck_out() {
-        let exchange = Exchange {
+        let exchange = HttpReply {
             status: 401,
             body: "{\"error\":\"wrong key sk-very-secret\"}".into(),
-            ..Exchange::default()
+            ..HttpReply::default()
         };
         let attempt = Attempt {
             exchange,

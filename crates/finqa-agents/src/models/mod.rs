@@ -31,10 +31,11 @@ pub use openai::{CallEvent, Observer, OpenAiModel};
 pub use price::{Cost, Price, PriceError, PriceList, PriceOf};
 pub use retry::{RetryNotice, RetryOptions};
 pub use settings::{
-    Endpoint, ModelSettings, OFFLINE, OPENAI_BASE_URL, Provider, Settings, SettingsError, Timeouts,
+    Endpoint, ModelConnection, ModelSettings, OFFLINE, OPENAI_BASE_URL, Provider, SettingsError,
+    Timeouts,
 };
 pub use types::{
-    ChatModel, ChatReply, ChatRequest, Feature, FinishReason, Format, Message, Role, Stop, Support,
-    ToolCall, ToolChoice, ToolSpec, Usage,
+    ChatMessage, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ReplyFormat, Role, Stop,
+    Support, ToolCall, ToolChoice, ToolSpec, Usage,
 };
 pub use usage::{NodeUsage, UsageByNode};

@@ -21,17 +21,17 @@ use tracing::{Instrument, Span};
 use crate::telemetry::{attributes as names, set};
 use finqa_core::secrets::{shown_address, strike_json};
 
-use super::address::Address;
+use super::address::ServerAddress;
 use super::capabilities::{Capabilities, Correction, corrected};
-use super::classify::{self, Words};
+use super::classify::{self, ErrorDetails};
 use super::error::{ErrorKind, ModelError};
 use super::http;
-use super::retry::{Failed, RetryNotice, retry};
-use super::settings::{Endpoint, Settings, SettingsError};
+use super::retry::{FailedAttempt, RetryNotice, retry};
+use super::settings::{Endpoint, ModelConnection, SettingsError};
 use super::trace;
-use super::transport::{Attempt, Exchange, Transport};
-use super::types::{ChatModel, ChatReply, ChatRequest, Feature, Format, Stop, Support};
-use super::wire::{Answer, Body, Dialect, read_answer};
+use super::transport::{Attempt, HttpReply, Transport};
+use super::types::{ChatModel, ChatReply, ChatRequest, Feature, ReplyFormat, Stop, Support};
+use super::wire::{ApiDialect, ReplyBody, RequestBody, read_answer};
 
 /// Something that happened within a call and that a patient user wants to see.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,12 +47,12 @@ pub type Observer = Arc<dyn Fn(&str, &CallEvent) + Send + Sync>;
 
 /// A model on a server that speaks OpenAI's chat completions.
 pub struct OpenAiModel {
-    client: Client<Address>,
+    client: Client<ServerAddress>,
     transport: Transport,
-    settings: Settings,
+    settings: ModelConnection,
     capabilities: Capabilities,
     /// What is spoken now; a refusal changes it for the rest of the process.
-    dialect: Mutex<Dialect>,
+    dialect: Mutex<ApiDialect>,
     /// Whether the server has answered anything yet.
     reached: AtomicBool,
     /// Whether a call was answered yet.
@@ -66,12 +66,12 @@ impl OpenAiModel {
     ///
     /// # Errors
     /// [`SettingsError`] when the key fits no header or no HTTP client can be built.
-    pub fn new(settings: Settings) -> Result<Self, SettingsError> {
+    pub fn new(settings: ModelConnection) -> Result<Self, SettingsError> {
         let endpoint = settings.endpoint();
         let http = http::client(settings.timeouts.connect, endpoint == Endpoint::Loopback)?;
         let capabilities = Capabilities::of(&settings.model);
         Ok(Self {
-            client: Client::build(http.clone(), Address::new(&settings)?),
+            client: Client::build(http.clone(), ServerAddress::new(&settings)?),
             transport: Transport::new(http, settings.timeouts.attempt, settings.max_body),
             dialect: Mutex::new(capabilities.dialect(endpoint)),
             capabilities,
@@ -92,7 +92,7 @@ impl OpenAiModel {
 
     /// The settings it was made with.
     #[must_use]
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &ModelConnection {
         &self.settings
     }
 
@@ -102,7 +102,7 @@ impl OpenAiModel {
         &self.capabilities
     }
 
-    fn dialect(&self) -> Dialect {
+    fn dialect(&self) -> ApiDialect {
         *self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -154,13 +154,13 @@ impl OpenAiModel {
     /// One request in one dialect, with retries.
     async fn send(
         &self,
-        client: &Client<Address>,
+        client: &Client<ServerAddress>,
         transport: &Transport,
         request: &ChatRequest,
-        dialect: Dialect,
+        dialect: ApiDialect,
         stop: &Stop,
-    ) -> Result<(Answer, Exchange), ModelError> {
-        let body = Body::new(&self.settings.model, request, dialect);
+    ) -> Result<(ReplyBody, HttpReply), ModelError> {
+        let body = RequestBody::new(&self.settings.model, request, dialect);
         let tries = AtomicU32::new(0);
         let outcome = retry(
             self.settings.retry,
@@ -183,7 +183,7 @@ impl OpenAiModel {
                 let Some(attempt) = transport.take() else {
                     // It never came to the transport: the request cannot be written as JSON.
                     let message = sent.err().map(|error| error.to_string());
-                    return Err(Failed::permanent(ModelError::new(
+                    return Err(FailedAttempt::permanent(ModelError::new(
                         ErrorKind::BadRequest { parameter: None },
                         message.unwrap_or_default(),
                     )));
@@ -210,7 +210,7 @@ impl OpenAiModel {
     }
 
     /// The answer in an attempt, or what its failure means.
-    fn judge(&self, attempt: Attempt) -> Result<(Answer, Exchange), Failed> {
+    fn judge(&self, attempt: Attempt) -> Result<(ReplyBody, HttpReply), FailedAttempt> {
         let secret = self.settings.key();
         let reached = if attempt.exchange.status == 0 {
             self.reached.load(Ordering::Relaxed)
@@ -245,7 +245,7 @@ impl OpenAiModel {
             Ok(answer) => Ok((answer, exchange)),
             // Some gateways send the failure of the server behind them as a success.
             Err(_) if body.get("error").is_some_and(|error| !error.is_null()) => {
-                let words = Words::read(&exchange.body);
+                let words = ErrorDetails::read(&exchange.body);
                 let status = words
                     .code
                     .parse()
@@ -268,16 +268,16 @@ impl OpenAiModel {
     fn correct(
         &self,
         request: &ChatRequest,
-        spoken: Dialect,
+        spoken: ApiDialect,
         error: &ModelError,
-    ) -> Option<Dialect> {
+    ) -> Option<ApiDialect> {
         if !matches!(error.kind, ErrorKind::BadRequest { .. })
             || !matches!(error.status, Some(400 | 422))
         {
             return None;
         }
-        let words = Words::read(error.body.as_deref().unwrap_or_default().as_bytes());
-        let formatted = request.format != Format::Text;
+        let words = ErrorDetails::read(error.body.as_deref().unwrap_or_default().as_bytes());
+        let formatted = request.format != ReplyFormat::Text;
         let (better, correction) = corrected(spoken, &words, formatted)?;
         {
             // Another call may have learnt something else in the meantime: take over

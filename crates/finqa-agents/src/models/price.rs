@@ -88,7 +88,7 @@ pub struct PriceList {
 }
 
 #[derive(Deserialize)]
-struct File {
+struct PriceFile {
     version: u32,
     #[serde(default)]
     models: BTreeMap<String, Price>,
@@ -109,7 +109,7 @@ impl PriceList {
     /// [`PriceError`] when it is malformed or of a later version.
     pub fn from_json(text: &str) -> Result<Self, PriceError> {
         let mut json = serde_json::Deserializer::from_str(text);
-        let file: File =
+        let file: PriceFile =
             serde_path_to_error::deserialize(&mut json).map_err(|error| PriceError::Json {
                 path: error.path().to_string(),
                 source: error.into_inner(),

@@ -12,14 +12,14 @@ use finqa_core::secrets::shown_address;
 
 use super::retry::RetryOptions;
 use super::settings::{
-    AZURE_API_VERSION, Endpoint, ModelSettings, OPENAI_BASE_URL, Provider, Settings, SettingsError,
-    Timeouts, endpoint_of,
+    AZURE_API_VERSION, Endpoint, ModelConnection, ModelSettings, OPENAI_BASE_URL, Provider,
+    SettingsError, Timeouts, endpoint_of,
 };
 
 /// Looks a variable up.
 type Variables<'v> = &'v dyn Fn(&str) -> Option<String>;
 
-impl Settings {
+impl ModelConnection {
     /// Chooses provider, address and key.
     ///
     /// `--provider` decides. Without it: Azure if its variables are set and
@@ -52,7 +52,7 @@ impl Settings {
         let url = checked_url(variable, &base)?;
         let base_url = url_text(&url, "/chat/completions");
         Self::build(
-            Parts {
+            EndpointParts {
                 provider: Provider::OpenAi,
                 url: &url,
                 base_url,
@@ -84,7 +84,7 @@ impl Settings {
         let api_version = var("OPENAI_API_VERSION").unwrap_or_else(|| AZURE_API_VERSION.to_owned());
         check_header("OPENAI_API_VERSION", &api_version)?;
         Self::build(
-            Parts {
+            EndpointParts {
                 provider: Provider::Azure,
                 url: &url,
                 base_url,
@@ -97,7 +97,7 @@ impl Settings {
     }
 
     fn build(
-        parts: Parts<'_>,
+        parts: EndpointParts<'_>,
         var: Variables<'_>,
         flags: &ModelSettings,
     ) -> Result<Self, SettingsError> {
@@ -158,7 +158,7 @@ impl Settings {
     }
 }
 
-struct Parts<'a> {
+struct EndpointParts<'a> {
     provider: Provider,
     url: &'a Url,
     base_url: String,
@@ -277,13 +277,16 @@ fn checked_model(provider: Provider, name: &str) -> Result<String, SettingsError
 mod tests {
     use super::*;
 
-    fn resolve(vars: &[(&str, &str)], flags: ModelSettings) -> Result<Settings, SettingsError> {
+    fn resolve(
+        vars: &[(&str, &str)],
+        flags: ModelSettings,
+    ) -> Result<ModelConnection, SettingsError> {
         let find = |name: &str| {
             vars.iter()
                 .find(|(key, _)| *key == name)
                 .map(|(_, value)| (*value).to_owned())
         };
-        Settings::resolve(&find, &flags)
+        ModelConnection::resolve(&find, &flags)
     }
 
     const AZURE: [(&str, &str); 3] = [

@@ -77,18 +77,18 @@ impl RetryNotice {
 
 /// A failed attempt, judged.
 #[derive(Debug)]
-pub(super) struct Failed {
+pub(super) struct FailedAttempt {
     /// What is reported if it was the last one.
     pub error: Box<ModelError>,
     /// Whether another attempt may succeed, and how many are worth making.
-    pub patience: Patience,
+    pub retry_limit: RetryLimit,
     /// How long the server asked to wait.
     pub hint: Option<Duration>,
 }
 
 /// How many attempts a failure is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Patience {
+pub(super) enum RetryLimit {
     /// No other one.
     None,
     /// [`RetryOptions::first_contact_attempts`].
@@ -97,12 +97,12 @@ pub(super) enum Patience {
     Full,
 }
 
-impl Failed {
+impl FailedAttempt {
     /// A failure that no other attempt would mend.
     pub fn permanent(error: ModelError) -> Self {
         Self {
             error: Box::new(error),
-            patience: Patience::None,
+            retry_limit: RetryLimit::None,
             hint: None,
         }
     }
@@ -111,7 +111,7 @@ impl Failed {
     pub fn transient(error: ModelError, hint: Option<Duration>) -> Self {
         Self {
             error: Box::new(error),
-            patience: Patience::Full,
+            retry_limit: RetryLimit::Full,
             hint,
         }
     }
@@ -119,9 +119,9 @@ impl Failed {
 
 /// What the last failure asks of the budget; written by the loop, read by `backoff`.
 #[derive(Debug, Clone, Copy)]
-struct Ask {
+struct RetryAdvice {
     hint: Option<Duration>,
-    patience: Patience,
+    retry_limit: RetryLimit,
 }
 
 /// Attempts, time and waits of one request.
@@ -131,18 +131,18 @@ struct RetryBudget {
     started: Instant,
     made: u32,
     delay: Duration,
-    ask: Arc<Mutex<Ask>>,
+    advice: Arc<Mutex<RetryAdvice>>,
     rng: ChaCha8Rng,
 }
 
 impl RetryBudget {
-    fn new(options: RetryOptions, seed: u64, ask: Arc<Mutex<Ask>>) -> Self {
+    fn new(options: RetryOptions, seed: u64, advice: Arc<Mutex<RetryAdvice>>) -> Self {
         Self {
             options,
             started: Instant::now(),
             made: 0,
             delay: options.first_delay,
-            ask,
+            advice,
             rng: ChaCha8Rng::seed_from_u64(seed),
         }
     }
@@ -162,22 +162,22 @@ impl Backoff for RetryBudget {
     }
 
     fn next_backoff(&mut self) -> Option<Duration> {
-        let ask = *self.ask.lock().unwrap_or_else(PoisonError::into_inner);
+        let advice = *self.advice.lock().unwrap_or_else(PoisonError::into_inner);
         self.made = self.made.saturating_add(1);
-        let limit = match ask.patience {
-            Patience::None => 1,
-            Patience::FirstContact => self
+        let limit = match advice.retry_limit {
+            RetryLimit::None => 1,
+            RetryLimit::FirstContact => self
                 .options
                 .first_contact_attempts
                 .min(self.options.max_attempts),
-            Patience::Full => self.options.max_attempts,
+            RetryLimit::Full => self.options.max_attempts,
         };
         if self.made >= limit {
             return None;
         }
         let own = self.jittered(self.delay.min(self.options.max_delay));
         self.delay = self.delay.saturating_mul(2).min(self.options.max_delay);
-        let wait = match ask.hint {
+        let wait = match advice.hint {
             // Everybody who was turned away got the same hint: spread them behind it.
             Some(hint) => hint.min(self.options.max_hint).max(own) + self.jittered(own) / 4,
             None => own,
@@ -199,13 +199,13 @@ pub(super) async fn retry<T, F, Fut>(
 ) -> Result<T, ModelError>
 where
     F: FnMut() -> Fut,
-    Fut: Future<Output = Result<T, Failed>>,
+    Fut: Future<Output = Result<T, FailedAttempt>>,
 {
-    let ask = Arc::new(Mutex::new(Ask {
+    let advice = Arc::new(Mutex::new(RetryAdvice {
         hint: None,
-        patience: Patience::Full,
+        retry_limit: RetryLimit::Full,
     }));
-    let budget = RetryBudget::new(options, seed, Arc::clone(&ask));
+    let budget = RetryBudget::new(options, seed, Arc::clone(&advice));
     let mut tries: u32 = 0;
     // Before the first attempt nothing is waited for.
     let (running, mut phase) = watch::channel(true);
@@ -214,19 +214,19 @@ where
         || {
             // `backoff` calls this before it waits, so nothing may happen outside the future.
             let attempt = operation();
-            let ask = Arc::clone(&ask);
+            let advice = Arc::clone(&advice);
             let running = &running;
             async move {
                 running.send_replace(true);
                 let outcome = attempt.await;
                 running.send_replace(false);
                 outcome.map_err(|failed| {
-                    *ask.lock().unwrap_or_else(PoisonError::into_inner) = Ask {
+                    *advice.lock().unwrap_or_else(PoisonError::into_inner) = RetryAdvice {
                         hint: failed.hint,
-                        patience: failed.patience,
+                        retry_limit: failed.retry_limit,
                     };
-                    match failed.patience {
-                        Patience::None => backoff::Error::permanent(*failed.error),
+                    match failed.retry_limit {
+                        RetryLimit::None => backoff::Error::permanent(*failed.error),
                         _ => backoff::Error::transient(*failed.error),
                     }
                 })
@@ -259,10 +259,10 @@ mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU32, Ordering};
 
-    fn failure(patience: Patience, hint: Option<u64>) -> Failed {
-        Failed {
+    fn failure(retry_limit: RetryLimit, hint: Option<u64>) -> FailedAttempt {
+        FailedAttempt {
             error: Box::new(ModelError::new(ErrorKind::RateLimited, "slow down")),
-            patience,
+            retry_limit,
             hint: hint.map(Duration::from_millis),
         }
     }
@@ -279,7 +279,7 @@ mod tests {
 
     async fn run(
         options: RetryOptions,
-        make: impl Fn(u32) -> Result<u32, Failed>,
+        make: impl Fn(u32) -> Result<u32, FailedAttempt>,
     ) -> (Result<u32, ModelError>, Vec<RetryNotice>, u32) {
         let notices = Mutex::new(Vec::new());
         let calls = AtomicU32::new(0);
@@ -301,7 +301,7 @@ mod tests {
 
     #[tokio::test]
     async fn attempts_are_bounded_and_waits_double() {
-        let (outcome, notices, calls) = run(QUICK, |_| Err(failure(Patience::Full, None))).await;
+        let (outcome, notices, calls) = run(QUICK, |_| Err(failure(RetryLimit::Full, None))).await;
         assert_eq!(outcome.unwrap_err().kind, ErrorKind::RateLimited);
         assert_eq!(calls, 6);
         assert_eq!(notices.len(), 5);
@@ -315,14 +315,15 @@ mod tests {
 
     #[tokio::test]
     async fn a_permanent_failure_is_not_repeated() {
-        let (outcome, notices, calls) = run(QUICK, |_| Err(failure(Patience::None, Some(1)))).await;
+        let (outcome, notices, calls) =
+            run(QUICK, |_| Err(failure(RetryLimit::None, Some(1)))).await;
         assert!(outcome.is_err());
         assert_eq!((calls, notices.len()), (1, 0));
     }
 
     #[tokio::test]
     async fn a_server_never_reached_is_given_up_early() {
-        let (_, _, calls) = run(QUICK, |_| Err(failure(Patience::FirstContact, None))).await;
+        let (_, _, calls) = run(QUICK, |_| Err(failure(RetryLimit::FirstContact, None))).await;
         assert_eq!(calls, 3);
     }
 
@@ -334,7 +335,7 @@ mod tests {
         };
         let (_, notices, _) = run(options, |attempt| {
             Err(failure(
-                Patience::Full,
+                RetryLimit::Full,
                 [Some(3), Some(9999), Some(0), None][usize::try_from(attempt - 1).unwrap().min(3)],
             ))
         })
@@ -355,7 +356,8 @@ mod tests {
             total: Duration::from_millis(100),
             ..QUICK
         };
-        let (outcome, notices, _) = run(options, |_| Err(failure(Patience::Full, Some(40)))).await;
+        let (outcome, notices, _) =
+            run(options, |_| Err(failure(RetryLimit::Full, Some(40)))).await;
         assert!(outcome.is_err());
         let waited: Duration = notices.iter().map(|notice| notice.delay).sum();
         assert!(waited <= options.total, "{waited:?}");
@@ -376,7 +378,7 @@ mod tests {
         let notify = |_| waits.notify_one();
         let (outcome, ()) = tokio::join!(
             retry(PATIENT, 1, &stop, &notify, || async {
-                Err::<(), _>(failure(Patience::Full, None))
+                Err::<(), _>(failure(RetryLimit::Full, None))
             }),
             async {
                 waits.notified().await;
@@ -401,11 +403,11 @@ mod tests {
         let answered = retry(PATIENT, 1, &stop, &|_| (), || async {
             drained.cancel();
             tokio::task::yield_now().await;
-            Ok::<_, Failed>(42)
+            Ok::<_, FailedAttempt>(42)
         });
         assert_eq!(answered.await.unwrap(), 42);
         let failed = retry(PATIENT, 1, &stop, &|_| (), || async {
-            Err::<(), _>(failure(Patience::Full, None))
+            Err::<(), _>(failure(RetryLimit::Full, None))
         });
         assert_eq!(failed.await.unwrap_err().kind, ErrorKind::Cancelled);
     }

@@ -143,7 +143,7 @@ impl Default for Timeouts {
 
 /// A server, a model on it, and how to reach them.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct ModelConnection {
     /// How the server is spoken to.
     pub provider: Provider,
     /// Its address without a trailing slash: `https://api.openai.com/v1`,
@@ -212,7 +212,7 @@ impl ModelSettings {
     }
 }
 
-impl Settings {
+impl ModelConnection {
     /// Most bytes of a body by default; a long answer is a few hundred kilobytes.
     pub const MAX_BODY: usize = 16 * 1024 * 1024;
 

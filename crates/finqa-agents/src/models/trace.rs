@@ -11,8 +11,8 @@ use crate::telemetry::{
 
 use super::error::{ErrorKind, ModelError};
 use super::price::{Cost, PriceList};
-use super::settings::{Provider, Settings};
-use super::types::{ChatReply, ChatRequest, Format, Message, Role};
+use super::settings::{ModelConnection, Provider};
+use super::types::{ChatMessage, ChatReply, ChatRequest, ReplyFormat, Role};
 
 /// A call of `model`, within whatever asks.
 #[must_use]
@@ -29,8 +29,8 @@ pub fn chat(model: &str, request: &ChatRequest) -> Span {
     set(&span, names::REQUEST_MODEL, model.to_owned());
     set(&span, names::NODE, request.node.clone());
     let output = match request.format {
-        Format::Text => "text",
-        Format::JsonObject | Format::JsonSchema { .. } => "json",
+        ReplyFormat::Text => "text",
+        ReplyFormat::JsonObject | ReplyFormat::JsonSchema { .. } => "json",
     };
     set(&span, names::OUTPUT_TYPE, output);
     if let Some(temperature) = request.temperature {
@@ -50,7 +50,7 @@ pub fn chat(model: &str, request: &ChatRequest) -> Span {
 }
 
 /// Where the call goes.
-pub(super) fn server(span: &Span, settings: &Settings) {
+pub(super) fn server(span: &Span, settings: &ModelConnection) {
     if span.is_disabled() {
         return;
     }
@@ -94,9 +94,9 @@ pub fn replied(span: &Span, reply: &ChatReply) {
     }
     set_content(span, names::OUTPUT_MESSAGES, || {
         let text = reply.refusal.as_deref().unwrap_or(&reply.content);
-        let mut said = in_parts(&Message {
+        let mut said = in_parts(&ChatMessage {
             tool_calls: reply.tool_calls.clone(),
-            ..Message::assistant(text)
+            ..ChatMessage::assistant(text)
         });
         if let Some(fields) = said.as_object_mut() {
             fields.insert("finish_reason".to_owned(), reply.finish.as_str().into());
@@ -106,7 +106,11 @@ pub fn replied(span: &Span, reply: &ChatReply) {
 }
 
 /// The call of a server has ended, one way or the other.
-pub(super) fn ended(span: &Span, settings: &Settings, outcome: &Result<ChatReply, ModelError>) {
+pub(super) fn ended(
+    span: &Span,
+    settings: &ModelConnection,
+    outcome: &Result<ChatReply, ModelError>,
+) {
     if span.is_disabled() {
         return;
     }
@@ -141,7 +145,7 @@ pub(super) fn ended(span: &Span, settings: &Settings, outcome: &Result<ChatReply
 }
 
 /// A message in the form of the conventions, with its calls and results.
-fn in_parts(said: &Message) -> Value {
+fn in_parts(said: &ChatMessage) -> Value {
     let role = match said.role {
         Role::System => "system",
         Role::User => "user",

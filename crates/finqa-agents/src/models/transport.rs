@@ -19,7 +19,7 @@ use reqwest::header::HeaderMap;
 
 /// A whole answer, whatever its status.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Exchange {
+pub(super) struct HttpReply {
     /// HTTP status; 0 when none came.
     pub status: u16,
     /// Response headers.
@@ -30,7 +30,7 @@ pub(super) struct Exchange {
 
 /// Why no whole answer came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Broken {
+pub(super) enum TransportFailure {
     /// Not in time.
     Timeout,
     /// No connection; nothing was sent.
@@ -49,9 +49,9 @@ pub(super) enum Broken {
 #[derive(Debug)]
 pub(super) struct Attempt {
     /// What came.
-    pub exchange: Exchange,
+    pub exchange: HttpReply,
     /// Why it is not whole, if it is not.
-    pub broken: Option<(Broken, Option<Arc<dyn Error + Send + Sync>>)>,
+    pub broken: Option<(TransportFailure, Option<Arc<dyn Error + Send + Sync>>)>,
 }
 
 /// Sends the requests of one call and keeps what came back.
@@ -112,13 +112,13 @@ impl Transport {
     }
 
     async fn attempt(&self, factory: HttpRequestFactory) -> Attempt {
-        let mut exchange = Exchange::default();
+        let mut exchange = HttpReply::default();
         let request = match factory.build().await {
             Ok(request) => request,
             Err(source) => {
                 return Attempt {
                     exchange,
-                    broken: Some((Broken::Request, Some(Arc::new(source)))),
+                    broken: Some((TransportFailure::Request, Some(Arc::new(source)))),
                 };
             }
         };
@@ -129,17 +129,17 @@ impl Transport {
             tokio::time::timeout(self.timeout, self.exchange(request, &mut exchange)).await;
         let broken = match outcome {
             Ok(Ok(true)) => None,
-            Ok(Ok(false)) => Some((Broken::TooLarge, None)),
+            Ok(Ok(false)) => Some((TransportFailure::TooLarge, None)),
             Ok(Err(source)) => {
                 let broken = judge(&source, exchange.status != 0);
-                if matches!(broken, Broken::Connect | Broken::Tls) {
+                if matches!(broken, TransportFailure::Connect | TransportFailure::Tls) {
                     self.sent.fetch_sub(1, Ordering::Relaxed);
                     self.lost.fetch_sub(1, Ordering::Relaxed);
                 }
                 // The URL is told by the caller, without its query.
                 Some((broken, Some(Arc::new(source.without_url()) as _)))
             }
-            Err(_) => Some((Broken::Timeout, None)),
+            Err(_) => Some((TransportFailure::Timeout, None)),
         };
         Attempt { exchange, broken }
     }
@@ -148,7 +148,7 @@ impl Transport {
     async fn exchange(
         &self,
         request: reqwest::Request,
-        into: &mut Exchange,
+        into: &mut HttpReply,
     ) -> Result<bool, reqwest::Error> {
         let mut response = self.client.execute(request).await?;
         into.status = response.status().as_u16();
@@ -187,19 +187,19 @@ impl tower::Service<HttpRequestFactory> for Transport {
     }
 }
 
-fn judge(error: &reqwest::Error, has_status: bool) -> Broken {
+fn judge(error: &reqwest::Error, has_status: bool) -> TransportFailure {
     if error.is_connect() {
         if is_tls(error) {
-            Broken::Tls
+            TransportFailure::Tls
         } else {
-            Broken::Connect
+            TransportFailure::Connect
         }
     } else if error.is_timeout() {
-        Broken::Timeout
+        TransportFailure::Timeout
     } else if !has_status && error.is_builder() {
-        Broken::Request
+        TransportFailure::Request
     } else {
-        Broken::CutOff
+        TransportFailure::CutOff
     }
 }
 

@@ -104,7 +104,7 @@ pub struct ChatRequest {
     /// Who asks, e.g. `analyst`: for usage by node. Not sent.
     pub node: String,
     /// The conversation, oldest first.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ChatMessage>,
     /// Sampling temperature; left out where the model takes none.
     pub temperature: Option<f64>,
     /// Upper bound of the answer in tokens, reasoning included.
@@ -112,7 +112,7 @@ pub struct ChatRequest {
     /// Sampling seed; left out where the model takes none.
     pub seed: Option<u64>,
     /// The shape asked of the answer.
-    pub format: Format,
+    pub format: ReplyFormat,
     /// Functions the model may call.
     pub tools: Vec<ToolSpec>,
     /// Whether it may, must or must not call them; sent only with tools.
@@ -122,7 +122,7 @@ pub struct ChatRequest {
 impl ChatRequest {
     /// A plain text request of `node` with these messages.
     #[must_use]
-    pub fn new(node: impl Into<String>, messages: Vec<Message>) -> Self {
+    pub fn new(node: impl Into<String>, messages: Vec<ChatMessage>) -> Self {
         Self {
             node: node.into(),
             messages,
@@ -131,7 +131,7 @@ impl ChatRequest {
     }
 }
 
-/// Who speaks in a [`Message`].
+/// Who speaks in a [`ChatMessage`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -147,7 +147,7 @@ pub enum Role {
 
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Message {
+pub struct ChatMessage {
     /// Who speaks.
     pub role: Role,
     /// The text; empty for an assistant message that only calls tools.
@@ -160,7 +160,7 @@ pub struct Message {
     pub tool_call_id: Option<String>,
 }
 
-impl Message {
+impl ChatMessage {
     /// A message without tool calls.
     #[must_use]
     pub fn new(role: Role, content: impl Into<String>) -> Self {
@@ -204,7 +204,7 @@ impl Message {
 /// weaker one: schema, object, text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
-pub enum Format {
+pub enum ReplyFormat {
     /// Free text.
     #[default]
     Text,
@@ -428,8 +428,8 @@ mod tests {
 
     #[test]
     fn a_request_survives_a_round_trip() {
-        let mut request = ChatRequest::new("analyst", vec![Message::user("How much?")]);
-        request.format = Format::JsonSchema {
+        let mut request = ChatRequest::new("analyst", vec![ChatMessage::user("How much?")]);
+        request.format = ReplyFormat::JsonSchema {
             name: "answer".into(),
             schema: serde_json::json!({"type": "object"}),
             strict: true,

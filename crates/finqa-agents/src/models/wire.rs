@@ -8,7 +8,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::types::{
-    ChatRequest, FinishReason, Format, Message, Role, ToolCall, ToolChoice, ToolSpec, Usage,
+    ChatMessage, ChatRequest, FinishReason, ReplyFormat, Role, ToolCall, ToolChoice, ToolSpec,
+    Usage,
 };
 
 /// The strongest answer format that a server takes.
@@ -45,7 +46,7 @@ pub(super) enum SystemRole {
 
 /// What of a request is sent to this model, and under which names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Dialect {
+pub(super) struct ApiDialect {
     pub token_limit: TokenLimit,
     pub system_role: SystemRole,
     pub temperature: bool,
@@ -53,7 +54,7 @@ pub(super) struct Dialect {
     pub format: FormatLevel,
 }
 
-impl Dialect {
+impl ApiDialect {
     /// The sampling settings of `request` that are not sent in this dialect.
     pub fn left_out(self, request: &ChatRequest) -> Vec<String> {
         let parts = [
@@ -83,7 +84,7 @@ impl Dialect {
 
 /// The request's JSON.
 #[derive(Debug, Serialize)]
-pub(super) struct Body<'a> {
+pub(super) struct RequestBody<'a> {
     model: &'a str,
     messages: Vec<BodyMessage<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -145,9 +146,9 @@ struct Schema<'a> {
     schema: &'a Value,
 }
 
-impl<'a> Body<'a> {
+impl<'a> RequestBody<'a> {
     /// The JSON of `request` for `model`, in the dialect it takes.
-    pub fn new(model: &'a str, request: &'a ChatRequest, dialect: Dialect) -> Self {
+    pub fn new(model: &'a str, request: &'a ChatRequest, dialect: ApiDialect) -> Self {
         let limit = |which| {
             request
                 .max_output_tokens
@@ -179,7 +180,7 @@ impl<'a> Body<'a> {
 }
 
 impl<'a> BodyMessage<'a> {
-    pub fn new(message: &'a Message, system: SystemRole) -> Self {
+    pub fn new(message: &'a ChatMessage, system: SystemRole) -> Self {
         Self {
             role: match (message.role, system) {
                 (Role::System, SystemRole::System) => "system",
@@ -208,11 +209,11 @@ impl<'a> BodyMessage<'a> {
     }
 }
 
-fn response_format(format: &Format, most: FormatLevel) -> Option<ResponseFormat<'_>> {
+fn response_format(format: &ReplyFormat, most: FormatLevel) -> Option<ResponseFormat<'_>> {
     match (format, most) {
-        (Format::Text, _) | (_, FormatLevel::Text) => None,
+        (ReplyFormat::Text, _) | (_, FormatLevel::Text) => None,
         (
-            Format::JsonSchema {
+            ReplyFormat::JsonSchema {
                 name,
                 schema,
                 strict,
@@ -225,7 +226,9 @@ fn response_format(format: &Format, most: FormatLevel) -> Option<ResponseFormat<
                 schema,
             },
         }),
-        (Format::JsonObject | Format::JsonSchema { .. }, _) => Some(ResponseFormat::JsonObject),
+        (ReplyFormat::JsonObject | ReplyFormat::JsonSchema { .. }, _) => {
+            Some(ResponseFormat::JsonObject)
+        }
     }
 }
 
@@ -245,7 +248,7 @@ fn tool_choice(request: &ChatRequest) -> Option<Value> {
 
 /// What a success body held.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct ReplyBody {
     pub content: String,
     pub tool_calls: Vec<ToolCall>,
     pub finish: FinishReason,
@@ -260,7 +263,7 @@ pub(super) struct Answer {
 ///
 /// # Errors
 /// What is missing, when it is no chat completion.
-pub(super) fn read_answer(body: &Value) -> Result<Answer, &'static str> {
+pub(super) fn read_answer(body: &Value) -> Result<ReplyBody, &'static str> {
     let choice = body
         .get("choices")
         .and_then(Value::as_array)
@@ -282,7 +285,7 @@ pub(super) fn read_answer(body: &Value) -> Result<Answer, &'static str> {
         None => FinishReason::Other(String::new()),
     };
     let (usage, partial_usage) = body.get("usage").map(Usage::told).unwrap_or_default();
-    Ok(Answer {
+    Ok(ReplyBody {
         content: content(message.get("content")),
         // Some servers say `stop` although they call a tool.
         finish: match finish {
@@ -333,7 +336,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const FULL: Dialect = Dialect {
+    const FULL: ApiDialect = ApiDialect {
         token_limit: TokenLimit::MaxCompletionTokens,
         system_role: SystemRole::System,
         temperature: true,
@@ -346,19 +349,22 @@ mod tests {
             temperature: Some(0.0),
             max_output_tokens: Some(800),
             seed: Some(7),
-            format: Format::JsonSchema {
+            format: ReplyFormat::JsonSchema {
                 name: "answer".into(),
                 schema: json!({"type": "object"}),
                 strict: true,
             },
-            ..ChatRequest::new("analyst", vec![Message::system("s"), Message::user("u")])
+            ..ChatRequest::new(
+                "analyst",
+                vec![ChatMessage::system("s"), ChatMessage::user("u")],
+            )
         }
     }
 
     #[test]
     fn a_dialect_names_and_drops_parameters() {
         let request = request();
-        let full = serde_json::to_value(Body::new("m", &request, FULL)).unwrap();
+        let full = serde_json::to_value(RequestBody::new("m", &request, FULL)).unwrap();
         assert_eq!(
             full,
             json!({
@@ -374,14 +380,14 @@ mod tests {
                     {"name": "answer", "strict": true, "schema": {"type": "object"}}},
             })
         );
-        let poor = Dialect {
+        let poor = ApiDialect {
             token_limit: TokenLimit::MaxTokens,
             system_role: SystemRole::User,
             temperature: false,
             seed: false,
             format: FormatLevel::JsonObject,
         };
-        let poor = serde_json::to_value(Body::new("m", &request, poor)).unwrap();
+        let poor = serde_json::to_value(RequestBody::new("m", &request, poor)).unwrap();
         assert_eq!(
             poor,
             json!({
@@ -398,23 +404,23 @@ mod tests {
 
     #[test]
     fn tools_and_their_results_are_written_as_openai_wants_them() {
-        let mut request = ChatRequest::new("player", vec![Message::user("u")]);
-        request.messages.push(Message {
+        let mut request = ChatRequest::new("player", vec![ChatMessage::user("u")]);
+        request.messages.push(ChatMessage {
             tool_calls: vec![ToolCall {
                 id: "c1".into(),
                 name: "look".into(),
                 arguments: "{}".into(),
             }],
-            ..Message::assistant("")
+            ..ChatMessage::assistant("")
         });
-        request.messages.push(Message::tool("c1", "seen"));
+        request.messages.push(ChatMessage::tool("c1", "seen"));
         request.tools.push(ToolSpec {
             name: "look".into(),
             description: "Looks.".into(),
             parameters: json!({"type": "object"}),
         });
         request.tool_choice = ToolChoice::Function("look".into());
-        let body = serde_json::to_value(Body::new("m", &request, FULL)).unwrap();
+        let body = serde_json::to_value(RequestBody::new("m", &request, FULL)).unwrap();
         assert_eq!(
             body["messages"][1],
             json!({"role": "assistant", "content": null, "tool_calls": [
@@ -431,18 +437,18 @@ mod tests {
     #[test]
     fn what_two_calls_learn_side_by_side_is_both_kept() {
         let mut shared = FULL;
-        let without_seed = Dialect {
+        let without_seed = ApiDialect {
             seed: false,
             ..FULL
         };
-        let renamed = Dialect {
+        let renamed = ApiDialect {
             token_limit: TokenLimit::MaxTokens,
             format: FormatLevel::Text,
             ..FULL
         };
         shared.adopt(FULL, without_seed);
         shared.adopt(FULL, renamed);
-        let both = Dialect {
+        let both = ApiDialect {
             seed: false,
             ..renamed
         };

@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 use super::candidates::{bounded, without_think};
 use super::error::ParseFailure;
 use super::labelled;
-use super::object::{self, Found, Object, scalar};
+use super::object::{self, JsonObject, ObjectSearch, scalar};
 use super::program::program;
-use super::types::{Analysis, Evidence, Leniency, Notes, Parsed};
+use super::types::{Analysis, CitedEvidence, Leniency, Notes, Parsed};
 use super::unit;
 use finqa_core::number::{Unit, UnitKind};
 
@@ -37,7 +37,7 @@ pub fn analysis(text: &str) -> Result<Parsed<Analysis>, ParseFailure> {
         text.len() - body.len()
     };
     let (offset, what) = match object::find(body, &KEYS, rank, &mut notes) {
-        Found::Object(object) => {
+        ObjectSearch::Object(object) => {
             let analysis = from_object(&object, &mut notes);
             if !analysis.answer.is_empty() {
                 return Ok(notes.parsed(analysis));
@@ -54,8 +54,8 @@ pub fn analysis(text: &str) -> Result<Parsed<Analysis>, ParseFailure> {
             };
             (object.place.start, what)
         }
-        Found::Refused { offset, what } => (offset, what),
-        Found::Nothing => {
+        ObjectSearch::Refused { offset, what } => (offset, what),
+        ObjectSearch::Nothing => {
             if let Some(analysis) = labelled::analysis(body, &mut notes) {
                 return Ok(notes.parsed(analysis));
             }
@@ -74,7 +74,7 @@ pub fn analysis(text: &str) -> Result<Parsed<Analysis>, ParseFailure> {
 
 /// How much an object looks like an analysis: 2 with two of its steps, its
 /// program and its answer, 1 with one of them, 0 with a bare value.
-fn rank(object: &Object) -> u8 {
+fn rank(object: &JsonObject) -> u8 {
     let parts: [&[&str]; 3] = [&["steps"], &["program"], &["answer", "finalanswer"]];
     match parts.iter().filter(|keys| object.has(keys)).count() {
         0 => 0,
@@ -83,7 +83,7 @@ fn rank(object: &Object) -> u8 {
     }
 }
 
-fn from_object(object: &Object, notes: &mut Notes) -> Analysis {
+fn from_object(object: &JsonObject, notes: &mut Notes) -> Analysis {
     let mut unit = object
         .member("unit", &["units", "answerunit", "predictedunit"], notes)
         .cloned();
@@ -227,7 +227,7 @@ fn unit_of(value: &Value, notes: &mut Notes) -> Option<Unit> {
     }
 }
 
-fn evidence_of(value: &Value, notes: &mut Notes) -> Vec<Evidence> {
+fn evidence_of(value: &Value, notes: &mut Notes) -> Vec<CitedEvidence> {
     match value {
         Value::Array(items) => items.iter().filter_map(|item| cited(item, notes)).collect(),
         Value::Object(map) if is_evidence(map) => {
@@ -239,7 +239,7 @@ fn evidence_of(value: &Value, notes: &mut Notes) -> Vec<Evidence> {
             notes.add(Leniency::EvidenceShape);
             map.iter()
                 .filter_map(|(id, literal)| {
-                    Some(Evidence {
+                    Some(CitedEvidence {
                         id: evidence_id(id),
                         literal: scalar(literal)?,
                     })
@@ -258,7 +258,7 @@ fn is_evidence(map: &Map<String, Value>) -> bool {
     map.contains_key("id") || map.contains_key("literal")
 }
 
-fn cited(item: &Value, notes: &mut Notes) -> Option<Evidence> {
+fn cited(item: &Value, notes: &mut Notes) -> Option<CitedEvidence> {
     let (id, literal) = match item {
         Value::Object(map) => {
             let pick = |keys: &[&str]| keys.iter().find_map(|k| map.get(*k).and_then(scalar));
@@ -282,7 +282,7 @@ fn cited(item: &Value, notes: &mut Notes) -> Option<Evidence> {
             return None;
         }
     };
-    Some(Evidence {
+    Some(CitedEvidence {
         id: evidence_id(&id),
         literal,
     })

@@ -28,27 +28,27 @@ pub(super) struct Refusal {
 
 /// Reads the value that starts at byte `start`; text behind it is ignored.
 pub(super) fn read(text: &str, start: usize, notes: &mut Notes) -> Result<Lenient, Refusal> {
-    let mut reader = Reader {
+    let mut reader = LenientReader {
         text,
         pos: start,
         notes,
         cut_in: None,
     };
-    match reader.value(0, Place::Member) {
+    match reader.value(0, FigurePlace::Member) {
         Ok(value) => Ok(Lenient {
             value,
             end: reader.pos,
             cut_in: reader.cut_in,
         }),
-        Err(Stop::CutOff) => Err(Refusal {
+        Err(ReadStop::CutOff) => Err(Refusal {
             offset: text.len(),
             what: "the reply is cut off".to_string(),
         }),
-        Err(Stop::Refused(refusal)) => Err(refusal),
+        Err(ReadStop::Refused(refusal)) => Err(refusal),
     }
 }
 
-enum Stop {
+enum ReadStop {
     /// The text ended inside a value.
     CutOff,
     Refused(Refusal),
@@ -56,19 +56,19 @@ enum Stop {
 
 /// Where a bare figure stands: in a list, a comma always separates.
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum FigurePlace {
     Member,
     Element,
 }
 
-struct Reader<'a, 'n> {
+struct LenientReader<'a, 'n> {
     text: &'a str,
     pos: usize,
     notes: &'n mut Notes,
     cut_in: Option<String>,
 }
 
-impl<'a> Reader<'a, '_> {
+impl<'a> LenientReader<'a, '_> {
     fn rest(&self) -> &'a str {
         self.text.get(self.pos..).unwrap_or_default()
     }
@@ -81,8 +81,8 @@ impl<'a> Reader<'a, '_> {
         self.pos += c.len_utf8();
     }
 
-    fn refuse<T>(&self, what: impl Into<String>) -> Result<T, Stop> {
-        Err(Stop::Refused(Refusal {
+    fn refuse<T>(&self, what: impl Into<String>) -> Result<T, ReadStop> {
+        Err(ReadStop::Refused(Refusal {
             offset: self.pos,
             what: what.into(),
         }))
@@ -109,13 +109,13 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    fn value(&mut self, depth: usize, place: Place) -> Result<Value, Stop> {
+    fn value(&mut self, depth: usize, place: FigurePlace) -> Result<Value, ReadStop> {
         if depth > MAX_DEPTH {
             return self.refuse(format!("nested deeper than {MAX_DEPTH}"));
         }
         self.skip();
         match self.peek() {
-            None => Err(Stop::CutOff),
+            None => Err(ReadStop::CutOff),
             Some('{') => self.object(depth),
             Some('[') => self.array(depth),
             Some(c) if closing_quote(c).is_some() => self.string().map(Value::String),
@@ -124,7 +124,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    fn object(&mut self, depth: usize) -> Result<Value, Stop> {
+    fn object(&mut self, depth: usize) -> Result<Value, ReadStop> {
         self.pos += 1;
         let mut map = Map::new();
         loop {
@@ -147,12 +147,12 @@ impl<'a> Reader<'a, '_> {
             }
             let key = match self.key() {
                 Ok(key) => key,
-                Err(Stop::CutOff) => return Ok(self.cut_object(map, None)),
+                Err(ReadStop::CutOff) => return Ok(self.cut_object(map, None)),
                 Err(stop) => return Err(stop),
             };
-            match self.value(depth + 1, Place::Member) {
+            match self.value(depth + 1, FigurePlace::Member) {
                 Ok(value) => map.insert(key, value),
-                Err(Stop::CutOff) => return Ok(self.cut_object(map, Some(key))),
+                Err(ReadStop::CutOff) => return Ok(self.cut_object(map, Some(key))),
                 Err(stop) => return Err(stop),
             };
             self.separator('}')?;
@@ -165,14 +165,14 @@ impl<'a> Reader<'a, '_> {
         Value::Object(map)
     }
 
-    fn array(&mut self, depth: usize) -> Result<Value, Stop> {
+    fn array(&mut self, depth: usize) -> Result<Value, ReadStop> {
         self.pos += 1;
         let mut items = Vec::new();
         loop {
             self.skip();
             match self.peek() {
                 // Whether more items were to come is unknown: the member is dropped.
-                None => return Err(Stop::CutOff),
+                None => return Err(ReadStop::CutOff),
                 Some(']') => {
                     self.pos += 1;
                     return Ok(Value::Array(items));
@@ -189,14 +189,14 @@ impl<'a> Reader<'a, '_> {
                 }
                 Some(_) => {}
             }
-            items.push(self.value(depth + 1, Place::Element)?);
+            items.push(self.value(depth + 1, FigurePlace::Element)?);
             self.separator(']')?;
         }
     }
 
     /// Behind a value: a comma, the closing bracket (left standing), or a line
     /// break before the next value.
-    fn separator(&mut self, close: char) -> Result<(), Stop> {
+    fn separator(&mut self, close: char) -> Result<(), ReadStop> {
         let line_break = self.skip();
         match self.peek() {
             None => Ok(()),
@@ -218,7 +218,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    fn key(&mut self) -> Result<String, Stop> {
+    fn key(&mut self) -> Result<String, ReadStop> {
         let key = match self.peek() {
             Some(c) if closing_quote(c).is_some() => self.string()?,
             Some(c) if c.is_alphabetic() || c == '_' => {
@@ -238,16 +238,16 @@ impl<'a> Reader<'a, '_> {
                 self.pos += 1;
                 Ok(key)
             }
-            None => Err(Stop::CutOff),
+            None => Err(ReadStop::CutOff),
             Some(c) => self.refuse(format!("expected `:` after the key `{key}`, found `{c}`")),
         }
     }
 
     /// A quoted string. A quote inside it that nothing structural follows is
     /// text, as is a line break.
-    fn string(&mut self) -> Result<String, Stop> {
+    fn string(&mut self) -> Result<String, ReadStop> {
         let Some(open) = self.peek() else {
-            return Err(Stop::CutOff);
+            return Err(ReadStop::CutOff);
         };
         let close = closing_quote(open).unwrap_or('"');
         if open != '"' {
@@ -274,7 +274,7 @@ impl<'a> Reader<'a, '_> {
                 out.push(c);
             }
         }
-        Err(Stop::CutOff)
+        Err(ReadStop::CutOff)
     }
 
     /// Whether what follows a quote shows that the string ends there.
@@ -288,9 +288,9 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    fn escape(&mut self, out: &mut String) -> Result<(), Stop> {
+    fn escape(&mut self, out: &mut String) -> Result<(), ReadStop> {
         let Some(c) = self.peek() else {
-            return Err(Stop::CutOff);
+            return Err(ReadStop::CutOff);
         };
         self.bump(c);
         match c {
@@ -323,13 +323,13 @@ impl<'a> Reader<'a, '_> {
 
     /// A number, a word, or anything else without quotes, up to the next
     /// structural character.
-    fn bare(&mut self, place: Place) -> Result<Value, Stop> {
+    fn bare(&mut self, place: FigurePlace) -> Result<Value, ReadStop> {
         let rest = self.rest();
         let mut end = rest.len();
         for (at, c) in rest.char_indices() {
             let stops = match c {
                 '}' | ']' | '\n' => true,
-                ',' => place == Place::Element || !separates_thousands(rest, at),
+                ',' => place == FigurePlace::Element || !separates_thousands(rest, at),
                 _ => false,
             };
             if stops {
@@ -340,7 +340,7 @@ impl<'a> Reader<'a, '_> {
         // Whether a value at the very end is whole cannot be known, unless
         // white space follows it.
         if end == rest.len() && !rest.ends_with(char::is_whitespace) {
-            return Err(Stop::CutOff);
+            return Err(ReadStop::CutOff);
         }
         self.pos += end;
         let token = rest.get(..end).unwrap_or_default();

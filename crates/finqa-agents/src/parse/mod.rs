@@ -28,7 +28,7 @@ mod wording;
 pub use analysis::analysis;
 pub use error::ParseFailure;
 pub use schema::{analysis_schema, verdict_schema};
-pub use types::{Analysis, CriticFinding, Evidence, Leniency, Parsed, Verdict};
+pub use types::{Analysis, CitedEvidence, CriticFinding, Leniency, Parsed, ParsedVerdict};
 pub use unit::unit;
 pub use verdict::verdict;
 

@@ -9,9 +9,9 @@ use super::lenient;
 use super::types::{Leniency, Notes};
 
 /// What a reply held.
-pub(super) enum Found {
+pub(super) enum ObjectSearch {
     /// An object with at least one of the keys looked for.
-    Object(Object),
+    Object(JsonObject),
     /// Something that starts like an object and cannot be read as one.
     Refused { offset: usize, what: String },
     /// No object with such a key.
@@ -19,7 +19,7 @@ pub(super) enum Found {
 }
 
 /// The members of an object.
-pub(super) struct Object {
+pub(super) struct JsonObject {
     members: Map<String, Value>,
     /// Where it stands in the text.
     pub(super) place: Range<usize>,
@@ -35,9 +35,9 @@ pub(super) struct Object {
 pub(super) fn find(
     text: &str,
     keys: &[&str],
-    rank: impl Fn(&Object) -> u8,
+    rank: impl Fn(&JsonObject) -> u8,
     notes: &mut Notes,
-) -> Found {
+) -> ObjectSearch {
     let mut all = all(text, keys);
     // The first of the highest rank; `max_by_key` would take the last.
     let ranks = all.objects.iter().map(|(object, _)| rank(object));
@@ -48,18 +48,18 @@ pub(super) fn find(
         Some((at, _)) => {
             let (object, own) = all.objects.swap_remove(at);
             notes.extend(&own);
-            Found::Object(object)
+            ObjectSearch::Object(object)
         }
-        None => all.refusal.unwrap_or(Found::Nothing),
+        None => all.refusal.unwrap_or(ObjectSearch::Nothing),
     }
 }
 
 /// The objects of a reply that have one of the keys looked for.
 pub(super) struct Objects {
     /// The likeliest first, each with the leniencies it took.
-    pub(super) objects: Vec<(Object, Notes)>,
+    pub(super) objects: Vec<(JsonObject, Notes)>,
     /// The likeliest place that cannot be read as an object.
-    pub(super) refusal: Option<Found>,
+    pub(super) refusal: Option<ObjectSearch>,
 }
 
 /// Every object of `text` that has one of `keys`.
@@ -103,7 +103,7 @@ pub(super) fn all(text: &str, keys: &[&str]) -> Objects {
             None => match lenient::read(text, candidate.start, &mut own) {
                 Ok(read) => (read.value, read.end, read.cut_in),
                 Err(refused) => {
-                    found.refusal.get_or_insert(Found::Refused {
+                    found.refusal.get_or_insert(ObjectSearch::Refused {
                         offset: refused.offset,
                         what: refused.what,
                     });
@@ -116,7 +116,7 @@ pub(super) fn all(text: &str, keys: &[&str]) -> Objects {
             .is_some_and(|key| keys.contains(&plain(key).as_str()));
         let place = candidate.start..end;
         let object = match value {
-            Value::Object(members) if cut => Some(Object {
+            Value::Object(members) if cut => Some(JsonObject {
                 members,
                 place,
                 cut_in: None,
@@ -144,7 +144,7 @@ fn with_keys(
     keys: &[&str],
     place: Range<usize>,
     notes: &mut Notes,
-) -> Option<Object> {
+) -> Option<JsonObject> {
     let members = match value {
         Value::Object(members) => members,
         Value::Array(items) if items.len() == 1 => match items.into_iter().next() {
@@ -165,7 +165,7 @@ fn with_keys(
             _ => None,
         })?
     };
-    Some(Object {
+    Some(JsonObject {
         members,
         place,
         cut_in: None,
@@ -186,7 +186,7 @@ pub(super) fn plain(key: &str) -> String {
         .collect()
 }
 
-impl Object {
+impl JsonObject {
     /// The member called `name`, or one of `others` (plain spellings); a null
     /// counts as absent.
     pub(super) fn member(&self, name: &str, others: &[&str], notes: &mut Notes) -> Option<&Value> {

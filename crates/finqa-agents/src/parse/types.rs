@@ -14,7 +14,7 @@ pub struct Analysis {
     pub answer: String,
     /// What the figures are read from.
     #[serde(default)]
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<CitedEvidence>,
     /// The calculation, in the dataset's program language where it could be
     /// brought into it, else as the model wrote it.
     #[serde(default)]
@@ -32,7 +32,7 @@ pub struct Analysis {
 
 /// One cited figure.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Evidence {
+pub struct CitedEvidence {
     /// `r{row}c{col}`, `t{n}` or `h{n}`.
     pub id: String,
     /// The figure as written there.
@@ -42,7 +42,7 @@ pub struct Evidence {
 /// The critic's reply. A reply that mentions `ALL_OK` among other things is not ok.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
-pub enum Verdict {
+pub enum ParsedVerdict {
     /// Nothing to object to.
     AllOk,
     /// At least one objection.

@@ -1,4 +1,4 @@
-//! The critic's reply to a [`Verdict`].
+//! The critic's reply to a [`ParsedVerdict`].
 //!
 //! An objection is never read as an approval, nor the reverse: what says both,
 //! or neither for certain, is unparsable.
@@ -6,9 +6,9 @@
 use serde_json::{Map, Value};
 
 use super::candidates::{bounded, without_think};
-use super::object::{self, Found, Object, plain, scalar};
-use super::types::{CriticFinding, Leniency, Notes, Parsed, Verdict};
-use super::wording::{Leaning, finds_nothing, leaning, objects_outright};
+use super::object::{self, JsonObject, ObjectSearch, plain, scalar};
+use super::types::{CriticFinding, Leniency, Notes, Parsed, ParsedVerdict};
+use super::wording::{Sentiment, finds_nothing, leaning, objects_outright};
 
 /// Plain spellings of the keys of a list of findings.
 const FINDINGS: [&str; 8] = [
@@ -99,7 +99,7 @@ const MAX_DEPTH: usize = 8;
 /// Reads a critic's reply. An approval approves only by itself: with findings it
 /// is a revision, among other text it is unparsable.
 #[must_use]
-pub fn verdict(text: &str) -> Parsed<Verdict> {
+pub fn verdict(text: &str) -> Parsed<ParsedVerdict> {
     let mut notes = Notes::default();
     let text = bounded(text, &mut notes);
     let text = without_think(text, &mut notes).trim();
@@ -107,23 +107,23 @@ pub fn verdict(text: &str) -> Parsed<Verdict> {
     notes.parsed(verdict)
 }
 
-fn read(text: &str, notes: &mut Notes) -> Verdict {
+fn read(text: &str, notes: &mut Notes) -> ParsedVerdict {
     if text.is_empty() {
         return unparsable("the critic's reply is empty");
     }
     if text == "ALL_OK" {
-        return Verdict::AllOk;
+        return ParsedVerdict::AllOk;
     }
     if is_ok(text) {
         notes.add(Leniency::OkDecorated);
-        return Verdict::AllOk;
+        return ParsedVerdict::AllOk;
     }
     // A list of findings without the object around it.
     if let Ok(Value::Array(items)) = serde_json::from_str::<Value>(text)
         && !matches!(items.as_slice(), [Value::Object(only)] if has_list(only))
     {
         notes.add(Leniency::FindingShape);
-        let mut signs = Signs::default();
+        let mut signs = ObjectVerdict::default();
         signs.list(&Value::Array(items), 0, notes);
         signs.listed = true;
         return signs.verdict("", notes);
@@ -146,14 +146,15 @@ fn read(text: &str, notes: &mut Notes) -> Verdict {
     });
     let Some((first, own)) = verdicts.next() else {
         return match found.refusal {
-            Some(Found::Refused { what, .. }) => {
+            Some(ObjectSearch::Refused { what, .. }) => {
                 unparsable(format!("the critic's JSON cannot be read: {what}"))
             }
             _ => from_text(text, notes),
         };
     };
-    let objection_too = verdicts.any(|(verdict, _)| matches!(verdict, Verdict::Revise { .. }));
-    if first == Verdict::AllOk && objection_too {
+    let objection_too =
+        verdicts.any(|(verdict, _)| matches!(verdict, ParsedVerdict::Revise { .. }));
+    if first == ParsedVerdict::AllOk && objection_too {
         return unparsable("the reply holds an approval and an objection");
     }
     notes.extend(&own);
@@ -166,8 +167,8 @@ fn has_list(members: &Map<String, Value>) -> bool {
         .any(|key| FINDINGS.contains(&plain(key).as_str()))
 }
 
-fn unparsable(reason: impl Into<String>) -> Verdict {
-    Verdict::Unparsable {
+fn unparsable(reason: impl Into<String>) -> ParsedVerdict {
+    ParsedVerdict::Unparsable {
         reason: reason.into(),
     }
 }
@@ -186,8 +187,8 @@ fn mentions_ok(text: &str) -> bool {
     text.contains("ALL_OK")
 }
 
-fn from_object(object: &Object, text: &str, notes: &mut Notes) -> Verdict {
-    let mut signs = Signs::default();
+fn from_object(object: &JsonObject, text: &str, notes: &mut Notes) -> ParsedVerdict {
+    let mut signs = ObjectVerdict::default();
     signs.members(object.members(), 0, notes);
     signs.is_cut = object.cut_in.is_some();
     let around = [
@@ -217,7 +218,7 @@ fn truth(value: &Value) -> Option<bool> {
 
 /// What an object says, before it is weighed.
 #[derive(Default)]
-struct Signs {
+struct ObjectVerdict {
     findings: Vec<CriticFinding>,
     /// It has a list of findings, which may be empty.
     listed: bool,
@@ -232,7 +233,7 @@ struct Signs {
     is_cut: bool,
 }
 
-impl Signs {
+impl ObjectVerdict {
     /// Takes in the members of an object, and of those inside it: a key of a
     /// model's own may hold the verdict (`{"review": {"approved": false}}`).
     fn members(&mut self, members: &Map<String, Value>, depth: usize, notes: &mut Notes) {
@@ -295,11 +296,11 @@ impl Signs {
         }
         let Some(word) = scalar(value) else { return };
         match leaning(&word) {
-            Leaning::Approves => self.approves = true,
-            Leaning::Objects | Leaning::Disapproves => self.objects = Some(word),
+            Sentiment::Approves => self.approves = true,
+            Sentiment::Objects | Sentiment::Disapproves => self.objects = Some(word),
             // `result` and the like may hold anything.
-            Leaning::Mixed | Leaning::Neither if key == "verdict" => self.unknown = Some(word),
-            Leaning::Mixed | Leaning::Neither => {}
+            Sentiment::Mixed | Sentiment::Neither if key == "verdict" => self.unknown = Some(word),
+            Sentiment::Mixed | Sentiment::Neither => {}
         }
     }
 
@@ -341,9 +342,9 @@ impl Signs {
         }
     }
 
-    fn verdict(self, around: &str, notes: &mut Notes) -> Verdict {
+    fn verdict(self, around: &str, notes: &mut Notes) -> ParsedVerdict {
         if !self.findings.is_empty() {
-            return Verdict::Revise {
+            return ParsedVerdict::Revise {
                 findings: self.findings,
             };
         }
@@ -356,18 +357,18 @@ impl Signs {
         let objecting: Vec<&String> = self
             .explanations
             .iter()
-            .filter(|text| leaning(text) == Leaning::Objects)
+            .filter(|text| leaning(text) == Sentiment::Objects)
             .collect();
         let contradicted = !objecting.is_empty() || objects_outright(around);
         match (self.approves, self.objects) {
             (true, Some(word)) => unparsable(format!("it approves, and its verdict is `{word}`")),
             (true, None) if contradicted => unparsable("it approves, and objects in words"),
             (true, None) if mentions_ok(around) => unparsable("ALL_OK is among other text"),
-            (true, None) => Verdict::AllOk,
+            (true, None) => ParsedVerdict::AllOk,
             (false, Some(word)) => match explained(&self.explanations) {
                 Some(findings) => {
                     notes.add(Leniency::FindingShape);
-                    Verdict::Revise { findings }
+                    ParsedVerdict::Revise { findings }
                 }
                 None => unparsable(format!("the verdict is `{word}` without a finding")),
             },
@@ -375,7 +376,7 @@ impl Signs {
                 (Some(word), _) => unparsable(format!("the verdict is `{word}` without a finding")),
                 (None, Some(findings)) => {
                     notes.add(Leniency::FindingShape);
-                    Verdict::Revise { findings }
+                    ParsedVerdict::Revise { findings }
                 }
                 (None, None) if mentions_ok(around) => unparsable("ALL_OK is among other text"),
                 (None, None) if objects_outright(around) => {
@@ -383,11 +384,11 @@ impl Signs {
                 }
                 (None, None) if self.listed => {
                     notes.add(Leniency::EmptyFindings);
-                    Verdict::AllOk
+                    ParsedVerdict::AllOk
                 }
                 (None, None) if self.explanations.iter().any(|text| approves(text)) => {
                     notes.add(Leniency::ApprovalWords);
-                    Verdict::AllOk
+                    ParsedVerdict::AllOk
                 }
                 (None, None) => unparsable("the object holds no verdict"),
             },
@@ -396,7 +397,7 @@ impl Signs {
 }
 
 fn approves(text: &str) -> bool {
-    leaning(text) == Leaning::Approves
+    leaning(text) == Sentiment::Approves
 }
 
 /// The explanations as findings, unless they find nothing.
@@ -451,32 +452,32 @@ fn finding(map: &Map<String, Value>) -> Option<CriticFinding> {
 
 /// Prose: an approval if it says nothing else, else an objection, unless it
 /// approves among other things, when it is neither.
-fn from_text(text: &str, notes: &mut Notes) -> Verdict {
+fn from_text(text: &str, notes: &mut Notes) -> ParsedVerdict {
     let text = unfenced(text);
     if !text.contains(char::is_alphabetic) {
         return unparsable("the critic's reply has no words");
     }
     let leaning = leaning(text);
-    if leaning == Leaning::Approves {
+    if leaning == Sentiment::Approves {
         notes.add(if mentions_ok(text) {
             Leniency::OkDecorated
         } else {
             Leniency::ApprovalWords
         });
-        return Verdict::AllOk;
+        return ParsedVerdict::AllOk;
     }
     if mentions_ok(text) {
         return unparsable("ALL_OK is among other text");
     }
     match leaning {
-        Leaning::Disapproves => unparsable("the critic disapproves without a finding"),
-        Leaning::Mixed => unparsable("an approval is among other text"),
-        Leaning::Neither if text.split_whitespace().count() < 3 => {
+        Sentiment::Disapproves => unparsable("the critic disapproves without a finding"),
+        Sentiment::Mixed => unparsable("an approval is among other text"),
+        Sentiment::Neither if text.split_whitespace().count() < 3 => {
             unparsable(format!("`{text}` is neither an approval nor a finding"))
         }
-        Leaning::Approves | Leaning::Objects | Leaning::Neither => {
+        Sentiment::Approves | Sentiment::Objects | Sentiment::Neither => {
             notes.add(Leniency::ProseFinding);
-            Verdict::Revise {
+            ParsedVerdict::Revise {
                 findings: vec![CriticFinding {
                     problem: text.chars().take(MAX_PROSE).collect(),
                     ..CriticFinding::default()

@@ -11,7 +11,7 @@ use regex::Regex;
 
 /// Which way a text leans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Leaning {
+pub(super) enum Sentiment {
     /// Every sentence approves.
     Approves,
     /// It says that something is wrong, and what.
@@ -129,26 +129,26 @@ fn matches(pattern: &Pattern, text: &str) -> bool {
 }
 
 /// Which way `text` leans.
-pub(super) fn leaning(text: &str) -> Leaning {
+pub(super) fn leaning(text: &str) -> Sentiment {
     let lower = text.to_lowercase().replace('’', "'");
     let sentences = sentences(&lower);
     let (approving, others): (Vec<&String>, Vec<&String>) =
         sentences.iter().partition(|sentence| approves(sentence));
     if !approving.is_empty() && others.iter().all(|other| is_filler(other)) {
-        return Leaning::Approves;
+        return Sentiment::Approves;
     }
     if let [only] = sentences.as_slice()
         && matches(&DISAPPROVAL, only)
     {
-        return Leaning::Disapproves;
+        return Sentiment::Disapproves;
     }
     let rest: Vec<&str> = others.iter().map(|other| other.as_str()).collect();
     if matches(&OBJECTION, &rest.join(" ")) {
-        Leaning::Objects
+        Sentiment::Objects
     } else if approving.is_empty() {
-        Leaning::Neither
+        Sentiment::Neither
     } else {
-        Leaning::Mixed
+        Sentiment::Mixed
     }
 }
 
@@ -163,11 +163,11 @@ pub(super) fn finds_nothing(text: &str) -> bool {
     matches!(
         plain.as_str(),
         "" | "none" | "n/a" | "na" | "nil" | "nothing" | "null" | "-"
-    ) || leaning(text) == Leaning::Approves
+    ) || leaning(text) == Sentiment::Approves
 }
 
 /// The sentences and clauses of a text in lower case, decoration removed, and
-/// without a label such as `Verdict:`.
+/// without a label such as `ParsedVerdict:`.
 fn sentences(lower: &str) -> Vec<String> {
     const LABELS: [&str; 8] = [
         "verdict",
@@ -217,19 +217,19 @@ mod tests {
     #[test]
     fn only_a_text_that_says_nothing_else_approves() {
         for (text, leaning) in [
-            ("Correct. No issues found.", Leaning::Approves),
-            ("Yes, the analysis is correct.", Leaning::Approves),
-            ("I found no errors in the calculation.", Leaning::Approves),
-            ("No, issues were found", Leaning::Neither),
+            ("Correct. No issues found.", Sentiment::Approves),
+            ("Yes, the analysis is correct.", Sentiment::Approves),
+            ("I found no errors in the calculation.", Sentiment::Approves),
+            ("No, issues were found", Sentiment::Neither),
             (
                 "The analysis is correct, but the unit is wrong",
-                Leaning::Objects,
+                Sentiment::Objects,
             ),
-            ("The analysis is correct for 2009", Leaning::Neither),
-            ("The answer is correct. It uses r1c1.", Leaning::Mixed),
-            ("Not correct.", Leaning::Disapproves),
-            ("The year isn’t the one asked for", Leaning::Objects),
-            ("", Leaning::Neither),
+            ("The analysis is correct for 2009", Sentiment::Neither),
+            ("The answer is correct. It uses r1c1.", Sentiment::Mixed),
+            ("Not correct.", Sentiment::Disapproves),
+            ("The year isn’t the one asked for", Sentiment::Objects),
+            ("", Sentiment::Neither),
         ] {
             assert_eq!(super::leaning(text), leaning, "{text}");
         }

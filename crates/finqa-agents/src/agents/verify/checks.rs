@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use finqa_core::number::{self, UnitKind, Value};
 use finqa_core::program::{Argument, Op, Program};
 
-use super::places::Places;
-use super::question::Asked;
+use super::places::LiteralPlaces;
+use super::question::QuestionCues;
 use super::{Answer, Finding, FindingKind};
 
 /// A share above this is suspect: a part is rarely half as much again as its whole.
@@ -45,7 +45,7 @@ pub(super) fn invalid_program(error: &str) -> Finding {
 
 /// Every literal must stand somewhere; small whole numbers and powers of ten
 /// are constants however they are written.
-pub(super) fn literals(program: &Program, places: &Places) -> Vec<Finding> {
+pub(super) fn literals(program: &Program, places: &LiteralPlaces) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut seen = BTreeSet::new();
     for literal in program
@@ -96,7 +96,11 @@ pub(super) fn period_unknown(missing: i32) -> Finding {
 
 /// A year that the question names and the table has must be among the years of
 /// what the program uses.
-pub(super) fn periods_named(program: &Program, places: &Places, asked: &Asked) -> Option<Finding> {
+pub(super) fn periods_named(
+    program: &Program,
+    places: &LiteralPlaces,
+    asked: &QuestionCues,
+) -> Option<Finding> {
     let used: Vec<_> = program
         .literals()
         .flat_map(|literal| places.find(literal))
@@ -118,7 +122,11 @@ pub(super) fn periods_named(program: &Program, places: &Places, asked: &Asked) -
 
 /// Rule 1: a change is later minus earlier, a percent change is over the
 /// earlier value.
-pub(super) fn period_order(program: &Program, places: &Places, asked: &Asked) -> Option<Finding> {
+pub(super) fn period_order(
+    program: &Program,
+    places: &LiteralPlaces,
+    asked: &QuestionCues,
+) -> Option<Finding> {
     if !asked.change {
         return None;
     }
@@ -157,8 +165,8 @@ pub(super) fn period_order(program: &Program, places: &Places, asked: &Asked) ->
 /// columns prove that later was taken minus earlier.
 pub(super) fn direction(
     program: &Program,
-    places: &Places,
-    asked: &Asked,
+    places: &LiteralPlaces,
+    asked: &QuestionCues,
     answer: &Answer,
 ) -> Option<Finding> {
     let negative = answer.value.as_ref()?.number()? < 0.0;
@@ -186,7 +194,7 @@ pub(super) fn direction(
 }
 
 /// The year of a literal, if all places where it stands agree on a single one.
-fn only_year(argument: &Argument, places: &Places) -> Option<i32> {
+fn only_year(argument: &Argument, places: &LiteralPlaces) -> Option<i32> {
     let Argument::Literal { text, .. } = argument else {
         return None;
     };
@@ -278,7 +286,7 @@ fn close(stated: f64, executed: f64, decimals: u32) -> bool {
 }
 
 /// Rule 2: a percent is printed as a percent.
-pub(super) fn unit(answer: &Answer, asked: &Asked) -> Option<Finding> {
+pub(super) fn unit(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
     let is_percent = answer.unit.kind == UnitKind::Percent || answer.printed.contains('%');
     (asked.percent && !asked.yes_no && !is_percent && answer.value.is_some()).then(|| {
         finding(
@@ -291,7 +299,7 @@ pub(super) fn unit(answer: &Answer, asked: &Asked) -> Option<Finding> {
 }
 
 /// Rule 6: a yes/no question is answered by yes or no.
-pub(super) fn yes_no(answer: &Answer, asked: &Asked) -> Option<Finding> {
+pub(super) fn yes_no(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
     let value = answer.value.as_ref()?;
     match (asked.yes_no, value.yes_no().is_some()) {
         (true, false) => Some(finding(
@@ -312,7 +320,7 @@ pub(super) fn yes_no(answer: &Answer, asked: &Asked) -> Option<Finding> {
 
 /// A share above 1.5 or a percent above 1,000 % is more often a swapped
 /// division than a fact.
-pub(super) fn magnitude(answer: &Answer, asked: &Asked) -> Option<Finding> {
+pub(super) fn magnitude(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
     let value = answer.value.as_ref()?.number()?.abs();
     let fraction = if answer.in_percent {
         value / 100.0

@@ -1,19 +1,19 @@
 //! Whether the cited cells and sentences hold the figures that the program uses.
 
-use crate::parse::Evidence;
+use crate::parse::CitedEvidence;
 use finqa_core::number;
 use finqa_core::program::Program;
 use finqa_core::question::Question;
 
-use super::places::{Places, is_number};
+use super::places::{LiteralPlaces, is_number};
 use super::{Finding, FindingKind, checks, is_constant};
 
 /// The literals whose every citation names a place that does not hold them. Where
 /// the evidence is ids alone, one of them has to hold each figure.
 pub(super) fn check(
     program: &Program,
-    evidence: &[Evidence],
-    places: &Places,
+    evidence: &[CitedEvidence],
+    places: &LiteralPlaces,
     question: &Question,
 ) -> Vec<Finding> {
     let mut findings: Vec<Finding> = Vec::new();
@@ -24,7 +24,7 @@ pub(super) fn check(
         .literals()
         .filter(|literal| !literal.starts_with("const_"))
     {
-        let cited: Vec<&Evidence> = evidence
+        let cited: Vec<&CitedEvidence> = evidence
             .iter()
             .filter(|cited| is_known_form(&cited.id, question))
             .filter(|cited| {
@@ -50,7 +50,7 @@ pub(super) fn check(
     findings
 }
 
-fn finding(literal: &str, cited: &Evidence, question: &Question) -> Finding {
+fn finding(literal: &str, cited: &CitedEvidence, question: &Question) -> Finding {
     let id = &cited.id;
     let problem = match question.document.evidence(id) {
         Some(text) if id.starts_with('r') => format!("{id} holds `{text}`, not {literal}."),

@@ -17,8 +17,8 @@ use finqa_core::question::Question;
 
 use super::answer::Answer;
 
-pub use places::{Place, Places};
-pub use question::{Asked, ask_of};
+pub use places::{LiteralPlace, LiteralPlaces};
+pub use question::{QuestionCues, question_cues};
 
 pub(super) use checks::is_constant;
 pub(super) use places::is_number;
@@ -103,14 +103,14 @@ pub fn unusable(answer: &Answer) -> Vec<Finding> {
 /// would be may name any year.
 #[must_use]
 pub fn unnamed_year(question: &Question) -> Option<i32> {
-    let asked = ask_of(&question.text);
+    let asked = question_cues(&question.text);
     if asked.years.is_empty() {
         return None;
     }
-    unknown_year(&asked, &Places::of(question))
+    unknown_year(&asked, &LiteralPlaces::of(question))
 }
 
-fn unknown_year(asked: &Asked, places: &Places) -> Option<i32> {
+fn unknown_year(asked: &QuestionCues, places: &LiteralPlaces) -> Option<i32> {
     let mut years = asked.years.iter().filter(|_| !asked.hypothetical);
     years.find(|year| !places.names_year(**year)).copied()
 }
@@ -118,8 +118,8 @@ fn unknown_year(asked: &Asked, places: &Places) -> Option<i32> {
 /// Checks an answer against its question.
 #[must_use]
 pub fn check(question: &Question, answer: &Answer) -> Vec<Finding> {
-    let mut asked = ask_of(&question.text);
-    let places = Places::of(question);
+    let mut asked = question_cues(&question.text);
+    let places = LiteralPlaces::of(question);
     let mut findings = unusable(answer);
     findings.extend(unknown_year(&asked, &places).map(checks::period_unknown));
     // A later turn takes its periods and their order from the conversation;

@@ -10,7 +10,7 @@ use super::super::percent::says_percent_label;
 
 /// One place where a number stands.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct LiteralPlace {
     /// `r3c2`, `t5`, `h1`, or `question`.
     pub id: String,
     /// The number's magnitude as written (14.1 for `14.1%`).
@@ -25,13 +25,13 @@ pub struct Place {
 
 /// All numbers that a question's program may use.
 #[derive(Clone, Debug, Default)]
-pub struct Places {
-    places: Vec<Place>,
+pub struct LiteralPlaces {
+    places: Vec<LiteralPlace>,
     /// Every year that the page names.
     years: BTreeSet<i32>,
 }
 
-impl Places {
+impl LiteralPlaces {
     /// Collects the numbers of the page, the history and the question.
     #[must_use]
     pub fn of(question: &Question) -> Self {
@@ -75,7 +75,7 @@ impl Places {
                 if cell.kind == CellKind::Dash {
                     let magnitude =
                         number::read(&cell.raw).map_or(0.0, |reading| reading.value.abs());
-                    self.places.push(Place {
+                    self.places.push(LiteralPlace {
                         id,
                         magnitude,
                         years,
@@ -97,7 +97,7 @@ impl Places {
     }
 
     fn add(&mut self, id: &str, value: f64, years: &[i32], percent: bool) {
-        self.places.push(Place {
+        self.places.push(LiteralPlace {
             id: id.to_owned(),
             magnitude: value.abs(),
             years: years.to_vec(),
@@ -109,7 +109,7 @@ impl Places {
     /// Where a program's literal stands; signs and percent signs do not matter,
     /// for the dataset takes magnitudes of outflows and fractions of percents.
     #[must_use]
-    pub fn find(&self, literal: &str) -> Vec<&Place> {
+    pub fn find(&self, literal: &str) -> Vec<&LiteralPlace> {
         let Some(value) = magnitude(literal) else {
             return Vec::new();
         };
@@ -120,7 +120,7 @@ impl Places {
     }
 
     /// The numbers at a place of this id.
-    pub(super) fn at<'p>(&'p self, id: &'p str) -> impl Iterator<Item = &'p Place> {
+    pub(super) fn at<'p>(&'p self, id: &'p str) -> impl Iterator<Item = &'p LiteralPlace> {
         self.places.iter().filter(move |place| place.id == id)
     }
 

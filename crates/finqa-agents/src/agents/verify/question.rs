@@ -8,7 +8,7 @@ use finqa_core::table::years_in;
 
 /// What a question asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct QuestionCues {
     /// Years it names, in order.
     pub years: Vec<i32>,
     /// It asks for yes or no.
@@ -57,10 +57,10 @@ fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
 
 /// Reads a question's words.
 #[must_use]
-pub fn ask_of(question: &str) -> Asked {
+pub fn question_cues(question: &str) -> QuestionCues {
     let text = question.trim().to_lowercase();
     let change = matches(&CHANGE, &text);
-    Asked {
+    QuestionCues {
         years: years_in(&text),
         yes_no: matches(&YES_NO, &text) && !text.contains(" or what "),
         percent: matches(&PERCENT, &text) && !text.contains("percentage point"),

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use finqa_core::number::literal;
 use finqa_core::program::{Argument, Op, Step, joined};
 
-use super::super::types::{Evidence, Leniency, Notes};
+use super::super::types::{CitedEvidence, Leniency, Notes};
 use super::read::{self, Reader, WrittenStep};
 
 /// The program that a text writes; `None` where it cannot be read, where a name,
 /// a reference or an operation is unknown, or where nothing would be computed
 /// from what was written.
-pub(super) fn program(text: &str, evidence: &[Evidence], notes: &mut Notes) -> Option<String> {
+pub(super) fn program(text: &str, evidence: &[CitedEvidence], notes: &mut Notes) -> Option<String> {
     let steps = read::steps(text)?;
     let (last, before) = steps.split_last()?;
     let mut writer = Writer {
@@ -51,7 +51,7 @@ pub(super) fn number(text: String) -> Option<Argument> {
 }
 
 pub(super) struct Writer<'e> {
-    evidence: &'e [Evidence],
+    evidence: &'e [CitedEvidence],
     notes: &'e mut Notes,
     named: HashMap<String, Argument>,
     /// The operand of each step as written, for `#k`.

@@ -13,13 +13,17 @@ mod split;
 
 use serde_json::Value;
 
-use super::types::{Evidence, Leniency, Notes};
+use super::types::{CitedEvidence, Leniency, Notes};
 
 /// Longer programs are left as they are, in bytes.
 const MAX_PROGRAM_BYTES: usize = 4096;
 
 /// The program of a reply's `program` member; `None` where there is none.
-pub(super) fn program(value: &Value, evidence: &[Evidence], notes: &mut Notes) -> Option<String> {
+pub(super) fn program(
+    value: &Value,
+    evidence: &[CitedEvidence],
+    notes: &mut Notes,
+) -> Option<String> {
     let raw = text_of(value, notes)?;
     let raw = raw.trim_matches(|c: char| c == '`' || c.is_whitespace());
     if matches!(
@@ -128,11 +132,11 @@ mod tests {
 
     fn read(value: Value) -> (Option<String>, Vec<Leniency>) {
         let evidence = [
-            Evidence {
+            CitedEvidence {
                 id: "r6c1".into(),
                 literal: "$ 206,588".into(),
             },
-            Evidence {
+            CitedEvidence {
                 id: "r6c2".into(),
                 literal: "181001".into(),
             },
