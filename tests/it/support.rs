@@ -5,6 +5,7 @@
 pub mod agents;
 pub mod browser;
 pub mod cli;
+#[path = "../../crates/finqa-agents/tests/it/support/fault_server/mod.rs"]
 pub mod fault_server;
 pub mod file_server;
 #[path = "../../crates/finqa-env/tests/it/support/hub.rs"]

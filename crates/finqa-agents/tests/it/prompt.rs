@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use convfinqa::dataset::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
 use finqa_agents::parse;
 use finqa_agents::prompt::{CriticView, Prompts, Rendering};
 use finqa_core::number::Value;
+use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
 use finqa_core::table::TableStyle;
 
 const REFERENCE: Rendering = Rendering {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use convfinqa::dataset::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
 use finqa_agents::offline::{RuleAnalyst, RuleAnswer};
 use finqa_core::number::{Scale, UnitKind};
 use finqa_core::program::Program;
+use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
 
 fn page() -> Document {
     let row = |cells: &[&str]| cells.iter().map(|c| (*c).to_owned()).collect::<Vec<_>>();

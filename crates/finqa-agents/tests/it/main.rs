@@ -1,0 +1,17 @@
+//! The agents' integration tests.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::float_cmp,
+    reason = "a test fails by panicking"
+)]
+
+mod graph;
+mod models;
+mod offline;
+mod parse;
+mod prompt;
+mod support;

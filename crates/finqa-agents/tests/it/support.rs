@@ -1,0 +1,5 @@
+//! What several tests need. The root package's tests include the server.
+
+#![allow(dead_code, unused_imports, reason = "each test uses its own part")]
+
+pub mod fault_server;
