@@ -30,7 +30,7 @@ pub enum Command {
     },
     /// Read every record, execute every gold program, and list the problems found
     Check {
-        /// File of records, or `sample` [default: data/train.json if there, else the sample]
+        /// File of records, or `sample` [default: data/train.json if it exists, otherwise the sample]
         data: Option<String>,
         /// Only execute the gold programs of FILE; the last line states how many agree with
         /// exe_ans, and the exit code is 3 if any does not
@@ -44,7 +44,7 @@ pub enum Command {
     Show {
         /// Id of the record, or an unambiguous part of it
         id: String,
-        /// File of records, or `sample` [default: data/train.json if there, else the sample]
+        /// File of records, or `sample` [default: data/train.json if it exists, otherwise the sample]
         #[arg(long, value_name = "FILE")]
         data_path: Option<String>,
         /// Also print its gold
@@ -56,7 +56,7 @@ pub enum Command {
     },
     /// Count records, questions, turns, operations and cells
     Stats {
-        /// File of records, or `sample` [default: data/train.json if there, else the sample]
+        /// File of records, or `sample` [default: data/train.json if it exists, otherwise the sample]
         data: Option<String>,
     },
 }

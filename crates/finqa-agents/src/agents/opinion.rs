@@ -22,7 +22,7 @@ use super::verify::{Finding, FindingKind};
 pub enum OpinionUse {
     /// None is formed.
     Off,
-    /// It breaks ties between samples and is recorded with the answer.
+    /// Breaks ties between samples and is recorded with the answer.
     Record,
     /// As `record`, and the critic sees it where it is confident and differs.
     #[default]
