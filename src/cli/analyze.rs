@@ -13,7 +13,7 @@ use super::{Exit, stdout};
 
 /// Arguments of `analyze`.
 #[derive(clap::Args, Debug)]
-pub struct Args {
+pub struct AnalyzeArgs {
     /// CSV or JSONL file of answers, or a run: its folder, its id, the start of its id, or `last`
     #[arg(default_value = "output/output.csv")]
     file: PathBuf,
@@ -41,7 +41,7 @@ pub struct Args {
 ///
 /// # Errors
 /// Answers or records that cannot be read, a CSV that cannot be written.
-pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
+pub fn execute(args: &AnalyzeArgs, look: Look) -> anyhow::Result<Exit> {
     let dataset = load_named(args.data_path.as_deref())?;
     let answers = Answers::open(&answers_at(&args.file, &args.output)?, dataset.as_ref())?;
     if let Some(reason) = &answers.no_records {

@@ -13,7 +13,7 @@ use super::{Exit, stdout};
 
 /// Arguments of `compare`.
 #[derive(clap::Args, Debug)]
-pub struct Args {
+pub struct CompareArgs {
     /// First side: a CSV or JSONL file of answers, or a run: its folder, its id, the start of its
     /// id, or `last`
     a: PathBuf,
@@ -44,7 +44,7 @@ pub struct Args {
 /// # Errors
 /// Answers that cannot be read, or that are not about the same questions; a
 /// page that cannot be written.
-pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
+pub fn execute(args: &CompareArgs, look: Look) -> anyhow::Result<Exit> {
     let dataset = load_named(args.data_path.as_deref())?;
     let open = |named| -> anyhow::Result<Answers> {
         let path = answers_at(named, &args.output)?;

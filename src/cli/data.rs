@@ -18,7 +18,7 @@ use super::{Exit, Failure, stdout};
 
 /// The subcommands.
 #[derive(clap::Subcommand, Debug)]
-pub enum Command {
+pub enum DataCommand {
     /// Download the published archive, verify it and unpack it
     Download {
         /// Target folder
@@ -65,21 +65,21 @@ pub enum Command {
 ///
 /// # Errors
 /// Data that cannot be fetched or read, in one line.
-pub fn execute(command: Command) -> anyhow::Result<Exit> {
+pub fn execute(command: DataCommand) -> anyhow::Result<Exit> {
     match command {
-        Command::Download { to, force } => fetch(&to, force),
-        Command::Check {
+        DataCommand::Download { to, force } => fetch(&to, force),
+        DataCommand::Check {
             programs: Some(path),
             ..
         } => check_programs(&load(Some(&path))?),
-        Command::Check { data, all, .. } => check(&load(data.as_deref())?, all),
-        Command::Show {
+        DataCommand::Check { data, all, .. } => check(&load(data.as_deref())?, all),
+        DataCommand::Show {
             id,
             data_path,
             gold,
             table_style,
         } => show(&load(data_path.as_deref())?, &id, gold, table_style),
-        Command::Stats { data } => print_stats(&load(data.as_deref())?),
+        DataCommand::Stats { data } => print_stats(&load(data.as_deref())?),
     }
 }
 

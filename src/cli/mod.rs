@@ -59,28 +59,28 @@ enum Command {
     /// Ask the questions of a dataset and score the answers (the default).
     Run(Box<args::RunArgs>),
     /// Ask questions about a document of your own.
-    Ask(Box<ask::Args>),
+    Ask(Box<ask::AskArgs>),
     /// Score a file of predictions again, offline.
-    Score(score::Args),
+    Score(score::ScoreArgs),
     /// Find the cause of each wrong answer, offline.
-    Analyze(analyze::Args),
+    Analyze(analyze::AnalyzeArgs),
     /// Compare two runs question by question, offline.
-    Compare(compare::Args),
+    Compare(compare::CompareArgs),
     /// Write a run's files again from its journal, including the report.
-    Report(report::Args),
+    Report(report::ReportArgs),
     /// List the runs with date, model and progress.
-    Runs(runs::Args),
+    Runs(runs::RunsArgs),
     /// Download, check, show or count the dataset.
     #[command(subcommand)]
-    Data(data::Command),
+    Data(data::DataCommand),
     /// Serve the FinQA environment, play it, or build and check its data.
     #[command(subcommand)]
-    Env(env::Command),
+    Env(env::EnvCommand),
     /// Deliver runs to MLflow.
     #[command(subcommand)]
-    Track(track::Command),
+    Track(track::TrackCommand),
     /// Draw the agents' state machine.
-    Graph(graph::Args),
+    Graph(graph::GraphArgs),
     /// Print a completion script for a shell.
     Completions {
         /// The shell.

@@ -10,7 +10,7 @@ use super::{Exit, Failure, stdout};
 
 /// Arguments of `report`.
 #[derive(clap::Args, Debug)]
-pub struct Args {
+pub struct ReportArgs {
     /// The run: its folder, its id, the start of its id, or `last`
     #[arg(default_value = "last")]
     run: String,
@@ -28,7 +28,7 @@ pub struct Args {
 /// # Errors
 /// A run that is not there, a journal that cannot be read, a file that cannot
 /// be written.
-pub fn execute(args: &Args) -> anyhow::Result<Exit> {
+pub fn execute(args: &ReportArgs) -> anyhow::Result<Exit> {
     let folder = RunFolder::locate(&args.output, &args.run)?;
     let journal = Journal::read(&folder.journal())?;
     let records = journal.meta()?.records();

@@ -10,7 +10,7 @@ use super::{Exit, stdout};
 
 /// Arguments of `runs`.
 #[derive(clap::Args, Debug)]
-pub struct Args {
+pub struct RunsArgs {
     /// Folder with the runs
     #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
     output: PathBuf,
@@ -20,7 +20,7 @@ pub struct Args {
 ///
 /// # Errors
 /// Standard output that cannot be written.
-pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
+pub fn execute(args: &RunsArgs, look: Look) -> anyhow::Result<Exit> {
     let folders = RunFolder::all(&args.output).into_iter().rev();
     let runs: Vec<_> = folders
         .map(|folder| (folder.id(), folder.state()))

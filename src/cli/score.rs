@@ -13,7 +13,7 @@ use super::{Exit, stdout};
 
 /// Arguments of `score`.
 #[derive(clap::Args, Debug)]
-pub struct Args {
+pub struct ScoreArgs {
     /// File of predictions (our output.csv, the LangGraph baseline's CSV, or JSONL), or a run: its
     /// folder, its id, the start of its id, or `last`
     file: PathBuf,
@@ -36,7 +36,7 @@ pub struct Args {
 /// # Errors
 /// A file that cannot be read, in one line with its line and column; a score
 /// below `--fail-under`.
-pub fn execute(args: &Args, look: Look) -> anyhow::Result<Exit> {
+pub fn execute(args: &ScoreArgs, look: Look) -> anyhow::Result<Exit> {
     let named = answers_at(&args.file, &args.output)?;
     let given = load_named(args.data_path.as_deref())?;
     let scored: Vec<Row> = if named.join("journal.sqlite").is_file() {

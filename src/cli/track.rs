@@ -13,7 +13,7 @@ use super::{Exit, Failure, dotenv, exit, stdout, tracking};
 
 /// Commands of `track`.
 #[derive(Debug, clap::Subcommand)]
-pub enum Command {
+pub enum TrackCommand {
     /// Deliver runs, or the missing parts of them; safe to repeat.
     Sync(SyncArgs),
 }
@@ -46,9 +46,9 @@ pub struct SyncArgs {
 ///
 /// # Errors
 /// As [`sync`].
-pub fn execute(command: Command) -> anyhow::Result<Exit> {
+pub fn execute(command: TrackCommand) -> anyhow::Result<Exit> {
     match command {
-        Command::Sync(args) => {
+        TrackCommand::Sync(args) => {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build()

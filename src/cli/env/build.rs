@@ -8,7 +8,7 @@ use crate::env_data::{BuildOptions, build};
 
 /// What is built, and where.
 #[derive(clap::Args, Debug)]
-pub struct Args {
+pub struct BuildArgs {
     /// File of records with gold, or `sample`
     #[arg(long, value_name = "FILE")]
     from: String,
@@ -24,7 +24,7 @@ pub struct Args {
 ///
 /// # Errors
 /// Records that cannot be read, a folder that holds other files or cannot be written.
-pub fn execute(args: &Args) -> anyhow::Result<Exit> {
+pub fn execute(args: &BuildArgs) -> anyhow::Result<Exit> {
     let source = match args.from.as_str() {
         "sample" => Source::Sample,
         path => Source::Path(path.into()),

@@ -7,7 +7,7 @@ use super::catalog;
 
 /// What is checked.
 #[derive(clap::Args, Debug)]
-pub struct Args {
+pub struct CheckArgs {
     /// The data directory [default: the built-in sample]
     #[arg(value_name = "DIR", env = "FINQA_DATA_PATH")]
     data: Option<OsString>,
@@ -17,7 +17,7 @@ pub struct Args {
 ///
 /// # Errors
 /// Data that cannot be read.
-pub fn execute(args: &Args) -> anyhow::Result<Exit> {
+pub fn execute(args: &CheckArgs) -> anyhow::Result<Exit> {
     let catalog = catalog(args.data.as_deref())?;
     let report = catalog.check();
     stdout::print_words(|out| {

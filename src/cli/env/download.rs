@@ -14,7 +14,7 @@ use super::super::{Exit, stdout};
 
 /// What is fetched, from where, to where.
 #[derive(clap::Args, Debug)]
-pub struct Args {
+pub struct HubArgs {
     /// Target folder; files that verify are not downloaded again
     #[arg(long, value_name = "DIR", default_value = "data/finqa")]
     to: PathBuf,
@@ -30,7 +30,7 @@ pub struct Args {
 ///
 /// # Errors
 /// A hub that cannot be reached or lies, a folder that cannot be written.
-pub fn execute(args: Args) -> anyhow::Result<Exit> {
+pub fn execute(args: HubArgs) -> anyhow::Result<Exit> {
     let defaults = HubOptions::default();
     let options = HubOptions {
         hub: args

@@ -19,30 +19,30 @@ use super::{Exit, Failure};
 
 /// The subcommands.
 #[derive(clap::Subcommand, Debug)]
-pub enum Command {
+pub enum EnvCommand {
     /// Serve episodes to OpenEnv clients, tools to MCP clients, and a page for playing by hand
-    Serve(Box<serve::Args>),
+    Serve(Box<serve::ServeArgs>),
     /// Read every table and question of a data directory, and list the problems found
-    Check(check::Args),
+    Check(check::CheckArgs),
     /// Build a data directory from the stand-alone questions of ConvFinQA records
-    Build(build::Args),
+    Build(build::BuildArgs),
     /// Download the published benchmark (for evaluation only) and verify every file
-    Download(download::Args),
+    Download(download::HubArgs),
     /// Let an agent play episodes, locally or on a running server, and report its rewards
-    Play(Box<play::Args>),
+    Play(Box<play::PlayArgs>),
 }
 
 /// Runs a subcommand.
 ///
 /// # Errors
 /// What the subcommand says.
-pub fn execute(command: Command, matches: &ArgMatches, look: Look) -> anyhow::Result<Exit> {
+pub fn execute(command: EnvCommand, matches: &ArgMatches, look: Look) -> anyhow::Result<Exit> {
     match command {
-        Command::Serve(args) => serve::execute(*args, matches),
-        Command::Check(args) => check::execute(&args),
-        Command::Build(args) => build::execute(&args),
-        Command::Download(args) => download::execute(args),
-        Command::Play(args) => play::execute(&args, matches, look),
+        EnvCommand::Serve(args) => serve::execute(*args, matches),
+        EnvCommand::Check(args) => check::execute(&args),
+        EnvCommand::Build(args) => build::execute(&args),
+        EnvCommand::Download(args) => download::execute(args),
+        EnvCommand::Play(args) => play::execute(&args, matches, look),
     }
 }
 

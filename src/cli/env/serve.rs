@@ -22,7 +22,7 @@ use crate::settings::LogSettings;
 
 /// What is served, to whom, and within which limits.
 #[derive(clap::Args, Debug)]
-pub struct Args {
+pub struct ServeArgs {
     /// Data directory in the layout of OpenEnv's finqa_env [default: the built-in sample]
     #[arg(long, value_name = "DIR", env = "FINQA_DATA_PATH")]
     data: Option<OsString>,
@@ -109,7 +109,7 @@ pub struct Args {
 ///
 /// # Errors
 /// Data that cannot be read, an address that cannot be taken.
-pub fn execute(args: Args, matches: &ArgMatches) -> anyhow::Result<Exit> {
+pub fn execute(args: ServeArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
     let catalog = catalog(args.data.as_deref())?;
     let oddities = oddities(&catalog);
     let (source, questions) = (catalog.source().to_owned(), catalog.questions().len());
@@ -162,7 +162,7 @@ pub fn execute(args: Args, matches: &ArgMatches) -> anyhow::Result<Exit> {
 }
 
 /// A warning where the server asks for no token though it seems meant to.
-fn open_to_all(args: &Args) -> Option<&'static str> {
+fn open_to_all(args: &ServeArgs) -> Option<&'static str> {
     match args.token.as_deref() {
         Some("") => Some(
             "warning: the token is empty (--token or FINQA_TOKEN), so the server asks for none",
@@ -188,7 +188,7 @@ fn explained(error: ServerError) -> anyhow::Error {
     }
 }
 
-fn options(args: Args) -> anyhow::Result<ServerOptions> {
+fn options(args: ServeArgs) -> anyhow::Result<ServerOptions> {
     let none_each = args.max_sessions_per_client == Some(0);
     if args.max_sessions == 0 || none_each || args.message_limit < 1024 {
         let said = "--max-sessions and --max-sessions-per-client must be at least 1 and \
@@ -229,7 +229,7 @@ mod tests {
     #[derive(Parser)]
     struct Line {
         #[command(flatten)]
-        args: Args,
+        args: ServeArgs,
     }
 
     fn warned(line: &[&str]) -> Option<&'static str> {

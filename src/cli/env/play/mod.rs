@@ -45,7 +45,7 @@ const EVENT_QUEUE: usize = 1024;
 #[command(
     after_help = "The variables MODEL, API_BASE_URL and API_KEY of OpenEnv's inference scripts are read too; flags take precedence. Without --out, each play gets its own file. With it, an existing file is continued: questions that have an episode are not played again."
 )]
-pub struct Args {
+pub struct PlayArgs {
     /// Which model.
     #[command(flatten)]
     #[serde(flatten)]
@@ -134,7 +134,7 @@ pub struct Args {
 ///
 /// # Errors
 /// One line for the user; [`crate::cli::exit::classify`] knows its exit code.
-pub fn execute(args: &Args, matches: &ArgMatches, look: Look) -> anyhow::Result<Exit> {
+pub fn execute(args: &PlayArgs, matches: &ArgMatches, look: Look) -> anyhow::Result<Exit> {
     let own = Variables::new(&args.model);
     let variables = config::Variables::new(move |name| own.get(name)).with_file(dotenv::gave);
     let settings = settings::load_by(args, matches, args.config.config.as_deref(), &|name| {
@@ -149,7 +149,7 @@ pub fn execute(args: &Args, matches: &ArgMatches, look: Look) -> anyhow::Result<
 
 /// Plays with the logs and traces that the settings ask for.
 async fn traced(
-    args: &Args,
+    args: &PlayArgs,
     settings: &Settings,
     variables: &config::Variables,
     look: Look,
@@ -170,7 +170,7 @@ async fn traced(
 
 /// Where episodes are played, its name for the record, and its data if they are here.
 fn target(
-    args: &Args,
+    args: &PlayArgs,
     settings: &Settings,
     remote_model: bool,
 ) -> anyhow::Result<(Target, String)> {
@@ -207,7 +207,7 @@ fn target(
 }
 
 fn identity(
-    args: &Args,
+    args: &PlayArgs,
     settings: &Settings,
     model: &Contender,
     environment: String,
@@ -239,7 +239,7 @@ fn identity(
 }
 
 async fn play(
-    args: &Args,
+    args: &PlayArgs,
     settings: &Settings,
     variables: &config::Variables,
     mut progress: EpisodeProgress,
@@ -349,7 +349,7 @@ async fn play(
 }
 
 /// How many questions are to be played; `None` for all, where nobody knows how many.
-fn episodes(args: &Args, model: &Contender, target: &Target) -> Option<usize> {
+fn episodes(args: &PlayArgs, model: &Contender, target: &Target) -> Option<usize> {
     let asked = args
         .episodes
         .map(|n| usize::try_from(n).unwrap_or(usize::MAX));
@@ -362,7 +362,7 @@ fn episodes(args: &Args, model: &Contender, target: &Target) -> Option<usize> {
 
 /// Says who plays where, and begins the display.
 fn begin(
-    args: &Args,
+    args: &PlayArgs,
     settings: &Settings,
     model: &Contender,
     target: &Target,
@@ -415,7 +415,7 @@ struct Report<'r> {
 }
 
 fn report(
-    args: &Args,
+    args: &PlayArgs,
     summary: &PlaySummary,
     out: &Path,
     csv: Option<&Path>,
