@@ -3,10 +3,12 @@
 
 use std::sync::Arc;
 
+type Lookup = dyn Fn(&str) -> Option<String> + Send + Sync;
+
 /// Looks variables up; keys to providers and addresses of servers come from here.
 #[derive(Clone)]
 pub struct Variables {
-    value: Arc<dyn Fn(&str) -> Option<String> + Send + Sync>,
+    value: Arc<Lookup>,
     is_from_file: fn(&str) -> bool,
 }
 

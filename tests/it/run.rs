@@ -4,6 +4,7 @@
 mod continuation;
 mod faults;
 mod files;
+mod library;
 mod offline;
 mod outage;
 mod resume;

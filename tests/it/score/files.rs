@@ -409,3 +409,14 @@ fn the_line_without_suspects_has_its_own_floor() {
         1
     );
 }
+
+#[test]
+fn an_epoch_that_is_not_a_whole_number_is_refused_by_its_line() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "id,answer,epoch\na,1,0\na,1,first\n").unwrap();
+    let error = read_predictions(file.path()).unwrap_err().to_string();
+    assert!(
+        error.ends_with("line 3: `epoch` holds `first`, not a whole number"),
+        "{error}"
+    );
+}
