@@ -1,9 +1,9 @@
 //! Chat models: what is asked of them, what they answer, and how a call fails.
 //!
-//! Everything above speaks to [`ChatModel`]; the providers behind it (OpenAI,
-//! Azure, any compatible server) and the wrappers around it (limits, cache,
-//! recording) implement it. This room knows no finance, no dataset and no gold,
-//! reads no environment variable, and prints nothing.
+//! The rest of the program uses [`ChatModel`]. [`OpenAiModel`] implements it for
+//! OpenAI, Azure and compatible servers. A new provider is a file here that
+//! implements `name`, `supports` and `chat`; `docs/extending.md` lists the other
+//! places. This module reads no environment variable and prints nothing.
 
 mod address;
 pub mod capabilities;

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::candidates::{bounded, without_think};
 use super::error::ParseFailure;
 use super::labelled;
-use super::object::{self, JsonObject, ObjectSearch, scalar};
+use super::object::{self, ObjectSearch, ReplyObject, scalar};
 use super::program::program;
 use super::types::{Analysis, CitedEvidence, Leniency, Notes, Parsed};
 use super::unit;
@@ -74,7 +74,7 @@ pub fn analysis(text: &str) -> Result<Parsed<Analysis>, ParseFailure> {
 
 /// How much an object looks like an analysis: 2 with two of its steps, its
 /// program and its answer, 1 with one of them, 0 with a bare value.
-fn rank(object: &JsonObject) -> u8 {
+fn rank(object: &ReplyObject) -> u8 {
     let parts: [&[&str]; 3] = [&["steps"], &["program"], &["answer", "finalanswer"]];
     match parts.iter().filter(|keys| object.has(keys)).count() {
         0 => 0,
@@ -83,7 +83,7 @@ fn rank(object: &JsonObject) -> u8 {
     }
 }
 
-fn from_object(object: &JsonObject, notes: &mut Notes) -> Analysis {
+fn from_object(object: &ReplyObject, notes: &mut Notes) -> Analysis {
     let mut unit = object
         .member("unit", &["units", "answerunit", "predictedunit"], notes)
         .cloned();

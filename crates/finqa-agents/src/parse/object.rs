@@ -11,7 +11,7 @@ use super::types::{Leniency, Notes};
 /// What a reply held.
 pub(super) enum ObjectSearch {
     /// An object with at least one of the keys looked for.
-    Object(JsonObject),
+    Object(ReplyObject),
     /// Something that starts like an object and cannot be read as one.
     Refused { offset: usize, what: String },
     /// No object with such a key.
@@ -19,7 +19,7 @@ pub(super) enum ObjectSearch {
 }
 
 /// The members of an object.
-pub(super) struct JsonObject {
+pub(super) struct ReplyObject {
     members: Map<String, Value>,
     /// Where it stands in the text.
     pub(super) place: Range<usize>,
@@ -35,7 +35,7 @@ pub(super) struct JsonObject {
 pub(super) fn find(
     text: &str,
     keys: &[&str],
-    rank: impl Fn(&JsonObject) -> u8,
+    rank: impl Fn(&ReplyObject) -> u8,
     notes: &mut Notes,
 ) -> ObjectSearch {
     let mut all = all(text, keys);
@@ -57,7 +57,7 @@ pub(super) fn find(
 /// The objects of a reply that have one of the keys looked for.
 pub(super) struct Objects {
     /// The likeliest first, each with the leniencies it took.
-    pub(super) objects: Vec<(JsonObject, Notes)>,
+    pub(super) objects: Vec<(ReplyObject, Notes)>,
     /// The likeliest place that cannot be read as an object.
     pub(super) refusal: Option<ObjectSearch>,
 }
@@ -116,7 +116,7 @@ pub(super) fn all(text: &str, keys: &[&str]) -> Objects {
             .is_some_and(|key| keys.contains(&plain(key).as_str()));
         let place = candidate.start..end;
         let object = match value {
-            Value::Object(members) if cut => Some(JsonObject {
+            Value::Object(members) if cut => Some(ReplyObject {
                 members,
                 place,
                 cut_in: None,
@@ -144,7 +144,7 @@ fn with_keys(
     keys: &[&str],
     place: Range<usize>,
     notes: &mut Notes,
-) -> Option<JsonObject> {
+) -> Option<ReplyObject> {
     let members = match value {
         Value::Object(members) => members,
         Value::Array(items) if items.len() == 1 => match items.into_iter().next() {
@@ -165,7 +165,7 @@ fn with_keys(
             _ => None,
         })?
     };
-    Some(JsonObject {
+    Some(ReplyObject {
         members,
         place,
         cut_in: None,
@@ -186,7 +186,7 @@ pub(super) fn plain(key: &str) -> String {
         .collect()
 }
 
-impl JsonObject {
+impl ReplyObject {
     /// The member called `name`, or one of `others` (plain spellings); a null
     /// counts as absent.
     pub(super) fn member(&self, name: &str, others: &[&str], notes: &mut Notes) -> Option<&Value> {

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 
 use super::candidates::{bounded, without_think};
-use super::object::{self, JsonObject, ObjectSearch, plain, scalar};
+use super::object::{self, ObjectSearch, ReplyObject, plain, scalar};
 use super::types::{CriticFinding, Leniency, Notes, Parsed, ParsedVerdict};
 use super::wording::{Sentiment, finds_nothing, leaning, objects_outright};
 
@@ -187,7 +187,7 @@ fn mentions_ok(text: &str) -> bool {
     text.contains("ALL_OK")
 }
 
-fn from_object(object: &JsonObject, text: &str, notes: &mut Notes) -> ParsedVerdict {
+fn from_object(object: &ReplyObject, text: &str, notes: &mut Notes) -> ParsedVerdict {
     let mut signs = ObjectVerdict::default();
     signs.members(object.members(), 0, notes);
     signs.is_cut = object.cut_in.is_some();
