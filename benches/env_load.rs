@@ -93,7 +93,7 @@ fn run_server(data: &Path) {
             port: 0,
             max_sessions: 20_000,
             max_sessions_per_client: Some(20_000),
-            rate_limit: None,
+            rate_limit: 0,
             ..ServerOptions::default()
         };
         let catalog = Catalog::load(data).expect("the data");

@@ -22,19 +22,25 @@ pub enum DataCommand {
     /// Download the published archive, verify it and unpack it
     Download {
         /// Target folder
-        #[arg(long, value_name = "DIR", default_value = "data")]
-        to: PathBuf,
+        #[arg(
+            long,
+            short = 'o',
+            alias = "to",
+            value_name = "DIR",
+            default_value = "data"
+        )]
+        output: PathBuf,
         /// Re-download even if the files verify
         #[arg(long)]
         force: bool,
     },
     /// Read every record, execute every gold program, and list the problems found
     Check {
-        /// File of records, or `sample` [default: data/train.json if it exists, otherwise the sample]
-        data: Option<String>,
+        #[command(flatten)]
+        data: DataFile,
         /// Only execute the gold programs of FILE; the last line states how many agree with
         /// exe_ans, and the exit code is 3 if any does not
-        #[arg(long, value_name = "FILE", conflicts_with = "data")]
+        #[arg(long, value_name = "FILE", conflicts_with_all = ["data_path", "file"])]
         programs: Option<String>,
         /// List every finding instead of the number of each kind
         #[arg(long)]
@@ -56,9 +62,26 @@ pub enum DataCommand {
     },
     /// Count records, questions, turns, operations and cells
     Stats {
-        /// File of records, or `sample` [default: data/train.json if it exists, otherwise the sample]
-        data: Option<String>,
+        #[command(flatten)]
+        data: DataFile,
     },
+}
+
+/// Which records are read.
+#[derive(clap::Args, Debug)]
+pub struct DataFile {
+    /// File of records, or `sample` [default: data/train.json if it exists, otherwise the sample]
+    #[arg(long, value_name = "FILE")]
+    data_path: Option<String>,
+    /// The same as an argument, the spelling of 0.1.
+    #[arg(hide = true, conflicts_with = "data_path")]
+    file: Option<String>,
+}
+
+impl DataFile {
+    fn path(&self) -> Option<&str> {
+        self.data_path.as_deref().or(self.file.as_deref())
+    }
 }
 
 /// Runs one.
@@ -67,19 +90,19 @@ pub enum DataCommand {
 /// Data that cannot be fetched or read, in one line.
 pub fn execute(command: DataCommand) -> anyhow::Result<Exit> {
     match command {
-        DataCommand::Download { to, force } => fetch(&to, force),
+        DataCommand::Download { output, force } => fetch(&output, force),
         DataCommand::Check {
             programs: Some(path),
             ..
         } => check_programs(&load(Some(&path))?),
-        DataCommand::Check { data, all, .. } => check(&load(data.as_deref())?, all),
+        DataCommand::Check { data, all, .. } => check(&load(data.path())?, all),
         DataCommand::Show {
             id,
             data_path,
             gold,
             table_style,
         } => show(&load(data_path.as_deref())?, &id, gold, table_style),
-        DataCommand::Stats { data } => print_stats(&load(data.as_deref())?),
+        DataCommand::Stats { data } => print_stats(&load(data.path())?),
     }
 }
 

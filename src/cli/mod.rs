@@ -89,8 +89,8 @@ enum Command {
     /// Print the man page, or write the man pages of all commands.
     Man {
         /// Write all pages to this folder, such as ~/.local/share/man/man1
-        #[arg(long, value_name = "DIR")]
-        dir: Option<std::path::PathBuf>,
+        #[arg(long, short = 'o', alias = "dir", value_name = "DIR")]
+        output: Option<std::path::PathBuf>,
     },
 }
 
@@ -147,11 +147,11 @@ fn dispatch(cli: Cli, matches: &ArgMatches, look: Look) -> anyhow::Result<Exit> 
             stdout::print(|out| out.write_all(&script))?;
             Ok(Exit::Done)
         }
-        Some(Command::Man { dir: None }) => {
+        Some(Command::Man { output: None }) => {
             stdout::print(|mut out| clap_mangen::Man::new(command()).render(&mut out))?;
             Ok(Exit::Done)
         }
-        Some(Command::Man { dir: Some(dir) }) => {
+        Some(Command::Man { output: Some(dir) }) => {
             let error = |error| Failure::new(Exit::Usage, format!("{}: {error}", dir.display()));
             std::fs::create_dir_all(&dir).map_err(error)?;
             clap_mangen::generate_to(command(), &dir).map_err(error)?;

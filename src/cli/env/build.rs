@@ -10,11 +10,11 @@ use crate::env_data::{BuildOptions, build};
 #[derive(clap::Args, Debug)]
 pub struct BuildArgs {
     /// File of records with gold, or `sample`
-    #[arg(long, value_name = "FILE")]
-    from: String,
+    #[arg(long, alias = "from", value_name = "FILE")]
+    data_path: String,
     /// Target folder: a new one, an empty one, or the result of an earlier build, which is replaced
-    #[arg(long, value_name = "DIR")]
-    out: PathBuf,
+    #[arg(long, short = 'o', alias = "out", value_name = "DIR")]
+    output: PathBuf,
     /// Only questions whose operands are all in cells of the table
     #[arg(long)]
     tables_only: bool,
@@ -25,7 +25,7 @@ pub struct BuildArgs {
 /// # Errors
 /// Records that cannot be read, a folder that holds other files or cannot be written.
 pub fn execute(args: &BuildArgs) -> anyhow::Result<Exit> {
-    let source = match args.from.as_str() {
+    let source = match args.data_path.as_str() {
         "sample" => Source::Sample,
         path => Source::Path(path.into()),
     };
@@ -33,12 +33,12 @@ pub fn execute(args: &BuildArgs) -> anyhow::Result<Exit> {
     let options = BuildOptions {
         tables_only: args.tables_only,
     };
-    let built = build(&dataset, &args.out, options)?;
+    let built = build(&dataset, &args.output, options)?;
     stdout::print_words(|out| {
         writeln!(
             out,
             "{}: {} questions about {} companies, {} tables: {} pages with their sentences",
-            args.out.display(),
+            args.output.display(),
             built.questions,
             built.companies,
             built.tables,
@@ -61,8 +61,8 @@ pub fn execute(args: &BuildArgs) -> anyhow::Result<Exit> {
         }
         writeln!(
             out,
-            "serve it: convfinqa env serve --data {}",
-            args.out.display()
+            "serve it: convfinqa env serve --data-path {}",
+            args.output.display()
         )
     })?;
     Ok(Exit::Done)

@@ -8,9 +8,12 @@ use super::catalog;
 /// What is checked.
 #[derive(clap::Args, Debug)]
 pub struct CheckArgs {
-    /// The data directory [default: the built-in sample]
-    #[arg(value_name = "DIR", env = "FINQA_DATA_PATH")]
-    data: Option<OsString>,
+    /// Data directory [default: the built-in sample]
+    #[arg(long, value_name = "DIR", env = "FINQA_DATA_PATH")]
+    data_path: Option<OsString>,
+    /// The same as an argument, the spelling of 0.1.
+    #[arg(hide = true)]
+    directory: Option<OsString>,
 }
 
 /// Prints what there is and what is wrong with it; the exit code says which.
@@ -18,7 +21,7 @@ pub struct CheckArgs {
 /// # Errors
 /// Data that cannot be read.
 pub fn execute(args: &CheckArgs) -> anyhow::Result<Exit> {
-    let catalog = catalog(args.data.as_deref())?;
+    let catalog = catalog(args.directory.as_deref().or(args.data_path.as_deref()))?;
     let report = catalog.check();
     stdout::print_words(|out| {
         writeln!(

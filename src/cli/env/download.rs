@@ -16,8 +16,14 @@ use super::super::{Exit, stdout};
 #[derive(clap::Args, Debug)]
 pub struct HubArgs {
     /// Target folder; files that verify are not downloaded again
-    #[arg(long, value_name = "DIR", default_value = "data/finqa")]
-    to: PathBuf,
+    #[arg(
+        long,
+        short = 'o',
+        alias = "to",
+        value_name = "DIR",
+        default_value = "data/finqa"
+    )]
+    output: PathBuf,
     /// Branch, tag or commit of the published dataset
     #[arg(long, value_name = "REVISION", default_value = "main")]
     revision: String,
@@ -73,10 +79,10 @@ pub fn execute(args: HubArgs) -> anyhow::Result<Exit> {
         .enable_all()
         .build()
         .context("cannot start the runtime")?;
-    let fetched = runtime.block_on(download(&client, &args.to, &options, &mut tell))?;
+    let fetched = runtime.block_on(download(&client, &args.output, &options, &mut tell))?;
     bar.finish_and_clear();
-    let report = Catalog::load(&args.to)?.check();
-    let to = args.to.display();
+    let report = Catalog::load(&args.output)?.check();
+    let to = args.output.display();
     stdout::print_words(|out| {
         writeln!(
             out,

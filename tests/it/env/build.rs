@@ -90,7 +90,7 @@ fn build_says_what_it_made_and_what_it_left_out() {
         "made: 2 questions about 1 companies, 2 tables: 1 pages with their sentences\n\
          left out: 1 stand-alone questions without gold\n\
          left out: 3 turns of conversations, which cannot be asked alone\n\
-         serve it: convfinqa env serve --data made\n"
+         serve it: convfinqa env serve --data-path made\n"
     );
     let checked = place.run(&["env", "check", "made"]);
     checked.succeeds();

@@ -11,20 +11,25 @@ use crate::reward::{MAX_ABSOLUTE_DIFFERENCE, RewardMode, TOLERANCE, compute_rewa
 use crate::tools::{SUBMIT_ANSWER, ToolFailure, Tools};
 
 /// The rules of an episode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(clap::Args, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// The step that ends an episode without an answer; at least 1.
+    /// Step at which an episode without an answer ends
+    #[arg(long, value_name = "N", env = "FINQA_MAX_STEPS", default_value_t = 50,
+          value_parser = clap::value_parser!(u64).range(1..), help_heading = "Episodes")]
     pub max_steps: u64,
-    /// How a submission is graded.
+    /// Grade exactly like OpenEnv's finqa_env, or without its known exploits
+    #[arg(
+        long,
+        value_name = "MODE",
+        default_value = "reference",
+        help_heading = "Episodes"
+    )]
     pub reward: RewardMode,
 }
 
 impl Default for Rules {
     fn default() -> Self {
-        Self {
-            max_steps: 50,
-            reward: RewardMode::OpenEnv,
-        }
+        finqa_core::options::defaults()
     }
 }
 

@@ -11,15 +11,17 @@ use super::python;
 use text::{AnswerPart, ParsedAnswer, PercentSign};
 
 /// How an answer is graded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum RewardMode {
-    /// As OpenEnv's `finqa_env` grades.
+    /// Exactly like OpenEnv's `finqa_env`.
     #[default]
+    #[value(name = "reference")]
     OpenEnv,
-    /// As OpenEnv's `finqa_env` grades, but 0.0 for an empty truth or answer, for an
-    /// answer with `nan` or an infinity, and for a list with parts that are no
-    /// numbers or with a year twice: OpenEnv's `finqa_env` skips those, so that a list
-    /// may be padded with guesses.
+    /// Without its known exploits.
+    ///
+    /// 0.0 for an empty truth or answer, for an answer with `nan` or an infinity, and
+    /// for a list with a part that is not a number or with a year twice: OpenEnv's
+    /// `finqa_env` skips those parts, so a list can be padded with guesses.
     Strict,
 }
 

@@ -1,90 +1,109 @@
-//! What a server may be told: where it listens, how many sessions it holds and
-//! what it lets one client do. Plain values; nothing here reads the
-//! environment or the command line.
+//! Options of the server: where it listens, how many sessions it holds, and what
+//! one client may do.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 use std::time::Duration;
 
-use secrecy::SecretString;
+use finqa_core::options::defaults;
+use secrecy::{ExposeSecret, SecretString};
 
 /// How the server listens, and the limits it holds every client to.
-#[derive(Debug, Clone)]
+#[derive(clap::Args, Debug, Clone)]
 pub struct ServerOptions {
-    /// Address to listen on. Loopback unless the operator opens it.
+    /// Address to listen on; 0.0.0.0 opens the server to the network
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
     pub host: IpAddr,
-    /// TCP port; 0 takes a free one.
+    /// Port to listen on; 0 selects a free one
+    #[arg(long, value_name = "PORT", default_value_t = 8000)]
     pub port: u16,
-    /// Sessions of every kind (`/ws`, `/mcp`, `openenv/session/create`,
-    /// `/mcp/stream`) that may be open at once.
+    /// Maximum number of open sessions
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1000,
+        help_heading = "Limits"
+    )]
     pub max_sessions: usize,
-    /// Sessions that one client may have open at once; clients are told apart by
-    /// their address. `None` for half of `max_sessions`, 256 at least.
+    /// Maximum number of open sessions of one client, identified by its address
+    /// [default: half of --max-sessions, at least 256]
+    #[arg(long, value_name = "N", help_heading = "Limits")]
     pub max_sessions_per_client: Option<usize>,
     /// How long a session made by `openenv/session/create` is kept that is never used.
+    #[arg(skip = Duration::from_secs(60))]
     pub unused_timeout: Duration,
-    /// How long a session may go without a request before it is dropped.
-    /// `None` keeps idle sessions for ever, as OpenEnv's `finqa_env` does. A session
-    /// that a WebSocket is attached to is never dropped while it is attached.
-    pub idle_timeout: Option<Duration>,
-    /// Largest WebSocket message and largest HTTP body, in bytes.
+    /// Seconds after which a session without a socket is dropped; 0 keeps it
+    #[arg(long, value_name = "S", default_value = "1800", value_parser = seconds, help_heading = "Limits")]
+    pub idle_timeout: Duration,
+    /// Maximum size of a message or body, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 256 * 1024, help_heading = "Limits")]
     pub message_limit: usize,
     /// Bytes that messages and bodies over 16 KiB may hold together while they
     /// are read, over all clients; one client may hold a quarter of them. What
     /// does not fit is refused.
+    #[arg(skip = 64_usize * 1024 * 1024)]
     pub request_bytes: usize,
     /// Bytes that answers over 16 KiB may hold together until they are taken;
     /// one client may hold a quarter of them.
+    #[arg(skip = 64_usize * 1024 * 1024)]
     pub answer_bytes: usize,
-    /// Requests a second that one session may make, after a burst of as many, and
-    /// one client outside its sessions. A faster one is slowed, not refused.
-    /// `None` for no limit.
-    pub rate_limit: Option<u32>,
+    /// Maximum requests per second of one session, and of one client outside its sessions; faster
+    /// ones are slowed down; 0 for no limit
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 10_000,
+        help_heading = "Limits"
+    )]
+    pub rate_limit: u32,
     /// How long a client may take to send a request's head, and again for its
     /// body; a connection that stays unused for as long is closed.
+    #[arg(skip = Duration::from_secs(20))]
     pub request_time: Duration,
     /// How often a silent WebSocket is pinged; a peer that has said nothing
     /// for two such intervals is taken for gone.
+    #[arg(skip = Duration::from_secs(20))]
     pub ping_interval: Duration,
     /// Default limit of one step, when the request names no `timeout_s`.
+    #[arg(skip = Duration::from_secs(30))]
     pub step_timeout: Duration,
     /// Brief queries that run at the same time, over all sessions; 0 for one on
     /// each processor, and two at least. A longer query runs alone next to them.
+    #[arg(skip)]
     pub workers: usize,
     /// How long a shutdown waits for requests and sockets to end by themselves.
+    #[arg(skip = Duration::from_secs(1))]
     pub drain: Duration,
-    /// When set, every route but `/health`, the pages and their description wants
-    /// `Authorization: Bearer <token>`.
+    /// Bearer token that requests must contain
+    #[arg(
+        id = "token",
+        long = "token",
+        value_name = "TOKEN",
+        env = "FINQA_TOKEN",
+        hide_env_values = true,
+        help_heading = "Limits"
+    )]
     pub bearer_token: Option<SecretString>,
-    /// Host names, besides loopback ones and the address listened on, that a
-    /// request may carry in its `Host` and `Origin` headers.
+    /// Additional host name that requests and pages may use; can be repeated
+    #[arg(
+        id = "allow_host",
+        long = "allow-host",
+        value_name = "HOST",
+        help_heading = "Limits"
+    )]
     pub allowed_hosts: Vec<String>,
-    /// Whether `/` and `/web` answer with the page on which a person plays.
+    /// Do not serve the page for playing by hand
+    #[arg(long = "no-web", action = clap::ArgAction::SetFalse, help_heading = "Limits")]
     pub web: bool,
 }
 
 impl Default for ServerOptions {
     fn default() -> Self {
-        Self {
-            host: IpAddr::V4(Ipv4Addr::LOCALHOST),
-            port: 8000,
-            max_sessions: 1000,
-            max_sessions_per_client: None,
-            unused_timeout: Duration::from_secs(60),
-            idle_timeout: Some(Duration::from_secs(30 * 60)),
-            message_limit: 256 * 1024,
-            request_bytes: 64 * 1024 * 1024,
-            answer_bytes: 64 * 1024 * 1024,
-            rate_limit: Some(10_000),
-            request_time: Duration::from_secs(20),
-            ping_interval: Duration::from_secs(20),
-            step_timeout: Duration::from_secs(30),
-            workers: 0,
-            drain: Duration::from_secs(1),
-            bearer_token: None,
-            allowed_hosts: Vec::new(),
-            web: true,
-        }
+        defaults()
     }
+}
+
+fn seconds(text: &str) -> Result<Duration, std::num::ParseIntError> {
+    text.parse().map(Duration::from_secs)
 }
 
 impl ServerOptions {
@@ -100,5 +119,23 @@ impl ServerOptions {
     pub(crate) fn sessions_per_client(&self) -> usize {
         let half = (self.max_sessions / 2).max(256);
         self.max_sessions_per_client.unwrap_or(half)
+    }
+
+    /// How long a session may go without a request before it is dropped, if it is.
+    /// One with a WebSocket attached is never dropped.
+    pub(crate) fn idle_limit(&self) -> Option<Duration> {
+        Some(self.idle_timeout).filter(|limit| !limit.is_zero())
+    }
+
+    /// Requests per second of one session, if there is a limit.
+    pub(crate) fn rate(&self) -> Option<u32> {
+        Some(self.rate_limit).filter(|limit| *limit > 0)
+    }
+
+    /// The token that requests must contain; an empty one is none.
+    pub(crate) fn token(&self) -> Option<&SecretString> {
+        self.bearer_token
+            .as_ref()
+            .filter(|token| !token.expose_secret().is_empty())
     }
 }

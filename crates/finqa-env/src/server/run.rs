@@ -63,7 +63,7 @@ pub async fn serve(
 
 /// Drops idle sessions, at the interval at which OpenEnv's `finqa_env` looks.
 async fn reap(app: Arc<ServerState>) {
-    let Some(limit) = app.options.idle_timeout else {
+    let Some(limit) = app.options.idle_limit() else {
         return;
     };
     let unused = app.options.unused_timeout;

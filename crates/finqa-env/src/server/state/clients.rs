@@ -120,7 +120,7 @@ impl Clients {
             // full server still answers `/health`.
             most_connections: options.max_sessions.saturating_add(2 * BESIDES_SESSIONS),
             most_each: each.saturating_add(BESIDES_SESSIONS),
-            rate_limit: options.rate_limit,
+            rate_limit: options.rate(),
             requests: MemoryBudget::new(options.request_bytes),
             answers: MemoryBudget::new(options.answer_bytes),
             start: Instant::now(),

@@ -132,7 +132,7 @@ impl Sessions {
         Self {
             max: options.max_sessions,
             max_each: options.sessions_per_client(),
-            rate_limit: options.rate_limit,
+            rate_limit: options.rate(),
             open: Mutex::new(HashMap::new()),
         }
     }

@@ -58,7 +58,7 @@ fn judge(options: &ServerOptions, request: &Request) -> Result<(), (StatusCode, 
             "Origin not allowed; name its host in the server's allowed hosts",
         ));
     }
-    if let Some(token) = &options.bearer_token
+    if let Some(token) = options.token()
         && !open(request.uri().path())
         && !presented(request).is_some_and(|shown| same(&shown, token.expose_secret()))
     {

@@ -172,7 +172,7 @@ async fn a_call_over_its_time_says_so() {
 #[tokio::test]
 async fn ten_thousand_steps_end_with_the_limit_and_go_nowhere() {
     let server = start(ServerOptions {
-        rate_limit: None,
+        rate_limit: 0,
         ..options()
     })
     .await;

@@ -145,7 +145,7 @@ async fn unknown_sessions_are_named_as_such() {
 #[tokio::test]
 async fn a_session_nobody_uses_is_dropped() {
     let server = start(ServerOptions {
-        idle_timeout: Some(Duration::from_millis(20)),
+        idle_timeout: Duration::from_millis(20),
         ..options()
     })
     .await;
