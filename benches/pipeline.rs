@@ -240,6 +240,7 @@ fn row(at: usize, case: &dataset::Case, all: &[&dataset::Case]) -> Row {
             error: None,
             votes: None,
             opinion: None,
+            episode: None,
             rounds: Vec::new(),
             calls: Vec::new(),
         },

@@ -77,7 +77,7 @@ pub async fn run(
             ..Identity::default()
         },
         data: source,
-        total: plan.total(),
+        total: Some(plan.total()),
         ..RunMeta::default()
     };
     let path = folder.join("journal.sqlite");
@@ -85,6 +85,7 @@ pub async fn run(
     let scheduler = Scheduler {
         plan,
         solver: Arc::new(pair),
+        dealer: None,
         concurrency: 8,
         price: Arc::new(|_| None),
         stop: Stop::default(),

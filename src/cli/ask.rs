@@ -269,8 +269,8 @@ impl Session {
                 match why {
                     Interruption::Cancelled => return Ok(None),
                     Interruption::Provider(settled) => *settled,
-                    Interruption::Fatal(message) => {
-                        return Err(Failure::new(Exit::Provider, message).into());
+                    Interruption::Fatal(failure) => {
+                        return Err(Failure::new(Exit::Provider, failure.message).into());
                     }
                 }
             }

@@ -4,10 +4,10 @@ use std::process::ExitCode;
 
 use crate::analysis::AnalysisError;
 use crate::dataset::{DatasetError, OwnError};
+use crate::episodes::RemoteError;
 use crate::output::OutputError;
 use crate::output::mlflow::MlflowError;
 use crate::output::terminal::harmless;
-use crate::play::PlayError;
 use crate::run::{FolderError, JournalError, LockError, PipelineError, PlanError};
 use crate::score::ScoreError;
 use crate::settings::ConfigError;
@@ -124,18 +124,8 @@ pub fn classify(error: &anyhow::Error) -> Exit {
                 Exit::Data
             };
         }
-        if cause.is::<ServerError>() || cause.is::<TelemetryError>() {
+        if cause.is::<ServerError>() || cause.is::<TelemetryError>() || cause.is::<RemoteError>() {
             return Exit::Usage;
-        }
-        if let Some(error) = cause.downcast_ref::<PlayError>() {
-            return match error {
-                PlayError::Model(error) if error.kind == ErrorKind::Settings => Exit::Usage,
-                PlayError::Model(_) | PlayError::Outage { .. } => Exit::Provider,
-                PlayError::Bug(_) => Exit::Bug,
-                _ if error.is_unreachable() => Exit::Provider,
-                _ if error.is_data() => Exit::Data,
-                _ => Exit::Usage,
-            };
         }
         if cause.is::<AnalysisError>() || cause.is::<OwnError>() {
             return Exit::Data;
@@ -158,9 +148,11 @@ pub fn classify(error: &anyhow::Error) -> Exit {
             };
         }
         match cause.downcast_ref::<PipelineError>() {
-            Some(PipelineError::NoData) => return Exit::Data,
+            Some(PipelineError::NoData | PipelineError::NoEpisodeData) => return Exit::Data,
             Some(
                 PipelineError::TextWithoutModel
+                | PipelineError::NoTools(_)
+                | PipelineError::OtherKind { .. }
                 | PipelineError::OtherVersion { .. }
                 | PipelineError::ChangedSettings { .. }
                 | PipelineError::ChangedInputs { .. },

@@ -11,10 +11,11 @@ use crate::output::mlflow::Sent;
 use crate::output::terminal::{Look, Progress, ProgressOptions, Voice, summary_tables};
 use crate::run::pipeline::has_result;
 use crate::run::{
-    Finish, JournalError, Notice, PipelineError, Resumed, Run, RunContext, RunFolder, RunResults,
-    Summary, Tracking,
+    Finish, JournalError, Notice, Notify, PipelineError, Resumed, Run, RunContext, RunFolder,
+    RunKind, RunResults, Summary, Tracking,
 };
 use crate::settings::Settings;
+use finqa_agents::agents::{Fault, RunFailure};
 use finqa_agents::models::Stop;
 
 use super::args::RunArgs;
@@ -30,7 +31,12 @@ pub fn execute(args: &RunArgs, matches: &ArgMatches, look: Look) -> anyhow::Resu
     let resumed = match &args.resume {
         None => None,
         Some(run) => {
-            let resumed = Resumed::open(&settings.run.output, run, args.allow_version)?;
+            let resumed = Resumed::open(
+                &settings.run.output,
+                run,
+                RunKind::Questions,
+                args.allow_version,
+            )?;
             let mut own =
                 settings::load_resumed(resumed.settings(), &args.settings, matches, file)?;
             own.run.output = settings.run.output;
@@ -65,16 +71,12 @@ async fn main_job(
         tracked: matches!(tracking, Tracking::On(_)),
     };
     let traces = telemetry::start(&settings, place, &progress.voice())?;
-    let voice = progress.voice();
     let context = RunContext {
         resumed,
         variables,
         tracking,
         traces: traces.clone(),
-        notify: Arc::new(move |notice| match notice {
-            Notice::Note(line) => voice.say(&line),
-            Notice::Warning(line) => voice.warn(&line),
-        }),
+        notify: notify(progress.voice()),
         stop: Stop::default(),
         commit: tracking::commit(),
     };
@@ -99,18 +101,50 @@ async fn traced_job(
         progress.on(&event);
     }
     let results = run.finish().await.map_err(with_hint)?;
-    let exit = write_for_ci(args, &results).and_then(|()| exit_of(args, &results));
-    let printed = report(args, &results.folder, &results.summary, look);
-    if let Some(sent) = &results.tracked {
-        tell(args, &progress.voice(), &results.summary, sent.as_ref());
-    }
+    let exit = write_for_ci(args, &results).and_then(|()| {
+        if results.finish == Finish::Complete {
+            args.gate.hold(&results.summary.scores.rates)?;
+        }
+        Ok(exit_of(&results)?)
+    });
+    let shown = Shown {
+        json: args.json,
+        quiet: args.quiet,
+        look,
+    };
+    let printed = show(&results, &progress.voice(), shown);
     let exit = exit?;
     printed?;
     Ok(exit)
 }
 
+/// Shows notices as lines on stderr.
+pub(super) fn notify(voice: Voice) -> Notify {
+    Arc::new(move |notice| match notice {
+        Notice::Note(line) => voice.say(&line),
+        Notice::Warning(line) => voice.warn(&line),
+    })
+}
+
+/// How results are shown.
+#[derive(Clone, Copy)]
+pub(super) struct Shown {
+    pub json: bool,
+    pub quiet: bool,
+    pub look: Look,
+}
+
+/// Prints what a run led to, and says where it is tracked.
+pub(super) fn show(results: &RunResults, voice: &Voice, shown: Shown) -> Result<(), Failure> {
+    let printed = report(results, shown);
+    if let Some(sent) = &results.tracked {
+        tell(voice, &results.summary, sent.as_ref(), shown);
+    }
+    printed
+}
+
 /// What to do about a run that could not be finished.
-fn with_hint(error: PipelineError) -> anyhow::Error {
+pub(super) fn with_hint(error: PipelineError) -> anyhow::Error {
     let hint = match &error {
         PipelineError::Stopped(JournalError::Gone { .. }) => None,
         PipelineError::Stopped(_) => {
@@ -147,17 +181,10 @@ fn write_for_ci(args: &RunArgs, results: &RunResults) -> anyhow::Result<()> {
 }
 
 /// How the program ends.
-fn exit_of(args: &RunArgs, results: &RunResults) -> anyhow::Result<Exit> {
+pub(super) fn exit_of(results: &RunResults) -> Result<Exit, Failure> {
     match &results.finish {
-        Finish::Complete => {
-            args.gate.hold(&results.summary.scores.rates)?;
-            if results.summary.unanswered() > 0 {
-                Ok(Exit::Unanswered)
-            } else {
-                Ok(Exit::Done)
-            }
-        }
-        unfinished => exit_of_unfinished(unfinished.clone()).map_err(Into::into),
+        Finish::Complete if results.summary.unanswered() > 0 => Ok(Exit::Unanswered),
+        finish => exit_of_unfinished(finish.clone()),
     }
 }
 
@@ -167,7 +194,14 @@ fn exit_of_unfinished(finish: Finish) -> Result<Exit, Failure> {
         Finish::Complete => Ok(Exit::Done),
         Finish::Partial { .. } => Ok(Exit::Unanswered),
         Finish::Interrupted => Ok(Exit::Interrupted),
-        Finish::Fatal(message) => Err(Failure::new(Exit::Provider, message)),
+        Finish::Fatal(RunFailure { message, fault }) => {
+            let exit = match fault {
+                Fault::Provider => Exit::Provider,
+                Fault::Usage => Exit::Usage,
+                Fault::Data => Exit::Data,
+            };
+            Err(Failure::new(exit, message))
+        }
         Finish::Bug(message) => Err(Failure::new(
             Exit::Bug,
             format!(
@@ -180,12 +214,12 @@ fn exit_of_unfinished(finish: Finish) -> Result<Exit, Failure> {
 
 /// Says where the run is seen, or what is missing there. This is beside the
 /// results and never on stdout with `--json`.
-fn tell(args: &RunArgs, voice: &Voice, summary: &Summary, sent: Option<&Sent>) {
+fn tell(voice: &Voice, summary: &Summary, sent: Option<&Sent>, shown: Shown) {
     if let Some(Sent::All(delivered)) = sent
-        && !args.quiet
+        && !shown.quiet
     {
         let line = tracking::arrived(delivered);
-        if args.json {
+        if shown.json {
             voice.say(&line);
         } else {
             // Output that cannot be written takes nothing from the run.
@@ -197,22 +231,20 @@ fn tell(args: &RunArgs, voice: &Voice, summary: &Summary, sent: Option<&Sent>) {
     }
 }
 
-fn report(
-    args: &RunArgs,
-    folder: &RunFolder,
-    summary: &Summary,
-    look: Look,
-) -> Result<(), Failure> {
+fn report(results: &RunResults, shown: Shown) -> Result<(), Failure> {
+    let RunResults {
+        folder, summary, ..
+    } = results;
     let run = folder.path();
-    let csv = match has_result(summary) {
+    let csv = match has_result(summary) && summary.run.kind() == RunKind::Questions {
         true => folder.last_csv(),
         false => folder.file(RunFolder::CSV),
     };
-    if args.json {
+    if shown.json {
         stdout::print_json(summary)?;
-    } else if !args.quiet {
+    } else if !shown.quiet {
         stdout::print(|out| {
-            writeln!(out, "{}", summary_tables(summary, look))?;
+            writeln!(out, "{}", summary_tables(summary, shown.look))?;
             writeln!(out, "Rows: {}\nRun:  {}", csv.display(), run.display())
         })?;
     }
@@ -228,7 +260,8 @@ mod tests {
         let bug = exit_of_unfinished(Finish::Bug("panicked: index 3".to_owned())).unwrap_err();
         assert_eq!(bug.exit.code(), 1);
         assert!(bug.to_string().contains("bug in convfinqa"), "{bug}");
-        let fatal = exit_of_unfinished(Finish::Fatal("no key".to_owned())).unwrap_err();
+        let fatal = exit_of_unfinished(Finish::Fatal(RunFailure::of_provider("no key".to_owned())))
+            .unwrap_err();
         assert_eq!(fatal.exit.code(), 5);
         let partial = Finish::Partial {
             left: 3,

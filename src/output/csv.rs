@@ -104,16 +104,6 @@ impl CsvFile {
     }
 }
 
-/// Writes rows that no journal holds.
-///
-/// # Errors
-/// [`OutputError`] if the file cannot be written; one that was there is then as it was.
-pub fn write_rows(path: &Path, rows: &[Row]) -> Result<(), OutputError> {
-    let mut file = CsvFile::create(path)?;
-    rows.iter().for_each(|row| file.add(row));
-    file.finish()
-}
-
 fn cells(row: &Row) -> Vec<String> {
     let Settled {
         outcome,
@@ -125,6 +115,7 @@ fn cells(row: &Row) -> Vec<String> {
         error,
         votes,
         opinion,
+        episode: _,
     } = &row.settled;
     let (input_tokens, output_tokens) = row.settled.tokens();
     let answer = answer.as_ref();

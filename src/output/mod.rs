@@ -4,6 +4,7 @@
 
 mod answer;
 mod csv;
+mod episodes;
 mod jsonl;
 mod junit;
 mod leaderboard;
@@ -17,7 +18,8 @@ pub mod terminal;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
 
 pub use answer::AnswerView;
-pub use csv::{COLUMNS, CsvFile, write_rows};
+pub use csv::{COLUMNS, CsvFile};
+pub use episodes::{is_export_of, write_episodes};
 pub use jsonl::Transcripts;
 pub use junit::write_junit;
 pub use leaderboard::write_leaderboard;

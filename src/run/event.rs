@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::dataset::QuestionKey;
-use finqa_agents::agents::Round;
+use finqa_agents::agents::{Round, RunFailure};
 
 use super::identity::RunMeta;
 use crate::score::Row;
@@ -16,8 +16,8 @@ pub enum Event {
     Started {
         /// What is run.
         meta: Arc<RunMeta>,
-        /// Questions in the plan.
-        total: usize,
+        /// Questions in the plan, if that is known before the end.
+        total: Option<usize>,
         /// Of these, answered before (a resumed run); their rows follow as `Answered` with `resumed`.
         answered: usize,
     },
@@ -88,7 +88,7 @@ pub enum Finish {
     Interrupted,
     /// The provider refuses or fails whatever is asked; can be resumed once it
     /// answers.
-    Fatal(String),
+    Fatal(RunFailure),
     /// This program failed; can be resumed.
     Bug(String),
 }

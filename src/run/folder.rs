@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use thiserror::Error;
 
-use super::identity::RunMeta;
+use super::identity::{RunKind, RunMeta};
 use super::journal::{Journal, JournalError};
 use super::lock::{Holder, RunLock};
 
@@ -220,19 +220,20 @@ impl RunFolder {
     }
 
     /// The folder of the run to resume: as [`RunFolder::locate`], but `last` is
-    /// the newest run that is not finished. One that cannot be read is passed over.
+    /// the newest run of this kind that is not finished. One that cannot be read is
+    /// passed over.
     ///
     /// # Errors
     /// [`FolderError::NothingToResume`], or why a run cannot be read if there is no
     /// other to resume, and those of [`RunFolder::locate`].
-    pub fn to_resume(output: &Path, run: &str) -> Result<Self, FolderError> {
+    pub fn to_resume(output: &Path, run: &str, kind: RunKind) -> Result<Self, FolderError> {
         if run != "last" {
             return Self::locate(output, run);
         }
         let mut unreadable = None;
         for folder in Self::all(output).into_iter().rev() {
             match folder.state() {
-                Ok(state) if state.stage == Stage::Finished => {}
+                Ok(state) if state.stage == Stage::Finished || state.meta.kind() != kind => {}
                 Ok(_) => return Ok(folder),
                 Err(error) => {
                     unreadable.get_or_insert(error);
@@ -289,7 +290,7 @@ impl RunFolder {
         let answered = journal.answered()?;
         let stage = match RunLock::holder(self.path()) {
             Some(holder) => Stage::Running(holder),
-            None if answered < meta.total => Stage::Unfinished,
+            None if meta.total.is_none_or(|total| answered < total) => Stage::Unfinished,
             None if !self.is_written() => Stage::Unwritten,
             None => Stage::Finished,
         };
@@ -368,7 +369,7 @@ mod tests {
         );
         assert!(matches!(id("019c"), Err(FolderError::NoSuchRun { .. })));
         assert!(matches!(
-            RunFolder::to_resume(output, "019a"),
+            RunFolder::to_resume(output, "019a", RunKind::Questions),
             Err(FolderError::Ambiguous { .. })
         ));
     }
@@ -384,18 +385,19 @@ mod tests {
         };
         std::fs::write(run("019b"), "no database").unwrap();
         std::fs::write(run("019c"), "").unwrap();
-        let error = RunFolder::to_resume(output, "last").unwrap_err();
+        let error = RunFolder::to_resume(output, "last", RunKind::Questions).unwrap_err();
         assert!(
             matches!(&error, FolderError::Journal(_)) && error.to_string().contains("019c"),
             "the newest that cannot be read is named: {error}"
         );
         let meta = RunMeta {
             id: "019a".into(),
-            total: 1,
+            total: Some(1),
             ..RunMeta::default()
         };
         Journal::create(&run("019a"), &meta, None).unwrap();
-        let found = RunFolder::to_resume(output, "last").unwrap();
+        let found = RunFolder::to_resume(output, "last", RunKind::Questions).unwrap();
         assert_eq!(found.id(), "019a");
+        assert!(RunFolder::to_resume(output, "last", RunKind::Episodes).is_err());
     }
 }

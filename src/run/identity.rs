@@ -67,6 +67,21 @@ impl Identity {
     }
 }
 
+/// What an episode run was started with, besides its settings.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EpisodeMeta {
+    /// The environment's directory, `sample`, or its server's address.
+    pub environment: String,
+    /// Whether it is a server.
+    pub server: bool,
+    /// The most questions that are played; `None` for all.
+    pub n: Option<usize>,
+    /// The seed of the order of questions; `None` for the order of the file.
+    pub seed: Option<u64>,
+    /// Tool calls after which an episode is given up.
+    pub max_steps: u32,
+}
+
 /// What a run is: written once, when its journal is made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunMeta {
@@ -92,13 +107,55 @@ pub struct RunMeta {
     pub data_file: Option<PathBuf>,
     /// Whether they are the invented sample.
     pub invented: bool,
-    /// Questions in the plan.
-    pub total: usize,
+    /// Questions in the plan; unknown while a server deals them.
+    pub total: Option<usize>,
+    /// What is played, if the questions are played as episodes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub episodes: Option<EpisodeMeta>,
     /// The settings in the form of `convfinqa.toml`, no secret among them.
     pub settings: toml::Table,
 }
 
+/// What a run asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunKind {
+    /// Questions about pages.
+    Questions,
+    /// Episodes in an environment.
+    Episodes,
+}
+
+impl RunKind {
+    /// The command that resumes a run of this kind.
+    #[must_use]
+    pub fn resume_command(self) -> &'static str {
+        match self {
+            Self::Questions => "convfinqa --resume",
+            Self::Episodes => "convfinqa env play --resume",
+        }
+    }
+}
+
 impl RunMeta {
+    /// What it asks.
+    #[must_use]
+    pub fn kind(&self) -> RunKind {
+        match self.episodes {
+            None => RunKind::Questions,
+            Some(_) => RunKind::Episodes,
+        }
+    }
+
+    /// How many of its questions have an outcome, in figures: `3/12`, or `3`
+    /// while nobody knows how many there are.
+    #[must_use]
+    pub fn progress(&self, answered: usize) -> String {
+        match self.total {
+            Some(total) => format!("{answered}/{total}"),
+            None => answered.to_string(),
+        }
+    }
+
     /// The model as it was asked for; where it is, is no part of its name.
     #[must_use]
     pub fn model(&self) -> &str {

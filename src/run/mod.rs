@@ -6,6 +6,7 @@
 
 mod agreement;
 mod effect;
+mod episodes;
 mod event;
 mod folder;
 mod health;
@@ -19,6 +20,7 @@ mod replay;
 mod scheduler;
 mod summary;
 mod trace;
+mod truth;
 mod worker;
 mod writer;
 
@@ -26,15 +28,17 @@ pub use crate::dataset::Mode;
 pub use crate::score::{Row, Stamp};
 pub use agreement::Agreement;
 pub use effect::CriticEffect;
+pub use episodes::{EpisodeSummary, RewardSummary};
 pub use event::{Event, Finish};
 pub use folder::{FolderError, RunFolder, RunState, Stage, answers_at};
-pub use identity::{Identity, RunMeta};
+pub use identity::{EpisodeMeta, Identity, RunKind, RunMeta};
 pub use journal::{Journal, JournalError, Status};
 pub use lock::{Holder, LockError, RunLock};
 pub use pipeline::{
     Job, Notice, Notify, PipelineError, Resumed, Run, RunContext, RunResults, Tracking,
 };
-pub use plan::{HistoryMode, Plan, PlanError, Planned};
+pub use plan::{Dealer, HistoryMode, Plan, PlanError, Planned};
 pub use scheduler::Scheduler;
 pub(crate) use summary::left_out_line;
 pub use summary::{Spent, Summary, Tally, summarise};
+pub use truth::gold as gold_of_truth;

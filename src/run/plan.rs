@@ -1,10 +1,13 @@
 //! Which questions are asked, in which order, and what they may know of each
 //! other.
 
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::dataset::{Case, Dataset, Gold, HistoryEntry, HistorySource, Mode, Record, RecordKind};
+use crate::score::Row;
+use finqa_agents::agents::{Call, RunFailure};
 
 /// Which earlier answers a turn sees (`--history`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
@@ -71,6 +74,17 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// Plans questions of which each is asked alone.
+    #[must_use]
+    pub fn of(questions: Vec<Planned>) -> Self {
+        Self {
+            mode: Mode::Questions,
+            history: HistoryMode::default(),
+            total: questions.len(),
+            units: questions.into_iter().map(|planned| vec![planned]).collect(),
+        }
+    }
+
     /// Plans `epochs` passes (at least one) over the dataset's records.
     ///
     /// # Errors
@@ -136,6 +150,20 @@ impl Plan {
     pub fn total(&self) -> usize {
         self.total
     }
+}
+
+/// Deals the questions of a run that cannot be planned, because a server decides
+/// which comes next.
+pub trait Dealer: Send {
+    /// Takes note of a question that an earlier process of the run has answered.
+    fn answered(&mut self, row: &Row);
+
+    /// Takes note of the calls of a question that an earlier process began.
+    fn begun(&mut self, index: usize, calls: Vec<Call>);
+
+    /// The next question, with the calls that were begun; `None` when there is
+    /// no other.
+    fn deal(&mut self) -> BoxFuture<'_, Result<Option<(Planned, Vec<Call>)>, RunFailure>>;
 }
 
 fn units_of(record: &Record, mode: Mode) -> Vec<&[Case]> {

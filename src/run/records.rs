@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::dataset::{self, Dataset, Source};
 
-use super::identity::RunMeta;
+use super::identity::{RunKind, RunMeta};
 
 impl RunMeta {
     /// The file of records as a whole path, which is the same from every
@@ -23,6 +23,9 @@ impl RunMeta {
     /// # Errors
     /// Why they cannot be read, in one line.
     pub fn records(&self) -> Result<Dataset, String> {
+        if self.kind() == RunKind::Episodes {
+            return Err("the questions were played in an environment".to_owned());
+        }
         if self.invented {
             let sample = dataset::sample().map_err(|error| error.to_string())?;
             return self.unchanged(sample, &self.data);

@@ -12,6 +12,7 @@ use finqa_agents::agents::{Answer, Call};
 use super::event::Event;
 use super::identity::RunMeta;
 use super::journal::{Journal, JournalError};
+use super::plan::Dealer;
 use crate::score::Stamp;
 
 /// What a journal holds of a run so far.
@@ -24,27 +25,31 @@ pub(super) struct Replayed {
     pub calls: HashMap<usize, Vec<Call>>,
     /// The last answer's stamp.
     pub last: Stamp,
+    /// Deals what is not planned; it knows what the journal holds.
+    pub dealer: Option<Box<dyn Dealer>>,
 }
 
-/// Tells what a journal holds of a run of `total` questions.
+/// Tells `events` and `dealer` what a journal holds of a run of `total` questions.
 ///
 /// # Errors
 /// [`JournalError`] if it cannot be read.
 pub(super) async fn replay(
     journal: Journal,
-    total: usize,
+    total: Option<usize>,
     meta: Arc<RunMeta>,
+    dealer: Option<Box<dyn Dealer>>,
     events: mpsc::Sender<Event>,
 ) -> Result<Replayed, JournalError> {
-    let told = tokio::task::spawn_blocking(move || tell(journal, total, meta, &events));
+    let told = tokio::task::spawn_blocking(move || tell(journal, total, meta, dealer, &events));
     told.await
         .unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
 fn tell(
     journal: Journal,
-    total: usize,
+    total: Option<usize>,
     meta: Arc<RunMeta>,
+    mut dealer: Option<Box<dyn Dealer>>,
     events: &mpsc::Sender<Event>,
 ) -> Result<Replayed, JournalError> {
     let answered = journal.answered()?;
@@ -59,13 +64,23 @@ fn tell(
     journal.for_each_result(|row| {
         answers.insert(row.index, row.settled.answer.clone());
         last = last.past(&row);
+        if let Some(dealer) = &mut dealer {
+            dealer.answered(&row);
+        }
         let row = Arc::new(row);
         let _ = events.blocking_send(Event::Answered { row, resumed: true });
     })?;
+    let mut calls = journal.open_calls()?;
+    if let Some(dealer) = &mut dealer {
+        for (index, calls) in calls.drain() {
+            dealer.begun(index, calls);
+        }
+    }
     Ok(Replayed {
-        calls: journal.open_calls()?,
+        calls,
         answers,
         last,
+        dealer,
         journal,
     })
 }

@@ -3,7 +3,7 @@
 //! that the provider fails are asked again once the others are done.
 
 use std::any::Any;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -11,14 +11,14 @@ use std::time::Instant;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::{JoinError, JoinSet};
 
-use finqa_agents::agents::{Answer, Call};
+use finqa_agents::agents::{Answer, Call, RunFailure};
 use finqa_agents::models::{PriceOf, Stop};
 use finqa_agents::solve::Solver;
 
 use super::event::{Event, Finish};
 use super::health::Health;
 use super::journal::{Journal, JournalError};
-use super::plan::{Plan, Planned};
+use super::plan::{Dealer, Plan, Planned};
 use super::replay::{Replayed, replay};
 use super::trace::RunTrace;
 use super::worker::Worker;
@@ -28,6 +28,9 @@ use super::writer;
 pub struct Scheduler {
     /// What is asked.
     pub plan: Plan,
+    /// Deals the questions that follow those of the plan; without one there are
+    /// no others.
+    pub dealer: Option<Box<dyn Dealer>>,
     /// Who answers.
     pub solver: Arc<dyn Solver>,
     /// Units in flight at a time; at least 1.
@@ -55,7 +58,7 @@ pub(super) enum UnitEnd {
     /// To a question that the provider failed.
     Postponed(Unit),
     /// To a failure that makes going on useless.
-    Fatal(String),
+    Fatal(RunFailure),
 }
 
 /// What the units of a pass came to.
@@ -78,17 +81,26 @@ impl Scheduler {
     ) -> Result<Finish, JournalError> {
         let started = Instant::now();
         let meta = Arc::new(journal.meta()?);
-        let total = self.plan.total();
+        let total = match &self.dealer {
+            None => Some(self.plan.total()),
+            Some(_) => meta.total,
+        };
         let trace = Arc::new(RunTrace::start(&meta, self.plan.mode));
         let Replayed {
             journal,
             answers,
             calls,
             last,
-        } = replay(journal, total, meta, events.clone()).await?;
-        let done = Arc::new(AtomicUsize::new(answers.len()));
+            dealer,
+        } = replay(journal, total, meta, self.dealer, events.clone()).await?;
+        let resumed = answers.len();
+        let done = Arc::new(AtomicUsize::new(resumed));
         let answered_before = answers.values().any(Option::is_some);
-        let units = units(self.plan.units, answers, calls);
+        let mut queue = Queue {
+            units: units(self.plan.units, answers, calls),
+            dealer,
+            dealt: 0,
+        };
         let (writer, thread) = writer::spawn(journal, last);
         let health = Arc::new(Health::default());
         let worker = Arc::new(Worker {
@@ -108,27 +120,41 @@ impl Scheduler {
             answered_before,
             done: Arc::clone(&done),
         });
-        let mut passed = pass(&worker, units, self.concurrency, false).await;
+        let mut passed = pass(&worker, &mut queue, self.concurrency, false).await;
         // Only a provider that answers others may be asked again.
         if passed.trouble.is_none() && (answered_before || health.has_answered()) {
-            let again = std::mem::take(&mut passed.postponed);
-            passed = pass(&worker, again, self.concurrency, true).await;
+            let mut again = Queue {
+                units: std::mem::take(&mut passed.postponed).into(),
+                dealer: None,
+                dealt: 0,
+            };
+            passed = pass(&worker, &mut again, self.concurrency, true).await;
         }
+        // A dealer that is gone has dealt everything.
+        let total = match (&queue.dealer, total) {
+            (None, None) => {
+                let all = resumed + queue.dealt;
+                worker.writer.total(all);
+                Some(all)
+            }
+            (_, total) => total,
+        };
         drop(worker);
         let written = thread.join();
-        let left = total.saturating_sub(done.load(Ordering::Relaxed));
+        let answered = done.load(Ordering::Relaxed);
+        let left = total.map(|total| total.saturating_sub(answered));
         let finish = match (written, passed.trouble) {
             (Err(panic), _) => Finish::Bug(panicked(&*panic)),
             (Ok(Err(error)), _) => return Err(error),
             (Ok(Ok(())), Some(bug @ Finish::Bug(_))) => bug,
-            _ if left == 0 => Finish::Complete,
+            _ if left == Some(0) => Finish::Complete,
             (Ok(Ok(())), Some(trouble)) => trouble,
             _ if self.stop.drain.is_cancelled() => Finish::Interrupted,
             _ if health.has_answered() => Finish::Partial {
-                left,
+                left: left.unwrap_or_default(),
                 reason: health.last_failure(),
             },
-            _ => Finish::Fatal(health.last_failure()),
+            _ => Finish::Fatal(RunFailure::of_provider(health.last_failure())),
         };
         trace.finish(&finish);
         let finished = Event::Finished {
@@ -145,7 +171,7 @@ fn units(
     planned: Vec<Vec<Planned>>,
     mut answers: HashMap<usize, Option<Answer>>,
     mut calls: HashMap<usize, Vec<Call>>,
-) -> Vec<Unit> {
+) -> VecDeque<Unit> {
     let units = planned.into_iter().map(|planned| {
         let indices = planned.iter().map(|planned| planned.index);
         Unit {
@@ -164,26 +190,70 @@ fn units(
         .collect()
 }
 
-/// Asks the units' questions, so many units at a time. In the last pass a
+/// Where a pass takes its units from: those that are planned, then those that
+/// are dealt.
+struct Queue {
+    units: VecDeque<Unit>,
+    /// Gone when it has dealt everything.
+    dealer: Option<Box<dyn Dealer>>,
+    /// How many questions it has dealt.
+    dealt: usize,
+}
+
+impl Queue {
+    async fn next(&mut self) -> Result<Option<Unit>, RunFailure> {
+        if let Some(unit) = self.units.pop_front() {
+            return Ok(Some(unit));
+        }
+        let Some(dealer) = &mut self.dealer else {
+            return Ok(None);
+        };
+        let Some((planned, calls)) = dealer.deal().await? else {
+            self.dealer = None;
+            return Ok(None);
+        };
+        self.dealt += 1;
+        Ok(Some(Unit {
+            answers: HashMap::new(),
+            calls: HashMap::from([(planned.index, calls)]),
+            planned: vec![planned],
+        }))
+    }
+}
+
+/// Asks the questions of a queue, so many units at a time. In the last pass a
 /// refusal of one question is its outcome.
-async fn pass(worker: &Arc<Worker>, units: Vec<Unit>, concurrency: usize, last: bool) -> Passed {
+async fn pass(worker: &Arc<Worker>, queue: &mut Queue, concurrency: usize, last: bool) -> Passed {
     let slots = Arc::new(Semaphore::new(concurrency.max(1)));
     let mut tasks: JoinSet<UnitEnd> = JoinSet::new();
     let mut passed = Passed::default();
-    for unit in units {
-        let slot = tokio::select! {
-            biased;
-            () = worker.stop.drain.cancelled() => break,
-            slot = Arc::clone(&slots).acquire_owned() => slot,
+    loop {
+        let next = async {
+            let slot = Arc::clone(&slots).acquire_owned().await;
+            (slot, queue.next().await)
+        };
+        tokio::pin!(next);
+        let (slot, unit) = loop {
+            tokio::select! {
+                biased;
+                () = worker.stop.drain.cancelled() => break (None, Ok(None)),
+                Some(ended) = tasks.join_next() => passed.take(ended, worker),
+                (slot, unit) = &mut next => break (slot.ok(), unit),
+            }
+        };
+        let unit = match unit {
+            Ok(Some(unit)) => unit,
+            Ok(None) => break,
+            Err(failure) => {
+                passed.stop(Finish::Fatal(failure), worker);
+                break;
+            }
         };
         let asking = Arc::clone(worker);
         tasks.spawn(async move {
             let _slot = slot;
             asking.unit(unit, last).await
         });
-        while let Some(ended) = tasks.try_join_next() {
-            passed.take(ended, worker);
-        }
     }
     while let Some(ended) = tasks.join_next().await {
         passed.take(ended, worker);
@@ -198,13 +268,17 @@ impl Passed {
         let trouble = match ended {
             Ok(UnitEnd::Over) => return,
             Ok(UnitEnd::Postponed(unit)) => return self.postponed.push(unit),
-            Ok(UnitEnd::Fatal(message)) => Finish::Fatal(message),
+            Ok(UnitEnd::Fatal(failure)) => Finish::Fatal(failure),
             Err(error) => Finish::Bug(match error.try_into_panic() {
                 Ok(panic) => panicked(&*panic),
                 Err(error) => error.to_string(),
             }),
         };
-        // What fails for one fails for all: begin no more.
+        self.stop(trouble, worker);
+    }
+
+    /// What fails for one fails for all: begins no more.
+    fn stop(&mut self, trouble: Finish, worker: &Worker) {
         worker.stop.drain.cancel();
         match (&self.trouble, &trouble) {
             (None, _) | (Some(Finish::Fatal(_)), Finish::Bug(_)) => self.trouble = Some(trouble),

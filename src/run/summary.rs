@@ -12,6 +12,7 @@ use finqa_agents::models::{Cost, UsageByNode};
 
 use super::agreement::Agreement;
 use super::effect::CriticEffect;
+use super::episodes::EpisodeSummary;
 use super::identity::RunMeta;
 use super::journal::{Journal, JournalError};
 
@@ -35,6 +36,9 @@ pub struct Summary {
     /// What agreement with the second opinion is worth; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second_opinion: Option<Agreement>,
+    /// What the episodes led to, if the questions were played.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub episodes: Option<EpisodeSummary>,
     /// Sampling settings that a model does not take, and that replies were made
     /// without: `temperature`, `seed`.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
@@ -61,9 +65,13 @@ pub struct Spent {
 }
 
 impl Summary {
-    /// Questions without an answer.
+    /// Questions without an answer; of episodes those that failed, because the
+    /// others have a reward.
     #[must_use]
     pub fn unanswered(&self) -> usize {
+        if let Some(episodes) = &self.episodes {
+            return episodes.failed;
+        }
         let answered = Outcome::Answered.name();
         let others = self
             .scores
@@ -76,7 +84,8 @@ impl Summary {
     /// Questions that have no outcome yet.
     #[must_use]
     pub fn left(&self) -> usize {
-        self.run.total.saturating_sub(self.scores.questions)
+        let total = self.run.total.unwrap_or_default();
+        total.saturating_sub(self.scores.questions)
     }
 
     /// What is to be known about settings that were not sent, in one line.
@@ -102,6 +111,7 @@ pub struct Tally {
     rows: Vec<Row>,
     critic: CriticEffect,
     agreement: Agreement,
+    episodes: EpisodeSummary,
     rounds: usize,
     nodes: UsageByNode,
     cost: Cost,
@@ -113,6 +123,7 @@ impl Tally {
     pub fn add(&mut self, row: Row) {
         self.critic.add(&row);
         self.agreement.add(&row);
+        self.episodes.add(&row);
         self.rounds += row.settled.rounds.len();
         self.cost += row.spent();
         row.settled.calls.iter().for_each(|call| self.call(call));
@@ -152,7 +163,7 @@ impl Tally {
         let used = self.nodes.total();
         let summary = Summary {
             format: 1,
-            complete: rows.len() == run.total,
+            complete: run.total == Some(rows.len()),
             run,
             scores: Scorecard::of(&rows),
             epochs: [Rule::NumericalMatch, Rule::FinancialEquivalence]
@@ -161,6 +172,7 @@ impl Tally {
                 .collect(),
             critic: self.critic.finish(),
             second_opinion: self.agreement.finish(),
+            episodes: self.episodes.finish(),
             left_out: self.left_out,
             spent: Spent {
                 rounds: self.rounds,

@@ -8,6 +8,7 @@ use tracing::{Span, info, info_span, warn};
 
 use crate::dataset::{Mode, Outcome};
 use finqa_agents::agents;
+use finqa_agents::solve::{self, EpisodeEnd, Solver};
 use finqa_agents::telemetry::{attributes as names, count, fail, if_content, set};
 
 use super::event::Finish;
@@ -31,7 +32,9 @@ impl RunTrace {
             { names::RUN_ID } = meta.id.as_str(),
         );
         set(&span, names::RUN_MODEL, meta.identity.model.clone());
-        set(&span, names::RUN_QUESTIONS, count(meta.total));
+        if let Some(total) = meta.total {
+            set(&span, names::RUN_QUESTIONS, count(total));
+        }
         let (model, questions) = (meta.identity.model.as_str(), meta.total);
         info!(parent: &span, model, questions, "run started");
         Self {
@@ -42,9 +45,9 @@ impl RunTrace {
     }
 
     /// The span of one question, the root of its trace.
-    pub(super) fn question(&self, planned: &Planned) -> Span {
+    pub(super) fn question(&self, planned: &Planned, solver: &dyn Solver) -> Span {
         let question = &planned.case.question;
-        let span = agents::trace::question(question, Some(&self.id));
+        let span = solver.span(question, Some(&self.id));
         if span.is_disabled() {
             return span;
         }
@@ -69,7 +72,12 @@ impl RunTrace {
             Finish::Bug(_) => "bug",
         };
         set(&self.span, names::RUN_FINISH, word);
-        if let Finish::Fatal(reason) | Finish::Bug(reason) = finish {
+        let reason = match finish {
+            Finish::Fatal(failure) => Some(&failure.message),
+            Finish::Bug(message) => Some(message),
+            _ => None,
+        };
+        if let Some(reason) = reason {
             let reason = if_content(reason);
             fail(&self.span, word, reason);
             tracing::error!(parent: &self.span, reason, "run stopped");
@@ -84,13 +92,28 @@ pub(super) fn answered(span: &Span, row: &Row) {
     if span.is_disabled() {
         return;
     }
-    agents::trace::settled(span, &row.settled);
+    let episode = row.settled.episode.as_ref();
+    match episode {
+        Some(episode) => solve::trace::ended(span, &row.settled, episode),
+        None => agents::trace::settled(span, &row.settled),
+    }
     let cost = row.cost.and_then(|cost| cost.to_f64());
     if let Some(cost) = cost {
         set(span, names::COST, cost);
     }
+    let seconds = row.latency;
+    if let Some(episode) = episode {
+        let (outcome, steps, reward) = (episode.end.name(), episode.steps.len(), episode.reward);
+        if episode.end == EpisodeEnd::Submitted {
+            info!(parent: span, outcome, reward, steps, seconds, cost, "episode ended");
+        } else {
+            let reason = solve::trace::reason(&row.settled, episode);
+            warn!(parent: span, outcome, steps, seconds, cost, reason, "episode without an answer");
+        }
+        return;
+    }
     let outcome = row.settled.outcome.name();
-    let (rounds, seconds) = (row.settled.rounds.len(), row.latency);
+    let rounds = row.settled.rounds.len();
     if row.settled.outcome == Outcome::Answered {
         info!(parent: span, outcome, rounds, seconds, cost, "question answered");
     } else {

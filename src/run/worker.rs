@@ -8,9 +8,11 @@ use rust_decimal::Decimal;
 use tokio::sync::mpsc;
 use tracing::Instrument;
 
-use crate::dataset::{HistoryEntry, Mode, Outcome, Question};
+use crate::dataset::{Gold, HistoryEntry, Mode, Outcome, Question};
 use crate::score::Scores;
-use finqa_agents::agents::{self, Answer, Call, CallMemory, Interruption, Settled, own_history};
+use finqa_agents::agents::{
+    self, Answer, Call, CallMemory, Interruption, RunFailure, Settled, own_history,
+};
 use finqa_agents::models::{Cost, PriceOf, Stop};
 use finqa_agents::solve::Solver;
 
@@ -19,6 +21,7 @@ use super::health::Health;
 use super::plan::{HistoryMode, Planned, gold_history};
 use super::scheduler::{Unit, UnitEnd};
 use super::trace::{self, RunTrace};
+use super::truth;
 use super::writer::Writer;
 use crate::score::Row;
 
@@ -46,7 +49,7 @@ enum NoOutcome {
     /// The provider failed it; holds its calls.
     Postponed(Vec<Call>),
     /// No question can succeed.
-    Fatal(String),
+    Fatal(RunFailure),
 }
 
 impl Worker {
@@ -76,7 +79,7 @@ impl Worker {
                             answer
                         }
                         Err(NoOutcome::Stopped) => return UnitEnd::Over,
-                        Err(NoOutcome::Fatal(message)) => return UnitEnd::Fatal(message),
+                        Err(NoOutcome::Fatal(failure)) => return UnitEnd::Fatal(failure),
                         Err(NoOutcome::Postponed(made)) => {
                             calls.insert(index, made);
                             return UnitEnd::Postponed(Unit {
@@ -132,7 +135,7 @@ impl Worker {
             });
         };
         let started = Instant::now();
-        let span = self.trace.question(planned);
+        let span = self.trace.question(planned, &*self.solver);
         let asked = self
             .solver
             .solve(question, planned.epoch, memory, self.stop.clone(), &tell)
@@ -149,13 +152,17 @@ impl Worker {
         let settled = match asked {
             Ok(settled) => settled,
             Err(Interruption::Cancelled) => return Err(NoOutcome::Stopped),
-            Err(Interruption::Fatal(message)) => return Err(NoOutcome::Fatal(message)),
+            Err(Interruption::Fatal(failure)) => return Err(NoOutcome::Fatal(failure)),
             Err(Interruption::Provider(settled)) => {
                 return Err(self.postpone(planned, *settled).await);
             }
         };
         let latency = recalled + started.elapsed().as_secs_f64();
         let answer = settled.answer.clone();
+        if answer.is_some() || settled.episode.is_some() {
+            // An agent inside this process makes no calls that could say so.
+            self.health.answered("");
+        }
         let row = row(planned, self.mode, settled, latency);
         trace::answered(&span, &row);
         drop(span);
@@ -200,7 +207,7 @@ impl Worker {
         if let Some(message) = self.health.failed(node, &reason) {
             self.stop.drain.cancel();
             self.stop.abort.cancel();
-            return NoOutcome::Fatal(message);
+            return NoOutcome::Fatal(RunFailure::of_provider(message));
         }
         let event = Event::Postponed {
             index: planned.index,
@@ -231,7 +238,13 @@ fn row(planned: &Planned, mode: Mode, settled: Settled, latency: f64) -> Row {
         filename: case.question.document.filename.clone(),
         kind: Some(*kind),
         question: case.question.text.clone(),
-        gold: case.gold.clone(),
+        gold: match &settled.episode {
+            // A server tells the truth at the end alone.
+            Some(episode) if case.gold == Gold::default() => {
+                truth::gold(episode.ground_truth.as_deref())
+            }
+            _ => case.gold.clone(),
+        },
         mode,
         settled,
         scores: Scores::default(),

@@ -25,6 +25,7 @@ enum Message {
         row: Box<Row>,
         durable: oneshot::Sender<Arc<Row>>,
     },
+    Total(usize),
 }
 
 /// A handle to the writer thread.
@@ -74,6 +75,7 @@ fn write_all(
                     entries.push(Entry::Answer(Arc::clone(&row)));
                     waiting.push((durable, row));
                 }
+                Message::Total(total) => entries.push(Entry::Total(total)),
             }
         }
         // On an error the senders are dropped with the receiver, and every
@@ -93,6 +95,11 @@ impl Writer {
             question,
             call: Box::new(call.clone()),
         });
+    }
+
+    /// Records how many questions there are, without waiting.
+    pub(super) fn total(&self, total: usize) {
+        let _ = self.messages.send(Message::Total(total));
     }
 
     /// Puts an answer down, waits until it is durable and gives it back with

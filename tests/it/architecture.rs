@@ -28,8 +28,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("models", &[]),
     ("graph", &[]),
     ("offline", &[]),
-    ("agents", &["prompt", "models", "graph", "parse", "offline"]),
-    ("solve", &["agents", "models"]),
+    (
+        "agents",
+        &["prompt", "models", "graph", "parse", "offline", "solve"],
+    ),
+    ("solve", &["agents", "models", "parse"]),
     // finqa-env
     ("python", &[]),
     ("data", &["python"]),
@@ -45,12 +48,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "run",
         &["dataset", "agents", "models", "score", "settings", "solve"],
     ),
-    // Of `models` what calls used and cost. The tables of what `analysis` finds and of the episodes that `play` plays
-    // are drawn with those of a run.
+    // Of `models` what calls used and cost. The tables of what `analysis` finds are drawn with those of a run.
     (
         "output",
         &[
-            "run", "score", "dataset", "agents", "models", "analysis", "graph", "play",
+            "run", "score", "dataset", "agents", "models", "analysis", "graph", "solve",
         ],
     ),
     ("analysis", &["dataset", "score", "run"]),
@@ -64,10 +66,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("env_data", &["dataset", "data"]),
     (
-        "play",
+        "episodes",
         &[
-            "dataset", "models", "offline", "parse", "score", "data", "env_data", "episode",
-            "tools",
+            "dataset", "agents", "models", "offline", "solve", "score", "settings", "run",
+            "pipeline", "data", "env_data", "episode", "tools",
         ],
     ),
 ];

@@ -16,7 +16,8 @@ const DECIDING: &[&str] = &[
 ];
 /// Rooms that a question passes through; their messages may ask the user something.
 const BESIDE: &[&str] = &[
-    "graph", "models", "data", "episode", "reward", "server", "tools", "play", "env_data",
+    "graph", "models", "data", "episode", "reward", "server", "tools", "episodes", "env_data",
+    "solve",
 ];
 /// Words of the longest cue that the embedded rules look for, or of the longest
 /// name of one of their weights.

@@ -207,76 +207,23 @@ fn a_settings_file_of_0_1_is_read() {
 }
 
 #[test]
-fn episodes_of_0_1_are_continued() {
-    let (place, before) = with_episodes("offline", "");
-    let play = |n: &str| {
-        let arguments = [
-            "env",
-            "play",
-            "--json",
-            "--data",
-            "sample",
-            "--out",
-            "episodes.jsonl",
-            "-n",
-            n,
-        ];
-        json_of(&place.run(&arguments))
-    };
-    // All of them are there: nothing is played.
-    let summary = play("3");
-    assert_eq!(
-        (&summary["episodes"], &summary["complete"]),
-        (&json!(3), &json!(true))
-    );
-    assert_eq!(place.read("episodes.jsonl"), before);
-    assert_eq!(
-        place.read("episodes.csv"),
-        fs::read_to_string(kept("plays/offline.csv")).unwrap()
-    );
-    // Two more than there are.
-    let summary = play("5");
-    assert_eq!(summary["episodes"], 5);
-    let after = place.read("episodes.jsonl");
-    assert!(after.starts_with(&before));
-    assert_eq!(after.lines().count(), 5);
-    // The last line is one that a killed process left unfinished.
-    place.write("episodes.jsonl", &before[..before.len() - 100]);
-    assert_eq!(play("3")["episodes"], 3);
-    assert_eq!(place.read("episodes.jsonl").lines().count(), 3);
+fn a_file_of_episodes_of_0_1_is_refused_in_a_line_that_names_the_version_and_kept() {
+    for name in ["offline", "chat"] {
+        let (place, before) = with_episodes(name, "");
+        for more in [&[][..], &["--resume"]] {
+            let arguments = ["env", "play", "--data", "sample", "--out", "episodes.jsonl"];
+            let ran = place.run(&[&arguments[..], more].concat());
+            if more.is_empty() {
+                ran.fails(2, &["episodes.jsonl", "version 0.1", "--resume"]);
+            } else {
+                ran.fails(2, &["no unfinished run to resume"]);
+            }
+            assert_eq!(place.read("episodes.jsonl"), before);
+        }
+    }
+    // Its rows are scored as any.
+    let (place, _) = with_episodes("offline", "");
+    fs::copy(kept("plays/offline.csv"), place.path("episodes.csv")).unwrap();
     let scored = json_of(&place.run(&["score", "episodes.csv", "--json"]));
     assert_eq!(scored["questions"], 3, "{scored:#}");
-}
-
-#[test]
-fn episodes_of_a_model_in_0_1_are_continued_without_playing_them_again() {
-    let submits =
-        |_: &Request| Reply::tool_calls(&[("submit_answer", json!({ "answer": "7" }).to_string())]);
-    let server = FaultServer::start(submits);
-    let url = server.base_url();
-    let (place, before) = with_episodes("chat", &url);
-    let arguments = [
-        "env",
-        "play",
-        "--json",
-        "--data",
-        "sample",
-        "--out",
-        "episodes.jsonl",
-        "-n",
-        "3",
-        "--model",
-        "scripted",
-        "--base-url",
-        &url,
-        "-j",
-        "1",
-    ];
-    let summary = json_of(&place.run(&arguments));
-    assert_eq!(summary["episodes"], 3);
-    assert_eq!(summary["spent"]["requests"], 4 + 1);
-    assert_eq!(server.count(), 1);
-    let after = place.read("episodes.jsonl");
-    assert!(after.starts_with(&before));
-    assert_eq!(after.lines().count(), 3);
 }

@@ -1,7 +1,7 @@
 //! Runs told to MLflow: to a real server from its Python package, and to one
 //! that breaks on purpose.
 
-mod fake;
+pub mod fake;
 mod faults;
 mod needs_python;
 mod server;

@@ -67,7 +67,11 @@ pub struct QuestionKey {
 
 impl std::fmt::Display for QuestionKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} ({})", self.id, self.part)
+        // A question of an environment may have no part.
+        match self.part.as_str() {
+            "" => f.write_str(&self.id),
+            part => write!(f, "{} ({part})", self.id),
+        }
     }
 }
 

@@ -35,7 +35,9 @@ pub(super) fn params(
         .or_insert_with(|| "default".to_owned());
     params.insert("data_path".to_owned(), meta.data.clone());
     params.insert("critic_model".to_owned(), meta.identity.critic.clone());
-    params.insert("questions_planned".to_owned(), meta.total.to_string());
+    if let Some(total) = meta.total {
+        params.insert("questions_planned".to_owned(), total.to_string());
+    }
     let offline = params.get("model").is_some_and(|model| model == "offline");
     for agent in ["analyst", "critic"] {
         let text = prompts.get(&format!("{agent}_system.txt")).cloned();

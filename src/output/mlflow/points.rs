@@ -34,6 +34,7 @@ pub struct Sample {
     cost: Option<Decimal>,
     calls: usize,
     tokens: (u64, u64),
+    reward: Option<f64>,
 }
 
 /// Rules that judge a question at once; those of programs need the whole run.
@@ -60,6 +61,11 @@ impl From<&Row> for Sample {
             cost: row.cost,
             calls: row.settled.calls.len(),
             tokens: row.settled.tokens(),
+            reward: row
+                .settled
+                .episode
+                .as_ref()
+                .and_then(|episode| episode.reward),
         }
     }
 }
@@ -79,6 +85,8 @@ pub struct Series {
     cost: Cost,
     calls: usize,
     tokens: (u64, u64),
+    /// Rewards, and how many.
+    rewards: (f64, u64),
     /// The step that has points already.
     told: u64,
 }
@@ -138,6 +146,9 @@ impl Series {
         self.calls += sample.calls;
         self.tokens.0 += sample.tokens.0;
         self.tokens.1 += sample.tokens.1;
+        if let Some(reward) = sample.reward {
+            self.rewards = (self.rewards.0 + reward, self.rewards.1 + 1);
+        }
     }
 
     fn points(&mut self) -> Vec<Point> {
@@ -148,6 +159,9 @@ impl Series {
             if n > 0 {
                 points.add(name, number(hits) / number(n));
             }
+        }
+        if self.rewards.1 > 0 {
+            points.add("reward", self.rewards.0 / number(self.rewards.1));
         }
         points.add("mean_latency", self.seconds / number(self.step));
         // The embedded pair makes no calls, and spends neither.
@@ -194,6 +208,20 @@ pub fn totals(summary: &Summary, place: (i64, i64)) -> Vec<Point> {
         ] {
             points.add(name, seconds);
         }
+    }
+    if let Some(episodes) = &summary.episodes {
+        if let Some((low, high)) = episodes
+            .reward
+            .and_then(|reward| reward.low.zip(reward.high))
+        {
+            points.add("reward_low", low);
+            points.add("reward_high", high);
+        }
+        if let Some(steps) = episodes.mean_steps {
+            points.add("mean_steps", steps);
+        }
+        points.add("invalid_calls", count(episodes.invalid_calls));
+        points.add("without_submission", count(episodes.without_submission));
     }
     let critic = &summary.critic;
     for (name, number) in [

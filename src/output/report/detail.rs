@@ -13,6 +13,8 @@ use crate::run::Row;
 use crate::score::Scores;
 use finqa_agents::agents::verify::LiteralPlaces;
 use finqa_agents::agents::{Answer, Call, Round, Settled, StopReason};
+use finqa_agents::models::Role;
+use finqa_agents::solve::{EpisodeEnd, ToolStep};
 use finqa_core::program::{Argument, Program};
 
 use super::elements::{Elements, Store};
@@ -38,7 +40,24 @@ pub(super) struct Detail<'a> {
     error: Option<&'a str>,
     scores: &'a Scores,
     rounds: Vec<RoundView<'a>>,
+    episode: Option<EpisodeDetail<'a>>,
     calls: Vec<Sent<'a>>,
+}
+
+/// An episode, step by step.
+#[derive(Serialize)]
+struct EpisodeDetail<'a> {
+    end: EpisodeEnd,
+    reward: Option<f64>,
+    steps: Vec<StepDetail<'a>>,
+}
+
+#[derive(Serialize)]
+struct StepDetail<'a> {
+    #[serde(flatten)]
+    step: &'a ToolStep,
+    /// What the model was shown of it.
+    result: Option<&'a str>,
 }
 
 /// A round, and what became of it.
@@ -185,6 +204,7 @@ impl<'p> Details<'p> {
             error: settled.error.as_deref(),
             scores: &row.scores,
             rounds: settled.rounds.iter().map(RoundView::of).collect(),
+            episode: EpisodeDetail::of(settled),
             calls,
         };
         self.elements.put(Store::Details, &detail).map(drop)
@@ -283,6 +303,28 @@ impl ExecutedProgram {
             error,
             places: found.collect(),
         }
+    }
+}
+
+impl<'a> EpisodeDetail<'a> {
+    fn of(settled: &'a Settled) -> Option<Self> {
+        let episode = settled.episode.as_ref()?;
+        let answered = settled.calls.iter().filter(|call| call.reply.is_some());
+        let messages = answered.flat_map(|call| &call.messages);
+        // The step of an answer that was taken from a text has no result.
+        let mut results = messages
+            .chain(&episode.messages)
+            .filter(|message| message.role == Role::Tool)
+            .map(|message| message.content.as_str());
+        let steps = episode.steps.iter().map(|step| StepDetail {
+            step,
+            result: results.next(),
+        });
+        Some(Self {
+            end: episode.end,
+            reward: episode.reward,
+            steps: steps.collect(),
+        })
     }
 }
 

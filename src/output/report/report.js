@@ -50,6 +50,15 @@ start(async () => {
         round.verdict.reason ? el("p", { class: "finding", dir: "auto" }, round.verdict.reason) : null,
         el("p", { class: "verdict" }, round.said));
     };
+    const step = (step) => el("li", {}, el("details", { class: "message" },
+      el("summary", {}, el("strong", {}, step.tool), " ", own(JSON.stringify(step.arguments)), step.error ? ` · ${words(step.error)}` : ""),
+      step.result === null ? null : el("pre", { dir: "auto" }, step.result)));
+    if (data.episode) {
+      return el("section", { class: "card" }, el("h3", {}, "The episode"),
+        el("ol", {}, data.episode.steps.map(step)),
+        data.calls.map((call) => message(call, call.reply)),
+        el("p", { class: "soft" }, `Ended: ${words(data.episode.end)}; reward ${data.episode.reward ?? "none"}.`));
+    }
     return el("section", { class: "card" }, el("h3", {}, "The exchange"),
       data.rounds.length === 0 ? el("p", { class: "soft" }, "There was no round with an answer.") : null,
       data.rounds.map(round),

@@ -15,7 +15,6 @@ pub use analysis::analysis_tables;
 pub use answer::answer_text;
 pub use comparison::comparison_tables;
 pub(super) use comparison::{p_value, span};
-pub use episodes::{EpisodeProgress, episode_tables};
 pub use left_out::LeftOut;
 pub use look::{Look, harmless};
 pub(super) use progress::verdict_text;

@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use crate::dataset::Outcome;
 use crate::run::{Event, Finish, Row};
 use finqa_agents::models::Cost;
+use finqa_core::text::single_spaced;
 
 use super::left_out::LeftOut;
 use super::look::harmless;
@@ -97,12 +98,14 @@ pub struct Progress {
     options: ProgressOptions,
     voice: Voice,
     bar: ProgressBar,
-    total: usize,
+    total: Option<usize>,
     answered: usize,
     /// Of these, by earlier processes.
     resumed: usize,
     scored: usize,
     right: usize,
+    /// Episodes that have a reward, and their sum.
+    rewards: (usize, f64),
     failed: usize,
     /// Questions that are asked again later.
     postponed: BTreeSet<usize>,
@@ -129,11 +132,12 @@ impl Progress {
             options,
             voice,
             bar,
-            total: 0,
+            total: None,
             answered: 0,
             resumed: 0,
             scored: 0,
             right: 0,
+            rewards: (0, 0.0),
             failed: 0,
             postponed: BTreeSet::new(),
             retries: Retries::default(),
@@ -198,13 +202,17 @@ impl Progress {
         }
     }
 
-    fn begin(&mut self, total: usize, answered: usize) {
+    fn begin(&mut self, total: Option<usize>, answered: usize) {
         self.total = total;
-        self.bar.set_length(total as u64);
+        match total {
+            Some(total) => self.bar.set_length(total as u64),
+            None => {
+                drop(self.voice.styled_bar("{spinner} {pos} {wide_msg}"));
+            }
+        }
         if answered > 0 {
-            self.say(&format!(
-                "resuming: {answered} of {total} questions are answered"
-            ));
+            let of = total.map_or_else(String::new, |total| format!(" of {total}"));
+            self.say(&format!("resuming: {answered}{of} questions are answered"));
         }
     }
 
@@ -227,6 +235,14 @@ impl Progress {
             self.scored += 1;
             self.right += usize::from(verdict.accepted);
         }
+        if let Some(reward) = row
+            .settled
+            .episode
+            .as_ref()
+            .and_then(|played| played.reward)
+        {
+            self.rewards = (self.rewards.0 + 1, self.rewards.1 + reward);
+        }
         self.cost += row.spent();
         self.show();
         self.bar.set_position(self.answered as u64);
@@ -246,7 +262,10 @@ impl Progress {
 
     /// How many are answered, and the message.
     fn status(&self) -> String {
-        let counts = format!("{}/{}", self.answered, self.total);
+        let of = self
+            .total
+            .map_or_else(String::new, |total| format!("/{total}"));
+        let counts = format!("{}{of}", self.answered);
         match self.message() {
             message if message.is_empty() => counts,
             message => format!("{counts} {message}"),
@@ -257,6 +276,10 @@ impl Progress {
     /// would need its interval, and NM its floor.
     fn message(&self) -> String {
         let mut parts = Vec::new();
+        if self.rewards.0 > 0 {
+            let mean = self.rewards.1 / self.rewards.0 as f64;
+            parts.push(format!("reward {mean:.3}"));
+        }
         if self.scored > 0 {
             parts.push(format!("FE {} of {}", self.right, self.scored));
         }
@@ -273,14 +296,17 @@ impl Progress {
 
     fn eta(&self) -> String {
         let here = self.answered.saturating_sub(self.resumed);
-        let left = self.total.saturating_sub(self.answered);
-        seconds_left(self.started.elapsed(), here, left)
+        let left = self.total.map(|total| total.saturating_sub(self.answered));
+        left.and_then(|left| seconds_left(self.started.elapsed(), here, left))
             .map_or_else(String::new, |seconds| format!("{seconds:.0} s left"))
     }
 
     fn finish(&self, finish: &Finish, elapsed: Duration) {
         self.bar.finish_and_clear();
-        let (answered, total) = (self.answered, self.total);
+        let of = self
+            .total
+            .map_or_else(String::new, |total| format!(" of {total}"));
+        let answered = format!("{}{of}", self.answered);
         let seconds = elapsed.as_secs_f64();
         match finish {
             Finish::Complete => self.say(&format!("{} in {seconds:.1} s", self.status())),
@@ -295,11 +321,11 @@ impl Progress {
                 ));
             }
             Finish::Interrupted => self.say(&format!(
-                "interrupted after {answered} of {total} questions; continue with --resume"
+                "interrupted after {answered} questions; continue with --resume"
             )),
             Finish::Fatal(_) | Finish::Bug(_) => {
                 self.say(&format!(
-                    "stopped after {answered} of {total} questions; continue with --resume"
+                    "stopped after {answered} questions; continue with --resume"
                 ));
             }
         }
@@ -331,8 +357,22 @@ pub(in crate::output) fn verdict_text(round: &finqa_agents::agents::Round) -> St
     }
 }
 
-/// Id, question, expected and generated answer.
+/// Id, question, expected and generated answer; of an episode how it ended, its
+/// reward and steps.
 fn verbose_lines(row: &Row) -> String {
+    if let Some(episode) = &row.settled.episode {
+        let reward = episode
+            .reward
+            .map_or_else(|| "–".to_owned(), |reward| reward.to_string());
+        let said = episode.answer.as_ref().or(row.settled.error.as_ref());
+        return format!(
+            "{} {}: reward {reward}, {} steps: {}",
+            episode.question_id,
+            episode.end.name().replace('_', " "),
+            episode.steps.len(),
+            single_spaced(said.map_or("", String::as_str))
+        );
+    }
     let expected = row.ground_truth().unwrap_or("(no gold)".into());
     let generated = match row.settled.outcome {
         Outcome::Answered => row.prediction().into_owned(),

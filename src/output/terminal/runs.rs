@@ -71,7 +71,7 @@ fn row(id: &str, state: &Result<RunState, FolderError>) -> [String; HEADER.len()
                 harmless(id).into_owned(),
                 format!("{started}Z"),
                 harmless(meta.model()).into_owned(),
-                format!("{answered}/{}", meta.total),
+                meta.progress(*answered),
                 status(stage),
             ]
         }

@@ -7,21 +7,32 @@ use crate::score::{ConversationCard, Rule, RuleRates, Scorecard};
 use finqa_agents::models::NodeUsage;
 use finqa_core::stats::Rate;
 
+use super::episodes::episode_table;
 use super::look::Look;
 
 /// The summary as tables: scores, what is behind them, what they took.
 #[must_use]
 pub fn summary_tables(summary: &Summary, look: Look) -> String {
-    let mut parts = vec![scorecard_tables(&summary.scores, look)];
+    let mut parts = Vec::new();
+    if let Some(episodes) = &summary.episodes {
+        parts.push(episode_table(episodes, look));
+    }
+    parts.push(scorecard_tables(&summary.scores, look));
     parts.push(epoch_lines(summary, look));
     parts.push(critic_lines(summary, look));
     parts.push(opinion_line(summary, look));
     parts.push(spent_table(summary, look));
     if !summary.complete {
+        let left = match summary.run.total {
+            Some(total) => format!(
+                "{} of {total} questions have no outcome yet",
+                summary.left()
+            ),
+            None => "not every question is dealt yet".to_owned(),
+        };
         parts.push(look.wrap(&format!(
-            "Not complete: {} of {} questions have no outcome yet; convfinqa --resume asks them.",
-            summary.left(),
-            summary.run.total
+            "Not complete: {left}; {} asks them.",
+            summary.run.kind().resume_command()
         )));
     }
     parts.extend(

@@ -120,7 +120,8 @@ impl Journal {
     /// # Errors
     /// [`JournalError`] if the journal cannot be read.
     pub fn status(&self) -> Result<Status, JournalError> {
-        let complete = self.answered()? >= self.meta()?.total;
+        let answered = self.answered()?;
+        let complete = self.meta()?.total.is_some_and(|total| answered >= total);
         Ok(if complete {
             Status::Complete
         } else {
@@ -164,6 +165,10 @@ impl Journal {
                 ).and_then(|mut statement| statement.execute(params![
                     row.index as i64, row.key.id, row.key.part, row.epoch, row.settled.outcome.name(), json
                 ])),
+                Entry::Total(_) => transaction.execute(
+                    "UPDATE meta SET value = json_set(value, '$.total', json(?1)) WHERE key = 'run'",
+                    params![json],
+                ),
             }
             .map_err(sqlite)?;
         }
@@ -282,6 +287,8 @@ pub(super) enum Entry {
     },
     /// A question has its outcome. Its calls stand in entries of their own.
     Answer(std::sync::Arc<Row>),
+    /// All questions have been dealt: so many.
+    Total(usize),
 }
 
 impl Entry {
@@ -289,6 +296,7 @@ impl Entry {
         match self {
             Self::Call { call, .. } => serde_json::to_string(call),
             Self::Answer(row) => serde_json::to_string(row),
+            Self::Total(total) => serde_json::to_string(total),
         }
     }
 
@@ -296,6 +304,7 @@ impl Entry {
         match self {
             Self::Call { question, .. } => format!("call of question {question}"),
             Self::Answer(row) => row.key.to_string(),
+            Self::Total(_) => "the total".to_owned(),
         }
     }
 }

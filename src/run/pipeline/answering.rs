@@ -96,12 +96,10 @@ impl Answering {
     /// The settings with the server that variables of the environment chose, so
     /// that a run can be resumed without them.
     pub(crate) fn settled(&self, settings: &Settings) -> Settings {
-        let mut settled = settings.clone();
-        if let Some(server) = &self.server {
-            settled.model.provider = Some(server.provider);
-            settled.model.base_url = Some(server.base_url.clone());
+        match &self.server {
+            Some(server) => server.settled(settings),
+            None => settings.clone(),
         }
-        settled
     }
 
     /// What replies cost: nothing offline, unknown where no price is listed.
@@ -162,6 +160,17 @@ pub(crate) struct Single {
     pub name: String,
     /// That the key goes to an address that somebody else may have chosen.
     pub notice: Option<String>,
+}
+
+impl Single {
+    /// The settings with the server that variables of the environment chose, so
+    /// that a run can be resumed without them.
+    pub(crate) fn settled(&self, settings: &Settings) -> Settings {
+        let mut settled = settings.clone();
+        settled.model.provider = Some(self.provider);
+        settled.model.base_url = Some(self.base_url.clone());
+        settled
+    }
 }
 
 /// One model by the settings' server, with `variables` in the place of the

@@ -28,6 +28,23 @@ pub enum PipelineError {
          or name a file or `sample` with --data-path"
     )]
     NoData,
+    /// A model that may cost money, and no environment.
+    #[error(
+        "no data: a model that costs money is never played on the built-in sample by accident; \
+         name a directory or `sample` with --data-path, or a server with --url"
+    )]
+    NoEpisodeData,
+    /// A model that is known to take no tools.
+    #[error("{0}")]
+    NoTools(String),
+    /// The run is of another command.
+    #[error("run {id} is resumed with `{command} {id}`")]
+    OtherKind {
+        /// The run.
+        id: String,
+        /// The command that resumes it.
+        command: &'static str,
+    },
     /// Another version of this program started the run.
     #[error(
         "run {id} was started by convfinqa {version}, this is {own}, which may answer otherwise; \

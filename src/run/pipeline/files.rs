@@ -7,13 +7,13 @@ use crate::analysis::{Answers, analyze};
 use crate::dataset::{Dataset, Outcome};
 use crate::output::report::{Causes, Pages, Report, causes_of};
 use crate::output::{self, CsvFile, OutputError, Transcripts};
-use crate::run::{Journal, Row, RunFolder, RunMeta, Summary, Tally};
+use crate::run::{Journal, Row, RunFolder, RunKind, RunMeta, Summary, Tally};
 use crate::score::Rule;
 
 /// Writes everything that a run leaves behind into the folder `into`, in one
 /// reading of its journal. The CSV is copied to `last` too, the place of the
-/// last run's, once the run has an answer: a wrong key takes no earlier result
-/// away. The summary is written last, so that a run whose summary is complete
+/// last run's of questions, once the run has an answer: a wrong key takes no
+/// earlier result away. The summary is written last, so that a run whose summary is complete
 /// has all its files.
 ///
 /// # Errors
@@ -46,6 +46,7 @@ pub(crate) fn write_results(
     report.write(&into.join(RunFolder::REPORT), &summary, &causes)?;
     if let Some(last) = last
         && has_result(&summary)
+        && summary.run.kind() == RunKind::Questions
     {
         output::copy(&into.join(RunFolder::CSV), last)?;
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::dataset::Dataset;
-use crate::run::{Identity, Plan, RunMeta};
+use crate::run::{Dealer, Identity, Plan, RunMeta};
 use crate::settings::{Settings, Variables};
 use finqa_agents::agents::Pair;
 use finqa_agents::models::{Observer, PriceOf};
@@ -20,6 +20,9 @@ pub struct Job {
     pub plan: Plan,
     /// Who answers.
     pub solver: Arc<dyn Solver>,
+    /// Deals the questions that follow those of the plan, where a server decides
+    /// them.
+    pub dealer: Option<Box<dyn Dealer>>,
     /// Conversations in flight at a time.
     pub concurrency: usize,
     /// What replies cost.
@@ -72,7 +75,7 @@ pub(super) fn questions(
         data: dataset.source.clone(),
         data_file: RunMeta::file_of(&dataset),
         invented: dataset.invented,
-        total: plan.total(),
+        total: Some(plan.total()),
         settings: answering::kept(&answering.settled(settings))?,
         ..RunMeta::default()
     };
@@ -80,6 +83,7 @@ pub(super) fn questions(
     Ok(Job {
         plan,
         solver: Arc::new(Pair::new(pair)?),
+        dealer: None,
         concurrency: settings
             .run
             .concurrency

@@ -30,7 +30,7 @@ use finqa_agents::models::{CallEvent, Observer, Stop};
 use super::{Event, Finish, Journal, JournalError, RunFolder, RunLock, Scheduler, Summary};
 
 pub(crate) use answering::{
-    advice, answering, default_concurrency, is_remote, price, single, unused_server,
+    advice, answering, default_concurrency, is_remote, kept, price, single, unused_server,
 };
 pub use error::PipelineError;
 pub(crate) use files::{has_result, write_report, write_results};
@@ -41,6 +41,10 @@ pub(crate) use tracking::{experiment, server};
 
 /// Events that may wait for the consumer before questions wait for it.
 const EVENT_QUEUE: usize = 1024;
+
+/// Questions for which a tracker has a place while nobody knows how many there are;
+/// what finds none is sent at the end.
+const UNKNOWN_TOTAL: usize = 10_000;
 
 /// A line for the user outside of a run's events.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -176,6 +180,7 @@ impl Run {
                 let scheduler = Scheduler {
                     plan: job.plan,
                     solver: job.solver,
+                    dealer: job.dealer,
                     concurrency: job.concurrency,
                     price: job.price,
                     stop: stop.clone(),
@@ -194,7 +199,8 @@ impl Run {
                 // Not an event: those end with the last question, and the reason
                 // may come after it.
                 let say = Box::new(move |line| notify(Notice::Note(line)));
-                Some(Sidecar::start(server, folder.path(), held.meta.total, say))
+                let total = held.meta.total.unwrap_or(UNKNOWN_TOTAL);
+                Some(Sidecar::start(server, folder.path(), total, say))
             }
         };
         traces.write_to(&folder.file(RunFolder::TRACES))?;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::dataset::{Dataset, load_named};
 use crate::output;
-use crate::run::{Identity, Journal, RunFolder, RunLock, RunMeta, Stage, Status};
+use crate::run::{Identity, Journal, RunFolder, RunKind, RunLock, RunMeta, Stage, Status};
 use crate::settings::{Affects, Change, Layers, Origin, Settings};
 use finqa_core::secrets::HIDDEN;
 
@@ -41,11 +41,22 @@ impl Resumed {
     /// A run that is not there, that another process works on, or that cannot
     /// be read; one to be continued that another version of this program
     /// started, unless `any_version`.
-    pub fn open(output: &Path, run: &str, any_version: bool) -> Result<Self, PipelineError> {
-        let folder = RunFolder::to_resume(output, run)?;
+    pub fn open(
+        output: &Path,
+        run: &str,
+        kind: RunKind,
+        any_version: bool,
+    ) -> Result<Self, PipelineError> {
+        let folder = RunFolder::to_resume(output, run, kind)?;
         let lock = RunLock::take(folder.path())?;
         let journal = Journal::open(&folder.journal())?;
         let meta = journal.meta()?;
+        if meta.kind() != kind {
+            return Err(PipelineError::OtherKind {
+                command: meta.kind().resume_command(),
+                id: meta.id,
+            });
+        }
         // Before its settings are read, which may be other ones than this version's.
         if meta.version != VERSION && !any_version && journal.status()? == Status::Unfinished {
             return Err(PipelineError::OtherVersion {
@@ -64,6 +75,12 @@ impl Resumed {
             lock,
         };
         Ok(Self { run, own })
+    }
+
+    /// What it is.
+    #[must_use]
+    pub fn meta(&self) -> &RunMeta {
+        &self.run.meta
     }
 
     /// The settings that it was started with, its data by the name they had.
@@ -165,8 +182,10 @@ impl Resumed {
 /// The settings that a run was started with, its data by the name they had.
 fn own_settings(meta: &RunMeta) -> toml::Table {
     let mut own = meta.settings.clone();
-    let data = if meta.invented { "sample" } else { &meta.data };
-    own.insert("data_path".to_owned(), data.into());
+    if meta.kind() == RunKind::Questions {
+        let data = if meta.invented { "sample" } else { &meta.data };
+        own.insert("data_path".to_owned(), data.into());
+    }
     // An address that was not kept whole comes from where it came from.
     own.retain(|_, value| !value.as_str().is_some_and(|text| text.contains(HIDDEN)));
     own
@@ -214,9 +233,12 @@ pub(super) fn unfinished(output: &Path, identity: &Identity) -> Option<String> {
     })?;
     Some(format!(
         "starting a new run, although run {id} with the same questions and settings is unfinished \
-         ({} of {} answered); `convfinqa --resume {id}` continues it",
-        state.answered,
-        state.meta.total,
+         ({} answered); `{} {id}` continues it",
+        match state.meta.total {
+            Some(total) => format!("{} of {total}", state.answered),
+            None => state.answered.to_string(),
+        },
+        state.meta.kind().resume_command(),
         id = state.meta.id,
     ))
 }

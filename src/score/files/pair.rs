@@ -279,6 +279,7 @@ fn scored(index: usize, row: PredictionRow, part: String, found: Option<KnownCas
             error: None,
             votes: None,
             opinion: None,
+            episode: None,
             rounds: Vec::new(),
             calls: Vec::new(),
         },

@@ -12,13 +12,16 @@ fn an_environment_built_from_records_sets_the_two_agents_and_the_tool_agent_side
     let place = Workplace::new();
     let sample = convfinqa::dataset::sample().unwrap();
     let built = build(&sample, &place.path("env"), BuildOptions::default()).unwrap();
-    let (ran, summary) = play(&place, &["--data", "env", "--out", "tool.jsonl"]);
+    let (ran, summary) = play(&place, &["--data", "env"]);
     ran.succeeds();
-    assert_eq!(summary["episodes"], built.questions);
-    assert_eq!(summary["csv"], "tool.csv");
+    assert_eq!(summary["played"], built.questions);
+    let tool_csv = format!(
+        "output/runs/{}/output.csv",
+        summary["run"]["id"].as_str().unwrap()
+    );
     place.run(&["--data-path", "sample", "--quiet"]).succeeds();
 
-    let tool = place.rows("tool.csv");
+    let tool = place.rows(&tool_csv);
     let pair = place.rows("output/output.csv");
     assert_eq!(tool.len(), pair.len());
     assert_eq!(tool[0].keys().len(), pair[0].keys().len());
@@ -36,7 +39,7 @@ fn an_environment_built_from_records_sets_the_two_agents_and_the_tool_agent_side
         }
     }
 
-    let compared = place.run(&["compare", "output/output.csv", "tool.csv", "--json"]);
+    let compared = place.run(&["compare", "output/output.csv", &tool_csv, "--json"]);
     let compared: Value = serde_json::from_str(&compared.succeeds().stdout).unwrap();
     assert_eq!(compared["questions"], built.questions);
     let rules: Vec<&str> = compared["rules"]
@@ -46,7 +49,9 @@ fn an_environment_built_from_records_sets_the_two_agents_and_the_tool_agent_side
         .map(|rule| rule["rule"].as_str().unwrap())
         .collect();
     assert!(rules.contains(&"financial_equivalence") && rules.contains(&"numerical_match"));
-    let shown = place.run(&["compare", "output/output.csv", "tool.csv"]);
+    // As a run it is named by its id.
+    let id = summary["run"]["id"].as_str().unwrap();
+    let shown = place.run(&["compare", "output/output.csv", id]);
     assert!(shown.succeeds().stdout.contains("FE"), "{}", shown.stdout);
 }
 
@@ -57,18 +62,19 @@ fn with_a_server_the_gold_is_what_its_state_tells_once_the_episode_is_over() {
         convfinqa::env_data::builtin().unwrap(),
         ServerOptions::default(),
     );
-    play(&place, &["--url", &server.url, "--out", "tool.jsonl"])
-        .0
-        .succeeds();
+    let (ran, summary) = play(&place, &["--url", &server.url]);
+    ran.succeeds();
+    let id = summary["run"]["id"].as_str().unwrap();
+    let tool_csv = format!("output/runs/{id}/output.csv");
     place.run(&["--data-path", "sample", "--quiet"]).succeeds();
-    for row in place.rows("tool.csv") {
+    for row in place.rows(&tool_csv) {
         assert!(row["ground_truth"].is_empty() && !row["exe_ans"].is_empty());
         assert!(!row["financial_equivalence"].is_empty());
     }
     let compared = place.run(&[
         "compare",
         "output/output.csv",
-        "tool.csv",
+        &tool_csv,
         "--data-path",
         "sample",
         "--json",

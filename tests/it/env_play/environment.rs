@@ -120,7 +120,7 @@ fn an_old_core_that_shows_the_question_in_its_state_alone_is_played_each_questio
         &["--url", &server.url(), "-j", "3", "--out", "a.jsonl"],
     );
     ran.succeeds();
-    assert_eq!(summary["episodes"], 7);
+    assert_eq!(summary["played"], 7);
     assert_eq!(summary["reward"]["mean"], 1.0);
     let lines = episodes(&place.path("a.jsonl"));
     let ids: BTreeSet<&str> = lines
@@ -186,7 +186,7 @@ fn a_server_with_few_sessions_is_played_in_those_there_are() {
     let server = Serving::start(fixture(), options);
     let (ran, summary) = play(&place, &["--url", &server.url, "-j", "4"]);
     ran.succeeds();
-    assert_eq!(summary["episodes"], 12);
+    assert_eq!(summary["played"], 12);
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn what_is_no_openenv_server_is_one_clear_line() {
 }
 
 #[test]
-fn a_step_that_is_answered_wrongly_fails_its_episode() {
+fn an_episode_with_a_step_that_is_answered_wrongly_is_played_again_on_another_session() {
     let place = Workplace::new();
     let old = old_core(4);
     let server = Double::start(move |connection, number, message| {
@@ -240,61 +240,67 @@ fn a_step_that_is_answered_wrongly_fails_its_episode() {
     });
     let (ran, summary) = play(
         &place,
-        &["--url", &server.url(), "-j", "1", "--out", "a.jsonl"],
+        &["--url", &server.url(), "-j", "1", "-v", "--out", "a.jsonl"],
     );
-    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
-    assert_eq!(summary["failed"], 1);
-    assert_eq!(summary["reward"]["n"], 3);
+    ran.succeeds();
+    assert!(
+        ran.stderr.contains("a reward is no number"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(server.connections.load(Ordering::SeqCst), 2);
+    assert_eq!(summary["failed"], 0);
+    assert_eq!(summary["reward"]["n"], 4);
 }
 
 #[test]
-fn an_episode_whose_server_goes_away_is_failed_and_not_worth_nothing() {
+fn an_episode_whose_server_goes_away_is_played_again_and_never_worth_nothing() {
     let place = Workplace::new();
     let old = old_core(4);
+    let first = Arc::new(std::sync::Mutex::new(None));
+    // The first question that is dealt is never played to its end.
     let server = Double::start(move |connection, number, message| {
-        let dies = connection == 0 && message["data"]["tool_name"] == "get_descriptions";
-        (!dies).then(|| old(connection, number, message)).flatten()
+        let answer = old(connection, number, message);
+        let text = answer.as_deref().unwrap_or_default();
+        let asked = serde_json::from_str::<Value>(text).unwrap_or_default()["data"]["question_id"]
+            .as_str()
+            .map(str::to_owned);
+        let mut first = first.lock().unwrap();
+        let (unlucky, playing) =
+            first.get_or_insert_with(|| (None, std::collections::HashMap::new()));
+        if let Some(id) = asked.filter(|id| !id.is_empty()) {
+            unlucky.get_or_insert_with(|| id.clone());
+            playing.insert(connection, id);
+        }
+        let dies = message["data"]["tool_name"] == "get_descriptions"
+            && playing.get(&connection) == unlucky.as_ref();
+        (!dies).then_some(answer).flatten()
     });
-    let (ran, summary) = play(
-        &place,
-        &["--url", &server.url(), "-j", "1", "--out", "a.jsonl"],
-    );
+    let url = server.url();
+    let (ran, summary) = play(&place, &["--url", &url, "-j", "1", "--out", "a.jsonl"]);
     assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+    assert!(ran.stderr.contains("broke"), "{}", ran.stderr);
     assert_eq!(
-        (&summary["failed"], &summary["episodes"]),
-        (&json!(1), &json!(4))
+        (&summary["played"], &summary["complete"]),
+        (&json!(3), &json!(false))
     );
+    assert_eq!(summary["run"]["total"], 4, "all of them were dealt");
     assert_eq!(
         summary["reward"]["mean"], 1.0,
         "three were played to their end"
     );
-    let failed = &episodes(&place.path("a.jsonl"))[0];
-    assert_eq!(
-        (&failed["outcome"], &failed["reward"]),
-        (&json!("failed"), &Value::Null)
-    );
-    assert!(
-        failed["error"].as_str().unwrap().contains("broke"),
-        "{failed}"
-    );
+    assert_eq!(episodes(&place.path("a.jsonl")).len(), 3);
 
-    // The same command plays what failed, and nothing else.
-    let healthy = server.connections.load(Ordering::SeqCst);
-    let (ran, summary) = play(
-        &place,
-        &["--url", &server.url(), "-j", "1", "--out", "a.jsonl"],
-    );
-    ran.succeeds();
-    assert_eq!(server.connections.load(Ordering::SeqCst), healthy + 1);
-    assert_eq!(
-        (&summary["failed"], &summary["reward"]["n"]),
-        (&json!(0), &json!(4))
-    );
-    assert_eq!(episodes(&place.path("a.jsonl")).len(), 5);
+    // The run is resumed on the server that it was started on, and asks for what
+    // is missing alone.
+    let (ran, summary) = play(&place, &["--resume", "--out", "a.jsonl"]);
+    // Nothing but this question was asked, so nothing says that the server is well.
+    assert_eq!(ran.code, Some(5), "{}", ran.stderr);
+    assert_eq!(summary["played"], 3);
 }
 
 #[test]
-fn a_server_that_always_goes_away_ends_the_play() {
+fn a_server_that_always_goes_away_ends_the_run() {
     let place = Workplace::new();
     let old = old_core(50);
     let server = Double::start(move |connection, number, message| {
@@ -307,5 +313,6 @@ fn a_server_that_always_goes_away_ends_the_play() {
         &["--url", &server.url(), "-j", "1", "--out", "a.jsonl"],
     );
     ran.fails(5, &["broke"]);
-    assert_eq!(episodes(&place.path("a.jsonl")).len(), 3);
+    assert_eq!(server.connections.load(Ordering::SeqCst), 3);
+    assert_eq!(episodes(&place.path("a.jsonl")).len(), 0);
 }

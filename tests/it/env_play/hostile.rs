@@ -43,8 +43,8 @@ fn a_message_of_any_size_is_not_taken() {
         answer["data"]["observation"]["result"] = json!({"data": "x".repeat(9 << 20)});
     });
     let (code, told, file) = played(&server, &[]);
-    // The episode is lost, and the next session fares no better.
-    assert_eq!(code, Some(4), "{told}");
+    // Each episode is lost, and no other was played.
+    assert_eq!(code, Some(5), "{told}");
     assert!(told.contains("too long"), "{told}");
     assert!(
         file.len() < 100_000 && told.len() < 10_000,

@@ -84,11 +84,16 @@ fn truths(catalog: &Catalog) -> HashMap<String, String> {
         .collect()
 }
 
-/// `env play --json` with these arguments: how it ran, and the summary.
+/// `env play --json` with these arguments: how it ran, and of its summary what
+/// concerns episodes, with the run, whether it is complete, and what was spent.
 fn play(place: &Workplace, arguments: &[&str]) -> (Ran, Value) {
     let ran = place.run(&[&["env", "play", "--json"], arguments].concat());
-    let summary = serde_json::from_str(&ran.stdout).unwrap_or_default();
-    (ran, summary)
+    let summary: Value = serde_json::from_str(&ran.stdout).unwrap_or_default();
+    let mut figures = summary["episodes"].clone();
+    for key in ["run", "complete", "spent"] {
+        figures[key] = summary[key].clone();
+    }
+    (ran, figures)
 }
 
 /// The lines of an episodes' file.

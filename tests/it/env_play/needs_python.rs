@@ -22,7 +22,7 @@ fn a_server_on_openenvs_own_framework_is_played_each_question_once(#[case] venv:
     let fixed = ["--model", "scripted", "--base-url", &base];
     let (ran, summary) = play(&place, &[&fixed[..], &more[..]].concat());
     ran.succeeds();
-    assert_eq!(summary["episodes"], 12);
+    assert_eq!(summary["played"], 12);
     assert_eq!(summary["reward"]["mean"], 1.0, "{}", ran.stdout);
     // Its `state` holds the truth all the time; no model hears of it.
     for request in model.requests() {

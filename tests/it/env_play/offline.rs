@@ -6,7 +6,7 @@ use finqa_env::server::ServerOptions;
 use serde_json::Value;
 
 use super::{FIXTURE, Serving, episodes, fixture, play};
-use crate::support::cli::Workplace;
+use crate::support::cli::{Workplace, csv_rows};
 
 fn by_question(episodes: &[Value]) -> BTreeMap<String, (String, String)> {
     let row = |line: &Value| {
@@ -25,7 +25,7 @@ fn the_baseline_plays_the_built_in_data_by_the_four_tools() {
     ran.succeeds();
     let catalog = convfinqa::env_data::builtin().unwrap();
     let questions = catalog.questions().len();
-    assert_eq!(summary["episodes"], questions);
+    assert_eq!(summary["played"], questions);
     assert_eq!(summary["reward"]["n"], questions);
     assert_eq!(summary["failed"], 0);
     assert_eq!(summary["invalid_calls"], 0);
@@ -60,7 +60,20 @@ fn the_baseline_plays_the_built_in_data_by_the_four_tools() {
         assert_eq!(results, steps.len(), "each call has its result");
         assert_eq!(line["tools"].as_array().unwrap().len(), 4);
     }
-    assert_eq!(place.rows("a.csv").len(), questions);
+    let folder = place.run_folder();
+    assert_eq!(csv_rows(&folder.join("output.csv")).len(), questions);
+    for file in [
+        "report.html",
+        "transcripts.jsonl",
+        "summary.json",
+        "config.toml",
+    ] {
+        assert!(folder.join(file).is_file(), "{file}");
+    }
+    assert!(
+        !place.path("output/output.csv").exists(),
+        "that is the questions' place"
+    );
 }
 
 #[test]
@@ -117,11 +130,11 @@ fn the_table_fits_80_columns_and_names_the_files() {
     let place = Workplace::new();
     let ran = place.run(&["env", "play", "--data", FIXTURE]);
     ran.succeeds();
-    assert!(ran.stdout.contains("95 % interval") && ran.stdout.contains("output/play/"));
+    assert!(ran.stdout.contains("95 % interval") && ran.stdout.contains("output/runs/"));
     for line in ran
         .stdout
         .lines()
-        .filter(|line| !line.contains("output/play/"))
+        .filter(|line| !line.contains("output/runs/"))
     {
         assert!(line.chars().count() <= 80, "{line}");
     }

@@ -1,39 +1,30 @@
-//! A file that is gone on with, and one that is not.
+//! Episode runs that are continued, reported and tracked, as runs of questions are.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use convfinqa::run::Journal;
 use serde_json::{Value, json};
 
-use super::{FIXTURE, episodes, fixture, knowing, knows, play, truths};
-use crate::support::cli::Workplace;
+use super::{FIXTURE, Serving, episodes, fixture, knowing, knows, play, truths};
+use crate::mlflow::fake::Fake;
+use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply};
+use finqa_env::server::ServerOptions;
 
 fn slow() -> FaultServer {
     let truths = truths(&fixture());
     FaultServer::start(move |request| knows(&truths, request).after(Duration::from_millis(40)))
 }
 
-/// The command, as a user would repeat it.
+/// The options of a run by a model on `url`.
 fn arguments(url: &str) -> Vec<&str> {
-    vec![
-        "env",
-        "play",
-        "--json",
-        "--model",
-        "scripted",
-        "--base-url",
-        url,
-        "--data",
-        FIXTURE,
-        "--out",
-        "a.jsonl",
-        "-j",
-        "2",
-    ]
+    let model = ["--model", "scripted", "--base-url", url];
+    let more = ["--data-path", FIXTURE, "-j", "2"];
+    [model, more].concat()
 }
 
-/// How often each question stands in the file.
+/// How often each question is in the file.
 fn counts(lines: &[Value]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for line in lines {
@@ -44,146 +35,204 @@ fn counts(lines: &[Value]) -> BTreeMap<String, usize> {
     counts
 }
 
+/// Answered model calls that the journal of the only run holds, and its episodes.
+fn journaled(place: &Workplace) -> (usize, usize) {
+    let journal = Journal::read(&place.run_folder().join("journal.sqlite")).unwrap();
+    let answered = |calls: &[finqa_agents::agents::Call]| {
+        calls.iter().filter(|call| call.reply.is_some()).count()
+    };
+    let open = journal.open_calls().unwrap();
+    let (mut calls, mut rows) = (open.values().map(|calls| answered(calls)).sum(), 0);
+    let count = |row: convfinqa::run::Row| {
+        calls += answered(&row.settled.calls);
+        rows += 1;
+    };
+    journal.for_each_row(count).unwrap();
+    (calls, rows)
+}
+
+/// Starts `arguments` and kills the process once the model was asked `requests` times.
+fn killed(place: &Workplace, arguments: &[&str], model: &FaultServer, requests: usize) {
+    let mut child = place
+        .command()
+        .args(["env", "play", "--json"])
+        .args(arguments)
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    while model.count() < requests {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
 #[test]
-fn a_killed_play_goes_on_where_it_was() {
+fn a_killed_run_is_continued_and_no_journaled_call_is_repeated() {
     let place = Workplace::new();
     let model = slow();
     let url = model.base_url();
-    for pause in [180, 250, 90] {
-        let mut child = place
-            .command()
-            .args(arguments(&url))
-            .stdout(std::process::Stdio::null())
-            .stderr(std::process::Stdio::null())
-            .spawn()
-            .unwrap();
-        std::thread::sleep(Duration::from_millis(pause));
-        child.kill().unwrap();
-        child.wait().unwrap();
-    }
-    let before = std::fs::read_to_string(place.path("a.jsonl")).unwrap_or_default();
-    let whole = before.lines().count() - usize::from(!before.is_empty() && !before.ends_with('\n'));
-    let asked = model.count();
-    let (ran, summary) = play(&place, &arguments(&url)[3..]);
-    ran.succeeds();
-    assert_eq!(
-        (&summary["episodes"], &summary["complete"]),
-        (&json!(12), &json!(true))
+    killed(&place, &arguments(&url), &model, 4);
+    killed(&place, &["--resume"], &model, 9);
+    killed(&place, &["--resume"], &model, 15);
+    let (calls, rows) = journaled(&place);
+    assert!(
+        rows > 0 && rows < 12 && calls > 2 * rows - 1,
+        "{calls} {rows}"
     );
+    let asked = model.count();
+    let (ran, summary) = play(&place, &["--resume", "--out", "a.jsonl"]);
+    ran.succeeds();
+    assert_eq!(model.count() - asked, 24 - calls, "each call is paid once");
+    assert_eq!(
+        (
+            &summary["played"],
+            &summary["complete"],
+            &summary["spent"]["requests"]
+        ),
+        (&json!(12), &json!(true), &json!(24))
+    );
+    assert_eq!(summary["reward"]["mean"], 1.0);
     let lines = episodes(&place.path("a.jsonl"));
-    assert!(
-        counts(&lines).values().all(|n| *n == 1),
-        "{:?}",
-        counts(&lines)
-    );
     assert_eq!(lines.len(), 12);
-    assert_eq!(
-        model.count() - asked,
-        2 * (12 - whole),
-        "nothing is played again"
-    );
-    assert!(
-        !place.path("a.csv").exists(),
-        "these questions are not ConvFinQA's"
-    );
+    assert!(counts(&lines).values().all(|n| *n == 1), "{lines:?}");
+    for line in &lines {
+        let messages = line["messages"].as_array().unwrap();
+        let roles: Vec<&str> = messages
+            .iter()
+            .map(|m| m["role"].as_str().unwrap())
+            .collect();
+        let played = ["system", "user", "assistant", "tool", "assistant", "tool"];
+        assert_eq!(roles, played, "each message once, recalled or not");
+    }
 
-    // A play that is complete asks nothing.
+    // A run that is complete asks nothing, and writes its files again.
+    let id = summary["run"]["id"].as_str().unwrap();
     let asked = model.count();
-    play(&place, &arguments(&url)[3..]).0.succeeds();
-    assert_eq!(model.count(), asked);
-}
-
-#[test]
-fn a_line_that_was_cut_off_is_played_again() {
-    let place = Workplace::new();
-    let model = knowing(truths(&fixture()));
-    let url = model.base_url();
-    play(&place, &arguments(&url)[3..]).0.succeeds();
-    let text = place.read("a.jsonl");
-    let cut = text.trim_end().rfind('\n').unwrap() + 40;
-    place.write("a.jsonl", &text[..cut]);
-    let (ran, summary) = play(&place, &arguments(&url)[3..]);
-    ran.succeeds();
-    assert_eq!(summary["episodes"], 12);
-    assert_eq!(episodes(&place.path("a.jsonl")).len(), 12);
-}
-
-#[test]
-fn a_file_of_another_player_is_refused() {
-    let place = Workplace::new();
-    let model = knowing(truths(&fixture()));
-    let url = model.base_url();
-    play(&place, &[&arguments(&url)[3..], &["-n", "2"]].concat())
+    play(&place, &["--resume", id, "--out", "a.jsonl"])
         .0
         .succeeds();
-    let before = place.read("a.jsonl");
-    let mut other = arguments(&url)[3..].to_vec();
-    other[1] = "cleverer";
-    play(&place, &other)
-        .0
-        .fails(2, &["a.jsonl", "model", "scripted", "cleverer", "--out"]);
-    for (more, what) in [
-        (["--seed", "9"], "seed"),
-        (["--max-steps", "9"], "step limit"),
-        (["--temperature", "0.5"], "settings"),
-    ] {
-        let all = [&arguments(&url)[3..], &more].concat();
-        play(&place, &all).0.fails(2, &["a.jsonl", what, "--out"]);
-    }
-    let mut other = arguments(&url)[3..].to_vec();
-    other[5] = "sample";
-    play(&place, &other).0.fails(2, &["environment"]);
-    assert_eq!(place.read("a.jsonl"), before, "nothing was touched");
+    assert_eq!(model.count(), asked);
+    assert_eq!(episodes(&place.path("a.jsonl")), lines);
 }
 
 #[test]
-fn a_file_of_something_else_is_refused_and_left_alone() {
+fn a_killed_run_on_a_server_is_continued_there() {
+    let place = Workplace::new();
+    let server = Serving::start(fixture(), ServerOptions::default());
+    let model = slow();
+    let url = model.base_url();
+    let on_server = ["--url", &server.url, "-j", "2", "--seed", "3"];
+    let first = [&["--model", "scripted", "--base-url", &url], &on_server[..]].concat();
+    killed(&place, &first, &model, 9);
+    let (calls, rows) = journaled(&place);
+    let asked = model.count();
+    let (ran, summary) = play(&place, &["--resume", "--out", "a.jsonl"]);
+    ran.succeeds();
+    assert_eq!(model.count() - asked, 24 - calls, "{rows} were played");
+    assert_eq!(
+        (
+            &summary["played"],
+            &summary["run"]["total"],
+            &summary["spent"]["requests"]
+        ),
+        (&json!(12), &json!(12), &json!(24))
+    );
+    assert_eq!(counts(&episodes(&place.path("a.jsonl"))).len(), 12);
+}
+
+#[test]
+fn a_run_is_not_continued_with_other_options_and_they_are_named() {
+    let place = Workplace::new();
+    let model = knowing(truths(&fixture()));
+    let url = model.base_url();
+    play(&place, &[&arguments(&url)[..], &["-n", "2"]].concat())
+        .0
+        .succeeds();
+    let before = std::fs::read(place.run_folder().join("output.csv")).unwrap();
+    let id = place.summary()["run"]["id"].as_str().unwrap().to_owned();
+    for (more, said) in [
+        (
+            ["--model", "cleverer"],
+            "--model was scripted, now cleverer",
+        ),
+        (["--seed", "9"], "--seed was not set, now 9"),
+        (["--max-steps", "9"], "--max-steps was 20, now 9"),
+        (
+            ["--temperature", "0.5"],
+            "--temperature was not set, now 0.5",
+        ),
+        (["--n", "3"], "--n was 2, now 3"),
+        (["--data-path", "sample"], "--data-path was "),
+    ] {
+        play(&place, &[&["--resume", &id], &more[..]].concat())
+            .0
+            .fails(2, &[&id, said]);
+    }
+    assert_eq!(
+        std::fs::read(place.run_folder().join("output.csv")).unwrap(),
+        before
+    );
+    assert_eq!(model.count(), 4);
+}
+
+#[test]
+fn each_kind_of_run_is_resumed_by_its_own_command() {
+    let place = Workplace::new();
+    let (ran, summary) = play(&place, &["-n", "1"]);
+    ran.succeeds();
+    let id = summary["run"]["id"].as_str().unwrap();
+    place
+        .run(&["--resume", id])
+        .fails(2, &[&format!("`convfinqa env play --resume {id}`")]);
+    place.run(&["--resume"]).fails(2, &["no unfinished run"]);
+}
+
+#[test]
+fn a_file_that_is_there_is_refused_and_left_alone() {
     let place = Workplace::new();
     for text in ["my notes", "{\"id\": 1}\n", "{\"format\": 99}\n"] {
         place.write("a.jsonl", text);
-        let (ran, _) = play(&place, &["--data", FIXTURE, "--out", "a.jsonl"]);
-        ran.fails(2, &["a.jsonl"]);
+        let (ran, _) = play(&place, &["--data-path", FIXTURE, "--out", "a.jsonl"]);
+        ran.fails(2, &["a.jsonl", "--resume"]);
         assert_eq!(place.read("a.jsonl"), text);
     }
 }
 
 #[test]
-fn an_episode_that_failed_is_played_again_and_its_cost_stays_counted() {
+fn an_episode_that_the_provider_failed_is_played_again_and_its_cost_stays_counted() {
     let place = Workplace::new();
     let truths = truths(&fixture());
     let model = FaultServer::start(move |request| {
-        // The fifth request and its repetition fail; the model is well later.
         if request.index == 4 {
             return Reply::error(500, "server_error", "no luck");
         }
         knows(&truths, request)
     });
     let url = model.base_url();
-    let all = [&arguments(&url)[3..], &["--attempts", "1"]].concat();
-    let (ran, summary) = play(&place, &all);
-    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
-    assert_eq!(
-        (&summary["failed"], &summary["reward"]["n"]),
-        (&json!(1), &json!(11))
-    );
-    let (ran, summary) = play(&place, &all);
+    let more = ["--attempts", "1", "-v", "--out", "a.jsonl"];
+    let (ran, summary) = play(&place, &[&arguments(&url)[..], &more].concat());
     ran.succeeds();
+    assert!(ran.stderr.contains("no luck"), "{}", ran.stderr);
     assert_eq!(
         (&summary["failed"], &summary["reward"]["n"]),
         (&json!(0), &json!(12))
     );
+    assert_eq!(model.count(), 25, "one call was repeated, and nothing else");
     assert_eq!(summary["spent"]["requests"], model.count());
-    assert_eq!(episodes(&place.path("a.jsonl")).len(), 13);
+    assert_eq!(episodes(&place.path("a.jsonl")).len(), 12);
 }
 
 #[cfg(unix)]
 #[test]
-fn an_interrupt_finishes_the_episodes_in_play() {
+fn an_interrupt_finishes_the_requests_in_flight_and_a_resume_continues() {
     let place = Workplace::new();
     let model = slow();
     let url = model.base_url();
     let child = place
         .command()
+        .args(["env", "play", "--json", "--out", "a.jsonl"])
         .args(arguments(&url))
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped())
@@ -204,6 +253,56 @@ fn an_interrupt_finishes_the_episodes_in_play() {
     let lines = episodes(&place.path("a.jsonl"));
     assert!(!lines.is_empty() && lines.len() < 12, "{}", lines.len());
     assert!(lines.iter().all(|line| line["outcome"] == "submitted"));
-    play(&place, &arguments(&url)[3..]).0.succeeds();
+    play(&place, &["--resume", "--out", "a.jsonl"]).0.succeeds();
     assert_eq!(episodes(&place.path("a.jsonl")).len(), 12);
+    assert_eq!(model.count(), 24, "no reply is paid twice");
+}
+
+#[test]
+fn an_episode_run_is_listed_reported_and_tracked_with_the_commands_of_any_run() {
+    let place = Workplace::new();
+    let server = Fake::start(|_| None);
+    let mut command = place.command();
+    command.args(["env", "play", "--data-path", FIXTURE, "--json"]);
+    let ran = Ran::of(command.env("MLFLOW_TRACKING_URI", server.uri()));
+    let summary: Value = serde_json::from_str(&ran.succeeds().stdout).unwrap();
+    let id = summary["run"]["id"].as_str().unwrap();
+    {
+        let told = server.told();
+        assert_eq!(told.status, "FINISHED");
+        let keys: BTreeSet<&str> = told.points.iter().map(|(key, _)| key.as_str()).collect();
+        for key in ["reward", "reward_low", "reward_high", "mean_steps"] {
+            assert!(keys.contains(key), "{key} in {keys:?}");
+        }
+        let steps = told.points.iter().filter(|(key, _)| key == "reward");
+        assert_eq!(steps.count(), 12, "one for each episode");
+    }
+    let listed = place.run(&["runs"]);
+    assert!(
+        listed.succeeds().stdout.contains("12/12"),
+        "{}",
+        listed.stdout
+    );
+
+    let folder = place.run_folder();
+    let report = std::fs::read_to_string(folder.join("report.html")).unwrap();
+    assert!(report.contains("Mean reward"));
+    let csv = std::fs::read_to_string(folder.join("output.csv")).unwrap();
+    for file in ["report.html", "output.csv", "summary.json"] {
+        std::fs::remove_file(folder.join(file)).unwrap();
+    }
+    place.run(&["report", id]).succeeds();
+    assert_eq!(
+        std::fs::read_to_string(folder.join("output.csv")).unwrap(),
+        csv
+    );
+    assert_eq!(place.summary()["episodes"], summary["episodes"]);
+
+    let mut command = place.command();
+    command.args(["track", "sync", id]);
+    let synced = Ran::of(command.env("MLFLOW_TRACKING_URI", server.uri()));
+    assert!(synced.succeeds().stdout.contains(id), "{}", synced.stdout);
+    let compared = place.run(&["compare", id, id, "--json"]);
+    let compared: Value = serde_json::from_str(&compared.succeeds().stdout).unwrap();
+    assert_eq!(compared["questions"], 12);
 }

@@ -100,9 +100,11 @@ fn an_episode_is_a_trace_and_holds_content_only_on_request() {
             &["--traces", "on"]
         };
         play(&place, more);
-        let path = place.path("a.traces.jsonl");
-        let traces = written_in(&path);
-        assert_eq!(traces.len(), 3, "a line for each episode");
+        let path = place.run_folder().join("traces.jsonl");
+        let mut traces = written_in(&path);
+        assert_eq!(traces.len(), 4, "a line for the run and each episode");
+        traces.retain(|spans| spans.iter().all(|span| span.name != "run"));
+        assert_eq!(traces.len(), 3);
         for spans in &traces {
             let root = spans.iter().find(|span| span.parent.is_empty()).unwrap();
             assert_eq!(root.name, "invoke_agent player");
@@ -125,7 +127,7 @@ fn an_episode_is_a_trace_and_holds_content_only_on_request() {
             assert_eq!(failed.len(), 1);
             assert_eq!(failed[0].text("error.type"), "invalid_args");
         }
-        let text = place.read("a.traces.jsonl");
+        let text = std::fs::read_to_string(&path).unwrap();
         assert!(!text.contains("boxed"), "the truth is never recorded");
         assert!(!text.contains(KEY));
         let questions: Vec<String> = super::episodes(&place.path("a.jsonl"))
@@ -145,5 +147,5 @@ fn an_episode_is_a_trace_and_holds_content_only_on_request() {
     // Not asked for, not written.
     let place = Workplace::new();
     play(&place, &[]);
-    assert!(!place.path("a.traces.jsonl").exists());
+    assert!(!place.run_folder().join("traces.jsonl").exists());
 }

@@ -283,7 +283,7 @@ fn runs_are_named_by_id_or_last_and_listed() {
         "{listed}"
     );
     let journal = Journal::read(&folder.join("journal.sqlite")).unwrap();
-    let total = journal.meta().unwrap().total;
+    let total = journal.meta().unwrap().total.unwrap();
     assert!(listed.contains(&format!("{total}/{total}")), "{listed}");
     let newest = listed.find("finished").unwrap();
     assert!(newest < listed.find("files missing").unwrap(), "{listed}");

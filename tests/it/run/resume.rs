@@ -341,6 +341,7 @@ async fn a_resume_does_not_read_what_was_sent_and_replied() {
     let scheduler = Scheduler {
         plan: Plan::new(&dataset, Mode::Conversations, HistoryMode::Own, 1).unwrap(),
         solver: Arc::new(Pair::new(&PairOptions::new(Backend::Offline)).unwrap()),
+        dealer: None,
         concurrency: 1,
         price: Arc::new(|_| None),
         stop: Stop::default(),

@@ -276,6 +276,9 @@ pub struct Settled {
     /// What the embedded rules make of the question, beside a chat model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opinion: Option<super::SecondOpinion>,
+    /// The episode, if the question was played in an environment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub episode: Option<Box<crate::solve::EpisodeRecord>>,
     /// All rounds, the first draft first.
     pub rounds: Vec<Round>,
     /// Every model call, in order. The journal keeps them in entries of their

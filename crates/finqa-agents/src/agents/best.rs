@@ -36,6 +36,7 @@ pub(super) fn settle(exchange: Exchange) -> Settled {
             error,
             votes,
             opinion,
+            episode: None,
             rounds,
             calls: calls.made,
         };
@@ -53,6 +54,7 @@ pub(super) fn settle(exchange: Exchange) -> Settled {
             .or_else(|| round.critic_error.clone()),
         votes,
         opinion,
+        episode: None,
         rounds,
         calls: calls.made,
     }

@@ -25,4 +25,4 @@ pub use opinion::{OpinionUse, SecondOpinion, same};
 pub use settings::{AgentSettings, Backend, CriticMode, PairOptions, Sampling};
 pub use stated::printed_value;
 pub use vote::{Vote, VoteTally};
-pub use wiring::{Interruption, Pair, Route};
+pub use wiring::{Fault, Interruption, Pair, Route, RunFailure};

@@ -100,7 +100,7 @@ pub fn interrupted(span: &Span, why: &Interruption) {
         Interruption::Provider(settled) => {
             fail(span, Outcome::ProviderError.name(), reason(settled));
         }
-        Interruption::Fatal(message) => fail(span, "fatal", if_content(message)),
+        Interruption::Fatal(failure) => fail(span, "fatal", if_content(&failure.message)),
     }
 }
 

@@ -57,7 +57,39 @@ pub enum Interruption {
     Provider(Box<Settled>),
     /// No question of this run can succeed.
     #[error("{0}")]
-    Fatal(String),
+    Fatal(RunFailure),
+}
+
+/// Why no question of a run can succeed.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{message}")]
+pub struct RunFailure {
+    /// One line.
+    pub message: String,
+    /// What is at fault.
+    pub fault: Fault,
+}
+
+impl RunFailure {
+    /// A failure of a provider or of another server.
+    #[must_use]
+    pub fn of_provider(message: String) -> Self {
+        Self {
+            message,
+            fault: Fault::Provider,
+        }
+    }
+}
+
+/// What is at fault when a run ends early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A provider or an environment's server: it may answer later.
+    Provider,
+    /// The options: another model or address is needed.
+    Usage,
+    /// The data that a server sends.
+    Data,
 }
 
 /// The analyst and the critic, wired and ready.
@@ -145,7 +177,7 @@ impl Pair {
             Err(GraphRunError::Cancelled { .. }) => Err(Interruption::Cancelled),
             Err(GraphRunError::Node { source, .. }) => match source.scope {
                 Scope::Cancelled => Err(Interruption::Cancelled),
-                Scope::Run => Err(Interruption::Fatal(source.message)),
+                Scope::Run => Err(Interruption::Fatal(RunFailure::of_provider(source.message))),
                 Scope::Provider => {
                     exchange.failure = Some(source);
                     Err(Interruption::Provider(Box::new(exchange.settle())))
@@ -155,7 +187,9 @@ impl Pair {
                     Ok(self.withhold(exchange.settle()))
                 }
             },
-            Err(error) => Err(Interruption::Fatal(error.to_string())),
+            Err(error) => Err(Interruption::Fatal(RunFailure::of_provider(
+                error.to_string(),
+            ))),
         }
     }
 

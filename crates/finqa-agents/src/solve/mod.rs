@@ -1,14 +1,29 @@
 //! Solvers: a question goes in with what an interrupted run remembers of it, a
-//! solved answer with its calls comes out.
+//! solved answer with its calls comes out. Two exist: the pair of analyst and
+//! critic, and the agent that uses an environment's tools.
+
+mod environment;
+mod episode;
+mod playing;
+mod tool_agent;
+pub mod trace;
+mod written;
 
 use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use tracing::Span;
 
-use crate::agents::{CallMemory, Interruption, Pair, Round, Settled};
+use crate::agents::{self, CallMemory, Interruption, Pair, Round, Settled};
 use crate::models::Stop;
 use finqa_core::question::Question;
+
+pub use environment::{
+    AskedQuestion, BegunEpisode, EnvironmentError, EpisodeSession, StepReply, ToolEnvironment,
+};
+pub use episode::{EpisodeEnd, EpisodeRecord, ToolStep};
+pub use tool_agent::{SHOWN_CHARS, ToolAgent, ToolAgentOptions, instructions_hash, no_tools};
 
 /// Something that answers questions. A run holds one and knows no more of it.
 pub trait Solver: Send + Sync {
@@ -26,6 +41,11 @@ pub trait Solver: Send + Sync {
         stop: Stop,
         on_round: &'a (dyn Fn(&Round) + Send + Sync),
     ) -> BoxFuture<'a, Result<Settled, Interruption>>;
+
+    /// The span of a question, the root of its trace; `run` it is asked in, if any.
+    fn span(&self, question: &Question, run: Option<&str>) -> Span {
+        agents::trace::question(question, run)
+    }
 }
 
 impl Solver for Pair {

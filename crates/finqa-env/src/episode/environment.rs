@@ -73,11 +73,15 @@ impl Environment {
         Self::in_order(catalog, rules, order)
     }
 
-    /// A session that deals the questions as they stand in their file.
+    /// A session in an episode on the question at this index.
     #[must_use]
-    pub fn in_file_order(catalog: Arc<Catalog>, rules: Rules) -> Self {
+    pub fn on_question(catalog: Arc<Catalog>, rules: Rules, index: usize) -> Self {
         let order = QuestionOrder::of_file(catalog.questions().len());
-        Self::in_order(catalog, rules, order)
+        Self {
+            question: Some(index),
+            phase: EpisodePhase::Open,
+            ..Self::in_order(catalog, rules, order)
+        }
     }
 
     fn in_order(catalog: Arc<Catalog>, rules: Rules, order: QuestionOrder) -> Self {

@@ -1,16 +1,19 @@
 //! Tool calls that a model wrote as text. Small models do, and a server that
-//! does not know a model's form of calls hands them on as its words. A reply
-//! that ends in such calls and in nothing else is taken at its word; whether
-//! they can be made is judged as of any call.
+//! does not know a model's form of calls passes them on as text. A reply that
+//! ends in such calls and in nothing else is read as these calls; whether they
+//! can be made is judged as of any call.
 
 use serde_json::Value;
 
-use finqa_agents::models::ToolCall;
-use finqa_env::tools::specs;
+use crate::models::{ToolCall, ToolSpec};
 
 /// What stands before the calls, and the calls; `first` numbers them. `None`
 /// where the text is no such reply.
-pub(super) fn calls(content: &str, first: usize) -> Option<(String, Vec<ToolCall>)> {
+pub(super) fn calls(
+    content: &str,
+    first: usize,
+    tools: &[ToolSpec],
+) -> Option<(String, Vec<ToolCall>)> {
     let content = content.trim();
     let at = ["<tool_call>", "```"]
         .iter()
@@ -22,7 +25,7 @@ pub(super) fn calls(content: &str, first: usize) -> Option<(String, Vec<ToolCall
     let mut calls = Vec::new();
     while !rest.is_empty() {
         let (inside, after) = block(rest)?;
-        calls.push(call(inside.trim(), first + calls.len())?);
+        calls.push(call(inside.trim(), first + calls.len(), tools)?);
         rest = after.trim_start();
     }
     Some((thought.trim().to_owned(), calls))
@@ -43,11 +46,11 @@ fn block(text: &str) -> Option<(&str, &str)> {
 }
 
 /// A call in the form of `{"name", "arguments"}`, also as chat completions wrap it.
-fn call(text: &str, number: usize) -> Option<ToolCall> {
+fn call(text: &str, number: usize, tools: &[ToolSpec]) -> Option<ToolCall> {
     let value: Value = serde_json::from_str(text).ok()?;
     let fields = value.get("function").unwrap_or(&value).as_object()?;
     let name = fields.get("name")?.as_str()?;
-    specs().iter().find(|spec| spec.name == name)?;
+    tools.iter().find(|tool| tool.name == name)?;
     let known = ["name", "arguments", "parameters", "id", "type"];
     if fields.keys().any(|key| !known.contains(&key.as_str())) {
         return None;
@@ -68,14 +71,23 @@ fn call(text: &str, number: usize) -> Option<ToolCall> {
 mod tests {
     use super::*;
 
+    fn tools() -> Vec<ToolSpec> {
+        let spec = |name: &str| ToolSpec {
+            name: name.to_owned(),
+            description: String::new(),
+            parameters: Value::Null,
+        };
+        ["get_descriptions", "submit_answer"].map(spec).into()
+    }
+
     fn read(content: &str) -> Option<Vec<(String, String)>> {
-        let (_, calls) = calls(content, 0)?;
+        let (_, calls) = calls(content, 0, &tools())?;
         let pair = |call: ToolCall| (call.name, call.arguments);
         Some(calls.into_iter().map(pair).collect())
     }
 
     #[test]
-    fn a_reply_that_ends_in_calls_is_taken_at_its_word() {
+    fn a_reply_that_ends_in_calls_is_read_as_these_calls() {
         let submit = vec![(
             "submit_answer".to_owned(),
             r#"{"answer":"0.27"}"#.to_owned(),
@@ -91,7 +103,7 @@ mod tests {
         }
         let two = "I look.\n<tool_call>{\"name\": \"get_descriptions\"}</tool_call>\n\
                    <tool_call>{\"name\": \"get_descriptions\", \"arguments\": {}}</tool_call>";
-        let (thought, found) = calls(two, 3).unwrap();
+        let (thought, found) = calls(two, 3, &tools()).unwrap();
         assert_eq!(thought, "I look.");
         assert_eq!(
             (found[0].id.as_str(), found[1].id.as_str()),
@@ -100,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_no_calls() {
+    fn other_texts_are_not_calls() {
         for text in [
             "",
             "12.5%",

@@ -17,10 +17,10 @@ use tokio_tungstenite::tungstenite::handshake::client::generate_key;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
-use super::PlayError;
+use super::RemoteError;
 use super::address::Address;
-use super::session::{Asked, Stepped};
 use finqa_agents::models;
+use finqa_agents::solve::{AskedQuestion, StepReply};
 use finqa_core::error::innermost;
 use finqa_core::secrets::strike_json;
 use finqa_core::text::head;
@@ -28,7 +28,7 @@ use finqa_core::text::head;
 /// How long a connection and one answer may take, as in the public client.
 const CONNECT: Duration = Duration::from_secs(10);
 const ANSWER: Duration = Duration::from_secs(60);
-/// How long a server may take to end a session that is told to end.
+/// How long a server may take to end a session that it is asked to end.
 const GOODBYE: Duration = Duration::from_secs(1);
 
 /// Largest message of a server, in bytes. Its longest honest one holds a result
@@ -60,12 +60,12 @@ impl Drop for Remote {
 }
 
 impl Remote {
-    /// Connects, and sees that the server speaks the protocol and has room.
-    pub async fn open(address: &Address) -> Result<Self, PlayError> {
+    /// Connects, and checks that the server speaks the protocol and has a free session.
+    pub async fn open(address: &Address) -> Result<Self, RemoteError> {
         let url = address.shown();
         let socket = tokio::time::timeout(CONNECT * 2, connect(address))
             .await
-            .map_err(|_| PlayError::Unreachable {
+            .map_err(|_| RemoteError::Unreachable {
                 url: url.clone(),
                 reason: "no answer in time".to_owned(),
             })??;
@@ -83,7 +83,7 @@ impl Remote {
         Ok(remote)
     }
 
-    pub async fn reset(&mut self, seed: Option<u64>) -> Result<Asked, PlayError> {
+    pub async fn reset(&mut self, seed: Option<u64>) -> Result<AskedQuestion, RemoteError> {
         let data = seed.map_or_else(|| json!({}), |seed| json!({ "seed": seed }));
         self.ask(json!({"type": "reset", "data": data})).await?;
         // The reset reply of core 0.2.3 does not hold the question; the state does.
@@ -108,9 +108,9 @@ impl Remote {
         {
             return Err(self.protocol(&format!("its {what} is longer than {most} characters")));
         }
-        Ok(Asked {
+        Ok(AskedQuestion {
             id,
-            question,
+            text: question,
             company,
         })
     }
@@ -119,16 +119,16 @@ impl Remote {
         &mut self,
         tool: &str,
         arguments: Map<String, Value>,
-    ) -> Result<Stepped, PlayError> {
+    ) -> Result<StepReply, RemoteError> {
         let action = json!({"type": "call_tool", "tool_name": tool, "arguments": arguments});
         let data = match self.ask(json!({"type": "step", "data": action})).await {
             Ok(data) => data,
             // The session lives on: what was wrong is for the one who called.
-            Err(PlayError::Answer { code, message, .. })
+            Err(RemoteError::Answer { code, message, .. })
                 if ["EXECUTION_ERROR", "VALIDATION_ERROR", "INVALID_JSON"]
                     .contains(&code.as_str()) =>
             {
-                return Ok(Stepped::refused(&code, message));
+                return Ok(StepReply::refused(&code, message));
             }
             Err(error) => return Err(error),
         };
@@ -145,20 +145,20 @@ impl Remote {
         let _ = tokio::time::timeout(GOODBYE, end).await;
     }
 
-    pub async fn ground_truth(&mut self) -> Result<String, PlayError> {
+    pub async fn ground_truth(&mut self) -> Result<String, RemoteError> {
         let state = self.state().await?;
         let truth = state.get("ground_truth").and_then(Value::as_str);
         Ok(cut(truth.unwrap_or_default(), WORDS))
     }
 
-    async fn state(&mut self) -> Result<Map<String, Value>, PlayError> {
+    async fn state(&mut self) -> Result<Map<String, Value>, RemoteError> {
         match self.ask(json!({"type": "state"})).await? {
             Value::Object(state) => Ok(state),
             _ => Err(self.protocol("its `state` is no object")),
         }
     }
 
-    fn read_step(&self, data: &Value) -> Result<Stepped, PlayError> {
+    fn read_step(&self, data: &Value) -> Result<StepReply, RemoteError> {
         let seen = data
             .get("observation")
             .and_then(Value::as_object)
@@ -188,7 +188,7 @@ impl Remote {
             .into_iter()
             .flatten()
             .find_map(|metadata| metadata.get("ground_truth")?.as_str());
-        Ok(Stepped {
+        Ok(StepReply {
             text: result.map(text_of),
             error,
             reward,
@@ -198,7 +198,7 @@ impl Remote {
     }
 
     /// Sends a message; gives the `data` of its answer.
-    async fn ask(&mut self, message: Value) -> Result<Value, PlayError> {
+    async fn ask(&mut self, message: Value) -> Result<Value, RemoteError> {
         let asked = message
             .get("type")
             .and_then(Value::as_str)
@@ -207,7 +207,7 @@ impl Remote {
         // A socket that is closing may still hold the reason.
         let _ = self.to.send(message.to_string()).await;
         let received = tokio::time::timeout(ANSWER, self.from.recv()).await;
-        let lost = |reason: String| PlayError::Lost {
+        let lost = |reason: String| RemoteError::Lost {
             url: self.url.clone(),
             reason,
         };
@@ -244,21 +244,21 @@ impl Remote {
         }
     }
 
-    fn error_of(&self, data: &Value) -> PlayError {
+    fn error_of(&self, data: &Value) -> RemoteError {
         let text = |key: &str| {
             let text = data.get(key).and_then(Value::as_str);
             cut(text.unwrap_or_default(), WORDS)
         };
         let (url, code, message) = (self.url.clone(), text("code"), text("message"));
         if code == "CAPACITY_REACHED" {
-            PlayError::Full { url, message }
+            RemoteError::Full { url, message }
         } else {
-            PlayError::Answer { url, code, message }
+            RemoteError::Answer { url, code, message }
         }
     }
 
-    fn protocol(&self, reason: &str) -> PlayError {
-        PlayError::Protocol {
+    fn protocol(&self, reason: &str) -> RemoteError {
+        RemoteError::Protocol {
             url: self.url.clone(),
             reason: reason.to_owned(),
         }
@@ -296,9 +296,9 @@ fn cut(text: &str, most: usize) -> String {
 
 type Socket = WebSocketStream<reqwest::Upgraded>;
 
-async fn connect(address: &Address) -> Result<Socket, PlayError> {
+async fn connect(address: &Address) -> Result<Socket, RemoteError> {
     let shown = address.shown();
-    let unreachable = |reason: String| PlayError::Unreachable {
+    let unreachable = |reason: String| RemoteError::Unreachable {
         url: shown.clone(),
         reason,
     };
@@ -320,7 +320,7 @@ async fn connect(address: &Address) -> Result<Socket, PlayError> {
         .map_err(|error| unreachable(innermost(&error.without_url()).to_string()))?;
     let status = answer.status().as_u16();
     if status != 101 {
-        return Err(PlayError::Refused {
+        return Err(RemoteError::Refused {
             url: shown,
             status,
             hint: match status {
@@ -334,7 +334,7 @@ async fn connect(address: &Address) -> Result<Socket, PlayError> {
     if accepted
         .is_none_or(|accepted| accepted.as_bytes() != derive_accept_key(key.as_bytes()).as_bytes())
     {
-        return Err(PlayError::Protocol {
+        return Err(RemoteError::Protocol {
             url: shown,
             reason: "its WebSocket handshake is wrong".to_owned(),
         });

@@ -6,7 +6,7 @@ use secrecy::SecretString;
 use finqa_core::net::is_loopback;
 use finqa_core::secrets::shown_address;
 
-use super::PlayError;
+use super::RemoteError;
 
 /// Where a server is, and the token it wants.
 #[derive(Clone, Debug)]
@@ -21,14 +21,14 @@ impl Address {
     /// `/ws` is added where it is missing.
     ///
     /// # Errors
-    /// [`PlayError::Address`], also for a token that would go unencrypted to
+    /// [`RemoteError::Address`], also for a token that would go unencrypted to
     /// another machine, unless `allow_http` is set.
     pub fn new(
         text: &str,
         token: Option<SecretString>,
         allow_http: bool,
-    ) -> Result<Self, PlayError> {
-        let wrong = |reason: &str| PlayError::Address {
+    ) -> Result<Self, RemoteError> {
+        let wrong = |reason: &str| RemoteError::Address {
             url: shown_address(text),
             reason: reason.to_owned(),
         };
@@ -41,7 +41,7 @@ impl Address {
         };
         let mut url = Url::parse(&spelled).map_err(|error| wrong(&error.to_string()))?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(PlayError::Address {
+            return Err(RemoteError::Address {
                 url: url.host_str().unwrap_or_default().to_owned(),
                 reason: "it holds a user name; give the server's token with --token".to_owned(),
             });
@@ -113,7 +113,7 @@ mod tests {
             "http://user:word@host",
         ] {
             let error = url(text).unwrap_err();
-            assert!(matches!(error, PlayError::Address { .. }), "{text}");
+            assert!(matches!(error, RemoteError::Address { .. }), "{text}");
             assert!(!error.to_string().contains("word"), "{error}");
         }
     }

@@ -1,0 +1,97 @@
+//! What the tool-using agent plays in: an environment begins an episode on a
+//! question, its session runs tools and grades the answer.
+
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
+
+use crate::agents::Fault;
+use finqa_core::question::Question;
+
+/// A question as an environment asks it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct AskedQuestion {
+    /// The question's id; empty where the data have none.
+    pub id: String,
+    /// What an agent is asked.
+    pub text: String,
+    /// The company whose tables answer it.
+    pub company: String,
+}
+
+impl AskedQuestion {
+    /// The message that asks a model.
+    #[must_use]
+    pub fn prompt(&self) -> String {
+        format!("{}\n\nCompany: {}", self.text, self.company)
+    }
+}
+
+/// What a step led to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StepReply {
+    /// The tool's text; none on the step that ends an episode.
+    pub text: Option<String>,
+    /// Why the call never reached a tool: kind and text.
+    pub error: Option<(String, String)>,
+    /// The reward, on the last step.
+    pub reward: Option<f64>,
+    /// Whether the episode is over.
+    pub done: bool,
+    /// The truth, where the answer to a submission shows it.
+    pub ground_truth: Option<String>,
+}
+
+impl StepReply {
+    /// A call that could not be made.
+    #[must_use]
+    pub fn refused(kind: &str, message: String) -> Self {
+        Self {
+            error: Some((kind.to_owned(), message)),
+            ..Self::default()
+        }
+    }
+}
+
+/// Why an environment cannot continue an episode.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct EnvironmentError {
+    /// One line.
+    pub message: String,
+    /// Who must act before any episode can succeed; `None` if another may.
+    pub fatal: Option<Fault>,
+}
+
+/// A question as it is asked, and its session.
+pub type BegunEpisode = (AskedQuestion, Box<dyn EpisodeSession>);
+
+/// Something that asks questions, runs tools and grades answers.
+pub trait ToolEnvironment: Send + Sync {
+    /// Begins the episode of a question.
+    ///
+    /// # Errors
+    /// [`EnvironmentError`] if it cannot.
+    fn begin<'a>(
+        &'a self,
+        question: &'a Question,
+    ) -> BoxFuture<'a, Result<BegunEpisode, EnvironmentError>>;
+}
+
+/// One episode in an environment.
+pub trait EpisodeSession: Send {
+    /// Calls a tool.
+    ///
+    /// # Errors
+    /// [`EnvironmentError`] if the session is lost.
+    fn step<'a>(
+        &'a mut self,
+        tool: &'a str,
+        arguments: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<StepReply, EnvironmentError>>;
+
+    /// The truth of an episode that is over, where the environment tells it.
+    ///
+    /// # Errors
+    /// [`EnvironmentError`] if the session is lost.
+    fn ground_truth(&mut self) -> BoxFuture<'_, Result<Option<String>, EnvironmentError>>;
+}

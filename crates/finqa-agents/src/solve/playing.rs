@@ -1,0 +1,475 @@
+//! One episode that is being played: the model is asked, its calls are run, and
+//! it is shown what they returned, until the episode is over.
+
+use std::time::Instant;
+
+use serde_json::{Map, Value};
+use tracing::Instrument;
+
+use super::environment::{AskedQuestion, EnvironmentError, EpisodeSession, StepReply};
+use super::episode::{EpisodeEnd, EpisodeRecord, ToolStep};
+use super::tool_agent::{INSTRUCTIONS, ToolAgent, no_tools};
+use super::{trace, written};
+use crate::agents::{
+    Answer, AnswerFrom, Fault, Interruption, RecordedCalls, RunFailure, Settled, StopReason,
+};
+use crate::models::{
+    ChatMessage, ChatReply, ChatRequest, ErrorKind, ModelError, Scope, Stop, ToolCall,
+};
+use crate::parse::Analysis;
+use finqa_core::question::Question;
+
+/// What the model is told after a reply without a tool call, once an episode.
+const NUDGE: &str = "You called no tool. Go on with a tool call, or call submit_answer with your \
+                     final answer; your next text is taken as the answer.";
+
+/// The tool that ends an episode.
+const SUBMIT: &str = "submit_answer";
+
+/// Why an episode came to no end.
+pub(super) enum Trouble {
+    /// The session is lost.
+    Environment(EnvironmentError),
+    /// The provider failed, in these words.
+    Provider(String),
+    /// The run stops.
+    Interrupted(Interruption),
+}
+
+impl From<EnvironmentError> for Trouble {
+    fn from(error: EnvironmentError) -> Self {
+        Self::Environment(error)
+    }
+}
+
+/// An episode that is being played.
+pub(super) struct Playing<'a> {
+    agent: &'a ToolAgent,
+    asked: AskedQuestion,
+    /// The conversation so far is its messages.
+    request: ChatRequest,
+    /// Of these, messages that a recorded call with a reply holds.
+    recorded: usize,
+    pub(super) calls: RecordedCalls,
+    steps: Vec<ToolStep>,
+    text_replies: u32,
+    calls_from_text: u32,
+    /// Characters of tool results shown so far.
+    shown: usize,
+    answer: Option<String>,
+    answer_from_text: bool,
+    reward: Option<f64>,
+    pub(super) ground_truth: Option<String>,
+    end: Option<(EpisodeEnd, Option<String>)>,
+}
+
+impl<'a> Playing<'a> {
+    pub(super) fn new(agent: &'a ToolAgent, asked: AskedQuestion, calls: RecordedCalls) -> Self {
+        let options = &agent.options;
+        let messages = vec![
+            ChatMessage::system(INSTRUCTIONS.trim()),
+            ChatMessage::user(asked.prompt()),
+        ];
+        let request = ChatRequest {
+            temperature: options.temperature,
+            max_output_tokens: options.max_output_tokens,
+            seed: options.seed,
+            tools: options.tools.clone(),
+            ..ChatRequest::new(trace::AGENT, messages)
+        };
+        Self {
+            agent,
+            asked,
+            request,
+            recorded: 0,
+            calls,
+            steps: Vec::new(),
+            text_replies: 0,
+            calls_from_text: 0,
+            shown: 0,
+            answer: None,
+            answer_from_text: false,
+            reward: None,
+            ground_truth: None,
+            end: None,
+        }
+    }
+
+    fn finish(&mut self, end: EpisodeEnd, error: Option<String>) {
+        self.end = Some((end, error));
+    }
+
+    pub(super) async fn run(
+        &mut self,
+        session: &mut dyn EpisodeSession,
+        stop: &Stop,
+    ) -> Result<(), Trouble> {
+        while self.end.is_none() {
+            let Some(mut reply) = self.ask(stop).await? else {
+                return Ok(());
+            };
+            let tools = &self.agent.options.tools;
+            if reply.tool_calls.is_empty()
+                && let Some((thought, calls)) =
+                    written::calls(&reply.content, self.steps.len(), tools)
+            {
+                self.calls_from_text = self.calls_from_text.saturating_add(count(calls.len()));
+                reply.content = thought;
+                reply.tool_calls = calls;
+            }
+            let turn = async {
+                if reply.tool_calls.is_empty() {
+                    self.text(session, reply.content).await
+                } else {
+                    self.tool_calls(session, reply).await
+                }
+            };
+            tokio::select! {
+                biased;
+                () = stop.abort.cancelled() => {
+                    return Err(Trouble::Interrupted(Interruption::Cancelled));
+                }
+                done = turn => done?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks the model; `None` when the episode ends by its reply or its silence.
+    async fn ask(&mut self, stop: &Stop) -> Result<Option<ChatReply>, Trouble> {
+        let model = &*self.agent.model;
+        let answered = if self.agent.options.recorded {
+            let number = count(self.calls.made.len()).saturating_add(1);
+            let known = self.recorded;
+            self.calls.call(model, number, &self.request, known).await
+        } else {
+            model.chat(&self.request, stop).await
+        };
+        let reply = match answered {
+            Ok(reply) => reply,
+            Err(error) => return self.failed(&error).map(|()| None),
+        };
+        if self.agent.options.recorded {
+            self.recorded = self.request.messages.len();
+        }
+        if !reply.is_withheld() {
+            return Ok(Some(reply));
+        }
+        match reply.refusal {
+            Some(words) => self.finish(EpisodeEnd::Refusal, Some(words)),
+            None => self.finish(
+                EpisodeEnd::ContentFilter,
+                Some("the provider's content filter stopped the reply".to_owned()),
+            ),
+        }
+        Ok(None)
+    }
+
+    /// What a call that brought no answer means for the episode.
+    fn failed(&mut self, error: &ModelError) -> Result<(), Trouble> {
+        let message = error.to_string();
+        let fatal = |message, fault| {
+            Err(Trouble::Interrupted(Interruption::Fatal(RunFailure {
+                message,
+                fault,
+            })))
+        };
+        match (&error.kind, error.scope()) {
+            (_, Scope::Cancelled) => Err(Trouble::Interrupted(Interruption::Cancelled)),
+            (ErrorKind::ContentFilter, _) => {
+                self.finish(EpisodeEnd::ContentFilter, Some(message));
+                Ok(())
+            }
+            (ErrorKind::ContextTooLong, _) => {
+                self.finish(EpisodeEnd::ContextFull, Some(message));
+                Ok(())
+            }
+            // The first request of an episode holds nothing but the tools that
+            // another model would not have taken as well.
+            (ErrorKind::BadRequest { .. }, _)
+                if self.steps.is_empty() && message.to_lowercase().contains("tool") =>
+            {
+                let model = self.agent.model.name();
+                fatal(no_tools(model, &format!(": {message}")), Fault::Usage)
+            }
+            (ErrorKind::Settings, Scope::Run) => fatal(message, Fault::Usage),
+            (_, Scope::Run) => fatal(message, Fault::Provider),
+            (_, Scope::Provider) => Err(Trouble::Provider(message)),
+            (_, Scope::Request) => {
+                self.finish(EpisodeEnd::Failed, Some(message));
+                Ok(())
+            }
+        }
+    }
+
+    /// A reply without a tool call: one reminder, then it is the answer.
+    async fn text(
+        &mut self,
+        session: &mut dyn EpisodeSession,
+        content: String,
+    ) -> Result<(), Trouble> {
+        self.text_replies += 1;
+        let answer = content.trim().to_owned();
+        self.request.messages.push(ChatMessage::assistant(content));
+        if self.text_replies == 1 {
+            self.request.messages.push(ChatMessage::user(NUDGE));
+            return Ok(());
+        }
+        if answer.is_empty() {
+            self.finish(EpisodeEnd::NoAnswer, None);
+            return Ok(());
+        }
+        self.answer_from_text = true;
+        let mut arguments = Map::new();
+        arguments.insert("answer".to_owned(), answer.into());
+        self.step(session, SUBMIT, arguments).await?;
+        Ok(())
+    }
+
+    /// The calls of one reply, in its order; each gets a result, as providers want it.
+    async fn tool_calls(
+        &mut self,
+        session: &mut dyn EpisodeSession,
+        reply: ChatReply,
+    ) -> Result<(), Trouble> {
+        self.request.messages.push(ChatMessage {
+            tool_calls: reply.tool_calls.clone(),
+            ..ChatMessage::assistant(reply.content)
+        });
+        for call in reply.tool_calls {
+            let text = if self.end.is_some() {
+                "Not run: the episode is over.".to_owned()
+            } else {
+                self.tool_call(session, &call).await?
+            };
+            self.request.messages.push(ChatMessage::tool(call.id, text));
+        }
+        Ok(())
+    }
+
+    async fn tool_call(
+        &mut self,
+        session: &mut dyn EpisodeSession,
+        call: &ToolCall,
+    ) -> Result<String, Trouble> {
+        let text = match readable(call) {
+            Ok(arguments) => self.step(session, &call.name, arguments).await?,
+            Err(reason) => {
+                let arguments = Value::String(call.arguments.clone());
+                let span = trace::tool(&call.name, self.is_tool(&call.name), &arguments);
+                let step = ToolStep {
+                    tool: call.name.clone(),
+                    arguments,
+                    error: Some("invalid_args".to_owned()),
+                    reward: None,
+                    done: false,
+                };
+                trace::stepped(&span, &step, &reason, Instant::now());
+                self.steps.push(step);
+                format!("Error: {reason}")
+            }
+        };
+        let limit = self.agent.options.max_steps;
+        if self.end.is_none() && count(self.steps.len()) >= limit {
+            self.finish(
+                EpisodeEnd::StepLimit,
+                Some(format!("{limit} steps without an answer")),
+            );
+        }
+        Ok(self.bounded(text))
+    }
+
+    /// One step of the environment; gives what the model is shown of it.
+    async fn step(
+        &mut self,
+        session: &mut dyn EpisodeSession,
+        tool: &str,
+        arguments: Map<String, Value>,
+    ) -> Result<String, EnvironmentError> {
+        let submitted = (tool == SUBMIT)
+            .then(|| arguments.get("answer").and_then(Value::as_str))
+            .flatten()
+            .map(str::to_owned);
+        let recorded = Value::Object(arguments.clone());
+        let span = trace::tool(tool, self.is_tool(tool), &recorded);
+        let started = Instant::now();
+        let StepReply {
+            text,
+            error,
+            reward,
+            done,
+            ground_truth,
+        } = session
+            .step(tool, arguments)
+            .instrument(span.clone())
+            .await?;
+        let step = ToolStep {
+            tool: tool.to_owned(),
+            arguments: recorded,
+            error: error.as_ref().map(|(kind, _)| kind.clone()),
+            reward,
+            done,
+        };
+        if done {
+            self.reward = reward;
+            self.ground_truth = ground_truth.filter(|truth| !truth.is_empty());
+            self.answer.clone_from(&submitted);
+            match &submitted {
+                Some(_) => self.finish(EpisodeEnd::Submitted, None),
+                None => self.finish(
+                    EpisodeEnd::StepLimit,
+                    Some("the environment ended the episode".to_owned()),
+                ),
+            }
+        }
+        let shown = match (text, error, submitted) {
+            (Some(text), ..) => text,
+            (None, Some((_, message)), _) => format!("Error: {message}"),
+            (None, None, Some(answer)) => format!("Answer submitted: {answer}"),
+            (None, None, None) => "(no result)".to_owned(),
+        };
+        trace::stepped(&span, &step, &shown, started);
+        self.steps.push(step);
+        Ok(shown)
+    }
+
+    fn is_tool(&self, name: &str) -> bool {
+        self.agent
+            .options
+            .tools
+            .iter()
+            .any(|tool| tool.name == name)
+    }
+
+    /// A result cut to what still fits the conversation, and marked as cut.
+    fn bounded(&mut self, text: String) -> String {
+        let options = &self.agent.options;
+        let most = options
+            .result_chars
+            .min(options.total_chars.saturating_sub(self.shown));
+        let text = match text.char_indices().nth(most) {
+            None => text,
+            Some((at, _)) => {
+                let rest = text.chars().count() - most;
+                format!(
+                    "{}\n[cut here: {rest} more characters; ask for fewer rows or columns]",
+                    text.get(..at).unwrap_or_default()
+                )
+            }
+        };
+        self.shown += text.chars().count();
+        text
+    }
+
+    /// What there is of an episode that the provider failed.
+    pub(super) fn failed_by_provider(mut self, message: String, question: &Question) -> Settled {
+        self.finish(EpisodeEnd::Failed, Some(message));
+        self.settle(question)
+    }
+
+    /// The episode as the question's answer.
+    pub(super) fn settle(self, question: &Question) -> Settled {
+        let (end, error) = self.end.unwrap_or((EpisodeEnd::Failed, None));
+        let submitted = end == EpisodeEnd::Submitted;
+        let answer = self.answer.as_ref().filter(|_| submitted).map(|text| {
+            let analysis = Analysis {
+                answer: text.clone(),
+                ..Analysis::default()
+            };
+            Answer::settle(&analysis, question, AnswerFrom::Text)
+        });
+        Settled {
+            outcome: end.outcome(),
+            stop: if submitted {
+                // This loop has no critic.
+                StopReason::NoVerdict
+            } else {
+                StopReason::Failed
+            },
+            answer,
+            chosen_round: None,
+            error,
+            votes: None,
+            opinion: None,
+            rounds: Vec::new(),
+            episode: Some(Box::new(EpisodeRecord {
+                question_id: self.asked.id,
+                company: self.asked.company,
+                question: self.asked.text,
+                end,
+                answer: self.answer,
+                answer_from_text: self.answer_from_text,
+                reward: match end {
+                    EpisodeEnd::Failed => None,
+                    // An episode without a submission earns nothing, by the contract.
+                    _ => Some(self.reward.unwrap_or(0.0)),
+                },
+                ground_truth: self.ground_truth,
+                steps: self.steps,
+                text_replies: self.text_replies,
+                calls_from_text: self.calls_from_text,
+                messages: self
+                    .request
+                    .messages
+                    .into_iter()
+                    .skip(self.recorded)
+                    .collect(),
+            })),
+            calls: self.calls.made,
+        }
+    }
+}
+
+/// A count as records have it.
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}
+
+/// A call's arguments, if they can be sent: a JSON object, and for a submission
+/// one with a text as its answer, since anything else would be graded as none.
+fn readable(call: &ToolCall) -> Result<Map<String, Value>, String> {
+    let text = call.arguments.trim();
+    let arguments = if text.is_empty() {
+        Map::new()
+    } else {
+        match serde_json::from_str(text) {
+            Ok(Value::Object(map)) => map,
+            Ok(_) => return Err("the arguments are no JSON object".to_owned()),
+            Err(error) => return Err(format!("the arguments are no JSON: {error}")),
+        }
+    };
+    if call.name == SUBMIT && !arguments.get("answer").is_some_and(Value::is_string) {
+        return Err("submit_answer takes one argument, `answer`, which is a text".to_owned());
+    }
+    Ok(arguments)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_are_an_object_and_an_answer_is_a_text() {
+        let read = |name: &str, arguments: &str| {
+            readable(&ToolCall {
+                id: "c".into(),
+                name: name.into(),
+                arguments: arguments.into(),
+            })
+        };
+        assert!(read("get_descriptions", "").unwrap().is_empty());
+        assert!(read("anything", "{\"x\": 1}").is_ok());
+        for text in ["[1]", "5", "{\"x\": ", "null", "company=acme"] {
+            assert!(read("get_descriptions", text).is_err(), "{text}");
+        }
+        assert!(read("submit_answer", "{\"answer\": \"5%\"}").is_ok());
+        for text in ["{}", "{\"answer\": 5}", "{\"answer\": null}"] {
+            assert!(
+                read("submit_answer", text)
+                    .unwrap_err()
+                    .contains("`answer`"),
+                "{text}"
+            );
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The tool-using agent: a model that reasons, calls a tool, sees the result and
+//! continues (`ReAct`), by the provider's tool calling. What happens with bad
+//! calls, missing calls and floods of text is decided here, the same for every
+//! model.
+
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use tracing::Span;
+
+use super::environment::{EnvironmentError, ToolEnvironment};
+use super::playing::{Playing, Trouble};
+use super::{Solver, trace};
+use crate::agents::{
+    Call, CallMemory, Interruption, RecordedCalls, Round, RunFailure, Settled, StopReason,
+};
+use crate::models::{ChatModel, Stop, ToolSpec};
+use finqa_core::outcome::Outcome;
+use finqa_core::question::Question;
+
+/// What the model is told before the question.
+pub(super) const INSTRUCTIONS: &str = include_str!("../../../../prompts/tool_agent.txt");
+
+/// How the agent plays.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolAgentOptions {
+    /// The environment's tools.
+    pub tools: Vec<ToolSpec>,
+    /// Tool calls after which an episode is given up; at least 1.
+    pub max_steps: u32,
+    /// Sampling temperature; left to the provider where absent.
+    pub temperature: Option<f64>,
+    /// Limit on output tokens of one reply.
+    pub max_output_tokens: Option<u32>,
+    /// Seed of sampling, where the provider has one.
+    pub seed: Option<u64>,
+    /// Most characters of one tool result that the model is shown.
+    pub result_chars: usize,
+    /// Most characters of all tool results of an episode together.
+    pub total_chars: usize,
+    /// Whether the model's calls are recorded. Those of a model inside this
+    /// process cost nothing and are made again instead.
+    pub recorded: bool,
+}
+
+/// Most characters of one tool result, and of all of an episode, that a model is
+/// shown: about 4,000 and 50,000 tokens. The sentences of the longest page of
+/// ConvFinQA fit the first, and any model's context the second.
+pub const SHOWN_CHARS: (usize, usize) = (16_000, 200_000);
+
+/// blake3 of what a model is told before the question: part of a run's identity.
+#[must_use]
+pub fn instructions_hash() -> String {
+    blake3::hash(INSTRUCTIONS.as_bytes()).to_hex().to_string()
+}
+
+/// A model that plays episodes in an environment.
+pub struct ToolAgent {
+    pub(super) model: Arc<dyn ChatModel>,
+    environment: Arc<dyn ToolEnvironment>,
+    pub(super) options: ToolAgentOptions,
+}
+
+impl ToolAgent {
+    /// An agent by `model` in `environment`.
+    #[must_use]
+    pub fn new(
+        model: Arc<dyn ChatModel>,
+        environment: Arc<dyn ToolEnvironment>,
+        options: ToolAgentOptions,
+    ) -> Self {
+        Self {
+            model,
+            environment,
+            options,
+        }
+    }
+
+    async fn play(
+        &self,
+        question: &Question,
+        memory: CallMemory,
+        stop: Stop,
+    ) -> Result<Settled, Interruption> {
+        let begun = tokio::select! {
+            biased;
+            () = stop.abort.cancelled() => return Err(Interruption::Cancelled),
+            begun = self.environment.begin(question) => begun,
+        };
+        let (asked, mut session) = match begun {
+            Ok(begun) => begun,
+            Err(error) => {
+                let made = memory.failed;
+                return Err(interruption(error, made));
+            }
+        };
+        let mut episode = Playing::new(self, asked, RecordedCalls::new(memory, stop.clone()));
+        let played = episode.run(session.as_mut(), &stop).await;
+        if played.is_ok() && episode.ground_truth.is_none() {
+            // A server that fails only now has still graded the episode.
+            episode.ground_truth = session.ground_truth().await.unwrap_or_default();
+        }
+        match played {
+            Ok(()) => Ok(episode.settle(question)),
+            Err(Trouble::Environment(error)) => Err(interruption(error, episode.calls.made)),
+            Err(Trouble::Interrupted(why)) => Err(why),
+            Err(Trouble::Provider(message)) => Err(Interruption::Provider(Box::new(
+                episode.failed_by_provider(message, question),
+            ))),
+        }
+    }
+}
+
+impl Solver for ToolAgent {
+    fn solve<'a>(
+        &'a self,
+        question: Arc<Question>,
+        _epoch: u32,
+        memory: CallMemory,
+        stop: Stop,
+        _on_round: &'a (dyn Fn(&Round) + Send + Sync),
+    ) -> BoxFuture<'a, Result<Settled, Interruption>> {
+        async move { self.play(&question, memory, stop).await }.boxed()
+    }
+
+    fn span(&self, question: &Question, run: Option<&str>) -> Span {
+        trace::episode(question, run)
+    }
+}
+
+/// What an environment's failure means for a question.
+fn interruption(error: EnvironmentError, made: Vec<Call>) -> Interruption {
+    match error.fatal {
+        Some(fault) => Interruption::Fatal(RunFailure {
+            message: error.message,
+            fault,
+        }),
+        None => Interruption::Provider(Box::new(Settled {
+            outcome: Outcome::ProviderError,
+            stop: StopReason::Failed,
+            answer: None,
+            chosen_round: None,
+            error: Some(error.message),
+            votes: None,
+            opinion: None,
+            episode: None,
+            rounds: Vec::new(),
+            calls: made,
+        })),
+    }
+}
+
+/// That a model takes no tools, in one line; `said` is what its server said.
+#[must_use]
+pub fn no_tools(model: &str, said: &str) -> String {
+    format!(
+        "{model} takes no tool calls{said}; env play needs a model that does, or `--model offline`"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_instructions_name_each_tool_of_the_environment() {
+        for name in [
+            "get_descriptions",
+            "get_table_info",
+            "sql_query",
+            "submit_answer",
+        ] {
+            assert!(INSTRUCTIONS.contains(&format!("{name}(")), "{name}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The spans of an episode and of its tool calls. The model calls between them
+//! are spans of `models`. Neither truth nor reward is recorded on a span: a trace
+//! says what the agent did.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use tracing::{Span, debug, info_span};
+
+use super::episode::{EpisodeEnd, EpisodeRecord, ToolStep};
+use crate::agents::Settled;
+use crate::telemetry::{attributes as names, count, fail, if_content, messages, set, set_content};
+use finqa_core::question::Question;
+
+/// What the agent is called in traces and in the usage by node.
+pub(super) const AGENT: &str = "player";
+
+/// The span of one episode, the root of a trace.
+pub(super) fn episode(question: &Question, run: Option<&str>) -> Span {
+    let key = &question.key;
+    // An id of another making has no part.
+    let part = Some(key.part.as_str()).filter(|part| !part.is_empty());
+    let span = info_span!(
+        parent: None,
+        "episode",
+        otel.name = format!("invoke_agent {AGENT}"),
+        { names::RUN_ID } = run,
+        { names::QUESTION_ID } = key.id.as_str(),
+        { names::QUESTION_PART } = part,
+        { names::AGENT } = AGENT,
+    );
+    set(&span, names::OPERATION, "invoke_agent");
+    let name = part.map_or_else(|| key.id.clone(), |part| format!("{}#{part}", key.id));
+    set(&span, names::MLFLOW_TRACE_NAME, name);
+    set_content(&span, names::INPUT_MESSAGES, || {
+        messages("user", &question.text)
+    });
+    set_content(&span, names::MLFLOW_INPUTS, || {
+        // As MLflow's list shows text.
+        json!({"messages": [{"role": "user", "content": question.text}]}).to_string()
+    });
+    span
+}
+
+/// The span of one tool call. A name that is no tool's is a model's free text.
+pub(super) fn tool(name: &str, is_known: bool, arguments: &Value) -> Span {
+    let shown = if is_known { name } else { "unknown" };
+    let span = info_span!(
+        "tool",
+        otel.name = format!("execute_tool {shown}"),
+        { names::TOOL } = shown,
+    );
+    set(&span, names::OPERATION, "execute_tool");
+    set_content(&span, names::TOOL_ARGUMENTS, || arguments.to_string());
+    span
+}
+
+/// The call has its result, as the model is shown it.
+pub(super) fn stepped(span: &Span, step: &ToolStep, text: &str, started: Instant) {
+    if span.is_disabled() {
+        return;
+    }
+    let ms = started.elapsed().as_secs_f64() * 1e3;
+    let error = step.error.as_deref();
+    if let Some(error) = error {
+        fail(span, error, if_content(text));
+    }
+    set_content(span, names::TOOL_RESULT, || text.to_owned());
+    debug!(parent: span, ms, error, "tool called");
+}
+
+/// The episode is over.
+pub fn ended(span: &Span, settled: &Settled, episode: &EpisodeRecord) {
+    if span.is_disabled() {
+        return;
+    }
+    let outcome = episode.end.name();
+    set(span, names::OUTCOME, outcome);
+    set(span, names::MLFLOW_OUTCOME, outcome);
+    set(span, names::STEPS, count(episode.steps.len()));
+    set(span, names::CALLS, count(settled.calls.len()));
+    if let Some(answer) = &episode.answer {
+        set_content(span, names::OUTPUT_MESSAGES, || {
+            messages("assistant", answer)
+        });
+        set_content(span, names::MLFLOW_OUTPUTS, || {
+            json!({"messages": [{"role": "assistant", "content": answer}]}).to_string()
+        });
+    }
+    if episode.end != EpisodeEnd::Submitted {
+        fail(span, outcome, reason(settled, episode));
+    }
+}
+
+/// Why there is no answer, as far as it may be recorded: a refusal and a
+/// provider's error may quote what was said.
+#[must_use]
+pub fn reason<'s>(settled: &'s Settled, episode: &EpisodeRecord) -> &'s str {
+    let reason = settled.error.as_deref().unwrap_or_default();
+    match episode.end {
+        EpisodeEnd::StepLimit => reason,
+        _ => if_content(reason),
+    }
+}

@@ -1,0 +1,185 @@
+//! What an episode run does: which questions are played, where, and by which model.
+
+use std::sync::Arc;
+
+use super::{
+    Baseline, LocalEnvironment, ServerDealer, ServerEnvironment, ServerEpisodes, tool_specs,
+};
+use crate::run::pipeline::{default_concurrency, is_remote, kept, price, single};
+use crate::run::{
+    Dealer, EpisodeMeta, Identity, Job, Notice, Notify, PipelineError, Plan, RunMeta,
+};
+use crate::settings::{Settings, Variables};
+use finqa_agents::models::{ChatModel, Feature, Observer, Support};
+use finqa_agents::solve::{
+    SHOWN_CHARS, ToolAgent, ToolAgentOptions, ToolEnvironment, instructions_hash, no_tools,
+};
+
+/// Episodes by default with a model that may cost money.
+const PAID_DEFAULT_EPISODES: usize = 100;
+
+/// Episodes by default on a server, which does not say how many questions it has
+/// and might invent one after the other.
+const SERVER_DEFAULT_EPISODES: usize = 10_000;
+
+/// What of a server's results the baseline, which pays for no tokens, is shown:
+/// those of an honest server whole, and of any server no more than memory and
+/// the journal can hold.
+const BASELINE_CHARS: (usize, usize) = (2_000_000, 8_000_000);
+
+/// Where episodes are played.
+#[derive(Clone)]
+pub enum EpisodePlace {
+    /// In this process.
+    Local(Arc<LocalEnvironment>),
+    /// On a server.
+    Server(Arc<ServerEnvironment>),
+}
+
+/// What is played.
+#[derive(Clone)]
+pub struct EpisodeOptions {
+    /// Where.
+    pub place: EpisodePlace,
+    /// The environment's directory, `sample`, or its server's address: where a
+    /// run that is resumed finds it.
+    pub environment: String,
+    /// Whether the user has named it.
+    pub named: bool,
+    /// blake3 of the environment's data, or its server's address.
+    pub hash: String,
+    /// Whether its companies are invented.
+    pub invented: bool,
+    /// The most questions that are played; by default all, or 100 where the model
+    /// is not on loopback.
+    pub n: Option<usize>,
+    /// Tool calls after which an episode is given up.
+    pub max_steps: u32,
+}
+
+/// The job of playing these episodes by the settings' model.
+///
+/// # Errors
+/// A model that cannot be asked, or is known to take no tools.
+pub(crate) fn job(
+    settings: &Settings,
+    options: &EpisodeOptions,
+    variables: &Variables,
+    notify: &Notify,
+    observer: &Observer,
+) -> Result<Job, PipelineError> {
+    let (model, endpoint, name, settled): (Arc<dyn ChatModel>, _, _, _) =
+        if settings.model.is_offline() {
+            let offline = "offline".to_owned();
+            (Arc::new(Baseline::new()), None, offline, settings.clone())
+        } else {
+            let single = single(settings, &settings.model.name, variables, observer)?;
+            if let Some(notice) = &single.notice {
+                notify(Notice::Warning(notice.clone()));
+            }
+            if single.model.supports(Feature::Tools) == Support::No {
+                let line = no_tools(&settings.model.name, " (data/models.json)");
+                return Err(PipelineError::NoTools(line));
+            }
+            let settled = single.settled(settings);
+            (single.model, Some(single.endpoint), single.name, settled)
+        };
+    let note = |line: String| notify(Notice::Note(line));
+    let paid = is_remote(endpoint);
+    if paid && !options.named {
+        return Err(PipelineError::NoEpisodeData);
+    }
+    if options.n.is_none() && paid {
+        note(format!(
+            "playing at most {PAID_DEFAULT_EPISODES} episodes because the model is remote; pass --n to change this"
+        ));
+    }
+    let n = options.n.or(paid.then_some(PAID_DEFAULT_EPISODES));
+    let seed = settings.sampling.seed;
+    let (environment, plan, dealer): (Arc<dyn ToolEnvironment>, _, Option<Box<dyn Dealer>>) =
+        match &options.place {
+            EpisodePlace::Local(local) => {
+                let plan = Plan::of(local.plan(seed, n));
+                (Arc::clone(local) as _, plan, None)
+            }
+            EpisodePlace::Server(server) => {
+                let n = n.unwrap_or(SERVER_DEFAULT_EPISODES);
+                let dealer = ServerDealer::new(Arc::clone(server), n);
+                let environment = ServerEpisodes(Arc::clone(server));
+                let plan = Plan::of(Vec::new());
+                (Arc::new(environment), plan, Some(Box::new(dealer)))
+            }
+        };
+    let total = dealer.is_none().then(|| plan.total());
+    let count = total.map_or_else(
+        || n.map_or_else(|| "all".to_owned(), |n| format!("at most {n}")),
+        |total| total.to_string(),
+    );
+    note(format!(
+        "{} plays {count} episodes of {}",
+        settings.model.name, options.environment
+    ));
+    let meta = EpisodeMeta {
+        environment: options.environment.clone(),
+        server: dealer.is_some(),
+        n: options.n,
+        seed,
+        max_steps: options.max_steps,
+    };
+    let (result_chars, total_chars) = match (endpoint, &dealer) {
+        (Some(_), _) => SHOWN_CHARS,
+        (None, Some(_)) => BASELINE_CHARS,
+        // The baseline reads results whole or not at all.
+        (None, None) => (usize::MAX, usize::MAX),
+    };
+    let offline = settings.model.is_offline();
+    Ok(Job {
+        meta: RunMeta {
+            identity: Identity {
+                model: name,
+                critic: "none".to_owned(),
+                data: options.hash.clone(),
+                prompts: if offline {
+                    String::new()
+                } else {
+                    instructions_hash()
+                },
+                plan: blake3::hash(format!("{seed:?} {n:?}").as_bytes())
+                    .to_hex()
+                    .to_string(),
+                settings: format!("{}, max_steps = {}", settings.deciding(), options.max_steps),
+            },
+            data: options.environment.clone(),
+            invented: options.invented,
+            total,
+            episodes: Some(meta),
+            settings: kept(&settled)?,
+            ..RunMeta::default()
+        },
+        solver: Arc::new(ToolAgent::new(
+            model,
+            environment,
+            ToolAgentOptions {
+                tools: tool_specs(),
+                max_steps: options.max_steps,
+                temperature: settings.sampling.temperature,
+                max_output_tokens: settings.sampling.max_tokens,
+                seed,
+                result_chars,
+                total_chars,
+                recorded: !offline,
+            },
+        )),
+        plan,
+        dealer,
+        concurrency: settings
+            .run
+            .concurrency
+            .unwrap_or_else(|| default_concurrency(endpoint)),
+        price: price(endpoint),
+        prompts: None,
+        records: Err(
+            "the questions were played in an environment, whose tools tell of the pages".to_owned(),
+        ),
+    })
+}

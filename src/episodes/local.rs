@@ -1,0 +1,173 @@
+//! The environment of this process: its questions are known and are planned.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::{Map, Value};
+
+use super::question::{AskedKey, asked_key, planned};
+use crate::dataset::{Gold, Question};
+use crate::run::{Planned, gold_of_truth};
+use finqa_agents::solve::{
+    AskedQuestion, BegunEpisode, EnvironmentError, EpisodeSession, StepReply, ToolEnvironment,
+};
+use finqa_core::number::{Value as Number, literal};
+use finqa_env::data::EnvQuestion;
+use finqa_env::episode::{Environment, Observation, QuestionOrder, Rules, StepOutcome, StepStart};
+use finqa_env::tools::Tools;
+
+/// An environment in this process.
+pub struct LocalEnvironment {
+    tools: Arc<Tools>,
+    rules: Rules,
+    /// Where each question is in the catalog.
+    places: HashMap<AskedKey, usize>,
+}
+
+impl LocalEnvironment {
+    /// The environment over these tools and, through them, their questions.
+    #[must_use]
+    pub fn new(tools: Arc<Tools>, rules: Rules) -> Self {
+        let mut places = HashMap::new();
+        for (at, question) in tools.catalog().questions().iter().enumerate() {
+            let key = asked_key(&planned(&asked(question), 0, Gold::default()).case.question);
+            places.entry(key).or_insert(at);
+        }
+        Self {
+            tools,
+            rules,
+            places,
+        }
+    }
+
+    /// The first `n` questions, or all of them, in the order of a seed, or else
+    /// that of their file. A question that the file repeats is planned once.
+    #[must_use]
+    pub fn plan(&self, seed: Option<u64>, n: Option<usize>) -> Vec<Planned> {
+        let questions = self.tools.catalog().questions();
+        let mut order = match seed {
+            Some(seed) => QuestionOrder::new(questions.len(), seed),
+            None => QuestionOrder::of_file(questions.len()),
+        };
+        let order: Vec<usize> = questions.iter().filter_map(|_| order.deal()).collect();
+        let mut seen = HashSet::new();
+        let mut plan = Vec::new();
+        for question in order.into_iter().filter_map(|at| questions.get(at)) {
+            let planned = planned(&asked(question), plan.len(), gold(question));
+            if n.is_none_or(|n| plan.len() < n) && seen.insert(asked_key(&planned.case.question)) {
+                plan.push(planned);
+            }
+        }
+        plan
+    }
+}
+
+fn asked(question: &EnvQuestion) -> AskedQuestion {
+    AskedQuestion {
+        id: question.id.clone(),
+        text: question.question.clone(),
+        company: question.company.clone(),
+    }
+}
+
+fn gold(question: &EnvQuestion) -> Gold {
+    let text = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    if question.typed_answer.is_empty() && question.exe_ans.is_empty() {
+        // Built before the environment kept gold as it was typed.
+        return gold_of_truth(Some(&question.answer));
+    }
+    Gold {
+        answer: text(&question.typed_answer),
+        program: text(&question.explanation),
+        exe_ans: text(&question.exe_ans).map(|text| match literal(&text) {
+            Some(number) => Number::Number(number),
+            None => Number::Text(text),
+        }),
+        split: None,
+    }
+}
+
+impl ToolEnvironment for LocalEnvironment {
+    fn begin<'a>(
+        &'a self,
+        question: &'a Question,
+    ) -> BoxFuture<'a, Result<BegunEpisode, EnvironmentError>> {
+        async move {
+            let known = self.places.get(&asked_key(question));
+            let at = *known.ok_or_else(|| EnvironmentError {
+                message: format!("the environment has no question {}", question.key),
+                fatal: None,
+            })?;
+            let catalog = Arc::clone(self.tools.catalog());
+            let environment = Environment::on_question(catalog, self.rules, at);
+            let asked = asked(environment.current());
+            let session = LocalSession {
+                environment,
+                tools: Arc::clone(&self.tools),
+            };
+            let begun: BegunEpisode = (asked, Box::new(session));
+            Ok(begun)
+        }
+        .boxed()
+    }
+}
+
+/// An episode in this process.
+struct LocalSession {
+    environment: Environment,
+    tools: Arc<Tools>,
+}
+
+impl EpisodeSession for LocalSession {
+    fn step<'a>(
+        &'a mut self,
+        tool: &'a str,
+        arguments: Map<String, Value>,
+    ) -> BoxFuture<'a, Result<StepReply, EnvironmentError>> {
+        async move {
+            let outcome = match self.environment.begin(tool, &arguments) {
+                Err(refused) => return Ok(StepReply::refused("", refused.to_string())),
+                Ok(StepStart::Answered(outcome)) => outcome,
+                Ok(StepStart::RunTool) => {
+                    let (tools, name) = (Arc::clone(&self.tools), tool.to_owned());
+                    // A query may hold its thread for as long as queries may take.
+                    let call = move || tools.call(&name, &arguments);
+                    let result = tokio::task::spawn_blocking(call).await;
+                    let result = result.map_err(|error| EnvironmentError {
+                        message: format!("the tool {tool} failed: {error}"),
+                        fatal: None,
+                    })?;
+                    self.environment.finish(tool, result)
+                }
+            };
+            Ok(reply(outcome))
+        }
+        .boxed()
+    }
+
+    fn ground_truth(&mut self) -> BoxFuture<'_, Result<Option<String>, EnvironmentError>> {
+        let truth = self.environment.state().ground_truth;
+        async move { Ok(Some(truth).filter(|truth| !truth.is_empty())) }.boxed()
+    }
+}
+
+fn reply(outcome: StepOutcome) -> StepReply {
+    let ground_truth = outcome.metadata.get("ground_truth").and_then(Value::as_str);
+    let (text, error) = match outcome.observation {
+        Observation::Result { text, .. } => (Some(text), None),
+        Observation::Failure { failure, .. } => {
+            let kind = failure.kind.as_str().to_owned();
+            (None, Some((kind, failure.message)))
+        }
+        Observation::Empty => (None, None),
+    };
+    StepReply {
+        text,
+        error,
+        reward: outcome.reward,
+        done: outcome.done,
+        ground_truth: ground_truth.map(str::to_owned),
+    }
+}

@@ -1,0 +1,34 @@
+//! Environments for the tool-using agent: this process's own, and servers that
+//! speak OpenEnv's WebSocket protocol; and the offline baseline, a model without
+//! a network that plays in both.
+
+mod address;
+mod baseline;
+mod error;
+mod job;
+mod local;
+mod question;
+mod remote;
+mod server;
+
+use finqa_agents::models::ToolSpec;
+use finqa_env::tools::specs;
+
+pub use address::Address;
+pub use baseline::Baseline;
+pub use error::RemoteError;
+pub(crate) use job::job;
+pub use job::{EpisodeOptions, EpisodePlace};
+pub use local::LocalEnvironment;
+pub use server::{Note, ServerDealer, ServerEnvironment, ServerEpisodes};
+
+/// The environment's tools in the form in which models are told of tools.
+#[must_use]
+pub fn tool_specs() -> Vec<ToolSpec> {
+    let tools = specs().iter().map(|spec| ToolSpec {
+        name: spec.name.to_owned(),
+        description: spec.description.to_owned(),
+        parameters: spec.input_schema(),
+    });
+    tools.collect()
+}

@@ -1,0 +1,117 @@
+//! What the episodes of a run led to.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use finqa_agents::solve::{EpisodeEnd, EpisodeRecord};
+use finqa_core::stats::Rate;
+
+use crate::dataset::QuestionKey;
+
+use crate::score::Row;
+
+/// The mean reward over the episodes that have one.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct RewardSummary {
+    /// Episodes with a reward: all but the failed ones.
+    pub n: usize,
+    /// Their mean.
+    pub mean: f64,
+    /// Lower end of the 95 % interval, clustered by report page or company;
+    /// absent if a reward is neither 0 nor 1.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+}
+
+/// What the episodes of a run led to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct EpisodeSummary {
+    /// Episodes that have ended.
+    pub played: usize,
+    /// The reward; `null` if no episode has one.
+    pub reward: Option<RewardSummary>,
+    /// Episodes by how they ended.
+    pub outcomes: BTreeMap<&'static str, usize>,
+    /// Episodes without a submission, failed ones not among them.
+    pub without_submission: usize,
+    /// Episodes without a reward, because the provider refused a request.
+    pub failed: usize,
+    /// Tool calls per episode, failed ones left out.
+    pub mean_steps: Option<f64>,
+    /// Calls that reached no tool.
+    pub invalid_calls: usize,
+    /// Replies without a tool call.
+    pub text_replies: u64,
+    /// Tool calls that were written as text.
+    pub calls_from_text: u64,
+    /// Answers taken from a reply without a tool call.
+    pub answers_from_text: usize,
+    #[serde(skip)]
+    steps: usize,
+    #[serde(skip)]
+    rewards: Vec<(String, QuestionKey, f64)>,
+}
+
+impl EpisodeSummary {
+    /// Counts a row, if it is an episode.
+    pub(super) fn add(&mut self, row: &Row) {
+        let Some(episode) = &row.settled.episode else {
+            return;
+        };
+        let EpisodeRecord {
+            end,
+            reward,
+            steps,
+            text_replies,
+            calls_from_text,
+            answer_from_text,
+            ..
+        } = &**episode;
+        self.played += 1;
+        *self.outcomes.entry(end.name()).or_default() += 1;
+        match end {
+            EpisodeEnd::Failed => self.failed += 1,
+            EpisodeEnd::Submitted => self.steps += steps.len(),
+            _ => {
+                self.without_submission += 1;
+                self.steps += steps.len();
+            }
+        }
+        self.invalid_calls += episode.invalid_calls();
+        self.text_replies += u64::from(*text_replies);
+        self.calls_from_text += u64::from(*calls_from_text);
+        self.answers_from_text += usize::from(*answer_from_text);
+        if let Some(reward) = reward {
+            let mark = (row.filename.clone(), row.key.clone(), *reward);
+            self.rewards.push(mark);
+        }
+    }
+
+    /// The figures over all rows that were counted; `None` if none is an episode.
+    pub(super) fn finish(mut self) -> Option<Self> {
+        if self.played == 0 {
+            return None;
+        }
+        let graded = self.played - self.failed;
+        self.mean_steps = (graded > 0).then(|| self.steps as f64 / graded as f64);
+        self.reward = self.reward();
+        Some(self)
+    }
+
+    fn reward(&self) -> Option<RewardSummary> {
+        let n = self.rewards.len();
+        let rewards = || self.rewards.iter().map(|(.., reward)| *reward);
+        let plain = rewards().all(|reward| [0.0, 1.0].iter().any(|x| reward.total_cmp(x).is_eq()));
+        let marks = self.rewards.iter();
+        let marks = marks.map(|(page, key, reward)| (page.as_str(), key, *reward > 0.5));
+        let rate = plain.then(|| Rate::of(marks)).flatten();
+        (n > 0).then(|| RewardSummary {
+            n,
+            mean: rewards().sum::<f64>() / n as f64,
+            low: rate.map(|rate| rate.low),
+            high: rate.map(|rate| rate.high),
+        })
+    }
+}
