@@ -1,25 +1,62 @@
-//! Two agents answer financial questions over a report page of text and
-//! tables; their answers are scored by rules that are named with every number.
+//! Two agents answer financial questions over a report page of text and tables.
+//! An **analyst** writes evidence, a program and an answer; a **critic** accepts it
+//! or sends it back. Each number says which rule scored it, on which data.
 //!
-//! The rooms, and what each may use, are laid out in `docs/architecture.md`;
-//! the direction of dependencies is held by `tests/it/architecture.rs`.
+//! A [`Run`] asks the questions of a [`Dataset`] as its [`Settings`] say, and its
+//! results hold the [`Scorecard`] and, in the journal, a [`Row`] per question:
 //!
-//! ```text
-//! dataset -> prompt -> agents (analyst <-> critic, on graph) -> parse -> score -> output
 //! ```
+//! use convfinqa::{Run, RunContext, Settings};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let folder = tempfile::tempdir()?;
+//! let mut settings = Settings::default(); // the embedded analyst: no key, no download
+//! settings.questions.data_path = Some("sample".to_owned());
+//! settings.run.output = folder.path().to_owned();
+//!
+//! let run = Run::start(&settings, RunContext::default()).await?;
+//! let results = run.finish().await?;
+//! println!("{}", results.summary.scores);
+//! # assert_eq!(results.summary.scores.questions, 58);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A [`Solver`] answers one [`Question`]; the pair of agents is one, and asks a
+//! [`ChatModel`]. `docs/architecture.md` says where everything else is. What is not
+//! documented here may change in any version.
 
+#![warn(missing_docs)]
 #![cfg_attr(
     test,
     allow(clippy::float_cmp, reason = "tests compare exact, hand-made values")
 )]
 
+pub use dataset::Dataset;
+pub use finqa_agents::models::ChatModel;
+pub use finqa_agents::solve::Solver;
+pub use finqa_core::question::Question;
+pub use run::{Run, RunContext, RunResults};
+pub use score::{Row, Scorecard};
+pub use settings::Settings;
+
+#[doc(hidden)]
 pub mod analysis;
+#[doc(hidden)]
 pub mod cli;
+#[doc(hidden)]
 pub mod dataset;
+#[doc(hidden)]
 pub mod env_data;
 pub mod episodes;
+#[doc(hidden)]
 pub mod output;
+#[doc(hidden)]
 pub mod run;
+#[doc(hidden)]
 pub mod score;
+#[doc(hidden)]
 pub mod settings;
+#[doc(hidden)]
 pub mod telemetry;

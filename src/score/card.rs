@@ -214,6 +214,22 @@ pub struct Scorecard {
     pub latency: Option<LatencySummary>,
 }
 
+/// The rate by each rule with its 95 % interval, a line each.
+impl std::fmt::Display for Scorecard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} questions on {} pages", self.questions, self.pages)?;
+        for (rule, rate) in self.rates.iter() {
+            let [percent, low, high] = [rate.rate, rate.low, rate.high].map(|p| 100.0 * p);
+            let (label, hits, n) = (rule.name(), rate.hits, rate.n);
+            write!(
+                f,
+                "\n{label}: {hits} of {n} = {percent:.1} % ({low:.1}–{high:.1})"
+            )?;
+        }
+        Ok(())
+    }
+}
+
 impl Scorecard {
     /// Sums up a run.
     #[must_use]
