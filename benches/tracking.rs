@@ -11,7 +11,6 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::cast_precision_loss,
-    missing_docs,
     dead_code,
     reason = "a bench, with a helper of the tests"
 )]

@@ -142,11 +142,14 @@ impl<T> Expression<T> {
     /// The numbers, left to right, constants included.
     #[must_use]
     pub fn leaves(&self) -> Vec<&Leaf<T>> {
-        let leaf = |part| match part {
-            &Self::Leaf(ref leaf) => Some(leaf),
+        self.parts().into_iter().filter_map(Self::leaf).collect()
+    }
+
+    fn leaf(&self) -> Option<&Leaf<T>> {
+        match self {
+            Self::Leaf(leaf) => Some(leaf),
             Self::Step(..) => None,
-        };
-        self.parts().into_iter().filter_map(leaf).collect()
+        }
     }
 
     /// Changes each number, left to right.
