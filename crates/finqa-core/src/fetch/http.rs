@@ -1,26 +1,102 @@
-//! The archive over HTTP, resumed and retried.
+//! A file over HTTP, resumed and retried.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use reqwest::StatusCode;
-use reqwest::header::{CONTENT_RANGE, LOCATION, RANGE, RETRY_AFTER};
+use reqwest::header::{CONTENT_RANGE, HeaderMap, LOCATION, RANGE, RETRY_AFTER};
+use reqwest::{RequestBuilder, Response, StatusCode};
 
 use super::archive::verify;
 use super::{DownloadError, DownloadEvent, DownloadOptions};
 use crate::error::causes;
 
-type Progress<'a> = &'a mut (dyn FnMut(DownloadEvent) + Send);
+type OnEvent<'a> = &'a mut (dyn FnMut(DownloadEvent) + Send);
 
 /// How one try ended short of the whole file.
 enum Setback {
     /// Worth another try, after at least this pause if the server named one.
     Passing(String, Option<Duration>),
-    /// The part on disk cannot be gone on with; it has been removed.
+    /// The part on disk cannot be continued; it has been removed.
     StartOver(String),
     Final(DownloadError),
+}
+
+/// Tries of one request, with pauses between them that double.
+struct Tries<'o> {
+    options: &'o DownloadOptions,
+    failures: u32,
+    pause: Duration,
+}
+
+impl<'o> Tries<'o> {
+    fn new(options: &'o DownloadOptions) -> Self {
+        Self {
+            options,
+            failures: 0,
+            pause: options.first_pause,
+        }
+    }
+
+    /// Waits before the next try; fails where there is none.
+    async fn wait(&mut self, setback: Setback, progress: OnEvent<'_>) -> Result<(), DownloadError> {
+        let (reason, asked) = match setback {
+            Setback::Final(error) => return Err(error),
+            Setback::Passing(reason, asked) => (reason, asked),
+            Setback::StartOver(reason) => (reason, None),
+        };
+        self.failures += 1;
+        if self.failures >= self.options.attempts.max(1) {
+            return Err(DownloadError::Unreachable {
+                url: self.options.url(),
+                attempts: self.failures,
+                reason,
+            });
+        }
+        let pause = asked.unwrap_or(self.pause).min(self.options.longest_pause);
+        progress(DownloadEvent::Retrying { reason, pause });
+        tokio::time::sleep(pause).await;
+        self.pause = self.pause.saturating_mul(2).min(self.options.longest_pause);
+        Ok(())
+    }
+}
+
+/// Fetches the archive into memory; gives it with the response's headers.
+///
+/// # Errors
+/// If it cannot be had, or is larger than allowed.
+pub async fn fetch_bytes(
+    client: &reqwest::Client,
+    options: &DownloadOptions,
+    progress: OnEvent<'_>,
+) -> Result<(Vec<u8>, HeaderMap), DownloadError> {
+    let mut tries = Tries::new(options);
+    loop {
+        match attempt_bytes(client, options).await {
+            Ok(answer) => return Ok(answer),
+            Err(setback) => tries.wait(setback, progress).await?,
+        }
+    }
+}
+
+async fn attempt_bytes(
+    client: &reqwest::Client,
+    options: &DownloadOptions,
+) -> Result<(Vec<u8>, HeaderMap), Setback> {
+    let url = options.url();
+    let mut response = send(client.get(&url), options).await?;
+    if !response.status().is_success() {
+        return Err(refusal(&url, response.status(), &response));
+    }
+    let mut bytes = Vec::new();
+    while let Some(chunk) = next_chunk(&mut response, options).await? {
+        bytes.extend_from_slice(&chunk);
+        if bytes.len() as u64 > options.most_bytes {
+            return Err(too_large(options));
+        }
+    }
+    Ok((bytes, std::mem::take(response.headers_mut())))
 }
 
 /// Fetches the archive to `path`, by way of `….part`, and verifies it.
@@ -28,13 +104,8 @@ pub async fn fetch(
     client: &reqwest::Client,
     path: &Path,
     options: &DownloadOptions,
-    progress: Progress<'_>,
+    progress: OnEvent<'_>,
 ) -> Result<(), DownloadError> {
-    let url = format!(
-        "{}/{}",
-        options.base_url.trim_end_matches('/'),
-        options.archive.name
-    );
     let part = part_of(path);
     let mut resumed = length(&part) > 0;
     if resumed {
@@ -42,13 +113,12 @@ pub async fn fetch(
             bytes: length(&part),
         });
     }
-    let mut failures = 0;
-    let mut pause = options.first_pause;
+    let mut tries = Tries::new(options);
     // Only what was never had before is progress: a server that cannot resume
-    // would otherwise be asked for ever.
+    // would otherwise be asked forever.
     let mut most = length(&part);
     loop {
-        let setback = match attempt(client, &url, &part, options, progress).await {
+        let setback = match attempt(client, &part, options, progress).await {
             Ok(()) => match verify(&part, &options.archive) {
                 Ok(()) => {
                     return std::fs::rename(&part, path)
@@ -75,60 +145,28 @@ pub async fn fetch(
             },
             Err(setback) => setback,
         };
-        let (reason, asked) = match setback {
-            Setback::Final(error) => return Err(error),
-            Setback::Passing(reason, asked) => (reason, asked),
-            Setback::StartOver(reason) => (reason, None),
-        };
         if length(&part) > most {
             most = length(&part);
-            failures = 0;
-            pause = options.first_pause;
+            tries = Tries::new(options);
         }
-        failures += 1;
-        if failures >= options.attempts.max(1) {
-            return Err(DownloadError::Unreachable {
-                url,
-                attempts: failures,
-                reason,
-            });
-        }
-        let wait = asked.unwrap_or(pause).min(options.longest_pause);
-        progress(DownloadEvent::Retrying {
-            reason,
-            pause: wait,
-        });
-        tokio::time::sleep(wait).await;
-        pause = pause.saturating_mul(2).min(options.longest_pause);
+        tries.wait(setback, progress).await?;
     }
 }
 
 /// One request, its body appended to the part.
 async fn attempt(
     client: &reqwest::Client,
-    url: &str,
     part: &Path,
     options: &DownloadOptions,
-    progress: Progress<'_>,
+    progress: OnEvent<'_>,
 ) -> Result<(), Setback> {
+    let url = options.url();
     let offset = length(part);
-    let mut request = client.get(url);
+    let mut request = client.get(&url);
     if offset > 0 {
         request = request.header(RANGE, format!("bytes={offset}-"));
     }
-    let sent = tokio::time::timeout(options.read_timeout, request.send()).await;
-    let mut response = match sent {
-        Ok(Ok(response)) => response,
-        Ok(Err(error)) if error.is_builder() => {
-            return Err(Setback::Final(DownloadError::Unreachable {
-                url: url.to_owned(),
-                attempts: 1,
-                reason: format!("it is no address of a web server ({})", reasons(&error)),
-            }));
-        }
-        Ok(Err(error)) => return Err(Setback::Passing(reasons(&error), None)),
-        Err(_) => return Err(silent(options)),
-    };
+    let mut response = send(request, options).await?;
     let start = match response.status() {
         StatusCode::PARTIAL_CONTENT => match range_start(&response) {
             Some(start) if start == offset => offset,
@@ -151,37 +189,24 @@ async fn attempt(
             };
         }
         status if status.is_success() => 0,
-        status => return Err(refusal(url, status, &response)),
+        status => return Err(refusal(&url, status, &response)),
     };
     let total = response.content_length().map(|left| start + left);
-    let too_large = || {
-        Setback::Final(DownloadError::LargerThanAllowed {
-            url: url.to_owned(),
-            limit: options.most_bytes,
-        })
-    };
     if total.is_some_and(|total| total > options.most_bytes) {
-        return Err(too_large());
+        return Err(too_large(options));
     }
     let mut file = open(part, start).map_err(|e| Setback::Final(DownloadError::write(part, e)))?;
     let mut bytes = start;
     progress(DownloadEvent::Received { bytes, total });
-    loop {
-        match tokio::time::timeout(options.read_timeout, response.chunk()).await {
-            Ok(Ok(Some(chunk))) => {
-                if bytes + chunk.len() as u64 > options.most_bytes {
-                    remove(part).map_err(Setback::Final)?;
-                    return Err(too_large());
-                }
-                file.write_all(&chunk)
-                    .map_err(|e| Setback::Final(DownloadError::write(part, e)))?;
-                bytes += chunk.len() as u64;
-                progress(DownloadEvent::Received { bytes, total });
-            }
-            Ok(Ok(None)) => break,
-            Ok(Err(error)) => return Err(Setback::Passing(reasons(&error), None)),
-            Err(_) => return Err(silent(options)),
+    while let Some(chunk) = next_chunk(&mut response, options).await? {
+        if bytes + chunk.len() as u64 > options.most_bytes {
+            remove(part).map_err(Setback::Final)?;
+            return Err(too_large(options));
         }
+        file.write_all(&chunk)
+            .map_err(|e| Setback::Final(DownloadError::write(part, e)))?;
+        bytes += chunk.len() as u64;
+        progress(DownloadEvent::Received { bytes, total });
     }
     if total.is_some_and(|total| bytes < total) {
         return Err(Setback::Passing("the connection was cut".to_owned(), None));
@@ -190,8 +215,39 @@ async fn attempt(
         .map_err(|e| Setback::Final(DownloadError::write(part, e)))
 }
 
-/// A status that is no success: final, or worth another try.
-fn refusal(url: &str, status: StatusCode, response: &reqwest::Response) -> Setback {
+async fn send(request: RequestBuilder, options: &DownloadOptions) -> Result<Response, Setback> {
+    match tokio::time::timeout(options.read_timeout, request.send()).await {
+        Ok(Ok(response)) => Ok(response),
+        Ok(Err(error)) if error.is_builder() => Err(Setback::Final(DownloadError::Unreachable {
+            url: options.url(),
+            attempts: 1,
+            reason: format!("it is no address of a web server ({})", reasons(&error)),
+        })),
+        Ok(Err(error)) => Err(Setback::Passing(reasons(&error), None)),
+        Err(_) => Err(silent(options)),
+    }
+}
+
+async fn next_chunk(
+    response: &mut Response,
+    options: &DownloadOptions,
+) -> Result<Option<impl std::ops::Deref<Target = [u8]> + use<>>, Setback> {
+    match tokio::time::timeout(options.read_timeout, response.chunk()).await {
+        Ok(Ok(chunk)) => Ok(chunk),
+        Ok(Err(error)) => Err(Setback::Passing(reasons(&error), None)),
+        Err(_) => Err(silent(options)),
+    }
+}
+
+fn too_large(options: &DownloadOptions) -> Setback {
+    Setback::Final(DownloadError::LargerThanAllowed {
+        url: options.url(),
+        limit: options.most_bytes,
+    })
+}
+
+/// A status other than success: final, or worth another try.
+fn refusal(url: &str, status: StatusCode, response: &Response) -> Setback {
     let header = |name| {
         response
             .headers()
@@ -205,7 +261,7 @@ fn refusal(url: &str, status: StatusCode, response: &reqwest::Response) -> Setba
         let asked = header(RETRY_AFTER)
             .and_then(|seconds| seconds.trim().parse().ok())
             .map(Duration::from_secs);
-        return Setback::Passing(format!("status {}", status.as_u16()), asked);
+        return Setback::Passing(format!("status {status}"), asked);
     }
     let hint = if status.is_redirection() {
         match header(LOCATION) {
@@ -235,7 +291,7 @@ fn silent(options: &DownloadOptions) -> Setback {
 }
 
 /// The first byte of `Content-Range: bytes 100-199/200`.
-fn range_start(response: &reqwest::Response) -> Option<u64> {
+fn range_start(response: &Response) -> Option<u64> {
     let range = response.headers().get(CONTENT_RANGE)?.to_str().ok()?;
     let (start, _) = range.trim().strip_prefix("bytes")?.split_once('-')?;
     start.trim().parse().ok()
@@ -251,7 +307,7 @@ fn length(part: &Path) -> u64 {
     std::fs::metadata(part).map_or(0, |metadata| metadata.len())
 }
 
-/// Opens the part to go on at `start`; what lies behind is dropped.
+/// Opens the part for appending at `start`; what follows is dropped.
 fn open(part: &Path, start: u64) -> std::io::Result<File> {
     let file = OpenOptions::new().create(true).append(true).open(part)?;
     if file.metadata()?.len() != start {

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 pub use archive::verify;
 pub use error::DownloadError;
-pub use http::fetch;
+pub use http::{fetch, fetch_bytes};
 
 /// What to fetch, from where, and how patiently.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +78,14 @@ impl DownloadOptions {
             most_bytes: archive::LARGEST,
             force: false,
         }
+    }
+
+    fn url(&self) -> String {
+        format!(
+            "{}/{}",
+            self.base_url.trim_end_matches('/'),
+            self.archive.name
+        )
     }
 }
 

@@ -9,17 +9,20 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use futures::StreamExt as _;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use reqwest::StatusCode;
+use reqwest::header::LINK;
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use super::catalog::COMPANIES;
 use super::hub::{DownloadReport, HubError, HubEvent, HubLimits, HubOptions};
 use super::note::BuildNote;
-use finqa_core::fetch::{DownloadError, DownloadEvent, DownloadOptions, Published, fetch, verify};
+use finqa_core::fetch::{
+    DownloadError, DownloadEvent, DownloadOptions, Published, fetch, fetch_bytes, verify,
+};
 use finqa_core::files;
 
 /// What to tell people before anything is fetched.
@@ -101,13 +104,13 @@ pub async fn download(
     let progress = Mutex::new(progress);
     let tell = |event| (progress.lock().unwrap_or_else(PoisonError::into_inner))(event);
     let (hub, dataset) = (options.hub.trim_end_matches('/'), &options.dataset);
-    let url = format!("{hub}/api/datasets/{dataset}/revision/{}", options.revision);
-    let mut room = options.limits.listing_bytes;
-    let commit = ask::<HubRevision>(client, &url, options, &mut room, &tell)
+    let path = format!("api/datasets/{dataset}/revision/{}", options.revision);
+    let mut left = options.limits.listing_bytes;
+    let commit = ask::<HubRevision>(client, &path, options, &mut left, &tell)
         .await?
         .0
         .sha;
-    let listed = list(client, hub, &commit, options, &tell).await?;
+    let listed = list(client, &commit, options, &tell).await?;
     let files = wanted(listed, options, &commit)?;
     if let Some(what) = options.limits.exceeded_by(&files) {
         return Err(HubError::TooLarge {
@@ -144,100 +147,101 @@ pub async fn download(
 /// All pages of the listing.
 async fn list(
     client: &reqwest::Client,
-    hub: &str,
     commit: &str,
     options: &HubOptions,
     tell: &(dyn Fn(HubEvent) + Sync),
 ) -> Result<Vec<HubEntry>, HubError> {
     const MOST_PAGES: usize = 1_000;
     let dataset = &options.dataset;
-    let tree = format!("/api/datasets/{dataset}/tree/{commit}");
-    let mut url = format!("{hub}{tree}?recursive=true");
+    let tree = format!("api/datasets/{dataset}/tree/{commit}");
+    let mut path = format!("{tree}?recursive=true");
     let mut entries = Vec::new();
-    let mut room = options.limits.listing_bytes;
+    let mut left = options.limits.listing_bytes;
+    let wrong = |path: &str, reason| HubError::Listing {
+        url: format!("{}/{path}", options.hub.trim_end_matches('/')),
+        reason,
+    };
     for _ in 0..MOST_PAGES {
-        let (page, next) = ask::<Vec<HubEntry>>(client, &url, options, &mut room, tell).await?;
+        let (page, next) = ask::<Vec<HubEntry>>(client, &path, options, &mut left, tell).await?;
         entries.extend(page);
         let Some(next) = next else {
             return Ok(entries);
         };
         // A mirror passes the hub's own links on: the page is asked of the mirror.
-        let Some((_, query)) = next.split_once(&tree) else {
+        let Some((_, query)) = next.split_once(&format!("/{tree}")) else {
             let reason = format!("its next page is said to be {next}, which is another listing");
-            return Err(HubError::Listing { url, reason });
+            return Err(wrong(&path, reason));
         };
-        url = format!("{hub}{tree}{query}");
+        path = format!("{tree}{query}");
     }
     let reason = format!("the listing does not end after {MOST_PAGES} pages");
-    Err(HubError::Listing { url, reason })
+    Err(wrong(&path, reason))
 }
 
-/// The answer and the address of its next page; `room` is how many bytes it and
-/// those after it may have.
+/// The answer to `path` of the hub and the address of its next page; `left` is
+/// how many bytes it and those after it may have.
 async fn ask<T: serde::de::DeserializeOwned>(
     client: &reqwest::Client,
-    url: &str,
+    path: &str,
     options: &HubOptions,
-    room: &mut usize,
+    left: &mut u64,
     tell: &(dyn Fn(HubEvent) + Sync),
 ) -> Result<(T, Option<String>), HubError> {
-    let mut pause = options.first_pause;
-    let mut tries = 0;
-    loop {
-        tries += 1;
-        match ask_once(client, url, options.read_timeout, room).await {
-            Ok(answer) => return Ok(answer),
-            Err((reason, worth_a_retry)) => {
-                let url = url.to_owned();
-                if !worth_a_retry || tries >= options.attempts.max(1) {
-                    return Err(HubError::Listing { url, reason });
+    let hub = options.hub.trim_end_matches('/');
+    let url = format!("{hub}/{path}");
+    let wrong = |reason| HubError::Listing {
+        url: url.clone(),
+        reason,
+    };
+    let listing = download_options(hub, Published::new(path, None, true), *left, options);
+    let mut retrying = retries(&url, tell);
+    let (bytes, headers) = fetch_bytes(client, &listing, &mut retrying)
+        .await
+        .map_err(|error| {
+            wrong(match error {
+                DownloadError::Unreachable { reason, .. } => reason,
+                DownloadError::Refused { status, .. } => StatusCode::from_u16(status).map_or_else(
+                    |error| error.to_string(),
+                    |status| format!("status {status}"),
+                ),
+                DownloadError::LargerThanAllowed { .. } => {
+                    "its listing is larger than any of the benchmark's".to_owned()
                 }
-                tell(HubEvent::Retrying {
-                    path: url,
-                    reason,
-                    pause,
-                });
-            }
-        }
-        tokio::time::sleep(pause).await;
-        pause = pause.saturating_mul(2);
+                other => other.to_string(),
+            })
+        })?;
+    *left = left.saturating_sub(bytes.len() as u64);
+    let link = headers.get(LINK).and_then(|link| link.to_str().ok());
+    let answer = serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
+    Ok((answer, link.and_then(next_page)))
+}
+
+fn download_options(
+    base: &str,
+    file: Published,
+    most_bytes: u64,
+    options: &HubOptions,
+) -> DownloadOptions {
+    DownloadOptions {
+        attempts: options.attempts,
+        first_pause: options.first_pause,
+        read_timeout: options.read_timeout,
+        most_bytes,
+        ..DownloadOptions::new(base.to_owned(), file)
     }
 }
 
-async fn ask_once<T: serde::de::DeserializeOwned>(
-    client: &reqwest::Client,
-    url: &str,
-    timeout: Duration,
-    room: &mut usize,
-) -> Result<(T, Option<String>), (String, bool)> {
-    let request = client.get(url).timeout(timeout);
-    let mut response = request.send().await.map_err(|e| {
-        // An address that is none stays none.
-        let worth_a_retry = !e.is_builder();
-        (e.without_url().to_string(), worth_a_retry)
-    })?;
-    let status = response.status();
-    if !status.is_success() {
-        let passing = status.is_server_error() || status.as_u16() == 429;
-        return Err((format!("status {status}"), passing));
-    }
-    let link = response.headers().get("link").and_then(|l| l.to_str().ok());
-    let next = link.and_then(next_page);
-    let mut bytes = Vec::new();
-    while let Some(chunk) = response
-        .chunk()
-        .await
-        .map_err(|e| (e.without_url().to_string(), true))?
-    {
-        if bytes.len() + chunk.len() > *room {
-            let reason = "its listing is larger than any of the benchmark's".to_owned();
-            return Err((reason, false));
+/// Passes on which `path` is tried again.
+fn retries(path: &str, tell: &(dyn Fn(HubEvent) + Sync)) -> impl FnMut(DownloadEvent) + Send {
+    move |event| {
+        if let DownloadEvent::Retrying { reason, pause } = event {
+            tell(HubEvent::Retrying {
+                path: path.to_owned(),
+                reason,
+                pause,
+            });
         }
-        bytes.extend_from_slice(&chunk);
     }
-    *room -= bytes.len();
-    let answer = serde_json::from_slice(&bytes).map_err(|e| (e.to_string(), false))?;
-    Ok((answer, next))
 }
 
 /// The address in `<...>; rel="next"`.
@@ -305,23 +309,9 @@ async fn one(
     if let Some(parent) = path.parent() {
         std::fs::create_dir_all(parent).map_err(|e| unwritten(parent, e))?;
     }
-    let single = DownloadOptions {
-        attempts: options.attempts,
-        first_pause: options.first_pause,
-        read_timeout: options.read_timeout,
-        most_bytes: entry.bytes().min(options.limits.file_bytes),
-        ..DownloadOptions::new(base.to_owned(), published.clone())
-    };
-    fetch(client, &path, &single, &mut |event| {
-        if let DownloadEvent::Retrying { reason, pause } = event {
-            tell(HubEvent::Retrying {
-                path: entry.path.clone(),
-                reason,
-                pause,
-            });
-        }
-    })
-    .await?;
+    let most_bytes = entry.bytes().min(options.limits.file_bytes);
+    let single = download_options(base, published.clone(), most_bytes, options);
+    fetch(client, &path, &single, &mut retries(&entry.path, tell)).await?;
     if let Err(wrong) = verified(&path, &published, entry) {
         std::fs::remove_file(&path).map_err(|e| unwritten(&path, e))?;
         return Err(wrong.into());

@@ -10,7 +10,7 @@ use finqa_core::fetch::DownloadError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HubLimits {
     /// Bytes of all pages of the listing.
-    pub listing_bytes: usize,
+    pub listing_bytes: u64,
     /// Files that are wanted.
     pub files: usize,
     /// Bytes of one file.

@@ -172,6 +172,26 @@ async fn a_listing_that_stalls_or_lies_is_asked_again_or_named() {
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
+#[tokio::test]
+async fn a_listing_is_asked_again_when_the_hub_says_so() {
+    let (server, dir) = (MockServer::start().await, tempfile::tempdir().unwrap());
+    Mock::given(method("GET"))
+        .respond_with(ResponseTemplate::new(503).insert_header("retry-after", "0"))
+        .mount(&server)
+        .await;
+    let mut pauses = Vec::new();
+    let mut note = |event| {
+        if let HubEvent::Retrying { pause, .. } = event {
+            pauses.push(pause);
+        }
+    };
+    let error = download(&client(), dir.path(), &options(&server), &mut note)
+        .await
+        .unwrap_err();
+    assert!(error.to_string().contains("status 503"), "{error}");
+    assert_eq!(pauses, [Duration::ZERO]);
+}
+
 /// A mirror passes the hub's own links on, or they would be followed past it or
 /// the rest of the listing be left out.
 #[tokio::test]
