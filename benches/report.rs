@@ -24,7 +24,7 @@ use std::time::Instant;
 use convfinqa::analysis::{Answers, analyze};
 use convfinqa::dataset::{self, Source};
 use convfinqa::output::report::{Pages, Report, causes_of};
-use convfinqa::run::Tally;
+use convfinqa::run::SummaryBuilder;
 use convfinqa::run::{Journal, Mode};
 use convfinqa::score::Rule;
 use finqa_agents::models::{ChatModel, ChatRequest};
@@ -99,7 +99,7 @@ fn write(folder: &Path) {
     let records = meta.records().unwrap();
     let pages = Pages::of(&records);
     let loaded = started.elapsed().as_secs_f64();
-    let mut tally = Tally::default();
+    let mut tally = SummaryBuilder::default();
     let mut report = Report::new(&pages);
     journal
         .for_each_row(|row| {

@@ -19,19 +19,19 @@ use finqa_core::program::official;
 
 /// Counts of right and asked.
 #[derive(Default, Clone, Copy)]
-struct Tally {
+struct SummaryBuilder {
     right: usize,
     asked: usize,
 }
 
-impl Tally {
+impl SummaryBuilder {
     fn add(&mut self, right: bool) {
         self.right += usize::from(right);
         self.asked += 1;
     }
 }
 
-impl std::fmt::Display for Tally {
+impl std::fmt::Display for SummaryBuilder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let rate = 100.0 * self.right as f64 / self.asked.max(1) as f64;
         write!(f, "{:5.1} %  {} of {}", rate, self.right, self.asked)
@@ -155,7 +155,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = options()?;
     let dataset = load(&Source::Path(options.file.clone()))?;
     let solver = RuleAnalyst::new();
-    let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
+    let mut tallies: BTreeMap<String, SummaryBuilder> = BTreeMap::new();
     let mut causes: BTreeMap<String, usize> = BTreeMap::new();
     let mut reliability: Vec<(f64, bool)> = Vec::new();
     let first: HashSet<String> = dataset

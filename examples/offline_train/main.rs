@@ -60,9 +60,9 @@ fn options() -> Result<Options, Box<dyn std::error::Error>> {
 
 /// Right and asked, by what was asked.
 #[derive(Default)]
-struct Tally(BTreeMap<String, (usize, usize)>);
+struct SummaryBuilder(BTreeMap<String, (usize, usize)>);
 
-impl Tally {
+impl SummaryBuilder {
     fn add(&mut self, key: &str, right: bool) {
         let (n, all) = self.0.entry(key.to_owned()).or_default();
         *n += usize::from(right);
@@ -89,7 +89,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let embedded = RuleWeights::embedded();
     let start = &embedded.slots;
     let mut judged: Vec<Vec<(Vec<f64>, bool)>> = Vec::new();
-    let mut tally = Tally::default();
+    let mut tally = SummaryBuilder::default();
     for fold in 0..FOLDS {
         let (test, rest): (Vec<&Item>, Vec<&Item>) = all.iter().partition(|i| i.fold == fold);
         let slots = slots::fit(&rest, start, options.l2);

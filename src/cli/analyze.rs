@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::analysis::{Answers, analyze};
 use crate::dataset::load_named;
-use crate::output::terminal::{Look, analysis_tables};
+use crate::output::terminal::{TerminalStyle, analysis_tables};
 use crate::output::write_misses;
 use crate::run::answers_at;
 use crate::score::{Rule, ScoreError};
@@ -41,7 +41,7 @@ pub struct AnalyzeArgs {
 ///
 /// # Errors
 /// Answers or records that cannot be read, a CSV that cannot be written.
-pub fn execute(args: &AnalyzeArgs, look: Look) -> anyhow::Result<Exit> {
+pub fn execute(args: &AnalyzeArgs, style: TerminalStyle) -> anyhow::Result<Exit> {
     let dataset = load_named(args.data_path.as_deref())?;
     let answers = Answers::open(&answers_at(&args.file, &args.output)?, dataset.as_ref())?;
     if let Some(reason) = &answers.no_records {
@@ -58,7 +58,7 @@ pub fn execute(args: &AnalyzeArgs, look: Look) -> anyhow::Result<Exit> {
     if args.json {
         stdout::print_json(&analysis)?;
     } else {
-        let tables = analysis_tables(&analysis, args.examples, look);
+        let tables = analysis_tables(&analysis, args.examples, style);
         stdout::print(|out| writeln!(out, "{tables}"))?;
     }
     Ok(Exit::Done)

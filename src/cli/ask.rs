@@ -13,7 +13,7 @@ use tracing::Instrument;
 
 use crate::dataset::{self, Document, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey};
 use crate::output::AnswerView;
-use crate::output::terminal::{LeftOut, ProgressOptions, Voice, answer_text};
+use crate::output::terminal::{ProgressOptions, TerminalWriter, UnsentSettings, answer_text};
 use crate::run::pipeline::{advice, answering};
 use crate::settings::{LogSettings, TraceSettings};
 use finqa_agents::agents::{
@@ -80,7 +80,7 @@ pub fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
     let settings = settings::load(&args.settings, matches, args.config.config.as_deref())?;
     let (own, question) = document(args)?;
     let quiet = args.quiet;
-    let voice = Voice::new(ProgressOptions {
+    let writer = TerminalWriter::new(ProgressOptions {
         quiet,
         logged: telemetry::is_logged(settings.log.log),
         ..ProgressOptions::default()
@@ -91,16 +91,16 @@ pub fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
         .context("cannot start the runtime")?;
     let traces = {
         let _within = runtime.enter();
-        telemetry::start(&settings, telemetry::Place::Nowhere, &voice)?
+        telemetry::start(&settings, telemetry::TraceDestination::Nowhere, &writer)?
     };
     for note in &own.notes {
-        voice.say(&format!("note: {note}"));
+        writer.say(&format!("note: {note}"));
     }
     let variables = dotenv::variables();
     for line in advice(&settings, &variables) {
-        voice.say(&line);
+        writer.say(&line);
     }
-    let told = voice.clone();
+    let told = writer.clone();
     let observer: Observer = Arc::new(move |_node, event| {
         if let CallEvent::Retry(notice) = event {
             told.say(&format!(
@@ -112,14 +112,14 @@ pub fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
     });
     let answering = answering(&settings, &variables, observer)?;
     if let Some(notice) = &answering.notice {
-        voice.warn(notice);
+        writer.warn(notice);
     }
     let session = Session {
         pair: Pair::new(&answering.pair)?,
         document: Arc::new(own.document),
         json: args.json,
         stop: Stop::default(),
-        voice,
+        writer,
     };
     let exit = runtime.block_on(async {
         signals::listen(session.stop.clone(), |_| {});
@@ -165,7 +165,7 @@ struct Session {
     document: Arc<Document>,
     json: bool,
     stop: Stop,
-    voice: Voice,
+    writer: TerminalWriter,
 }
 
 /// A question that was asked to its end.
@@ -278,8 +278,8 @@ impl Session {
         if history.is_empty() {
             let replies = settled.calls.iter().filter_map(|call| call.reply.as_ref());
             let left_out = replies.flat_map(|reply| &reply.left_out);
-            if let Some(line) = LeftOut::default().add(left_out) {
-                self.voice.say(&line);
+            if let Some(line) = UnsentSettings::default().add(left_out) {
+                self.writer.say(&line);
             }
         }
         history.push(own_history(&question.text, settled.answer.as_ref()));

@@ -4,11 +4,11 @@ use std::io::IsTerminal;
 
 use console::Term;
 
-use crate::output::terminal::Look;
+use crate::output::terminal::TerminalStyle;
 
 /// When to colour what people read.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum When {
+pub enum ColorChoice {
     // On a terminal, unless the environment says otherwise.
     #[default]
     Auto,
@@ -19,7 +19,7 @@ pub enum When {
 
 /// What the environment says of colours.
 #[derive(Clone, Copy, Debug, Default)]
-struct Wishes {
+struct ColorVariables {
     /// `NO_COLOR` is set and not empty (no-color.org).
     no_color: bool,
     /// `CLICOLOR_FORCE` is set and not `0` (bixense.com/clicolors).
@@ -28,7 +28,7 @@ struct Wishes {
     plain: bool,
 }
 
-impl Wishes {
+impl ColorVariables {
     fn read() -> Self {
         let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
         let is = |name, text: &str| set(name).is_some_and(|value| value == *text);
@@ -42,28 +42,28 @@ impl Wishes {
 
 /// What was typed comes first, then a wish for none, then a wish for colours
 /// whatever the output is.
-fn colored(when: When, wishes: Wishes, terminal: bool) -> bool {
+fn colored(when: ColorChoice, wishes: ColorVariables, terminal: bool) -> bool {
     match when {
-        When::Always => true,
-        When::Never => false,
-        When::Auto if wishes.no_color => false,
-        When::Auto if wishes.force => true,
-        When::Auto => terminal && !wishes.plain,
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto if wishes.no_color => false,
+        ColorChoice::Auto if wishes.force => true,
+        ColorChoice::Auto => terminal && !wishes.plain,
     }
 }
 
 /// How stdout looks; sets stderr's colours, which the progress bar asks for.
-pub fn look(when: When) -> Look {
-    let wishes = Wishes::read();
+pub fn style(when: ColorChoice) -> TerminalStyle {
+    let wishes = ColorVariables::read();
     let stdout = std::io::stdout().is_terminal();
     let color = colored(when, wishes, stdout);
     console::set_colors_enabled(color);
     let stderr = std::io::stderr().is_terminal();
     console::set_colors_enabled_stderr(colored(when, wishes, stderr));
-    let plain = Look::default();
+    let plain = TerminalStyle::default();
     // A terminal that is narrower still gets what is laid out for 60 columns.
     let columns = stdout.then(|| Term::stdout().size_checked()).flatten();
-    Look {
+    TerminalStyle {
         color,
         width: columns.map_or(plain.width, |(_, columns)| columns.max(60)),
     }
@@ -75,28 +75,28 @@ mod tests {
 
     #[test]
     fn the_command_line_decides_then_no_color_then_force_then_the_terminal() {
-        let none = Wishes::default();
-        let no = Wishes {
+        let none = ColorVariables::default();
+        let no = ColorVariables {
             no_color: true,
             force: true,
             ..none
         };
-        let force = Wishes {
+        let force = ColorVariables {
             force: true,
             plain: true,
             ..none
         };
-        let plain = Wishes {
+        let plain = ColorVariables {
             plain: true,
             ..none
         };
         for terminal in [true, false] {
-            assert!(colored(When::Always, no, terminal));
-            assert!(!colored(When::Never, force, terminal));
-            assert!(!colored(When::Auto, no, terminal));
-            assert!(colored(When::Auto, force, terminal));
-            assert!(!colored(When::Auto, plain, terminal));
-            assert_eq!(colored(When::Auto, none, terminal), terminal);
+            assert!(colored(ColorChoice::Always, no, terminal));
+            assert!(!colored(ColorChoice::Never, force, terminal));
+            assert!(!colored(ColorChoice::Auto, no, terminal));
+            assert!(colored(ColorChoice::Auto, force, terminal));
+            assert!(!colored(ColorChoice::Auto, plain, terminal));
+            assert_eq!(colored(ColorChoice::Auto, none, terminal), terminal);
         }
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::analysis::{Answers, AnswersOrigin, compare};
 use crate::dataset::load_named;
 use crate::output::report::ComparisonPage;
-use crate::output::terminal::{Look, comparison_tables};
+use crate::output::terminal::{TerminalStyle, comparison_tables};
 use crate::run::answers_at;
 
 use super::analyze::{RuleName, without_records};
@@ -44,7 +44,7 @@ pub struct CompareArgs {
 /// # Errors
 /// Answers that cannot be read, or that are not about the same questions; a
 /// page that cannot be written.
-pub fn execute(args: &CompareArgs, look: Look) -> anyhow::Result<Exit> {
+pub fn execute(args: &CompareArgs, style: TerminalStyle) -> anyhow::Result<Exit> {
     let dataset = load_named(args.data_path.as_deref())?;
     let open = |named| -> anyhow::Result<Answers> {
         let path = answers_at(named, &args.output)?;
@@ -68,7 +68,7 @@ pub fn execute(args: &CompareArgs, look: Look) -> anyhow::Result<Exit> {
         stdout::print_json(&comparison)?;
     } else {
         stdout::print(|out| {
-            writeln!(out, "{}", comparison_tables(&comparison, look))?;
+            writeln!(out, "{}", comparison_tables(&comparison, style))?;
             match &args.html {
                 Some(path) => writeln!(out, "Page: {}", path.display()),
                 None => Ok(()),

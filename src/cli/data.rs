@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::Context;
 
 use crate::dataset::{self, Artefact, Dataset, DatasetReport, Source, Stats};
-use crate::output::terminal::{ProgressOptions, Voice};
+use crate::output::terminal::{ProgressOptions, TerminalWriter};
 use finqa_agents::models;
 use finqa_core::fetch::{DownloadEvent, DownloadOptions, download};
 use finqa_core::table::TableStyle;
@@ -123,11 +123,11 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
         force,
         ..crate::dataset::published()
     };
-    let voice = Voice::new(ProgressOptions {
+    let writer = TerminalWriter::new(ProgressOptions {
         terminal: std::io::stderr().is_terminal(),
         ..ProgressOptions::default()
     });
-    let bar = voice.styled_bar("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
+    let bar = writer.styled_bar("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
     let mut tell = |event: DownloadEvent| {
         let line = match event {
             DownloadEvent::AlreadyThere => "everything is there and verified".to_owned(),
@@ -146,7 +146,7 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
             DownloadEvent::Unpacked { name, bytes } => format!("unpacked {name} ({bytes} bytes)"),
             DownloadEvent::NotInArchive { name } => format!("{name} is not in the archive"),
         };
-        voice.line(&line);
+        writer.line(&line);
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -33,7 +33,7 @@ pub fn load() -> anyhow::Result<()> {
     let text = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&bytes);
     let line = Cell::new(0);
     let mut given = HashSet::new();
-    for item in dotenvy::from_read_iter(Lines {
+    for item in dotenvy::from_read_iter(DotenvLines {
         rest: text,
         line: &line,
     }) {
@@ -79,12 +79,12 @@ fn failure(reason: &str) -> anyhow::Error {
 }
 
 /// Gives a line at a time, so that the number of the one being parsed is known.
-struct Lines<'a> {
+struct DotenvLines<'a> {
     rest: &'a [u8],
     line: &'a Cell<usize>,
 }
 
-impl Read for Lines<'_> {
+impl Read for DotenvLines<'_> {
     fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
         let end = self.rest.iter().position(|byte| *byte == b'\n');
         let most = end.map_or(self.rest.len(), |end| end + 1);

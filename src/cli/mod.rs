@@ -28,7 +28,7 @@ use std::process::ExitCode;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::output::terminal::{Look, harmless};
+use crate::output::terminal::{TerminalStyle, harmless};
 
 pub use exit::{Exit, Failure};
 
@@ -51,7 +51,7 @@ pub struct Cli {
     run: args::RunArgs,
     /// When to use colors; NO_COLOR, CLICOLOR and CLICOLOR_FORCE are respected
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    color: color::When,
+    color: color::ColorChoice,
 }
 
 #[derive(Debug, Subcommand)]
@@ -99,8 +99,8 @@ enum Command {
 pub fn main() -> ExitCode {
     let matches = Cli::command().get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let look = color::look(cli.color);
-    match dispatch(cli, innermost(&matches), look) {
+    let style = color::style(cli.color);
+    match dispatch(cli, innermost(&matches), style) {
         Ok(exit) => exit.into(),
         Err(error) => {
             let exit = exit::classify(&error);
@@ -125,19 +125,19 @@ fn innermost(matches: &ArgMatches) -> &ArgMatches {
         .map_or(matches, |(_, inner)| innermost(inner))
 }
 
-fn dispatch(cli: Cli, matches: &ArgMatches, look: Look) -> anyhow::Result<Exit> {
+fn dispatch(cli: Cli, matches: &ArgMatches, style: TerminalStyle) -> anyhow::Result<Exit> {
     settings::refuse_unknown_variables()?;
     match cli.command {
-        None => run::execute(&cli.run, matches, look),
-        Some(Command::Run(args)) => run::execute(&args, matches, look),
+        None => run::execute(&cli.run, matches, style),
+        Some(Command::Run(args)) => run::execute(&args, matches, style),
         Some(Command::Ask(args)) => ask::execute(&args, matches),
-        Some(Command::Score(args)) => score::execute(&args, look),
-        Some(Command::Analyze(args)) => analyze::execute(&args, look),
-        Some(Command::Compare(args)) => compare::execute(&args, look),
+        Some(Command::Score(args)) => score::execute(&args, style),
+        Some(Command::Analyze(args)) => analyze::execute(&args, style),
+        Some(Command::Compare(args)) => compare::execute(&args, style),
         Some(Command::Report(args)) => report::execute(&args),
-        Some(Command::Runs(args)) => runs::execute(&args, look),
+        Some(Command::Runs(args)) => runs::execute(&args, style),
         Some(Command::Data(command)) => data::execute(command),
-        Some(Command::Env(command)) => env::execute(command, matches, look),
+        Some(Command::Env(command)) => env::execute(command, matches, style),
         Some(Command::Track(command)) => track::execute(command),
         Some(Command::Graph(args)) => graph::execute(&args),
         Some(Command::Completions { shell }) => {

@@ -7,12 +7,14 @@ use anyhow::Context;
 use clap::ArgMatches;
 
 use crate::output;
-use crate::output::mlflow::Sent;
-use crate::output::terminal::{Look, Progress, ProgressOptions, Voice, summary_tables};
+use crate::output::mlflow::DeliveryOutcome;
+use crate::output::terminal::{
+    ProgressOptions, RunProgress, TerminalStyle, TerminalWriter, summary_tables,
+};
 use crate::run::pipeline::has_result;
 use crate::run::{
-    Finish, JournalError, Notice, Notify, PipelineError, Resumed, Run, RunContext, RunFolder,
-    RunKind, RunResults, Summary, Tracking,
+    Finish, JournalError, Notify, PipelineError, Resumed, Run, RunContext, RunFolder, RunKind,
+    RunNotice, RunResults, Summary, Tracking,
 };
 use crate::settings::Settings;
 use finqa_agents::agents::{Fault, RunFailure};
@@ -25,7 +27,7 @@ use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry, trackin
 ///
 /// # Errors
 /// One line for the user; [`super::exit::classify`] knows its exit code.
-pub fn execute(args: &RunArgs, matches: &ArgMatches, look: Look) -> anyhow::Result<Exit> {
+pub fn execute(args: &RunArgs, matches: &ArgMatches, style: TerminalStyle) -> anyhow::Result<Exit> {
     let file = args.config.config.as_deref();
     let mut settings = settings::load(&args.settings, matches, file)?;
     let resumed = match &args.resume {
@@ -49,14 +51,14 @@ pub fn execute(args: &RunArgs, matches: &ArgMatches, look: Look) -> anyhow::Resu
     runtime
         .build()
         .context("cannot start the runtime")?
-        .block_on(main_job(args, settings, resumed, look))
+        .block_on(main_job(args, settings, resumed, style))
 }
 
 async fn main_job(
     args: &RunArgs,
     settings: Settings,
     resumed: Option<Resumed>,
-    look: Look,
+    style: TerminalStyle,
 ) -> anyhow::Result<Exit> {
     let options = ProgressOptions {
         verbose: args.verbose,
@@ -64,23 +66,23 @@ async fn main_job(
         terminal: std::io::stderr().is_terminal(),
         logged: telemetry::is_logged(settings.log.log),
     };
-    let progress = Progress::new(options);
+    let progress = RunProgress::new(options);
     let variables = dotenv::variables();
     let tracking = Tracking::of(&settings, &variables)?;
-    let place = telemetry::Place::Run {
+    let place = telemetry::TraceDestination::Run {
         tracked: matches!(tracking, Tracking::On(_)),
     };
-    let traces = telemetry::start(&settings, place, &progress.voice())?;
+    let traces = telemetry::start(&settings, place, &progress.writer())?;
     let context = RunContext {
         resumed,
         variables,
         tracking,
         traces: traces.clone(),
-        notify: notify(progress.voice()),
+        notify: notify(progress.writer()),
         stop: Stop::default(),
         commit: tracking::commit(),
     };
-    let ended = traced_job(args, &settings, context, progress, look).await;
+    let ended = traced_job(args, &settings, context, progress, style).await;
     // Whatever the end, what was recorded is delivered.
     traces.finish().await;
     ended
@@ -90,13 +92,13 @@ async fn traced_job(
     args: &RunArgs,
     settings: &Settings,
     context: RunContext,
-    mut progress: Progress,
-    look: Look,
+    mut progress: RunProgress,
+    style: TerminalStyle,
 ) -> anyhow::Result<Exit> {
     let stop = context.stop.clone();
     let mut run = Run::start(settings, context).await?;
-    let voice = progress.voice();
-    signals::listen(stop, move |line| voice.say(line));
+    let writer = progress.writer();
+    signals::listen(stop, move |line| writer.say(line));
     while let Some(event) = run.next().await {
         progress.on(&event);
     }
@@ -110,19 +112,19 @@ async fn traced_job(
     let shown = Shown {
         json: args.json,
         quiet: args.quiet,
-        look,
+        style,
     };
-    let printed = show(&results, &progress.voice(), shown);
+    let printed = show(&results, &progress.writer(), shown);
     let exit = exit?;
     printed?;
     Ok(exit)
 }
 
 /// Shows notices as lines on stderr.
-pub(super) fn notify(voice: Voice) -> Notify {
+pub(super) fn notify(writer: TerminalWriter) -> Notify {
     Arc::new(move |notice| match notice {
-        Notice::Note(line) => voice.say(&line),
-        Notice::Warning(line) => voice.warn(&line),
+        RunNotice::Note(line) => writer.say(&line),
+        RunNotice::Warning(line) => writer.warn(&line),
     })
 }
 
@@ -131,14 +133,18 @@ pub(super) fn notify(voice: Voice) -> Notify {
 pub(super) struct Shown {
     pub json: bool,
     pub quiet: bool,
-    pub look: Look,
+    pub style: TerminalStyle,
 }
 
 /// Prints what a run led to, and says where it is tracked.
-pub(super) fn show(results: &RunResults, voice: &Voice, shown: Shown) -> Result<(), Failure> {
+pub(super) fn show(
+    results: &RunResults,
+    writer: &TerminalWriter,
+    shown: Shown,
+) -> Result<(), Failure> {
     let printed = report(results, shown);
     if let Some(sent) = &results.tracked {
-        tell(voice, &results.summary, sent.as_ref(), shown);
+        tell(writer, &results.summary, sent.as_ref(), shown);
     }
     printed
 }
@@ -214,20 +220,20 @@ fn exit_of_unfinished(finish: Finish) -> Result<Exit, Failure> {
 
 /// Says where the run is seen, or what is missing there. This is beside the
 /// results and never on stdout with `--json`.
-fn tell(voice: &Voice, summary: &Summary, sent: Option<&Sent>, shown: Shown) {
-    if let Some(Sent::All(delivered)) = sent
+fn tell(writer: &TerminalWriter, summary: &Summary, sent: Option<&DeliveryOutcome>, shown: Shown) {
+    if let Some(DeliveryOutcome::All(delivered)) = sent
         && !shown.quiet
     {
         let line = tracking::arrived(delivered);
         if shown.json {
-            voice.say(&line);
+            writer.say(&line);
         } else {
             // Output that cannot be written takes nothing from the run.
             let _ = stdout::print_words(|out| writeln!(out, "{line}"));
         }
     }
     for line in tracking::missing(sent, &summary.run.id) {
-        voice.warn(&line);
+        writer.warn(&line);
     }
 }
 
@@ -244,7 +250,7 @@ fn report(results: &RunResults, shown: Shown) -> Result<(), Failure> {
         stdout::print_json(summary)?;
     } else if !shown.quiet {
         stdout::print(|out| {
-            writeln!(out, "{}", summary_tables(summary, shown.look))?;
+            writeln!(out, "{}", summary_tables(summary, shown.style))?;
             writeln!(out, "Rows: {}\nRun:  {}", csv.display(), run.display())
         })?;
     }

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
-use crate::output::terminal::{Look, runs_list};
+use crate::output::terminal::{TerminalStyle, runs_list};
 use crate::run::RunFolder;
 
 use super::{Exit, stdout};
@@ -20,12 +20,14 @@ pub struct RunsArgs {
 ///
 /// # Errors
 /// Standard output that cannot be written.
-pub fn execute(args: &RunsArgs, look: Look) -> anyhow::Result<Exit> {
+pub fn execute(args: &RunsArgs, style: TerminalStyle) -> anyhow::Result<Exit> {
     let folders = RunFolder::all(&args.output).into_iter().rev();
     let runs: Vec<_> = folders
         .map(|folder| (folder.id(), folder.state()))
         .collect();
-    let width = std::io::stdout().is_terminal().then_some(look.width.into());
+    let width = std::io::stdout()
+        .is_terminal()
+        .then_some(style.width.into());
     stdout::print(|out| {
         if runs.is_empty() {
             writeln!(out, "no runs in {}", args.output.join("runs").display())

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::analysis::{Answers, records_behind};
 use crate::dataset::load_named;
-use crate::output::terminal::{Look, scorecard_tables};
+use crate::output::terminal::{TerminalStyle, scorecard_tables};
 use crate::run::answers_at;
 use crate::score::files::{read_predictions, rescore};
 use crate::score::{Row, ScoreError, Scorecard};
@@ -36,7 +36,7 @@ pub struct ScoreArgs {
 /// # Errors
 /// A file that cannot be read, in one line with its line and column; a score
 /// below `--fail-under`.
-pub fn execute(args: &ScoreArgs, look: Look) -> anyhow::Result<Exit> {
+pub fn execute(args: &ScoreArgs, style: TerminalStyle) -> anyhow::Result<Exit> {
     let named = answers_at(&args.file, &args.output)?;
     let given = load_named(args.data_path.as_deref())?;
     let scored: Vec<Row> = if named.join("journal.sqlite").is_file() {
@@ -78,7 +78,7 @@ pub fn execute(args: &ScoreArgs, look: Look) -> anyhow::Result<Exit> {
     let printed = if args.json {
         stdout::print_json(&card)
     } else {
-        stdout::print(|out| writeln!(out, "{}", scorecard_tables(&card, look)))
+        stdout::print(|out| writeln!(out, "{}", scorecard_tables(&card, style)))
     };
     held?;
     printed?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use reqwest::Url;
 use secrecy::SecretString;
 
-use crate::output::terminal::Voice;
+use crate::output::terminal::TerminalWriter;
 use crate::settings::{LogSettings, Settings, Traces};
 use crate::telemetry::{self, LogFormat, LogOptions, Otlp, Telemetry, TelemetryOptions};
 use finqa_agents::models::{Endpoint, http_client};
@@ -59,7 +59,7 @@ pub fn is_logged(format: LogFormat) -> bool {
 
 /// Where traces may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum TraceDestination {
     /// Nowhere: the command has no run.
     Nowhere,
     /// Into a run's folder, or beside a play's episodes; `tracked` if something
@@ -75,19 +75,23 @@ pub enum Place {
 ///
 /// # Errors
 /// Settings or variables that cannot work, in one line.
-pub fn start(settings: &Settings, place: Place, voice: &Voice) -> anyhow::Result<Telemetry> {
+pub fn start(
+    settings: &Settings,
+    place: TraceDestination,
+    writer: &TerminalWriter,
+) -> anyhow::Result<Telemetry> {
     let collector = collector()?;
     let file = match (place, settings.run.traces) {
-        (Place::Nowhere, _) | (_, Traces::Off) => false,
+        (TraceDestination::Nowhere, _) | (_, Traces::Off) => false,
         (_, Traces::On) => true,
-        (Place::Run { tracked }, Traces::Auto) => {
+        (TraceDestination::Run { tracked }, Traces::Auto) => {
             tracked || collector.is_some() || settings.tracing.content
         }
     };
     install(
         settings.log.log,
         settings.log.log_level.clone(),
-        voice,
+        writer,
         |log| TelemetryOptions {
             service_name: variable("OTEL_SERVICE_NAME"),
             file,
@@ -104,8 +108,8 @@ pub fn start(settings: &Settings, place: Place, voice: &Voice) -> anyhow::Result
 ///
 /// # Errors
 /// A level that is none, in one line.
-pub fn start_logs(log: &LogSettings, voice: &Voice) -> anyhow::Result<Telemetry> {
-    install(log.log, log.log_level.clone(), voice, |log| {
+pub fn start_logs(log: &LogSettings, writer: &TerminalWriter) -> anyhow::Result<Telemetry> {
+    install(log.log, log.log_level.clone(), writer, |log| {
         TelemetryOptions {
             service_name: None,
             file: false,
@@ -121,10 +125,10 @@ pub fn start_logs(log: &LogSettings, voice: &Voice) -> anyhow::Result<Telemetry>
 fn install(
     format: LogFormat,
     level: Option<String>,
-    voice: &Voice,
+    writer: &TerminalWriter,
     options: impl FnOnce(LogOptions) -> TelemetryOptions,
 ) -> anyhow::Result<Telemetry> {
-    let (lines, notes) = (voice.clone(), voice.clone());
+    let (lines, notes) = (writer.clone(), writer.clone());
     let options = options(LogOptions {
         format,
         level: level

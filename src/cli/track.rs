@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 
-use crate::output::mlflow::{self, Delivered, Delivery, Drawings, Ending, MlflowError, Record};
+use crate::output::mlflow::{
+    self, DeliveredRun, Delivery, DeliveryRecord, Drawings, FinishedRun, MlflowError,
+};
 use crate::run::pipeline::{experiment, server, write_results};
 use crate::run::{Finish, Journal, RunFolder, RunLock, Status};
 use finqa_core::secrets::{HIDDEN, shown_address};
@@ -123,7 +125,7 @@ fn undelivered(args: &SyncArgs) -> anyhow::Result<Vec<RunFolder>> {
         if meta.settings.get("mlflow").and_then(toml::Value::as_str) == Some("off") {
             continue;
         }
-        let arrived = match Record::read(folder.path())? {
+        let arrived = match DeliveryRecord::read(folder.path())? {
             Some(record) => {
                 let elsewhere = |ours: &str, asked: &Option<String>| {
                     asked
@@ -144,10 +146,10 @@ fn undelivered(args: &SyncArgs) -> anyhow::Result<Vec<RunFolder>> {
     Ok(folders)
 }
 
-async fn deliver(args: &SyncArgs, folder: &RunFolder) -> anyhow::Result<Delivered> {
+async fn deliver(args: &SyncArgs, folder: &RunFolder) -> anyhow::Result<DeliveredRun> {
     let journal = Journal::read(&folder.journal())?;
     let meta = journal.meta()?;
-    let record = Record::read(folder.path())?;
+    let record = DeliveryRecord::read(folder.path())?;
     let variables = dotenv::variables();
     let set = |key: &str| meta.settings.get(key).and_then(toml::Value::as_str);
     // An address whose key was not kept leads nowhere.
@@ -188,7 +190,7 @@ async fn deliver(args: &SyncArgs, folder: &RunFolder) -> anyhow::Result<Delivere
         Status::Complete => Finish::Complete,
         Status::Unfinished => Finish::Interrupted,
     };
-    let ending = Ending {
+    let ending = FinishedRun {
         finish,
         summary,
         drawings: Drawings::of_agents()?,

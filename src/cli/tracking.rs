@@ -3,26 +3,26 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::output::mlflow::{Delivered, MlflowError, Sent};
+use crate::output::mlflow::{DeliveredRun, DeliveryOutcome, MlflowError};
 
 use super::dotenv::variable;
 
 /// The line that says where a run is seen.
-pub fn arrived(delivered: &Delivered) -> String {
+pub fn arrived(delivered: &DeliveredRun) -> String {
     format!("MLflow: {}", delivered.page)
 }
 
 /// What the user is told of a run's side-car, if something is missing.
-pub fn missing(sent: Option<&Sent>, run: &str) -> Vec<String> {
+pub fn missing(sent: Option<&DeliveryOutcome>, run: &str) -> Vec<String> {
     let sync = format!("`convfinqa track sync {run}`");
     match sent {
-        Some(Sent::All(delivered)) => shortfalls(delivered),
-        Some(Sent::Missing { error, said: false }) => {
+        Some(DeliveryOutcome::All(delivered)) => shortfalls(delivered),
+        Some(DeliveryOutcome::Missing { error, said: false }) => {
             vec![format!(
                 "MLflow: {error}; not all of this run was delivered, {sync} sends the rest"
             )]
         }
-        Some(Sent::Missing { .. }) | None => {
+        Some(DeliveryOutcome::Missing { .. }) | None => {
             vec![format!(
                 "MLflow: not all of this run was delivered; {sync} sends the rest when that is fixed"
             )]
@@ -31,7 +31,7 @@ pub fn missing(sent: Option<&Sent>, run: &str) -> Vec<String> {
 }
 
 /// What a server could not take, a line each.
-pub fn shortfalls(delivered: &Delivered) -> Vec<String> {
+pub fn shortfalls(delivered: &DeliveredRun) -> Vec<String> {
     let lines = delivered.shortfalls.iter();
     lines
         .map(|line| format!("MLflow: not delivered: {line}"))

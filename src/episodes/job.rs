@@ -7,7 +7,7 @@ use super::{
 };
 use crate::run::pipeline::{default_concurrency, is_remote, kept, price, single};
 use crate::run::{
-    Dealer, EpisodeMeta, Identity, Job, Notice, Notify, PipelineError, Plan, RunMeta,
+    Dealer, EpisodeMeta, Identity, Job, Notify, PipelineError, Plan, RunMeta, RunNotice,
 };
 use crate::settings::{Settings, Variables};
 use finqa_agents::models::{ChatModel, Feature, Observer, Support};
@@ -75,7 +75,7 @@ pub(crate) fn job(
         } else {
             let single = single(settings, &settings.model.name, variables, observer)?;
             if let Some(notice) = &single.notice {
-                notify(Notice::Warning(notice.clone()));
+                notify(RunNotice::Warning(notice.clone()));
             }
             if single.model.supports(Feature::Tools) == Support::No {
                 let line = no_tools(&settings.model.name, " (data/models.json)");
@@ -84,7 +84,7 @@ pub(crate) fn job(
             let settled = single.settled(settings);
             (single.model, Some(single.endpoint), single.name, settled)
         };
-    let note = |line: String| notify(Notice::Note(line));
+    let note = |line: String| notify(RunNotice::Note(line));
     let paid = is_remote(endpoint);
     if paid && !options.named {
         return Err(PipelineError::NoEpisodeData);

@@ -9,7 +9,7 @@ use crate::score::Scores;
 use crate::score::files::cell;
 use finqa_agents::agents::Settled;
 
-use super::staged::{OutputError, Staged};
+use super::staged::{OutputError, StagedFile};
 
 /// The columns, in order.
 pub const COLUMNS: &[&str] = &[
@@ -56,7 +56,7 @@ pub const COLUMNS: &[&str] = &[
 /// `output.csv` while it is being written, row by row in the plan's order.
 pub struct CsvFile {
     path: PathBuf,
-    writer: ::csv::Writer<Staged>,
+    writer: ::csv::Writer<StagedFile>,
     failed: Option<::csv::Error>,
 }
 
@@ -66,7 +66,7 @@ impl CsvFile {
     /// # Errors
     /// [`OutputError`] naming the file.
     pub fn create(path: &Path) -> Result<Self, OutputError> {
-        let mut writer = ::csv::Writer::from_writer(Staged::create(path)?);
+        let mut writer = ::csv::Writer::from_writer(StagedFile::create(path)?);
         let failed = writer.write_record(COLUMNS).err();
         Ok(Self {
             path: path.to_owned(),

@@ -14,7 +14,7 @@ use finqa_agents::models::{ChatMessage, Cost, ToolSpec, Usage, messages_json, to
 use finqa_agents::solve::{EpisodeEnd, EpisodeRecord, ToolStep};
 
 use super::OutputError;
-use super::staged::Staged;
+use super::staged::StagedFile;
 
 /// The version of a line's layout.
 const FORMAT: u32 = 1;
@@ -105,7 +105,7 @@ pub fn write_episodes(
     journal: &Journal,
     tools: &[ToolSpec],
 ) -> Result<(), OutputError> {
-    let mut file = Staged::create(path)?;
+    let mut file = StagedFile::create(path)?;
     let meta = journal.meta()?;
     let player = player(&meta);
     let tools = tools_json(tools);

@@ -8,11 +8,11 @@ use serde::Serialize;
 use crate::run::Row;
 use finqa_agents::agents::Call;
 
-use super::staged::{OutputError, Staged};
+use super::staged::{OutputError, StagedFile};
 
 /// A line: the row and, beside it, its calls, which the row leaves to the journal.
 #[derive(Serialize)]
-struct Line<'a> {
+struct TranscriptLine<'a> {
     #[serde(flatten)]
     row: &'a Row,
     calls: &'a [Call],
@@ -20,7 +20,7 @@ struct Line<'a> {
 
 /// `transcripts.jsonl` while it is being written, row by row in the plan's order.
 pub struct Transcripts {
-    file: Staged,
+    file: StagedFile,
     failed: Option<std::io::Error>,
 }
 
@@ -31,7 +31,7 @@ impl Transcripts {
     /// [`OutputError`] naming the file.
     pub fn create(path: &Path) -> Result<Self, OutputError> {
         Ok(Self {
-            file: Staged::create(path)?,
+            file: StagedFile::create(path)?,
             failed: None,
         })
     }
@@ -41,7 +41,7 @@ impl Transcripts {
         if self.failed.is_some() {
             return;
         }
-        let line = Line {
+        let line = TranscriptLine {
             row,
             calls: &row.settled.calls,
         };

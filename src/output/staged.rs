@@ -44,13 +44,13 @@ pub enum OutputError {
 
 /// A file that is being written beside its place: a reader sees the old file or
 /// the new one, and a full disk leaves the old one as it was.
-pub(crate) struct Staged {
+pub(crate) struct StagedFile {
     path: PathBuf,
     file: std::io::BufWriter<tempfile::NamedTempFile>,
 }
 
-impl Staged {
-    /// A file that nobody sees before [`Staged::persist`].
+impl StagedFile {
+    /// A file that nobody sees before [`StagedFile::persist`].
     pub(crate) fn create(path: &Path) -> Result<Self, OutputError> {
         let folder = path
             .parent()
@@ -94,7 +94,7 @@ impl Staged {
     }
 }
 
-impl Write for Staged {
+impl Write for StagedFile {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.file.write(bytes)
     }
@@ -112,7 +112,7 @@ pub(crate) fn write_atomic(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> Result<(), OutputError>,
 ) -> Result<(), OutputError> {
-    let mut file = Staged::create(path)?;
+    let mut file = StagedFile::create(path)?;
     write(&mut file)?;
     file.persist()
 }

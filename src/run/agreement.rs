@@ -16,12 +16,12 @@ pub struct Agreement {
     /// Right where they come to something else.
     pub differed: Option<Rate>,
     #[serde(skip)]
-    marks: Vec<Mark>,
+    marks: Vec<ComparedAnswer>,
 }
 
 /// An answer with a second opinion.
 #[derive(Clone, Debug, PartialEq)]
-struct Mark {
+struct ComparedAnswer {
     page: String,
     key: QuestionKey,
     agrees: bool,
@@ -38,7 +38,7 @@ impl Agreement {
             .as_ref()
             .and(row.scores.financial_equivalence.as_ref());
         if let Some((agrees, right)) = agrees.zip(right) {
-            self.marks.push(Mark {
+            self.marks.push(ComparedAnswer {
                 page: row.filename.clone(),
                 key: row.key.clone(),
                 agrees,
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn the_two_rates_are_of_different_answers() {
-        let mark = |part: &str, agrees, right| Mark {
+        let mark = |part: &str, agrees, right| ComparedAnswer {
             page: "p".to_owned(),
             key: QuestionKey {
                 id: "p".to_owned(),

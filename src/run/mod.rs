@@ -35,10 +35,10 @@ pub use identity::{EpisodeMeta, Identity, RunKind, RunMeta};
 pub use journal::{Journal, JournalError, Status};
 pub use lock::{Holder, LockError, RunLock};
 pub use pipeline::{
-    Job, Notice, Notify, PipelineError, Resumed, Run, RunContext, RunResults, Tracking,
+    Job, Notify, PipelineError, Resumed, Run, RunContext, RunNotice, RunResults, Tracking,
 };
 pub use plan::{Dealer, HistoryMode, Plan, PlanError, Planned};
 pub use scheduler::Scheduler;
 pub(crate) use summary::left_out_line;
-pub use summary::{Spent, Summary, Tally, summarise};
+pub use summary::{Spent, Summary, SummaryBuilder, summarise};
 pub use truth::gold as gold_of_truth;

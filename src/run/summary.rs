@@ -107,7 +107,7 @@ pub(crate) fn left_out_line(names: &[&str]) -> String {
 
 /// Sums a run up, row by row.
 #[derive(Debug, Default)]
-pub struct Tally {
+pub struct SummaryBuilder {
     rows: Vec<Row>,
     critic: CriticEffect,
     agreement: Agreement,
@@ -118,7 +118,7 @@ pub struct Tally {
     left_out: BTreeSet<String>,
 }
 
-impl Tally {
+impl SummaryBuilder {
     /// Counts a row.
     pub fn add(&mut self, row: Row) {
         self.critic.add(&row);
@@ -192,7 +192,7 @@ impl Tally {
 /// # Errors
 /// [`JournalError`] if it cannot be read.
 pub fn summarise(journal: &Journal) -> Result<Summary, JournalError> {
-    let mut tally = Tally::default();
+    let mut tally = SummaryBuilder::default();
     journal.for_each_row(|row| tally.add(row))?;
     tally.finish(journal)
 }

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use finqa_agents::agents::Call;
 
-use super::journal::{Entry, Journal, JournalError};
+use super::journal::{Journal, JournalEntry, JournalError};
 use crate::score::{Row, Stamp};
 
 /// Entries in one transaction, at most: bounds what a crash in mid-write takes.
@@ -65,17 +65,19 @@ fn write_all(
         let mut waiting = Vec::new();
         for message in std::iter::once(first).chain(received.try_iter().take(BATCH - 1)) {
             match message {
-                Message::Call { question, call } => entries.push(Entry::Call { question, call }),
+                Message::Call { question, call } => {
+                    entries.push(JournalEntry::Call { question, call })
+                }
                 Message::Answer { mut row, durable } => {
                     // Here and not where it was answered: only one place knows
                     // the order in which rows become durable.
                     last = last.next(jiff::Timestamp::now().as_millisecond());
                     row.stamp = Some(last);
                     let row = Arc::new(*row);
-                    entries.push(Entry::Answer(Arc::clone(&row)));
+                    entries.push(JournalEntry::Answer(Arc::clone(&row)));
                     waiting.push((durable, row));
                 }
-                Message::Total(total) => entries.push(Entry::Total(total)),
+                Message::Total(total) => entries.push(JournalEntry::Total(total)),
             }
         }
         // On an error the senders are dropped with the receiver, and every

@@ -7,7 +7,7 @@ use std::process::Command;
 use assert_cmd::cargo::cargo_bin;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use convfinqa::output::report::{Causes, Explained, Pages, Report};
+use convfinqa::output::report::{Causes, MissCause, Pages, Report};
 use convfinqa::run::Journal;
 use convfinqa::run::summarise;
 use flate2::read::GzDecoder;
@@ -274,7 +274,7 @@ fn causes_become_a_slice_and_a_filter_where_they_are_known() {
     let run = sample_run(folder.path());
     let journal = Journal::open(&run.join("journal.sqlite")).unwrap();
     let path = folder.path().join("report.html");
-    let explained = Explained {
+    let explained = MissCause {
         cause: "wrong <row>".to_owned(),
         detail: "r1c1 for r2c1".to_owned(),
     };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use crate::output::terminal::{ProgressOptions, Voice};
+use crate::output::terminal::{ProgressOptions, TerminalWriter};
 use finqa_agents::models;
 use finqa_env::data::{Catalog, HubEvent, HubOptions, NOTICE, download};
 
@@ -47,12 +47,12 @@ pub fn execute(args: HubArgs) -> anyhow::Result<Exit> {
         ..HubOptions::default()
     };
     let client = models::download_client(Duration::from_secs(10))?;
-    let voice = Voice::new(ProgressOptions {
+    let writer = TerminalWriter::new(ProgressOptions {
         terminal: std::io::stderr().is_terminal(),
         ..ProgressOptions::default()
     });
-    voice.line(NOTICE);
-    let bar = voice.styled_bar("{bar:30} {pos}/{len} files {eta}");
+    writer.line(NOTICE);
+    let bar = writer.styled_bar("{bar:30} {pos}/{len} files {eta}");
     let mut tell = |event: HubEvent| {
         let line = match event {
             HubEvent::Listed {
@@ -73,7 +73,7 @@ pub fn execute(args: HubArgs) -> anyhow::Result<Exit> {
                 pause,
             } => format!("{path}: {reason}; again in {:.0} s", pause.as_secs_f64()),
         };
-        voice.line(&line);
+        writer.line(&line);
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -12,7 +12,7 @@ use std::path::Path;
 
 use clap::ArgMatches;
 
-use crate::output::terminal::Look;
+use crate::output::terminal::TerminalStyle;
 use finqa_env::data::{Catalog, EnvError};
 
 use super::{Exit, Failure};
@@ -36,13 +36,17 @@ pub enum EnvCommand {
 ///
 /// # Errors
 /// What the subcommand says.
-pub fn execute(command: EnvCommand, matches: &ArgMatches, look: Look) -> anyhow::Result<Exit> {
+pub fn execute(
+    command: EnvCommand,
+    matches: &ArgMatches,
+    style: TerminalStyle,
+) -> anyhow::Result<Exit> {
     match command {
         EnvCommand::Serve(args) => serve::execute(*args, matches),
         EnvCommand::Check(args) => check::execute(&args),
         EnvCommand::Build(args) => build::execute(&args),
         EnvCommand::Download(args) => download::execute(args),
-        EnvCommand::Play(args) => play::execute(&args, matches, look),
+        EnvCommand::Play(args) => play::execute(&args, matches, style),
     }
 }
 

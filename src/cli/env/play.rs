@@ -15,11 +15,11 @@ use crate::cli::{Exit, Failure, dotenv, settings, signals, telemetry, tracking};
 use crate::episodes::{
     self, Address, EpisodeOptions, EpisodePlace, LocalEnvironment, ServerEnvironment, tool_specs,
 };
-use crate::output::terminal::{Look, Progress, ProgressOptions};
+use crate::output::terminal::{ProgressOptions, RunProgress, TerminalStyle};
 use crate::output::{is_export_of, write_episodes};
 use crate::run::pipeline::unused_server;
 use crate::run::{
-    EpisodeMeta, Notice, Notify, PipelineError, Resumed, Run, RunContext, RunKind, RunMeta,
+    EpisodeMeta, Notify, PipelineError, Resumed, Run, RunContext, RunKind, RunMeta, RunNotice,
     Tracking,
 };
 use crate::settings::{
@@ -129,7 +129,11 @@ pub struct PlayArgs {
 ///
 /// # Errors
 /// One line for the user; [`crate::cli::exit::classify`] knows its exit code.
-pub fn execute(args: &PlayArgs, matches: &ArgMatches, look: Look) -> anyhow::Result<Exit> {
+pub fn execute(
+    args: &PlayArgs,
+    matches: &ArgMatches,
+    style: TerminalStyle,
+) -> anyhow::Result<Exit> {
     let variables = variables(&args.model);
     let file = args.config.config.as_deref();
     let mut settings = settings::load_by(args, matches, file, &|name| variables.get(name))?;
@@ -151,7 +155,7 @@ pub fn execute(args: &PlayArgs, matches: &ArgMatches, look: Look) -> anyhow::Res
         .enable_all()
         .build()
         .context("cannot start the runtime")?
-        .block_on(play(args, &settings, variables, resumed, look))
+        .block_on(play(args, &settings, variables, resumed, style))
 }
 
 async fn play(
@@ -159,29 +163,29 @@ async fn play(
     settings: &Settings,
     variables: Variables,
     resumed: Option<Resumed>,
-    look: Look,
+    style: TerminalStyle,
 ) -> anyhow::Result<Exit> {
-    let progress = Progress::new(ProgressOptions {
+    let progress = RunProgress::new(ProgressOptions {
         verbose: args.verbose,
         quiet: args.quiet,
         terminal: std::io::stderr().is_terminal(),
         logged: telemetry::is_logged(settings.log.log),
     });
     let tracking = Tracking::of(settings, &variables)?;
-    let place = telemetry::Place::Run {
+    let place = telemetry::TraceDestination::Run {
         tracked: matches!(tracking, Tracking::On(_)),
     };
-    let traces = telemetry::start(settings, place, &progress.voice())?;
+    let traces = telemetry::start(settings, place, &progress.writer())?;
     let context = RunContext {
         resumed,
         variables,
         tracking,
         traces: traces.clone(),
-        notify: notify(progress.voice()),
+        notify: notify(progress.writer()),
         stop: Stop::default(),
         commit: tracking::commit(),
     };
-    let ended = traced(args, settings, context, progress, look).await;
+    let ended = traced(args, settings, context, progress, style).await;
     // Whatever the end, what was recorded is delivered.
     traces.finish().await;
     ended
@@ -191,14 +195,14 @@ async fn traced(
     args: &PlayArgs,
     settings: &Settings,
     context: RunContext,
-    mut progress: Progress,
-    look: Look,
+    mut progress: RunProgress,
+    style: TerminalStyle,
 ) -> anyhow::Result<Exit> {
     let (variables, notify) = (context.variables.clone(), Arc::clone(&context.notify));
     if let Some(what) = unused_server(settings, &dotenv::variables(), &["API_KEY", "API_BASE_URL"])
     {
         let line = format!("{what}: playing with the embedded baseline; pass --model NAME");
-        notify(Notice::Note(line));
+        notify(RunNotice::Note(line));
     }
     let before = context.resumed.as_ref().map(Resumed::meta);
     let options = options(args, settings, before, &notify)?;
@@ -206,8 +210,8 @@ async fn traced(
     let mut run = Run::start_job(settings, context, |settings, observer| {
         episodes::job(settings, &options, &variables, &notify, &observer)
     })?;
-    let voice = progress.voice();
-    signals::listen(stop, move |line| voice.say(line));
+    let writer = progress.writer();
+    signals::listen(stop, move |line| writer.say(line));
     while let Some(event) = run.next().await {
         progress.on(&event);
     }
@@ -221,9 +225,9 @@ async fn traced(
     let shown = Shown {
         json: args.json,
         quiet: args.quiet,
-        look,
+        style,
     };
-    show(&results, &progress.voice(), shown)?;
+    show(&results, &progress.writer(), shown)?;
     Ok(exit_of(&results)?)
 }
 
@@ -276,7 +280,7 @@ fn on_server(
     let address = Address::new(url, token.map(Into::into), settings.model.allow_http)?;
     let shown = address.shown();
     let notify = Arc::clone(notify);
-    let note = Box::new(move |line| notify(Notice::Note(line)));
+    let note = Box::new(move |line| notify(RunNotice::Note(line)));
     let server = ServerEnvironment::new(address, settings.sampling.seed, note);
     Ok(EpisodeOptions {
         place: EpisodePlace::Server(server),
@@ -298,7 +302,7 @@ fn in_process(
     let folder = data_path.filter(|path| path != SAMPLE);
     let catalog = super::catalog(folder.as_deref())?;
     if let Some(line) = super::oddities(&catalog) {
-        notify(Notice::Note(line));
+        notify(RunNotice::Note(line));
     }
     let environment = match folder {
         Some(folder) => std::fs::canonicalize(folder)?

@@ -9,7 +9,7 @@ use clap::ArgMatches;
 use secrecy::ExposeSecret;
 use tokio_util::sync::CancellationToken;
 
-use crate::output::terminal::{ProgressOptions, Voice};
+use crate::output::terminal::{ProgressOptions, TerminalWriter};
 use finqa_env::episode::Rules;
 use finqa_env::server::{self, ServerError, ServerOptions};
 use finqa_env::tools::{ToolLimits, Tools};
@@ -54,11 +54,11 @@ pub fn execute(args: ServeArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
         .context("cannot start the runtime")?;
     let shutdown = CancellationToken::new();
     let log = settings::logging(&args.log, matches)?;
-    let voice = Voice::new(ProgressOptions {
+    let writer = TerminalWriter::new(ProgressOptions {
         logged: telemetry::is_logged(log.log),
         ..ProgressOptions::default()
     });
-    telemetry::start_logs(&log, &voice)?;
+    telemetry::start_logs(&log, &writer)?;
     let ended = runtime.block_on(async {
         tokio::spawn(stop_at_signal(shutdown.clone()));
         if args.stdio {
@@ -70,12 +70,12 @@ pub fn execute(args: ServeArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
         let listener = server::bind(&args.options).await.map_err(explained)?;
         let address = listener.local_addr().context("cannot read the address")?;
         if let Some(line) = oddities {
-            voice.say(&line);
+            writer.say(&line);
         }
         if let Some(line) = warning {
-            voice.say(line);
+            writer.say(line);
         }
-        voice.say(&format!(
+        writer.say(&format!(
             "serving {source} ({questions} questions) on http://{address}; Ctrl-C stops"
         ));
         server::serve(listener, tools, args.rules, args.options, shutdown).await?;

@@ -12,12 +12,12 @@ pub struct Artifact {
     /// Its path among the run's files on the server.
     pub path: String,
     /// What is in it.
-    pub content: Content,
+    pub content: ArtifactContent,
 }
 
 /// Where a file's content is.
 #[derive(Clone, Debug)]
-pub enum Content {
+pub enum ArtifactContent {
     /// In a file of the run's folder.
     File(PathBuf),
     /// Here.
@@ -28,7 +28,7 @@ impl Artifact {
     pub(super) fn text(path: impl Into<String>, text: impl Into<String>) -> Self {
         Self {
             path: path.into(),
-            content: Content::Text(text.into()),
+            content: ArtifactContent::Text(text.into()),
         }
     }
 
@@ -37,7 +37,7 @@ impl Artifact {
         let file = folder.join(name);
         file.is_file().then(|| Self {
             path: name.to_owned(),
-            content: Content::File(file),
+            content: ArtifactContent::File(file),
         })
     }
 
@@ -45,10 +45,10 @@ impl Artifact {
     pub(super) fn hash(&self) -> Result<String, MlflowError> {
         let mut hasher = blake3::Hasher::new();
         match &self.content {
-            Content::Text(text) => {
+            ArtifactContent::Text(text) => {
                 hasher.update(text.as_bytes());
             }
-            Content::File(path) => {
+            ArtifactContent::File(path) => {
                 let error = |source| MlflowError::File {
                     path: path.clone(),
                     source,

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::run::Summary;
 use crate::run::{Finish, RunMeta};
 
-use super::wire::Entry;
+use super::wire::KeyValue;
 
 /// Characters in a parameter's value on a server of version 2.9 or newer.
 pub(super) const PARAM_LIMIT: usize = 6000;
@@ -56,7 +56,10 @@ pub(super) fn params(
 
 /// Parameters as a server takes them, no value longer than `limit` characters,
 /// and the names of those that had to be cut.
-pub(super) fn fitted(params: &BTreeMap<String, String>, limit: usize) -> (Vec<Entry>, Vec<&str>) {
+pub(super) fn fitted(
+    params: &BTreeMap<String, String>,
+    limit: usize,
+) -> (Vec<KeyValue>, Vec<&str>) {
     let mut cut = Vec::new();
     let entries = params
         .iter()
@@ -65,7 +68,7 @@ pub(super) fn fitted(params: &BTreeMap<String, String>, limit: usize) -> (Vec<En
             if shown.len() < value.len() {
                 cut.push(key.as_str());
             }
-            Entry::new(key, shown)
+            KeyValue::new(key, shown)
         })
         .collect();
     (entries, cut)
@@ -92,37 +95,37 @@ fn shortened(text: &str, limit: usize) -> String {
 }
 
 /// Tags that a run has from its beginning.
-pub(super) fn tags(meta: &RunMeta) -> Vec<Entry> {
+pub(super) fn tags(meta: &RunMeta) -> Vec<KeyValue> {
     let identity = &meta.identity;
     let mut tags = vec![
-        Entry::new(RUN_TAG, &meta.id),
-        Entry::new("convfinqa.version", &meta.version),
-        Entry::new("convfinqa.data_hash", &identity.data),
-        Entry::new("convfinqa.prompt_hash", &identity.prompts),
-        Entry::new("convfinqa.plan_hash", &identity.plan),
-        Entry::new("convfinqa.invented_data", meta.invented.to_string()),
-        Entry::new("mlflow.runName", name(meta)),
-        Entry::new("mlflow.source.name", "convfinqa"),
-        Entry::new("mlflow.source.type", "LOCAL"),
+        KeyValue::new(RUN_TAG, &meta.id),
+        KeyValue::new("convfinqa.version", &meta.version),
+        KeyValue::new("convfinqa.data_hash", &identity.data),
+        KeyValue::new("convfinqa.prompt_hash", &identity.prompts),
+        KeyValue::new("convfinqa.plan_hash", &identity.plan),
+        KeyValue::new("convfinqa.invented_data", meta.invented.to_string()),
+        KeyValue::new("mlflow.runName", name(meta)),
+        KeyValue::new("mlflow.source.name", "convfinqa"),
+        KeyValue::new("mlflow.source.type", "LOCAL"),
     ];
     if let Some(commit) = &meta.commit {
-        tags.push(Entry::new("mlflow.source.git.commit", commit));
+        tags.push(KeyValue::new("mlflow.source.git.commit", commit));
     }
     tags
 }
 
 /// Tags that say how a run came out.
-pub(super) fn outcome_tags(meta: &RunMeta, summary: &Summary, table: &str) -> Vec<Entry> {
+pub(super) fn outcome_tags(meta: &RunMeta, summary: &Summary, table: &str) -> Vec<KeyValue> {
     let logged = json!([{"path": table, "type": "table"}]);
     let mut tags = vec![
-        Entry::new("convfinqa.complete", summary.complete.to_string()),
-        Entry::new("mlflow.loggedArtifacts", logged.to_string()),
-        Entry::new("mlflow.note.content", note(meta, summary)),
+        KeyValue::new("convfinqa.complete", summary.complete.to_string()),
+        KeyValue::new("mlflow.loggedArtifacts", logged.to_string()),
+        KeyValue::new("mlflow.note.content", note(meta, summary)),
     ];
     if !summary.left_out.is_empty() {
         // A parameter cannot be taken back.
         let names: Vec<&str> = summary.left_out.iter().map(String::as_str).collect();
-        tags.push(Entry::new("convfinqa.left_out", names.join(" ")));
+        tags.push(KeyValue::new("convfinqa.left_out", names.join(" ")));
     }
     tags
 }

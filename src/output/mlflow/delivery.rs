@@ -9,17 +9,17 @@ use serde_json::{Value, json};
 use crate::run::Summary;
 use crate::run::{Finish, Journal, RunMeta};
 
-use super::artifact::{Artifact, Content, encoded_path, proxy_path};
+use super::artifact::{Artifact, ArtifactContent, encoded_path, proxy_path};
 use super::content;
 use super::error::MlflowError;
 use super::graph::Drawings;
-use super::points::{Point, Sample, Series, started, totals};
-use super::record::{Hold, Record};
+use super::points::{MetricPoint, RowMetrics, Series, started, totals};
+use super::record::{DeliveryLock, DeliveryRecord};
 use super::server::Server;
 use super::table::{TABLE, table};
-use super::traces::Traces;
+use super::traces::PendingTraces;
 use super::wire::{
-    Batch, CreatedExperiment, Entry, ExperimentReply, Metric, Run, RunReply, RunsReply,
+    Batch, CreatedExperiment, ExperimentReply, KeyValue, Metric, MlflowRun, RunReply, RunsReply,
 };
 
 /// Metrics in one call: MLflow's limit.
@@ -36,7 +36,7 @@ const FILES: &[&str] = &[
 
 /// What a run has come to, besides its journal.
 #[derive(Clone, Debug)]
-pub struct Ending {
+pub struct FinishedRun {
     /// How it ended.
     pub finish: Finish,
     /// What it comes to.
@@ -47,7 +47,7 @@ pub struct Ending {
 
 /// A run that has arrived.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delivered {
+pub struct DeliveredRun {
     /// Where a person sees it.
     pub page: String,
     /// What the server could not take, in one line each.
@@ -61,11 +61,11 @@ pub struct Delivery {
     folder: PathBuf,
     meta: RunMeta,
     prompts: BTreeMap<String, String>,
-    record: Record,
+    record: DeliveryRecord,
     /// The newest step of each metric on the server; unknown until asked, and
     /// again after a call whose end is not known.
     latest: Option<HashMap<String, i64>>,
-    _hold: Hold,
+    _hold: DeliveryLock,
 }
 
 impl Delivery {
@@ -76,13 +76,13 @@ impl Delivery {
     /// [`MlflowError`] if another process has it, or its journal or record
     /// cannot be read.
     pub fn open(server: Server, folder: &Path, anew: bool) -> Result<Self, MlflowError> {
-        let hold = Hold::take(folder)?;
+        let hold = DeliveryLock::take(folder)?;
         let journal = Journal::read(&folder.join("journal.sqlite"))?;
         let target = server.target();
         let (uri, experiment) = (&target.shown, &target.experiment);
-        let record = Record::read(folder)?
+        let record = DeliveryRecord::read(folder)?
             .filter(|record| !anew && record.uri == *uri && record.experiment == *experiment)
-            .unwrap_or_else(|| Record::new(uri, experiment));
+            .unwrap_or_else(|| DeliveryRecord::new(uri, experiment));
         Ok(Self {
             meta: journal.meta()?,
             prompts: journal.prompts()?,
@@ -110,7 +110,7 @@ impl Delivery {
     ///
     /// # Errors
     /// [`MlflowError`]; nothing is lost by it.
-    pub async fn go_on(&mut self, points: &[Point]) -> Result<(), MlflowError> {
+    pub async fn go_on(&mut self, points: &[MetricPoint]) -> Result<(), MlflowError> {
         self.attach(true).await?;
         self.points(points).await?;
         self.traces().await
@@ -120,13 +120,13 @@ impl Delivery {
     ///
     /// # Errors
     /// [`MlflowError`]; what was sent before it stays sent.
-    pub async fn finish(&mut self, ending: &Ending) -> Result<Delivered, MlflowError> {
+    pub async fn finish(&mut self, ending: &FinishedRun) -> Result<DeliveredRun, MlflowError> {
         self.record.shortfalls.clear();
         self.attach(false).await?;
         let journal = Journal::read(&self.folder.join("journal.sqlite"))?;
         let mut series = Series::new(&self.meta);
         let mut points = Vec::new();
-        journal.for_each_row(|row| points.extend(series.add(Sample::from(&row))))?;
+        journal.for_each_row(|row| points.extend(series.add(RowMetrics::from(&row))))?;
         points.extend(series.last());
         points.extend(totals(&ending.summary, series.place()));
         self.points(&points).await?;
@@ -140,7 +140,7 @@ impl Delivery {
         self.record.complete_at = usize::try_from(answered).ok();
         self.record.write(&self.folder)?;
         let target = self.server.target();
-        Ok(Delivered {
+        Ok(DeliveredRun {
             page: target.page(&self.record.experiment_id, &self.record.run_id),
             shortfalls: self.record.shortfalls.clone(),
         })
@@ -178,7 +178,7 @@ impl Delivery {
         Ok(())
     }
 
-    async fn find_or_create(&self) -> Result<Run, MlflowError> {
+    async fn find_or_create(&self) -> Result<MlflowRun, MlflowError> {
         let id = &self.record.run_id;
         if !id.is_empty() {
             return self.known_run(id).await;
@@ -204,7 +204,7 @@ impl Delivery {
         Ok(made.run)
     }
 
-    async fn known_run(&self, id: &str) -> Result<Run, MlflowError> {
+    async fn known_run(&self, id: &str) -> Result<MlflowRun, MlflowError> {
         let deleted = || MlflowError::RunDeleted {
             uri: self.server.target().shown.clone(),
             run: id.to_owned(),
@@ -293,11 +293,11 @@ impl Delivery {
 
     /// Sends the points that the server has not: the steps of a metric arrive
     /// in order, so what is not newer than the newest is there.
-    async fn points(&mut self, points: &[Point]) -> Result<(), MlflowError> {
+    async fn points(&mut self, points: &[MetricPoint]) -> Result<(), MlflowError> {
         let Some(mut latest) = self.latest.take() else {
             return Ok(());
         };
-        let missing: Vec<&Point> = points
+        let missing: Vec<&MetricPoint> = points
             .iter()
             .filter(|point| latest.get(&point.key).is_none_or(|step| *step < point.step))
             .collect();
@@ -322,7 +322,7 @@ impl Delivery {
         Ok(())
     }
 
-    async fn tags(&self, tags: &[Entry]) -> Result<(), MlflowError> {
+    async fn tags(&self, tags: &[KeyValue]) -> Result<(), MlflowError> {
         let batch = Batch {
             run_id: &self.record.run_id,
             tags,
@@ -346,7 +346,7 @@ impl Delivery {
     async fn traces(&mut self) -> Result<(), MlflowError> {
         let (mut unread, mut refused) = (0, 0);
         loop {
-            let traces = Traces::read(&self.folder, self.record.traces)?;
+            let traces = PendingTraces::read(&self.folder, self.record.traces)?;
             unread += traces.unread;
             if traces.next == self.record.traces {
                 break;
@@ -408,8 +408,8 @@ impl Delivery {
             }
             let address = format!("{root}/{}", encoded_path(&artifact.path));
             let put = match artifact.content {
-                Content::File(file) => self.server.put_file(&address, &file).await,
-                Content::Text(text) => self.server.put_text(&address, text).await,
+                ArtifactContent::File(file) => self.server.put_file(&address, &file).await,
+                ArtifactContent::Text(text) => self.server.put_text(&address, text).await,
             };
             match put {
                 Ok(()) => {

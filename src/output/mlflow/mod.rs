@@ -22,11 +22,11 @@ mod traces;
 mod wire;
 
 pub use artifact::Artifact;
-pub use delivery::{Delivered, Delivery, Ending};
+pub use delivery::{DeliveredRun, Delivery, FinishedRun};
 pub use error::MlflowError;
 pub use graph::Drawings;
-pub use points::{Point, Sample, Series};
-pub use record::Record;
-pub use server::{Patience, Server};
-pub use sidecar::{NotifyLine, Sent, Sidecar, finish};
+pub use points::{MetricPoint, RowMetrics, Series};
+pub use record::DeliveryRecord;
+pub use server::{Server, TrackingTimeouts};
+pub use sidecar::{DeliveryOutcome, NotifyLine, Sidecar, finish};
 pub use target::{Credentials, Target};

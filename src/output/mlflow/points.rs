@@ -14,7 +14,7 @@ use finqa_core::stats::Rate;
 
 /// One value of a metric.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Point {
+pub struct MetricPoint {
     /// The metric's name.
     pub key: String,
     /// Finite: what is not is no point.
@@ -27,7 +27,7 @@ pub struct Point {
 
 /// What of a row its run's development is made from.
 #[derive(Clone, Debug, Default)]
-pub struct Sample {
+pub struct RowMetrics {
     stamp: Option<Stamp>,
     marks: [Option<bool>; RULES.len()],
     latency: f64,
@@ -45,7 +45,7 @@ const RULES: [&str; 4] = [
     "financial_equivalence",
 ];
 
-impl From<&Row> for Sample {
+impl From<&Row> for RowMetrics {
     fn from(row: &Row) -> Self {
         let scores = &row.scores;
         let equivalent = scores.financial_equivalence.as_ref();
@@ -75,7 +75,7 @@ impl From<&Row> for Sample {
 #[derive(Clone, Debug, Default)]
 pub struct Series {
     /// Samples whose predecessors are not there yet, by their step.
-    waiting: BTreeMap<u64, Sample>,
+    waiting: BTreeMap<u64, RowMetrics>,
     /// Where rows of an earlier version, which have no stamp, are put in time.
     begun: i64,
     step: u64,
@@ -104,7 +104,7 @@ impl Series {
     }
 
     /// Takes a row's sample; the points that it makes possible.
-    pub fn add(&mut self, sample: Sample) -> Vec<Point> {
+    pub fn add(&mut self, sample: RowMetrics) -> Vec<MetricPoint> {
         // Rows without a stamp come first and in order.
         let ordinal = sample.stamp.map_or(self.step + 1, |stamp| stamp.ordinal);
         self.waiting.insert(ordinal, sample);
@@ -119,7 +119,7 @@ impl Series {
     }
 
     /// The points of the last step, if it has none yet.
-    pub fn last(&mut self) -> Vec<Point> {
+    pub fn last(&mut self) -> Vec<MetricPoint> {
         if self.told == self.step {
             return Vec::new();
         }
@@ -132,7 +132,7 @@ impl Series {
         (i64::try_from(self.step).unwrap_or(i64::MAX), self.at)
     }
 
-    fn take(&mut self, sample: &Sample) {
+    fn take(&mut self, sample: &RowMetrics) {
         self.step += 1;
         self.at = self
             .at
@@ -151,10 +151,10 @@ impl Series {
         }
     }
 
-    fn points(&mut self) -> Vec<Point> {
+    fn points(&mut self) -> Vec<MetricPoint> {
         self.told = self.step;
         let place = self.place();
-        let mut points = Points::at(place);
+        let mut points = StepPoints::at(place);
         for (name, (hits, n)) in RULES.iter().zip(self.hits) {
             if n > 0 {
                 points.add(name, number(hits) / number(n));
@@ -183,8 +183,8 @@ fn stride(step: u64) -> u64 {
 
 /// What a run comes to, at its last step. What [`Series`] tells is not told again.
 #[must_use]
-pub fn totals(summary: &Summary, place: (i64, i64)) -> Vec<Point> {
-    let mut points = Points::at(place);
+pub fn totals(summary: &Summary, place: (i64, i64)) -> Vec<MetricPoint> {
+    let mut points = StepPoints::at(place);
     for (rule, rate) in summary.scores.rates.iter() {
         let name = rule.name();
         if !RULES.contains(&name) {
@@ -254,9 +254,9 @@ pub(super) fn started(meta: &RunMeta) -> i64 {
 }
 
 /// Points of one step.
-struct Points(Vec<Point>, (i64, i64));
+struct StepPoints(Vec<MetricPoint>, (i64, i64));
 
-impl Points {
+impl StepPoints {
     fn at(place: (i64, i64)) -> Self {
         Self(Vec::new(), place)
     }
@@ -265,7 +265,7 @@ impl Points {
         let (step, at) = self.1;
         // A server may take NaN for null, for 0 or for an error: none is true.
         if value.is_finite() {
-            self.0.push(Point {
+            self.0.push(MetricPoint {
                 key: key.to_owned(),
                 value,
                 at,
@@ -299,19 +299,19 @@ fn count(count: usize) -> f64 {
 mod tests {
     use super::*;
 
-    fn sample(ordinal: u64, right: bool, latency: f64) -> Sample {
-        Sample {
+    fn sample(ordinal: u64, right: bool, latency: f64) -> RowMetrics {
+        RowMetrics {
             stamp: Some(Stamp {
                 ordinal,
                 at: 1000 + i64::try_from(ordinal).unwrap(),
             }),
             marks: [Some(right), None, None, None],
             latency,
-            ..Sample::default()
+            ..RowMetrics::default()
         }
     }
 
-    fn all(series: &mut Series, samples: impl IntoIterator<Item = Sample>) -> Vec<Point> {
+    fn all(series: &mut Series, samples: impl IntoIterator<Item = RowMetrics>) -> Vec<MetricPoint> {
         let mut points: Vec<_> = samples.into_iter().flat_map(|s| series.add(s)).collect();
         points.extend(series.last());
         points
@@ -380,7 +380,7 @@ mod tests {
 
     #[test]
     fn rows_of_an_earlier_version_stand_before_all_others() {
-        let old = |latency| Sample {
+        let old = |latency| RowMetrics {
             stamp: None,
             ..sample(0, true, latency)
         };

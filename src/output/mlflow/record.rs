@@ -13,7 +13,7 @@ use crate::output::staged::write_atomic;
 use finqa_core::files;
 
 use super::error::MlflowError;
-use super::traces::Traces;
+use super::traces::PendingTraces;
 
 /// The version of the file's layout; a newer one is refused.
 const FORMAT: u32 = 1;
@@ -21,7 +21,7 @@ const FORMAT: u32 = 1;
 /// Where a run is told and what has arrived.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Record {
+pub struct DeliveryRecord {
     format: u32,
     /// The server, without anything that may be secret.
     pub uri: String,
@@ -51,7 +51,7 @@ pub struct Record {
     pub complete_at: Option<usize>,
 }
 
-impl Record {
+impl DeliveryRecord {
     /// The record in a run's folder, if there is one.
     ///
     /// # Errors
@@ -70,10 +70,10 @@ impl Record {
             }
         };
         #[derive(Deserialize)]
-        struct Version {
+        struct RecordFormat {
             format: u32,
         }
-        let version: Version = serde_json::from_slice(&bytes)
+        let version: RecordFormat = serde_json::from_slice(&bytes)
             .map_err(|source| error(format!("not a record of a delivery ({source})")))?;
         if version.format > FORMAT {
             return Err(error(format!(
@@ -99,7 +99,7 @@ impl Record {
             return Ok(true);
         }
         // A line that was cut off in the middle does not count.
-        Ok(Traces::read(folder, self.traces)?.next == self.traces)
+        Ok(PendingTraces::read(folder, self.traces)?.next == self.traces)
     }
 
     /// A record of nothing delivered to a server.
@@ -134,11 +134,11 @@ fn path(folder: &Path) -> PathBuf {
 /// Held while a run is delivered, so that two processes do not make two MLflow
 /// runs of it. The system lets go of it when the process ends, however it ends.
 #[derive(Debug)]
-pub(super) struct Hold {
+pub(super) struct DeliveryLock {
     _file: File,
 }
 
-impl Hold {
+impl DeliveryLock {
     /// Takes hold of a run.
     ///
     /// # Errors

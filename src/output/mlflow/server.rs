@@ -20,7 +20,7 @@ const LOOK: usize = 64 * 1024;
 
 /// How long a server is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct TrackingTimeouts {
     /// For one call.
     pub call: Duration,
     /// For a sign of life before the last delivery of a run.
@@ -31,7 +31,7 @@ pub struct Patience {
     pub pause: Duration,
 }
 
-impl Default for Patience {
+impl Default for TrackingTimeouts {
     fn default() -> Self {
         Self {
             call: Duration::from_secs(15),
@@ -47,13 +47,13 @@ impl Default for Patience {
 pub struct Server {
     http: reqwest::Client,
     target: Target,
-    patience: Patience,
+    patience: TrackingTimeouts,
 }
 
 impl Server {
     /// A server behind a client that follows no redirect and retries nothing.
     #[must_use]
-    pub fn new(http: reqwest::Client, target: Target, patience: Patience) -> Self {
+    pub fn new(http: reqwest::Client, target: Target, patience: TrackingTimeouts) -> Self {
         Self {
             http,
             target,
@@ -69,7 +69,7 @@ impl Server {
 
     /// How long it is waited for.
     #[must_use]
-    pub fn patience(&self) -> Patience {
+    pub fn patience(&self) -> TrackingTimeouts {
         self.patience
     }
 

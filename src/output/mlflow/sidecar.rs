@@ -10,9 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::run::Event;
 
-use super::delivery::{Delivered, Delivery, Ending};
+use super::delivery::{DeliveredRun, Delivery, FinishedRun};
 use super::error::MlflowError;
-use super::points::{Point, Sample, Series};
+use super::points::{MetricPoint, RowMetrics, Series};
 use super::server::Server;
 
 /// The longest pause between two tries of a server that does not answer.
@@ -25,9 +25,9 @@ pub type NotifyLine = Box<dyn Fn(String) + Send>;
 
 /// What came of telling a server.
 #[derive(Debug)]
-pub enum Sent {
+pub enum DeliveryOutcome {
     /// All of it has arrived.
-    All(Delivered),
+    All(DeliveredRun),
     /// Something is missing: why, and whether the user was told so already.
     Missing {
         /// Why.
@@ -40,9 +40,9 @@ pub enum Sent {
 /// A running side-car.
 #[derive(Debug)]
 pub struct Sidecar {
-    samples: mpsc::Sender<Sample>,
-    ending: oneshot::Sender<(Ending, CancellationToken)>,
-    sent: oneshot::Receiver<Sent>,
+    samples: mpsc::Sender<RowMetrics>,
+    ending: oneshot::Sender<(FinishedRun, CancellationToken)>,
+    sent: oneshot::Receiver<DeliveryOutcome>,
 }
 
 impl Sidecar {
@@ -61,7 +61,7 @@ impl Sidecar {
                 .build();
             let result = match runtime {
                 Ok(runtime) => runtime.block_on(tell(server, &folder, received, ended, say)),
-                Err(source) => Some(Sent::Missing {
+                Err(source) => Some(DeliveryOutcome::Missing {
                     error: MlflowError::File {
                         path: folder,
                         source,
@@ -84,28 +84,32 @@ impl Sidecar {
     pub fn on(&self, event: &Event) {
         if let Event::Answered { row, .. } = event {
             // Were there no room, the end of the run would tell it.
-            let _ = self.samples.try_send(Sample::from(row.as_ref()));
+            let _ = self.samples.try_send(RowMetrics::from(row.as_ref()));
         }
     }
 
     /// Sends the rest, for no longer than the server's patience allows or until
     /// `give_up`; `None` if the side-car itself has died.
-    pub async fn finish(self, ending: Ending, give_up: CancellationToken) -> Option<Sent> {
+    pub async fn finish(
+        self,
+        ending: FinishedRun,
+        give_up: CancellationToken,
+    ) -> Option<DeliveryOutcome> {
         let _ = self.ending.send((ending, give_up));
         self.sent.await.ok()
     }
 }
 
-type Ended = oneshot::Receiver<(Ending, CancellationToken)>;
+type Ended = oneshot::Receiver<(FinishedRun, CancellationToken)>;
 
 /// The thread's work; `None` if the run went away without an ending.
 async fn tell(
     server: Server,
     folder: &Path,
-    samples: mpsc::Receiver<Sample>,
+    samples: mpsc::Receiver<RowMetrics>,
     ended: Ended,
     say: NotifyLine,
-) -> Option<Sent> {
+) -> Option<DeliveryOutcome> {
     let mut live = match Delivery::open(server, folder, false) {
         Ok(delivery) => LiveDelivery {
             series: Series::new(delivery.meta()),
@@ -118,7 +122,7 @@ async fn tell(
         Err(error) => {
             say(format!("MLflow: {error}"));
             let _ = ended.await.ok()?;
-            return Some(Sent::Missing { error, said: true });
+            return Some(DeliveryOutcome::Missing { error, said: true });
         }
     };
     let (ending, give_up) = live.live(samples, ended).await?;
@@ -129,7 +133,7 @@ struct LiveDelivery {
     delivery: Delivery,
     series: Series,
     /// Points that the server is not known to have.
-    pending: Vec<Point>,
+    pending: Vec<MetricPoint>,
     /// Whether the last try has come to a good end.
     alive: bool,
     /// Why the last try failed; the user knows of it.
@@ -140,9 +144,9 @@ struct LiveDelivery {
 impl LiveDelivery {
     async fn live(
         &mut self,
-        mut samples: mpsc::Receiver<Sample>,
+        mut samples: mpsc::Receiver<RowMetrics>,
         mut ended: Ended,
-    ) -> Option<(Ending, CancellationToken)> {
+    ) -> Option<(FinishedRun, CancellationToken)> {
         let pause = self.delivery.server().patience().pause;
         let mut wait = pause;
         let mut next = Instant::now();
@@ -196,10 +200,10 @@ impl LiveDelivery {
         self.trouble = Some(error);
     }
 
-    async fn end(mut self, ending: &Ending, give_up: &CancellationToken) -> Sent {
+    async fn end(mut self, ending: &FinishedRun, give_up: &CancellationToken) -> DeliveryOutcome {
         let patience = self.delivery.server().patience();
         let said = self.trouble.is_some();
-        let missing = |error| Sent::Missing { error, said };
+        let missing = |error| DeliveryOutcome::Missing { error, said };
         if let Some(error) = self.trouble.take()
             && !error.passes()
         {
@@ -219,7 +223,7 @@ impl LiveDelivery {
             () = give_up.cancelled() => missing(unreachable),
             result = tokio::time::timeout(patience.end, finish(&mut self.delivery, ending)) => {
                 match result {
-                    Ok(Ok(delivered)) => Sent::All(delivered),
+                    Ok(Ok(delivered)) => DeliveryOutcome::All(delivered),
                     Ok(Err(error)) => missing(error),
                     Err(_) => missing(unreachable),
                 }
@@ -232,7 +236,10 @@ impl LiveDelivery {
 ///
 /// # Errors
 /// The last try's.
-pub async fn finish(delivery: &mut Delivery, ending: &Ending) -> Result<Delivered, MlflowError> {
+pub async fn finish(
+    delivery: &mut Delivery,
+    ending: &FinishedRun,
+) -> Result<DeliveredRun, MlflowError> {
     const TRIES: u32 = 3;
     for attempt in 1.. {
         match delivery.finish(ending).await {

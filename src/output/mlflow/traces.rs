@@ -19,7 +19,7 @@ const QUESTION: &str = "convfinqa.question.id";
 
 /// Traces that lie in a run's folder and have not been delivered.
 #[derive(Debug, Default)]
-pub(super) struct Traces {
+pub(super) struct PendingTraces {
     /// Request bodies, a question each.
     pub bodies: Vec<Vec<u8>>,
     /// The offset after them.
@@ -28,7 +28,7 @@ pub(super) struct Traces {
     pub unread: usize,
 }
 
-impl Traces {
+impl PendingTraces {
     /// Reads on from an offset. A last line without its end is still being
     /// written, and is left for the next time.
     pub fn read(folder: &Path, from: u64) -> Result<Self, MlflowError> {

@@ -21,17 +21,17 @@ pub(super) struct CreatedExperiment {
 
 #[derive(Deserialize)]
 pub(super) struct RunReply {
-    pub run: Run,
+    pub run: MlflowRun,
 }
 
 #[derive(Deserialize)]
 pub(super) struct RunsReply {
     #[serde(default)]
-    pub runs: Vec<Run>,
+    pub runs: Vec<MlflowRun>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Run {
+pub(super) struct MlflowRun {
     pub info: RunInfo,
     #[serde(default)]
     pub data: RunData,
@@ -53,7 +53,7 @@ pub(super) struct RunData {
     #[serde(default)]
     pub metrics: Vec<LatestMetric>,
     #[serde(default)]
-    pub params: Vec<Entry>,
+    pub params: Vec<KeyValue>,
 }
 
 /// The newest point of a metric. Its value may be anything (`NaN` stands as a
@@ -81,12 +81,12 @@ fn integer<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<i64, D::
 
 /// A parameter or a tag.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Entry {
+pub(super) struct KeyValue {
     pub key: String,
     pub value: String,
 }
 
-impl Entry {
+impl KeyValue {
     pub fn new(key: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             key: key.into(),
@@ -109,7 +109,7 @@ pub(super) struct Batch<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<Metric<'a>>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub params: &'a [Entry],
+    pub params: &'a [KeyValue],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub tags: &'a [Entry],
+    pub tags: &'a [KeyValue],
 }

@@ -25,7 +25,7 @@ const MOST_PLACES: usize = 8;
 
 /// Everything that the page shows when a question is opened.
 #[derive(Serialize)]
-pub(super) struct Detail<'a> {
+pub(super) struct QuestionDetail<'a> {
     question: &'a str,
     filename: &'a str,
     /// The page's number; absent if the page is not at hand.
@@ -39,9 +39,9 @@ pub(super) struct Detail<'a> {
     chosen_round: Option<u32>,
     error: Option<&'a str>,
     scores: &'a Scores,
-    rounds: Vec<RoundView<'a>>,
+    rounds: Vec<RoundDetail<'a>>,
     episode: Option<EpisodeDetail<'a>>,
-    calls: Vec<Sent<'a>>,
+    calls: Vec<CallDetail<'a>>,
 }
 
 /// An episode, step by step.
@@ -62,7 +62,7 @@ struct StepDetail<'a> {
 
 /// A round, and what became of it.
 #[derive(Serialize)]
-struct RoundView<'a> {
+struct RoundDetail<'a> {
     #[serde(flatten)]
     round: &'a Round,
     /// The verdict in a few words.
@@ -91,7 +91,7 @@ struct ExecutedStep {
 /// A call without what stands elsewhere: messages of earlier calls, and texts
 /// that many questions share.
 #[derive(Serialize)]
-struct Sent<'a> {
+struct CallDetail<'a> {
     node: &'a str,
     round: u32,
     attempts: u32,
@@ -101,14 +101,14 @@ struct Sent<'a> {
     finish: Option<&'a str>,
     /// Tokens in and out.
     tokens: Option<(u64, u64)>,
-    messages: Vec<Shared>,
+    messages: Vec<SharedMessage>,
     /// The reply as it came, unless a round holds the same text.
     reply: Option<&'a str>,
 }
 
 /// A message in parts, each the number of a text.
 #[derive(Serialize)]
-struct Shared {
+struct SharedMessage {
     role: String,
     parts: Vec<usize>,
 }
@@ -185,7 +185,7 @@ impl<'p> Details<'p> {
             text.map(|text| ExecutedProgram::of(text, table, places))
                 .unwrap_or_default()
         };
-        let detail = Detail {
+        let detail = QuestionDetail {
             question: &row.question,
             filename: &row.filename,
             page,
@@ -203,7 +203,7 @@ impl<'p> Details<'p> {
             chosen_round: settled.chosen_round,
             error: settled.error.as_deref(),
             scores: &row.scores,
-            rounds: settled.rounds.iter().map(RoundView::of).collect(),
+            rounds: settled.rounds.iter().map(RoundDetail::of).collect(),
             episode: EpisodeDetail::of(settled),
             calls,
         };
@@ -211,7 +211,7 @@ impl<'p> Details<'p> {
     }
 
     /// The calls, each without the messages of those before it.
-    fn calls<'a>(&mut self, settled: &'a Settled) -> io::Result<Vec<Sent<'a>>> {
+    fn calls<'a>(&mut self, settled: &'a Settled) -> io::Result<Vec<CallDetail<'a>>> {
         let mut calls = Vec::with_capacity(settled.calls.len());
         let mut known = Vec::new();
         for call in &settled.calls {
@@ -226,12 +226,12 @@ impl<'p> Details<'p> {
                     let hash = blake3::hash(text.as_bytes());
                     self.elements.share(Store::Texts, hash, text)
                 });
-                messages.push(Shared {
+                messages.push(SharedMessage {
                     role: crate::output::csv::name(&message.role),
                     parts: parts.collect::<Result<_, _>>()?,
                 });
             }
-            calls.push(Sent::of(call, messages, &settled.rounds));
+            calls.push(CallDetail::of(call, messages, &settled.rounds));
         }
         Ok(calls)
     }
@@ -328,7 +328,7 @@ impl<'a> EpisodeDetail<'a> {
     }
 }
 
-impl<'a> RoundView<'a> {
+impl<'a> RoundDetail<'a> {
     fn of(round: &'a Round) -> Self {
         let findings = round.findings.iter();
         Self {
@@ -339,8 +339,8 @@ impl<'a> RoundView<'a> {
     }
 }
 
-impl<'a> Sent<'a> {
-    fn of(call: &'a Call, messages: Vec<Shared>, rounds: &[Round]) -> Self {
+impl<'a> CallDetail<'a> {
+    fn of(call: &'a Call, messages: Vec<SharedMessage>, rounds: &[Round]) -> Self {
         let reply = call.reply.as_ref();
         let content = reply.map(|reply| reply.content.as_str());
         let shown_elsewhere = |text: &&str| {

@@ -51,7 +51,7 @@ impl Store {
 
 /// A block that is being filled.
 #[derive(Default)]
-struct Filling {
+struct OpenBlock {
     /// JSON, without the closing bracket.
     json: Vec<u8>,
     /// The number of each block's first entry.
@@ -62,7 +62,7 @@ struct Filling {
 /// The data elements of a page, gathered before the page itself is written.
 pub(super) struct Elements {
     out: SpooledTempFile,
-    stores: [Filling; 4],
+    stores: [OpenBlock; 4],
     /// Numbers of what is there already, by hash.
     known: HashMap<(Store, blake3::Hash), usize>,
 }

@@ -14,7 +14,7 @@ const BINS: usize = 24;
 
 /// A rate as the template prints and draws it, in percent.
 #[derive(Debug, Serialize)]
-pub(super) struct Drawn {
+pub(super) struct PercentRate {
     hits: usize,
     n: usize,
     percent: f64,
@@ -23,7 +23,7 @@ pub(super) struct Drawn {
     design_effect: f64,
 }
 
-impl From<Rate> for Drawn {
+impl From<Rate> for PercentRate {
     fn from(rate: Rate) -> Self {
         Self {
             hits: rate.hits,
@@ -38,24 +38,24 @@ impl From<Rate> for Drawn {
 
 /// FE over the questions of each value of a facet.
 #[derive(Debug, Serialize)]
-pub(super) struct Slices {
+pub(super) struct FacetRates {
     facet: &'static str,
     title: &'static str,
-    slices: Vec<Slice>,
+    slices: Vec<FacetRate>,
 }
 
 /// One value of a facet.
 #[derive(Debug, Serialize)]
-struct Slice {
+struct FacetRate {
     value: String,
     /// Questions, those without gold too.
     count: usize,
     /// `count` in percent of the largest.
     width: f64,
-    rate: Option<Drawn>,
+    rate: Option<PercentRate>,
 }
 
-impl Slices {
+impl FacetRates {
     /// The slices of a facet; `None` if no question has a value.
     pub(super) fn of(facet: &'static str, rows: &[ListedRow]) -> Option<Self> {
         let (_, title) = FACETS.iter().find(|(key, _)| *key == facet)?;
@@ -69,14 +69,14 @@ impl Slices {
         let largest = groups.values().map(Vec::len).max()?;
         let slices = groups
             .into_iter()
-            .map(|((_, value), rows)| Slice {
+            .map(|((_, value), rows)| FacetRate {
                 value: value.to_owned(),
                 count: rows.len(),
                 width: percent(rows.len(), largest),
                 rate: Rate::of(rows.iter().filter_map(|row| {
                     Some((row.filename.as_str(), (&row.id, &row.part), row.right()?))
                 }))
-                .map(Drawn::from),
+                .map(PercentRate::from),
             })
             .collect();
         Some(Self {
@@ -86,7 +86,7 @@ impl Slices {
         })
     }
 
-    /// As [`Slices::of`], the most frequent first.
+    /// As [`FacetRates::of`], the most frequent first.
     pub(super) fn by_count(facet: &'static str, rows: &[ListedRow]) -> Option<Self> {
         let mut slices = Self::of(facet, rows)?;
         slices
@@ -107,8 +107,8 @@ pub(super) struct Histogram {
     /// Whether equal widths are equal ratios.
     logarithmic: bool,
     bins: Vec<Bin>,
-    ticks: Vec<Mark>,
-    quantiles: Vec<Mark>,
+    ticks: Vec<AxisMark>,
+    quantiles: Vec<AxisMark>,
     most: usize,
     n: usize,
     sum: f64,
@@ -126,7 +126,7 @@ struct Bin {
 }
 
 #[derive(Debug, Serialize)]
-struct Mark {
+struct AxisMark {
     name: String,
     value: f64,
     x: f64,
@@ -190,7 +190,7 @@ impl Histogram {
         let ticks = (0..=4)
             .map(|at| {
                 let value = edge(at * BINS / 4);
-                Mark {
+                AxisMark {
                     name: short(value),
                     value,
                     x: 25.0 * at as f64,
@@ -200,7 +200,7 @@ impl Histogram {
         let quantiles = [("P50", 0.5), ("P95", 0.95)]
             .map(|(name, q)| {
                 let value = percentile(&values, q);
-                Mark {
+                AxisMark {
                     name: name.to_owned(),
                     value,
                     x: place(value),

@@ -23,12 +23,12 @@ const NODES: [[&str; 2]; 3] = [
 #[derive(Debug, Serialize)]
 pub(super) struct Flow {
     n: usize,
-    nodes: Vec<Node>,
-    strands: Vec<Strand>,
+    nodes: Vec<FlowNode>,
+    strands: Vec<FlowBand>,
 }
 
 #[derive(Debug, Serialize)]
-struct Node {
+struct FlowNode {
     name: &'static str,
     column: usize,
     count: usize,
@@ -40,7 +40,7 @@ struct Node {
 
 /// Questions that go the same way.
 #[derive(Debug, Serialize)]
-struct Strand {
+struct FlowBand {
     /// `kept_right`, `broken`, `fixed`, `kept_wrong`, `unneeded`, `missed`.
     name: &'static str,
     title: &'static str,
@@ -50,7 +50,7 @@ struct Strand {
 }
 
 /// A way through the columns: 0 is the upper node.
-struct Way {
+struct FlowPath {
     name: &'static str,
     title: &'static str,
     nodes: [usize; 3],
@@ -79,7 +79,7 @@ impl Flow {
         (n > 0).then(|| Self::laid_out(&ways, n))
     }
 
-    fn laid_out(ways: &[Way], n: usize) -> Self {
+    fn laid_out(ways: &[FlowPath], n: usize) -> Self {
         let high = |count: usize| (100.0 - GAP) / 100.0 * percent(count, n);
         let mut nodes = Vec::new();
         // For each way, its upper edge in each column.
@@ -87,13 +87,13 @@ impl Flow {
         for (column, names) in NODES.iter().enumerate() {
             let mut y = 0.0;
             for (node, name) in names.iter().enumerate() {
-                let through = |way: &Way| way.nodes.get(column) == Some(&node);
+                let through = |way: &FlowPath| way.nodes.get(column) == Some(&node);
                 let count = ways
                     .iter()
                     .filter(|way| through(way))
                     .map(|way| way.count)
                     .sum();
-                nodes.push(Node {
+                nodes.push(FlowNode {
                     name,
                     column,
                     count,
@@ -115,7 +115,7 @@ impl Flow {
         let strands = ways
             .iter()
             .zip(edges)
-            .map(|(way, edges)| Strand {
+            .map(|(way, edges)| FlowBand {
                 name: way.name,
                 title: way.title,
                 count: way.count,
@@ -126,8 +126,8 @@ impl Flow {
     }
 }
 
-fn ways() -> Vec<Way> {
-    let way = |name, title, nodes| Way {
+fn ways() -> Vec<FlowPath> {
+    let way = |name, title, nodes| FlowPath {
         name,
         title,
         nodes,

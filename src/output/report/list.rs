@@ -174,12 +174,12 @@ pub(super) fn shown(text: &str) -> String {
 
 /// The list as the page's script reads it: values of facets stand once, rows
 /// name them by number.
-pub(super) struct Index<'a> {
+pub(super) struct QuestionIndex<'a> {
     pub(super) rows: &'a [ListedRow],
     values: Vec<Vec<&'a str>>,
 }
 
-impl<'a> Index<'a> {
+impl<'a> QuestionIndex<'a> {
     pub(super) fn of(rows: &'a [ListedRow]) -> Self {
         let values = (0..FACETS.len())
             .map(|facet| facet_values(rows.iter().filter_map(|row| row.facets.get(facet))))
@@ -214,7 +214,7 @@ pub(super) fn numbered(facets: &[Vec<String>], values: &[Vec<&str>]) -> Vec<Vec<
     facets.iter().zip(values).map(number).collect()
 }
 
-impl Serialize for Index<'_> {
+impl Serialize for QuestionIndex<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Facet<'a> {
@@ -227,17 +227,17 @@ impl Serialize for Index<'_> {
             .zip(&self.values)
             .map(|((key, title), values)| Facet { key, title, values })
             .collect();
-        let mut object = serializer.serialize_struct("Index", 3)?;
+        let mut object = serializer.serialize_struct("QuestionIndex", 3)?;
         object.serialize_field("rules", &Rule::ALL.map(Rule::name))?;
         object.serialize_field("facets", &facets)?;
-        object.serialize_field("rows", &Lines(self))?;
+        object.serialize_field("rows", &QuestionLines(self))?;
         object.end()
     }
 }
 
-struct Lines<'a>(&'a Index<'a>);
+struct QuestionLines<'a>(&'a QuestionIndex<'a>);
 
-impl Serialize for Lines<'_> {
+impl Serialize for QuestionLines<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut lines = serializer.serialize_seq(Some(self.0.rows.len()))?;
         for row in self.0.rows {

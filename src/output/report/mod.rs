@@ -33,7 +33,7 @@ use super::staged::{OutputError, write_atomic};
 use crate::run::Summary;
 use detail::Details;
 use elements::{Elements, Store};
-use list::{Index, ListedRow};
+use list::{ListedRow, QuestionIndex};
 
 pub use compared::ComparisonPage;
 pub use pages::Pages;
@@ -61,11 +61,11 @@ pub struct Report<'a> {
 }
 
 /// Why answers are wrong, by question and repetition.
-pub type Causes = HashMap<(QuestionKey, u32), Explained>;
+pub type Causes = HashMap<(QuestionKey, u32), MissCause>;
 
 /// Why an answer is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Explained {
+pub struct MissCause {
     /// The cause's name, such as `wrong_row`.
     pub cause: String,
     /// What it was seen by, in one line.
@@ -78,7 +78,7 @@ pub fn causes_of(misses: Vec<Miss>) -> Causes {
     misses
         .into_iter()
         .filter_map(|miss| {
-            let explained = Explained {
+            let explained = MissCause {
                 cause: miss.cause.name().to_owned(),
                 detail: miss.detail,
             };
@@ -127,10 +127,10 @@ impl<'a> Report<'a> {
         for row in &mut self.rows {
             row.explain(causes);
         }
-        let view = view::View::of(summary, &self.rows, self.pages.why_missing());
+        let view = view::ReportView::of(summary, &self.rows, self.pages.why_missing());
         let mut elements = self.details.finish();
         elements
-            .put(Store::Index, &Index::of(&self.rows))
+            .put(Store::Index, &QuestionIndex::of(&self.rows))
             .map_err(error)?;
         Page {
             template: "report.html",

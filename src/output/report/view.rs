@@ -9,13 +9,13 @@ use crate::run::Summary;
 use crate::score::{ConversationRate, Rule, RuleRates};
 use finqa_core::stats::LatencySummary;
 
-use super::figures::{Drawn, Histogram, Slices, percent};
+use super::figures::{FacetRates, Histogram, PercentRate, percent};
 use super::flow::Flow;
 use super::list::ListedRow;
 
 /// Everything that the template prints.
 #[derive(Serialize)]
-pub(super) struct View<'a> {
+pub(super) struct ReportView<'a> {
     run: &'a RunMeta,
     /// The model's name, without where it is.
     title: &'a str,
@@ -27,18 +27,18 @@ pub(super) struct View<'a> {
     without_answer: usize,
     /// Why the pages are not at hand.
     pages_missing: Option<&'a str>,
-    headline: Option<Drawn>,
-    rules: Vec<RuleLine>,
+    headline: Option<PercentRate>,
+    rules: Vec<RuleRate>,
     /// The rules that are also given without suspect golds, and how many those are.
-    trusted: Vec<RuleLine>,
+    trusted: Vec<RuleRate>,
     suspects: usize,
-    layers: Vec<Slot>,
-    anatomy: Vec<Part>,
-    wrong: Vec<Slices>,
+    layers: Vec<LayerShare>,
+    anatomy: Vec<AnswerShare>,
+    wrong: Vec<FacetRates>,
     conversations: Vec<Conversation>,
     critic: &'a crate::run::CriticEffect,
     flow: Option<Flow>,
-    exchange: Vec<Slices>,
+    exchange: Vec<FacetRates>,
     latency: Option<&'a LatencySummary>,
     latencies: Option<Histogram>,
     costs: Option<Histogram>,
@@ -51,11 +51,11 @@ pub(super) struct View<'a> {
 
 /// A rule of the scorecard.
 #[derive(Serialize)]
-struct RuleLine {
+struct RuleRate {
     name: &'static str,
     title: &'static str,
     about: &'static str,
-    rate: Drawn,
+    rate: PercentRate,
     floor: Option<Floor>,
 }
 
@@ -67,7 +67,7 @@ struct Floor {
 
 /// A count under a name, in percent of all.
 #[derive(Serialize)]
-struct Slot {
+struct LayerShare {
     name: &'static str,
     count: usize,
     percent: f64,
@@ -75,7 +75,7 @@ struct Slot {
 
 /// A part of all answers: those accepted for one reason, or missed for one cause.
 #[derive(Serialize)]
-struct Part {
+struct AnswerShare {
     name: String,
     /// The facet that shows them, unless they are several causes in one.
     facet: Option<&'static str>,
@@ -93,9 +93,9 @@ struct Part {
 struct Conversation {
     rule: &'static str,
     conversations: usize,
-    whole: Option<Drawn>,
-    right_after_right: Option<Drawn>,
-    right_after_wrong: Option<Drawn>,
+    whole: Option<PercentRate>,
+    right_after_right: Option<PercentRate>,
+    right_after_wrong: Option<PercentRate>,
     errors: usize,
     errors_after_an_error: usize,
     by_turn: Vec<Turn>,
@@ -104,28 +104,30 @@ struct Conversation {
 #[derive(Serialize)]
 struct Turn {
     name: String,
-    rate: Drawn,
+    rate: PercentRate,
 }
 
-impl<'a> View<'a> {
+impl<'a> ReportView<'a> {
     pub(super) fn of(
         summary: &'a Summary,
         rows: &[ListedRow],
         pages_missing: Option<&'a str>,
     ) -> Self {
         let scores = &summary.scores;
-        let slices = |facets: &[&'static str]| -> Vec<Slices> {
-            let found = facets.iter().filter_map(|facet| Slices::of(facet, rows));
-            found.filter(Slices::differ).collect()
+        let slices = |facets: &[&'static str]| -> Vec<FacetRates> {
+            let found = facets
+                .iter()
+                .filter_map(|facet| FacetRates::of(facet, rows));
+            found.filter(FacetRates::differ).collect()
         };
         let mut wrong = slices(&["part", "kind", "effort"]);
         for facet in ["cause", "diagnostic", "outcome"] {
-            let found = Slices::by_count(facet, rows);
+            let found = FacetRates::by_count(facet, rows);
             wrong.extend(found.filter(|found| facet != "outcome" || found.differ()));
         }
         let mut exchange = slices(&["rounds"]);
-        exchange.extend(Slices::by_count("stop", rows).filter(Slices::differ));
-        exchange.extend(Slices::by_count("finding", rows));
+        exchange.extend(FacetRates::by_count("stop", rows).filter(FacetRates::differ));
+        exchange.extend(FacetRates::by_count("finding", rows));
         Self {
             run: &summary.run,
             title: summary.run.model(),
@@ -139,7 +141,7 @@ impl<'a> View<'a> {
             headline: scores
                 .rates
                 .get(Rule::FinancialEquivalence)
-                .map(Drawn::from),
+                .map(PercentRate::from),
             rules: lines(&scores.rates),
             trusted: scores
                 .without_suspects
@@ -170,12 +172,12 @@ impl<'a> View<'a> {
 }
 
 /// The layers of leniency; none if they add nothing.
-fn layers(layers: &[crate::score::Layer]) -> Vec<Slot> {
+fn layers(layers: &[crate::score::Layer]) -> Vec<LayerShare> {
     let first = layers.first().map(|layer| layer.hits);
     if layers.iter().all(|layer| Some(layer.hits) == first) {
         return Vec::new();
     }
-    let slot = |layer: &crate::score::Layer| Slot {
+    let slot = |layer: &crate::score::Layer| LayerShare {
         name: layer.name,
         count: layer.hits,
         percent: 100.0 * layer.rate,
@@ -187,8 +189,8 @@ fn layers(layers: &[crate::score::Layer]) -> Vec<Slot> {
 const APART: usize = 7;
 
 /// All judged answers in parts: accepted ones by reason, then misses by cause.
-fn anatomy(rows: &[ListedRow]) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+fn anatomy(rows: &[ListedRow]) -> Vec<AnswerShare> {
+    let mut parts: Vec<AnswerShare> = Vec::new();
     let n = rows.iter().filter(|row| row.right().is_some()).count();
     for (right, facet, class, rest) in [
         (true, "reason", "right", "other reasons"),
@@ -223,7 +225,7 @@ fn anatomy(rows: &[ListedRow]) -> Vec<Part> {
         }
         for (at, (name, facet, count)) in found.into_iter().enumerate() {
             let x = parts.last().map_or(0.0, |part| part.x + part.width);
-            parts.push(Part {
+            parts.push(AnswerShare {
                 name,
                 facet,
                 class,
@@ -237,10 +239,10 @@ fn anatomy(rows: &[ListedRow]) -> Vec<Part> {
     parts
 }
 
-fn lines(rates: &RuleRates) -> Vec<RuleLine> {
+fn lines(rates: &RuleRates) -> Vec<RuleRate> {
     rates
         .iter()
-        .map(|(rule, rate)| RuleLine {
+        .map(|(rule, rate)| RuleRate {
             name: rule.name(),
             title: rule_title(rule),
             about: about(rule),
@@ -286,9 +288,9 @@ fn conversation(card: &crate::score::ConversationCard) -> Conversation {
     Conversation {
         rule: rule_title(card.rule),
         conversations: card.conversations,
-        whole: card.whole.map(Drawn::from),
-        right_after_right: card.right_after_right.map(Drawn::from),
-        right_after_wrong: card.right_after_wrong.map(Drawn::from),
+        whole: card.whole.map(PercentRate::from),
+        right_after_right: card.right_after_right.map(PercentRate::from),
+        right_after_wrong: card.right_after_wrong.map(PercentRate::from),
         errors: card.errors,
         errors_after_an_error: card.errors_after_an_error,
         by_turn: card.by_turn.iter().map(turn).collect(),

@@ -3,7 +3,7 @@
 use crate::analysis::{Cause, Miss, MissAnalysis};
 use finqa_core::text::{cut, single_spaced};
 
-use super::look::{Look, harmless};
+use super::style::{TerminalStyle, harmless};
 use super::table::{align, rule_title};
 
 /// Characters that are shown of an answer, which may be a page of text.
@@ -12,13 +12,13 @@ const SHOWN: usize = 40;
 /// The analysis as tables for a terminal of 80 columns and more, with this
 /// many examples of each cause.
 #[must_use]
-pub fn analysis_tables(analysis: &MissAnalysis, examples: usize, look: Look) -> String {
+pub fn analysis_tables(analysis: &MissAnalysis, examples: usize, style: TerminalStyle) -> String {
     let rule = rule_title(analysis.rule);
     let by = match &analysis.dataset {
         Some(dataset) => format!("with the records of {dataset}"),
         None => "without records".to_owned(),
     };
-    let mut parts = vec![look.wrap(&format!(
+    let mut parts = vec![style.wrap(&format!(
         "{}: {} misses of {} questions by {rule}, {by}",
         analysis.path.display(),
         analysis.misses.len(),
@@ -31,17 +31,17 @@ pub fn analysis_tables(analysis: &MissAnalysis, examples: usize, look: Look) -> 
         ));
     }
     if !analysis.misses.is_empty() {
-        parts.push(causes(analysis, look));
+        parts.push(causes(analysis, style));
     }
     for count in &analysis.causes {
-        parts.extend(shown(analysis, count.cause, examples, look));
+        parts.extend(shown(analysis, count.cause, examples, style));
     }
-    parts.extend(blind(analysis, look));
+    parts.extend(blind(analysis, style));
     parts.join("\n")
 }
 
-fn causes(analysis: &MissAnalysis, look: Look) -> String {
-    let mut table = look.table(&["cause", "misses", "% of misses", "fits besides"]);
+fn causes(analysis: &MissAnalysis, style: TerminalStyle) -> String {
+    let mut table = style.table(&["cause", "misses", "% of misses", "fits besides"]);
     for count in &analysis.causes {
         let mut also: Vec<(Cause, usize)> = Vec::new();
         let misses = analysis
@@ -73,7 +73,12 @@ pub(super) fn title(cause: Cause) -> String {
     cause.name().replace('_', " ")
 }
 
-fn shown(analysis: &MissAnalysis, cause: Cause, examples: usize, look: Look) -> Option<String> {
+fn shown(
+    analysis: &MissAnalysis,
+    cause: Cause,
+    examples: usize,
+    style: TerminalStyle,
+) -> Option<String> {
     let misses: Vec<&Miss> = analysis
         .misses
         .iter()
@@ -88,7 +93,7 @@ fn shown(analysis: &MissAnalysis, cause: Cause, examples: usize, look: Look) -> 
             "0" => String::new(),
             epoch => format!(", epoch {epoch}"),
         };
-        lines.push(look.wrap(&format!("  {} ({}{epoch})", miss.key.id, miss.key.part)));
+        lines.push(style.wrap(&format!("  {} ({}{epoch})", miss.key.id, miss.key.part)));
         let detail = if miss.detail.is_empty() {
             String::new()
         } else {
@@ -118,7 +123,7 @@ fn indented(text: &str) -> String {
     lines.join("\n")
 }
 
-fn blind(analysis: &MissAnalysis, look: Look) -> Vec<String> {
+fn blind(analysis: &MissAnalysis, style: TerminalStyle) -> Vec<String> {
     let lines = analysis.not_looked_for.iter().map(|blind| {
         let causes: Vec<String> = blind.causes.iter().map(|cause| title(*cause)).collect();
         let hint = match analysis.dataset {
@@ -130,7 +135,7 @@ fn blind(analysis: &MissAnalysis, look: Look) -> Vec<String> {
             "gold_program" => format!("no gold program{hint}"),
             _ => "no program of the answer".to_owned(),
         };
-        look.wrap(&format!(
+        style.wrap(&format!(
             "For {} of the misses there is {missing}: {} could not be looked for, or only by the numbers.",
             blind.misses,
             causes.join(", ")

@@ -6,7 +6,7 @@ use crate::output::AnswerView;
 use finqa_core::number::Unit;
 use finqa_core::text::single_spaced;
 
-use super::look::harmless;
+use super::style::harmless;
 
 /// Columns of the narrowest terminal that the text is laid out for.
 const WIDTH: usize = 80;

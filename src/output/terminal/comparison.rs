@@ -6,7 +6,7 @@ use crate::analysis::{Amounts, Comparison, Flip, RuleComparison, RunSide, WhichR
 use finqa_core::stats::Interval;
 
 use super::analysis::title;
-use super::look::{Look, harmless};
+use super::style::{TerminalStyle, harmless};
 use super::table::{align, rule_title};
 
 /// Flips shown of each way; the rest are in `--json`.
@@ -14,7 +14,7 @@ const FLIPS: usize = 20;
 
 /// The comparison as tables for a terminal of 80 columns and more.
 #[must_use]
-pub fn comparison_tables(comparison: &Comparison, look: Look) -> String {
+pub fn comparison_tables(comparison: &Comparison, style: TerminalStyle) -> String {
     let side = |name: &str, side: &RunSide| {
         let left_out = match side.left_out {
             0 => String::new(),
@@ -38,19 +38,19 @@ pub fn comparison_tables(comparison: &Comparison, look: Look) -> String {
         "{} questions on {} pages{answers}, paired by id, part and epoch",
         comparison.questions, comparison.pages
     ));
-    parts.push(rules(comparison, look));
-    parts.extend(causes(comparison, look));
-    parts.extend(spending(comparison, look));
-    parts.push(flips(comparison, WhichRun::A, look));
-    parts.push(flips(comparison, WhichRun::B, look));
+    parts.push(rules(comparison, style));
+    parts.extend(causes(comparison, style));
+    parts.extend(spending(comparison, style));
+    parts.push(flips(comparison, WhichRun::A, style));
+    parts.push(flips(comparison, WhichRun::B, style));
     parts.join("\n")
 }
 
 /// Three tables, because one of all columns is wider than 80.
-fn rules(comparison: &Comparison, look: Look) -> String {
-    let mut counts = look.table(&["rule", "n", "both", "A only", "B only", "neither"]);
-    let mut rates = look.table(&["rule", "A %", "95 % CI", "B %", "95 % CI", "floor %"]);
-    let mut differences = look.table(&["rule", "B - A", "95 % interval", "McNemar p"]);
+fn rules(comparison: &Comparison, style: TerminalStyle) -> String {
+    let mut counts = style.table(&["rule", "n", "both", "A only", "B only", "neither"]);
+    let mut rates = style.table(&["rule", "A %", "95 % CI", "B %", "95 % CI", "floor %"]);
+    let mut differences = style.table(&["rule", "B - A", "95 % interval", "McNemar p"]);
     for rule in &comparison.rules {
         counts.add_row([
             rule_title(rule.rule).to_owned(),
@@ -69,7 +69,7 @@ fn rules(comparison: &Comparison, look: Look) -> String {
             rule.floor
                 .map_or_else(String::new, |floor| percent(floor.rate)),
         ]);
-        differences.add_row(difference(rule, look));
+        differences.add_row(difference(rule, style));
     }
     align(&mut counts, &[1, 2, 3, 4, 5]);
     align(&mut rates, &[1, 3, 5]);
@@ -85,7 +85,7 @@ fn rules(comparison: &Comparison, look: Look) -> String {
             .iter()
             .find(|rule| rule.rule == comparison.rule && rule.questions < rule.n)
             .map(|rule| {
-                look.wrap(&format!(
+                style.wrap(&format!(
                     "McNemar's p is over questions, not passes: by {} A is right more often in {} \
                      and B in {} of {}",
                     rule_title(rule.rule),
@@ -107,14 +107,14 @@ pub(in crate::output) fn span(interval: Interval) -> String {
     format!("{} – {}", percent(interval.low), percent(interval.high))
 }
 
-fn difference(rule: &RuleComparison, look: Look) -> Vec<Cell> {
+fn difference(rule: &RuleComparison, style: TerminalStyle) -> Vec<Cell> {
     let signed = |x: f64| format!("{:+.1}", 100.0 * x + 0.0);
     let Interval { low, high } = rule.interval;
     // Told apart only where the interval leaves 0 out.
     let better = (low > 0.0 || high < 0.0).then_some(low > 0.0);
     vec![
         Cell::new(rule_title(rule.rule)),
-        look.told(signed(rule.difference), better),
+        style.told(signed(rule.difference), better),
         Cell::new(format!("{} – {}", signed(low), signed(high))),
         Cell::new(p_value(rule.p)),
     ]
@@ -129,11 +129,11 @@ pub(in crate::output) fn p_value(p: f64) -> String {
     }
 }
 
-fn causes(comparison: &Comparison, look: Look) -> Option<String> {
+fn causes(comparison: &Comparison, style: TerminalStyle) -> Option<String> {
     if comparison.causes.is_empty() {
         return None;
     }
-    let mut table = look.table(&["cause of miss", "A", "B", "went", "came"]);
+    let mut table = style.table(&["cause of miss", "A", "B", "went", "came"]);
     for change in &comparison.causes {
         table.add_row([
             title(change.cause),
@@ -145,13 +145,13 @@ fn causes(comparison: &Comparison, look: Look) -> Option<String> {
     }
     align(&mut table, &[1, 2, 3, 4]);
     let rule = rule_title(comparison.rule);
-    let title = look.wrap(&format!(
+    let title = style.wrap(&format!(
         "Misses by {rule}; went: A's that B gets right, came: B's that A gets right"
     ));
     Some(format!("{title}\n{table}"))
 }
 
-fn spending(comparison: &Comparison, look: Look) -> Option<String> {
+fn spending(comparison: &Comparison, style: TerminalStyle) -> Option<String> {
     let spending = &comparison.spending;
     let line = |name: &str, amounts: &Option<Amounts>, digits: usize| {
         amounts.map(|amounts| {
@@ -177,7 +177,7 @@ fn spending(comparison: &Comparison, look: Look) -> Option<String> {
     if lines.is_empty() {
         return None;
     }
-    let mut table = look.table(&[
+    let mut table = style.table(&[
         "a question",
         "n",
         "mean A",
@@ -191,7 +191,7 @@ fn spending(comparison: &Comparison, look: Look) -> Option<String> {
     Some(table.to_string())
 }
 
-fn flips(comparison: &Comparison, right: WhichRun, look: Look) -> String {
+fn flips(comparison: &Comparison, right: WhichRun, style: TerminalStyle) -> String {
     let flips: Vec<&Flip> = comparison
         .flips
         .iter()
@@ -205,7 +205,7 @@ fn flips(comparison: &Comparison, right: WhichRun, look: Look) -> String {
     if flips.is_empty() {
         return format!("Right in {name} alone, by {rule}: none");
     }
-    let mut table = look.table(&["question", "gold", "A", "B", "cause"]);
+    let mut table = style.table(&["question", "gold", "A", "B", "cause"]);
     for flip in flips.iter().take(FLIPS) {
         let epoch = match flip.epoch.as_str() {
             "0" => String::new(),

@@ -3,17 +3,17 @@
 use crate::run::EpisodeSummary;
 use finqa_agents::solve::EpisodeEnd;
 
-use super::look::Look;
+use super::style::TerminalStyle;
 use super::table::align;
 
 /// The rewards, and how the episodes ended.
-pub(super) fn episode_table(episodes: &EpisodeSummary, look: Look) -> String {
+pub(super) fn episode_table(episodes: &EpisodeSummary, style: TerminalStyle) -> String {
     let number = |value: Option<f64>, digits: usize| {
         value.map_or_else(|| "–".to_owned(), |x| format!("{x:.digits$}"))
     };
     let reward = episodes.reward;
     let interval = reward.and_then(|reward| Some((reward.low?, reward.high?)));
-    let mut table = look.table(&[
+    let mut table = style.table(&[
         "reward",
         "95 % interval",
         "of",
@@ -36,11 +36,11 @@ pub(super) fn episode_table(episodes: &EpisodeSummary, look: Look) -> String {
     ]);
     align(&mut table, &[0, 2, 3, 4, 5, 6]);
     let mut parts = vec![table.to_string()];
-    parts.extend(endings_line(episodes, look));
+    parts.extend(endings_line(episodes, style));
     parts.join("\n")
 }
 
-fn endings_line(episodes: &EpisodeSummary, look: Look) -> Option<String> {
+fn endings_line(episodes: &EpisodeSummary, style: TerminalStyle) -> Option<String> {
     let ends = episodes.outcomes.iter();
     let mut parts: Vec<String> = ends
         .filter(|(name, _)| **name != EpisodeEnd::Submitted.name())
@@ -58,5 +58,5 @@ fn endings_line(episodes: &EpisodeSummary, look: Look) -> Option<String> {
             episodes.calls_from_text
         ));
     }
-    (!parts.is_empty()).then(|| look.wrap(&format!("Also: {}", parts.join(" · "))))
+    (!parts.is_empty()).then(|| style.wrap(&format!("Also: {}", parts.join(" · "))))
 }

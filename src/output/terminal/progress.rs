@@ -11,9 +11,9 @@ use crate::run::{Event, Finish, Row};
 use finqa_agents::models::Cost;
 use finqa_core::text::single_spaced;
 
-use super::left_out::LeftOut;
-use super::look::harmless;
 use super::retries::{self, Retries};
+use super::style::harmless;
+use super::unsent::UnsentSettings;
 
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,13 +31,13 @@ pub struct ProgressOptions {
 
 /// Says lines on stderr without tearing a bar that may be there.
 #[derive(Clone, Debug)]
-pub struct Voice {
+pub struct TerminalWriter {
     options: ProgressOptions,
     bar: ProgressBar,
 }
 
-impl Voice {
-    /// A voice with a bar, which is seen on a terminal once it has a length.
+impl TerminalWriter {
+    /// A writer with a bar, which appears on a terminal once it has a length.
     #[must_use]
     pub fn new(options: ProgressOptions) -> Self {
         let target = if options.terminal && !options.quiet && !options.logged {
@@ -94,9 +94,9 @@ impl Voice {
 const PLAIN_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Shows a run's events on stderr.
-pub struct Progress {
+pub struct RunProgress {
     options: ProgressOptions,
-    voice: Voice,
+    writer: TerminalWriter,
     bar: ProgressBar,
     total: Option<usize>,
     answered: usize,
@@ -110,18 +110,18 @@ pub struct Progress {
     /// Questions that are asked again later.
     postponed: BTreeSet<usize>,
     retries: Retries,
-    left_out: LeftOut,
+    left_out: UnsentSettings,
     cost: Cost,
     last_line: Instant,
     started: Instant,
 }
 
-impl Progress {
+impl RunProgress {
     /// A display that has seen nothing yet.
     #[must_use]
     pub fn new(options: ProgressOptions) -> Self {
-        let voice = Voice::new(options);
-        let bar = voice.bar();
+        let writer = TerminalWriter::new(options);
+        let bar = writer.bar();
         // Without a total the template has nothing to show; `Started` brings it.
         if let Ok(style) = ProgressStyle::with_template("{bar:24.cyan/dim} {pos}/{len} {wide_msg}")
         {
@@ -130,7 +130,7 @@ impl Progress {
         let now = Instant::now();
         Self {
             options,
-            voice,
+            writer,
             bar,
             total: None,
             answered: 0,
@@ -141,7 +141,7 @@ impl Progress {
             failed: 0,
             postponed: BTreeSet::new(),
             retries: Retries::default(),
-            left_out: LeftOut::default(),
+            left_out: UnsentSettings::default(),
             cost: Cost::default(),
             last_line: now,
             started: now,
@@ -184,13 +184,13 @@ impl Progress {
 
     /// What says lines beside this display, from any thread.
     #[must_use]
-    pub fn voice(&self) -> Voice {
-        self.voice.clone()
+    pub fn writer(&self) -> TerminalWriter {
+        self.writer.clone()
     }
 
     /// Prints a line without tearing the bar.
     pub fn say(&self, line: &str) {
-        self.voice.say(line);
+        self.writer.say(line);
     }
 
     fn retried(&mut self, attempt: u32, delay: Duration, reason: &str) {
@@ -207,7 +207,7 @@ impl Progress {
         match total {
             Some(total) => self.bar.set_length(total as u64),
             None => {
-                drop(self.voice.styled_bar("{spinner} {pos} {wide_msg}"));
+                drop(self.writer.styled_bar("{spinner} {pos} {wide_msg}"));
             }
         }
         if answered > 0 {

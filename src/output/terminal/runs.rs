@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::run::{FolderError, RunState, Stage};
 
-use super::look::harmless;
+use super::style::harmless;
 
 const HEADER: [&str; 5] = ["run", "started", "model", "answered", "status"];
 

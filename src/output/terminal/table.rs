@@ -8,20 +8,20 @@ use finqa_agents::models::NodeUsage;
 use finqa_core::stats::Rate;
 
 use super::episodes::episode_table;
-use super::look::Look;
+use super::style::TerminalStyle;
 
 /// The summary as tables: scores, what is behind them, what they took.
 #[must_use]
-pub fn summary_tables(summary: &Summary, look: Look) -> String {
+pub fn summary_tables(summary: &Summary, style: TerminalStyle) -> String {
     let mut parts = Vec::new();
     if let Some(episodes) = &summary.episodes {
-        parts.push(episode_table(episodes, look));
+        parts.push(episode_table(episodes, style));
     }
-    parts.push(scorecard_tables(&summary.scores, look));
-    parts.push(epoch_lines(summary, look));
-    parts.push(critic_lines(summary, look));
-    parts.push(opinion_line(summary, look));
-    parts.push(spent_table(summary, look));
+    parts.push(scorecard_tables(&summary.scores, style));
+    parts.push(epoch_lines(summary, style));
+    parts.push(critic_lines(summary, style));
+    parts.push(opinion_line(summary, style));
+    parts.push(spent_table(summary, style));
     if !summary.complete {
         let left = match summary.run.total {
             Some(total) => format!(
@@ -30,7 +30,7 @@ pub fn summary_tables(summary: &Summary, look: Look) -> String {
             ),
             None => "not every question is dealt yet".to_owned(),
         };
-        parts.push(look.wrap(&format!(
+        parts.push(style.wrap(&format!(
             "Not complete: {left}; {} asks them.",
             summary.run.kind().resume_command()
         )));
@@ -38,10 +38,10 @@ pub fn summary_tables(summary: &Summary, look: Look) -> String {
     parts.extend(
         summary
             .left_out_line()
-            .map(|line| look.wrap(&format!("Note: {line}."))),
+            .map(|line| style.wrap(&format!("Note: {line}."))),
     );
     if summary.run.invented {
-        parts.push(look.wrap(
+        parts.push(style.wrap(
             "The built-in sample is invented: its companies do not exist, and its score says \
              nothing of ConvFinQA (convfinqa data download fetches the real data).",
         ));
@@ -52,18 +52,18 @@ pub fn summary_tables(summary: &Summary, look: Look) -> String {
 
 /// The scores alone, as `score` prints them too.
 #[must_use]
-pub fn scorecard_tables(scores: &Scorecard, look: Look) -> String {
+pub fn scorecard_tables(scores: &Scorecard, style: TerminalStyle) -> String {
     if scores.rates.iter().next().is_none() {
         let why = match scores.questions {
             0 => "No question was answered, so nothing is scored".to_owned(),
             n => format!("None of the {n} questions has gold, so nothing is scored"),
         };
-        let mut lines = vec![look.wrap(&why)];
-        lines.extend(outcome_line(scores, look));
-        lines.extend(latency_line(scores, look));
+        let mut lines = vec![style.wrap(&why)];
+        lines.extend(outcome_line(scores, style));
+        lines.extend(latency_line(scores, style));
         return lines.join("\n");
     }
-    let mut table = look.table(&["rule", "right", "of", "%", "95 % CI", "note"]);
+    let mut table = style.table(&["rule", "right", "of", "%", "95 % CI", "note"]);
     for (rule, rate) in scores.rates.iter() {
         let cells = rate_row(rule_title(rule), &rate, floor_of(rule, &scores.rates));
         let headline = rule == Rule::FinancialEquivalence;
@@ -85,10 +85,10 @@ pub fn scorecard_tables(scores: &Scorecard, look: Look) -> String {
     }
     align(&mut table, &[1, 2, 3]);
     let mut lines = vec![table.to_string()];
-    lines.extend(outcome_line(scores, look));
-    lines.extend(reasons_line(scores, look));
-    lines.extend(conversation_table(scores, look));
-    lines.extend(latency_line(scores, look));
+    lines.extend(outcome_line(scores, style));
+    lines.extend(reasons_line(scores, style));
+    lines.extend(conversation_table(scores, style));
+    lines.extend(latency_line(scores, style));
     lines.join("\n")
 }
 
@@ -142,7 +142,7 @@ fn rate_row(title: &str, rate: &Rate, beside: String) -> Vec<String> {
     ]
 }
 
-fn outcome_line(scores: &Scorecard, look: Look) -> Option<String> {
+fn outcome_line(scores: &Scorecard, style: TerminalStyle) -> Option<String> {
     let others: Vec<String> = scores
         .outcomes
         .iter()
@@ -154,14 +154,14 @@ fn outcome_line(scores: &Scorecard, look: Look) -> Option<String> {
         let of_answered = answered
             .map(|rate| format!("; of the {} answered, FE {}", rate.n, with_interval(&rate)))
             .unwrap_or_default();
-        look.wrap(&format!(
+        style.wrap(&format!(
             "Without an answer (counted as wrong): {}{of_answered}",
             others.join(", ")
         ))
     })
 }
 
-fn reasons_line(scores: &Scorecard, look: Look) -> Option<String> {
+fn reasons_line(scores: &Scorecard, style: TerminalStyle) -> Option<String> {
     let list = |counts: &[crate::score::Count]| {
         let named = counts
             .iter()
@@ -175,13 +175,13 @@ fn reasons_line(scores: &Scorecard, look: Look) -> Option<String> {
         } else {
             format!(" · misses that are only {misses}")
         };
-        look.wrap(&format!("FE accepts: {}{misses}", list(&scores.reasons)))
+        style.wrap(&format!("FE accepts: {}{misses}", list(&scores.reasons)))
     })
 }
 
 /// Accuracy by turn and by what turns take, a column for each rule, each rate
 /// with its n and its interval.
-fn conversation_table(scores: &Scorecard, look: Look) -> Vec<String> {
+fn conversation_table(scores: &Scorecard, style: TerminalStyle) -> Vec<String> {
     let Some(first) = scores.conversations.first() else {
         return Vec::new();
     };
@@ -195,7 +195,7 @@ fn conversation_table(scores: &Scorecard, look: Look) -> Vec<String> {
         header.extend(["n".to_owned(), format!("{rule} % [95 % CI]")]);
     }
     let names: Vec<&str> = header.iter().map(String::as_str).collect();
-    let mut table = look.table(&names);
+    let mut table = style.table(&names);
     let groups: Vec<Vec<(String, Rate)>> = cards.iter().map(slices).collect();
     // The first rule's slices are in order; a slice that only a later rule has follows.
     let mut names: Vec<&str> = Vec::new();
@@ -226,14 +226,14 @@ fn conversation_table(scores: &Scorecard, look: Look) -> Vec<String> {
         n => format!(", {n} of them without all their turns and not among the whole ones"),
     };
     let mut lines = vec![
-        look.wrap(&format!(
+        style.wrap(&format!(
             "{} conversations{incomplete}",
             first.conversations
         )),
         table.to_string(),
     ];
     lines.extend(cards.iter().map(|card| {
-        look.wrap(&format!(
+        style.wrap(&format!(
             "By {}: {} of {} errors follow an error",
             rule_title(card.rule),
             card.errors_after_an_error,
@@ -260,7 +260,7 @@ fn slices(card: &ConversationCard) -> Vec<(String, Rate)> {
         .collect()
 }
 
-fn latency_line(scores: &Scorecard, look: Look) -> Option<String> {
+fn latency_line(scores: &Scorecard, style: TerminalStyle) -> Option<String> {
     let latency = scores.latency.as_ref()?;
     // The embedded pair takes less than a hundredth of a second.
     let (unit, of_second) = if latency.max < 1.0 {
@@ -279,14 +279,14 @@ fn latency_line(scores: &Scorecard, look: Look) -> Option<String> {
         ("P99", latency.p99),
     ]
     .map(|(name, seconds)| format!("{name} {:.2}", of_second * seconds));
-    Some(look.wrap(&format!(
+    Some(style.wrap(&format!(
         "Latency {unit}: {} (n {})",
         parts.join(", "),
         latency.n
     )))
 }
 
-fn epoch_lines(summary: &Summary, look: Look) -> String {
+fn epoch_lines(summary: &Summary, style: TerminalStyle) -> String {
     let lines = summary.epochs.iter().map(|card| {
         let name = if card.rule == Rule::NumericalMatch.name() {
             "NM"
@@ -296,7 +296,7 @@ fn epoch_lines(summary: &Summary, look: Look) -> String {
         let floor = card
             .floor
             .map(|floor| format!(", floor {:.1} %", 100.0 * floor.rate));
-        look.wrap(&format!(
+        style.wrap(&format!(
             "{} passes by {name}: mean {}, right in any (pass@{}) {}, in all (pass^{}) {} (n {}{})",
             card.k,
             with_interval(&card.mean),
@@ -311,7 +311,7 @@ fn epoch_lines(summary: &Summary, look: Look) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn critic_lines(summary: &Summary, look: Look) -> String {
+fn critic_lines(summary: &Summary, style: TerminalStyle) -> String {
     let critic = &summary.critic;
     if critic.sent_back == 0 {
         return String::new();
@@ -332,13 +332,13 @@ fn critic_lines(summary: &Summary, look: Look) -> String {
         (Some(cost), None) if !cost.is_zero() => format!("; after them ${cost:.4}, no net fix"),
         _ => String::new(),
     };
-    look.wrap(&format!(
+    style.wrap(&format!(
         "Critic: sent back {}, fixed {}, broke {}, unchanged {}, not needed {}{without}{cost}",
         critic.sent_back, critic.fixed, critic.broken, critic.unchanged, critic.unneeded
     ))
 }
 
-fn opinion_line(summary: &Summary, look: Look) -> String {
+fn opinion_line(summary: &Summary, style: TerminalStyle) -> String {
     let Some(agreement) = &summary.second_opinion else {
         return String::new();
     };
@@ -359,7 +359,7 @@ fn opinion_line(summary: &Summary, look: Look) -> String {
         told(agreement.differed, "where it differs"),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    look.wrap(&format!("Second opinion: {}", parts.join(", ")))
+    style.wrap(&format!("Second opinion: {}", parts.join(", ")))
 }
 
 /// Tokens that a server did not give, or of an answer that was lost, are not in
@@ -372,12 +372,12 @@ fn tokens(node: &NodeUsage, count: u64) -> String {
     }
 }
 
-fn spent_table(summary: &Summary, look: Look) -> String {
+fn spent_table(summary: &Summary, style: TerminalStyle) -> String {
     let spent = &summary.spent;
     if spent.calls == 0 {
         return String::new();
     }
-    let mut table = look.table(&["node", "calls", "requests", "tokens in", "tokens out"]);
+    let mut table = style.table(&["node", "calls", "requests", "tokens in", "tokens out"]);
     for (name, node) in spent.nodes.iter() {
         table.add_row([
             name.to_owned(),
@@ -411,7 +411,7 @@ mod tests {
 
     #[test]
     fn a_run_that_answered_nothing_does_not_speak_of_gold() {
-        let told = scorecard_tables(&Scorecard::of(&[]), Look::default());
+        let told = scorecard_tables(&Scorecard::of(&[]), TerminalStyle::default());
         assert_eq!(told, "No question was answered, so nothing is scored");
     }
 }

@@ -134,7 +134,7 @@ impl Journal {
     ///
     /// # Errors
     /// [`JournalError`] if it cannot be written: nothing of the batch is then.
-    pub(super) fn append(&mut self, entries: &[Entry]) -> Result<(), JournalError> {
+    pub(super) fn append(&mut self, entries: &[JournalEntry]) -> Result<(), JournalError> {
         // SQLite would write on into a file that has no name any more.
         if file_id(&self.path) != self.file {
             return Err(JournalError::Gone {
@@ -157,15 +157,15 @@ impl Journal {
         let transaction = self.connection.transaction().map_err(sqlite)?;
         for (entry, json) in entries.iter().zip(encoded) {
             match entry {
-                Entry::Call { question, .. } => transaction.prepare_cached(
+                JournalEntry::Call { question, .. } => transaction.prepare_cached(
                     "INSERT INTO calls VALUES (?1, (SELECT count(*) FROM calls WHERE question = ?1), ?2)",
                 ).and_then(|mut statement| statement.execute(params![*question as i64, json])),
-                Entry::Answer(row) => transaction.prepare_cached(
+                JournalEntry::Answer(row) => transaction.prepare_cached(
                     "INSERT INTO answers VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 ).and_then(|mut statement| statement.execute(params![
                     row.index as i64, row.key.id, row.key.part, row.epoch, row.settled.outcome.name(), json
                 ])),
-                Entry::Total(_) => transaction.execute(
+                JournalEntry::Total(_) => transaction.execute(
                     "UPDATE meta SET value = json_set(value, '$.total', json(?1)) WHERE key = 'run'",
                     params![json],
                 ),
@@ -277,7 +277,7 @@ impl Journal {
 }
 
 /// Something to put down.
-pub(super) enum Entry {
+pub(super) enum JournalEntry {
     /// A model call has returned.
     Call {
         /// The question's place in the plan.
@@ -291,7 +291,7 @@ pub(super) enum Entry {
     Total(usize),
 }
 
-impl Entry {
+impl JournalEntry {
     fn json(&self) -> Result<String, serde_json::Error> {
         match self {
             Self::Call { call, .. } => serde_json::to_string(call),

@@ -7,7 +7,7 @@ use crate::analysis::{Answers, analyze};
 use crate::dataset::{Dataset, Outcome};
 use crate::output::report::{Causes, Pages, Report, causes_of};
 use crate::output::{self, CsvFile, OutputError, Transcripts};
-use crate::run::{Journal, Row, RunFolder, RunKind, RunMeta, Summary, Tally};
+use crate::run::{Journal, Row, RunFolder, RunKind, RunMeta, Summary, SummaryBuilder};
 use crate::score::Rule;
 
 /// Writes everything that a run leaves behind into the folder `into`, in one
@@ -27,7 +27,7 @@ pub(crate) fn write_results(
     let mut csv = CsvFile::create(&into.join(RunFolder::CSV))?;
     let mut transcripts = Transcripts::create(&into.join(RunFolder::TRANSCRIPTS))?;
     let pages = pages(records);
-    let Reading {
+    let JournalContents {
         summary,
         causes,
         report,
@@ -100,7 +100,7 @@ fn pages(records: Result<&Dataset, &str>) -> Pages {
 }
 
 /// What summary and report are made from, gathered in one reading of a journal.
-struct Reading<'p> {
+struct JournalContents<'p> {
     summary: Summary,
     causes: Causes,
     report: Report<'p>,
@@ -111,8 +111,8 @@ fn read<'p>(
     pages: &'p Pages,
     dataset: Option<&Dataset>,
     mut each: impl FnMut(&Row),
-) -> Result<Reading<'p>, OutputError> {
-    let mut tally = Tally::default();
+) -> Result<JournalContents<'p>, OutputError> {
+    let mut tally = SummaryBuilder::default();
     let mut report = Report::new(pages);
     journal.for_each_row(|row| {
         each(&row);
@@ -120,7 +120,7 @@ fn read<'p>(
         tally.add(row);
     })?;
     let (summary, rows) = tally.finish_with_rows(journal)?;
-    Ok(Reading {
+    Ok(JournalContents {
         causes: causes(journal.path(), &summary.run, rows, dataset),
         summary,
         report,

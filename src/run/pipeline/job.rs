@@ -12,7 +12,7 @@ use finqa_agents::solve::Solver;
 
 use super::answering::{self, advice, answering};
 use super::records::selected;
-use super::{Notice, Notify, PipelineError};
+use super::{Notify, PipelineError, RunNotice};
 
 /// What a run does.
 pub struct Job {
@@ -49,12 +49,12 @@ pub(super) fn questions(
 ) -> Result<Job, PipelineError> {
     let answering = answering(settings, variables, observer)?;
     if let Some(notice) = &answering.notice {
-        notify(Notice::Warning(notice.clone()));
+        notify(RunNotice::Warning(notice.clone()));
     }
     for line in advice(settings, variables) {
-        notify(Notice::Note(line));
+        notify(RunNotice::Note(line));
     }
-    let note = |line: &str| notify(Notice::Note(line.to_owned()));
+    let note = |line: &str| notify(RunNotice::Note(line.to_owned()));
     let dataset = selected(settings, answering.is_remote(), note)?;
     let plan = Plan::new(
         &dataset,

@@ -22,7 +22,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::dataset::Dataset;
-use crate::output::mlflow::{Drawings, Ending, Sent, Sidecar};
+use crate::output::mlflow::{DeliveryOutcome, Drawings, FinishedRun, Sidecar};
 use crate::settings::{Settings, Variables};
 use crate::telemetry::Telemetry;
 use finqa_agents::models::{CallEvent, Observer, Stop};
@@ -48,7 +48,7 @@ const UNKNOWN_TOTAL: usize = 10_000;
 
 /// A line for the user outside of a run's events.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Notice {
+pub enum RunNotice {
     /// Something worth knowing.
     Note(String),
     /// Something that must be known, even if all is to be quiet.
@@ -56,7 +56,7 @@ pub enum Notice {
 }
 
 /// Shows a notice.
-pub type Notify = Arc<dyn Fn(Notice) + Send + Sync>;
+pub type Notify = Arc<dyn Fn(RunNotice) + Send + Sync>;
 
 /// What a run is given besides its settings.
 pub struct RunContext {
@@ -115,7 +115,7 @@ pub struct RunResults {
     /// The records, or why they cannot be read.
     pub records: Result<Dataset, String>,
     /// What a tracking server got; `None` where none is asked for.
-    pub tracked: Option<Option<Sent>>,
+    pub tracked: Option<Option<DeliveryOutcome>>,
     /// Nobody else works on the run while this is held.
     _lock: RunLock,
 }
@@ -157,7 +157,7 @@ impl Run {
         let (held, records, asking) = match resumed {
             Some(resumed) if resumed.is_answered()? => {
                 let (held, records) = resumed.into_answered(settings)?;
-                notify(Notice::Note(format!(
+                notify(RunNotice::Note(format!(
                     "every question of run {} is answered; writing its files",
                     held.meta.id
                 )));
@@ -172,7 +172,7 @@ impl Run {
                     None => {
                         let output = &settings.run.output;
                         if let Some(line) = resume::unfinished(output, &job.meta.identity) {
-                            notify(Notice::Note(line));
+                            notify(RunNotice::Note(line));
                         }
                         resume::begin(output, job.meta, job.prompts.as_ref(), commit)?
                     }
@@ -192,13 +192,13 @@ impl Run {
         let sidecar = match tracking {
             Tracking::Off => None,
             Tracking::Unusable(line) => {
-                notify(Notice::Note(line));
+                notify(RunNotice::Note(line));
                 None
             }
             Tracking::On(server) => {
                 // Not an event: those end with the last question, and the reason
                 // may come after it.
-                let say = Box::new(move |line| notify(Notice::Note(line)));
+                let say = Box::new(move |line| notify(RunNotice::Note(line)));
                 let total = held.meta.total.unwrap_or(UNKNOWN_TOTAL);
                 Some(Sidecar::start(server, folder.path(), total, say))
             }
@@ -246,7 +246,7 @@ impl Run {
         let (journal, summary) = written.map_err(PipelineError::Unwritten)?;
         let tracked = match self.sidecar {
             Some(sidecar) => {
-                let ending = Ending {
+                let ending = FinishedRun {
                     finish: finish.clone(),
                     summary: summary.clone(),
                     drawings: Drawings::of_agents()?,

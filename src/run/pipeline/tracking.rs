@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::output::mlflow::{Credentials, MlflowError, Patience, Server, Target};
+use crate::output::mlflow::{Credentials, MlflowError, Server, Target, TrackingTimeouts};
 use crate::settings::{Settings, Variables};
 use finqa_agents::models;
 
@@ -91,5 +91,5 @@ pub(crate) fn server(
         .into());
     }
     let http = models::http::client(Duration::from_secs(5), target.is_loopback())?;
-    Ok(Server::new(http, target, Patience::default()))
+    Ok(Server::new(http, target, TrackingTimeouts::default()))
 }

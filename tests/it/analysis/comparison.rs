@@ -177,7 +177,7 @@ fn epochs_of_one_question_are_one_flip() {
     assert!((fe.interval_a.low - low).abs() < 1e-12);
     let text = convfinqa::output::terminal::comparison_tables(
         &comparison,
-        convfinqa::output::terminal::Look::default(),
+        convfinqa::output::terminal::TerminalStyle::default(),
     );
     assert!(
         text.contains("2 questions on 2 pages (10 answers on each side)"),

@@ -398,8 +398,8 @@ fn the_line_without_suspects_has_its_own_floor() {
         without.rates.floor().map(|floor| (floor.hits, floor.n)),
         Some((1, 2))
     );
-    let look = convfinqa::output::terminal::Look::default();
-    let text = convfinqa::output::terminal::scorecard_tables(&card, look);
+    let style = convfinqa::output::terminal::TerminalStyle::default();
+    let text = convfinqa::output::terminal::scorecard_tables(&card, style);
     let line = text
         .lines()
         .find(|line| line.contains("NM less 1 suspects"));

@@ -36,7 +36,7 @@ impl ComparisonPage<'_> {
         let links = self
             .reports
             .map(|report| report.and_then(|report| link(path, report)));
-        let view = view::View::of(self, &pairs, &links);
+        let view = view::ComparisonView::of(self, &pairs, &links);
         let elements = pairs::elements(&pairs, &view.names(), &links).map_err(|source| {
             OutputError::Write {
                 path: path.to_owned(),

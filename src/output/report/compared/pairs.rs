@@ -117,14 +117,14 @@ pub(super) fn listed_pairs<'a>(
 
 /// The list as the page's script reads it.
 #[derive(Serialize)]
-struct Index<'a> {
+struct PairIndex<'a> {
     names: &'a [String; 2],
     /// Links to the reports of A and B.
     reports: &'a [Option<String>; 2],
     facets: Vec<Facet<'a>>,
     /// What is chosen at first: a facet's key and value.
     chosen: Option<(&'static str, &'static str)>,
-    rows: Vec<Line<'a>>,
+    rows: Vec<PairLine<'a>>,
 }
 
 #[derive(Serialize)]
@@ -136,7 +136,7 @@ struct Facet<'a> {
 
 /// A line of the list, as an array.
 #[derive(Serialize)]
-struct Line<'a>(
+struct PairLine<'a>(
     &'a str,
     &'a str,
     String,
@@ -154,18 +154,18 @@ struct Line<'a>(
 
 /// What is shown when a pair is opened.
 #[derive(Serialize)]
-struct Detail<'a> {
+struct PairDetail<'a> {
     question: &'a str,
     filename: &'a str,
     page: Option<usize>,
     gold: Option<&'a str>,
     gold_value: Option<&'a Value>,
     gold_program: ExecutedProgram,
-    sides: [Side<'a>; 2],
+    sides: [PairSide<'a>; 2],
 }
 
 #[derive(Serialize)]
-struct Side<'a> {
+struct PairSide<'a> {
     printed: Cow<'a, str>,
     value: Option<&'a Value>,
     program: ExecutedProgram,
@@ -202,7 +202,7 @@ pub(super) fn elements(
         let lent = listed.matched.misses.iter().flatten();
         let lent = lent.filter_map(|miss| miss.gold_program.as_deref()).next();
         let [miss_a, miss_b] = &listed.matched.misses;
-        let detail = Detail {
+        let detail = PairDetail {
             question: &a.question,
             filename: &a.filename,
             page: number,
@@ -210,8 +210,8 @@ pub(super) fn elements(
             gold_value: a.gold.exe_ans.as_ref(),
             gold_program: work(a.gold.program.as_deref().or(lent)),
             sides: [
-                Side::of(a, work(a.program()), miss_a.as_ref()),
-                Side::of(b, work(b.program()), miss_b.as_ref()),
+                PairSide::of(a, work(a.program()), miss_a.as_ref()),
+                PairSide::of(b, work(b.program()), miss_b.as_ref()),
             ],
         };
         elements.put(Store::Details, &detail)?;
@@ -222,8 +222,8 @@ pub(super) fn elements(
     let flipped = pairs
         .iter()
         .any(|listed| listed.facet("way").iter().any(|way| way == FLIPPED));
-    let rows = pairs.iter().map(|listed| Line::of(listed, &values));
-    let index = Index {
+    let rows = pairs.iter().map(|listed| PairLine::of(listed, &values));
+    let index = PairIndex {
         names,
         reports,
         rows: rows.collect(),
@@ -242,7 +242,7 @@ pub(super) fn elements(
     Ok(elements)
 }
 
-impl<'a> Line<'a> {
+impl<'a> PairLine<'a> {
     fn of(listed: &ListedPair<'a>, values: &[Vec<&str>]) -> Self {
         let [a, b] = listed.sides;
         let mark = |mark: Option<bool>| match mark {
@@ -268,7 +268,7 @@ impl<'a> Line<'a> {
     }
 }
 
-impl<'a> Side<'a> {
+impl<'a> PairSide<'a> {
     fn of(row: &'a Row, program: ExecutedProgram, miss: Option<&'a Miss>) -> Self {
         Self {
             printed: row.printed(),

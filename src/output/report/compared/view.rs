@@ -14,17 +14,17 @@ use super::pairs::{FACETS, ListedPair, way};
 
 /// Everything that the template prints.
 #[derive(Serialize)]
-pub(super) struct View<'a> {
+pub(super) struct ComparisonView<'a> {
     same: bool,
     questions: usize,
     pages: usize,
     sides: [SideLine<'a>; 2],
-    headline: Option<RuleLine>,
-    rules: Vec<RuleLine>,
+    headline: Option<RuleDifference>,
+    rules: Vec<RuleDifference>,
     /// Half the width of the differences' axis, in points.
     reach: f64,
-    ways: Vec<Way>,
-    slices: Vec<Slices>,
+    ways: Vec<PairOutcome>,
+    slices: Vec<FacetComparison>,
     causes: Vec<CauseLine>,
     spending: Vec<SpendLine>,
 }
@@ -45,7 +45,7 @@ struct SideLine<'a> {
 
 /// A rule, rates and differences in percent.
 #[derive(Serialize)]
-struct RuleLine {
+struct RuleDifference {
     title: &'static str,
     headline: bool,
     n: usize,
@@ -75,7 +75,7 @@ struct Rates {
 
 /// Pairs that fall the same way.
 #[derive(Serialize)]
-struct Way {
+struct PairOutcome {
     name: &'static str,
     class: &'static str,
     shade: usize,
@@ -85,14 +85,14 @@ struct Way {
 }
 
 #[derive(Serialize)]
-struct Slices {
+struct FacetComparison {
     facet: &'static str,
     title: &'static str,
-    slices: Vec<Slice>,
+    slices: Vec<ValueComparison>,
 }
 
 #[derive(Serialize)]
-struct Slice {
+struct ValueComparison {
     name: String,
     n: usize,
     #[serde(flatten)]
@@ -121,17 +121,17 @@ struct SpendLine {
     values: [f64; 9],
 }
 
-impl<'a> View<'a> {
+impl<'a> ComparisonView<'a> {
     pub(super) fn of(
         page: &ComparisonPage<'a>,
         pairs: &[ListedPair<'_>],
         links: &'a [Option<String>; 2],
     ) -> Self {
         let comparison = page.comparison;
-        let rules: Vec<RuleLine> = comparison
+        let rules: Vec<RuleDifference> = comparison
             .rules
             .iter()
-            .map(|rule| RuleLine::of(rule, comparison))
+            .map(|rule| RuleDifference::of(rule, comparison))
             .collect();
         let mut by_rule = comparison.rules.iter();
         let chosen = by_rule.find(|rule| rule.rule == comparison.rule);
@@ -172,7 +172,7 @@ impl<'a> View<'a> {
                 side("A", a, &comparison.a, link_a.as_deref()),
                 side("B", b, &comparison.b, link_b.as_deref()),
             ],
-            headline: chosen.map(|rule| RuleLine::of(rule, comparison)),
+            headline: chosen.map(|rule| RuleDifference::of(rule, comparison)),
             rules,
             // A whole number of tens holds the widest interval.
             reach: 10.0 * (widest / 10.0).ceil().clamp(1.0, 10.0),
@@ -208,7 +208,7 @@ fn name(answers: &crate::analysis::Answers) -> String {
     }
 }
 
-impl RuleLine {
+impl RuleDifference {
     fn of(rule: &RuleComparison, comparison: &Comparison) -> Self {
         Self {
             title: rule_title(rule.rule),
@@ -246,7 +246,7 @@ impl Rates {
     }
 }
 
-fn ways(pairs: &[ListedPair<'_>]) -> Vec<Way> {
+fn ways(pairs: &[ListedPair<'_>]) -> Vec<PairOutcome> {
     let judged: Vec<(bool, bool)> = pairs.iter().filter_map(ListedPair::judged).collect();
     let mut x = 0.0;
     [
@@ -260,7 +260,7 @@ fn ways(pairs: &[ListedPair<'_>]) -> Vec<Way> {
         let count = judged.iter().filter(|found| **found == marks).count();
         let width = percent(count, judged.len());
         x += width;
-        Way {
+        PairOutcome {
             name: way(marks),
             class,
             shade,
@@ -274,7 +274,7 @@ fn ways(pairs: &[ListedPair<'_>]) -> Vec<Way> {
 }
 
 /// The pairs by each value of a facet; `None` if all are of one.
-fn slices(facet: &'static str, pairs: &[ListedPair<'_>]) -> Option<Slices> {
+fn slices(facet: &'static str, pairs: &[ListedPair<'_>]) -> Option<FacetComparison> {
     let at = FACETS.iter().position(|(key, _)| *key == facet)?;
     let (_, title) = FACETS.get(at)?;
     let values = facet_values(pairs.iter().filter_map(|listed| listed.facets.get(at)));
@@ -289,14 +289,14 @@ fn slices(facet: &'static str, pairs: &[ListedPair<'_>]) -> Option<Slices> {
         let share = |hits: usize| percent(hits, marks.len()) / 100.0;
         let a = marks.iter().filter(|(_, a, _)| *a).count();
         let b = marks.iter().filter(|(_, _, b)| *b).count();
-        Some(Slice {
+        Some(ValueComparison {
             name: value.to_owned(),
             n: marks.len(),
             rates: Rates::of(share(a), share(b), interval),
         })
     };
-    let slices: Vec<Slice> = values.into_iter().filter_map(slice).collect();
-    (slices.len() > 1).then_some(Slices {
+    let slices: Vec<ValueComparison> = values.into_iter().filter_map(slice).collect();
+    (slices.len() > 1).then_some(FacetComparison {
         facet,
         title,
         slices,

@@ -44,14 +44,14 @@ const MEASURE: usize = 100;
 
 /// How text is laid out for a person. The default is what a file gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct TerminalStyle {
     /// Whether to colour.
     pub color: bool,
     /// Columns that tables may take.
     pub width: u16,
 }
 
-impl Default for Look {
+impl Default for TerminalStyle {
     fn default() -> Self {
         Self {
             color: false,
@@ -60,7 +60,7 @@ impl Default for Look {
     }
 }
 
-impl Look {
+impl TerminalStyle {
     /// A table with its header.
     pub(super) fn table(self, header: &[&str]) -> Table {
         let mut table = Table::new();
@@ -131,9 +131,12 @@ mod tests {
     #[test]
     fn colour_is_the_callers_choice_and_width_too() {
         let table = |color| {
-            let look = Look { color, width: 30 };
-            let mut table = look.table(&["rule", "what it says"]);
-            table.add_row(vec![Cell::new("x"), look.told("+1".to_owned(), Some(true))]);
+            let style = TerminalStyle { color, width: 30 };
+            let mut table = style.table(&["rule", "what it says"]);
+            table.add_row(vec![
+                Cell::new("x"),
+                style.told("+1".to_owned(), Some(true)),
+            ]);
             table.add_row(["long", "words that are broken at spaces, for they are many"]);
             table.to_string()
         };
@@ -148,11 +151,11 @@ mod tests {
                 .lines()
                 .all(|line| measure_text_width(line) <= 30)
         );
-        let prose = Look::default().wrap(&"word ".repeat(60));
+        let prose = TerminalStyle::default().wrap(&"word ".repeat(60));
         assert!(prose.lines().all(|line| line.len() <= 80));
-        let figures = Look::default().wrap(&"10 % ".repeat(60));
+        let figures = TerminalStyle::default().wrap(&"10 % ".repeat(60));
         assert!(figures.lines().all(|line| !line.trim().starts_with('%')));
-        let wide = Look {
+        let wide = TerminalStyle {
             color: false,
             width: 300,
         };

@@ -6,9 +6,9 @@ use crate::run::left_out_line;
 
 /// The settings of which it was said.
 #[derive(Debug, Default)]
-pub struct LeftOut(BTreeSet<String>);
+pub struct UnsentSettings(BTreeSet<String>);
 
-impl LeftOut {
+impl UnsentSettings {
     /// What is to be said of settings that replies were made without: nothing of
     /// those of which it was said before.
     pub fn add<'n>(&mut self, names: impl Iterator<Item = &'n String>) -> Option<String> {
@@ -28,7 +28,7 @@ mod tests {
 
     #[test]
     fn each_setting_is_named_once() {
-        let mut told = LeftOut::default();
+        let mut told = UnsentSettings::default();
         let both = ["temperature".to_owned(), "seed".to_owned()];
         assert_eq!(
             told.add(both[..1].iter()).unwrap(),
