@@ -42,7 +42,7 @@ pub struct Scheduler {
 }
 
 /// Questions that are asked one after the other, and what is known of them.
-pub(super) struct Unit {
+pub(super) struct PlanUnit {
     pub planned: Vec<Planned>,
     /// Own answers of questions that are done, by place in the plan; `None`
     /// where a question has none.
@@ -56,7 +56,7 @@ pub(super) enum UnitEnd {
     /// To its end, or to where the run was stopped.
     Over,
     /// To a question that the provider failed.
-    Postponed(Unit),
+    Postponed(PlanUnit),
     /// To a failure that makes going on useless.
     Fatal(RunFailure),
 }
@@ -64,7 +64,7 @@ pub(super) enum UnitEnd {
 /// What the units of a pass came to.
 #[derive(Default)]
 struct Passed {
-    postponed: Vec<Unit>,
+    postponed: Vec<PlanUnit>,
     /// The first failure that ended it.
     trouble: Option<Finish>,
 }
@@ -171,10 +171,10 @@ fn units(
     planned: Vec<Vec<Planned>>,
     mut answers: HashMap<usize, Option<Answer>>,
     mut calls: HashMap<usize, Vec<Call>>,
-) -> VecDeque<Unit> {
+) -> VecDeque<PlanUnit> {
     let units = planned.into_iter().map(|planned| {
         let indices = planned.iter().map(|planned| planned.index);
-        Unit {
+        PlanUnit {
             answers: indices
                 .clone()
                 .filter_map(|index| Some((index, answers.remove(&index)?)))
@@ -193,7 +193,7 @@ fn units(
 /// Where a pass takes its units from: those that are planned, then those that
 /// are dealt.
 struct Queue {
-    units: VecDeque<Unit>,
+    units: VecDeque<PlanUnit>,
     /// Gone when it has dealt everything.
     dealer: Option<Box<dyn Dealer>>,
     /// How many questions it has dealt.
@@ -201,7 +201,7 @@ struct Queue {
 }
 
 impl Queue {
-    async fn next(&mut self) -> Result<Option<Unit>, RunFailure> {
+    async fn next(&mut self) -> Result<Option<PlanUnit>, RunFailure> {
         if let Some(unit) = self.units.pop_front() {
             return Ok(Some(unit));
         }
@@ -213,7 +213,7 @@ impl Queue {
             return Ok(None);
         };
         self.dealt += 1;
-        Ok(Some(Unit {
+        Ok(Some(PlanUnit {
             answers: HashMap::new(),
             calls: HashMap::from([(planned.index, calls)]),
             planned: vec![planned],
@@ -258,7 +258,7 @@ async fn pass(worker: &Arc<Worker>, queue: &mut Queue, concurrency: usize, last:
     while let Some(ended) = tasks.join_next().await {
         passed.take(ended, worker);
     }
-    let first = |unit: &Unit| unit.planned.first().map(|planned| planned.index);
+    let first = |unit: &PlanUnit| unit.planned.first().map(|planned| planned.index);
     passed.postponed.sort_by_key(first);
     passed
 }

@@ -19,17 +19,17 @@ use finqa_agents::solve::Solver;
 use super::event::Event;
 use super::health::Health;
 use super::plan::{HistoryMode, Planned, gold_history};
-use super::scheduler::{Unit, UnitEnd};
+use super::scheduler::{PlanUnit, UnitEnd};
 use super::trace::{self, RunTrace};
 use super::truth;
-use super::writer::Writer;
+use super::writer::JournalWriter;
 use crate::score::Row;
 
 /// What the tasks of a run share.
 pub(super) struct Worker {
     pub solver: Arc<dyn Solver>,
     pub price: PriceOf,
-    pub writer: Writer,
+    pub writer: JournalWriter,
     pub events: mpsc::Sender<Event>,
     pub stop: Stop,
     pub mode: Mode,
@@ -54,8 +54,8 @@ enum NoOutcome {
 
 impl Worker {
     /// Asks a unit's questions in order.
-    pub(super) async fn unit(&self, unit: Unit, last_pass: bool) -> UnitEnd {
-        let Unit {
+    pub(super) async fn unit(&self, unit: PlanUnit, last_pass: bool) -> UnitEnd {
+        let PlanUnit {
             planned,
             mut answers,
             mut calls,
@@ -82,7 +82,7 @@ impl Worker {
                         Err(NoOutcome::Fatal(failure)) => return UnitEnd::Fatal(failure),
                         Err(NoOutcome::Postponed(made)) => {
                             calls.insert(index, made);
-                            return UnitEnd::Postponed(Unit {
+                            return UnitEnd::Postponed(PlanUnit {
                                 planned,
                                 answers,
                                 calls,

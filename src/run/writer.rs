@@ -30,7 +30,7 @@ enum Message {
 
 /// A handle to the writer thread.
 #[derive(Clone)]
-pub(super) struct Writer {
+pub(super) struct JournalWriter {
     messages: Sender<Message>,
 }
 
@@ -48,11 +48,11 @@ impl WriterThread {
 }
 
 /// Starts the thread, which goes on after the stamp `last`. It ends when every
-/// [`Writer`] is dropped.
-pub(super) fn spawn(mut journal: Journal, last: Stamp) -> (Writer, WriterThread) {
+/// [`JournalWriter`] is dropped.
+pub(super) fn spawn(mut journal: Journal, last: Stamp) -> (JournalWriter, WriterThread) {
     let (messages, received) = mpsc::channel();
     let thread = std::thread::spawn(move || write_all(&mut journal, &received, last));
-    (Writer { messages }, WriterThread { thread })
+    (JournalWriter { messages }, WriterThread { thread })
 }
 
 fn write_all(
@@ -90,7 +90,7 @@ fn write_all(
     Ok(())
 }
 
-impl Writer {
+impl JournalWriter {
     /// Puts a call down, without waiting.
     pub(super) fn call(&self, question: usize, call: &Call) {
         let _ = self.messages.send(Message::Call {

@@ -197,6 +197,27 @@ pub(super) fn facet_values<'a>(named: impl Iterator<Item = &'a Vec<String>>) -> 
     values
 }
 
+/// A facet that the list can be filtered by.
+#[derive(Serialize)]
+pub(super) struct ListFacet<'a> {
+    key: &'static str,
+    title: &'static str,
+    values: &'a [&'a str],
+}
+
+impl<'a> ListFacet<'a> {
+    /// The facets of these keys and titles, with the values of each.
+    pub(super) fn all(
+        named: &[(&'static str, &'static str)],
+        values: &'a [Vec<&'a str>],
+    ) -> Vec<Self> {
+        let facets = named.iter().zip(values);
+        facets
+            .map(|((key, title), values)| Self { key, title, values })
+            .collect()
+    }
+}
+
 /// What values are ordered by before the alphabet.
 pub(super) fn rank(value: &str) -> Option<u32> {
     let efforts = [Effort::LookUp, Effort::OneStep, Effort::MoreSteps];
@@ -216,17 +237,7 @@ pub(super) fn numbered(facets: &[Vec<String>], values: &[Vec<&str>]) -> Vec<Vec<
 
 impl Serialize for QuestionIndex<'_> {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Facet<'a> {
-            key: &'a str,
-            title: &'a str,
-            values: &'a [&'a str],
-        }
-        let facets: Vec<_> = FACETS
-            .iter()
-            .zip(&self.values)
-            .map(|((key, title), values)| Facet { key, title, values })
-            .collect();
+        let facets = ListFacet::all(&FACETS, &self.values);
         let mut object = serializer.serialize_struct("QuestionIndex", 3)?;
         object.serialize_field("rules", &Rule::ALL.map(Rule::name))?;
         object.serialize_field("facets", &facets)?;

@@ -6,7 +6,8 @@ mod comparison;
 mod episodes;
 mod progress;
 mod retries;
-
+mod runs;
+mod style;
 mod table;
 mod unsent;
 

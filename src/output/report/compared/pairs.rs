@@ -15,7 +15,7 @@ use finqa_core::number::Value;
 
 use super::super::detail::ExecutedProgram;
 use super::super::elements::{Elements, Store};
-use super::super::list::{self, facet_values, shown};
+use super::super::list::{self, ListFacet, facet_values, shown};
 /// What pairs can be filtered by: key and title.
 pub(super) const FACETS: [(&str, &str); 7] = [
     ("way", "Result"),
@@ -121,17 +121,10 @@ struct PairIndex<'a> {
     names: &'a [String; 2],
     /// Links to the reports of A and B.
     reports: &'a [Option<String>; 2],
-    facets: Vec<Facet<'a>>,
+    facets: Vec<ListFacet<'a>>,
     /// What is chosen at first: a facet's key and value.
     chosen: Option<(&'static str, &'static str)>,
     rows: Vec<PairLine<'a>>,
-}
-
-#[derive(Serialize)]
-struct Facet<'a> {
-    key: &'static str,
-    title: &'static str,
-    values: Vec<&'a str>,
 }
 
 /// A line of the list, as an array.
@@ -228,15 +221,7 @@ pub(super) fn elements(
         reports,
         rows: rows.collect(),
         chosen: flipped.then_some(("way", FLIPPED)),
-        facets: FACETS
-            .iter()
-            .zip(&values)
-            .map(|((key, title), values)| Facet {
-                key,
-                title,
-                values: values.clone(),
-            })
-            .collect(),
+        facets: ListFacet::all(&FACETS, &values),
     };
     elements.put(Store::Index, &index)?;
     Ok(elements)
