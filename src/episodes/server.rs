@@ -20,7 +20,7 @@ use super::error::RemoteError;
 use super::question::{AskedKey, asked_key, planned};
 use super::remote::Remote;
 use crate::dataset::{Gold, Question};
-use crate::run::{Dealer, Planned, Row};
+use crate::run::{Dealer, DealtQuestion, Planned, Row};
 use finqa_agents::agents::{Call, RunFailure};
 use finqa_agents::models::Role;
 use finqa_agents::solve::{
@@ -300,7 +300,7 @@ impl Dealer for ServerDealer {
         }
     }
 
-    fn deal(&mut self) -> BoxFuture<'_, Result<Option<(Planned, Vec<Call>)>, RunFailure>> {
+    fn deal(&mut self) -> BoxFuture<'_, Result<Option<DealtQuestion>, RunFailure>> {
         async move {
             if self.left == 0 {
                 return Ok(None);

@@ -152,6 +152,9 @@ impl Plan {
     }
 }
 
+/// A question that is dealt, and the calls that an earlier process made for it.
+pub type DealtQuestion = (Planned, Vec<Call>);
+
 /// Deals the questions of a run that cannot be planned, because a server decides
 /// which comes next.
 pub trait Dealer: Send {
@@ -163,7 +166,7 @@ pub trait Dealer: Send {
 
     /// The next question, with the calls that were begun; `None` when there is
     /// no other.
-    fn deal(&mut self) -> BoxFuture<'_, Result<Option<(Planned, Vec<Call>)>, RunFailure>>;
+    fn deal(&mut self) -> BoxFuture<'_, Result<Option<DealtQuestion>, RunFailure>>;
 }
 
 fn units_of(record: &Record, mode: Mode) -> Vec<&[Case]> {
