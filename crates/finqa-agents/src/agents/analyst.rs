@@ -1,4 +1,4 @@
-//! The analyst node: one reply, read with one re-ask, becomes a round.
+//! The analyst node: one reply, read with at most one re-ask, becomes a round.
 
 use std::sync::Arc;
 
@@ -20,7 +20,6 @@ use super::trace;
 use super::vote::Ballot;
 use super::wiring::Route;
 
-/// What an analyst gives: an analysis and the reply it was read from.
 pub(super) struct Draft {
     pub(super) analysis: Analysis,
     pub(super) leniencies: Vec<Leniency>,
@@ -30,13 +29,10 @@ pub(super) struct Draft {
 
 /// Who writes analyses.
 pub(super) enum AnalystKind {
-    /// A chat model.
     Llm(LlmAnalyst),
-    /// The embedded solver.
     Offline(OfflineAnalyst),
 }
 
-/// The analyst's node in the graph.
 pub(super) struct AnalystNode {
     pub(super) kind: AnalystKind,
     pub(super) answer_from: AnswerFrom,
@@ -68,7 +64,6 @@ impl Node<Exchange, Route, Failure> for AnalystNode {
 }
 
 impl AnalystNode {
-    /// Adds a round with an answer, if there is one.
     async fn answer(&self, exchange: &mut Exchange, number: u32) -> Result<Route, Failure> {
         let drafted = match &self.kind {
             AnalystKind::Llm(analyst) => analyst.draft(exchange, self.answer_from).await.map(Some),
@@ -108,7 +103,6 @@ impl AnalystNode {
     }
 }
 
-/// An analyst that is a chat model.
 pub(super) struct LlmAnalyst {
     pub(super) model: Arc<dyn ChatModel>,
     pub(super) prompts: Arc<Prompts>,
@@ -119,8 +113,8 @@ pub(super) struct LlmAnalyst {
 }
 
 impl LlmAnalyst {
-    /// The first draft is the commonest of the samples; a revision answers to
-    /// criticism and is drawn once.
+    /// The first draft is the most common of the samples; a revision answers criticism and
+    /// is sampled once.
     async fn draft(
         &self,
         exchange: &mut Exchange,
@@ -150,8 +144,8 @@ impl LlmAnalyst {
         Ok(draft)
     }
 
-    /// One draft, the `number`th from 1. The node's name tells the samples
-    /// apart, so that a resumed run recalls each with its own reply.
+    /// Draft `number`, from 1. The node's name tells the samples apart, so that a resumed
+    /// run recalls each with its own reply.
     async fn sample(
         &self,
         exchange: &mut Exchange,
@@ -184,7 +178,7 @@ impl LlmAnalyst {
         }
     }
 
-    /// System and question, then each earlier reply with the criticism it drew.
+    /// System and question, then each earlier reply with the criticism of it.
     fn dialogue(&self, exchange: &Exchange) -> Result<Vec<ChatMessage>, Failure> {
         let prompt = self
             .prompts
@@ -205,8 +199,8 @@ impl LlmAnalyst {
     }
 }
 
-/// The analysis of a reply, or why there is none, in one line: it cannot be read,
-/// has no value, or repeats what was said against an earlier round.
+/// The analysis of a reply, or in one line why there is none: it cannot be read, has no
+/// value, or repeats what was said against an earlier round.
 fn read(
     reply: &str,
     exchange: &Exchange,
@@ -250,7 +244,7 @@ fn is_echo(stated: &str, rounds: &[Round]) -> bool {
         format!(" {} ", words.join(" "))
     };
     let stated = plain(stated);
-    // A value such as `12.00 million` may well stand in a finding.
+    // A finding may well contain a value such as `12.00 million`.
     let is_sentence = stated
         .split_whitespace()
         .filter(|w| w.contains(char::is_alphabetic))

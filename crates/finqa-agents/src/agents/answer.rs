@@ -1,5 +1,5 @@
-//! What the two agents come to: an answer, the rounds that led there, and why
-//! they stopped.
+//! What the two agents produce: an answer, the rounds that led to it, and why they
+//! stopped.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ use super::percent::{self, is_in_percent};
 use super::stated::stated;
 use super::verify::Finding;
 
-/// Which part of an analysis decides the value (`--answer-from`).
+/// Which part of an analysis determines the value (`--answer-from`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerFrom {
@@ -29,29 +29,26 @@ pub enum AnswerFrom {
 pub struct Answer {
     /// The value before printing: the executed program, or the printed answer read as a number.
     pub value: Option<Value>,
-    /// The answer as printed for a person, e.g. `14.1%` (rule: docs/scoring.md, section 0).
+    /// The answer as shown to a person, e.g. `14.1%` (rule: docs/scoring.md, section 0).
     pub printed: String,
     /// The answer as the analyst stated it: a cross-check of the program.
     pub stated: String,
-    /// Its unit.
     pub unit: Unit,
-    /// The value is in percent already: the program's last step multiplies by
-    /// 100, or it takes percentages as the page prints them.
+    /// The value is in percent already: the program's last step multiplies by 100, or it
+    /// uses percentages as the page prints them.
     #[serde(rename = "times_100")]
     pub in_percent: bool,
-    /// The program in the dataset's language, if there is one.
     pub program: Option<String>,
-    /// What the value came from.
+    /// Where the value came from.
     pub source: AnswerFrom,
-    /// Why the program did not decide the value, if it should have.
+    /// Why the program did not determine the value, if it should have.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program_error: Option<String>,
-    /// What the value is, e.g. `net revenue, 2009`.
+    /// A name for the value, e.g. `net revenue, 2009`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// The reasoning, a step a line.
+    /// The reasoning, one step a line.
     pub steps: Vec<String>,
-    /// The cells and sentences cited.
     pub evidence: Vec<CitedEvidence>,
     /// The analyst's own confidence, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -59,7 +56,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The analysis in the form in which it was asked for, as the critic sees it.
+    /// The analysis in the requested form, as the critic sees it.
     #[must_use]
     pub fn to_analysis_json(&self) -> String {
         let analysis = serde_json::json!({
@@ -73,8 +70,8 @@ impl Answer {
         serde_json::to_string_pretty(&analysis).unwrap_or_default()
     }
 
-    /// Settles what an analysis says: executes its program over the question's
-    /// table and prints the value by its unit.
+    /// The answer of an analysis: executes its program over the question's table and prints
+    /// the value by its unit.
     #[must_use]
     pub fn settle(analysis: &Analysis, question: &Question, from: AnswerFrom) -> Self {
         let executed = analysis
@@ -127,7 +124,7 @@ impl Answer {
 }
 
 /// Executes a program; its value must be finite, as an answer is. The official
-/// evaluator, by which programs are scored, accepts `nan` and `inf`.
+/// evaluator, which scores programs, accepts `nan` and `inf`.
 fn execute(text: &str, question: &Question) -> Result<(Program, Value), String> {
     let program = Program::parse(text).map_err(|error| error.to_string())?;
     if let Some(literal) = program
@@ -171,28 +168,24 @@ fn implied_unit(answer: &str) -> Unit {
     Unit { kind, scale: None }
 }
 
-/// The critic's verdict on a round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "verdict")]
 pub enum CriticVerdict {
-    /// The answer stands.
+    /// The answer is accepted.
     Ok,
     /// It is sent back.
     Revise {
-        /// The LLM critic's findings; the checks' findings stand in the round.
+        /// The LLM critic's findings; those of the checks are in the round.
         findings: Vec<CriticFinding>,
     },
     /// The critic's reply could not be read: neither ok nor a finding.
-    Unparsable {
-        /// Why.
-        reason: String,
-    },
-    /// No critic looked at it (`--critic off`, or it failed).
+    Unparsable { reason: String },
+    /// No critic reviewed it (`--critic off`, or it failed).
     Skipped,
 }
 
 impl CriticVerdict {
-    /// Its name in files and in traces.
+    /// The name in files and in traces.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -203,26 +196,22 @@ impl CriticVerdict {
     }
 }
 
-/// One analyst reply with its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Round {
     /// From 1.
     pub number: u32,
-    /// The analyst's reply as it came.
+    /// The analyst's reply as received.
     pub reply: String,
-    /// The answer it comes to.
     pub answer: Answer,
-    /// What the parser had to forgive.
+    /// Departures from the format that the parser accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub leniencies: Vec<Leniency>,
-    /// Whether the reply is the second try after one that could not be read.
+    /// Whether the reply is the second attempt after one that could not be read.
     pub reasked: bool,
-    /// What the deterministic checks found.
     pub findings: Vec<Finding>,
-    /// The critic's reply as it came, if an LLM was asked.
+    /// The critic's reply as received, if an LLM was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub critic_reply: Option<String>,
-    /// The verdict.
     pub verdict: CriticVerdict,
     /// Why the LLM critic gave none, if its call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -230,7 +219,7 @@ pub struct Round {
 }
 
 impl Round {
-    /// How many findings of the checks send it back.
+    /// The findings of the checks that send the answer back.
     #[must_use]
     pub fn objections(&self) -> usize {
         self.findings
@@ -246,49 +235,48 @@ impl Round {
 pub enum StopReason {
     /// The checks are clean and the critic says ALL_OK.
     Accepted,
-    /// The round limit; the best candidate is returned.
+    /// The round limit is reached; the best candidate is returned.
     RoundLimit,
-    /// The analyst gave the same answer again, or has nothing else to offer.
+    /// The analyst gave the same answer again, or has no other.
     NoNewAnswer,
-    /// The critic is off, or its reply could not be read or had.
+    /// The critic is off, or its reply could not be read or obtained.
     NoVerdict,
     /// A call failed or could not be read: see the outcome.
     Failed,
 }
 
-/// What asking one question came to.
+/// The result of one question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Settled {
     /// How it ended.
     pub outcome: Outcome,
-    /// Why it stopped.
     pub stop: StopReason,
     /// The best candidate; absent unless answered.
     pub answer: Option<Answer>,
-    /// The round the answer is from; absent without an answer.
+    /// The round of the answer; absent without one.
     pub chosen_round: Option<u32>,
-    /// One line on what went wrong, if something did.
+    /// One line on what went wrong, if anything did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// How the samples of the first draft voted, if there were several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub votes: Option<super::VoteTally>,
-    /// What the embedded rules make of the question, beside a chat model.
+    /// The embedded rules' answer to the question, alongside a chat model's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opinion: Option<super::SecondOpinion>,
     /// The episode, if the question was played in an environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub episode: Option<Box<crate::solve::EpisodeRecord>>,
-    /// All rounds, the first draft first.
+    /// All rounds, oldest first.
     pub rounds: Vec<Round>,
-    /// Every model call, in order. The journal keeps them in entries of their
-    /// own, written before the row, so they are not part of its JSON.
+    /// Every model call, in order. Not part of the row's JSON: the journal keeps them in
+    /// entries of their own, written before the row.
     #[serde(skip)]
     pub calls: Vec<super::Call>,
 }
 
 impl Settled {
-    /// Tokens in and out over all calls that say so.
+    /// Tokens read and written over all calls that report them.
     #[must_use]
     pub fn tokens(&self) -> (u64, u64) {
         let usages = self

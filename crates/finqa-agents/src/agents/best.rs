@@ -5,8 +5,8 @@ use finqa_core::outcome::Outcome;
 use super::answer::{CriticVerdict, Round, Settled, StopReason};
 use super::exchange::Exchange;
 
-/// Closes an exchange: a failure before any answer is its outcome; a failure
-/// after one (say, a critic that cannot be reached) keeps the best answer.
+/// Closes an exchange: a failure before any answer is its outcome; after one (say, the
+/// critic cannot be reached) the best answer is kept.
 pub(super) fn settle(exchange: Exchange) -> Settled {
     let Exchange {
         rounds,
@@ -60,8 +60,8 @@ pub(super) fn settle(exchange: Exchange) -> Settled {
     }
 }
 
-/// Withholds an answer of less confidence than `least`. A second thought has
-/// no confidence of its own: it is trusted as far as the first was.
+/// Withholds an answer with less confidence than `least`. A revision has no confidence
+/// of its own: it gets the first answer's.
 pub(super) fn abstain(settled: Settled, least: f64) -> Settled {
     let Some(answer) = &settled.answer else {
         return settled;
@@ -85,8 +85,7 @@ pub(super) fn abstain(settled: Settled, least: f64) -> Settled {
     }
 }
 
-/// Withholds an answer that the second opinion does not agree with, or on which
-/// there is none.
+/// Withholds an answer without a second opinion that agrees.
 pub(super) fn without_agreement(settled: Settled) -> Settled {
     let Some(answer) = &settled.answer else {
         return settled;
@@ -108,9 +107,9 @@ pub(super) fn without_agreement(settled: Settled) -> Settled {
     }
 }
 
-/// An accepted round wins; else the one with the fewest deterministic
-/// findings; among equals the latest, for it has answered the most criticism.
-/// A revision that adds a finding is thereby dropped.
+/// An accepted round wins; else the one with the fewest deterministic findings; among
+/// equals the latest, because it has answered the most criticism. A revision that adds a
+/// finding is thereby dropped.
 fn best_round(rounds: &[Round]) -> Option<&Round> {
     rounds
         .iter()

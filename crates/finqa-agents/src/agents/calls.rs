@@ -1,5 +1,5 @@
-//! The model calls about one question: recorded before they are used, and
-//! recalled by a run that was interrupted.
+//! The model calls about one question: recorded before they are used, and recalled when
+//! an interrupted run is resumed.
 
 use std::time::Instant;
 
@@ -10,29 +10,25 @@ use crate::models::{
     PriceOf, Stop,
 };
 
-/// One model call: what was sent, what came back, what it cost.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
-    /// Which node asked: `analyst`, `analyst_reask`, `critic`.
+    /// The node that asked: `analyst`, `analyst_reask`, `critic`.
     pub node: String,
-    /// The round it belongs to, from 1.
+    /// From 1.
     pub round: u32,
-    /// blake3 of the request's JSON: what a resumed run recognises it by.
+    /// blake3 of the request's JSON, by which a resumed run recognises it.
     pub request_hash: String,
-    /// What was sent.
     pub messages: Vec<ChatMessage>,
-    /// What came back, if anything did.
     pub reply: Option<ChatReply>,
-    /// The error in one line, if the call failed.
+    /// One line, if the call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// HTTP requests sent for it, retries included.
+    /// HTTP requests, retries included.
     pub attempts: u32,
-    /// Seconds from the first request to the reply, retries included.
+    /// From the first request to the reply, retries included.
     pub seconds: f64,
-    /// What it cost. A reply's price is not known where none is listed; requests
-    /// that were lost may have been billed. Journals of earlier versions do not
-    /// say.
+    /// The price of a reply is unknown where none is listed; requests that were lost may
+    /// have been billed. Absent in journals of earlier versions.
     #[serde(default = "untold")]
     pub cost: Cost,
 }
@@ -42,7 +38,6 @@ fn untold() -> Cost {
 }
 
 impl Call {
-    /// What it used.
     #[must_use]
     pub fn usage(&self) -> NodeUsage {
         match &self.reply {
@@ -52,36 +47,33 @@ impl Call {
     }
 }
 
-/// Records a call.
 pub type Record = Box<dyn Fn(&Call) + Send + Sync>;
 
-/// Replies that an interrupted run has already paid for, and where new ones are
-/// recorded before they are used.
+/// Replies that an interrupted run has already paid for, and where new ones are recorded
+/// before they are used.
 #[derive(Default)]
 pub struct CallMemory {
-    /// In the order in which they were made. A question may send the same request
-    /// twice (a critic asked again about the same answer), so each is used once.
+    /// In the order in which they were made. A question may send the same request twice (a
+    /// critic asked again about the same answer), so each is used once.
     pub replies: Vec<Call>,
     /// Whether the models have answered an earlier process of the same run.
     pub answered_before: bool,
-    /// Calls that brought no reply, when the question was asked before.
+    /// Calls without a reply when the question was asked before.
     pub failed: Vec<Call>,
-    /// What a reply costs; nothing is known without it.
+    /// The price of a reply; every cost is unknown without it.
     pub price: Option<PriceOf>,
-    /// Called with every fresh reply.
     pub record: Option<Record>,
 }
 
-/// The calls of one question.
 pub struct RecordedCalls {
-    /// Every call so far, failed ones among them.
+    /// Every call so far, failed ones included.
     pub made: Vec<Call>,
     memory: CallMemory,
     stop: Stop,
 }
 
 impl RecordedCalls {
-    /// No calls but those that failed when the question was asked before.
+    /// Only the calls that failed when the question was asked before.
     #[must_use]
     pub fn new(mut memory: CallMemory, stop: Stop) -> Self {
         Self {
@@ -91,12 +83,8 @@ impl RecordedCalls {
         }
     }
 
-    /// Asks a model, or recalls the reply that an interrupted run already has.
-    /// The call is recorded without the first `known` messages, which earlier
-    /// calls hold.
-    ///
-    /// # Errors
-    /// [`ModelError`]; of kind [`ErrorKind::Cancelled`] once a stop is asked for.
+    /// Asks a model, or recalls the reply that an interrupted run already has. The call is
+    /// recorded without the first `known` messages, which earlier calls hold.
     pub async fn call(
         &mut self,
         model: &dyn ChatModel,
@@ -114,7 +102,7 @@ impl RecordedCalls {
             self.made.push(call);
             return Ok(reply);
         }
-        // A stop finishes the request in flight and begins none.
+        // A stop lets the request in flight finish and begins no other.
         if self.stop.drain.is_cancelled() {
             return Err(ModelError::new(ErrorKind::Cancelled, "stopped"));
         }
@@ -140,7 +128,7 @@ impl RecordedCalls {
                 Ok(reply)
             }
             Err(mut error) => {
-                // Whether the host is there now, an earlier process does not know.
+                // An earlier process does not know whether the host is there now.
                 error.after_success |= self.memory.answered_before
                     && !matches!(error.kind, ErrorKind::Connect | ErrorKind::Tls);
                 call.attempts = error.attempts;
@@ -149,7 +137,7 @@ impl RecordedCalls {
                 Err(error)
             }
         };
-        // Recorded before it is used: what was paid for outlives the process.
+        // Recorded before it is used, so that a paid reply outlives the process.
         if let Some(record) = &self.memory.record {
             record(&call);
         }
@@ -158,7 +146,6 @@ impl RecordedCalls {
     }
 }
 
-/// What a request is recognised by: blake3 of its JSON, hex.
 fn request_hash(request: &ChatRequest) -> String {
     let json = serde_json::to_vec(request).unwrap_or_default();
     blake3::hash(&json).to_hex().to_string()

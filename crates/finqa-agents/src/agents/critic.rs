@@ -19,7 +19,6 @@ use super::trace;
 use super::verify::{self, Finding};
 use super::wiring::Route;
 
-/// The critic's node in the graph.
 pub(super) struct CriticNode {
     pub(super) mode: CriticMode,
     pub(super) verify: bool,
@@ -79,7 +78,7 @@ impl CriticNode {
                 }
                 Err(failure) if !failure.is_outcome() => return Err(failure),
                 Err(failure) => {
-                    // The answer is kept; its round says that nobody judged it.
+                    // The answer is kept; its round says that no critic reviewed it.
                     error = Some(failure.message);
                     CriticVerdict::Skipped
                 }
@@ -94,7 +93,7 @@ impl CriticNode {
         Ok(self.decide(exchange))
     }
 
-    /// The second opinion, where it is sure and the answer comes to something else.
+    /// The second opinion, where it is confident and the answer differs.
     fn other_opinion(&self, exchange: &Exchange, round: &Round) -> Option<Finding> {
         let opinion = exchange.opinion.as_ref()?;
         let sure = opinion.confidence >= self.opinion_from?;
@@ -123,8 +122,7 @@ impl CriticNode {
     }
 }
 
-/// Whether the last round says what an earlier one said: more rounds would
-/// only cost.
+/// Whether the last round repeats an earlier one: more rounds would only cost.
 fn repeats(rounds: &[Round]) -> bool {
     rounds.split_last().is_some_and(|(last, earlier)| {
         earlier.iter().any(|round| {
@@ -143,8 +141,8 @@ fn rules_verdict(round: Option<&Round>) -> CriticVerdict {
     }
 }
 
-/// What is said to the analyst about a round: the checks' findings and the
-/// critic's, a line each.
+/// What the analyst is sent about a round: the findings of the checks and of the critic,
+/// one a line.
 pub(super) fn criticism(round: &Round) -> Vec<String> {
     let mut lines: Vec<String> = round.findings.iter().map(ToString::to_string).collect();
     if let CriticVerdict::Revise { findings } = &round.verdict {
@@ -153,7 +151,6 @@ pub(super) fn criticism(round: &Round) -> Vec<String> {
     lines
 }
 
-/// A critic that is a chat model.
 pub(super) struct LlmCritic {
     pub(super) model: Arc<dyn ChatModel>,
     pub(super) prompts: Arc<Prompts>,

@@ -1,4 +1,4 @@
-//! The state that the two agents share while they work on one question.
+//! The state that the two agents share while they answer one question.
 
 use std::sync::Arc;
 
@@ -16,19 +16,17 @@ use super::calls::{CallMemory, RecordedCalls};
 use super::opinion::SecondOpinion;
 use super::vote::VoteTally;
 
-/// Why a question cannot go on.
+/// Why a question cannot continue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    /// The outcome it comes to.
     pub outcome: Outcome,
     /// One line.
     pub message: String,
-    /// Whom it concerns: it is an outcome only if the request alone is at fault.
+    /// What it affects: it is an outcome only if this request alone is at fault.
     pub scope: Scope,
 }
 
 impl Failure {
-    /// An outcome with its reason.
     pub(crate) fn new(outcome: Outcome, message: impl Into<String>) -> Self {
         Self {
             outcome,
@@ -37,8 +35,8 @@ impl Failure {
         }
     }
 
-    /// Whether it is the question's own outcome, and not the provider's or the
-    /// run's trouble.
+    /// Whether it is the question's own outcome, rather than a failure of the provider or
+    /// the run.
     pub(crate) fn is_outcome(&self) -> bool {
         self.scope == Scope::Request
     }
@@ -58,30 +56,26 @@ impl From<&ModelError> for Failure {
     }
 }
 
-/// One question on its way between analyst and critic.
 pub struct Exchange {
-    /// What is asked.
     pub question: Arc<Question>,
-    /// Rounds that have an answer, oldest first.
+    /// Rounds with an answer, oldest first.
     pub rounds: Vec<Round>,
-    /// The model calls.
     pub calls: RecordedCalls,
-    /// Set when the exchange cannot go on.
+    /// Set when the exchange cannot continue.
     pub failure: Option<Failure>,
-    /// Set by the critic node when it stops the loop.
+    /// Set by the critic node when it ends the loop.
     pub stop: Option<StopReason>,
-    /// What the embedded rules make of the question, if they were asked.
+    /// The embedded rules' answer, if they were asked.
     pub opinion: Option<SecondOpinion>,
     /// How the samples of the first draft voted, if there were several.
     pub votes: Option<VoteTally>,
     /// Which repetition of the question it is, from 0.
     pub epoch: u32,
-    /// The round that is being written, in the question's trace.
+    /// The span of the round in progress.
     pub(super) round: Span,
 }
 
 impl Exchange {
-    /// A fresh exchange about `question`.
     #[must_use]
     pub fn new(question: Arc<Question>, epoch: u32, memory: CallMemory, stop: Stop) -> Self {
         Self {
@@ -97,7 +91,7 @@ impl Exchange {
         }
     }
 
-    /// The number of the round that is being written, from 1.
+    /// The number of the round in progress, from 1.
     #[must_use]
     pub fn next_round(&self) -> u32 {
         u32::try_from(self.rounds.len())
@@ -105,11 +99,8 @@ impl Exchange {
             .saturating_add(1)
     }
 
-    /// Asks a model, or recalls the reply that an interrupted run already has.
-    /// A reply that is a filter, a refusal or cut off comes back as a failure.
-    ///
-    /// # Errors
-    /// A [`Failure`] with the outcome that it means for the question.
+    /// Asks a model, or recalls the reply that an interrupted run already has. A reply that
+    /// is filtered, refused or cut off is returned as a failure.
     pub async fn call(
         &mut self,
         model: &dyn ChatModel,
@@ -149,8 +140,8 @@ fn content(reply: &ChatReply) -> Result<String, Failure> {
     }
 }
 
-/// The first 200 characters of a text on one line. Control characters are kept, so
-/// that a run records what was written; a terminal is shown them as symbols.
+/// The first 200 characters of a text on one line. Control characters are kept, because
+/// a run records what was written; a terminal shows them as symbols.
 pub(crate) fn one_line(text: &str) -> String {
     text::cut(&text::single_spaced(text), 200, "…")
 }

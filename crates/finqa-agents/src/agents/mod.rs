@@ -1,5 +1,5 @@
-//! The analyst, the critic, the deterministic checks, and their wiring on the
-//! graph. Nothing here may name gold.
+//! The analyst, the critic, the deterministic checks, and their graph. Nothing here may
+//! name gold.
 
 mod analyst;
 mod answer;

@@ -1,5 +1,5 @@
-//! The embedded solver as an analyst: its best guess first; when that is sent
-//! back, the next best that the checks have nothing against.
+//! The embedded solver as an analyst: its best answer first; when that is sent back, the
+//! next best to which the checks do not object.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,10 +13,9 @@ use super::exchange::Exchange;
 use super::opinion::SecondOpinion;
 use super::verify;
 
-/// Pages whose index is kept: a conversation's turns ask the same page.
+/// Pages whose index is kept: the turns of a conversation share a page.
 const PAGES_KEPT: usize = 16;
 
-/// The embedded solver and the pages that it has read last.
 #[derive(Default)]
 pub struct Embedded {
     solver: RuleAnalyst,
@@ -24,14 +23,14 @@ pub struct Embedded {
 }
 
 impl Embedded {
-    /// What the rules make of a question; `None` if the page holds no number that fits.
+    /// The rules' answer; `None` if the page has no number that fits.
     #[must_use]
     pub fn guess(&self, question: &Question) -> Option<RuleAnswer> {
         self.solver.answer(&self.page(&question.document), question)
     }
 
-    /// The second opinion on a question. There is none where the question names
-    /// a year that the page does not: the rules would answer for another year.
+    /// The second opinion on a question. There is none where the question names a year that
+    /// the page lacks: the rules would answer for another year.
     #[must_use]
     pub fn opinion(&self, question: &Question) -> Option<SecondOpinion> {
         if verify::unnamed_year(question).is_some() {
@@ -63,14 +62,13 @@ impl Embedded {
     }
 }
 
-/// The embedded analyst.
 #[derive(Default)]
 pub(super) struct OfflineAnalyst {
     embedded: Embedded,
 }
 
 impl OfflineAnalyst {
-    /// The next analysis; `None` if there is nothing new to say.
+    /// The next analysis; `None` if there is no other.
     pub(super) fn draft(&self, exchange: &Exchange) -> Option<Draft> {
         let question = &exchange.question;
         let candidates = analyses(self.embedded.guess(question)?);
@@ -113,7 +111,7 @@ impl From<EvidenceRef> for CitedEvidence {
     }
 }
 
-/// The guess and its alternatives, best first, in the form of an analysis.
+/// The answer and its alternatives, best first, as analyses.
 fn analyses(guess: RuleAnswer) -> Vec<Analysis> {
     let RuleAnswer {
         program,

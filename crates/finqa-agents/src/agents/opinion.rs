@@ -1,9 +1,9 @@
-//! A second opinion on a chat model's answer: what the embedded rules make of
-//! the same question. It costs no call. Whether the two agree says more of an
-//! answer than the model's own word (docs/offline.md, "As a second opinion").
+//! A second opinion on a chat model's answer: the embedded rules' answer to the same
+//! question. It costs no call. Whether the two agree says more about an answer than the
+//! model's own confidence (docs/offline.md, "As a second opinion").
 //!
-//! It never replaces an answer: it breaks ties between samples, is shown to the
-//! critic where it is sure, and is recorded with the answer.
+//! It never replaces an answer: it breaks ties between samples, is shown to the critic
+//! where it is confident, and is recorded with the answer.
 
 use serde::{Deserialize, Serialize};
 
@@ -31,20 +31,19 @@ pub enum OpinionUse {
     Require,
 }
 
-/// What the embedded rules make of a question.
+/// The embedded rules' answer to a question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SecondOpinion {
-    /// Its value, unrounded.
+    /// Unrounded.
     pub value: Value,
-    /// Its answer as printed for a person.
+    /// As printed for a person.
     pub printed: String,
-    /// Its program in the dataset's language.
+    /// In the dataset's language.
     pub program: String,
-    /// The cells and sentences it reads.
     pub evidence: Vec<CitedEvidence>,
-    /// How likely it is right, 0 to 1, calibrated on the embedded pair's own runs.
+    /// Probability that it is right, calibrated on the embedded pair's own runs.
     pub confidence: f64,
-    /// Whether the answer comes to the same; absent without an answer.
+    /// Whether the answer is the same; absent without an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agrees: Option<bool>,
 }
@@ -71,20 +70,18 @@ impl From<RuleAnswer> for SecondOpinion {
 }
 
 impl SecondOpinion {
-    /// Whether an answer is this one.
     #[must_use]
     pub fn agrees_with(&self, answer: &Answer) -> bool {
         let value = answer.value.as_ref();
         value.is_some_and(|value| self.is(value, &answer.printed))
     }
 
-    /// Whether a value and how it is printed are this answer.
     #[must_use]
     pub fn is(&self, value: &Value, printed: &str) -> bool {
         same((value, printed), (&self.value, &self.printed))
     }
 
-    /// What the critic is told of an answer that comes to something else.
+    /// What the critic is told about an answer that differs.
     #[must_use]
     pub(super) fn finding(&self) -> Finding {
         let cells: Vec<String> = self
@@ -110,10 +107,10 @@ impl SecondOpinion {
     }
 }
 
-/// Whether two answers, each a value with how it is printed, are one: the same
-/// word, equal as printed (a percent with 1 decimal, another number with 3), or
-/// within half a percent. A percent and its fraction are the same only where one
-/// of the two is printed as a percent. The sign counts.
+/// Whether two answers, each a value with its printed form, are one: the same word,
+/// equal as printed (a percent with 1 decimal, another number with 3), or within half a
+/// percent. A percent and its fraction are the same only where one of the two is printed
+/// as a percent. The sign counts.
 #[must_use]
 pub fn same(one: (&Value, &str), other: (&Value, &str)) -> bool {
     match (one.0, other.0) {
@@ -131,7 +128,7 @@ pub fn same(one: (&Value, &str), other: (&Value, &str)) -> bool {
     }
 }
 
-/// A number on the scale on which it is printed, not rounded.
+/// A number on the scale of its printed form, not rounded.
 struct Printed {
     number: f64,
     is_percent: bool,

@@ -1,9 +1,9 @@
-//! Whether an executed value is in percent already, so that printing must not
-//! multiply it by 100.
+//! Whether an executed value is in percent already, so that printing must not multiply
+//! it by 100.
 //!
-//! A page prints `5.6%`; a program that copies the figure as `5.6` comes to 5.6
-//! and not to the fraction 0.056. Sums, differences and averages of such figures
-//! are in percent too; a quotient of two of them is a fraction again.
+//! A page prints `5.6%`; a program that copies the figure as `5.6` gives 5.6 and not the
+//! fraction 0.056. Sums, differences and averages of such figures are in percent too; a
+//! quotient of two of them is a fraction again.
 
 use std::cell::OnceCell;
 
@@ -14,25 +14,25 @@ use finqa_core::question::Question;
 
 use super::verify::{LiteralPlaces, is_constant, is_number};
 
-/// A look-up above this is a figure in percent where nothing says so: a page
+/// A look-up above this is a figure in percent unless something says otherwise: a page
 /// prints `150%` rather than 1.5.
 const LARGEST_FRACTION: f64 = 1.5;
-/// Decimals of a percentage of the page that are printed, at most.
+/// Maximum decimals of a printed percentage of the page.
 const MOST_DECIMALS: usize = 3;
 
-/// What a program's value is, as far as its figures tell.
+/// How a program's value is written, as far as its figures show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Measure {
     /// In percent, as the page prints it.
     Percent,
-    /// A fraction, or no share at all.
+    /// A fraction, or not a share.
     Fraction,
     /// Figures that the page does not mark as percentages.
     Unmarked,
 }
 
-/// Prints a program's value. A percentage that the page prints, or a sum or
-/// difference of some, keeps the page's decimals.
+/// Prints a program's value. A percentage of the page, or a sum or difference of some,
+/// keeps the page's decimals.
 pub(super) fn print(program: &Program, value: &Value, unit: Unit, in_percent: bool) -> String {
     let copies = program.steps().iter().all(|step| {
         let mut arguments = step.arguments.iter();
@@ -57,8 +57,8 @@ pub(super) fn print(program: &Program, value: &Value, unit: Unit, in_percent: bo
     }
 }
 
-/// Whether `value`, which `program` comes to, is in percent already. Only asked
-/// of an answer whose unit is percent.
+/// Whether `value`, the result of `program`, is in percent already. Called only for an
+/// answer whose unit is percent.
 pub(super) fn is_in_percent(
     program: &Program,
     value: &Value,
@@ -88,8 +88,8 @@ pub(super) fn is_in_percent(
     }
 }
 
-/// What the stated answer says: `5.6%` of a value of 5.6 that it is in percent,
-/// of 0.056 that it is a fraction. `None` if it says neither.
+/// What the stated answer says: `5.6%` for a value of 5.6 that it is in percent, for
+/// 0.056 that it is a fraction. `None` if it says neither.
 fn says_percent(stated: &str, value: f64) -> Option<bool> {
     let stated = number::read(stated).filter(|reading| reading.percent)?;
     let unit = 10f64.powi(-i32::try_from(stated.decimals).unwrap_or(9));
@@ -101,7 +101,7 @@ fn says_percent(stated: &str, value: f64) -> Option<bool> {
     }
 }
 
-/// The figures of a program and where they stand.
+/// The figures of a program and their places.
 struct Figures<'a> {
     evidence: &'a [CitedEvidence],
     question: &'a Question,
@@ -110,8 +110,8 @@ struct Figures<'a> {
 }
 
 impl Figures<'_> {
-    /// The last step's measure; `None` without steps. Each step is looked at once:
-    /// a step that uses an earlier one twice would double the work with each step.
+    /// The kind of the last step; `None` without steps. Each step is looked at once: a step
+    /// that uses an earlier one twice would double the work with each step.
     fn steps(&self, steps: &[Step]) -> Option<Measure> {
         let mut known = Vec::with_capacity(steps.len());
         for step in steps {
@@ -181,8 +181,8 @@ impl Figures<'_> {
         self.places.get_or_init(|| LiteralPlaces::of(self.question))
     }
 
-    /// The value of an argument that only counts or scales: a constant, and a
-    /// small whole number or a power of ten that is not a figure of the page.
+    /// The value of an argument that only counts or scales: a constant, and a small whole
+    /// number or a power of ten that is not a figure of the page.
     fn count(&self, argument: &Argument) -> Option<f64> {
         match argument {
             Argument::Literal { text, value }
@@ -195,7 +195,7 @@ impl Figures<'_> {
         }
     }
 
-    /// A row of cells with percent signs is read as fractions by the executor.
+    /// The executor reads a row of cells with percent signs as fractions.
     fn row(&self, argument: &Argument) -> Measure {
         let Argument::Row(label) = argument else {
             return Measure::Fraction;

@@ -180,30 +180,21 @@ impl Sampling {
     }
 }
 
-/// Where answers come from.
 #[derive(Clone)]
 pub enum Backend {
-    /// The embedded pair: no network, no key.
     Offline,
-    /// Chat models for the two agents, which may be the same.
+    /// Chat models for the two agents; may be the same.
     Llm {
-        /// Writes analyses.
         analyst: Arc<dyn ChatModel>,
-        /// Criticises them.
         critic: Arc<dyn ChatModel>,
     },
 }
 
-/// Everything the pair is built from.
 #[derive(Clone)]
 pub struct PairOptions {
-    /// Where answers come from.
     pub backend: Backend,
-    /// What decides answers.
     pub settings: AgentSettings,
-    /// How replies are sampled.
     pub sampling: Sampling,
-    /// The templates.
     pub prompts: Arc<Prompts>,
 }
 

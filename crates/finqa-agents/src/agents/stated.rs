@@ -1,7 +1,7 @@
 //! The value that an answer states in words.
 //!
-//! A value is read where it is certain which number is meant. Of a sentence with
-//! several numbers, or one that says why there is no answer, nothing is guessed.
+//! A value is read where it is certain which number is meant. In a sentence with several
+//! numbers, or one that says why there is no answer, nothing is guessed.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use regex::Regex;
 
 use finqa_core::number::{self, Reading, Value};
 
-/// A stated answer: its value, and the words that state it.
+/// The value of a stated answer, and the words that state it.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Stated<'t> {
     /// A percent as its fraction, a yes or no as the word, a number without its scale word.
@@ -31,7 +31,6 @@ const LABELS: [&str; 12] = [
     "error",
 ];
 
-/// Reads the value that a printed answer states.
 pub(super) fn stated(text: &str) -> Option<Stated<'_>> {
     let text = text.trim();
     if let Some(word) = yes_or_no(text) {
@@ -40,7 +39,7 @@ pub(super) fn stated(text: &str) -> Option<Stated<'_>> {
             text: word,
         });
     }
-    // A first number that is malformed leaves in doubt what the rest means.
+    // After a malformed first number the meaning of the rest is in doubt.
     number::read(text)?;
     if NO_ANSWER
         .as_ref()
@@ -56,7 +55,7 @@ pub(super) fn stated(text: &str) -> Option<Stated<'_>> {
         .filter(|reading| !is_year(text, reading))
         .collect();
     let reading = match amounts.as_slice() {
-        // A year answers "in which year", but only where little else is said.
+        // A year answers "in which year", but only with few words around it.
         [] if text.split_whitespace().count() <= 3 => readings.first(),
         [] => None,
         [only] => Some(*only),
@@ -76,15 +75,15 @@ pub(super) fn stated(text: &str) -> Option<Stated<'_>> {
     })
 }
 
-/// The value that a printed answer states: a percent as its fraction, a yes or
-/// no as the word, a number without its scale word. `None` where the text states
-/// no value, or leaves open which of its numbers it is.
+/// The value that a printed answer states: a percent as its fraction, a yes or no as the
+/// word, a number without its scale word. `None` where the text states no value, or
+/// leaves open which of its numbers it is.
 #[must_use]
 pub fn printed_value(text: &str) -> Option<Value> {
     stated(text).map(|stated| stated.value)
 }
 
-/// `yes` or `no` by itself or before a mark: `Yes, it rose.`, but not `no change`.
+/// `yes` or `no` alone or before a mark: `Yes, it rose.`, but not `no change`.
 fn yes_or_no(text: &str) -> Option<&str> {
     let end = text
         .find(|c: char| !c.is_alphabetic())

@@ -1,5 +1,5 @@
-//! The spans of a question, of its rounds, and of the two agents within them.
-//! A round is open from the analyst's first call to the critic's verdict.
+//! The spans of a question, its rounds, and the two agents within them. A round lasts
+//! from the analyst's first call to the critic's verdict.
 
 use serde_json::json;
 use tracing::{Span, info_span};
@@ -16,10 +16,10 @@ use super::calls::Call;
 use super::exchange::Failure;
 use super::wiring::{Interruption, Route};
 
-/// What the two agents and their loop are called in traces.
+/// The name of the two agents and their loop in traces.
 const WORKFLOW: &str = "analyst_critic";
 
-/// The span of one question, the root of a trace; `run` it is asked in, if any.
+/// The span of one question, the root of a trace; `run` is the run's span, if any.
 #[must_use]
 pub fn question(question: &Question, run: Option<&str>) -> Span {
     let QuestionKey { id, part } = &question.key;
@@ -42,13 +42,13 @@ pub fn question(question: &Question, run: Option<&str>) -> Span {
         messages("user", &question.text)
     });
     set_content(&span, names::MLFLOW_INPUTS, || {
-        // MLflow's list shows the text of messages, and of other JSON the JSON.
+        // MLflow's list shows the text of messages, and raw JSON for anything else.
         json!({"messages": [{"role": "user", "content": question.text}]}).to_string()
     });
     span
 }
 
-/// The question has its outcome.
+/// Records the question's outcome.
 pub fn settled(span: &Span, settled: &Settled) {
     if span.is_disabled() {
         return;
@@ -74,9 +74,8 @@ pub fn settled(span: &Span, settled: &Settled) {
     }
 }
 
-/// Why there is no answer, as far as it may be recorded: a refusal, an
-/// unreadable reply, an answer that was withheld and a provider's own words all
-/// quote content, or may.
+/// Why there is no answer, as far as it may be recorded: a refusal, an unreadable reply,
+/// a withheld answer and a provider's own words all may quote content.
 #[must_use]
 pub fn reason(settled: &Settled) -> &str {
     recordable(
@@ -93,7 +92,7 @@ fn recordable(outcome: Outcome, message: &str) -> &str {
     }
 }
 
-/// The question was left without an outcome, and is asked again later or on resume.
+/// Records that the question has no outcome and is asked again later or on resume.
 pub fn interrupted(span: &Span, why: &Interruption) {
     match why {
         Interruption::Cancelled => fail(span, "cancelled", "cancelled"),
@@ -104,7 +103,7 @@ pub fn interrupted(span: &Span, why: &Interruption) {
     }
 }
 
-/// A round, within the question that is being asked.
+/// The span of a round, within the current question's.
 pub(super) fn round(number: u32) -> Span {
     let span = info_span!(
         "round",
@@ -115,7 +114,7 @@ pub(super) fn round(number: u32) -> Span {
     span
 }
 
-/// An agent's turn within a round.
+/// The span of an agent's turn within a round.
 pub(super) fn agent(round: &Span, name: &'static str) -> Span {
     let span = info_span!(
         parent: round,
@@ -127,7 +126,7 @@ pub(super) fn agent(round: &Span, name: &'static str) -> Span {
     span
 }
 
-/// The agent is done: where it leads, or why it failed, and what it said.
+/// Records an agent's turn: its route, or why it failed, and what it said.
 pub(super) fn done(span: &Span, taken: &Result<Route, Failure>, said: Option<&str>) {
     match taken {
         Ok(route) => set(span, names::ROUTE, route.to_string()),
@@ -143,7 +142,7 @@ pub(super) fn done(span: &Span, taken: &Result<Route, Failure>, said: Option<&st
     }
 }
 
-/// The round has its verdict.
+/// Records the round's verdict.
 pub(super) fn judged(span: &Span, round: &Round) {
     if span.is_disabled() {
         return;
@@ -159,7 +158,7 @@ pub(super) fn judged(span: &Span, round: &Round) {
     });
 }
 
-/// A reply that need not be asked for again: a call without its own time.
+/// Records a recalled reply as a call without a duration of its own.
 pub(super) fn recalled(model: &dyn ChatModel, request: &ChatRequest, call: &Call) {
     if let Some(reply) = &call.reply {
         let span = crate::models::trace::chat(model.name(), request);

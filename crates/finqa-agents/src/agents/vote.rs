@@ -1,4 +1,4 @@
-//! Self-consistency: the commonest value among several drafts of one answer.
+//! Self-consistency: the most common value among several drafts of one answer.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,26 +10,25 @@ use super::answer::Answer;
 use super::exchange::Failure;
 use super::opinion::SecondOpinion;
 
-/// How the samples voted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct VoteTally {
-    /// The values drawn, in the order in which they first came.
+    /// The sampled values, in the order in which they first came.
     pub votes: Vec<Vote>,
-    /// Samples that came to no draft: refused, filtered, not to be read.
+    /// Samples without a draft: refused, filtered, unreadable.
     pub failed: usize,
 }
 
-/// A value and how often it was drawn.
+/// A value and how often it was sampled.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Vote {
     /// Rounded to 5 decimals; absent for drafts without a value.
     pub value: Option<Value>,
-    /// How many drafts come to it.
+    /// How many drafts have it.
     pub count: usize,
 }
 
-/// `0.14136:2 0.2:1`, `none` for drafts without a value, `failed` for samples
-/// without a draft.
+/// `0.14136:2 0.2:1`, `none` for drafts without a value, `failed` for samples without a
+/// draft.
 impl std::fmt::Display for VoteTally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let failed = (self.failed > 0).then(|| format!("failed:{}", self.failed));
@@ -41,11 +40,10 @@ impl std::fmt::Display for VoteTally {
     }
 }
 
-/// Drafts grouped by the value they come to, rounded to 5 decimals.
+/// Drafts grouped by their value, rounded to 5 decimals.
 #[derive(Default)]
 pub(super) struct Ballot {
-    /// Each vote with the first draft that came to it and its answer as printed,
-    /// the earliest first.
+    /// Each vote with its first draft and that draft's printed answer, the earliest first.
     groups: Vec<(Vote, Draft, String)>,
     failed: usize,
     /// Why the first sample without a draft has none.
@@ -53,7 +51,6 @@ pub(super) struct Ballot {
 }
 
 impl Ballot {
-    /// Counts a draft.
     pub(super) fn cast(&mut self, answer: &Answer, draft: Draft) {
         let value = answer.value.as_ref().map(|value| match value {
             Value::Number(number) => Value::Number(round5(*number)),
@@ -68,18 +65,15 @@ impl Ballot {
         }
     }
 
-    /// Counts a sample that came to no draft.
+    /// Counts a sample without a draft.
     pub(super) fn spoil(&mut self, failure: Failure) {
         self.failed += 1;
         self.failure.get_or_insert(failure);
     }
 
-    /// The first draft of the largest group; among equals of the one that the
-    /// second opinion agrees with, else of the earliest. A draft without a
-    /// value wins only where none has one.
-    ///
-    /// # Errors
-    /// The first failure if there is no draft.
+    /// The first draft of the largest group; among equals of the one that agrees with the
+    /// second opinion, else of the earliest. A draft without a value wins only where none
+    /// has one.
     pub(super) fn winner(
         self,
         opinion: Option<&SecondOpinion>,

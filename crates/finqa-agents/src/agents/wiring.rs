@@ -22,14 +22,13 @@ use super::settings::{Backend, CriticMode, PairOptions};
 const ANALYST: &str = "analyst";
 const CRITIC: &str = "critic";
 
-/// The routes between the two agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Route {
     /// The analyst has an answer.
     Submit,
-    /// The analyst cannot go on, or has nothing new.
+    /// The analyst cannot continue, or has nothing new.
     Stop,
-    /// The critic lets the answer stand, or the loop is over.
+    /// The critic accepts the answer, or the loop is over.
     Accept,
     /// The critic sends it back.
     Revise,
@@ -46,13 +45,12 @@ impl std::fmt::Display for Route {
     }
 }
 
-/// Why a question was left without an outcome: it is asked again.
+/// Why a question has no outcome: it is asked again.
 #[derive(Debug, Error)]
 pub enum Interruption {
-    /// The run was cancelled.
     #[error("cancelled")]
     Cancelled,
-    /// The provider failed; holds what there is so far.
+    /// The provider failed; holds the result so far.
     #[error("{}", .0.error.as_deref().unwrap_or_default())]
     Provider(Box<Settled>),
     /// No question of this run can succeed.
@@ -92,23 +90,20 @@ pub enum Fault {
     Data,
 }
 
-/// The analyst and the critic, wired and ready.
 pub struct Pair {
     graph: CompiledGraph<Exchange, Route, Failure>,
     step_limit: usize,
-    /// Below this confidence an answer is withheld; 0 never.
+    /// An answer below this confidence is withheld; 0 for never.
     min_confidence: f64,
-    /// Gives second opinions; only beside a chat model.
+    /// Gives second opinions on a chat model's answers.
     second: Option<Embedded>,
-    /// Whether an answer must have the second opinion's agreement.
+    /// Whether the second opinion must agree.
     agreement_required: bool,
 }
 
 impl Pair {
-    /// Builds the nodes and compiles the graph.
-    ///
     /// # Errors
-    /// A [`GraphError`] if the wiring were wrong, which a test excludes.
+    /// A [`GraphError`] if the wiring is wrong, which a test excludes.
     pub fn new(options: &PairOptions) -> Result<Self, GraphError> {
         let graph = Graph::builder()
             .node(ANALYST, Box::new(analyst(options)))
@@ -130,24 +125,23 @@ impl Pair {
             step_limit: rounds.saturating_mul(2).saturating_add(1),
             min_confidence: match options.backend {
                 Backend::Offline => options.settings.min_confidence,
-                // A chat model's own word on its confidence is not calibrated.
+                // A chat model's own confidence is not calibrated.
                 Backend::Llm { .. } => 0.0,
             },
         })
     }
 
-    /// The compiled graph, for drawing.
     #[must_use]
     pub fn graph(&self) -> &CompiledGraph<Exchange, Route, Failure> {
         &self.graph
     }
 
-    /// Answers one question in the pass `epoch` (from 0); `on_round` hears of every
-    /// round with its verdict.
+    /// Answers one question in the pass `epoch` (from 0); `on_round` is called with every
+    /// reviewed round.
     ///
     /// # Errors
-    /// [`Interruption`] if the run was cancelled, the provider failed, or no
-    /// question can succeed; every other trouble is an outcome in [`Settled`].
+    /// [`Interruption`] if the run was cancelled, the provider failed, or no question can
+    /// succeed; any other failure is an outcome in [`Settled`].
     pub async fn ask(
         &self,
         question: Arc<Question>,
@@ -193,7 +187,7 @@ impl Pair {
         }
     }
 
-    /// Keeps back an answer that is not sure enough.
+    /// Withholds an answer that is not certain enough.
     fn withhold(&self, settled: Settled) -> Settled {
         let settled = abstain(settled, self.min_confidence);
         if self.agreement_required {

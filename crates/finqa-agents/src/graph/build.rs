@@ -1,4 +1,4 @@
-//! Building a graph, and the checks that make it runnable.
+//! Builds a graph and checks that it can run.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
@@ -19,7 +19,7 @@ pub struct Graph<S, R, E> {
     start: Option<String>,
 }
 
-/// What a vertex of the petgraph object is.
+/// A vertex of the petgraph object.
 pub(super) enum Vertex<S, R, E> {
     Start,
     Work {
@@ -65,21 +65,19 @@ impl<S, R: Copy + Eq + Display, E> Graph<S, R, E> {
         }
     }
 
-    /// Adds a node.
     #[must_use]
     pub fn node(mut self, name: impl Into<String>, node: BoxedNode<S, R, E>) -> Self {
         self.nodes.push((name.into(), node));
         self
     }
 
-    /// Wires `route` of node `from` to node `to`, or to [`END`].
+    /// Connects `route` of node `from` to node `to`, or to [`END`].
     #[must_use]
     pub fn edge(mut self, from: impl Into<String>, route: R, to: impl Into<String>) -> Self {
         self.edges.push((from.into(), route, to.into()));
         self
     }
 
-    /// Names the first node.
     #[must_use]
     pub fn start(mut self, name: impl Into<String>) -> Self {
         self.start = Some(name.into());

@@ -1,4 +1,4 @@
-//! Pictures of the object that runs: Mermaid and DOT, in order of insertion.
+//! Drawings of the graph that runs: Mermaid and DOT, in order of insertion.
 
 use std::fmt::{Display, Write};
 

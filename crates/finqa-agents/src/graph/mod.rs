@@ -1,12 +1,12 @@
 //! A typed state graph on petgraph: nodes work on one state and name a route,
 //! edges say where each route leads.
 //!
-//! [`Graph`] is built, [`Graph::compile`] refuses what could not run, and the
-//! [`CompiledGraph`] graph both runs and draws itself: the runner asks the petgraph
-//! object for the next node, so the picture cannot differ from what happens.
+//! [`Graph`] is built, [`Graph::compile`] rejects what could not run, and the
+//! [`CompiledGraph`] both runs and draws itself: the runner asks the petgraph object for
+//! the next node, so the picture cannot differ from what happens.
 //!
-//! The state is the caller's own type, not a bag of messages. Nothing here
-//! knows finance or models, keeps checkpoints or prints: a hook sees every step.
+//! The state is the caller's own type, not a bag of messages. Nothing here knows finance or
+//! models, keeps checkpoints or prints: a hook sees every step.
 //!
 //! ```
 //! use finqa_agents::graph::{BoxFuture, END, Graph, Node, RunOptions};
@@ -57,10 +57,10 @@ pub use run::{GraphStep, Hook, RunOptions, RunSummary, StepEvent};
 
 /// The name of the end: an edge to it finishes the run.
 pub const END: &str = "END";
-/// How the entry is called in pictures.
+/// The name of the entry in pictures.
 pub const START: &str = "START";
 
-/// One node: it works on the state and names the route to take.
+/// A node works on the state and names the route to take.
 pub trait Node<S, R, E>: Send + Sync {
     /// Every route that [`Node::run`] may name; each must be wired.
     fn routes(&self) -> &[R];

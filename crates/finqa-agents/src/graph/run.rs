@@ -1,4 +1,4 @@
-//! Running a compiled graph, one node after the other.
+//! Runs a compiled graph, one node after the other.
 
 use std::fmt::Display;
 use std::time::{Duration, Instant};
@@ -9,20 +9,19 @@ use tokio_util::sync::CancellationToken;
 use super::build::{CompiledGraph, Vertex, target};
 use super::error::GraphRunError;
 
-/// Steps after which a run is stopped, unless the caller says otherwise.
+/// The default step limit.
 const DEFAULT_STEP_LIMIT: usize = 50;
 
-/// Called after every step with what happened and the state as it is then.
+/// Called after every step with the state at that time.
 pub type Hook<'a, S, R> = &'a (dyn Fn(&StepEvent<'_, R>, &S) + Send + Sync);
 
-/// How to run a graph.
 pub struct RunOptions<'a, S, R> {
-    /// The most steps taken; one step is one node run.
+    /// The maximum number of node runs.
     pub step_limit: usize,
-    /// Looked at between steps: a step under way is finished, so that what it
-    /// paid for is kept. A node that should stop midway holds a token itself.
+    /// Checked between steps: a step in progress is finished, so that what it paid for is
+    /// kept. A node that should stop midway holds a token itself.
     pub cancel: CancellationToken,
-    /// Sees every finished step (trace, checkpoint).
+    /// Called after every step (trace, checkpoint).
     pub hook: Option<Hook<'a, S, R>>,
 }
 
@@ -36,36 +35,27 @@ impl<S, R> Default for RunOptions<'_, S, R> {
     }
 }
 
-/// A finished step, as the hook sees it.
+/// A step, as the hook sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct StepEvent<'a, R> {
-    /// Number of the step, from 1.
+    /// From 1.
     pub step: usize,
-    /// The node that ran.
     pub node: &'a str,
-    /// The route it named.
     pub route: R,
-    /// Where that leads; [`END`](super::END) at the end.
     pub next: &'a str,
-    /// How long the node ran.
     pub elapsed: Duration,
 }
 
-/// A finished step, kept.
+/// A step of a run's summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphStep<R> {
-    /// The node that ran.
     pub node: String,
-    /// The route it named.
     pub route: R,
-    /// How long the node ran.
     pub elapsed: Duration,
 }
 
-/// A run that reached the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunSummary<R> {
-    /// The steps in order.
     pub steps: Vec<GraphStep<R>>,
 }
 

@@ -1,6 +1,5 @@
-//! A picture of the object that runs, for pages that draw neither Mermaid nor
-//! DOT: vertices from left to right by their distance from the start, edges
-//! back to the left bent below.
+//! A drawing for pages that render neither Mermaid nor DOT: vertices from left to right by
+//! their distance from the start, edges back to the left curved below.
 
 use std::collections::HashMap;
 use std::fmt::{Display, Write};
@@ -58,8 +57,8 @@ impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
         out
     }
 
-    /// The centre of each vertex: its column by the distance from the start,
-    /// the end in the last column, its row by the order within the column.
+    /// The centre of each vertex: its column by the distance from the start, the end in the last
+    /// column, its row by the order within the column.
     fn places(&self) -> HashMap<NodeIndex, (f64, f64)> {
         let is_end = |node: NodeIndex| {
             let vertex = self.graph.node_weight(node);
@@ -90,7 +89,7 @@ impl<S, R: Copy + Eq + Display, E> CompiledGraph<S, R, E> {
             let place = |index: usize, size: f64, gap: f64| {
                 MARGIN + size / 2.0 + length(index) * (size + gap)
             };
-            // Room above for edges that pass over a column.
+            // Space above for edges that pass over a column.
             let y = place(*row, BOX.1, GAP.1) + GAP.1;
             places.insert(node, (place(column, BOX.0, GAP.0), y));
             *row += 1;
@@ -135,7 +134,7 @@ fn draw_edge(out: &mut String, from: (f64, f64), to: (f64, f64), route: Option<&
         let (start, end) = (from.1 + side * half.1, to.1 + side * half.1);
         let bend = f64::max(start * side, end * side) * side + side * GAP.1;
         let middle = f64::midpoint(from.0, to.0);
-        // Halfway a curve has come three quarters of the way to its bend.
+        // Halfway a curve has covered three quarters of the distance to its bend.
         let level = f64::midpoint(start, end);
         let depth = level + 0.75 * (bend - level);
         let label = (middle, depth + if side > 0.0 { 16.0 } else { -7.0 });

@@ -1,7 +1,7 @@
 //! Where requests of a provider go, and with which headers.
 //!
-//! async-openai's own configurations read environment variables, panic on a key
-//! that fits no header, and on Azure know chat's path only; this one does neither.
+//! async-openai's own configurations read environment variables, panic on a key that is
+//! not a valid header, and support only chat's path on Azure; this one does neither.
 
 use async_openai::config::Config;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
@@ -9,11 +9,11 @@ use secrecy::SecretString;
 
 use super::settings::{ModelConnection, Provider, SettingsError};
 
-/// The key of a request for which there is none: servers that need no key
-/// ignore it, and some refuse an empty one.
+/// The key sent where none is set: servers that need no key ignore it, and some refuse
+/// an empty one.
 const NO_KEY: &str = "none";
 
-/// The address of one model's server, ready to be used by async-openai.
+/// The address of one model's server, in the form that async-openai takes.
 #[derive(Debug, Clone)]
 pub(super) struct ServerAddress {
     base: String,

@@ -1,8 +1,8 @@
-//! What a model takes, as data, and what is learnt when a server refuses.
+//! What a model accepts, as data, and what is learnt when a server refuses.
 //!
-//! `data/models.json` holds what is published; a server's 400 that names a
-//! parameter corrects it for the rest of the process. Neither changes what is
-//! asked, only the names and modes it is asked with.
+//! `data/models.json` holds what is published; a 400 that names a parameter corrects it
+//! for the rest of the process. Neither changes the question, only the names and modes
+//! of the request.
 
 use std::sync::OnceLock;
 
@@ -15,35 +15,29 @@ use super::wire::{ApiDialect, FormatLevel, SystemRole, TokenLimit};
 
 const TABLE: &str = include_str!("../../../../data/models.json");
 
-/// What is known of a model before it is asked.
+/// What is published about a model.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Capabilities {
-    /// The name, or with a final `*` the beginning of names, that this is for.
+    /// The name, or with a final `*` the beginning of the names, that this applies to.
     #[serde(rename = "match")]
     pattern: String,
-    /// Whether it thinks before it answers: it takes no plain token limit.
+    /// Whether it reasons before it answers: it takes no plain token limit.
     #[serde(default)]
     pub reasoning: bool,
     /// Prompt and answer together, in tokens.
     #[serde(default)]
     pub context_tokens: Option<u64>,
-    /// How instructions are sent.
     #[serde(default = "system")]
     system_role: SystemRole,
-    /// A temperature other than the default.
     #[serde(default = "unknown")]
     pub temperature: Support,
-    /// A sampling seed.
     #[serde(default = "unknown")]
     pub seed: Support,
-    /// Answers that are any JSON object.
     #[serde(default = "unknown")]
     pub json_object: Support,
-    /// Answers that keep to a JSON schema.
     #[serde(default = "unknown")]
     pub json_schema: Support,
-    /// Function tools.
     #[serde(default = "unknown")]
     pub tools: Support,
 }
@@ -61,7 +55,7 @@ struct CapabilityTable {
     models: Vec<Capabilities>,
 }
 
-/// The embedded table; empty only if it did not parse, which a test rules out.
+/// The embedded table; empty only if it does not parse, which a test rules out.
 fn table() -> &'static [Capabilities] {
     static PARSED: OnceLock<Vec<Capabilities>> = OnceLock::new();
     PARSED.get_or_init(|| {
@@ -72,9 +66,9 @@ fn table() -> &'static [Capabilities] {
 }
 
 impl Capabilities {
-    /// What is known of `model`; all unknown for a model outside the table.
+    /// What is known of `model`; everything is unknown for a model outside the table.
     ///
-    /// A vendor's prefix (`openai/gpt-4o`) is passed over.
+    /// A vendor's prefix (`openai/gpt-4o`) is ignored.
     #[must_use]
     pub fn of(model: &str) -> Self {
         let name = model.rsplit('/').next().unwrap_or(model);
@@ -103,8 +97,8 @@ impl Capabilities {
         }
     }
 
-    /// How the model is first spoken to at `endpoint`: everything that is not
-    /// known to be refused is tried.
+    /// The first dialect for the model at `endpoint`: everything that is not known to be
+    /// refused is tried.
     pub(super) fn dialect(&self, endpoint: Endpoint) -> ApiDialect {
         let foreign = matches!(endpoint, Endpoint::Compatible | Endpoint::Loopback);
         let takes = |support| support != Support::No;
@@ -115,7 +109,7 @@ impl Capabilities {
             } else {
                 TokenLimit::MaxCompletionTokens
             },
-            // And their chat templates mostly know no `developer`.
+            // Their chat templates mostly do not know `developer`.
             system_role: match self.system_role {
                 SystemRole::Developer if foreign => SystemRole::System,
                 role => role,
@@ -132,7 +126,7 @@ impl Capabilities {
         }
     }
 
-    /// What is known of `feature`, given what was learnt by speaking `dialect`.
+    /// What is known of `feature`, given what `dialect` records.
     pub(super) fn support(&self, feature: Feature, dialect: &ApiDialect) -> Support {
         let (published, still_tried) = match feature {
             Feature::JsonSchema => (self.json_schema, dialect.format >= FormatLevel::JsonSchema),
@@ -148,17 +142,16 @@ impl Capabilities {
 /// A change of dialect after a refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Correction {
-    /// The parameter that was refused.
     pub parameter: &'static str,
-    /// What is done instead.
+    /// What to do instead.
     pub change: &'static str,
 }
 
-/// The dialect to try after a refusal in these `words`, if they name something
-/// that can be dropped or renamed. `formatted` tells whether a JSON format was asked.
+/// The dialect to try after a refusal in these `words`, if they name a parameter that
+/// can be dropped or renamed. `formatted`: a JSON format was requested.
 ///
-/// Servers that refuse both names of the token limit would have it changed to and
-/// fro: the caller stops at a dialect it has spoken before.
+/// A server that refuses both names of the token limit would have it changed back and
+/// forth: the caller stops at a dialect that it has used before.
 pub(super) fn corrected(
     dialect: ApiDialect,
     words: &ErrorDetails,
@@ -183,7 +176,7 @@ pub(super) fn corrected(
         return change(ApiDialect { format, ..dialect }, "response_format", how);
     }
     if !is_unsupported(words, &message) {
-        // A value out of range is the caller's to mend, not ours to drop.
+        // A value out of range is the caller's to fix, not ours to drop.
         return None;
     }
     if dialect.temperature && names("temperature") {

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use super::types::{ChatMessage, ToolSpec};
 use super::wire::{BodyMessage, SystemRole};
 
-/// The messages as a chat-completions request lists them; a tool call's
-/// arguments stand as the text that the model wrote.
+/// The messages as a chat-completions request lists them; a tool call's arguments are
+/// the text that the model wrote.
 #[must_use]
 pub fn messages_json(messages: &[ChatMessage]) -> Vec<Value> {
     messages

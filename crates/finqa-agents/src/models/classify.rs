@@ -1,8 +1,8 @@
-//! What a failed exchange means: the words of the server turned into a kind.
+//! What a failed exchange means: the server's words turned into a kind.
 //!
 //! Servers disagree on shape (`error` as object, as string, absent), on the type
-//! of `code` (string, integer, null) and on the status, so words are read
-//! leniently and the status decides only where they are silent.
+//! of `code` (string, integer, null) and on the status, so words are read leniently and
+//! the status decides only where they say nothing.
 
 use std::time::SystemTime;
 
@@ -17,16 +17,15 @@ use super::hint::server_hint;
 use super::retry::{FailedAttempt, RetryLimit};
 use super::transport::{Attempt, HttpReply, TransportFailure};
 
-/// What a server said about a failure, whatever the shape.
+/// What a server said about a failure.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(super) struct ErrorDetails {
-    /// The message, one line; empty if none.
+    /// One line; may be empty.
     pub message: String,
-    /// `code` or, where that is silent, `type`; lower case.
+    /// `code`, or else `type`; lower case.
     pub code: String,
     /// `type`, lower case.
     pub kind: String,
-    /// The parameter it names.
     pub parameter: Option<String>,
     /// Azure's inner code, lower case.
     pub inner_code: String,
@@ -64,7 +63,7 @@ impl ErrorDetails {
         };
         let message = match (error.get("message"), error.get("detail")) {
             (Some(Value::String(text)), _) | (None, Some(Value::String(text))) => text.clone(),
-            // FastAPI's list of what does not validate.
+            // FastAPI's list of validation errors.
             (Some(other), _) | (None, Some(other)) => other.to_string(),
             (None, None) => String::new(),
         };
@@ -107,7 +106,7 @@ impl ErrorDetails {
         self.is("content_filter")
             || self.is("content_policy_violation")
             || self.inner_code == "responsibleaipolicyviolation"
-            // What OpenAI's reasoning models are refused with.
+            // How OpenAI's reasoning models are refused.
             || (self.is("invalid_prompt") && self.says("usage policy"))
     }
 
@@ -120,7 +119,6 @@ impl ErrorDetails {
     }
 }
 
-/// The kind of a refusal with this status and these words.
 pub(super) fn kind_of(status: u16, words: &ErrorDetails) -> ErrorKind {
     let bad_request = || ErrorKind::BadRequest {
         parameter: words.parameter.clone(),
@@ -130,7 +128,7 @@ pub(super) fn kind_of(status: u16, words: &ErrorDetails) -> ErrorKind {
         402 => ErrorKind::QuotaExceeded,
         401 | 403 => ErrorKind::Unauthorized,
         429 if words.is_quota() => ErrorKind::QuotaExceeded,
-        // One request above the whole minute's allowance: no wait makes it fit.
+        // One request above the whole minute's allowance: waiting does not help.
         429 if words.says("request too large") => ErrorKind::ContextTooLong,
         429 => ErrorKind::RateLimited,
         404 | 405 | 410 => ErrorKind::NotFound,
@@ -144,10 +142,10 @@ pub(super) fn kind_of(status: u16, words: &ErrorDetails) -> ErrorKind {
     }
 }
 
-/// Judges an attempt that brought no usable answer.
+/// Classifies an attempt that gave no usable answer.
 ///
-/// `secret` is struck out of everything that is kept. `reached` tells whether
-/// this server has answered before.
+/// `secret` is removed from everything that is kept. `reached`: this server has
+/// answered before.
 pub(super) fn failed(attempt: &Attempt, secret: &str, reached: bool) -> FailedAttempt {
     let exchange = &attempt.exchange;
     if let Some((broken, source)) = &attempt.broken {
@@ -170,7 +168,7 @@ pub(super) fn failed(attempt: &Attempt, secret: &str, reached: bool) -> FailedAt
             TransportFailure::Connect if reached => RetryLimit::Full,
             TransportFailure::Connect => RetryLimit::FirstContact,
             TransportFailure::Timeout | TransportFailure::CutOff => RetryLimit::Full,
-            // Certificates do not mend themselves; a body too large comes again.
+            // Certificates do not fix themselves; a body too large comes again.
             TransportFailure::Tls | TransportFailure::TooLarge | TransportFailure::Request => {
                 RetryLimit::None
             }
@@ -192,7 +190,6 @@ pub(super) fn failed(attempt: &Attempt, secret: &str, reached: bool) -> FailedAt
     refused(kind, &message, exchange, secret)
 }
 
-/// A refusal of this kind, kept with what came.
 pub(super) fn refused(
     kind: ErrorKind,
     message: &str,
@@ -214,7 +211,6 @@ pub(super) fn refused(
     }
 }
 
-/// The provider's id of an exchange.
 pub(super) fn request_id(exchange: &HttpReply, secret: &str) -> Option<String> {
     ["x-request-id", "apim-request-id", "x-ms-request-id"]
         .iter()

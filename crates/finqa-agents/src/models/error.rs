@@ -1,5 +1,5 @@
-//! How a call to a model fails: a kind that callers decide by, and what the
-//! server said, kept for the person who has to find out why.
+//! How a call to a model fails: a kind that callers branch on, and what the server said,
+//! kept for whoever has to find the cause.
 
 use std::error::Error;
 use std::fmt;
@@ -13,17 +13,14 @@ pub enum ErrorKind {
     /// No such model, deployment or path (404).
     NotFound,
     /// The server refused the request itself (400, 413, 422 and the like).
-    BadRequest {
-        /// The parameter that it named, if it named one.
-        parameter: Option<String>,
-    },
+    BadRequest { parameter: Option<String> },
     /// Too many requests or tokens a minute (429).
     RateLimited,
     /// The account has no money or quota left (`insufficient_quota`): waiting does not help.
     QuotaExceeded,
     /// The server failed (408, 409, 425 and 5xx).
     ServerError,
-    /// No whole answer within the time of an attempt.
+    /// No complete answer within the time of an attempt.
     Timeout,
     /// No connection: dead host, refused port, unknown name.
     Connect,
@@ -31,7 +28,7 @@ pub enum ErrorKind {
     Tls,
     /// The connection broke, or the body ended before its announced length.
     CutOff,
-    /// A success status with a body that is no chat completion.
+    /// A success status with a body that is not a chat completion.
     Malformed,
     /// The provider's filter refused the prompt (400 `content_filter`).
     ContentFilter,
@@ -58,7 +55,7 @@ impl ErrorKind {
         )
     }
 
-    /// A stable word for it: journal, CSV and metrics use it.
+    /// A stable word for it, used in the journal, CSV and metrics.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -107,23 +104,22 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// Whom a failed call concerns.
+/// What a failed call affects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
-    /// This request alone: another one may succeed, the same one will not.
+    /// Only this request: another one may succeed, the same one will not.
     Request,
     /// The provider, for now: the same request may succeed later.
     Provider,
     /// Every request of this run.
     Run,
-    /// Nobody: the caller stopped it.
+    /// Nothing: the caller stopped it.
     Cancelled,
 }
 
-/// A call that brought no answer.
+/// A call without an answer.
 #[derive(Debug, Clone, thiserror::Error)]
 pub struct ModelError {
-    /// What went wrong.
     pub kind: ErrorKind,
     /// What the server or the transport said, one line.
     pub message: String,
@@ -135,21 +131,18 @@ pub struct ModelError {
     pub body: Option<String>,
     /// HTTP requests sent for this call.
     pub attempts: u32,
-    /// Of these, requests that a model may have worked on, and been paid for,
-    /// although no answer arrived.
+    /// Of these, requests that may have been billed although no answer arrived.
     pub lost: u32,
     /// Whether the model has answered another call of this process.
     pub after_success: bool,
-    /// The transport's own error.
     #[source]
     pub source: Option<Arc<dyn Error + Send + Sync>>,
 }
 
 impl ModelError {
-    /// Most bytes of a body that are kept.
     pub const MAX_BODY: usize = 16 * 1024;
 
-    /// An error of this kind; the rest is filled in by who knows it.
+    /// An error of this kind with everything else unset.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
@@ -165,15 +158,14 @@ impl ModelError {
         }
     }
 
-    /// The same error with the transport's own error kept.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Arc<dyn Error + Send + Sync>>) -> Self {
         self.source = Some(source.into());
         self
     }
 
-    /// The error without what a provider said, which may quote the prompt or the
-    /// reply; our own words about the connection stay.
+    /// The error without the provider's words, which may quote the prompt or the reply; our
+    /// own words about the connection stay.
     #[must_use]
     pub fn without_words(&self) -> Self {
         let ours = matches!(
@@ -198,15 +190,14 @@ impl ModelError {
         }
     }
 
-    /// Whether a model may have worked, and been paid, for a request of this call
-    /// although no answer arrived.
+    /// Whether a request of this call may have been billed although no answer arrived.
     #[must_use]
     pub fn may_have_been_billed(&self) -> bool {
         self.lost > 0
     }
 
-    /// The same of the one attempt that failed like this. What is refused is not
-    /// billed; an answer that was lost on its way, by a gateway too, may be.
+    /// The same for the one attempt that failed like this. A refused request is not billed;
+    /// an answer that was lost on its way, by a gateway too, may be.
     pub(super) fn lost_an_answer(&self) -> bool {
         matches!(
             self.kind,
@@ -214,10 +205,9 @@ impl ModelError {
         ) || matches!(self.status, Some(408 | 502 | 504))
     }
 
-    /// Whom it concerns. Before the first answer a refused address or model is
-    /// everybody's trouble: a wrong key, an unknown model, a dead host. Once the
-    /// model has answered, the same refusal says something about one request,
-    /// and a connection that fails is an outage.
+    /// What it affects. Before the first answer a refused address or model affects every
+    /// call: a wrong key, an unknown model, a dead host. Once the model has answered, the
+    /// same refusal affects one request, and a failed connection is an outage.
     #[must_use]
     pub fn scope(&self) -> Scope {
         match self.kind {
@@ -246,8 +236,8 @@ impl ModelError {
         }
     }
 
-    /// Whether every other call of this run would fail alike, so that the run
-    /// stops instead of failing question by question.
+    /// Whether every other call of this run would fail alike, so that the run stops instead
+    /// of failing question by question.
     #[must_use]
     pub fn is_fatal_for_run(&self) -> bool {
         self.scope() == Scope::Run
@@ -256,7 +246,7 @@ impl ModelError {
 
 impl fmt::Display for ModelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A key that has been accepted before is not what is refused.
+        // The key has been accepted before, so it is not what is refused.
         if self.kind == ErrorKind::Unauthorized && self.status == Some(403) && self.after_success {
             f.write_str("the provider refused this request")?;
         } else {

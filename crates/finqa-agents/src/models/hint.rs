@@ -1,4 +1,4 @@
-//! How long a server asks to wait, in each of the forms in which they say it.
+//! How long a server asks to wait, in each form that servers use.
 
 use std::time::{Duration, SystemTime};
 
@@ -8,7 +8,7 @@ use reqwest::header::HeaderMap;
 /// seconds or as an HTTP date, and as a last resort the words of the message
 /// (`Please try again in 1.2s`, `retry after 5 seconds`).
 ///
-/// The first that can be read counts; the caller caps it.
+/// The first that can be read counts; the caller limits it.
 pub(super) fn server_hint(headers: &HeaderMap, message: &str, now: SystemTime) -> Option<Duration> {
     let header = |name| {
         headers
@@ -40,7 +40,7 @@ fn in_words(message: &str) -> Option<Duration> {
         .and_then(|(_, rest)| spoken_duration(rest))
 }
 
-/// `1.2s`, `350ms`, `6m0s`, `1h2m`, `5 seconds`: parts up to the first that is none.
+/// `1.2s`, `350ms`, `6m0s`, `1h2m`, `5 seconds`: reads parts up to the first that is not one.
 fn spoken_duration(mut text: &str) -> Option<Duration> {
     let mut total = 0.0_f64;
     let mut found = false;
@@ -49,7 +49,7 @@ fn spoken_duration(mut text: &str) -> Option<Duration> {
             .find(|c: char| !c.is_ascii_digit() && c != '.')
             .unwrap_or(text.len());
         let (number, rest) = text.split_at_checked(digits)?;
-        // The full stop of the sentence is not of the number.
+        // The sentence's full stop is not part of the number.
         let Ok(number) = number.trim_end_matches('.').parse::<f64>() else {
             break;
         };

@@ -20,24 +20,15 @@ pub fn install_crypto() {
     let _ = rustls::crypto::ring::default_provider().install_default();
 }
 
-/// Builds a client that follows no redirect.
-///
 /// A redirect is refused because it would send the prompt, and on Azure the key,
 /// to a host that the user did not name. `direct` bypasses the proxy of the
 /// environment, for servers on this machine.
-///
-/// # Errors
-/// [`SettingsError::Client`] when neither the machine's certificates nor the
-/// built-in ones give a client.
 pub fn client(connect_timeout: Duration, direct: bool) -> Result<reqwest::Client, SettingsError> {
     build(connect_timeout, direct, |builder| builder)
 }
 
-/// The same client for connections that are upgraded to a WebSocket, which
-/// HTTP/2 does not do this way.
-///
-/// # Errors
-/// As [`client`].
+/// The same client for connections that are upgraded to a WebSocket, which HTTP/2 does
+/// not support in this form.
 pub fn upgrade_client(
     connect_timeout: Duration,
     direct: bool,
@@ -47,9 +38,6 @@ pub fn upgrade_client(
 
 /// Builds a client for public files whose bytes are verified: it follows
 /// redirects, because a hub keeps large files at other hosts.
-///
-/// # Errors
-/// As [`client`].
 pub fn download_client(connect_timeout: Duration) -> Result<reqwest::Client, SettingsError> {
     const REDIRECTS: usize = 5;
     build(connect_timeout, false, |builder| {
@@ -68,7 +56,7 @@ fn build(
             .user_agent(concat!("convfinqa/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(connect_timeout)
             .redirect(Policy::none())
-            // One retry loop, and it is not reqwest's: it would hide requests from the count.
+            // The one retry loop is ours; reqwest's would hide requests from the count.
             .retry(reqwest::retry::never())
             .tcp_keepalive(Duration::from_secs(30));
         change(if direct { builder.no_proxy() } else { builder })
@@ -79,7 +67,6 @@ fn build(
         .map_err(|source| SettingsError::Client { source })
 }
 
-/// Mozilla's root certificates, as compiled in.
 fn built_in_roots() -> Result<Vec<reqwest::Certificate>, reqwest::Error> {
     webpki_root_certs::TLS_SERVER_ROOT_CERTS
         .iter()

@@ -1,4 +1,4 @@
-//! Chat models: what is asked of them, what they answer, and how a call fails.
+//! Chat models: requests, replies, and how a call fails.
 //!
 //! The rest of the program uses [`ChatModel`]. [`OpenAiModel`] implements it for
 //! OpenAI, Azure and compatible servers. A new provider is a file here that

@@ -1,10 +1,10 @@
-//! The one network provider: OpenAI, Azure, and every server that speaks the
-//! chat-completions protocol.
+//! The one network provider: OpenAI, Azure, and every server with the chat-completions
+//! protocol.
 //!
 //! A call is: write the request in the model's dialect, send it with retries,
-//! read the answer; if the server refuses a parameter by name, change the
-//! dialect for good and send again. async-openai addresses and serialises; what
-//! comes back is read here.
+//! read the answer; if the server refuses a parameter by name, change the dialect for
+//! good and send again. async-openai builds addresses and serialises; the answer is
+//! read here.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -33,7 +33,7 @@ use super::transport::{Attempt, HttpReply, Transport};
 use super::types::{ChatModel, ChatReply, ChatRequest, Feature, ReplyFormat, Stop, Support};
 use super::wire::{ApiDialect, ReplyBody, RequestBody, read_answer};
 
-/// Something that happened within a call and that a patient user wants to see.
+/// An event within a call that a waiting user wants to see.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallEvent {
     /// An attempt failed and is repeated.
@@ -42,16 +42,15 @@ pub enum CallEvent {
     Correction(Correction),
 }
 
-/// Is told of every [`CallEvent`], with the node that asked.
+/// Receives every [`CallEvent`], with the node that asked.
 pub type Observer = Arc<dyn Fn(&str, &CallEvent) + Send + Sync>;
 
-/// A model on a server that speaks OpenAI's chat completions.
 pub struct OpenAiModel {
     client: Client<ServerAddress>,
     transport: Transport,
     settings: ModelConnection,
     capabilities: Capabilities,
-    /// What is spoken now; a refusal changes it for the rest of the process.
+    /// The present dialect; a refusal changes it for the rest of the process.
     dialect: Mutex<ApiDialect>,
     /// Whether the server has answered anything yet.
     reached: AtomicBool,
@@ -63,9 +62,6 @@ pub struct OpenAiModel {
 
 impl OpenAiModel {
     /// A model by these settings; nothing is sent yet.
-    ///
-    /// # Errors
-    /// [`SettingsError`] when the key fits no header or no HTTP client can be built.
     pub fn new(settings: ModelConnection) -> Result<Self, SettingsError> {
         let endpoint = settings.endpoint();
         let http = http::client(settings.timeouts.connect, endpoint == Endpoint::Loopback)?;
@@ -83,14 +79,13 @@ impl OpenAiModel {
         })
     }
 
-    /// The same model, telling `observer` of retries and corrections.
+    /// The same model, reporting retries and corrections to `observer`.
     #[must_use]
     pub fn with_observer(mut self, observer: Observer) -> Self {
         self.observer = Some(observer);
         self
     }
 
-    /// The settings it was made with.
     #[must_use]
     pub fn settings(&self) -> &ModelConnection {
         &self.settings
@@ -181,7 +176,7 @@ impl OpenAiModel {
                 let before = transport.sent();
                 let sent = client.chat().create_byot::<_, IgnoredAny>(&body).await;
                 let Some(attempt) = transport.take() else {
-                    // It never came to the transport: the request cannot be written as JSON.
+                    // It never reached the transport: the request cannot be written as JSON.
                     let message = sent.err().map(|error| error.to_string());
                     return Err(FailedAttempt::permanent(ModelError::new(
                         ErrorKind::BadRequest { parameter: None },
@@ -239,11 +234,11 @@ impl OpenAiModel {
             };
             classify::refused(kind, &message, &exchange, secret)
         })?;
-        // What is read from here on is kept and shown.
+        // From here on, what is read is kept and shown.
         strike_json(&mut body, &[secret]);
         match read_answer(&body) {
             Ok(answer) => Ok((answer, exchange)),
-            // Some gateways send the failure of the server behind them as a success.
+            // Some gateways return the failure of the server behind them as a success.
             Err(_) if body.get("error").is_some_and(|error| !error.is_null()) => {
                 let words = ErrorDetails::read(&exchange.body);
                 let status = words
@@ -280,8 +275,8 @@ impl OpenAiModel {
         let formatted = request.format != ReplyFormat::Text;
         let (better, correction) = corrected(spoken, &words, formatted)?;
         {
-            // Another call may have learnt something else in the meantime: take over
-            // only what this one changed.
+            // Another call may have learnt something else in the meantime: adopt only what
+            // this one changed.
             let mut shared = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
             shared.adopt(spoken, better);
         }
@@ -295,7 +290,7 @@ impl OpenAiModel {
         Some(better)
     }
 
-    /// The error with what a reader needs to find the place.
+    /// The error with the model, address and dialect in its words.
     fn located(&self, mut error: ModelError, transport: &Transport) -> ModelError {
         error.attempts = transport.sent();
         error.lost = transport.lost();

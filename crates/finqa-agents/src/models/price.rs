@@ -1,8 +1,8 @@
 //! What an answer costs, in US dollars, as far as a price is known.
 //!
-//! An unknown model, an answer without usage, and a server that is not the one
-//! the prices are of, have an unknown cost. Unknown is never counted as zero: a
-//! [`Cost`] carries how many requests it does not know the cost of.
+//! The cost is unknown for an unknown model, an answer without usage, and a server that
+//! the prices are not for. Unknown is never counted as zero: a [`Cost`] counts the
+//! requests whose cost it does not know.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,30 +21,21 @@ const TABLE: &str = include_str!("../../../../data/prices.json");
 /// What the tokens of a reply cost in US dollars; `None` where no price is listed.
 pub type PriceOf = Arc<dyn Fn(&ChatReply) -> Option<Decimal> + Send + Sync>;
 
-/// A price list that cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum PriceError {
-    /// It is no JSON of the expected form.
     #[error("the price list is not readable at {path}")]
     Json {
-        /// The place in it.
         path: String,
-        /// The reason.
         #[source]
         source: serde_json::Error,
     },
-    /// It was written for a later version of this program.
     #[error("the price list has version {found}, this program reads version {PRICES_VERSION}")]
-    Version {
-        /// Its version.
-        found: u32,
-    },
+    Version { found: u32 },
 }
 
 /// The version of the price list's form.
 pub const PRICES_VERSION: u32 = 1;
 
-/// Dollars per million tokens of one model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
@@ -54,16 +45,16 @@ pub struct Price {
     pub cached_input: Option<Decimal>,
     /// Tokens written, reasoning included.
     pub output: Decimal,
-    /// Above so many tokens read in one call, a price that is not listed begins.
+    /// Above this number of tokens read in one call, a price that is not listed applies.
     pub up_to_input_tokens: Option<u64>,
-    /// Whether it holds for a server of any address; otherwise for OpenAI and
-    /// Azure alone. For a price list of one's own.
+    /// Whether it applies to a server of any address; otherwise to OpenAI and Azure alone.
+    /// For the user's own price list.
     #[serde(default)]
     pub anywhere: bool,
 }
 
 impl Price {
-    /// The cost of `usage`; `None` above the tier that is listed.
+    /// The cost of `usage`; `None` above the listed tier.
     #[must_use]
     pub fn of(&self, usage: &Usage) -> Option<Decimal> {
         if self
@@ -81,7 +72,6 @@ impl Price {
     }
 }
 
-/// Prices by model.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PriceList {
     models: BTreeMap<String, Price>,
@@ -99,14 +89,11 @@ impl PriceList {
     #[must_use]
     pub fn embedded() -> &'static Self {
         static LIST: OnceLock<PriceList> = OnceLock::new();
-        // A test reads it, so the empty list of a broken file is never shipped.
+        // A test reads the file, so the empty list of a broken one never ships.
         LIST.get_or_init(|| Self::from_json(TABLE).unwrap_or_default())
     }
 
     /// Reads a list in the form of `data/prices.json`.
-    ///
-    /// # Errors
-    /// [`PriceError`] when it is malformed or of a later version.
     pub fn from_json(text: &str) -> Result<Self, PriceError> {
         let mut json = serde_json::Deserializer::from_str(text);
         let file: PriceFile =
@@ -138,8 +125,8 @@ impl PriceList {
 
     /// What the tokens of a reply cost, in dollars; `None` if that is not known.
     ///
-    /// A reply for which nothing was sent cost nothing. [`Cost::of_reply`] adds
-    /// the requests of the call that were lost.
+    /// A reply for which nothing was sent costs nothing. [`Cost::of_reply`] adds the lost
+    /// requests of the call.
     #[must_use]
     pub fn cost(&self, endpoint: Endpoint, reply: &ChatReply) -> Option<Decimal> {
         if reply.attempts == 0 {
@@ -157,7 +144,7 @@ fn is_date(text: &str) -> bool {
     })
 }
 
-/// A sum of costs that remembers what it does not know.
+/// A sum of costs with unknown parts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
     /// Dollars of the requests whose cost is known.
@@ -169,8 +156,8 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// The cost of an answered call: `dollars` for the reply, if they are known,
-    /// and nothing known of the requests that were lost before it.
+    /// The cost of an answered call: `dollars` for the reply, if known, and an unknown cost
+    /// for each request that was lost before it.
     #[must_use]
     pub fn of_reply(reply: &ChatReply, dollars: Option<Decimal>) -> Self {
         let mut cost = Self::of_request(dollars);
@@ -178,7 +165,6 @@ impl Cost {
         cost
     }
 
-    /// The cost of one request; `None` where it is not known.
     #[must_use]
     pub fn of_request(dollars: Option<Decimal>) -> Self {
         dollars.map_or_else(
@@ -191,7 +177,7 @@ impl Cost {
         )
     }
 
-    /// The cost of so many requests of which nothing is known.
+    /// An unknown cost for this number of requests.
     #[must_use]
     pub fn unknown(requests: u64) -> Self {
         Self {
@@ -200,13 +186,13 @@ impl Cost {
         }
     }
 
-    /// The whole sum in dollars; `None` if any part of it is unknown.
+    /// The whole sum in dollars; `None` if any part is unknown.
     #[must_use]
     pub fn total(&self) -> Option<Decimal> {
         (self.unpriced == 0).then_some(self.known)
     }
 
-    /// The sum in a few words; nothing for a sum of zero.
+    /// The sum in a few words; empty for a sum of zero.
     #[must_use]
     pub fn brief(&self) -> Option<String> {
         match (self.known.is_zero(), self.unpriced) {

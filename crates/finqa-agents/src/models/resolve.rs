@@ -1,7 +1,7 @@
-//! The rule by which flags and environment variables choose a server and a key.
+//! The rule by which flags and environment variables select a server and a key.
 //!
-//! It is handed the variables and reads none itself. Everything that would fail
-//! or panic later, deep in a library, is refused here in one line.
+//! Variables are passed in; none is read here. Everything that would fail or panic later,
+//! deep in a library, is refused here in one line.
 
 use std::time::Duration;
 
@@ -16,7 +16,6 @@ use super::settings::{
     SettingsError, Timeouts, endpoint_of,
 };
 
-/// Looks a variable up.
 type Variables<'v> = &'v dyn Fn(&str) -> Option<String>;
 
 impl ModelConnection {
@@ -25,9 +24,6 @@ impl ModelConnection {
     /// `--provider` decides. Without it: Azure if its variables are set and
     /// neither `OPENAI_API_KEY` nor `--base-url` is, else OpenAI. An empty
     /// variable counts as unset. Only OpenAI's and Azure's own servers need a key.
-    ///
-    /// # Errors
-    /// [`SettingsError`] when a key or variable is missing or a value unusable.
     pub fn resolve(vars: Variables<'_>, flags: &ModelSettings) -> Result<Self, SettingsError> {
         let var = |name: &str| {
             vars(name)
@@ -169,7 +165,7 @@ struct EndpointParts<'a> {
 fn default_provider(var: Variables<'_>, has_base_flag: bool) -> Provider {
     let endpoint = var("AZURE_OPENAI_ENDPOINT").is_some();
     let key = var("AZURE_OPENAI_API_KEY").is_some();
-    // One of the two alone is a slip to be told of, unless another server is named.
+    // One of the two alone is a slip worth reporting, unless another server is named.
     let azure = (endpoint && key) || ((endpoint || key) && var("OPENAI_BASE_URL").is_none());
     if azure && var("OPENAI_API_KEY").is_none() && !has_base_flag {
         Provider::Azure
@@ -227,7 +223,7 @@ fn url_text(url: &Url, suffix: &str) -> String {
 /// Whether `/openai` at `at` is a whole part of the path.
 fn is_path_part(text: &str, at: usize) -> bool {
     let rest = text.get(at + "/openai".len()..).unwrap_or_default();
-    // `https://openai…` has its only such slash doubled before the host.
+    // The first slash of `https://openai…` is doubled before the host.
     !text.get(..at).unwrap_or_default().ends_with('/') && (rest.is_empty() || rest.starts_with('/'))
 }
 
@@ -256,7 +252,7 @@ fn checked_model(provider: Provider, name: &str) -> Result<String, SettingsError
     } else if name.chars().any(char::is_control) {
         Some("it holds a control character")
     } else if provider == Provider::Azure
-        // It becomes a part of the path; these are all that Azure allows.
+        // It becomes part of the path; these are the characters that Azure allows.
         && !name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
     {
         Some("Azure allows letters, digits, `-`, `_` and `.`")

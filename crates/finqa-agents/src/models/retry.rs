@@ -1,10 +1,9 @@
 //! The one retry loop: how often, how long, and how it is interrupted.
 //!
-//! `backoff` is named here and nowhere else, so that replacing it stays a change
-//! of one file. Three of its habits are kept away: its `retry_after` bypasses
-//! every budget, its `From<E>` would make any error transient, and it has no
-//! limit of attempts. So the server's hint goes through `RetryBudget`, errors
-//! are mapped by hand, and the budget counts.
+//! `backoff` is used here and nowhere else, so that replacing it changes one file. Three
+//! of its habits are avoided: its `retry_after` bypasses every budget, its `From<E>`
+//! would make any error transient, and it has no limit of attempts. So the server's hint
+//! goes through `RetryBudget`, errors are mapped by hand, and the budget counts.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,21 +18,20 @@ use tokio::time::Instant;
 use super::error::{ErrorKind, ModelError};
 use super::types::Stop;
 
-/// How often and how long a failed request is repeated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryOptions {
-    /// Most attempts of one request, the first included; at least one is made.
+    /// Maximum attempts of one request, the first included; at least one is made.
     pub max_attempts: u32,
-    /// Most attempts to reach a server that has not answered once in this process:
-    /// a mistyped host should not take a minute to say so.
+    /// Maximum attempts to reach a server that has not answered once in this process: a
+    /// mistyped host should be reported in less than a minute.
     pub first_contact_attempts: u32,
     /// No attempt starts later than this after the first one.
     pub total: Duration,
     /// The first wait; each further one is twice as long.
     pub first_delay: Duration,
-    /// The longest wait of our own choosing.
+    /// The longest wait without a hint.
     pub max_delay: Duration,
-    /// The longest wait that a server's hint can bring about.
+    /// The longest wait after a server's hint.
     pub max_hint: Duration,
 }
 
@@ -50,21 +48,18 @@ impl Default for RetryOptions {
     }
 }
 
-/// An attempt failed and another one follows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetryNotice {
-    /// The attempt that failed, from 1.
+    /// From 1.
     pub attempt: u32,
-    /// How long is waited before the next one.
+    /// The wait before the next attempt.
     pub delay: Duration,
-    /// Why it failed.
     pub reason: ErrorKind,
-    /// What the server or the transport said.
     pub message: String,
 }
 
 impl RetryNotice {
-    /// Why the attempt failed, for a person: a timeout has no words of a server.
+    /// Why the attempt failed, for a person: a timeout has no words from a server.
     #[must_use]
     pub fn words(&self) -> String {
         if self.message.trim().is_empty() {
@@ -75,12 +70,10 @@ impl RetryNotice {
     }
 }
 
-/// A failed attempt, judged.
 #[derive(Debug)]
 pub(super) struct FailedAttempt {
-    /// What is reported if it was the last one.
+    /// The error if it was the last attempt.
     pub error: Box<ModelError>,
-    /// Whether another attempt may succeed, and how many are worth making.
     pub retry_limit: RetryLimit,
     /// How long the server asked to wait.
     pub hint: Option<Duration>,
@@ -89,7 +82,6 @@ pub(super) struct FailedAttempt {
 /// How many attempts a failure is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RetryLimit {
-    /// No other one.
     None,
     /// [`RetryOptions::first_contact_attempts`].
     FirstContact,
@@ -98,7 +90,7 @@ pub(super) enum RetryLimit {
 }
 
 impl FailedAttempt {
-    /// A failure that no other attempt would mend.
+    /// A failure that another attempt would not fix.
     pub fn permanent(error: ModelError) -> Self {
         Self {
             error: Box::new(error),
@@ -107,7 +99,7 @@ impl FailedAttempt {
         }
     }
 
-    /// A failure that another attempt may mend.
+    /// A failure that another attempt may fix.
     pub fn transient(error: ModelError, hint: Option<Duration>) -> Self {
         Self {
             error: Box::new(error),
@@ -147,8 +139,8 @@ impl RetryBudget {
         }
     }
 
-    /// Between a half and the whole of `delay`, so that calls that failed
-    /// together do not come back together.
+    /// Between half and all of `delay`, so that calls that failed together do not return
+    /// together.
     fn jittered(&mut self, delay: Duration) -> Duration {
         delay.mul_f64(self.rng.random_range(0.5..=1.0))
     }
@@ -178,7 +170,7 @@ impl Backoff for RetryBudget {
         let own = self.jittered(self.delay.min(self.options.max_delay));
         self.delay = self.delay.saturating_mul(2).min(self.options.max_delay);
         let wait = match advice.hint {
-            // Everybody who was turned away got the same hint: spread them behind it.
+            // Every refused call got the same hint: spread them behind it.
             Some(hint) => hint.min(self.options.max_hint).max(own) + self.jittered(own) / 4,
             None => own,
         };
@@ -186,8 +178,8 @@ impl Backoff for RetryBudget {
     }
 }
 
-/// Runs `operation` until it succeeds, fails for good, the budget is spent, or
-/// it is stopped: draining ends a wait at once, aborting a running attempt too.
+/// Runs `operation` until it succeeds, fails for good, the budget is spent, or it is
+/// stopped: draining ends a wait at once, aborting ends a running attempt too.
 ///
 /// `seed` drives the jitter.
 pub(super) async fn retry<T, F, Fut>(
@@ -207,7 +199,7 @@ where
     }));
     let budget = RetryBudget::new(options, seed, Arc::clone(&advice));
     let mut tries: u32 = 0;
-    // Before the first attempt nothing is waited for.
+    // There is no wait before the first attempt.
     let (running, mut phase) = watch::channel(true);
     let attempts = backoff::future::retry_notify(
         budget,
@@ -267,7 +259,7 @@ mod tests {
         }
     }
 
-    /// Milliseconds for what is seconds in earnest: the arithmetic is the same.
+    /// Milliseconds in place of seconds: the arithmetic is the same.
     const QUICK: RetryOptions = RetryOptions {
         max_attempts: 6,
         first_contact_attempts: 3,
@@ -371,7 +363,7 @@ mod tests {
         ..QUICK
     };
 
-    /// What a call that fails for ever gives once it is stopped in its first wait.
+    /// The result of a call that always fails, stopped in its first wait.
     async fn stopped_while_waiting(stopped: impl Fn(&Stop)) -> ErrorKind {
         let stop = Stop::default();
         let waits = tokio::sync::Notify::new();

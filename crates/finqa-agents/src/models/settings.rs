@@ -1,6 +1,6 @@
 //! Which server is asked, with what key, and how patiently.
 //!
-//! Plain values; the rule that makes them from flags and variables is in `resolve`.
+//! Plain values; `resolve` makes them from flags and variables.
 
 use std::fmt;
 use std::time::Duration;
@@ -17,66 +17,47 @@ use super::retry::RetryOptions;
 /// OpenAI's own address.
 pub const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
 
-/// Azure's API version where none is named: the newest generally available one
-/// that has JSON schemas.
+/// Azure's API version where none is set: the newest generally available one with JSON
+/// schemas.
 pub const AZURE_API_VERSION: &str = "2024-10-21";
 
-/// Settings that cannot work; each says where and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
-    /// No key for a server that wants one.
     #[error("no key for {host}: set {variable} (in the environment or in .env)")]
     NoKey {
-        /// The variable that would hold it.
         variable: &'static str,
-        /// The server.
         host: String,
     },
-    /// A key that anybody between here and the server could read.
     #[error(
         "{variable} would be sent to {host} unencrypted: use https://, unset the key, or pass --allow-http"
     )]
     Unencrypted {
-        /// The variable that holds the key.
         variable: &'static str,
-        /// The server.
         host: String,
     },
-    /// A value that cannot be sent in a header. The value itself is not told.
+    /// A value that cannot be sent in a header. It may be a key, so it is not shown.
     #[error("{variable} holds {found}: set it again, one line without spaces")]
     HeaderValue {
-        /// The variable.
         variable: &'static str,
-        /// What is wrong in it.
         found: &'static str,
     },
-    /// An address that is none.
     #[error("{variable} `{value}` is not a usable address: {reason}")]
     Url {
-        /// The variable or flag.
         variable: &'static str,
-        /// What it holds, without a password.
+        /// Without a password.
         value: String,
-        /// What is wrong with it.
         reason: String,
     },
-    /// A variable that Azure needs.
     #[error("Azure needs {0}: set it (in the environment or in .env)")]
     NoVariable(&'static str),
-    /// A model or deployment name that cannot be one.
     #[error("`{name}` is not a usable {what} name: {reason}")]
     Model {
-        /// `model` or `deployment`.
         what: &'static str,
-        /// The name.
         name: String,
-        /// What is wrong with it.
         reason: &'static str,
     },
-    /// No HTTP client could be built.
     #[error("cannot build an HTTP client")]
     Client {
-        /// The reason.
         #[source]
         source: reqwest::Error,
     },
@@ -102,7 +83,7 @@ impl fmt::Display for Provider {
     }
 }
 
-/// Whose machine a server is: what is known of its models and prices hangs on it.
+/// Who runs a server: what is known of its models and prices depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Endpoint {
     /// OpenAI itself.
@@ -116,14 +97,12 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
-    /// Whose machine an address is.
     #[must_use]
     pub fn of(address: &str) -> Self {
         Url::parse(address).map_or(Self::Compatible, |url| endpoint_of(&url))
     }
 }
 
-/// How long is waited for what.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
     /// For a connection.
@@ -144,26 +123,21 @@ impl Default for Timeouts {
 /// A server, a model on it, and how to reach them.
 #[derive(Debug, Clone)]
 pub struct ModelConnection {
-    /// How the server is spoken to.
     pub provider: Provider,
     /// Its address without a trailing slash: `https://api.openai.com/v1`,
     /// `https://NAME.openai.azure.com`.
     pub base_url: String,
-    /// The key; `None` for a server that is asked without one.
+    /// `None` for a server that needs none.
     pub api_key: Option<SecretString>,
     /// Azure's API version; unused otherwise.
     pub api_version: String,
-    /// OpenAI's organization header.
     pub organization: Option<String>,
-    /// OpenAI's project header.
     pub project: Option<String>,
     /// The model; on Azure the deployment.
     pub model: String,
-    /// How long is waited.
     pub timeouts: Timeouts,
-    /// How often and how long a failed request is repeated.
     pub retry: RetryOptions,
-    /// Largest body that is read, in bytes.
+    /// Maximum bytes of a body.
     pub max_body: usize,
 }
 
@@ -205,7 +179,6 @@ impl Default for ModelSettings {
 }
 
 impl ModelSettings {
-    /// Whether the embedded analyst and critic answer.
     #[must_use]
     pub fn is_offline(&self) -> bool {
         self.name == OFFLINE
@@ -213,16 +186,14 @@ impl ModelSettings {
 }
 
 impl ModelConnection {
-    /// Most bytes of a body by default; a long answer is a few hundred kilobytes.
+    /// Default limit of a body in bytes; a long answer takes a few hundred kilobytes.
     pub const MAX_BODY: usize = 16 * 1024 * 1024;
 
-    /// Whose machine the server is.
     #[must_use]
     pub fn endpoint(&self) -> Endpoint {
         Endpoint::of(&self.base_url)
     }
 
-    /// The key, or the empty string.
     pub(super) fn key(&self) -> &str {
         self.api_key
             .as_ref()

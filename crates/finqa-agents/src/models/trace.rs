@@ -1,5 +1,5 @@
-//! The span of a model call, by OpenTelemetry's GenAI conventions. What
-//! answers calls makes one; wrappers that answer from what is kept may too.
+//! The span of a model call, by OpenTelemetry's GenAI conventions. Models open it, and
+//! so do wrappers that answer from a store.
 
 use rust_decimal::prelude::ToPrimitive;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use super::price::{Cost, PriceList};
 use super::settings::{ModelConnection, Provider};
 use super::types::{ChatMessage, ChatReply, ChatRequest, ReplyFormat, Role};
 
-/// A call of `model`, within whatever asks.
+/// The span of a call of `model`, within the current one.
 #[must_use]
 pub fn chat(model: &str, request: &ChatRequest) -> Span {
     let span = info_span!(
@@ -49,7 +49,7 @@ pub fn chat(model: &str, request: &ChatRequest) -> Span {
     span
 }
 
-/// Where the call goes.
+/// Records the server that is called.
 pub(super) fn server(span: &Span, settings: &ModelConnection) {
     if span.is_disabled() {
         return;
@@ -69,7 +69,7 @@ pub(super) fn server(span: &Span, settings: &ModelConnection) {
     }
 }
 
-/// The call was answered.
+/// Records the reply.
 pub fn replied(span: &Span, reply: &ChatReply) {
     if span.is_disabled() {
         return;
@@ -105,7 +105,7 @@ pub fn replied(span: &Span, reply: &ChatReply) {
     });
 }
 
-/// The call of a server has ended, one way or the other.
+/// Records how the server's call ended.
 pub(super) fn ended(
     span: &Span,
     settings: &ModelConnection,
@@ -144,7 +144,7 @@ pub(super) fn ended(
     }
 }
 
-/// A message in the form of the conventions, with its calls and results.
+/// A message in the conventions' form, with its calls and results.
 fn in_parts(said: &ChatMessage) -> Value {
     let role = match said.role {
         Role::System => "system",

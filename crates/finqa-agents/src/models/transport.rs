@@ -1,8 +1,8 @@
 //! One HTTP exchange: sent once, read whole, kept whole.
 //!
-//! async-openai addresses and serialises a request; this service sends it and
-//! keeps status, headers and body, which async-openai would drop or misread
-//! (plain-text errors, integer codes, `retry-after-ms`). It judges nothing.
+//! async-openai addresses and serialises a request; this service sends it and keeps
+//! status, headers and body, which async-openai would drop or misread (plain-text errors,
+//! integer codes, `retry-after-ms`). It classifies nothing.
 
 use std::error::Error;
 use std::io;
@@ -17,44 +17,38 @@ use bytes::{Bytes, BytesMut};
 use futures::future::BoxFuture;
 use reqwest::header::HeaderMap;
 
-/// A whole answer, whatever its status.
+/// A complete answer, whatever its status.
 #[derive(Debug, Clone, Default)]
 pub(super) struct HttpReply {
-    /// HTTP status; 0 when none came.
+    /// 0 when none came.
     pub status: u16,
-    /// Response headers.
     pub headers: HeaderMap,
-    /// The body, as far as it came.
+    /// As far as it came.
     pub body: Bytes,
 }
 
-/// Why no whole answer came.
+/// Why no complete answer came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TransportFailure {
-    /// Not in time.
     Timeout,
     /// No connection; nothing was sent.
     Connect,
     /// No encrypted connection; nothing was sent.
     Tls,
-    /// The connection ended early.
     CutOff,
-    /// The body is larger than allowed.
     TooLarge,
-    /// The request could not be built.
     Request,
 }
 
 /// The end of one attempt.
 #[derive(Debug)]
 pub(super) struct Attempt {
-    /// What came.
     pub exchange: HttpReply,
-    /// Why it is not whole, if it is not.
+    /// Why it is incomplete, if it is.
     pub broken: Option<(TransportFailure, Option<Arc<dyn Error + Send + Sync>>)>,
 }
 
-/// Sends the requests of one call and keeps what came back.
+/// Sends the requests of one call and keeps the answers.
 #[derive(Debug, Clone)]
 pub(super) struct Transport {
     client: reqwest::Client,
@@ -66,7 +60,6 @@ pub(super) struct Transport {
 }
 
 impl Transport {
-    /// A transport with nothing sent yet.
     pub fn new(client: reqwest::Client, timeout: Duration, max_body: usize) -> Self {
         Self {
             client,
@@ -88,17 +81,16 @@ impl Transport {
         }
     }
 
-    /// HTTP requests sent so far.
     pub fn sent(&self) -> u32 {
         self.sent.load(Ordering::Relaxed)
     }
 
-    /// Of these, requests that are neither answered nor refused.
+    /// Of these, requests that were neither answered nor refused.
     pub fn lost(&self) -> u32 {
         self.lost.load(Ordering::Relaxed)
     }
 
-    /// The last request that was sent is answered or refused.
+    /// Marks the last request as answered or refused.
     pub fn accounted_for(&self) {
         self.lost.fetch_sub(1, Ordering::Relaxed);
     }
@@ -136,7 +128,7 @@ impl Transport {
                     self.sent.fetch_sub(1, Ordering::Relaxed);
                     self.lost.fetch_sub(1, Ordering::Relaxed);
                 }
-                // The URL is told by the caller, without its query.
+                // The caller names the URL, without its query.
                 Some((broken, Some(Arc::new(source.without_url()) as _)))
             }
             Err(_) => Some((TransportFailure::Timeout, None)),
@@ -144,7 +136,7 @@ impl Transport {
         Attempt { exchange, broken }
     }
 
-    /// Whether the whole body fitted into the limit.
+    /// Whether the whole body fits into the limit.
     async fn exchange(
         &self,
         request: reqwest::Request,
@@ -181,7 +173,7 @@ impl tower::Service<HttpRequestFactory> for Transport {
         Box::pin(async move {
             let attempt = this.attempt(factory).await;
             *this.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(attempt);
-            // The body is read by us, once; async-openai gets a placeholder.
+            // We read the body, once; async-openai gets a placeholder.
             Ok(http::Response::new("null").into())
         })
     }
@@ -209,7 +201,7 @@ fn is_tls(error: &reqwest::Error) -> bool {
         if error.is::<rustls::Error>() {
             return true;
         }
-        // An I/O error passes over what it wraps when asked for its source.
+        // An I/O error skips the error that it wraps when asked for its source.
         next = match error.downcast_ref().and_then(io::Error::get_ref) {
             Some(inner) => Some(inner),
             None => error.source(),

@@ -1,4 +1,4 @@
-//! The provider-neutral request and reply, and the trait that joins them.
+//! The provider-neutral request and reply, and the trait that connects them.
 //!
 //! Nothing here is a wire format: `openai` turns these into JSON and back, so
 //! that a renamed field of a provider never reaches an agent.
@@ -18,26 +18,26 @@ use super::error::ModelError;
 /// How work is stopped from outside.
 #[derive(Clone, Debug, Default)]
 pub struct Stop {
-    /// Nothing new begins: no question, and no further attempt of a request that
-    /// failed. Requests in flight are waited for.
+    /// Nothing new begins: no question, and no further attempt of a failed request.
+    /// Requests in flight are finished.
     pub drain: CancellationToken,
-    /// Requests in flight are given up too.
+    /// Requests in flight are cancelled too.
     pub abort: CancellationToken,
 }
 
-/// Something that answers chat requests: a provider, or a wrapper around one.
+/// Anything that answers chat requests: a provider, or a wrapper around one.
 ///
-/// One call is one answer as far as the caller sees: retries, the correction of
-/// a refused parameter and the step down from JSON schema happen inside, and
-/// [`ChatReply::attempts`] counts the HTTP requests they took.
+/// One call is one answer to the caller: retries, the correction of a refused parameter
+/// and the step down from JSON schema happen inside, and [`ChatReply::attempts`] counts
+/// the HTTP requests that they took.
 pub trait ChatModel: Send + Sync {
     /// The model (on Azure the deployment) as the user named it.
     fn name(&self) -> &str;
 
-    /// Whether the model takes `feature`, as far as is known before asking it.
+    /// Whether the model supports `feature`, as far as is known before the request.
     fn supports(&self, feature: Feature) -> Support;
 
-    /// Asks once, retries included.
+    /// Sends one request, retries included.
     ///
     /// # Errors
     /// [`ModelError`]; a content filter that stopped the *answer* is not an error
@@ -70,7 +70,7 @@ impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
     }
 }
 
-/// What a model may or may not take.
+/// What a model may or may not support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Feature {
@@ -82,7 +82,6 @@ pub enum Feature {
     Tools,
     /// A temperature other than the default.
     Temperature,
-    /// A sampling seed.
     Seed,
 }
 
@@ -92,35 +91,30 @@ pub enum Feature {
 pub enum Support {
     /// The capability table, or an answer in this process, says so.
     Yes,
-    /// The capability table, or a refusal in this process, says so.
     No,
-    /// Not known: it is tried, and given up once when refused.
+    /// Not known: it is tried, and dropped once when refused.
     Unknown,
 }
 
-/// One chat request.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChatRequest {
-    /// Who asks, e.g. `analyst`: for usage by node. Not sent.
+    /// Who sends it, e.g. `analyst`: for usage by node. Not sent.
     pub node: String,
     /// The conversation, oldest first.
     pub messages: Vec<ChatMessage>,
-    /// Sampling temperature; left out where the model takes none.
+    /// Left out where the model does not accept one.
     pub temperature: Option<f64>,
-    /// Upper bound of the answer in tokens, reasoning included.
+    /// Maximum tokens of the answer, reasoning included.
     pub max_output_tokens: Option<u32>,
-    /// Sampling seed; left out where the model takes none.
+    /// Left out where the model does not accept one.
     pub seed: Option<u64>,
-    /// The shape asked of the answer.
     pub format: ReplyFormat,
-    /// Functions the model may call.
     pub tools: Vec<ToolSpec>,
-    /// Whether it may, must or must not call them; sent only with tools.
     pub tool_choice: ToolChoice,
 }
 
 impl ChatRequest {
-    /// A plain text request of `node` with these messages.
+    /// A plain text request of `node`.
     #[must_use]
     pub fn new(node: impl Into<String>, messages: Vec<ChatMessage>) -> Self {
         Self {
@@ -131,28 +125,22 @@ impl ChatRequest {
     }
 }
 
-/// Who speaks in a [`ChatMessage`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Instructions (sent as `developer` to models that want it so).
+    /// Instructions; sent as `developer` where the model requires it.
     System,
-    /// The one who asks.
     User,
-    /// The model.
     Assistant,
-    /// The result of a tool call.
     Tool,
 }
 
-/// One message of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChatMessage {
-    /// Who speaks.
     pub role: Role,
     /// The text; empty for an assistant message that only calls tools.
     pub content: String,
-    /// The calls an assistant message made.
+    /// The calls of an assistant message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
     /// For [`Role::Tool`]: the call that this is the result of.
@@ -172,25 +160,21 @@ impl ChatMessage {
         }
     }
 
-    /// Instructions to the model.
     #[must_use]
     pub fn system(content: impl Into<String>) -> Self {
         Self::new(Role::System, content)
     }
 
-    /// What the user says.
     #[must_use]
     pub fn user(content: impl Into<String>) -> Self {
         Self::new(Role::User, content)
     }
 
-    /// What the model said before.
     #[must_use]
     pub fn assistant(content: impl Into<String>) -> Self {
         Self::new(Role::Assistant, content)
     }
 
-    /// The result of the tool call `id`.
     #[must_use]
     pub fn tool(id: impl Into<String>, content: impl Into<String>) -> Self {
         Self {
@@ -200,31 +184,26 @@ impl ChatMessage {
     }
 }
 
-/// The shape asked of an answer. A provider that has no such mode gets the next
-/// weaker one: schema, object, text.
+/// The requested shape of an answer. A provider without it gets the next weaker one:
+/// schema, object, text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
 pub enum ReplyFormat {
     /// Free text.
     #[default]
     Text,
-    /// Any JSON object.
     JsonObject,
-    /// JSON of this schema.
     JsonSchema {
-        /// Name of the schema: letters, digits, `_` and `-`, at most 64.
+        /// Letters, digits, `_` and `-`, at most 64.
         name: String,
-        /// The JSON schema.
         schema: Value,
-        /// Whether the provider is to enforce it token by token.
+        /// Whether the provider must enforce it token by token.
         strict: bool,
     },
 }
 
-/// A function that a model may call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolSpec {
-    /// Name of the function.
     pub name: String,
     /// What it does, for the model.
     pub description: String,
@@ -236,47 +215,40 @@ pub struct ToolSpec {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolChoice {
-    /// The model decides.
     #[default]
     Auto,
-    /// No call.
     None,
-    /// At least one call. Small local models do not honour it reliably.
+    /// At least one call. Small local models often ignore it.
     Required,
-    /// A call of this function.
+    /// This function.
     Function(String),
 }
 
-/// A call that a model wants made.
+/// A tool call by a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// Its id, to be quoted by the result.
+    /// Quoted by the result.
     pub id: String,
-    /// The function.
     pub name: String,
-    /// The arguments as the model wrote them: JSON if it kept to the rules.
+    /// JSON, if the model followed the rules.
     pub arguments: String,
 }
 
-/// Why a model stopped.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum FinishReason {
-    /// It was done.
     #[default]
     Stop,
-    /// The answer hit its token limit and is cut.
+    /// The answer reached its token limit and is cut.
     Length,
-    /// The provider's filter cut the answer.
     ContentFilter,
-    /// It wants tools called.
     ToolCalls,
-    /// A reason unknown to us, as sent; empty if none was sent.
+    /// An unknown reason, as sent; empty if none was sent.
     Other(String),
 }
 
 impl FinishReason {
-    /// The provider's word for it.
+    /// The name in the protocol.
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
@@ -330,7 +302,6 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Tokens read and written.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
@@ -348,49 +319,45 @@ impl AddAssign for Usage {
     }
 }
 
-/// One answer.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChatReply {
     /// The text; empty when the model only called tools, refused, or said nothing.
     pub content: String,
-    /// The calls it wants made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// Why it stopped.
     pub finish: FinishReason,
-    /// The model's own refusal, where the provider marks it as one.
+    /// The model's refusal, where the provider marks it as one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
-    /// Tokens; `None` when the server did not say, which is not zero.
+    /// `None` when the server did not say, which is not zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// What is known of the tokens where the server gave only those read or only
-    /// those written; the others are 0 here. `usage` is `None` then.
+    /// The known part of the tokens, where the server gave only those read or only those
+    /// written; the others are 0 here. `usage` is `None` then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partial_usage: Option<Usage>,
-    /// The model that answered, as the server names it (a dated snapshot, often).
+    /// The server's name of the model that answered, often a dated snapshot.
     pub model: String,
-    /// The provider's id of the request that was answered, to quote to its support.
+    /// The provider's id of the answered request, to quote to its support.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// HTTP requests sent for this answer: at least 1 over a network, 0 for a
-    /// model inside this process or an answer that was kept from before.
+    /// HTTP requests sent for this answer: at least 1 over a network, 0 for a model inside
+    /// this process or a stored answer.
     pub attempts: u32,
-    /// Of these, requests that brought no answer but that a model may have worked
-    /// on, and been paid for.
+    /// Of these, requests without an answer that may have been billed.
     #[serde(default)]
     pub lost: u32,
-    /// Sampling settings of the request that this model does not take, and that
-    /// the answer was made without: `temperature`, `seed`.
+    /// Sampling settings of the request that the model does not accept and that were left
+    /// out: `temperature`, `seed`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
-    /// From the first request sent to the whole answer, retries and their
-    /// waiting included; waiting for a slot is not.
+    /// From the first request sent to the complete answer, retries and their waits included,
+    /// waiting for a slot excluded.
     pub latency: Duration,
 }
 
 impl ChatReply {
-    /// A finished text answer without usage: for models inside the process and tests.
+    /// A complete text answer without usage: for models inside the process and tests.
     #[must_use]
     pub fn text(content: impl Into<String>) -> Self {
         Self {
@@ -399,7 +366,7 @@ impl ChatReply {
         }
     }
 
-    /// The tokens that the server gave, all or a part of them.
+    /// The tokens that the server reported, all or some of them.
     #[must_use]
     pub fn known_tokens(&self) -> Option<Usage> {
         self.usage.or(self.partial_usage)

@@ -1,4 +1,4 @@
-//! Calls, tokens and money by node: what a run, a conversation or a question used.
+//! Calls, tokens and money by node, for a run, a conversation or a question.
 
 use std::collections::BTreeMap;
 use std::ops::AddAssign;
@@ -11,8 +11,8 @@ use super::price::Cost;
 use super::types::{ChatReply, Usage};
 
 impl Usage {
-    /// The tokens of a reply's `usage`: as a whole, or, where those read or those
-    /// written are missing, the part that is known.
+    /// The tokens of a reply's `usage`: all, or the known part where those read or those
+    /// written are missing.
     pub(super) fn told(usage: &Value) -> (Option<Self>, Option<Self>) {
         let count = |path: &str| usage.pointer(path).and_then(Value::as_u64);
         let (input, output) = (count("/prompt_tokens"), count("/completion_tokens"));
@@ -30,33 +30,29 @@ impl Usage {
     }
 }
 
-/// What one node used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeUsage {
-    /// Calls, failed ones among them.
+    /// Failed ones included.
     pub calls: u64,
-    /// Calls that brought no answer.
     pub failed: u64,
-    /// HTTP requests sent for them, retries included.
+    /// HTTP requests, retries included.
     pub requests: u64,
-    /// Requests that brought no answer but may have been billed: `tokens` and
-    /// `cost` are too small by theirs.
+    /// Requests without an answer that may have been billed: `tokens` and `cost` lack theirs.
     pub lost: u64,
-    /// Tokens of the answers, as far as the servers gave them.
+    /// Tokens of the answers, as far as the servers reported them.
     #[serde(flatten)]
     pub tokens: Usage,
-    /// Answers of which not all tokens are known: `tokens` is too small by theirs.
+    /// Answers whose tokens are not all known: `tokens` lacks theirs.
     pub without_usage: u64,
-    /// Their cost.
     #[serde(skip)]
     pub cost: Cost,
-    /// Time of the answered calls, retries included.
+    /// Duration of the answered calls, retries included.
     #[serde(skip)]
     pub time: Duration,
 }
 
 impl NodeUsage {
-    /// What an answered call used.
+    /// The usage of an answered call.
     #[must_use]
     pub fn of_reply(reply: &ChatReply, cost: Cost) -> Self {
         Self {
@@ -65,14 +61,14 @@ impl NodeUsage {
             requests: u64::from(reply.attempts),
             lost: u64::from(reply.lost),
             tokens: reply.known_tokens().unwrap_or_default(),
-            // A model inside this process tells no tokens, and has none to tell.
+            // A model inside this process has no tokens to report.
             without_usage: u64::from(reply.usage.is_none() && reply.attempts > 0),
             cost,
             time: reply.latency,
         }
     }
 
-    /// What a call used that brought no answer.
+    /// The usage of a call without an answer.
     #[must_use]
     pub fn of_failure(attempts: u32, cost: Cost) -> Self {
         Self {
@@ -99,7 +95,6 @@ impl AddAssign for NodeUsage {
     }
 }
 
-/// What each node used.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UsageByNode {
@@ -107,26 +102,25 @@ pub struct UsageByNode {
 }
 
 impl UsageByNode {
-    /// Adds what a call of `node` used.
+    /// Adds a call of `node`.
     pub fn add(&mut self, node: &str, usage: NodeUsage) {
         *self.nodes.entry(node.to_owned()).or_default() += usage;
     }
 
-    /// Adds what somebody else used.
+    /// Adds another account.
     pub fn merge(&mut self, other: &Self) {
         for (node, usage) in &other.nodes {
             self.add(node, *usage);
         }
     }
 
-    /// What each node used, by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &NodeUsage)> {
         self.nodes
             .iter()
             .map(|(node, usage)| (node.as_str(), usage))
     }
 
-    /// What all used together.
+    /// The sum over all nodes.
     #[must_use]
     pub fn total(&self) -> NodeUsage {
         let mut total = NodeUsage::default();

@@ -1,8 +1,8 @@
 //! OpenAI's chat-completion JSON: written strictly, read leniently.
 //!
 //! async-openai's own types fail on an unknown `finish_reason` or
-//! `service_tier`; compatible servers send arguments as objects, content as
-//! parts, codes as numbers. Whatever can be understood is.
+//! `service_tier`; compatible servers send arguments as objects, content as parts, codes
+//! as numbers. Whatever can be understood is accepted.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -12,7 +12,7 @@ use super::types::{
     Usage,
 };
 
-/// The strongest answer format that a server takes.
+/// The strictest answer format that a server accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum FormatLevel {
     /// No `response_format`.
@@ -23,12 +23,12 @@ pub(super) enum FormatLevel {
     JsonSchema,
 }
 
-/// Which parameter bounds the answer.
+/// Which parameter limits the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenLimit {
-    /// `max_tokens`: compatible servers and old models.
+    /// `max_tokens`: compatible servers and older models.
     MaxTokens,
-    /// `max_completion_tokens`: OpenAI's present models.
+    /// `max_completion_tokens`: OpenAI's current models.
     MaxCompletionTokens,
 }
 
@@ -36,7 +36,6 @@ pub(super) enum TokenLimit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum SystemRole {
-    /// `system`.
     System,
     /// `developer`: OpenAI's reasoning models.
     Developer,
@@ -44,7 +43,7 @@ pub(super) enum SystemRole {
     User,
 }
 
-/// What of a request is sent to this model, and under which names.
+/// Which parts of a request are sent to this model, and under which names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ApiDialect {
     pub token_limit: TokenLimit,
@@ -55,7 +54,6 @@ pub(super) struct ApiDialect {
 }
 
 impl ApiDialect {
-    /// The sampling settings of `request` that are not sent in this dialect.
     pub fn left_out(self, request: &ChatRequest) -> Vec<String> {
         let parts = [
             (
@@ -68,7 +66,7 @@ impl ApiDialect {
         left_out.map(|(name, _)| name.to_owned()).collect()
     }
 
-    /// Takes over what changed from `before` to `after`, and nothing else.
+    /// Adopts what changed from `before` to `after`, and nothing else.
     pub fn adopt(&mut self, before: Self, after: Self) {
         if before.token_limit != after.token_limit {
             self.token_limit = after.token_limit;
@@ -82,7 +80,6 @@ impl ApiDialect {
     }
 }
 
-/// The request's JSON.
 #[derive(Debug, Serialize)]
 pub(super) struct RequestBody<'a> {
     model: &'a str,
@@ -147,7 +144,6 @@ struct Schema<'a> {
 }
 
 impl<'a> RequestBody<'a> {
-    /// The JSON of `request` for `model`, in the dialect it takes.
     pub fn new(model: &'a str, request: &'a ChatRequest, dialect: ApiDialect) -> Self {
         let limit = |which| {
             request
@@ -189,7 +185,7 @@ impl<'a> BodyMessage<'a> {
                 (Role::Assistant, _) => "assistant",
                 (Role::Tool, _) => "tool",
             },
-            // An assistant message that only calls tools has no text at all.
+            // An assistant message that only calls tools has no text.
             content: (message.tool_calls.is_empty() || !message.content.is_empty())
                 .then_some(message.content.as_str()),
             tool_calls: message
@@ -246,7 +242,7 @@ fn tool_choice(request: &ChatRequest) -> Option<Value> {
     }
 }
 
-/// What a success body held.
+/// The contents of a success body.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ReplyBody {
     pub content: String,
@@ -260,9 +256,6 @@ pub(super) struct ReplyBody {
 }
 
 /// Reads the first choice of a chat completion.
-///
-/// # Errors
-/// What is missing, when it is no chat completion.
 pub(super) fn read_answer(body: &Value) -> Result<ReplyBody, &'static str> {
     let choice = body
         .get("choices")
@@ -316,7 +309,7 @@ fn content(value: Option<&Value>) -> String {
 fn read_call((index, call): (usize, &Value)) -> Option<ToolCall> {
     let function = call.get("function")?;
     Some(ToolCall {
-        // A result has to quote something.
+        // A result must quote an id.
         id: call
             .get("id")
             .and_then(Value::as_str)

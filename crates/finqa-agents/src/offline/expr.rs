@@ -3,11 +3,10 @@
 use finqa_core::number::literal;
 use finqa_core::program::{Expression, Leaf};
 
-/// An expression whose literals know the facts that they were read from, as
-/// indices into the fact store.
+/// An expression whose literals refer to the facts they were read from, as indices into
+/// the fact store.
 pub(crate) type Expr = Expression<Option<usize>>;
 
-/// A literal and the fact that it was read from.
 pub(crate) type PageLeaf = Leaf<Option<usize>>;
 
 /// The value of a literal that is a finite number.

@@ -1,7 +1,7 @@
-//! What the slot scorer learns from: for a question and a program known to be
-//! right, the features of every fact and which of them the program used.
+//! Training data of the slot scorer: for a question with a known correct program, the
+//! features of every fact and which of them the program used.
 //!
-//! Used by `examples/offline_train` only; answering never comes here.
+//! Used only by `examples/offline_train`, never for answering.
 
 use std::sync::Arc;
 
@@ -24,12 +24,11 @@ pub struct SlotExample {
     pub choices: Vec<(Vec<f64>, bool)>,
 }
 
-/// A program among which the choice is made.
+/// A candidate for the choice.
 #[derive(Clone, Debug)]
 pub struct ProgramCandidate {
-    /// In the dataset's language.
     pub program: String,
-    /// Its features that are not zero: place in [`RuleWeights::choice`](super::RuleWeights) and value.
+    /// Its features that are not zero: index in [`RuleWeights::choice`](super::RuleWeights) and value.
     pub features: Vec<(usize, f64)>,
 }
 
@@ -50,12 +49,10 @@ pub fn candidates(page: &PageIndex, question: &Question) -> Vec<ProgramCandidate
         .collect()
 }
 
-/// How many facts are tried in a slot.
 const TRIED: usize = 25;
 
-/// The joint choices of facts for the first plan that has the program's
-/// operations; `None` if no plan has them, or none of the choices is right or
-/// all are.
+/// The joint choices of facts for the first plan that has the program's operations; `None`
+/// if no plan has them, or none of the choices is right or all are.
 #[must_use]
 pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<SlotExample> {
     let facts = &*page.facts;

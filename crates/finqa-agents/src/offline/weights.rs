@@ -20,35 +20,27 @@ const VERSION: u32 = 1;
 pub struct RuleWeights {
     /// Of the scorer that ranks facts for a slot of a program.
     pub slots: Vec<f64>,
-    /// Of the choice among programs.
     pub choice: Vec<f64>,
-    /// Of the confidence.
     pub confidence: Vec<f64>,
 }
 
 /// Why a file of weights cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum WeightsError {
-    /// It does not have the expected form.
     #[error("the weights are not readable")]
     Json(#[from] serde_json::Error),
-    /// It was written for another version of this program.
     #[error("weights of version {0}; this program reads version {VERSION}")]
     Version(u32),
-    /// A name that no feature of the model has.
     #[error("{model}: no feature {name:?}; run offline_train again")]
     UnknownFeature {
         /// `slots`, `choice` or `confidence`.
         model: &'static str,
-        /// The name in the file.
         name: String,
     },
-    /// A feature without a weight.
     #[error("{model}: no weight for {name:?}; run offline_train again")]
     MissingWeight {
-        /// `slots` or `confidence`: in `choice` a feature without a weight weighs nothing.
+        /// `slots` or `confidence`: in `choice` a feature without a weight has weight 0.
         model: &'static str,
-        /// The feature.
         name: String,
     },
 }
@@ -63,7 +55,6 @@ struct WeightsFile {
 }
 
 impl RuleWeights {
-    /// The weights compiled into the program.
     #[must_use]
     pub fn embedded() -> &'static Self {
         static WEIGHTS: OnceLock<RuleWeights> = OnceLock::new();
@@ -72,10 +63,6 @@ impl RuleWeights {
     }
 
     /// Reads weights in the form of `data/offline_weights.json`.
-    ///
-    /// # Errors
-    /// [`WeightsError`] when the file is malformed, of another version, or does
-    /// not fit the features of the models.
     pub fn from_json(text: &str) -> Result<Self, WeightsError> {
         let file: WeightsFile = serde_json::from_str(text)?;
         if file.version != VERSION {
@@ -88,8 +75,8 @@ impl RuleWeights {
         })
     }
 
-    /// The file of these weights, for [`Self::from_json`]; weights of the choice
-    /// that are zero are left out.
+    /// The file of these weights, for [`Self::from_json`]; zero weights of the choice are
+    /// left out.
     #[must_use]
     pub fn to_json(&self) -> String {
         let choice = choice::names().into_iter().zip(&self.choice);
@@ -103,8 +90,8 @@ impl RuleWeights {
     }
 }
 
-/// The weights in the order of their features; `unlisted` is the weight of a
-/// feature that the file does not list.
+/// The weights in the order of their features; `unlisted` is the weight of a feature that
+/// the file does not list.
 fn in_order<N: Into<String>>(
     model: &'static str,
     mut weights: HashMap<String, f64>,

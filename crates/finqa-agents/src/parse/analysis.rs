@@ -21,11 +21,9 @@ const KEYS: [&str; 6] = [
     "value",
 ];
 
-/// Reads an analyst's reply.
-///
 /// # Errors
-/// If there is neither a readable object with an `answer` or a `program`, nor
-/// an `Answer:` line; the message says what is missing and where.
+/// If the reply has neither a readable object with an `answer` or a `program`, nor an
+/// `Answer:` line; the message says what is missing and where.
 pub fn analysis(text: &str) -> Result<Parsed<Analysis>, ParseFailure> {
     let mut notes = Notes::default();
     let text = bounded(text, &mut notes);
@@ -72,8 +70,8 @@ pub fn analysis(text: &str) -> Result<Parsed<Analysis>, ParseFailure> {
     Err(ParseFailure::at(text, shift + offset, what))
 }
 
-/// How much an object looks like an analysis: 2 with two of its steps, its
-/// program and its answer, 1 with one of them, 0 with a bare value.
+/// How much an object looks like an analysis: 2 with two of its steps, its program and
+/// its answer, 1 with one of them, 0 with a bare value.
 fn rank(object: &ReplyObject) -> u8 {
     let parts: [&[&str]; 3] = [&["steps"], &["program"], &["answer", "finalanswer"]];
     match parts.iter().filter(|keys| object.has(keys)).count() {
@@ -166,7 +164,7 @@ fn step_of(item: &Value, notes: &mut Notes) -> Option<String> {
     }
 }
 
-/// The answer as text; a unit beside its value goes to `unit` if none is given.
+/// The answer as text; a unit next to its value goes to `unit` if none is given.
 fn answer_of(value: &Value, unit: &mut Option<Value>, notes: &mut Notes) -> Option<String> {
     match value {
         Value::String(text) => Some(text.trim().to_string()),
@@ -203,7 +201,7 @@ fn unit_of(value: &Value, notes: &mut Notes) -> Option<Unit> {
             unit::unit(words)
         }
         Value::Object(map) => {
-            // Our own form, as transcripts keep it.
+            // Our own form, as transcripts have it.
             if let Ok(unit) = serde_json::from_value(value.clone()) {
                 return Some(unit);
             }

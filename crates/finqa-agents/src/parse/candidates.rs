@@ -1,22 +1,21 @@
-//! Where in a reply the JSON object may stand.
+//! Where in a reply the JSON object may be.
 //!
-//! `<think>` blocks are removed; then the last fenced block or top-level
-//! object counts first, because models draft before they answer.
+//! `<think>` blocks are removed; then the last fenced block or top-level object counts
+//! first, because models draft before they answer.
 
 use super::MAX_REPLY_BYTES;
 use super::types::{Leniency, Notes};
 
 /// How many places are tried, counted from the end.
 const MAX_CANDIDATES: usize = 8;
-/// How often the scan starts anew after a brace that is never closed.
+/// How often the scan restarts after a brace that is never closed.
 const MAX_RESTARTS: usize = 8;
 
 /// One place where an object may start.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Candidate {
-    /// Byte offset of its `{` in the text that was scanned.
     pub(super) start: usize,
-    /// Which leniency it takes to read it from there.
+    /// The leniency needed to read it from there.
     pub(super) leniency: Option<Leniency>,
 }
 
@@ -33,8 +32,8 @@ pub(super) fn bounded<'a>(text: &'a str, notes: &mut Notes) -> &'a str {
     text.get(start..).unwrap_or_default()
 }
 
-/// `text` after its last `</think>`. An unclosed block that opens the reply
-/// hides everything, so that a draft is never taken for the answer.
+/// `text` after its last `</think>`. An unclosed block at the start hides everything, so
+/// that a draft is never taken for the answer.
 pub(super) fn without_think<'a>(text: &'a str, notes: &mut Notes) -> &'a str {
     const TAGS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
     for (open, close) in TAGS {
@@ -50,8 +49,8 @@ pub(super) fn without_think<'a>(text: &'a str, notes: &mut Notes) -> &'a str {
     text
 }
 
-/// Places where an object may start, the likeliest first. A fence is the
-/// model's own mark of where its answer is: it goes before the prose around it.
+/// Places where an object may start, the likeliest first. A fence is the model's own mark
+/// of its answer: it comes before the prose around it.
 pub(super) fn candidates(text: &str) -> Vec<Candidate> {
     let fences = fences(text);
     let (fenced, bare): (Vec<usize>, Vec<usize>) = object_starts(text)
@@ -97,8 +96,8 @@ fn fences(text: &str) -> Vec<std::ops::Range<usize>> {
         .collect()
 }
 
-/// Offsets of `{` that open a top-level object, in order. A brace that is
-/// never closed is kept, and the scan goes on behind it.
+/// Offsets of `{` that open a top-level object, in order. A brace that is never closed is
+/// kept, and the scan continues after it.
 fn object_starts(text: &str) -> Vec<usize> {
     let bytes = text.as_bytes();
     let mut starts = Vec::new();
@@ -114,9 +113,8 @@ fn object_starts(text: &str) -> Vec<usize> {
     starts
 }
 
-/// Collects top-level object starts from `from` on; returns the start of one
-/// that was never closed. Only double quotes delimit strings here: an
-/// apostrophe may be prose.
+/// Collects top-level object starts from `from` on; returns the start of one that was
+/// never closed. Only double quotes delimit strings here: an apostrophe may be prose.
 fn scan(text: &str, bytes: &[u8], from: usize, starts: &mut Vec<usize>) -> Option<usize> {
     let mut open: Option<(usize, usize)> = None;
     let mut in_string = false;
@@ -150,7 +148,7 @@ fn scan(text: &str, bytes: &[u8], from: usize, starts: &mut Vec<usize>) -> Optio
     open.map(|(start, _)| start)
 }
 
-/// Whether a key follows: keeps `\frac{a}{b}` and `{2008}` out.
+/// Whether a key follows: excludes `\frac{a}{b}` and `{2008}`.
 fn looks_like_object(text: &str, at: usize) -> bool {
     let inside = text
         .get(at + 1..)

@@ -6,11 +6,8 @@ use thiserror::Error;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{what} (line {line}, column {column}){}", near(excerpt))]
 pub struct ParseFailure {
-    /// What is wrong, and with which field.
     pub what: String,
-    /// Line of the reply, from 1.
     pub line: usize,
-    /// Column in characters, from 1.
     pub column: usize,
     /// The text there, shortened; may be empty.
     pub excerpt: String,
@@ -28,7 +25,6 @@ fn near(excerpt: &str) -> String {
 }
 
 impl ParseFailure {
-    /// A failure at byte `offset` of `text`.
     pub(super) fn at(text: &str, offset: usize, what: impl Into<String>) -> Self {
         let mut offset = offset.min(text.len());
         while !text.is_char_boundary(offset) {

@@ -6,8 +6,8 @@ use super::program::program;
 use super::types::{Analysis, Leniency, Notes};
 use super::unit::unit;
 
-/// An analysis from labelled lines, if one of them is an answer. The last of
-/// several answers counts.
+/// An analysis from labelled lines, if one of them is an answer. The last of several
+/// answers counts.
 pub(super) fn analysis(text: &str, notes: &mut Notes) -> Option<Analysis> {
     let mut found = Analysis::default();
     let mut program_text = None;

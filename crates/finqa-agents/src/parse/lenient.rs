@@ -1,4 +1,4 @@
-//! A JSON reader for what models write when they miss JSON by a little.
+//! A JSON reader for what models write when they get JSON almost right.
 //!
 //! It runs only where `serde_json` refuses. Every departure is a named
 //! [`Leniency`]. It never splits a figure: `206,588` without quotes is one
@@ -11,22 +11,20 @@ use super::types::{Leniency, Notes};
 /// Nesting beyond this is refused.
 const MAX_DEPTH: usize = 64;
 
-/// What was read, and which member was dropped because it was cut off.
+/// A value, and the member that was dropped because it was cut off.
 pub(super) struct Lenient {
     pub(super) value: Value,
-    /// Where it ends in the text given.
+    /// Where it ends in the text.
     pub(super) end: usize,
     pub(super) cut_in: Option<String>,
 }
 
-/// Why reading stopped.
 pub(super) struct Refusal {
-    /// Byte offset in the text given.
     pub(super) offset: usize,
     pub(super) what: String,
 }
 
-/// Reads the value that starts at byte `start`; text behind it is ignored.
+/// Reads the value that starts at byte `start`; text after it is ignored.
 pub(super) fn read(text: &str, start: usize, notes: &mut Notes) -> Result<Lenient, Refusal> {
     let mut reader = LenientReader {
         text,
@@ -54,7 +52,7 @@ enum ReadStop {
     Refused(Refusal),
 }
 
-/// Where a bare figure stands: in a list, a comma always separates.
+/// Where a bare figure is: in a list, a comma always separates.
 #[derive(Clone, Copy, PartialEq)]
 enum FigurePlace {
     Member,
@@ -88,7 +86,7 @@ impl<'a> LenientReader<'a, '_> {
         }))
     }
 
-    /// Skips white space and comments; says whether a line break was among it.
+    /// Skips white space and comments; returns whether there was a line break.
     fn skip(&mut self) -> bool {
         let mut line_break = false;
         loop {
@@ -194,8 +192,8 @@ impl<'a> LenientReader<'a, '_> {
         }
     }
 
-    /// Behind a value: a comma, the closing bracket (left standing), or a line
-    /// break before the next value.
+    /// After a value: a comma, the closing bracket (not consumed), or a line break before the
+    /// next value.
     fn separator(&mut self, close: char) -> Result<(), ReadStop> {
         let line_break = self.skip();
         match self.peek() {
@@ -243,8 +241,8 @@ impl<'a> LenientReader<'a, '_> {
         }
     }
 
-    /// A quoted string. A quote inside it that nothing structural follows is
-    /// text, as is a line break.
+    /// A quoted string. A quote inside it without structure after it is text, as is a line
+    /// break.
     fn string(&mut self) -> Result<String, ReadStop> {
         let Some(open) = self.peek() else {
             return Err(ReadStop::CutOff);
@@ -277,7 +275,6 @@ impl<'a> LenientReader<'a, '_> {
         Err(ReadStop::CutOff)
     }
 
-    /// Whether what follows a quote shows that the string ends there.
     fn ends_string(&self) -> bool {
         let rest = self.rest();
         let next = rest.trim_start();
@@ -321,8 +318,7 @@ impl<'a> LenientReader<'a, '_> {
         Ok(())
     }
 
-    /// A number, a word, or anything else without quotes, up to the next
-    /// structural character.
+    /// A number, a word, or anything else without quotes, up to the next structural character.
     fn bare(&mut self, place: FigurePlace) -> Result<Value, ReadStop> {
         let rest = self.rest();
         let mut end = rest.len();
@@ -337,8 +333,8 @@ impl<'a> LenientReader<'a, '_> {
                 break;
             }
         }
-        // Whether a value at the very end is whole cannot be known, unless
-        // white space follows it.
+        // Whether a value at the very end is complete cannot be known, unless white space
+        // follows it.
         if end == rest.len() && !rest.ends_with(char::is_whitespace) {
             return Err(ReadStop::CutOff);
         }
@@ -383,8 +379,8 @@ fn closing_quote(open: char) -> Option<char> {
     }
 }
 
-/// Whether the comma at `at` stands inside a figure such as `206,588`: one to
-/// three digits before it, exactly three behind it.
+/// Whether the comma at `at` is inside a figure such as `206,588`: one to three digits
+/// before it, exactly three after it.
 fn separates_thousands(text: &str, at: usize) -> bool {
     let behind = text.as_bytes().get(at + 1..).unwrap_or_default();
     let digits_behind = behind.iter().take(4).take_while(|b| b.is_ascii_digit());

@@ -1,16 +1,15 @@
-//! Model text to typed answers and verdicts.
+//! Parses model text into typed answers and verdicts.
 //!
-//! A reply is read strictly first. Where that fails, a fixed list of
-//! [`Leniency`]s is tried, and each one used is recorded beside the value, so
-//! that a run can say how often its model followed the format. What cannot be
-//! read is a [`ParseFailure`] whose one line is quoted when the model is asked
-//! again; nothing is guessed from prose.
+//! A reply is read strictly first. Where that fails, a fixed list of [`Leniency`]s is
+//! tried, and each one used is recorded with the value, so that a run can report how often
+//! its model followed the format. What cannot be read is a [`ParseFailure`] whose one line
+//! is quoted when the model is asked again; nothing is guessed from prose.
 //!
-//! Digits are never changed: `206,588` stays `206,588`. Input is bounded (the
-//! last [`MAX_REPLY_BYTES`] are read, nesting is limited), and every step is
-//! linear in it, so no reply can stall or overflow a worker.
+//! Digits are never changed: `206,588` stays `206,588`. Input is bounded (the last
+//! [`MAX_REPLY_BYTES`] are read, nesting is limited), and every step is linear in it, so no
+//! reply can stall or overflow a worker.
 //!
-//! Not here: executing programs (`program`), judging answers (`agents`).
+//! Programs are executed in `program`, answers judged in `agents`.
 
 mod analysis;
 mod candidates;

@@ -1,4 +1,4 @@
-//! Finding the object of a reply, and its members under their usual spellings.
+//! Finds the object of a reply, and its members under their usual spellings.
 
 use std::ops::Range;
 
@@ -8,30 +8,27 @@ use super::candidates::candidates;
 use super::lenient;
 use super::types::{Leniency, Notes};
 
-/// What a reply held.
+/// The object in a reply.
 pub(super) enum ObjectSearch {
-    /// An object with at least one of the keys looked for.
     Object(ReplyObject),
     /// Something that starts like an object and cannot be read as one.
-    Refused { offset: usize, what: String },
-    /// No object with such a key.
+    Refused {
+        offset: usize,
+        what: String,
+    },
     Nothing,
 }
 
-/// The members of an object.
 pub(super) struct ReplyObject {
     members: Map<String, Value>,
-    /// Where it stands in the text.
     pub(super) place: Range<usize>,
     /// The member that was dropped because the text ends in it.
     pub(super) cut_in: Option<String>,
 }
 
-/// The likeliest object of `text` that has one of `keys`.
-///
-/// `rank` says how much an object looks like what was asked for: a reply often
-/// ends in a small object such as `{"value": 0.5}`, which must not replace the
-/// full one before it. Among objects of one rank the likeliest place wins.
+/// `rank` says how much an object looks like the requested one: a reply often ends in a
+/// small object such as `{"value": 0.5}`, which must not replace the full one before it.
+/// Among objects of one rank the likeliest place wins.
 pub(super) fn find(
     text: &str,
     keys: &[&str],
@@ -54,9 +51,9 @@ pub(super) fn find(
     }
 }
 
-/// The objects of a reply that have one of the keys looked for.
+/// The objects of a reply that have one of the requested keys.
 pub(super) struct Objects {
-    /// The likeliest first, each with the leniencies it took.
+    /// The likeliest first, each with its leniencies.
     pub(super) objects: Vec<(ReplyObject, Notes)>,
     /// The likeliest place that cannot be read as an object.
     pub(super) refusal: Option<ObjectSearch>,
@@ -187,8 +184,7 @@ pub(super) fn plain(key: &str) -> String {
 }
 
 impl ReplyObject {
-    /// The member called `name`, or one of `others` (plain spellings); a null
-    /// counts as absent.
+    /// The member called `name`, or one of `others` (plain spellings); a null counts as absent.
     pub(super) fn member(&self, name: &str, others: &[&str], notes: &mut Notes) -> Option<&Value> {
         let found = self.members.get(name).filter(|v| !v.is_null());
         if found.is_some() {
@@ -210,19 +206,19 @@ impl ReplyObject {
             .any(|(key, value)| !value.is_null() && keys.contains(&plain(key).as_str()))
     }
 
-    /// All members, as they are spelled.
+    /// All members, in their own spelling.
     pub(super) fn members(&self) -> &Map<String, Value> {
         &self.members
     }
 
-    /// The keys there are, for an error.
+    /// The keys, for an error message.
     pub(super) fn keys(&self) -> String {
         let keys: Vec<&str> = self.members.keys().take(12).map(String::as_str).collect();
         keys.join(", ")
     }
 }
 
-/// A scalar as text, digits as they are; `None` for null, lists and objects.
+/// A scalar as text with its digits unchanged; `None` for null, lists and objects.
 pub(super) fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.trim().to_string()),

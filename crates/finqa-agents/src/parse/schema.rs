@@ -1,5 +1,5 @@
-//! The JSON schemas that constrain replies where a provider can: in the strict
-//! subset (every member required, none beside them, no formats).
+//! The JSON schemas that constrain replies where a provider supports it, in the strict
+//! subset: every member required, no others, no formats.
 
 use serde_json::{Value, json};
 

@@ -1,36 +1,33 @@
-//! What a reply is read into, and the leniencies it took.
+//! What a reply is parsed into, and the leniencies used.
 
 use serde::{Deserialize, Serialize};
 
 use finqa_core::number::Unit;
 
-/// The analyst's reply.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Analysis {
     /// The reasoning, one line a step.
     pub steps: Vec<String>,
-    /// The answer as the model printed it. Empty only if the reply has a
-    /// program and no answer ([`Leniency::AnswerMissing`]).
+    /// The answer as the model printed it. Empty only if the reply has a program and no
+    /// answer ([`Leniency::AnswerMissing`]).
     pub answer: String,
-    /// What the figures are read from.
+    /// The sources of the figures.
     #[serde(default)]
     pub evidence: Vec<CitedEvidence>,
-    /// The calculation, in the dataset's program language where it could be
-    /// brought into it, else as the model wrote it.
+    /// The calculation, in the dataset's program language where it has only one reading, else
+    /// as the model wrote it.
     #[serde(default)]
     pub program: Option<String>,
-    /// The unit of the answer.
     #[serde(default)]
     pub unit: Option<Unit>,
-    /// What the value is, e.g. `net cash from operating activities, 2009`.
+    /// A name for the value, e.g. `net cash from operating activities, 2009`.
     #[serde(default)]
     pub label: Option<String>,
-    /// How sure the model says it is, 0 to 1.
+    /// The model's own estimate, 0 to 1.
     #[serde(default)]
     pub confidence: Option<f64>,
 }
 
-/// One cited figure.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CitedEvidence {
     /// `r{row}c{col}`, `t{n}` or `h{n}`.
@@ -43,29 +40,24 @@ pub struct CitedEvidence {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum ParsedVerdict {
-    /// Nothing to object to.
+    /// No objection.
     AllOk,
     /// At least one objection.
     Revise {
-        /// The objections, in the critic's order; never empty.
+        /// In the critic's order; never empty.
         findings: Vec<CriticFinding>,
     },
-    /// Neither an approval nor an objection could be read.
     Unparsable {
-        /// Why, in one line.
         reason: String,
     },
 }
 
-/// One objection of the critic.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CriticFinding {
-    /// Which step, literal or evidence id it is about.
+    /// The step, literal or evidence id that it is about.
     #[serde(rename = "where")]
     pub location: String,
-    /// What is wrong.
     pub problem: String,
-    /// How to put it right.
     pub fix: String,
 }
 
@@ -84,12 +76,11 @@ impl std::fmt::Display for CriticFinding {
     }
 }
 
-/// A value and the leniencies it took, in the order they were first used.
+/// A value and the leniencies used, in the order of first use.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parsed<T> {
-    /// What was read.
     pub value: T,
-    /// Empty when the reply had exactly the format that was asked for.
+    /// Empty when the reply had exactly the requested format.
     pub leniencies: Vec<Leniency>,
 }
 
@@ -103,15 +94,15 @@ pub enum Leniency {
     ThinkBlock,
     /// The reply was taken from a fenced block.
     Fence,
-    /// The object stood among other text.
+    /// The object was among other text.
     Prose,
     /// The object was inside a JSON string.
     DoubleEncoded,
     /// The object was the only member of another.
     Wrapped,
-    /// A comma too many.
+    /// An extra comma.
     TrailingComma,
-    /// A comma missing between two lines.
+    /// A missing comma between two lines.
     MissingComma,
     /// Strings in single or typographic quotes.
     QuoteStyle,
@@ -121,7 +112,7 @@ pub enum Leniency {
     PythonLiteral,
     /// Comments in JSON.
     Comment,
-    /// A line break or a quote inside a string, not escaped.
+    /// An unescaped line break or quote inside a string.
     Unescaped,
     /// A backslash before a character that needs none.
     BadEscape,
@@ -139,7 +130,7 @@ pub enum Leniency {
     AnswerObject,
     /// No `answer`, only a program.
     AnswerMissing,
-    /// Evidence in another shape than `{id, literal}`.
+    /// Evidence in a form other than `{id, literal}`.
     EvidenceShape,
     /// The unit in free words.
     UnitWords,
@@ -151,7 +142,7 @@ pub enum Leniency {
     ProgramNested,
     /// `A0` for `#0`, or steps named and referred to by name.
     ProgramReferences,
-    /// An arithmetic expression for a program.
+    /// An arithmetic expression as the program.
     ProgramInfix,
     /// Operation names, spacing or separators of the program differed.
     ProgramSpelling,
@@ -159,20 +150,20 @@ pub enum Leniency {
     ProgramEvidenceIds,
     /// `Answer: …` lines and no JSON.
     LabelledLines,
-    /// `ALL_OK` with decoration (`**ALL_OK.**`), or in other words of the same form.
+    /// `ALL_OK` with decoration (`**ALL_OK.**`), or another word of the same form.
     OkDecorated,
-    /// An approval in other words than `ALL_OK` (`No issues found.`).
+    /// An approval in words other than `ALL_OK` (`No issues found.`).
     ApprovalWords,
     /// An empty list of findings taken as approval.
     EmptyFindings,
-    /// A finding in another shape than `{where, problem, fix}`.
+    /// A finding in a form other than `{where, problem, fix}`.
     FindingShape,
     /// The critic objected in prose.
     ProseFinding,
 }
 
 impl std::fmt::Display for Leniency {
-    /// The name as it stands in journals, e.g. `trailing_comma`.
+    /// The name in journals, e.g. `trailing_comma`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.serialize(f)
     }

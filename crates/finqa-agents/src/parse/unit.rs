@@ -3,8 +3,8 @@
 use finqa_core::number::{Scale, Unit, UnitKind};
 
 /// Reads unit words (`percent`, `%`, `USD millions`, `ratio`, `yes_no`).
-/// `None` where there are none (empty, `none`, `n/a`); other words, such as
-/// `shares`, are a plain number.
+/// `None` where there are none (empty, `none`, `n/a`); other words, such as `shares`, are a
+/// plain number.
 #[must_use]
 pub fn unit(words: &str) -> Option<Unit> {
     let words = words.trim().to_lowercase();
@@ -23,7 +23,7 @@ pub fn unit(words: &str) -> Option<Unit> {
     } else if any(&["ratio", "fraction", "decimal", "proportion", "multiple"])
         || matches!(words.as_str(), "share" | "portion" | "times" | "x")
     {
-        // `share` alone only: `dollars per share` is an amount.
+        // Only `share` alone: `dollars per share` is an amount.
         UnitKind::Ratio
     } else {
         UnitKind::Number
@@ -42,12 +42,11 @@ pub fn unit(words: &str) -> Option<Unit> {
     Some(Unit { kind, scale })
 }
 
-/// Whether the words are one of those the prompt asks for.
+/// Whether the words are among those that the prompt asks for.
 pub(super) fn is_plain(words: &str) -> bool {
     NAMES.contains(&words)
 }
 
-/// The unit names the schema offers.
 pub(super) const NAMES: [&str; 7] = [
     "number", "thousand", "million", "billion", "percent", "ratio", "yes_no",
 ];

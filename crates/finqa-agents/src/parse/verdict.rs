@@ -1,7 +1,7 @@
 //! The critic's reply to a [`ParsedVerdict`].
 //!
-//! An objection is never read as an approval, nor the reverse: what says both,
-//! or neither for certain, is unparsable.
+//! An objection is never read as an approval, nor the reverse: a reply that says both, or
+//! neither with certainty, is unparsable.
 
 use serde_json::{Map, Value};
 
@@ -21,7 +21,7 @@ const FINDINGS: [&str; 8] = [
     "corrections",
     "concerns",
 ];
-/// Keys whose word is the verdict.
+/// Keys whose value is the verdict.
 const WORDS: [&str; 9] = [
     "verdict",
     "status",
@@ -74,8 +74,7 @@ const PROBLEM: [&str; 6] = [
 ];
 /// Keys of how to fix one finding.
 const FIX: [&str; 5] = ["fix", "correction", "suggestion", "solution", "how"];
-/// Keys of text that explains a verdict, or is the text of a finding without a
-/// [`PROBLEM`].
+/// Keys of text that explains a verdict, or is the text of a finding without a [`PROBLEM`].
 const EXPLANATION: [&str; 11] = [
     "message",
     "detail",
@@ -91,13 +90,13 @@ const EXPLANATION: [&str; 11] = [
 ];
 /// Keys of what a finding is about.
 const PLACE: [&str; 6] = ["where", "location", "step", "id", "evidence", "field"];
-/// Prose of a critic longer than this is cut, in characters.
+/// Longer prose of a critic is cut, in characters.
 const MAX_PROSE: usize = 2000;
-/// Lists inside lists of findings beyond this are not read.
+/// Deeper nested lists of findings are not read.
 const MAX_DEPTH: usize = 8;
 
-/// Reads a critic's reply. An approval approves only by itself: with findings it
-/// is a revision, among other text it is unparsable.
+/// Reads a critic's reply. An approval counts only alone: with findings it is a revision,
+/// among other text it is unparsable.
 #[must_use]
 pub fn verdict(text: &str) -> Parsed<ParsedVerdict> {
     let mut notes = Notes::default();
@@ -173,7 +172,7 @@ fn unparsable(reason: impl Into<String>) -> ParsedVerdict {
     }
 }
 
-/// `ALL_OK` and nothing else but decoration.
+/// `ALL_OK` and only decoration.
 fn is_ok(text: &str) -> bool {
     let inside = text.trim_matches(|c: char| !c.is_alphanumeric());
     inside.len() <= 8
@@ -216,7 +215,7 @@ fn truth(value: &Value) -> Option<bool> {
     }
 }
 
-/// What an object says, before it is weighed.
+/// What an object says, before it is evaluated.
 #[derive(Default)]
 struct ObjectVerdict {
     findings: Vec<CriticFinding>,
@@ -227,15 +226,15 @@ struct ObjectVerdict {
     approves: bool,
     /// The word or flag that objects.
     objects: Option<String>,
-    /// A word of a verdict that is neither.
+    /// A verdict's word that neither approves nor objects.
     unknown: Option<String>,
     explanations: Vec<String>,
     is_cut: bool,
 }
 
 impl ObjectVerdict {
-    /// Takes in the members of an object, and of those inside it: a key of a
-    /// model's own may hold the verdict (`{"review": {"approved": false}}`).
+    /// Reads the members of an object, and of those inside it: the model may have put the
+    /// verdict under a key of its own (`{"review": {"approved": false}}`).
     fn members(&mut self, members: &Map<String, Value>, depth: usize, notes: &mut Notes) {
         let mut single = Map::new();
         for (key, value) in members {
@@ -400,7 +399,6 @@ fn approves(text: &str) -> bool {
     leaning(text) == Sentiment::Approves
 }
 
-/// The explanations as findings, unless they find nothing.
 fn explained(explanations: &[String]) -> Option<Vec<CriticFinding>> {
     let findings: Vec<CriticFinding> = explanations
         .iter()
@@ -413,7 +411,7 @@ fn explained(explanations: &[String]) -> Option<Vec<CriticFinding>> {
     (!findings.is_empty()).then_some(findings)
 }
 
-/// A finding from an object of any keys; `None` if it says that there is none.
+/// A finding from an object with any keys; `None` if it says that there is none.
 fn finding(map: &Map<String, Value>) -> Option<CriticFinding> {
     let pick = |keys: &[&str]| {
         let named = |key: &&str| {
@@ -428,7 +426,7 @@ fn finding(map: &Map<String, Value>) -> Option<CriticFinding> {
     let problem = match (problem, &fix) {
         (Some(problem), _) => problem,
         (None, Some(_)) => String::new(),
-        // Keys of the model's own: everything that it says.
+        // Keys of the model's own: everything in it.
         (None, None) => {
             let said = map
                 .iter()
@@ -450,8 +448,8 @@ fn finding(map: &Map<String, Value>) -> Option<CriticFinding> {
     })
 }
 
-/// Prose: an approval if it says nothing else, else an objection, unless it
-/// approves among other things, when it is neither.
+/// Prose: an approval if it says nothing else, else an objection, unless it approves among
+/// other things, when it is neither.
 fn from_text(text: &str, notes: &mut Notes) -> ParsedVerdict {
     let text = unfenced(text);
     if !text.contains(char::is_alphabetic) {
@@ -487,7 +485,6 @@ fn from_text(text: &str, notes: &mut Notes) -> ParsedVerdict {
     }
 }
 
-/// The inside of a code fence around the whole text.
 fn unfenced(text: &str) -> &str {
     let inside = text
         .strip_prefix("```")

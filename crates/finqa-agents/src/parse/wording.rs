@@ -1,15 +1,15 @@
 //! Whether a critic's words approve, object, or do neither.
 //!
-//! Models approve in their own words (`OK`, `No issues found.`, `Alles
-//! korrekt`). Only a text that says nothing else is an approval: a sentence that
-//! none of the patterns covers is never taken for one.
+//! Models approve in their own words (`OK`, `No issues found.`, `Alles korrekt`). Only a
+//! text that says nothing else is an approval: a sentence that matches none of the patterns
+//! is never taken for one.
 
 use std::sync::LazyLock;
 
 use finqa_core::text::single_spaced;
 use regex::Regex;
 
-/// Which way a text leans.
+/// What a text says about the analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sentiment {
     /// Every sentence approves.
@@ -128,7 +128,6 @@ fn matches(pattern: &Pattern, text: &str) -> bool {
         .is_some_and(|pattern| pattern.is_match(text))
 }
 
-/// Which way `text` leans.
 pub(super) fn leaning(text: &str) -> Sentiment {
     let lower = text.to_lowercase().replace('’', "'");
     let sentences = sentences(&lower);
@@ -152,7 +151,7 @@ pub(super) fn leaning(text: &str) -> Sentiment {
     }
 }
 
-/// Whether text around a verdict says outright that the analysis is wrong.
+/// Whether text around a verdict says explicitly that the analysis is wrong.
 pub(super) fn objects_outright(text: &str) -> bool {
     matches(&FLAT_OBJECTION, &text.to_lowercase())
 }
@@ -166,8 +165,8 @@ pub(super) fn finds_nothing(text: &str) -> bool {
     ) || leaning(text) == Sentiment::Approves
 }
 
-/// The sentences and clauses of a text in lower case, decoration removed, and
-/// without a label such as `ParsedVerdict:`.
+/// The sentences and clauses of a text in lower case, without decoration and without a
+/// label such as `ParsedVerdict:`.
 fn sentences(lower: &str) -> Vec<String> {
     const LABELS: [&str; 8] = [
         "verdict",

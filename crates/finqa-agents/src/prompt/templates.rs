@@ -40,17 +40,15 @@ const EMBEDDED: [(&str, &str); 8] = [
     ("revise.j2", include_str!("../../../../prompts/revise.j2")),
 ];
 
-/// The templates of a run.
 #[derive(Clone, Debug)]
 pub struct Prompts {
     environment: Environment<'static>,
     sources: BTreeMap<String, String>,
-    /// Where overriding files came from, for errors.
+    /// The folder of overriding files, for errors.
     folder: Option<PathBuf>,
 }
 
 impl Prompts {
-    /// The templates built in.
     #[must_use]
     pub fn embedded() -> Self {
         let mut prompts = Self {
@@ -59,19 +57,19 @@ impl Prompts {
             folder: None,
         };
         for (name, source) in EMBEDDED {
-            // These parse: a test renders them all. If one did not, rendering
-            // would say that it is missing.
+            // They parse, because a test renders them all; if one did not, rendering would report
+            // it as missing.
             let _ = prompts.add(name, source.to_string());
         }
         prompts
     }
 
-    /// The templates built in, those overridden that have a file of the same
-    /// name in `folder`.
+    /// The built-in templates, with those that have a file of the same name in `folder`
+    /// replaced by it.
     ///
     /// # Errors
-    /// If the folder or a file cannot be read, a `.j2` file has an unknown name,
-    /// or a template is malformed or uses a variable that is not there.
+    /// If the folder or a file cannot be read, a `.j2` file has an unknown name, or a template
+    /// is malformed or uses an undefined variable.
     pub fn from_dir(folder: &Path) -> Result<Self, PromptError> {
         let read_error = |path: &Path| {
             let path = path.to_path_buf();
@@ -88,7 +86,7 @@ impl Prompts {
                 paths.push(path);
             }
         }
-        // In order, so that of several errors always the same one is shown.
+        // In order, so that of several errors the same one is always shown.
         paths.sort();
         for path in paths {
             let name = path
@@ -110,7 +108,7 @@ impl Prompts {
         Ok(prompts)
     }
 
-    /// blake3 over names and contents, in hex: what a run records.
+    /// blake3 over names and contents, in hex: the hash that a run records.
     #[must_use]
     pub fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
@@ -124,11 +122,8 @@ impl Prompts {
         hasher.finalize().to_hex().to_string()
     }
 
-    /// Everything that the models are told whatever the question is, by file
-    /// name: the templates, and the two system prompts as they are sent.
-    ///
-    /// # Errors
-    /// If a template of `--prompts` fails.
+    /// Everything that the models are sent whatever the question is, by file name: the
+    /// templates, and the two system prompts as sent.
     pub fn texts(&self, rendering: &Rendering) -> Result<BTreeMap<String, String>, PromptError> {
         let mut texts = self.sources.clone();
         for agent in ["analyst", "critic"] {
@@ -138,10 +133,7 @@ impl Prompts {
         Ok(texts)
     }
 
-    /// What the analyst is asked.
-    ///
-    /// # Errors
-    /// If a template of `--prompts` fails on this question.
+    /// The analyst's prompt.
     pub fn analyst(
         &self,
         question: &Question,
@@ -156,10 +148,7 @@ impl Prompts {
         })
     }
 
-    /// What the critic is asked about one analysis.
-    ///
-    /// # Errors
-    /// If a template of `--prompts` fails on this question.
+    /// The critic's prompt for one analysis.
     pub fn critic(
         &self,
         question: &Question,
@@ -173,17 +162,11 @@ impl Prompts {
     }
 
     /// The message after a reply that could not be read, quoting the error.
-    ///
-    /// # Errors
-    /// If a template of `--prompts` fails.
     pub fn reask(&self, error: &str) -> Result<String, PromptError> {
         self.render("reask.j2", context! { error })
     }
 
-    /// The message that sends findings back to the analyst, a line each.
-    ///
-    /// # Errors
-    /// If a template of `--prompts` fails.
+    /// The message that sends findings back to the analyst, one a line.
     pub fn revise(&self, findings: &[String]) -> Result<String, PromptError> {
         self.render("revise.j2", context! { findings => findings.to_vec() })
     }

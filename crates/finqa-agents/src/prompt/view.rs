@@ -8,29 +8,27 @@ use finqa_core::table::{Table, TableStyle, normalise_sentence};
 /// How a page is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rendering {
-    /// The page as filed, or with its table mended and its ids shown.
+    /// The page unchanged, or with its table repaired and its ids shown.
     pub table_style: TableStyle,
 }
 
 /// A rendered prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prompt {
-    /// The system message: the same for every question of one rendering.
+    /// The same for every question of one rendering.
     pub system: String,
-    /// The user message: page, earlier turns, question.
+    /// Page, earlier turns, question.
     pub user: String,
 }
 
-/// What the critic is shown beside page and question.
+/// What the critic is shown in addition to page and question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CriticView {
-    /// The analysis as JSON.
     pub analysis: String,
-    /// What its program comes to; `None` if it has none or it does not execute.
+    /// The program's result; `None` without a program that executes.
     pub value: Option<String>,
-    /// The answer as printed.
     pub printed: String,
-    /// What the deterministic checks found, a line each.
+    /// The findings of the deterministic checks, one a line.
     pub findings: Vec<String>,
 }
 

@@ -1,5 +1,4 @@
-//! Recording on spans. Every function does nothing, cheaply, on a span that
-//! nobody listens to.
+//! Recording on spans. On a span without a subscriber every function is a cheap no-op.
 
 use opentelemetry::trace::Status;
 use opentelemetry::{Array, StringValue, Value};
@@ -10,14 +9,13 @@ use tracing_subscriber::Layer;
 
 use super::attributes;
 
-/// Sets an attribute. Once for each key: the SDK keeps both of two.
+/// Sets an attribute, which must be done once for each key: the SDK keeps both of two.
 pub fn set(span: &Span, key: &'static str, value: impl Into<Value>) {
     if !span.is_disabled() {
         span.set_attribute(key, value);
     }
 }
 
-/// Sets an attribute that is a list of words.
 pub fn set_list<'a>(span: &Span, key: &'static str, words: impl IntoIterator<Item = &'a str>) {
     if !span.is_disabled() {
         let words = words
@@ -27,13 +25,12 @@ pub fn set_list<'a>(span: &Span, key: &'static str, words: impl IntoIterator<Ite
     }
 }
 
-/// A count as attributes hold it.
 #[must_use]
 pub fn count(n: impl TryInto<i64>) -> i64 {
     n.try_into().unwrap_or(i64::MAX)
 }
 
-/// The word under which a plain variant is serialised.
+/// The serialised name of a plain variant.
 #[must_use]
 pub fn word(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
@@ -42,7 +39,7 @@ pub fn word(value: &impl serde::Serialize) -> String {
     }
 }
 
-/// Marks a span as failed, with a stable word and what was said.
+/// Marks a span as failed, with a stable word and a message.
 pub fn fail(span: &Span, kind: &str, message: &str) {
     if !span.is_disabled() {
         span.set_attribute(attributes::ERROR_TYPE, kind.to_owned());
@@ -50,7 +47,7 @@ pub fn fail(span: &Span, kind: &str, message: &str) {
     }
 }
 
-/// In the subscriber if content is wanted; found by its type.
+/// In the subscriber if content is recorded; found by its type.
 pub struct Content;
 
 impl<S: tracing::Subscriber> Layer<S> for Content {}
@@ -61,14 +58,14 @@ pub fn wants_content() -> bool {
     tracing::dispatcher::get_default(|subscriber| subscriber.downcast_ref::<Content>().is_some())
 }
 
-/// A message that may quote a prompt or a reply: as it is if content is wanted,
-/// else nothing.
+/// A message that may quote a prompt or a reply: unchanged if content is recorded, else
+/// nothing.
 #[must_use]
 pub fn if_content(message: &str) -> &str {
     if wants_content() { message } else { "" }
 }
 
-/// Sets an attribute that is content; `make` is called only if content is wanted.
+/// Sets an attribute that is content; `make` is called only if content is recorded.
 pub fn set_content(span: &Span, key: &'static str, make: impl FnOnce() -> String) {
     if !span.is_disabled() && wants_content() {
         span.set_attribute(key, make());

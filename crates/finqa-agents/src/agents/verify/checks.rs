@@ -9,7 +9,7 @@ use super::places::LiteralPlaces;
 use super::question::QuestionCues;
 use super::{Answer, Finding, FindingKind};
 
-/// A share above this is suspect: a part is rarely half as much again as its whole.
+/// A share above this is suspect: a part is rarely half as large again as its whole.
 const LARGEST_SHARE: f64 = 1.5;
 /// A percent above this (as a fraction: 1,000 %) is suspect.
 const LARGEST_PERCENT: f64 = 10.0;
@@ -43,8 +43,8 @@ pub(super) fn invalid_program(error: &str) -> Finding {
     )
 }
 
-/// Every literal must stand somewhere; small whole numbers and powers of ten
-/// are constants however they are written.
+/// Every literal must be found; small whole numbers and powers of ten are constants in
+/// any notation.
 pub(super) fn literals(program: &Program, places: &LiteralPlaces) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut seen = BTreeSet::new();
@@ -75,7 +75,6 @@ pub(super) fn literals(program: &Program, places: &LiteralPlaces) -> Vec<Finding
     findings
 }
 
-/// Small whole numbers and powers of ten.
 pub(in crate::agents) fn is_constant(literal: &str) -> bool {
     number::python_float(literal).is_some_and(|x| {
         let x = x.abs();
@@ -83,8 +82,8 @@ pub(in crate::agents) fn is_constant(literal: &str) -> bool {
     })
 }
 
-/// A year that the question names must be somewhere on the page: a figure of
-/// another year is not its answer.
+/// The page must have every year that the question names: a figure of another year is
+/// not its answer.
 pub(super) fn period_unknown(missing: i32) -> Finding {
     finding(
         FindingKind::PeriodMissing,
@@ -94,8 +93,8 @@ pub(super) fn period_unknown(missing: i32) -> Finding {
     )
 }
 
-/// A year that the question names and the table has must be among the years of
-/// what the program uses.
+/// A year that the question names and the table has must be among the years of the
+/// program's numbers.
 pub(super) fn periods_named(
     program: &Program,
     places: &LiteralPlaces,
@@ -120,8 +119,7 @@ pub(super) fn periods_named(
     ))
 }
 
-/// Rule 1: a change is later minus earlier, a percent change is over the
-/// earlier value.
+/// Rule 1: a change is later minus earlier, a percent change is over the earlier value.
 pub(super) fn period_order(
     program: &Program,
     places: &LiteralPlaces,
@@ -161,8 +159,8 @@ pub(super) fn period_order(
     })
 }
 
-/// An increase that comes out negative is a swapped subtraction, unless the
-/// columns prove that later was taken minus earlier.
+/// An increase with a negative result is a swapped subtraction, unless the columns prove
+/// that later was taken minus earlier.
 pub(super) fn direction(
     program: &Program,
     places: &LiteralPlaces,
@@ -193,7 +191,7 @@ pub(super) fn direction(
     })
 }
 
-/// The year of a literal, if all places where it stands agree on a single one.
+/// The year of a literal, if all its places agree on a single one.
 fn only_year(argument: &Argument, places: &LiteralPlaces) -> Option<i32> {
     let Argument::Literal { text, .. } = argument else {
         return None;
@@ -210,9 +208,9 @@ fn only_year(argument: &Argument, places: &LiteralPlaces) -> Option<i32> {
     }
 }
 
-/// The executed value and what the analyst stated must agree, up to rounding
-/// and the percent sign. Small models compute badly and write good programs, so
-/// a difference within an order of magnitude is a slip.
+/// The executed value and the stated one must agree, up to rounding and the percent
+/// sign. Small models compute badly and write good programs, so a difference within an
+/// order of magnitude is a slip.
 pub(super) fn mismatch(answer: &Answer) -> Option<Finding> {
     let executed = answer.value.as_ref()?;
     if answer.stated.is_empty() || answer.stated == answer.printed {
@@ -239,8 +237,8 @@ pub(super) fn mismatch(answer: &Answer) -> Option<Finding> {
     ))
 }
 
-/// The forms in which an executed value may be stated. A factor of 100 is one of
-/// them only where a percent sign or the unit says so.
+/// The forms in which an executed value may be stated. A factor of 100 is one of them
+/// only where a percent sign or the unit says so.
 fn forms(stated: &number::Reading, answer: &Answer, executed: f64) -> Vec<f64> {
     let is_percent = answer.unit.kind == UnitKind::Percent;
     let (percent, fraction) = if answer.in_percent {
@@ -257,8 +255,8 @@ fn forms(stated: &number::Reading, answer: &Answer, executed: f64) -> Vec<f64> {
     }
 }
 
-/// How a stated number differs from all forms of the executed one, as it is or
-/// with its scale word; signs aside, which conventions decide.
+/// How a stated number differs from all forms of the executed one, with or without its
+/// scale word; conventions decide the sign.
 fn numbers_differ(stated: &number::Reading, forms: &[f64]) -> Option<FindingKind> {
     let readings = [(stated.value, stated.decimals), (stated.scaled(), 0)];
     let agrees = |form: &f64| {
@@ -298,7 +296,7 @@ pub(super) fn unit(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
     })
 }
 
-/// Rule 6: a yes/no question is answered by yes or no.
+/// Rule 6: a yes/no question is answered with yes or no.
 pub(super) fn yes_no(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
     let value = answer.value.as_ref()?;
     match (asked.yes_no, value.yes_no().is_some()) {
@@ -318,8 +316,8 @@ pub(super) fn yes_no(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
     }
 }
 
-/// A share above 1.5 or a percent above 1,000 % is more often a swapped
-/// division than a fact.
+/// A share above 1.5 or a percent above 1,000 % is more often a swapped division than a
+/// fact.
 pub(super) fn magnitude(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
     let value = answer.value.as_ref()?.number()?.abs();
     let fraction = if answer.in_percent {

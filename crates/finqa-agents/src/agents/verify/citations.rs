@@ -1,4 +1,4 @@
-//! Whether the cited cells and sentences hold the figures that the program uses.
+//! Whether the cited cells and sentences contain the program's figures.
 
 use crate::parse::CitedEvidence;
 use finqa_core::number;
@@ -8,8 +8,8 @@ use finqa_core::question::Question;
 use super::places::{LiteralPlaces, is_number};
 use super::{Finding, FindingKind, checks, is_constant};
 
-/// The literals whose every citation names a place that does not hold them. Where
-/// the evidence is ids alone, one of them has to hold each figure.
+/// The literals that none of their citations contains. Where the evidence is ids alone,
+/// one of them must contain each figure.
 pub(super) fn check(
     program: &Program,
     evidence: &[CitedEvidence],
@@ -67,7 +67,7 @@ fn finding(literal: &str, cited: &CitedEvidence, question: &Question) -> Finding
 }
 
 /// Whether an id names one cell, one sentence or one earlier turn: others (`row 3`,
-/// `r1c1:r1c3`) cannot be held against a literal.
+/// `r1c1:r1c3`) cannot be compared with a literal.
 fn is_known_form(id: &str, question: &Question) -> bool {
     let counted = |prefix: char| {
         id.strip_prefix(prefix)

@@ -1,9 +1,9 @@
-//! The deterministic checks (layer A of the critic): free, always the same,
-//! and silent unless they are sure. Conventions and checks follow the measured
-//! advice in docs/architecture.md, "The critic".
+//! The deterministic checks (layer A of the critic): free, reproducible, and silent
+//! unless certain. Conventions and checks follow the measured advice in
+//! docs/architecture.md, "The critic".
 //!
-//! They look at the program, its literals and the cited evidence; they do not
-//! know gold, and they never change an answer.
+//! They look at the program, its literals and the cited evidence; they do not know gold,
+//! and they never change an answer.
 
 mod checks;
 mod citations;
@@ -33,35 +33,34 @@ pub enum FindingKind {
     InvalidProgram,
     /// A literal is not in the page, the question or the history.
     UnsupportedLiteral,
-    /// The cell or sentence cited for a literal does not hold it.
+    /// The cell or sentence cited for a literal does not contain it.
     CitationMismatch,
     /// A literal is a dash that lost its escape (`2014` for —).
     DashLiteral,
-    /// The stated answer is not what the program yields, but of its order.
+    /// The stated answer differs from the program's result, within an order of magnitude.
     ArithmeticSlip,
-    /// The stated answer is an order of magnitude or a sign away from what the
-    /// program yields: one of the two is not what was meant.
+    /// The stated answer is an order of magnitude or a sign away from the program's result:
+    /// one of the two is wrong.
     AnswerMismatch,
-    /// A year of the question is not among the evidence's, or nowhere on the page.
+    /// A year of the question is not among the evidence's years, or nowhere on the page.
     PeriodMissing,
     /// Earlier minus later, or a percent change over the later value.
     PeriodOrder,
-    /// The unit is not the one asked for.
+    /// The unit is not the requested one.
     Unit,
     /// A yes/no question without yes or no, or the reverse.
     YesNo,
     /// A share or percent of unlikely size.
     Magnitude,
-    /// The embedded rules come to something else, and are seldom wrong where
-    /// they are this sure.
+    /// The embedded rules give something else, and are seldom wrong at this confidence.
     SecondOpinion,
 }
 
 impl FindingKind {
-    /// Whether the finding sends an answer back. A slip of arithmetic does not:
-    /// the program decides the value, so the slip is corrected already, and another
-    /// round would only cost. Nor does a second opinion: it is another reading,
-    /// not an error. The LLM critic sees both all the same.
+    /// Whether the finding sends an answer back. A slip of arithmetic does not: the program
+    /// decides the value, so the slip is corrected already, and another round would only
+    /// cost. Nor does a second opinion: it is another reading, not an error. The LLM critic
+    /// sees both all the same.
     #[must_use]
     pub fn sends_back(self) -> bool {
         !matches!(self, Self::ArithmeticSlip | Self::SecondOpinion)
@@ -71,14 +70,11 @@ impl FindingKind {
 /// A finding: what, where, and how to fix it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What kind.
     pub kind: FindingKind,
     /// Where: `program`, `answer`, `unit`, `evidence`, or a literal.
     #[serde(rename = "where")]
     pub place: String,
-    /// What is wrong.
     pub problem: String,
-    /// What to do.
     pub fix: String,
 }
 
@@ -88,8 +84,8 @@ impl std::fmt::Display for Finding {
     }
 }
 
-/// What makes an analysis unusable whatever a critic says of it: no value, or a
-/// program that cannot be executed. Looked for with `--no-verify` too.
+/// What makes an analysis unusable whatever a critic says: no value, or a program that
+/// cannot be executed. Checked with `--no-verify` too.
 #[must_use]
 pub fn unusable(answer: &Answer) -> Vec<Finding> {
     let invalid = answer.program_error.as_deref();
@@ -99,8 +95,8 @@ pub fn unusable(answer: &Answer) -> Vec<Finding> {
         .collect()
 }
 
-/// A year that the question names and the page does not; a question about what
-/// would be may name any year.
+/// A year that the question names and the page lacks; a hypothetical question may name
+/// any year.
 #[must_use]
 pub fn unnamed_year(question: &Question) -> Option<i32> {
     let asked = question_cues(&question.text);
@@ -115,15 +111,14 @@ fn unknown_year(asked: &QuestionCues, places: &LiteralPlaces) -> Option<i32> {
     years.find(|year| !places.names_year(**year)).copied()
 }
 
-/// Checks an answer against its question.
 #[must_use]
 pub fn check(question: &Question, answer: &Answer) -> Vec<Finding> {
     let mut asked = question_cues(&question.text);
     let places = LiteralPlaces::of(question);
     let mut findings = unusable(answer);
     findings.extend(unknown_year(&asked, &places).map(checks::period_unknown));
-    // A later turn takes its periods and their order from the conversation;
-    // only what it names itself can be held against its answer.
+    // A later turn takes its periods and their order from the conversation; only what it
+    // names itself can be held against its answer.
     if !question.history.is_empty() && asked.years.len() < 2 {
         asked.change = false;
         asked.increase = false;

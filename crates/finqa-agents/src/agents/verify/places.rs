@@ -1,4 +1,4 @@
-//! Where a literal stands: cells, sentences, history, the question itself.
+//! Where a literal occurs: cells, sentences, history, the question itself.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use finqa_core::table::{CellKind, Table, TableStyle, years_in};
 
 use super::super::percent::says_percent_label;
 
-/// One place where a number stands.
+/// One occurrence of a number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiteralPlace {
     /// `r3c2`, `t5`, `h1`, or `question`.
@@ -23,16 +23,13 @@ pub struct LiteralPlace {
     pub dash: bool,
 }
 
-/// All numbers that a question's program may use.
 #[derive(Clone, Debug, Default)]
 pub struct LiteralPlaces {
     places: Vec<LiteralPlace>,
-    /// Every year that the page names.
     years: BTreeSet<i32>,
 }
 
 impl LiteralPlaces {
-    /// Collects the numbers of the page, the history and the question.
     #[must_use]
     pub fn of(question: &Question) -> Self {
         let mut places = Self::default();
@@ -106,8 +103,8 @@ impl LiteralPlaces {
         });
     }
 
-    /// Where a program's literal stands; signs and percent signs do not matter,
-    /// for the dataset takes magnitudes of outflows and fractions of percents.
+    /// The places of a program's literal; signs and percent signs are ignored, because the
+    /// dataset takes magnitudes of outflows and fractions of percents.
     #[must_use]
     pub fn find(&self, literal: &str) -> Vec<&LiteralPlace> {
         let Some(value) = magnitude(literal) else {
@@ -119,12 +116,11 @@ impl LiteralPlaces {
             .collect()
     }
 
-    /// The numbers at a place of this id.
     pub(super) fn at<'p>(&'p self, id: &'p str) -> impl Iterator<Item = &'p LiteralPlace> {
         self.places.iter().filter(move |place| place.id == id)
     }
 
-    /// Whether some row or column of the table is labelled with this year.
+    /// Whether a row or column of the table is labelled with this year.
     #[must_use]
     pub fn has_year(&self, year: i32) -> bool {
         self.places
@@ -132,14 +128,13 @@ impl LiteralPlaces {
             .any(|place| place.id.starts_with('r') && place.years.contains(&year))
     }
 
-    /// Whether the page names this year anywhere.
     #[must_use]
     pub fn names_year(&self, year: i32) -> bool {
         self.years.contains(&year)
     }
 }
 
-/// A literal's size; signs and percent signs do not matter.
+/// A literal's magnitude, without sign and percent sign.
 fn magnitude(literal: &str) -> Option<f64> {
     let bare = literal.trim().trim_end_matches('%').trim();
     number::python_float(&bare.replace(',', "")).map(f64::abs)
@@ -149,7 +144,7 @@ fn is_same(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * other.max(1.0)
 }
 
-/// Whether a program's literal is this number; signs and percent signs do not matter.
+/// Whether a program's literal is this number; signs and percent signs are ignored.
 pub(crate) fn is_number(literal: &str, value: f64) -> bool {
     magnitude(literal).is_some_and(|of_literal| is_same(of_literal, value.abs()))
 }

@@ -1,4 +1,4 @@
-//! What a question asks for, as far as its words say so for certain.
+//! What a question asks for, where its words are certain.
 
 use std::sync::LazyLock;
 
@@ -6,18 +6,17 @@ use regex::Regex;
 
 use finqa_core::table::years_in;
 
-/// What a question asks for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QuestionCues {
     /// Years it names, in order.
     pub years: Vec<i32>,
     /// It asks for yes or no.
     pub yes_no: bool,
-    /// It asks for a percent in so many words.
+    /// It asks explicitly for a percent.
     pub percent: bool,
     /// It asks for a change over time (rule 1: later minus earlier).
     pub change: bool,
-    /// It speaks of an increase, and of nothing else that changes.
+    /// It speaks of an increase, and of no other change.
     pub increase: bool,
     /// It asks for a share of a whole (rule 2).
     pub share: bool,
@@ -55,7 +54,6 @@ fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
         .is_some_and(|pattern| pattern.is_match(text))
 }
 
-/// Reads a question's words.
 #[must_use]
 pub fn question_cues(question: &str) -> QuestionCues {
     let text = question.trim().to_lowercase();

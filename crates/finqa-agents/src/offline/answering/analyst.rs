@@ -1,4 +1,4 @@
-//! From a question to a guess: plan, fill, choose.
+//! From a question to an answer: plan, fill, choose.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -28,68 +28,56 @@ pub struct PageIndex {
     pub(crate) facts: Arc<Facts>,
 }
 
-/// Where a literal was found.
+/// The place of a literal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EvidenceRef {
     /// `r3c2`, `t5` or `h1`.
     pub id: String,
-    /// The literal in the program.
     pub literal: String,
 }
 
-/// Another program the rules considered.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Alternative {
     /// In the dataset's language.
     pub program: String,
-    /// The template it comes from.
+    /// The template that made it.
     pub template: &'static str,
     /// Higher is better; comparable within one guess only.
     pub score: f64,
-    /// The unit of its value.
     pub unit: Unit,
-    /// What the value is.
+    /// A name for the value.
     pub label: String,
-    /// The literals and where they stand.
     pub evidence: Vec<EvidenceRef>,
-    /// Plain sentences.
     pub steps: Vec<String>,
-    /// What the program comes to, unrounded.
+    /// The program's result, unrounded.
     pub value: Value,
-    /// The value is in percent already, not a fraction.
     pub in_percent: bool,
 }
 
-/// An answer of the rules.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RuleAnswer {
     /// In the dataset's language, literals as the official evaluator reads them.
     pub program: String,
-    /// The template it comes from.
+    /// The template that made it.
     pub template: &'static str,
-    /// The unit of its value.
     pub unit: Unit,
-    /// What the value is.
+    /// A name for the value.
     pub label: String,
-    /// The literals and where they stand.
     pub evidence: Vec<EvidenceRef>,
-    /// Plain sentences.
     pub steps: Vec<String>,
-    /// What the program comes to, unrounded.
+    /// The program's result, unrounded.
     pub value: Value,
-    /// The value is in percent already, not a fraction.
     pub in_percent: bool,
     /// Comparable with the alternatives' scores only.
     pub score: f64,
-    /// How likely it is right, 0..1.
+    /// Probability that it is right.
     pub confidence: f64,
-    /// What the confidence is computed from, in the order of its weights.
+    /// The inputs of the confidence, in the order of its weights.
     pub signals: Vec<f64>,
     /// The next best programs, best first.
     pub alternatives: Vec<Alternative>,
 }
 
-/// The rule-based analyst.
 #[derive(Clone, Debug)]
 pub struct RuleAnalyst {
     weights: Cow<'static, RuleWeights>,
@@ -103,9 +91,9 @@ impl Default for RuleAnalyst {
 
 /// How many alternatives a guess keeps.
 const ALTERNATIVES: usize = 8;
-/// How far an alternative's score may lie behind the best: scores are logarithms
-/// of odds, so this leaves out what is less than half as likely. A check's doubt
-/// does not make up for more.
+/// How far an alternative's score may be below the best: scores are logarithms of odds,
+/// so this leaves out what is less than half as likely. A check's doubt does not outweigh
+/// more.
 const BEHIND: f64 = 0.7;
 
 impl RuleAnalyst {
@@ -125,7 +113,6 @@ impl RuleAnalyst {
         }
     }
 
-    /// Reads a page.
     #[must_use]
     pub fn index(&self, document: &Document) -> PageIndex {
         PageIndex {
@@ -133,7 +120,7 @@ impl RuleAnalyst {
         }
     }
 
-    /// Answers a question about a page; `None` if the page holds no number that fits.
+    /// Answers a question about a page; `None` if the page has no number that fits.
     #[must_use]
     pub fn answer(&self, page: &PageIndex, question: &Question) -> Option<RuleAnswer> {
         let facts = &*page.facts;
@@ -194,8 +181,8 @@ impl RuleAnalyst {
 /// How many fillings of a plan are candidates.
 const FILLINGS: usize = 8;
 
-/// All fillings of all plans and their variants with the features by which they
-/// are chosen, each program once: the first plan's.
+/// All fillings of all plans and their variants with the features for the choice among
+/// them; a program that several plans give counts for the first.
 pub(crate) fn candidates(
     scene: &ChoiceContext<'_>,
     plans: &[ProgramPlan],
@@ -243,7 +230,7 @@ fn describe(
             || percentages && expr.leaves().iter().all(|leaf| !leaf.literal.contains('%')),
         unit: Unit {
             kind,
-            // A share told as a percentage has no scale.
+            // A share stated as a percentage has no scale.
             scale: match kind {
                 UnitKind::Number => scale::told(page.facts, expr),
                 _ => None,
@@ -256,8 +243,8 @@ fn describe(
     })
 }
 
-/// Whether an expression takes percentages of the page as they are: one of them,
-/// or a sum, difference or average.
+/// Whether an expression uses percentages of the page unchanged: one of them, or a sum,
+/// difference or average.
 fn percentages(facts: &Facts, expr: &Expr) -> bool {
     match expr {
         Expr::Leaf(leaf) => leaf
@@ -272,8 +259,8 @@ fn percentages(facts: &Facts, expr: &Expr) -> bool {
     }
 }
 
-/// The plans for a question in its state, best first, and how many of them are
-/// a follow-up's.
+/// The plans for a question in its conversation, best first, and how many of them belong
+/// to a follow-up.
 pub(crate) fn plans(
     facts: &Facts,
     asked: &Wording,

@@ -1,7 +1,7 @@
-//! How likely a guess is right: a logistic model over a few signals.
+//! The probability that an answer is right: a logistic model over a few signals.
 //!
-//! Fitted on the solver's own runs, so that an answer built on an earlier one
-//! counts the earlier one's doubt too; `docs/offline.md` holds the reliability table.
+//! Fitted on the solver's own runs, so that an answer built on an earlier one carries the
+//! earlier one's doubt too; `docs/offline.md` has the reliability table.
 
 use super::filling::FilledPlan;
 use crate::offline::question::conversation::EarlierTurns;
@@ -10,7 +10,6 @@ use crate::offline::question::wording::Wording;
 use crate::offline::reading::facts::Facts;
 use finqa_core::number::{UnitKind, Value};
 
-/// Names of the signals, in order.
 pub(crate) const SIGNAL_NAMES: [&str; 14] = [
     "always",
     "margin over the next best choice",
@@ -87,7 +86,6 @@ pub(crate) fn signals(
     ]
 }
 
-/// The probability that an answer with these signals is right.
 pub(crate) fn probability(signals: &[f64], weights: &[f64]) -> f64 {
     let z: f64 = signals.iter().zip(weights).map(|(s, w)| s * w).sum();
     1.0 / (1.0 + (-z).exp())

@@ -1,5 +1,5 @@
-//! What a guess says of itself: a label for its value, steps in plain
-//! sentences, and where each literal stands.
+//! How an answer describes itself: a label for its value, steps in plain sentences, and
+//! the place of each literal.
 
 use finqa_core::question::Document;
 
@@ -8,16 +8,14 @@ use crate::offline::expr::{Expr, PageLeaf};
 use crate::offline::reading::facts::{Fact, FactPlace, Facts};
 use finqa_core::program::Op;
 
-/// A page as read and as filed: people are told its own words.
+/// A page in its parsed and its original wording: people are shown the original.
 #[derive(Clone, Copy)]
 pub(crate) struct DescribedPage<'a> {
-    /// As read.
     pub facts: &'a Facts,
-    /// As filed.
     pub document: &'a Document,
 }
 
-/// The words of a fact's place: `net revenue, 2009`.
+/// The words for a fact's place: `net revenue, 2009`.
 fn fact_label(page: DescribedPage<'_>, fact: &Fact) -> String {
     let facts = page.facts;
     let mut label = match fact.place {
@@ -54,7 +52,7 @@ fn fact_label(page: DescribedPage<'_>, fact: &Fact) -> String {
     label
 }
 
-/// The words that stand before a number in a sentence, eight at most.
+/// The words before a number in a sentence, eight at most.
 fn words_before(text: &str, literal: &str) -> Option<String> {
     let digits = |text: &str| -> String {
         let kept = text.chars().filter(|c| c.is_ascii_digit() || *c == '.');
@@ -76,7 +74,7 @@ fn leaf_label(page: DescribedPage<'_>, leaf: &PageLeaf) -> String {
         .map_or_else(|| leaf.literal.to_string(), |fact| fact_label(page, fact))
 }
 
-/// What a value is, from its expression.
+/// A name for a value, from its expression.
 pub(crate) fn label(page: DescribedPage<'_>, template: &str, expr: &Expr) -> String {
     match expr {
         Expr::Leaf(leaf) => leaf_label(page, leaf),
@@ -136,7 +134,7 @@ fn operations(expr: &Expr, out: &mut Vec<String>) {
         Op::Divide => format!("Divide {x} by {y}: {result}."),
         Op::Greater => format!("Compare {x} with {y}: {result}."),
         Op::Exp => format!("Raise {x} to the power {y}: {result}."),
-        // Expressions hold none: their rows are leaves.
+        // Expressions have none: their rows are leaves.
         Op::TableMax | Op::TableMin | Op::TableSum | Op::TableAverage => return,
     };
     if !out.contains(&line) {
@@ -144,8 +142,8 @@ fn operations(expr: &Expr, out: &mut Vec<String>) {
     }
 }
 
-/// Where the literals stand: on the page, else in the earlier turn (`h1` the
-/// first) whose program holds them.
+/// Where the literals are found: on the page, else in the earlier turn (`h1` the first)
+/// whose program has them.
 pub(crate) fn evidence(facts: &Facts, expr: &Expr, history: &[Option<&str>]) -> Vec<EvidenceRef> {
     let mut out: Vec<EvidenceRef> = Vec::new();
     for leaf in expr.leaves() {

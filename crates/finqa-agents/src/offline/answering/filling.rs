@@ -1,4 +1,4 @@
-//! Puts facts into a plan's slots: the best joint choice, and the next best.
+//! Fills a plan's slots with facts: the best joint choice, and the next best.
 
 use std::sync::Arc;
 
@@ -9,22 +9,19 @@ use crate::offline::question::slots::{FEATURES, PAIRS, Rankings, SlotQuery, feat
 use crate::offline::reading::facts::{Fact, Facts};
 use finqa_core::program::Op;
 
-/// A plan with its slots filled.
 #[derive(Clone, Debug)]
 pub(crate) struct FilledPlan {
     /// Index of the plan.
     pub plan: usize,
-    /// The expression.
     pub expr: Expr,
     /// Mean slot score, with what the pairing adds.
     pub score: f64,
     /// Score of the slot that fits worst; 0 without an open slot.
     pub lowest: f64,
-    /// How it differs from what the plan says: an index into `choice::VARIANTS`.
+    /// How it departs from its plan: an index into `choice::VARIANTS`.
     pub variant: usize,
 }
 
-/// How many facts are tried in a slot.
 const TRIED: usize = 8;
 
 /// The best fillings of a plan, best first.
@@ -62,11 +59,9 @@ pub(crate) fn fill(
 /// Facts chosen jointly for a plan's slots.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FactChoice {
-    /// The fact of each slot.
     pub facts: Vec<usize>,
     /// The sum of the slots' scores and of what the pairs add.
     pub score: f64,
-    /// The score of the slot that fits worst.
     pub lowest: Option<f64>,
 }
 
@@ -132,7 +127,7 @@ pub(crate) fn joint_features(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]
     sum
 }
 
-/// How a fact stands to those chosen before it, as indices of pair features.
+/// How a fact relates to those chosen before it, as indices of pair features.
 fn pairs<'a>(
     facts: &'a Facts,
     pairing: Pairing,
@@ -150,7 +145,7 @@ fn pairs<'a>(
     of_pairs.chain(again.then_some(KNOWN))
 }
 
-/// The pair feature of a fact that an earlier value in the expression is already.
+/// The pair feature of a fact whose value is already in the expression.
 const KNOWN: usize = 10;
 
 /// The pair feature of two facts, if the pairing asks for any.
@@ -183,7 +178,6 @@ fn pair(facts: &Facts, pairing: Pairing, a: usize, b: usize) -> Option<usize> {
     })
 }
 
-/// The literals that go into the program.
 fn leaves(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]) -> Option<Vec<Expr>> {
     chosen
         .iter()
@@ -196,7 +190,7 @@ fn leaves(facts: &Facts, plan: &ProgramPlan, chosen: &[usize]) -> Option<Vec<Exp
         .collect()
 }
 
-/// A fact as a literal: an outflow's magnitude, a percentage as it is printed.
+/// A fact as a literal: an outflow's magnitude, a percentage as printed.
 fn leaf(facts: &Facts, plan: &ProgramPlan, query: &SlotQuery, fact: &Fact, index: usize) -> Expr {
     let single = matches!(plan.pattern, ProgramPattern::Slot(_));
     let mut literal: &str = &fact.literal;
@@ -222,12 +216,12 @@ fn leaf(facts: &Facts, plan: &ProgramPlan, query: &SlotQuery, fact: &Fact, index
     })
 }
 
-/// Sums keep signs: an outflow is set against inflows.
+/// Sums keep signs: an outflow is added to inflows.
 fn mixes(plan: &ProgramPlan) -> bool {
     matches!(plan.pattern, ProgramPattern::Step(Op::Add, _, _))
 }
 
-/// Whether the row is called by what leaves: its minus sign only says so again.
+/// Whether the row's name says that it is an outflow: its minus sign only repeats it.
 pub(crate) fn is_outflow(facts: &Facts, fact: &Fact) -> bool {
     let Some((row, _)) = fact.cell() else {
         return false;

@@ -1,4 +1,4 @@
-//! Answering: facts are put into plans, and one of the resulting programs is chosen.
+//! Answering: facts fill the slots of plans, and one of the resulting programs is chosen.
 
 pub(super) mod analyst;
 pub(super) mod choice;

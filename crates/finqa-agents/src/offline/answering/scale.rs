@@ -1,5 +1,5 @@
-//! One scale for both sides: a text's billions against a table's millions; and
-//! the scale that a value is told in.
+//! One scale for both sides: a text's billions against a table's millions; and the scale
+//! in which a value is stated.
 
 use crate::offline::expr::Expr;
 use crate::offline::question::slots::SlotQuery;
@@ -7,7 +7,7 @@ use crate::offline::reading::facts::{Fact, Facts};
 use finqa_core::number::Scale;
 use finqa_core::program::Op;
 
-/// The scale an amount is told in: the word beside it, else the table's caption.
+/// The scale of an amount: the word next to it, else the table's caption.
 fn of_fact(facts: &Facts, fact: &Fact) -> Option<Scale> {
     if fact.percent {
         return None;
@@ -37,7 +37,7 @@ fn power(scale: Scale) -> i8 {
     }
 }
 
-/// How many times the one scale is the other, if it is the larger.
+/// How many times the second scale the first is, if it is the larger.
 fn times(large: Scale, small: Scale) -> Option<u32> {
     match power(large) - power(small) {
         1 => Some(1000),
@@ -46,7 +46,7 @@ fn times(large: Scale, small: Scale) -> Option<u32> {
     }
 }
 
-/// A quotient of amounts in different scales, brought to the smaller one.
+/// A quotient of amounts in different scales, converted to the smaller one.
 pub(crate) fn align(facts: &Facts, expr: Expr) -> Expr {
     let Expr::Step(Op::Divide, a, b) = expr else {
         return expr;
@@ -80,8 +80,8 @@ fn to_scale(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr {
     }
 }
 
-/// A sum, a difference or a product in the scale the question names; a product of
-/// a count and a price is in units.
+/// A sum, a difference or a product in the scale that the question names; a product of a
+/// count and a price is in units.
 pub(crate) fn result_to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -> Expr {
     let Some(to) = asked else { return expr };
     if matches!(expr.top(), Some((Op::Multiply, ..))) {
@@ -95,9 +95,8 @@ pub(crate) fn result_to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -
     to_scale(facts, expr, Some(to))
 }
 
-/// The scale word that belongs behind a value: the page's, followed through the
-/// calculation. `None` for what has none, such as a share or a price, or where
-/// the page does not say.
+/// The scale word for a value: the page's, followed through the calculation. `None` for
+/// a value without one, such as a share or a price, or where the page does not say.
 pub(crate) fn told(facts: &Facts, expr: &Expr) -> Option<Scale> {
     match expr {
         Expr::Leaf(leaf) => {
@@ -111,9 +110,9 @@ pub(crate) fn told(facts: &Facts, expr: &Expr) -> Option<Scale> {
             let (scale, by) = (told(facts, a)?, b.number()?);
             let up = matches!(op, Op::Divide);
             match thousands(by) {
-                // A scale is left for another, or for none.
+                // A scale is converted to another, or to none.
                 Some(steps) => moved(scale, if up { steps } else { -steps }),
-                // An average, or so many times an amount.
+                // An average, or a multiple of an amount.
                 None => Some(scale),
             }
         }
@@ -121,7 +120,7 @@ pub(crate) fn told(facts: &Facts, expr: &Expr) -> Option<Scale> {
     }
 }
 
-/// How many thousands a constant is times itself: 1 for a thousand, 3 for a billion.
+/// The power of a thousand that a constant is: 1 for a thousand, 3 for a billion.
 fn thousands(constant: f64) -> Option<i8> {
     let is = |scale: Scale| (constant - scale.factor()).abs() < 0.5;
     [
@@ -142,7 +141,7 @@ fn moved(scale: Scale, steps: i8) -> Option<Scale> {
     }
 }
 
-/// Whether a row or column tells what a table's scale does not hold for: prices,
+/// Whether a row or column has values to which a table's scale does not apply: prices,
 /// rates, years, numbers of people.
 fn is_apart(facts: &Facts, fact: &Fact) -> bool {
     const APART: [&str; 15] = [

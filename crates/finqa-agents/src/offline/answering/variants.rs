@@ -1,5 +1,5 @@
-//! A filled plan told another way: the same facts in another order, on another
-//! base, or with the other reading of a doubled minus sign.
+//! Variants of a filled plan: the same facts in another order, on another base, or with
+//! the other reading of a doubled minus sign.
 //!
 //! Reports and questions leave all three open; `choice` picks.
 
@@ -10,7 +10,6 @@ use crate::offline::reading::facts::Facts;
 use finqa_core::number::Scale;
 use finqa_core::program::Op;
 
-/// The variants, told apart by an index into `choice::VARIANTS`.
 pub(crate) fn variants(
     facts: &Facts,
     filled: &FilledPlan,

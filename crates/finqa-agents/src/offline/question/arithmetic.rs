@@ -73,7 +73,7 @@ fn resolve_value(f: &FollowUp<'_>, left: &str) -> Operand {
     }
 }
 
-/// A plain number (no year) that begins the text; number words too.
+/// A plain number (not a year) at the start of the text; number words too.
 pub(crate) fn leading_number(text: &str) -> Option<u32> {
     let first = text
         .split_whitespace()
@@ -195,7 +195,7 @@ fn target(asked: &Wording) -> Option<u64> {
     }
 }
 
-/// The scale the last value is told in, from its fact, its question or the table.
+/// The scale of the last value, from its fact, its question or the table.
 fn scale_of(f: &FollowUp<'_>, state: &EarlierTurns) -> u64 {
     let words = |phrase: &str| -> Option<u64> {
         [
@@ -286,7 +286,7 @@ pub(crate) fn constant(
     })
 }
 
-/// The same in a conversation: two numbers named, no earlier turn meant.
+/// The same in a conversation: two numbers are named and no earlier turn is meant.
 pub(crate) fn numbers_only(f: &FollowUp<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
     let pure = f
         .asked

@@ -1,5 +1,5 @@
-//! What a conversation has established: the earlier turns, re-read from their
-//! questions and programs, so that our own history and a given one work alike.
+//! The conversation so far: the earlier turns, parsed again from their questions and
+//! programs, so that our own history and a given one work alike.
 
 use finqa_core::question::HistoryEntry;
 
@@ -11,18 +11,15 @@ use crate::offline::reading::text::TokenKind;
 use crate::offline::reading::words::{is_stop, is_weak};
 use finqa_core::program::Op;
 
-/// An earlier turn.
 #[derive(Clone, Debug)]
 pub(crate) struct EarlierTurn {
-    /// Its question.
     pub asked: Wording,
-    /// What it came to, as an expression.
+    /// Its result, as an expression.
     pub expr: Expr,
-    /// The facts its literals were read from, left to right.
+    /// The facts of its literals, left to right.
     pub facts: Vec<usize>,
-    /// Words of what it was about, taken over from before if it left them out.
+    /// Its content words, or those of the turn before if it has none.
     pub words: Vec<(u32, f64)>,
-    /// Its years.
     pub years: Vec<u16>,
 }
 
@@ -46,21 +43,18 @@ impl EarlierTurn {
         }
     }
 
-    /// Whether its last operation is this one.
     pub fn ends_in(&self, op: Op) -> bool {
         self.expr.top().is_some_and(|(top, _, _)| top == op)
     }
 }
 
-/// The earlier turns, oldest first; turns without a readable value left out.
+/// The earlier turns, oldest first; turns without a readable value are left out.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EarlierTurns {
-    /// The turns.
     pub turns: Vec<EarlierTurn>,
 }
 
 impl EarlierTurns {
-    /// Reads the history.
     pub fn read(facts: &Facts, history: &[HistoryEntry]) -> Self {
         let mut state = Self::default();
         for entry in history {
@@ -117,7 +111,6 @@ impl EarlierTurns {
         });
     }
 
-    /// The turn just before.
     pub fn last(&self) -> Option<&EarlierTurn> {
         self.turns.last()
     }
@@ -130,7 +123,6 @@ impl EarlierTurns {
             .and_then(|i| self.turns.get(i))
     }
 
-    /// The latest turn that is a difference.
     pub fn last_difference(&self) -> Option<&EarlierTurn> {
         self.turns.iter().rev().find(|t| t.difference().is_some())
     }
@@ -144,7 +136,7 @@ impl EarlierTurns {
     }
 }
 
-/// Whether a question names no thing of its own, only years, pronouns and operations.
+/// Whether a question names nothing but years, pronouns and operations.
 pub(crate) fn is_bare(asked: &Wording) -> bool {
     !asked
         .tokens
@@ -152,7 +144,7 @@ pub(crate) fn is_bare(asked: &Wording) -> bool {
         .any(|t| t.kind == TokenKind::Word && !is_stop(&t.text) && !is_weak(&t.text))
 }
 
-/// Finds the facts behind an expression's literals.
+/// Finds the facts of an expression's literals.
 fn locate(facts: &Facts, expr: &mut Expr, query: &SlotQuery, found: &mut Vec<usize>) {
     expr.change_leaves(&mut |leaf| {
         if leaf.is_constant() {

@@ -1,28 +1,26 @@
-//! The stretches of a question that name an operation's operands.
+//! The parts of a question that name an operation's operands.
 
 use super::wording::{Wording, plain};
 use crate::offline::reading::text::{TokenKind, tokenize};
 use crate::offline::reading::words::{is_stop, is_weak};
 
-/// A stretch of a question.
+/// A part of a question.
 pub(crate) struct OperandSpan {
     content: usize,
     years: usize,
 }
 
 impl OperandSpan {
-    /// It names a thing.
     pub fn names(&self) -> bool {
         self.content > 0
     }
 
-    /// It names a thing or at least a year.
     pub fn says_anything(&self) -> bool {
         self.content + self.years > 0
     }
 }
 
-/// What a stretch holds.
+/// Reads a part.
 pub(crate) fn span(text: &str) -> OperandSpan {
     let tokens = tokenize(text);
     OperandSpan {
@@ -47,7 +45,7 @@ pub(crate) fn operands(asked: &Wording, forms: &[(&str, &[&str])]) -> Option<(St
     })
 }
 
-/// The two sides of a connector standing as whole words.
+/// The text on each side of a connector of whole words.
 pub(crate) fn split(text: &str, connector: &str) -> Option<(String, String)> {
     let needle = format!(" {connector} ");
     let at = text.find(&needle)?;

@@ -1,20 +1,17 @@
-//! A plan: which operation, over which slots.
+//! A plan: an operation over open slots.
 //!
-//! Templates and references make plans; `fill` puts facts into their slots.
+//! Templates and references make plans; `filling` puts facts into their slots.
 
 use super::slots::SlotQuery;
 use crate::offline::expr::Expr;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
-/// An expression with slots still open.
 #[derive(Clone, Debug)]
 pub(crate) enum ProgramPattern {
-    /// The slot's fact.
     Slot(usize),
     /// Known already: a constant, or an earlier turn's expression.
     Fixed(Expr),
-    /// An operation.
     Step(Op, Box<ProgramPattern>, Box<ProgramPattern>),
 }
 
@@ -24,12 +21,11 @@ impl ProgramPattern {
         Self::Step(op, Box::new(a), Box::new(b))
     }
 
-    /// A constant.
     pub fn constant(n: u32) -> Self {
         Self::Fixed(Expr::constant(n))
     }
 
-    /// The facts of its fixed parts.
+    /// The facts of its known parts.
     pub fn known_facts(&self, out: &mut Vec<usize>) {
         match self {
             Self::Slot(_) => {}
@@ -51,31 +47,26 @@ impl ProgramPattern {
     }
 }
 
-/// How the facts of a plan's slots belong together.
+/// How the facts of a plan's slots are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pairing {
-    /// They do not.
+    /// They are not.
     Free,
-    /// One thing at two or more times.
+    /// One quantity at two or more times.
     Periods,
-    /// Two or more things at one time.
+    /// Two or more quantities at one time.
     Parts,
 }
 
-/// An operation with its slots.
 #[derive(Clone, Debug)]
 pub(crate) struct ProgramPlan {
-    /// Name of the template, for people and for the measuring command.
+    /// Name of the template, for people and for `offline_train`.
     pub name: &'static str,
-    /// The expression.
     pub pattern: ProgramPattern,
-    /// What each slot asks for.
     pub slots: Vec<SlotQuery>,
-    /// How the slots belong together.
     pub pairing: Pairing,
-    /// How sure the rule is, 0..1.
+    /// Prior confidence of the rule, 0 to 1.
     pub prior: f64,
-    /// What kind of number comes out.
     pub kind: UnitKind,
 }
 

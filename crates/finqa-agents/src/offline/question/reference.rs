@@ -1,4 +1,4 @@
-//! References: which earlier value "that", "this change" or "the 2005 one" is.
+//! References: which earlier value "that", "this change" or "the 2005 one" means.
 
 use super::conversation::{EarlierTurn, EarlierTurns};
 use super::follow_up::FollowUp;
@@ -11,11 +11,8 @@ use crate::offline::expr::Expr;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
-/// An operand of a follow-up.
 pub(crate) enum Operand {
-    /// An earlier value, or a constant.
     Known(Expr),
-    /// To be found on the page.
     Open(Box<SlotQuery>),
 }
 
@@ -47,7 +44,7 @@ pub(crate) fn join(
     })
 }
 
-/// What a stretch of a follow-up stands for.
+/// What a part of a follow-up means.
 pub(crate) fn resolve(f: &FollowUp<'_>, text: &str) -> Operand {
     let part = Wording::read(text);
     let open = || Operand::Open(Box::new(query(f.facts, f.asked, text, f.context)));

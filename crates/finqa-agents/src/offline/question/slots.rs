@@ -1,4 +1,4 @@
-//! The slot scorer: how well a fact answers what a slot asks for.
+//! The slot scorer: how well a fact fits what a slot asks for.
 //!
 //! A linear model over named features; its weights are in `data/offline_weights.json`.
 
@@ -87,40 +87,39 @@ pub(crate) const FEATURE_NAMES: [&str; FEATURES] = [
 /// What a slot of a program asks for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SlotQuery {
-    /// Words asked for and their weight in the document.
+    /// Requested words with their weight in the document.
     pub words: Vec<(u32, f64)>,
-    /// Weight of words the document does not have.
+    /// Weight of words that the document lacks.
     pub unknown: f64,
     /// Words of the earlier turn that a short question leaves out.
     pub inherited: Vec<(u32, f64)>,
-    /// Years asked for.
     pub years: Vec<u16>,
     /// The years come from an earlier turn.
     pub years_inherited: bool,
-    /// Nothing but a year or a pronoun is asked for: the entity is the earlier turn's.
+    /// Only a year or a pronoun is named: the entity is the earlier turn's.
     pub elliptical: bool,
     /// Facts that earlier turns used, the latest last.
     pub anchors: Vec<usize>,
-    /// A percentage is asked for as such.
+    /// A percentage is requested as such.
     pub percent: bool,
     /// A count (`how many`, `number of`), not money.
     pub count: bool,
-    /// The scale word the question asks for.
+    /// The scale word in the question.
     pub scale: Option<Scale>,
-    /// What was spent or its magnitude is asked for: no minus sign wanted.
+    /// An outflow or its magnitude is requested, without a minus sign.
     pub outflow: bool,
-    /// Plain numbers that the question names itself.
+    /// Plain numbers in the question itself.
     pub named_numbers: Vec<String>,
-    /// The first year or opening balance is asked for.
+    /// The first year or opening balance is requested.
     pub opening: bool,
-    /// The rule knows the fact: an index into the fact store.
+    /// The fact that the rule has determined: an index into the fact store.
     pub only: Option<usize>,
 }
 
-/// How much a word of the same meaning counts.
+/// The weight of a synonym.
 const SYNONYM: f64 = 0.6;
 
-/// Content words with weights; and the weight of those the document lacks.
+/// Content words with weights; and the weight of those that the document lacks.
 pub(crate) fn weighted(facts: &Facts, tokens: &[TextToken<'_>]) -> (Vec<(u32, f64)>, f64) {
     let mut words: Vec<(u32, f64)> = Vec::new();
     let mut unknown = 0.0;
@@ -152,7 +151,6 @@ pub(crate) fn weighted(facts: &Facts, tokens: &[TextToken<'_>]) -> (Vec<(u32, f6
     (words, unknown)
 }
 
-/// The value of every feature of a fact for a query.
 pub(crate) fn features(
     facts: &Facts,
     fact: &Fact,
@@ -162,8 +160,8 @@ pub(crate) fn features(
     let total: f64 = query.words.iter().map(|(_, w)| w).sum::<f64>() + 0.4 * query.unknown;
     let total = if total > 0.0 { total } else { 1.0 };
     let has = |set: &[u32], word: u32| set.contains(&word);
-    // Weights of the words asked for that its label has, only what is near it has,
-    // what is near it has in all, and for a cell only the corner has.
+    // Weights of the requested words that are in its label, only near it, near it in all, and
+    // for a cell only in the corner.
     let (mut in_label, mut only_near, mut in_near, mut in_corner) = (0.0, 0.0, 0.0, 0.0);
     for (word, weight) in &query.words {
         match (has(&fact.label, *word), has(&fact.near, *word)) {
@@ -356,7 +354,7 @@ fn asks_total(facts: &Facts, query: &SlotQuery) -> bool {
         .is_some_and(|total| query.words.iter().any(|(w, _)| *w == total))
 }
 
-/// Whether two facts tell one thing at several times: a row, a column of a table
+/// Whether two facts are of one quantity at several times: a row, a column of a table
 /// whose rows are years, or a sentence.
 fn series(facts: &Facts, a: &Fact, b: &Fact) -> bool {
     let dated = |f: &Fact| {
@@ -371,7 +369,6 @@ fn series(facts: &Facts, a: &Fact, b: &Fact) -> bool {
     }
 }
 
-/// The score of a fact for a query; higher is better.
 pub(crate) fn score(facts: &Facts, fact: &Fact, index: usize, query: &SlotQuery) -> f64 {
     let features = features(facts, fact, index, query);
     let own = match fact.place {
@@ -389,7 +386,7 @@ pub(crate) fn score(facts: &Facts, fact: &Fact, index: usize, query: &SlotQuery)
         .sum()
 }
 
-/// Rankings of one question's slots: its plans ask for the same again and again.
+/// Rankings for one question's slots: its plans ask for the same again and again.
 #[derive(Debug, Default)]
 pub(crate) struct Rankings {
     made: Vec<(SlotQuery, Vec<(usize, f64)>)>,

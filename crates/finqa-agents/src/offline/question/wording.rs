@@ -6,22 +6,19 @@ use crate::offline::reading::words::is_weak;
 /// A question, tokenised once.
 #[derive(Clone, Debug)]
 pub(crate) struct Wording {
-    /// Its tokens, stemmed.
     pub tokens: Vec<TextToken<'static>>,
-    /// Lower-case words joined by single blanks, with a blank at both ends, so
-    /// that phrases can be looked for as words.
+    /// Lower-case words joined by single blanks, with a blank at both ends, so that phrases
+    /// can be searched for as whole words.
     pub phrase: String,
     /// Years in order of mention, ranges filled in.
     pub years: Vec<u16>,
-    /// Where the words of `phrase` begin.
     words: Vec<usize>,
-    /// Which pairs of letters they begin with: hundreds of phrases are looked
-    /// for, and most are ruled out by this.
+    /// Which pairs of letters they begin with: hundreds of phrases are searched for, and
+    /// this rules most of them out.
     beginnings: u64,
 }
 
 impl Wording {
-    /// Reads a question.
     pub fn read(question: &str) -> Self {
         let lower = question.to_lowercase();
         let tokens: Vec<_> = tokenize(&lower)
@@ -44,7 +41,7 @@ impl Wording {
         }
     }
 
-    /// Its words of substance.
+    /// Its content words.
     pub fn content(&self) -> Vec<TextToken<'static>> {
         let strong = self.tokens.iter().filter(|t| !is_weak(&t.text));
         strong.cloned().collect()
@@ -71,7 +68,7 @@ impl Wording {
         })
     }
 
-    /// The two sides of a connector standing as whole words.
+    /// The text on each side of a connector of whole words.
     pub fn split(&self, connector: &str) -> Option<(String, String)> {
         let at = self.find(connector)?;
         let right = at + connector.len() + 2;
@@ -90,12 +87,12 @@ impl Wording {
             .any(|p| after(p).is_some_and(|rest| rest.starts_with(' ')))
     }
 
-    /// A percentage is asked for.
+    /// A percentage is requested.
     pub fn percent(&self) -> bool {
         self.says(&["percent", "%", "percents"])
     }
 
-    /// A change over time or a difference is asked for.
+    /// A change over time or a difference is requested.
     pub fn change(&self) -> bool {
         self.says(&[
             "change",
@@ -133,7 +130,7 @@ impl Wording {
         ])
     }
 
-    /// A relative change is asked for, in so many words.
+    /// A relative change is requested explicitly.
     pub fn relative_change(&self) -> bool {
         if self.says(&["percent points", "percentage points", "points"]) {
             return false;
@@ -156,7 +153,7 @@ impl Wording {
             || self.says(&["roi", "return on investment", "rate of return"])
     }
 
-    /// A share of something is asked for.
+    /// A share of something is requested.
     pub fn share(&self) -> bool {
         self.says(&[
             "ratio",
@@ -175,8 +172,7 @@ impl Wording {
         ])
     }
 
-    /// How many years or months a span is said to have, in years: "the next 36
-    /// months", "the last three years".
+    /// The length of a named span in years: "the next 36 months", "the last three years".
     pub fn periods_named(&self) -> Option<usize> {
         let ended = std::iter::once("");
         let words: Vec<&str> = self.phrase.split_whitespace().chain(ended).collect();
@@ -204,7 +200,7 @@ impl Wording {
         })
     }
 
-    /// It points to the two values or the span just talked about.
+    /// It refers to the two values or the span of the turns before.
     pub fn points_to_span(&self) -> bool {
         self.says(&[
             "these years",
@@ -228,7 +224,7 @@ impl Wording {
         ])
     }
 
-    /// A sum is asked for.
+    /// A sum is requested.
     pub fn sum(&self) -> bool {
         self.says(&[
             "sum",
@@ -244,7 +240,7 @@ impl Wording {
         ])
     }
 
-    /// It begins like a question to be answered with yes or no.
+    /// It begins like a yes/no question.
     pub fn yes_no(&self) -> bool {
         self.starts(&[
             "did", "does", "do", "is", "are", "was", "were", "has", "have", "will", "so did",
@@ -258,7 +254,7 @@ impl Wording {
     }
 }
 
-/// One bit of 64 for the first two bytes of a text, the end of it as a blank.
+/// One bit of 64 for the first two bytes of a text; its end counts as a blank.
 fn beginning(text: &str) -> u64 {
     let mut bytes = text.bytes().chain(std::iter::repeat(b' ')).map(u64::from);
     let (first, second) = (bytes.next().unwrap_or(0), bytes.next().unwrap_or(0));

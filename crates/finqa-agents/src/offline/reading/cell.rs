@@ -1,28 +1,27 @@
-//! A number as a cell or a sentence writes it, and the literal by which the
-//! official evaluator reads it again.
+//! A number as a cell or a sentence writes it, and the literal by which the official
+//! evaluator reads it again.
 
 use finqa_core::number::Scale;
 
-/// A number read from a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CellNumber {
-    /// What goes into a program: `-2913`, `4.02%`, `206588`.
+    /// The form in a program: `-2913`, `4.02%`, `206588`.
     pub literal: String,
-    /// The number as printed, sign kept, a percentage not divided.
+    /// As printed, with its sign; a percentage is not divided.
     pub number: f64,
-    /// A `%` follows it.
+    /// A `%` follows.
     pub percent: bool,
-    /// A `$` stands before it.
+    /// A `$` comes before it.
     pub dollar: bool,
-    /// Words beside the number in the same cell.
+    /// Words next to the number in the same cell.
     pub words: String,
-    /// A scale word beside the number.
+    /// A scale word next to the number.
     pub scale: Option<Scale>,
 }
 
-/// Reads a filed cell. Doubled negatives (`-5 ( 5 )`) and percentages
-/// (`28% ( 28 % )`) count once; a lone `2013` or `2014` is a lost dash, unless the
-/// page is the user's `own`, and like an empty cell or one of words not a number.
+/// Reads a cell. Doubled negatives (`-5 ( 5 )`) and percentages (`28% ( 28 % )`) count
+/// once; a lone `2013` or `2014` is a lost dash, unless the page is the user's `own`, and
+/// like an empty cell or one of words not a number.
 pub(crate) fn read(cell: &str, own: bool) -> Option<CellNumber> {
     let trimmed = cell.trim();
     let lost_dash = matches!(trimmed, "2013" | "2014" | "$ 2013" | "$ 2014");
@@ -33,7 +32,7 @@ pub(crate) fn read(cell: &str, own: bool) -> Option<CellNumber> {
     let mut found: Option<(String, bool, bool)> = None;
     let (mut dollar, mut bracket, mut percent, mut scale) = (false, false, false, None);
     for piece in trimmed.split_whitespace() {
-        // `(12.5)` as reports print it; after words it is a note's mark.
+        // `(12.5)` as reports print it; after words it is a reference to a note.
         let glued = bracketed(piece).filter(|_| found.is_none() && words.is_empty());
         if let Some((digits, pct, money)) = glued {
             percent |= pct;
@@ -44,7 +43,7 @@ pub(crate) fn read(cell: &str, own: bool) -> Option<CellNumber> {
             "$" => dollar = true,
             "(" => {
                 if found.is_some() {
-                    // The doubled form, or a remark: nothing after it is new.
+                    // The doubled form, or a remark: nothing after it adds anything.
                     percent |= trimmed.contains("(  %") || trimmed.contains(") %");
                     break;
                 }
@@ -96,7 +95,7 @@ fn bracketed(piece: &str) -> Option<(String, bool, bool)> {
     Some((digits, percent || after != piece, piece.contains('$')))
 }
 
-/// Digits without commas, `$` and `%`, if the piece is nothing but a number.
+/// Digits without commas, `$` and `%`, if the piece is only a number.
 fn plain(piece: &str) -> Option<(String, bool)> {
     let piece = piece.trim_start_matches('$');
     let percent = piece.ends_with('%');
@@ -131,8 +130,8 @@ mod tests {
         assert_eq!(literal("aa3"), None);
     }
 
-    /// A page of one's own once lost its negative amounts: the dataset writes
-    /// blanks around brackets, reports do not.
+    /// The user's own pages lost their negative amounts in an earlier version: the dataset
+    /// writes blanks around brackets, reports do not.
     #[test]
     fn the_forms_of_printed_reports() {
         let literal = |cell: &str| read(cell, false).map(|n| n.literal);

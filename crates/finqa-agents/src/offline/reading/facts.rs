@@ -1,5 +1,4 @@
-//! The fact store: every number of a page with what it is called, for which
-//! years, and where it stands.
+//! The fact store: every number of a page with its names, its years, and its place.
 //!
 //! It does not know the question; `slots` ranks facts for one.
 
@@ -15,23 +14,18 @@ use super::text::{TextToken, TokenKind, as_written, stem, tokenize};
 use super::vocabulary::Vocabulary;
 use crate::offline::expr::literal_value;
 
-/// Where a fact stands.
+/// Where a fact is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FactPlace {
-    /// A cell; row 0 is the header, column 0 the row labels.
-    Cell {
-        /// Row in the table as filed.
-        row: usize,
-        /// Column in the table as filed.
-        col: usize,
-    },
+    /// Row 0 is the header, column 0 the row labels.
+    Cell { row: usize, col: usize },
     /// A number in a sentence.
     Text {
-        /// Number of the sentence as filed, from 1.
+        /// Number of the sentence on the page, from 1.
         filed: usize,
-        /// Index of the sentence as we split them.
+        /// Index of the sentence after our own split.
         sentence: usize,
-        /// Numbers listed side by side share a run.
+        /// Numbers listed together share a run.
         run: usize,
         /// Index of its token in the sentence.
         at: usize,
@@ -43,30 +37,27 @@ pub(crate) enum FactPlace {
 pub(crate) struct Fact {
     /// As the official evaluator reads it.
     pub literal: Arc<str>,
-    /// What the literal comes to.
+    /// The literal's value.
     pub value: f64,
-    /// As printed, sign kept; a percentage is not divided.
+    /// As printed, with its sign; a percentage is not divided.
     pub number: f64,
-    /// A percentage.
     pub percent: bool,
-    /// An amount of money.
     pub dollar: bool,
-    /// The scale word beside it.
+    /// The scale word next to it.
     pub scale: Option<Scale>,
-    /// Where it stands.
     pub place: FactPlace,
     /// Words of the row label and its section, or of the sentence.
     pub label: Arc<[u32]>,
-    /// Words of the column's header, or the nearest words in the sentence, where
-    /// one may stand twice.
+    /// Words of the column's header, or the nearest words in the sentence, where one may
+    /// occur twice.
     pub near: Arc<[u32]>,
-    /// Years of its column and row, or of its place in the sentence.
+    /// Years of its column and row, or near it in the sentence.
     pub years: Vec<u16>,
-    /// Its row tells a total.
+    /// Its row is a total.
     pub total: bool,
-    /// Its row tells a balance at the beginning of the period.
+    /// Its row is a balance at the beginning of the period.
     pub opening: bool,
-    /// Its row tells a balance at the end of the period.
+    /// Its row is a balance at the end of the period.
     pub closing: bool,
 }
 
@@ -79,7 +70,6 @@ impl Fact {
         }
     }
 
-    /// Row and column, for a cell.
     pub fn cell(&self) -> Option<(usize, usize)> {
         match self.place {
             FactPlace::Cell { row, col } => Some((row, col)),
@@ -87,7 +77,7 @@ impl Fact {
         }
     }
 
-    /// Whether both stand in the same row, or in the same list of a sentence.
+    /// Whether both are in the same row, or in the same list of a sentence.
     pub fn same_series(&self, other: &Self) -> bool {
         match (self.place, other.place) {
             (FactPlace::Cell { row: a, .. }, FactPlace::Cell { row: b, .. }) => a == b,
@@ -97,29 +87,22 @@ impl Fact {
     }
 }
 
-/// A row of the table as the facts see it.
+/// A row of the table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FactRow {
-    /// The label as filed.
     pub name: String,
-    /// Words of the label.
     pub label: Vec<u32>,
     /// Words of the label and of the section heading above it.
     pub full: Arc<[u32]>,
-    /// Years named in the label.
     pub years: Vec<u16>,
-    /// The weights of the label's words together.
+    /// The sum of the weights of the label's words.
     pub weight: f64,
 }
 
-/// A column of the table.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FactColumn {
-    /// The header as filed.
     pub name: String,
-    /// Words of the header.
     pub label: Arc<[u32]>,
-    /// Years named in the header.
     pub years: Vec<u16>,
 }
 
@@ -128,39 +111,32 @@ pub(crate) struct FactColumn {
 pub(crate) struct Sentence {
     /// Its tokens, with a blank between them.
     pub text: String,
-    /// The word of each token, where it is one worth matching.
+    /// The word of each token, where it is worth matching.
     pub words: Vec<Option<u32>>,
 }
 
 /// A page read into facts.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
-    /// All facts, cells first.
     pub all: Vec<Fact>,
-    /// The table's rows.
     pub rows: Vec<FactRow>,
-    /// The table's columns.
     pub columns: Vec<FactColumn>,
-    /// The text's sentences.
     pub sentences: Vec<Sentence>,
     /// Words of the upper left cell.
     pub corner: Vec<u32>,
-    /// The words.
     pub vocabulary: Vocabulary,
     /// Inverse document frequency by word, over rows, columns and sentences.
     pub idf: Vec<f64>,
-    /// The scale the table is stated in.
+    /// The scale of the table's amounts.
     pub scale: Option<Scale>,
     /// The word `total`, where the page has it.
     pub total: Option<u32>,
-    /// The slot scorer's weights.
     pub weights: Vec<f64>,
     /// The page is the user's own: it has no lost escapes.
     pub own: bool,
 }
 
 impl Facts {
-    /// Reads a page.
     pub fn read(document: &Document, weights: &[f64]) -> Self {
         let mut facts = Self {
             weights: weights.to_vec(),
@@ -176,7 +152,7 @@ impl Facts {
         facts
     }
 
-    /// Marks the cells of rows that tell a total, an opening or a closing balance.
+    /// Marks the cells of total rows and of opening and closing balances.
     fn mark_balances(&mut self) {
         let known = |words: &[&str]| -> Vec<u32> {
             let stems = words.iter().map(|word| stem(word));
@@ -195,7 +171,6 @@ impl Facts {
         }
     }
 
-    /// The weight of a word.
     pub fn weight(&self, word: u32) -> f64 {
         self.idf.get(word as usize).copied().unwrap_or(1.0)
     }
@@ -227,7 +202,7 @@ impl Facts {
         (words, years)
     }
 
-    /// Reads the table, its header mended.
+    /// Reads the table, its header repaired.
     fn read_table(&mut self, document: &Document) {
         let table = Table::from_document(document, TableStyle::Repaired);
         self.scale = table.caption().and_then(|caption| caption.scale);
@@ -374,7 +349,6 @@ impl Facts {
     }
 }
 
-/// The years a label names.
 fn years(label: &str) -> Vec<u16> {
     years_in(label)
         .into_iter()

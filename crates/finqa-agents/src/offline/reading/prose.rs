@@ -1,7 +1,7 @@
-//! Numbers in running text: which are amounts, and which year each is for.
+//! Numbers in running text: which are amounts, and which years they belong to.
 //!
-//! "A was $ 5, $ 4 and $ 3 in 2007, 2006 and 2005" is aligned pairwise; dates,
-//! note numbers and years are no amounts.
+//! "A was $ 5, $ 4 and $ 3 in 2007, 2006 and 2005" is aligned pairwise; dates, note
+//! numbers and years are not amounts.
 
 use std::sync::Arc;
 
@@ -11,24 +11,19 @@ use super::facts::{Fact, FactPlace};
 use super::text::{TextToken, TokenKind, is_month};
 use crate::offline::expr::literal_value;
 
-/// An amount found in a sentence.
 #[derive(Clone, Debug)]
 pub(crate) struct ProseNumber {
-    /// Index of its token.
     pub at: usize,
     /// Index of the last token that belongs to it (unit word, `%`).
     pub end: usize,
-    /// Its digits.
     pub digits: String,
     /// `%` or `percent` follows.
     pub percent: bool,
-    /// `$` stands before.
+    /// `$` comes before.
     pub dollar: bool,
-    /// Scale word after it.
     pub scale: Option<Scale>,
-    /// Years it is for.
     pub years: Vec<u16>,
-    /// Amounts listed side by side share a run.
+    /// Amounts listed together share a run.
     pub run: usize,
 }
 
@@ -165,7 +160,7 @@ fn scale_word(word: &str) -> Option<Scale> {
     }
 }
 
-/// Whether a token may stand between two items of one list.
+/// Whether a token may separate two items of one list.
 fn joins(token: &TextToken<'_>) -> bool {
     matches!(
         token.text.as_ref(),
@@ -241,8 +236,7 @@ fn year_runs(tokens: &[TextToken<'_>], own: bool) -> Vec<Vec<(usize, u16)>> {
     runs
 }
 
-/// A `2013` or `2014` may be a lost dash: it counts as a year only where a year
-/// can stand.
+/// A `2013` or `2014` may be a lost dash: it counts as a year only in a year's place.
 fn is_true_year(tokens: &[TextToken<'_>], at: usize) -> bool {
     let Some(token) = tokens.get(at) else {
         return false;
@@ -340,7 +334,6 @@ fn date(tokens: &[TextToken<'_>], numbers: &mut [ProseNumber], own: bool) {
     }
 }
 
-/// The words, each once, in order.
 pub(crate) fn distinct(words: &[Option<u32>]) -> Vec<u32> {
     let mut out = Vec::with_capacity(words.len());
     for word in words.iter().flatten() {
@@ -351,8 +344,8 @@ pub(crate) fn distinct(words: &[Option<u32>]) -> Vec<u32> {
     out
 }
 
-/// Makes the fact of an amount in a sentence of these words; `label` is each of
-/// them once.
+/// Makes the fact of an amount in a sentence of these words; `label` has each of them
+/// once.
 pub(crate) fn fact(
     number: &ProseNumber,
     filed: usize,

@@ -1,7 +1,7 @@
-//! Words of a filed text: lost escapes undone, dates reduced to years, tokens
-//! stemmed so that a question's words meet the document's.
+//! The words of a text: lost escapes restored, dates reduced to years, tokens stemmed so
+//! that a question's words match the document's.
 //!
-//! It decides nothing about what a number means; `facts` does that.
+//! What a number means is decided in `facts`.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -10,7 +10,6 @@ use regex::Regex;
 
 use finqa_core::table::MONTHS;
 
-/// What a token is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum TokenKind {
     /// A word, already stemmed.
@@ -23,18 +22,15 @@ pub(crate) enum TokenKind {
     Mark,
 }
 
-/// A token of running text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct TextToken<'a> {
-    /// The stem of a word, the digits of a number, or the mark itself; mostly a
-    /// piece of the text it was read from.
+    /// The stem of a word, the digits of a number, or the mark itself; mostly a slice of the
+    /// text it was read from.
     pub text: Cow<'a, str>,
-    /// What it is.
     pub kind: TokenKind,
 }
 
 impl TextToken<'_> {
-    /// The token by itself.
     pub fn into_owned(self) -> TextToken<'static> {
         TextToken {
             text: Cow::Owned(self.text.into_owned()),
@@ -47,7 +43,6 @@ impl TextToken<'_> {
         self.text == text
     }
 
-    /// The year, if it is one.
     pub fn year(&self) -> Option<u16> {
         match self.kind {
             TokenKind::Year(year) => Some(year),
@@ -56,7 +51,6 @@ impl TextToken<'_> {
     }
 }
 
-/// Number of a year, if the digits are one.
 pub(crate) fn year_of(digits: &str) -> Option<u16> {
     let plain = digits.len() == 4 && digits.bytes().all(|b| b.is_ascii_digit());
     digits
@@ -72,7 +66,7 @@ pub(crate) fn is_month(word: &str) -> bool {
         .any(|m| *m == word || (word.len() >= 3 && word.len() <= 4 && m.starts_with(word)))
 }
 
-/// Splits filed text, in lower case, into tokens.
+/// Splits a text of the dataset, in lower case, into tokens.
 pub(crate) fn tokenize(text: &str) -> Vec<TextToken<'_>> {
     let mut out = Vec::with_capacity(text.len() / 5);
     for chunk in text.split_whitespace() {
@@ -81,9 +75,8 @@ pub(crate) fn tokenize(text: &str) -> Vec<TextToken<'_>> {
     out
 }
 
-/// The text of the user's own document, or of a question about it, with a blank
-/// between a year and the letters behind it: `2014e` is an estimate there, and
-/// not what is left of a dash.
+/// The text of the user's own document, or of a question about it, with a blank between a
+/// year and the letters after it: there `2014e` is an estimate, not the remains of a dash.
 pub(crate) fn as_written(text: &str) -> Cow<'_, str> {
     static YEAR: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r"\b(201[0-9])([A-Za-z])").ok());
@@ -243,7 +236,7 @@ fn quarter(core: &str) -> Option<&'static str> {
     }
 }
 
-/// The month of a date written in numbers.
+/// The month of a numeric date.
 fn month_of(core: &str) -> Option<&'static str> {
     let month = core.split('/').next()?.parse::<usize>().ok()?;
     MONTHS.get(month.checked_sub(1)?).copied()
@@ -266,8 +259,8 @@ fn date_year(core: &str) -> Option<u16> {
     }
 }
 
-/// A light stemmer: plural, `-ing`, `-ed`, `-ly`, possessive; and a few names
-/// that reports and questions write differently.
+/// A light stemmer: plural, `-ing`, `-ed`, `-ly`, possessive; and a few names that reports
+/// and questions spell differently.
 pub(crate) fn stem(raw: &str) -> Cow<'_, str> {
     let mut bare = raw;
     for possessive in ["'s", "\u{2019}s"] {

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use super::words::is_stop;
 
-/// Words interned for one document.
 #[derive(Debug)]
 pub(crate) struct Vocabulary {
     /// The id of each stem; a stop word has none.
@@ -25,7 +24,7 @@ impl Default for Vocabulary {
 }
 
 impl Vocabulary {
-    /// The id of a stem, made if it is new; `None` for a stop word.
+    /// The id of a stem, assigned if it is new; `None` for a stop word.
     pub fn intern(&mut self, stem: &str) -> Option<u32> {
         if let Some(id) = self.ids.get(stem) {
             return *id;
@@ -36,13 +35,12 @@ impl Vocabulary {
         id
     }
 
-    /// The id of a stem the document has.
     pub fn get(&self, stem: &str) -> Option<u32> {
         self.ids.get(stem).copied().flatten()
     }
 
-    /// The id of a stem the document has, else of the word closest to it by a
-    /// common beginning of six letters or more (`amortiz…`).
+    /// The id of a stem of the document, else of the word with the longest common beginning
+    /// of six letters or more (`amortiz…`).
     pub fn find(&self, stem: &str) -> Option<u32> {
         if let Some(id) = self.get(stem) {
             return Some(id);
@@ -67,11 +65,10 @@ impl Vocabulary {
             .map(|(_, _, id)| id)
     }
 
-    /// How many words there are.
     pub fn len(&self) -> usize {
         self.count as usize
     }
 }
 
-/// Letters that related words at least begin with alike.
+/// Minimum common beginning of related words, in letters.
 const RELATED: usize = 5;

@@ -19,9 +19,9 @@ struct WordsFile {
     version: u32,
     /// Words that never name the quantity in question.
     stop: Vec<String>,
-    /// Words that name an operation rather than a quantity: they count little in a slot.
+    /// Words that name an operation rather than a quantity: they have little weight in a slot.
     weak: Vec<String>,
-    /// Groups of words with one meaning, from the vocabulary of financial reports.
+    /// Groups of synonyms from the vocabulary of financial reports.
     synonyms: Vec<Vec<String>>,
     /// The long forms of abbreviations.
     abbreviations: BTreeMap<String, Vec<String>>,
@@ -48,8 +48,8 @@ pub(crate) fn is_weak(stem: &str) -> bool {
     WORDS.weak.contains(stem)
 }
 
-/// Stems that mean the same as this one, nearest first. They serve only for a
-/// word that the page lacks: the page's own words come first.
+/// Synonyms of a stem, nearest first. They are used only for a word that the page lacks:
+/// the page's own words come first.
 pub(crate) fn synonyms(stem: &str) -> &'static [String] {
     WORDS.synonyms.get(stem).map_or(&[], Vec::as_slice)
 }

@@ -1,5 +1,5 @@
-//! The readers of programs on the same text: the official one, the tree that is
-//! written out of it, and the lenient one for models.
+//! The readers of programs on the same text: the official one, the tree that is written
+//! from it, and the lenient one for models.
 
 use finqa_core::number::Value;
 use finqa_core::program::{Expression, Op, Program};
@@ -70,7 +70,7 @@ proptest! {
         match (official.execute_unrounded(&[]), written_out.value()) {
             (Ok(executed), Some(value)) => prop_assert_eq!(bits(&executed), bits(&value)),
             (Err(_), None) => {}
-            // Nothing is computed with yes or no, and nothing infinite has a value.
+            // Nothing is computed with yes or no, and an infinite result has no value.
             (Ok(executed), None) => prop_assert!(
                 compared || !executed.number().is_some_and(f64::is_finite)
             ),

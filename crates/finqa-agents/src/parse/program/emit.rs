@@ -8,9 +8,8 @@ use finqa_core::program::{Argument, Op, Step, joined};
 use super::super::types::{CitedEvidence, Leniency, Notes};
 use super::read::{self, Reader, WrittenStep};
 
-/// The program that a text writes; `None` where it cannot be read, where a name,
-/// a reference or an operation is unknown, or where nothing would be computed
-/// from what was written.
+/// The program that a text writes; `None` where it cannot be read, where a name, a
+/// reference or an operation is unknown, or where nothing would be computed from it.
 pub(super) fn program(text: &str, evidence: &[CitedEvidence], notes: &mut Notes) -> Option<String> {
     let steps = read::steps(text)?;
     let (last, before) = steps.split_last()?;
@@ -23,8 +22,8 @@ pub(super) fn program(text: &str, evidence: &[CitedEvidence], notes: &mut Notes)
     };
     for step in before {
         let operand = writer.step(step)?;
-        // A bare figure among steps computes nothing: whether it counts as a
-        // step that `#k` refers to cannot be known.
+        // A bare figure among steps computes nothing: whether `#k` counts it as a step
+        // cannot be known.
         if step.name.is_none() && !matches!(operand, Argument::Reference(_)) {
             return None;
         }
@@ -67,8 +66,8 @@ impl Writer<'_> {
             writer: self,
         };
         let operand = reader.whole(0)?;
-        // `469 - 77 = 392`: what an operation is said to come to is dropped, it is
-        // computed; `75 = 80` says nothing.
+        // `469 - 77 = 392`: the stated result is dropped, because it is computed; `75 = 80`
+        // says nothing.
         if step.states_result && self.out.len() == before {
             return None;
         }

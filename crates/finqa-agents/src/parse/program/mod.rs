@@ -1,6 +1,5 @@
-//! What models write for a program, brought into the dataset's language where
-//! there is only one way to read it; else left exactly as written, for the
-//! checks to object to.
+//! Brings a model's program into the dataset's language where it has only one reading;
+//! otherwise leaves it exactly as written, so that the checks object to it.
 //!
 //! `divide(subtract(a, b), b)` → `subtract(a, b), divide(#0, b)`; `A0` → `#0`;
 //! `(a - b) / b`, lists of steps, named steps, evidence ids, `206,588`.
@@ -15,10 +14,10 @@ use serde_json::Value;
 
 use super::types::{CitedEvidence, Leniency, Notes};
 
-/// Longer programs are left as they are, in bytes.
+/// Longer programs are left unchanged, in bytes.
 const MAX_PROGRAM_BYTES: usize = 4096;
 
-/// The program of a reply's `program` member; `None` where there is none.
+/// The program of a reply's `program` member, if there is one.
 pub(super) fn program(
     value: &Value,
     evidence: &[CitedEvidence],

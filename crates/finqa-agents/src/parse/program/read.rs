@@ -8,8 +8,8 @@ use super::split::{arguments, pieces};
 /// Nesting beyond this is not read.
 const MAX_DEPTH: usize = 24;
 
-/// One step as written: the name it is given (`step1 = …`), if any, what it
-/// computes, and whether the result is stated behind it.
+/// One step as written: its name (`step1 = …`), if any, what it computes, and whether the
+/// result is stated after it.
 pub(super) struct WrittenStep<'t> {
     pub(super) name: Option<String>,
     pub(super) expression: &'t str,
@@ -58,14 +58,13 @@ fn is_name(text: &str) -> bool {
         && chars.all(|c| c.is_alphanumeric() || c == '_' || c == ' ')
 }
 
-/// Reads an expression and writes each of its operations as a step.
 pub(super) struct Reader<'t, 'w, 'e> {
     pub(super) rest: &'t str,
     pub(super) writer: &'w mut Writer<'e>,
 }
 
 impl<'t> Reader<'t, '_, '_> {
-    /// The operand that the whole text comes to.
+    /// The operand that is the result of the whole text.
     pub(super) fn whole(&mut self, depth: usize) -> Option<Argument> {
         let operand = self.comparison(depth)?;
         self.rest.trim().is_empty().then_some(operand)
@@ -79,7 +78,6 @@ impl<'t> Reader<'t, '_, '_> {
         reader.whole(depth + 1)
     }
 
-    /// Takes one of `operators` if it comes next.
     fn operator(&mut self, operators: &[char]) -> Option<char> {
         let rest = self.rest.trim_start();
         let c = rest.chars().next().filter(|c| operators.contains(c))?;
@@ -155,7 +153,6 @@ impl<'t> Reader<'t, '_, '_> {
         }
     }
 
-    /// The text inside the parentheses that come next.
     fn parenthesised(&mut self) -> Option<&'t str> {
         let mut depth = 0_usize;
         for (at, c) in self.rest.char_indices() {

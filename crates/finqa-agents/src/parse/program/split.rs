@@ -1,7 +1,7 @@
-//! Splitting at commas that separate, and not at those inside figures.
+//! Splits at commas that separate, and not at those inside figures.
 
-/// Pieces of `text` at separators outside parentheses. A comma inside a figure
-/// (`206,588`) separates only if `inside_figures`. `None` if parentheses do not match.
+/// Parts of `text` at separators outside parentheses. A comma inside a figure (`206,588`)
+/// separates only if `inside_figures`. `None` if parentheses do not match.
 pub(super) fn pieces<'a>(
     text: &'a str,
     separators: &[char],
@@ -28,8 +28,8 @@ pub(super) fn pieces<'a>(
     (depth == 0).then_some(out)
 }
 
-/// Whether the comma at `at` has one to three digits before it and exactly
-/// three behind it.
+/// Whether the comma at `at` has one to three digits before it and exactly three after
+/// it.
 fn is_inside_figure(text: &str, at: usize) -> bool {
     let bytes = text.as_bytes();
     let digits = |byte: &&u8| byte.is_ascii_digit();
@@ -39,9 +39,8 @@ fn is_inside_figure(text: &str, at: usize) -> bool {
         && (1..=3).contains(&before.iter().rev().take(4).take_while(digits).count())
 }
 
-/// The arguments of a call. Where more commas stand than arguments, those
-/// inside figures are told apart if there is exactly one way; `None` if there
-/// are several.
+/// The arguments of a call. With more commas than arguments, those inside figures are
+/// recognised if there is exactly one way; `None` if there are several.
 pub(super) fn arguments(text: &str) -> Option<Vec<String>> {
     let pieces = pieces(text, &[','], true)?;
     let trimmed = || pieces.iter().map(|p| p.trim().to_string()).collect();
@@ -54,7 +53,7 @@ pub(super) fn arguments(text: &str) -> Option<Vec<String>> {
             (is_argument(left) && is_argument(right)).then(|| (left.join(","), right.join(",")))
         })
         .collect();
-    // `206,588, 181,001`: a space behind a comma says where it separates.
+    // `206,588, 181,001`: a space after a comma shows where it separates.
     let spaced: Vec<_> = ways.iter().filter(|(_, r)| r.starts_with(' ')).collect();
     let (left, right) = match (ways.as_slice(), spaced.as_slice()) {
         ([], _) => return Some(trimmed()),
@@ -65,7 +64,7 @@ pub(super) fn arguments(text: &str) -> Option<Vec<String>> {
     Some(vec![left.trim().to_string(), right.trim().to_string()])
 }
 
-/// One argument: a single piece, or a figure with its commas in place.
+/// One argument: a single part, or a figure with its commas in place.
 fn is_argument(pieces: &[&str]) -> bool {
     if pieces.len() == 1 {
         return true;

@@ -1,4 +1,4 @@
-//! What a question says, and what kind of turn went before it.
+//! What a question says, and what kind of turn came before it.
 
 use super::ChoiceContext;
 use super::shape::{SHAPES, shape};
@@ -153,7 +153,6 @@ fn says(scene: &ChoiceContext<'_>, phrases: &[&str]) -> bool {
     scene.asked.says(phrases)
 }
 
-/// Whether the last turn was of one of these kinds.
 fn after(scene: &ChoiceContext<'_>, shapes: &[&str]) -> bool {
     scene
         .state
@@ -162,7 +161,7 @@ fn after(scene: &ChoiceContext<'_>, shapes: &[&str]) -> bool {
         .is_some_and(|last| shapes.contains(last))
 }
 
-/// How many look-ups the conversation ends in.
+/// How many look-ups the conversation ends with.
 fn values_before(scene: &ChoiceContext<'_>) -> usize {
     let turns = scene.state.turns.iter().rev();
     turns

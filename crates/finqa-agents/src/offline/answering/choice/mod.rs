@@ -1,6 +1,6 @@
-//! The choice among candidates: a linear model over how well a candidate's
-//! facts fit, what kind of calculation it is, what the question says, and what
-//! the earlier turns have told already.
+//! The choice among candidates: a linear model over how well a candidate's facts fit,
+//! what kind of calculation it is, what the question says, and which values earlier turns
+//! have given.
 //!
 //! `slots` ranks facts for a slot; this ranks whole programs. Its weights are in
 //! `data/offline_weights.json`, fitted by `examples/offline_train`.
@@ -20,7 +20,6 @@ use cues::CUES;
 use shape::{SHAPES, shape};
 use traits::TRAITS;
 
-/// How a candidate differs from what its plan says.
 pub(crate) const VARIANTS: [&str; 7] = [
     "as planned",
     "difference swapped",
@@ -31,7 +30,7 @@ pub(crate) const VARIANTS: [&str; 7] = [
     "in the scale asked for",
 ];
 
-/// Names of the rules; their plans are told apart by them.
+/// Names of the rules, which identify their plans.
 const RULES: [&str; 24] = [
     "look-up",
     "relative change",
@@ -74,21 +73,17 @@ pub(crate) fn names() -> Vec<String> {
 
 /// A question in its conversation, read once for all candidates.
 pub(crate) struct ChoiceContext<'a> {
-    /// The page.
     pub facts: &'a Facts,
-    /// The question.
     pub asked: &'a Wording,
-    /// The earlier turns.
     pub state: &'a EarlierTurns,
-    /// Its words of substance and their weights.
+    /// Its content words and their weights.
     pub words: Vec<(u32, f64)>,
-    /// It names nothing that the last turns did not.
+    /// It names nothing that the last turns did not name.
     pub refers: bool,
     /// It names no thing at all.
     pub bare: bool,
-    /// How many plans are a follow-up's; they come first.
+    /// How many plans belong to a follow-up; they come first.
     pub follow_ups: usize,
-    /// A percentage is asked for.
     pub percent: bool,
     /// Literals of earlier turns, without their minus signs.
     pub told: Vec<String>,
@@ -96,7 +91,6 @@ pub(crate) struct ChoiceContext<'a> {
 }
 
 impl<'a> ChoiceContext<'a> {
-    /// Reads the question.
     pub fn new(
         facts: &'a Facts,
         asked: &'a Wording,
@@ -170,7 +164,6 @@ impl<'a> ChoiceContext<'a> {
     }
 }
 
-/// The score of a candidate with these features; higher is better.
 pub(crate) fn score(features: &[(usize, f64)], weights: &[f64]) -> f64 {
     features
         .iter()

@@ -3,7 +3,6 @@
 use crate::offline::expr::Expr;
 use finqa_core::program::Op;
 
-/// The kinds.
 pub(super) const SHAPES: [&str; 16] = [
     "look-up",
     "look-up of a percentage",
@@ -59,7 +58,7 @@ fn quotient(a: &Expr, b: &Expr) -> &'static str {
     }
 }
 
-/// A number of the page, in another scale perhaps.
+/// A number of the page, possibly in another scale.
 fn is_value(expr: &Expr) -> bool {
     match expr {
         Expr::Leaf(leaf) => !leaf.is_constant(),
@@ -75,17 +74,15 @@ fn only_adds(expr: &Expr) -> bool {
     }
 }
 
-/// Whether two expressions are written alike.
 pub(super) fn alike(a: &Expr, b: &Expr) -> bool {
     a.matches(b, &|x, y| x.literal == y.literal)
 }
 
-/// Whether an expression contains another.
 pub(super) fn holds(expr: &Expr, part: &Expr) -> bool {
     alike(expr, part) || matches!(expr, Expr::Step(_, a, b) if holds(a, part) || holds(b, part))
 }
 
-/// The operands of the difference that an expression is, or is a change by.
+/// The operands of a difference, or of the difference within a relative change.
 pub(super) fn difference(expr: &Expr) -> Option<(&Expr, &Expr)> {
     match expr.top()? {
         (Op::Subtract, a, b) => Some((a, b)),

@@ -1,5 +1,5 @@
-//! What speaks for or against a candidate by itself: how its facts fit, what it
-//! repeats, what it leaves out, and whether its value is plausible.
+//! The features of a candidate by itself: how its facts fit, what it repeats, what it
+//! leaves out, and whether its value is plausible.
 
 use std::cmp::Ordering;
 
@@ -55,7 +55,7 @@ pub(super) const TRAITS: [&str; 40] = [
     "rule for follow-ups",
 ];
 
-/// Words by which a question asks for what went out.
+/// Words with which a question asks for an outflow.
 const OUTFLOW: [&str; 14] = [
     "spent",
     "used",
@@ -73,7 +73,6 @@ const OUTFLOW: [&str; 14] = [
     "repurchases",
 ];
 
-/// The traits of a candidate.
 pub(super) fn of(
     scene: &ChoiceContext<'_>,
     plan: &ProgramPlan,
@@ -145,12 +144,11 @@ fn flag(condition: bool) -> f64 {
     f64::from(u8::from(condition))
 }
 
-/// Up to four, as a number.
 fn count(n: usize) -> f64 {
     f64::from(u8::try_from(n.min(4)).unwrap_or(4))
 }
 
-/// Whether a turn came to this value, but for its sign.
+/// Whether a turn had this value, apart from its sign.
 fn tells(turn: &EarlierTurn, value: f64) -> bool {
     turn.expr
         .number()
@@ -162,15 +160,11 @@ fn contains(scene: &ChoiceContext<'_>, expr: &Expr, k: usize) -> bool {
     scene.state.back(k).is_some_and(|t| holds(expr, &t.expr))
 }
 
-/// What a candidate reads from the page.
 struct PageUse<'a> {
     leaves: Vec<&'a PageLeaf>,
     of_page: Vec<&'a Fact>,
-    /// Leaves that an earlier turn used.
     known: usize,
-    /// A literal with a minus sign.
     minus: bool,
-    /// A negative cell without its minus sign.
     dropped: bool,
 }
 
@@ -198,7 +192,7 @@ impl<'a> PageUse<'a> {
         }
     }
 
-    /// The share of the question's words that no fact's label has.
+    /// The share of the question's words that are in no fact's label.
     fn uncovered(&self, scene: &ChoiceContext<'_>) -> f64 {
         let total: f64 = scene.words.iter().map(|(_, weight)| weight).sum();
         let named = |word: &u32| {

@@ -1,5 +1,5 @@
 //! Follow-ups about a change: the difference, the relative change, and a change
-//! set against something.
+//! compared with something.
 
 use super::super::conversation::{EarlierTurn, is_bare};
 use super::super::mention::span;
@@ -69,7 +69,7 @@ pub(super) fn relation(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPl
     )
 }
 
-/// What the change is set against: one of its own operands, or something named.
+/// What the change is compared with: one of its own operands, or something named.
 fn base(f: &FollowUp<'_>, difference: &EarlierTurn, a: &Expr, b: &Expr, rest: &str) -> Operand {
     let part = Wording::read(rest);
     let dated = |e: &Expr| {
@@ -188,7 +188,7 @@ pub(super) fn relative_change(f: &FollowUp<'_>, _: &EarlierTurn) -> Option<Progr
     ))
 }
 
-/// The last two values, the later year first; else in the order they came.
+/// The last two values, the later year first; otherwise in order of mention.
 fn two_values(f: &FollowUp<'_>) -> Option<(Expr, Expr)> {
     let (one, two) = (f.state.back(1)?, f.state.back(0)?);
     let year = |t: &EarlierTurn| t.years.iter().max().copied();
@@ -275,8 +275,8 @@ pub(super) fn difference(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<Program
         .or_else(|| templates::difference(f.facts, &asked, f.context))
 }
 
-/// Two operands as a follow-up names them; if both point to the same turn, a
-/// mere pronoun is the turn before it.
+/// Two operands as a follow-up names them; if both point to the same turn, a pronoun
+/// alone means the turn before it.
 pub(super) fn pair(f: &FollowUp<'_>, a: &str, b: &str) -> (Operand, Operand) {
     let one = resolve(f, a);
     let two = resolve(f, b);

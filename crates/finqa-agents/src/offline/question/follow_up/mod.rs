@@ -1,5 +1,5 @@
-//! Operation templates for a question that follows others: what it takes up
-//! from them, by reference or by leaving it out.
+//! Operation templates for a follow-up question: what it takes from earlier turns, by
+//! reference or by leaving it out.
 
 mod change;
 mod share;
@@ -16,18 +16,16 @@ use super::slots::SlotQuery;
 use super::templates::{PlanContext, query};
 use finqa_core::number::UnitKind;
 
-/// Everything a follow-up template looks at.
+/// The input of a follow-up template.
 #[derive(Clone, Copy)]
 pub(crate) struct FollowUp<'a> {
-    /// The page.
     pub facts: &'a Facts,
-    /// The question.
     pub asked: &'a Wording,
     /// The earlier turns; at least one.
     pub state: &'a EarlierTurns,
-    /// What slots take over.
+    /// What slots inherit.
     pub context: &'a PlanContext,
-    /// The question names nothing that the last turns did not.
+    /// The question names nothing that the last turns did not name.
     pub refers: bool,
 }
 
@@ -79,7 +77,7 @@ pub(crate) fn plans(
     out
 }
 
-/// Whether the last turns named every word of substance already.
+/// Whether the last turns already named every content word.
 pub(crate) fn names_the_same(facts: &Facts, asked: &Wording, state: &EarlierTurns) -> bool {
     let (words, unknown) = super::slots::weighted(facts, &asked.content());
     let known = |word: u32| {

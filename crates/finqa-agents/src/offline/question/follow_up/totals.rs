@@ -1,4 +1,4 @@
-//! Follow-ups that add up: sums, sums continued, averages, a price per unit.
+//! Follow-ups that add up: sums, extended sums, averages, a price per unit.
 
 use super::super::conversation::{EarlierTurn, is_bare};
 use super::super::mention::span;

@@ -1,5 +1,5 @@
-//! Templates for what a report leaves to its reader: a margin, and an amount
-//! that is a number of things times their price.
+//! Templates for values that a report leaves to its reader: a margin, and an amount that
+//! is a number of things times their price.
 
 use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::super::slots::{SlotQuery, rank};
@@ -11,7 +11,7 @@ use crate::offline::reading::words::is_weak;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
-/// Margins, and the names their profit goes by.
+/// Margins, and the names of their profit.
 const MARGINS: [(&str, &[&str]); 5] = [
     (
         "operating",
@@ -76,7 +76,6 @@ pub(crate) fn margin(facts: &Facts, asked: &Wording, context: &PlanContext) -> O
     })
 }
 
-/// The first of these names that a row of the table has.
 fn named<'a>(facts: &Facts, names: &[&'a str]) -> Option<&'a str> {
     names.iter().copied().find(|name| {
         let words: Vec<_> = tokenize(name)

@@ -1,7 +1,7 @@
-//! Operation templates for a question that stands by itself, by its cues.
+//! Operation templates for a question without earlier turns, selected by its cues.
 //!
-//! Each returns a plan or nothing; `plans` keeps their order. References to
-//! earlier turns are `follow`'s.
+//! Each returns a plan or nothing; `plans` keeps their order. References to earlier turns
+//! are resolved in `follow_up`.
 
 mod amounts;
 mod balance;
@@ -25,20 +25,18 @@ use crate::offline::reading::text::TokenKind;
 use finqa_core::number::{Scale, UnitKind};
 use finqa_core::program::Op;
 
-/// What slots take over from an earlier turn.
+/// What slots inherit from an earlier turn.
 #[derive(Debug, Default)]
 pub(crate) struct PlanContext {
-    /// Words of the earlier turn.
     pub words: Vec<(u32, f64)>,
-    /// Its years.
     pub years: Vec<u16>,
     /// Facts used so far.
     pub anchors: Vec<usize>,
-    /// Stretches of the question read so far.
+    /// Parts of the question read so far.
     parts: RefCell<HashMap<String, Rc<PlanPart>>>,
 }
 
-/// A stretch of the question as it is read for a slot.
+/// A part of the question as it is read for a slot.
 #[derive(Debug)]
 struct PlanPart {
     words: Vec<(u32, f64)>,
@@ -61,7 +59,7 @@ impl PlanContext {
         }
     }
 
-    /// Reads a stretch, once for all slots: plans name the same things again and again.
+    /// Reads a part, once for all slots: plans name the same things again and again.
     fn part(&self, facts: &Facts, text: &str) -> Rc<PlanPart> {
         if let Some(part) = self.parts.borrow().get(text) {
             return Rc::clone(part);
@@ -82,7 +80,7 @@ impl PlanContext {
     }
 }
 
-/// A query from a stretch of the question, with what it leaves out.
+/// A query from a part of the question, with the words that it leaves out.
 pub(crate) fn query(
     facts: &Facts,
     asked: &Wording,
@@ -134,7 +132,7 @@ pub(crate) fn asked_scale(asked: &Wording) -> Option<Scale> {
     }
 }
 
-/// The plans for a question taken by itself, best first.
+/// The plans for a question without its conversation, best first.
 pub(crate) fn plans(facts: &Facts, asked: &Wording, context: &PlanContext) -> Vec<ProgramPlan> {
     let mut out = Vec::new();
     let set_against = asked.says(&[
@@ -179,7 +177,7 @@ pub(crate) fn plans(facts: &Facts, asked: &Wording, context: &PlanContext) -> Ve
     out
 }
 
-/// Two periods: the years asked for, later first; or a year and the one before.
+/// Two periods: the years in the question, later first; or a year and the one before.
 pub(crate) fn two_periods(
     facts: &Facts,
     asked: &Wording,
@@ -208,7 +206,6 @@ pub(crate) fn two_periods(
     }
 }
 
-/// Two slots for one thing at two times.
 pub(crate) fn periods(
     facts: &Facts,
     asked: &Wording,
@@ -327,7 +324,7 @@ pub(crate) fn difference(
     })
 }
 
-/// Two slots for two things, each lent the other's words at a low weight.
+/// Two slots for two things, each with the other's words at a low weight.
 fn parts_of(
     facts: &Facts,
     asked: &Wording,

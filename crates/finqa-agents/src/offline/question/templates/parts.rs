@@ -290,9 +290,9 @@ pub(crate) fn both(facts: &Facts, asked: &Wording, context: &PlanContext) -> Opt
     })
 }
 
-/// A share whatever the wording: what stands before `of` over what stands after
-/// it, or the thing named over the total. Drafts of last resort, for when a
-/// check finds that a share was asked for and none was given.
+/// A share whatever the wording: the words before `of` over the words after it, or the
+/// thing named over the total. Last-resort candidates, for when a check finds that a
+/// share was requested and none was given.
 pub(crate) fn any_share(facts: &Facts, asked: &Wording, context: &PlanContext) -> Vec<ProgramPlan> {
     if !(asked.percent() || asked.share()) {
         return Vec::new();

@@ -109,7 +109,7 @@ pub(crate) fn index_return(
     })
 }
 
-/// The columns in which an index table stands at 100.
+/// The columns in which an index table is at 100.
 fn base_years(facts: &Facts) -> Vec<u16> {
     facts
         .all

@@ -1,5 +1,5 @@
-//! Templates over a whole row or column: its sum, its average, the distance of
-//! its highest from its lowest number.
+//! Templates over a whole row or column: its sum, its average, the difference between
+//! its highest and lowest number.
 
 use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::super::slots::{SlotQuery, rank};
@@ -10,7 +10,7 @@ use crate::offline::reading::facts::{Fact, Facts};
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
-/// How many facts are looked at for the rows and columns they stand in.
+/// How many facts are considered for the rows and columns that they are in.
 const LOOKED_AT: usize = 6;
 /// Rows and columns tried, and the most numbers one may have.
 const TRIED: usize = 3;
@@ -95,7 +95,7 @@ pub(crate) fn series(facts: &Facts, asked: &Wording, context: &PlanContext) -> V
     out
 }
 
-/// Whether a run tells one thing at several times: no year twice, or quarters.
+/// Whether a run is of one quantity at several times: no year twice, or quarters.
 fn of_periods(facts: &Facts, run: &[usize]) -> bool {
     let of = |i: &usize| facts.all.get(*i);
     let mut years: Vec<u16> = run
@@ -112,7 +112,6 @@ fn of_periods(facts: &Facts, run: &[usize]) -> bool {
     years.len() == run.len() || quarters
 }
 
-/// The highest and the lowest of a run.
 fn extremes(facts: &Facts, run: &[usize]) -> Vec<usize> {
     let size = |i: &&usize| facts.all.get(**i).map_or(0.0, |f| f.number);
     let by_size = |a: &&usize, b: &&usize| size(a).total_cmp(&size(b));
@@ -120,7 +119,7 @@ fn extremes(facts: &Facts, run: &[usize]) -> Vec<usize> {
     ends.into_iter().flatten().copied().collect()
 }
 
-/// The row and the column a cell stands in, without totals and percentages.
+/// The row and the column of a cell, without totals and percentages.
 fn runs(facts: &Facts, index: usize) -> Vec<Vec<usize>> {
     let Some((row, col)) = facts.all.get(index).and_then(Fact::cell) else {
         return Vec::new();
