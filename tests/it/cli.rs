@@ -1,9 +1,13 @@
 //! Tests of `cli`: bad input gets one line and the documented exit code, and
 //! what the pages say is what the program does.
 
+use convfinqa::run::{RunContext, RunFolder};
+use convfinqa::settings::Layers;
+
 use crate::support::agents::scripted;
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply};
+use crate::support::in_process::run;
 
 #[test]
 fn bad_data_is_one_line_and_exit_code_3() {
@@ -171,22 +175,16 @@ fn a_dotenv_is_read_and_no_secret_is_written_anywhere() {
 #[test]
 fn the_settings_file_of_a_run_repeats_it() {
     let place = Workplace::new();
-    place
-        .run(&[
-            "--n",
-            "3",
-            "--mode",
-            "conversations",
-            "--table-style",
-            "reference",
-        ])
-        .succeeds();
-    let first = place.rows("output/output.csv");
-    let config = place.run_folder().join("config.toml");
-    place
-        .run(&["--config", config.to_str().unwrap()])
-        .succeeds();
-    assert_eq!(first.len(), place.rows("output/output.csv").len());
+    let first = place.answer("n = 3\nmode = 'conversations'\ntable_style = 'reference'");
+    let layers = Layers::default().file(&first.folder.file(RunFolder::CONFIG), true);
+    let mut repeated = layers.unwrap().settings().unwrap();
+    repeated.run.output = place.path("again");
+    let again = run(&repeated, RunContext::default()).unwrap();
+    assert_eq!(first.summary.run.identity, again.summary.run.identity);
+    assert_eq!(
+        place.rows("output/output.csv").len(),
+        place.rows("again/output.csv").len()
+    );
 }
 
 #[test]

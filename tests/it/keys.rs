@@ -1,6 +1,7 @@
 //! Tests of keys and of the addresses they go to: where each is taken from, and
 //! what the user is told.
 
+use convfinqa::settings::{Layers, Variables};
 use rstest::rstest;
 
 use crate::support::agents::{is_critic, scripted};
@@ -44,26 +45,26 @@ fn a_key_or_address_without_a_model_is_announced(
 #[test]
 fn an_address_in_a_settings_file_without_a_model_is_announced() {
     let place = Workplace::new();
-    place.write("convfinqa.toml", "base_url = 'http://ollama:11434/v1'\n");
-    let ran = place.run(&["--n", "1"]);
-    let line = format!("base_url is set in convfinqa.toml {UNCHOSEN}");
-    assert!(ran.succeeds().stderr.contains(&line), "{}", ran.stderr);
+    let file = place.write(
+        "convfinqa.toml",
+        "base_url = 'http://ollama:11434/v1'\nn = 1",
+    );
+    let layers = Layers::default().file(&file, true).unwrap();
+    let mut settings = layers.settings().unwrap();
+    settings.run.output = place.path("output");
+    let lines = place.notices(&settings, Variables::none());
+    let line = format!("base_url is set in {} {UNCHOSEN}", file.display());
+    assert!(lines.contains(&line), "{lines:?}");
 }
 
 #[test]
 fn a_chosen_model_or_nothing_to_use_is_not_announced() {
     let place = Workplace::new();
-    assert!(!place.run(&["--n", "1"]).stderr.contains("no model"));
-    let mut command = place.command();
-    let chosen = command
-        .env("OPENAI_API_KEY", "k")
-        .args(["--n", "1", "--model", "offline"]);
-    let ran = Ran::of(chosen);
-    assert!(
-        !ran.succeeds().stderr.contains("no model"),
-        "{}",
-        ran.stderr
-    );
+    let unset = Variables::none();
+    assert_eq!(place.notices(&place.settings("n = 1"), unset), [""; 0]);
+    let key = Variables::new(|name| (name == "OPENAI_API_KEY").then(|| "k".to_owned()));
+    let chosen = place.settings("n = 1\nmodel = 'offline'");
+    assert_eq!(place.notices(&chosen, key), [""; 0]);
 }
 
 #[rstest]
@@ -203,23 +204,11 @@ fn a_base_url_of_a_file_with_a_key_of_elsewhere_is_announced(
 fn an_address_on_the_command_line_is_not_announced() {
     let place = Workplace::new();
     let server = FaultServer::start(scripted);
-    let mut command = place.command();
-    let run = command.env("OPENAI_API_KEY", KEY).args([
-        "--model",
-        "m",
-        "--data-path",
-        "sample",
-        "--n",
-        "1",
-        "--base-url",
-        &server.base_url(),
-    ]);
-    let ran = Ran::of(run);
-    assert!(
-        !ran.succeeds().stderr.contains("the key from"),
-        "{}",
-        ran.stderr
-    );
+    let url = server.base_url();
+    let settings = place.settings(&format!("model = 'm'\nn = 1\nbase_url = '{url}'"));
+    let key = Variables::new(|name| (name == "OPENAI_API_KEY").then(|| KEY.to_owned()));
+    assert_eq!(place.notices(&settings, key), [""; 0]);
+    assert_eq!(server.requests()[0].key(), Some(KEY));
 }
 
 #[rstest]

@@ -1,10 +1,12 @@
 //! Options of a run that draw more than one answer or withhold one, the
 //! leaderboard's file, and the wall around the gold of the current turn.
 
+use convfinqa::run::{Finish, RunContext};
 use serde_json::{Value as Json, json};
 
 use crate::support::cli::Workplace;
 use crate::support::fault_server::{FaultServer, Reply, Request};
+use crate::support::in_process;
 
 /// Gold that stands nowhere on the page: where it turns up, it was leaked.
 /// A turn's own number makes each unmistakable.
@@ -36,8 +38,14 @@ fn workplace() -> Workplace {
     place
 }
 
-/// Runs the program over the records; gives its exit code and stderr.
-fn run(place: &Workplace, args: &[&str]) -> (i32, String) {
+/// Answers the records; the text is lines of settings.
+fn answer(place: &Workplace, given: &str) {
+    let data = place.path("data.json");
+    place.answer(&format!("data_path = '{}'\n{given}", data.display()));
+}
+
+/// Runs the binary over the records; gives its exit code and stderr.
+fn exported(place: &Workplace, args: &[&str]) -> (i32, String) {
     let ran = place.run(&[&["--data-path", "data.json"], args].concat());
     (ran.code.unwrap(), ran.stderr)
 }
@@ -73,18 +81,10 @@ fn no_request_holds_the_gold_of_the_current_turn() {
     });
     let place = workplace();
     let url = server.base_url();
-    let args = [
-        "--model",
-        "m",
-        "--base-url",
-        &url,
-        "--mode",
-        "conversations",
-        "--history",
-        "gold",
-    ];
-    let (code, told) = run(&place, &args);
-    assert_eq!(code, 0, "{told}");
+    answer(
+        &place,
+        &format!("model = 'm'\nbase_url = '{url}'\nmode = 'conversations'\nhistory = 'gold'"),
+    );
     let questions = [
         "what were sales in 2001?",
         "and in 2000?",
@@ -118,8 +118,7 @@ fn no_request_of_a_question_holds_any_gold() {
     let server = FaultServer::start(by_question);
     let place = workplace();
     let url = server.base_url();
-    let (code, told) = run(&place, &["--model", "m", "--base-url", &url]);
-    assert_eq!(code, 0, "{told}");
+    answer(&place, &format!("model = 'm'\nbase_url = '{url}'"));
     assert!(server.count() >= 2);
     for request in server.requests() {
         let text = String::from_utf8(request.raw).unwrap();
@@ -152,7 +151,7 @@ fn the_commonest_of_the_samples_is_answered_and_every_call_is_counted() {
         "--export-predictions",
         "programs.json",
     ];
-    let (code, told) = run(&place, &args);
+    let (code, told) = exported(&place, &args);
     assert_eq!(code, 0, "{told}");
     assert!(told.contains("--temperature above 0"), "{told}");
     assert_eq!(server.count(), 3);
@@ -177,7 +176,7 @@ fn turns_are_exported_under_ids_of_their_own() {
         "--epochs",
         "2",
     ];
-    let (code, told) = run(&place, &args);
+    let (code, told) = exported(&place, &args);
     assert_eq!(code, 0, "{told}");
     let text = place.read("programs.json");
     let predictions: Json = serde_json::from_str(&text).unwrap();
@@ -208,18 +207,8 @@ fn passes_are_compared_only_where_there_are_several() {
     });
     let url = server.base_url();
     let two_passes = workplace();
-    let args = [
-        "--model",
-        "m",
-        "--base-url",
-        &url,
-        "--critic",
-        "off",
-        "-j",
-        "1",
-    ];
-    let (code, told) = run(&two_passes, &[&args[..], &["--epochs", "2"]].concat());
-    assert_eq!(code, 0, "{told}");
+    let given = format!("model = 'm'\nbase_url = '{url}'\ncritic = 'off'\nconcurrency = 1");
+    answer(&two_passes, &format!("{given}\nepochs = 2"));
     let two = two_passes.summary();
     for card in two["epochs"].as_array().unwrap() {
         assert_eq!((&card["k"], &card["n"]), (&json!(2), &json!(1)));
@@ -229,16 +218,14 @@ fn passes_are_compared_only_where_there_are_several() {
     }
     assert_eq!(two["epochs"].as_array().unwrap().len(), 2);
     let one_pass = workplace();
-    assert_eq!(run(&one_pass, &args).0, 0);
+    answer(&one_pass, &given);
     assert!(one_pass.summary().get("epochs").is_none());
 }
 
 #[test]
 fn below_the_least_confidence_the_embedded_pair_abstains() {
     let place = workplace();
-    let args = ["--mode", "conversations", "--min-confidence", "1"];
-    let (code, told) = run(&place, &args);
-    assert_eq!(code, 4, "{told}");
+    answer(&place, "mode = 'conversations'\nmin_confidence = 1.0");
     let summary = place.summary();
     let abstained = json!([{"name": "abstained", "count": 3}]);
     assert_eq!(summary["outcomes"], abstained);
@@ -255,20 +242,21 @@ fn a_resumed_run_recalls_each_sample_by_itself() {
     });
     let place = workplace();
     let url = server.base_url();
-    let args = [
-        "--model",
-        "m",
-        "--base-url",
-        &url,
-        "--critic",
-        "off",
-        "--samples",
-        "3",
-    ];
-    let (code, told) = run(&place, &args);
-    assert_eq!((code, server.count()), (5, 3), "{told}");
-    let (code, told) = run(&place, &[&args[..], &["--resume"]].concat());
-    assert_eq!((code, server.count()), (0, 4), "{told}");
+    let data = place.path("data.json");
+    let given = format!(
+        "data_path = '{}'\nmodel = 'm'\nbase_url = '{url}'\ncritic = 'off'\nsamples = 3",
+        data.display()
+    );
+    let first = in_process::run(&place.settings(&given), RunContext::default()).unwrap();
+    assert!(
+        matches!(first.finish, Finish::Fatal(_)),
+        "{:?}",
+        first.finish
+    );
+    assert_eq!(server.count(), 3);
+    drop(first);
+    let resumed = place.resume("last", "").unwrap();
+    assert_eq!((resumed.finish, server.count()), (Finish::Complete, 4));
     let csv = place.read("output/output.csv");
     assert!(csv.contains("30"), "two of three samples come to 30: {csv}");
     let nodes = &place.summary()["spent"]["nodes"];

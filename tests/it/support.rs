@@ -10,6 +10,7 @@ pub mod fault_server;
 pub mod file_server;
 #[path = "../../crates/finqa-env/tests/it/support/hub.rs"]
 pub mod hub;
+pub mod in_process;
 pub mod published;
 pub mod python;
 #[cfg(unix)]

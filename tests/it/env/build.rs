@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use convfinqa::dataset::{Dataset, from_str};
+use convfinqa::dataset::{Dataset, from_str, sample};
 use convfinqa::env_data::{BuildOptions, build, question_key};
 use finqa_core::number::Value as Executed;
 use finqa_env::data::Catalog;
@@ -224,24 +224,19 @@ fn a_folder_with_other_files_is_refused_and_left_alone() {
 #[test]
 fn a_build_replaces_an_earlier_one_whole() {
     let place = Workplace::new();
-    place.write("records.json", &records().to_string());
-    place
-        .run(&["env", "build", "--from", "records.json", "--out", "made"])
-        .succeeds();
+    let made = place.path("made");
+    let make = |from: &Dataset| build(from, &made, BuildOptions::default()).unwrap();
+    make(&dataset(&records()));
     assert!(place.path("made/input_companies/ZED").exists());
-    place
-        .run(&["env", "build", "--from", "sample", "--out", "made"])
-        .succeeds();
+    make(&sample().unwrap());
     assert!(!place.path("made/input_companies/ZED").exists());
     assert!(!place.path("made/.building").exists());
-    let catalog = Catalog::load(&place.path("made")).unwrap();
+    let catalog = Catalog::load(&made).unwrap();
     assert_eq!(catalog.check().problems, Vec::<String>::new());
     assert!(catalog.invented(), "the sample stays the invented one");
-    let before = files_in(&place.path("made"));
-    place
-        .run(&["env", "build", "--from", "sample", "--out", "made"])
-        .succeeds();
-    assert_eq!(files_in(&place.path("made")), before);
+    let before = files_in(&made);
+    make(&sample().unwrap());
+    assert_eq!(files_in(&made), before);
 }
 
 #[test]
@@ -262,9 +257,8 @@ fn what_a_broken_build_left_is_no_environment_and_is_built_over() {
 #[test]
 fn a_note_of_a_newer_version_or_none_at_all_is_named() {
     let place = Workplace::new();
-    place
-        .run(&["env", "build", "--from", "sample", "--out", "made"])
-        .succeeds();
+    let made = place.path("made");
+    build(&sample().unwrap(), &made, BuildOptions::default()).unwrap();
     let note = place.read("made/convfinqa-env.json");
     place.write(
         "made/convfinqa-env.json",

@@ -5,13 +5,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use convfinqa::run::{Journal, Status};
+use convfinqa::run::{Finish, Journal, Resumed, RunKind, Status};
+use convfinqa::settings::Variables;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::support::agents::scripted;
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply};
+use crate::support::in_process::{continued, refused};
 
 /// A server that answers `first` requests and leaves the next ones waiting
 /// until it is released.
@@ -38,7 +40,15 @@ impl Waiting {
         self.released.store(true, Ordering::SeqCst);
     }
 
-    /// Starts a run with one question at a time, which is in the middle of
+    /// A run with one question at a time that was left in the middle of asking.
+    fn abandoned(&self, place: &Workplace, given: &str) {
+        let url = self.server.base_url();
+        let started = "model = 'scripted'\nmode = 'conversations'\nconcurrency = 1";
+        let settings = format!("{started}\nbase_url = '{url}'\n{given}");
+        place.abandon(&settings, || self.server.count() > 7);
+    }
+
+    /// Starts a process with one question at a time, which is in the middle of
     /// asking when this returns.
     fn begin(&self, place: &Workplace, arguments: &[&str]) -> Child {
         let start = ["--model", "scripted", "--mode", "conversations", "-j", "1"];
@@ -125,49 +135,44 @@ fn a_changed_option_is_refused_by_its_name_and_one_that_changes_no_answer_is_not
     let records = concat!(env!("CARGO_MANIFEST_DIR"), "/data/sample.json");
     // Other bytes than the built-in sample, the same records.
     let records = format!("{}\n", std::fs::read_to_string(records).unwrap());
-    place.write("records.json", &records);
-    let options = [
-        "--data-path",
-        "records.json",
-        "--n",
-        "4",
-        "--temperature",
-        "0.2",
-    ];
-    killed(waiting.begin(&place, &options));
+    let file = place.write("records.json", &records);
+    let file = file.display();
+    waiting.abandoned(
+        &place,
+        &format!("data_path = '{file}'\nn = 4\ntemperature = 0.2"),
+    );
     let url = waiting.server.base_url();
     let address = format!("--base-url was {url}, now http://127.0.0.1:9/v1");
-    for (flags, named) in [
-        (["--temperature", "0.7"], "--temperature was 0.2, now 0.7"),
-        (["--n", "3"], "--n was 4, now 3"),
-        (["--model", "other"], "--model was scripted, now other"),
-        (["--max-rounds", "1"], "--max-rounds was 3, now 1"),
-        (["--seed", "5"], "--seed was not set, now 5"),
-        (
-            ["--data-path", "sample"],
-            "--data-path was records.json, now sample",
-        ),
-        (["--base-url", "http://127.0.0.1:9/v1"], address.as_str()),
+    let data = format!("--data-path was {file}, now sample");
+    for (given, named) in [
+        ("temperature = 0.7", "--temperature was 0.2, now 0.7"),
+        ("n = 3", "--n was 4, now 3"),
+        ("model = 'other'", "--model was scripted, now other"),
+        ("max_rounds = 1", "--max-rounds was 3, now 1"),
+        ("seed = 5", "--seed was not set, now 5"),
+        ("data_path = 'sample'", data.as_str()),
+        ("base_url = 'http://127.0.0.1:9/v1'", address.as_str()),
     ] {
-        let refused = place.run(&[&["--resume"], &flags[..]].concat());
-        refused.fails(2, &["cannot be resumed", named]);
-        assert!(refused.stderr.len() < 500, "{}", refused.stderr);
-        assert!(!refused.stderr.contains("opinion"), "{}", refused.stderr);
+        let line = place.resume("last", given).err().unwrap().to_string();
+        assert!(
+            line.contains("cannot be resumed with changes: ") && line.contains(named),
+            "{line}"
+        );
+        assert!(line.len() < 500, "{line}");
+        assert!(!line.contains("opinion"), "{line}");
     }
     let asked = waiting.server.count();
     place.write("records.json", &format!("{records}\n"));
-    place.run(&["--resume"]).fails(
-        2,
-        &["cannot be resumed: the data file records.json has changed since"],
-    );
+    let changed = format!("cannot be resumed: the data file {file} has changed since");
+    refused(place.resume("last", ""), &[&changed]);
     assert_eq!(waiting.server.count(), asked, "nothing is asked");
-    // The same file by another name is no other data.
-    place.write("copy.json", &records);
+    // The same records in another file are the same data.
+    let copy = place.write("copy.json", &records);
     place.write("records.json", "[]");
     waiting.release();
-    place
-        .run(&["--resume", "--data-path", "copy.json"])
-        .succeeds();
+    let copied = format!("data_path = '{}'", copy.display());
+    let resumed = place.resume("last", &copied).unwrap();
+    assert_eq!(resumed.finish, Finish::Complete);
 }
 
 #[test]
@@ -200,24 +205,29 @@ fn a_second_process_on_a_run_is_refused_and_told_who_has_it() {
 fn a_run_of_another_version_is_resumed_only_on_request() {
     let place = Workplace::new();
     let waiting = Waiting::after(7);
-    killed(waiting.begin(&place, &["--data-path", "sample", "--n", "4"]));
+    waiting.abandoned(&place, "n = 4");
     waiting.release();
     // A newer version may have settings that this one does not know.
     rewrite_meta(&place, |meta| {
         meta["version"] = json!("99.0.0");
         meta["settings"]["tomorrow"] = json!(1);
     });
-    place
-        .run(&["--resume"])
-        .fails(2, &["started by convfinqa 99.0.0", "--allow-version"]);
-    place
-        .run(&["--resume", "--allow-version"])
-        .fails(2, &["the run's own settings", "tomorrow"]);
+    refused(
+        place.resume("last", ""),
+        &["started by convfinqa 99.0.0", "--allow-version"],
+    );
+    let any_version = || Resumed::open(&place.path("output"), "last", RunKind::Questions, true);
+    let line = any_version().err().unwrap().to_string();
+    assert!(
+        line.contains("the run's own settings") && line.contains("tomorrow"),
+        "{line}"
+    );
     rewrite_meta(&place, |meta| {
         meta["version"] = json!("0.0.9");
         meta["settings"].as_object_mut().unwrap().remove("tomorrow");
     });
-    place.run(&["--resume", "--allow-version"]).succeeds();
+    let resumed = continued(any_version().unwrap(), "").unwrap();
+    assert_eq!(resumed.finish, Finish::Complete);
     let summary = place.summary();
     assert_eq!(summary["run"]["version"], "0.0.9");
     let ours = json!([env!("CARGO_PKG_VERSION")]);
@@ -227,10 +237,14 @@ fn a_run_of_another_version_is_resumed_only_on_request() {
 #[test]
 fn a_new_run_says_that_the_same_one_is_unfinished() {
     let place = Workplace::new();
-    let options = ["--data-path", "sample", "--n", "3"];
-    place.run(&options).succeeds();
+    let hints = |given: &str| {
+        let mut lines = place.notices(&place.settings(given), Variables::none());
+        lines.retain(|line| line.contains("unfinished"));
+        lines
+    };
+    place.answer("n = 3");
     let id = journal(&place).meta().unwrap().id;
-    assert!(!place.run(&options).stderr.contains("unfinished"));
+    assert_eq!(hints("n = 3"), [""; 0]);
     for folder in std::fs::read_dir(place.path("output/runs")).unwrap() {
         let folder = folder.unwrap().path();
         if !folder.ends_with(&id) {
@@ -241,13 +255,10 @@ fn a_new_run_says_that_the_same_one_is_unfinished() {
     let sql = "DELETE FROM answers WHERE question > 0";
     connection.execute(sql, []).unwrap();
     drop(connection);
-    let other = place.run(&["--data-path", "sample", "--n", "2"]);
-    assert!(!other.stderr.contains("unfinished"), "{}", other.stderr);
-    let again = place.run(&options);
-    let lines: Vec<_> = again.stderr.lines().collect();
+    assert_eq!(hints("n = 2"), [""; 0]);
+    let hinted = hints("n = 3");
     let hint = format!("`convfinqa --resume {id}` continues it");
-    let said = lines.iter().filter(|line| line.contains(&hint)).count();
-    assert_eq!(said, 1, "{}", again.stderr);
+    assert!(hinted.len() == 1 && hinted[0].contains(&hint), "{hinted:?}");
 }
 
 /// The command of the README without any option, and `--resume` as it says.
@@ -297,7 +308,7 @@ fn the_readmes_first_command_is_resumed_as_written() {
 fn latency_after_a_resume_leaves_out_calls_that_were_given_up() {
     let place = Workplace::new();
     let waiting = Waiting::after(7);
-    killed(waiting.begin(&place, &["--data-path", "sample", "--n", "4"]));
+    waiting.abandoned(&place, "n = 4");
     let open = place.run_folder().join("journal.sqlite");
     let asked = Journal::read(&open).unwrap().answered().unwrap();
     let given_up = json!({
@@ -311,7 +322,8 @@ fn latency_after_a_resume_leaves_out_calls_that_were_given_up() {
         .unwrap();
     drop(connection);
     waiting.release();
-    place.run(&["--resume"]).succeeds();
+    let resumed = place.resume("last", "").unwrap();
+    assert_eq!(resumed.finish, Finish::Complete);
     let mut latencies = Vec::new();
     journal(&place)
         .for_each_row(|row| latencies.push(row.latency))

@@ -4,12 +4,13 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use convfinqa::run::Journal;
+use convfinqa::run::{Journal, Stage};
 use rusqlite::Connection;
 
 use crate::support::agents::scripted;
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply};
+use crate::support::in_process::refused;
 
 const FILES: [&str; 5] = [
     "config.toml",
@@ -27,8 +28,7 @@ fn bytes(folder: &Path) -> Vec<Vec<u8>> {
 /// A finished run of five records.
 fn finished() -> (Workplace, PathBuf) {
     let place = Workplace::new();
-    place.run(&["--data-path", "sample", "--n", "5"]).succeeds();
-    let folder = place.run_folder();
+    let folder = place.answer("n = 5").folder.path().to_owned();
     (place, folder)
 }
 
@@ -36,14 +36,10 @@ fn finished() -> (Workplace, PathBuf) {
 fn resume_of_an_answered_run_writes_what_is_missing() {
     let place = Workplace::new();
     let server = FaultServer::start(scripted);
-    let start = ["--model", "scripted", "--data-path", "sample", "--n", "5"];
-    Ran::of(
-        place
-            .command()
-            .args(start)
-            .args(["--base-url", &server.base_url()]),
-    )
-    .succeeds();
+    let url = server.base_url();
+    let started = place.answer(&format!("model = 'scripted'\nbase_url = '{url}'\nn = 5"));
+    let run = started.folder.clone();
+    drop(started);
     // What is written takes no server.
     drop(server);
     let folder = place.run_folder();
@@ -52,9 +48,8 @@ fn resume_of_an_answered_run_writes_what_is_missing() {
     for missing in FILES {
         std::fs::remove_file(folder.join(missing)).unwrap();
         std::fs::write(place.path("output/output.csv"), "of an earlier run").unwrap();
-        let listed = place.run(&["runs"]);
-        assert!(listed.stdout.contains("files missing"), "{}", listed.stdout);
-        place.run(&["--resume"]).succeeds();
+        assert_eq!(run.state().unwrap().stage, Stage::Unwritten);
+        place.resume("last", "").unwrap();
         assert!(bytes(&folder) == whole, "without {missing}");
         assert_eq!(place.read("output/output.csv"), last);
     }
@@ -62,11 +57,13 @@ fn resume_of_an_answered_run_writes_what_is_missing() {
     let summary = place.summary().to_string();
     let partial = summary.replacen("\"complete\":true", "\"complete\":false", 1);
     std::fs::write(folder.join("summary.json"), partial).unwrap();
-    place.run(&["--resume"]).succeeds();
+    place.resume("last", "").unwrap();
     assert!(bytes(&folder) == whole);
-    let changed = place.run(&["--resume", &folder.to_string_lossy(), "--model", "b"]);
-    changed.fails(2, &["cannot be resumed", "--model was scripted, now b"]);
-    place.run(&["--resume"]).fails(2, &["no unfinished run"]);
+    refused(
+        place.resume(&folder.to_string_lossy(), "model = 'b'"),
+        &["cannot be resumed", "--model was scripted, now b"],
+    );
+    refused(place.resume("last", ""), &["no unfinished run"]);
 }
 
 #[test]
@@ -236,9 +233,7 @@ fn a_deleted_output_folder_is_noticed_at_the_next_answer() {
 #[test]
 fn runs_are_named_by_id_or_last_and_listed() {
     let (place, folder) = finished();
-    place
-        .run(&["--data-path", "sample", "--n", "5", "--max-rounds", "1"])
-        .succeeds();
+    place.answer("n = 5\nmax_rounds = 1");
     let first = folder.file_name().unwrap().to_string_lossy().into_owned();
     let score = |name: &str| {
         let ran = place.run(&["score", name, "--json"]);

@@ -1,5 +1,8 @@
 //! The main job offline, as its first user runs it.
 
+use convfinqa::dataset::sample;
+use convfinqa::score::Scorecard;
+use convfinqa::score::files::{read_predictions, rescore};
 use rstest::rstest;
 
 use crate::support::cli::Workplace;
@@ -54,25 +57,18 @@ fn the_sample_is_answered_scored_and_written_without_key_or_network() {
 
 #[test]
 fn the_rules_send_answers_of_the_sample_back() {
-    let summary = summary(&["--mode", "conversations"]);
-    assert!(
-        summary["critic"]["sent_back"].as_u64().unwrap() > 0,
-        "{}",
-        summary["critic"]
-    );
+    let critic = &summary("mode = 'conversations'")["critic"];
+    assert!(critic["sent_back"].as_u64().unwrap() > 0, "{critic}");
 }
 
 /// The rules have seen these records: a change of these figures is one of answers.
 #[rstest]
-#[case::questions(&[], [7, 6, 8, 15])]
-#[case::turns(&["--mode", "conversations"], [24, 27, 24, 45])]
-#[case::turns_after_gold(&["--mode", "conversations", "--history", "gold"], [32, 35, 32, 45])]
-fn the_offline_pair_on_ten_published_records(
-    #[case] arguments: &[&str],
-    #[case] figures: [u64; 4],
-) {
+#[case::questions("", [7, 6, 8, 15])]
+#[case::turns("mode = 'conversations'", [24, 27, 24, 45])]
+#[case::turns_after_gold("mode = 'conversations'\nhistory = 'gold'", [32, 35, 32, 45])]
+fn the_offline_pair_on_ten_published_records(#[case] given: &str, #[case] figures: [u64; 4]) {
     let data = records_file(TEN);
-    let summary = summary(&[&["--data-path", data.to_str().unwrap()], arguments].concat());
+    let summary = summary(&format!("data_path = '{}'\n{given}", data.display()));
     let hits = [
         "financial_equivalence_hits",
         "numerical_match_hits",
@@ -86,7 +82,7 @@ fn the_offline_pair_on_ten_published_records(
 #[ignore = "needs the published files"]
 fn needs_data_on_real_questions_the_rules_fix_more_than_they_break() {
     let data = records_file("train_first100.json");
-    let summary = summary(&["--data-path", data.to_str().unwrap()]);
+    let summary = summary(&format!("data_path = '{}'", data.display()));
     let critic = &summary["critic"];
     assert!(critic["sent_back"].as_u64().unwrap() > 0, "{critic}");
     assert!(
@@ -100,24 +96,17 @@ fn needs_data_on_real_questions_the_rules_fix_more_than_they_break() {
     );
 }
 
-fn summary(arguments: &[&str]) -> serde_json::Value {
-    let place = Workplace::new();
-    let ran = place
-        .command()
-        .args(arguments)
-        .arg("--json")
-        .output()
-        .unwrap();
-    serde_json::from_slice(&ran.stdout).unwrap()
+fn summary(given: &str) -> serde_json::Value {
+    serde_json::to_value(Workplace::new().answer(given).summary).unwrap()
 }
 
 #[test]
 fn output_order_is_input_order_whatever_the_concurrency() {
-    let ids = |concurrency: &str| {
+    let ids = |concurrency: usize| {
         let place = Workplace::new();
-        place
-            .run(&["-j", concurrency, "--mode", "conversations"])
-            .succeeds();
+        place.answer(&format!(
+            "concurrency = {concurrency}\nmode = 'conversations'"
+        ));
         let rows = place.rows("output/output.csv");
         rows.into_iter()
             .map(|row| {
@@ -129,22 +118,16 @@ fn output_order_is_input_order_whatever_the_concurrency() {
             })
             .collect::<Vec<_>>()
     };
-    assert_eq!(ids("1"), ids("9"));
+    assert_eq!(ids(1), ids(9));
 }
 
 #[test]
 fn rescoring_our_own_file_gives_the_runs_figures() {
     let place = Workplace::new();
-    let run = place.run(&["--json"]);
-    let again = place.run(&[
-        "score",
-        "output/output.csv",
-        "--data-path",
-        "sample",
-        "--json",
-    ]);
-    let run: serde_json::Value = serde_json::from_str(&run.succeeds().stdout).unwrap();
-    let again: serde_json::Value = serde_json::from_str(&again.succeeds().stdout).unwrap();
+    let run = serde_json::to_value(place.answer("").summary).unwrap();
+    let rows = read_predictions(&place.path("output/output.csv")).unwrap();
+    let rows = rescore(rows, Some(&sample().unwrap())).unwrap();
+    let again = serde_json::to_value(Scorecard::of(&rows)).unwrap();
     for (key, value) in again.as_object().unwrap() {
         assert_eq!(run[key], *value, "{key}");
     }

@@ -6,14 +6,36 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use convfinqa::run::{Journal, Status};
+use convfinqa::run::{Finish, Journal, RunContext, RunResults, Status};
 use rstest::rstest;
 
 use crate::support::agents::{is_critic, question_of, scripted};
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply};
+use crate::support::in_process::run;
 
-/// A run of the sample's questions, one request a call.
+/// Settings of a run of the sample's questions, one request a call.
+fn asking(server: &FaultServer, more: &str) -> String {
+    let url = server.base_url();
+    format!("model = 'scripted'\nattempts = 1\nbase_url = '{url}'\n{more}")
+}
+
+/// A run of the sample's questions, whatever its end.
+fn ended(place: &Workplace, server: &FaultServer, more: &str) -> RunResults {
+    let settings = place.settings(&asking(server, more));
+    run(&settings, RunContext::default()).unwrap()
+}
+
+#[track_caller]
+fn is_given_up(results: &RunResults) {
+    let Finish::Fatal(reason) = &results.finish else {
+        panic!("{:?}", results.finish);
+    };
+    let line = reason.to_string();
+    assert!(line.contains("20 calls in a row failed"), "{line}");
+}
+
+/// The same as a process, for what is printed.
 fn sample(place: &Workplace, server: &FaultServer, more: &[&str]) -> Ran {
     Ran::of(
         place
@@ -41,9 +63,9 @@ fn rows(place: &Workplace) -> Vec<HashMap<String, String>> {
 
 /// The rows are those of a run that nothing disturbed.
 #[track_caller]
-fn is_as_undisturbed(disturbed: &Workplace, more: &[&str]) {
+fn is_as_undisturbed(disturbed: &Workplace, more: &str) {
     let place = Workplace::new();
-    sample(&place, &FaultServer::start(scripted), more).succeeds();
+    place.answer(&asking(&FaultServer::start(scripted), more));
     let (expected, rows) = (rows(&place), rows(disturbed));
     assert_eq!(rows.len(), expected.len());
     for (row, expected) in rows.iter().zip(&expected) {
@@ -61,8 +83,7 @@ fn is_as_undisturbed(disturbed: &Workplace, more: &[&str]) {
 fn a_provider_that_answers_only_errors_is_given_up_after_20_calls(#[case] broken: fn() -> Reply) {
     let place = Workplace::new();
     let server = FaultServer::start(move |_| broken());
-    let ran = sample(&place, &server, &["-j", "1"]);
-    ran.fails(5, &["20 calls in a row failed"]);
+    is_given_up(&ended(&place, &server, "concurrency = 1"));
     assert_eq!(server.count(), 20);
     assert_eq!(journal(&place).answered().unwrap(), 0, "nothing is settled");
 }
@@ -72,25 +93,26 @@ fn a_run_that_gave_the_provider_up_is_finished_by_resume() {
     let place = Workplace::new();
     let broken = FaultServer::start(|_| Reply::error(500, "x", "sorry"));
     let address = broken.address();
-    sample(&place, &broken, &[]).fails(5, &["20 calls in a row failed"]);
+    is_given_up(&ended(&place, &broken, ""));
     drop(broken);
-    let server = FaultServer::at(address, scripted);
-    sample(&place, &server, &["--resume"]).succeeds();
-    is_as_undisturbed(&place, &[]);
+    let _server = FaultServer::at(address, scripted);
+    let resumed = place.resume("last", "").unwrap();
+    assert_eq!(resumed.finish, Finish::Complete);
+    is_as_undisturbed(&place, "");
 }
 
 #[rstest]
-#[case(&["-j", "1"])]
-#[case(&["-j", "8"])]
-#[case(&["-j", "3", "--mode", "conversations"])]
-fn an_outage_loses_no_question(#[case] more: &[&str]) {
+#[case("concurrency = 1")]
+#[case("concurrency = 8")]
+#[case("concurrency = 3\nmode = 'conversations'")]
+fn an_outage_loses_no_question(#[case] more: &str) {
     let place = Workplace::new();
     let server = FaultServer::start(|request| match request.index {
         20..36 => Reply::error(503, "x", "maintenance"),
         _ => scripted(request),
     });
-    let ran = sample(&place, &server, more);
-    ran.succeeds();
+    let results = place.answer(&asking(&server, more));
+    assert_eq!(results.summary.unanswered(), 0);
     is_as_undisturbed(&place, more);
 }
 
@@ -127,8 +149,9 @@ fn a_question_that_fails_again_is_left_for_resume() {
     assert_eq!(rows(&place).len(), 58 - left);
 
     down.store(false, Ordering::Relaxed);
-    sample(&place, &server, &["--resume"]).succeeds();
-    is_as_undisturbed(&place, &[]);
+    let resumed = place.resume("last", "").unwrap();
+    assert_eq!(resumed.finish, Finish::Complete);
+    is_as_undisturbed(&place, "");
 }
 
 #[rstest]
@@ -148,13 +171,19 @@ fn a_refusal_is_one_questions_outcome_on_resume_too(#[case] status: u16) {
             }
         }
     });
-    let ran = sample(&place, &server, &[]);
-    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+    let first = ended(&place, &server, "");
+    assert!(
+        matches!(first.finish, Finish::Partial { .. }),
+        "{:?}",
+        first.finish
+    );
     assert_eq!(journal(&place).status().unwrap(), Status::Unfinished);
-    // Only refused questions are left: nothing succeeds in this process.
+    drop(first);
+    // Only refused questions are left: nothing succeeds in this run.
     refused.store(true, Ordering::Relaxed);
-    let ran = sample(&place, &server, &["--resume"]);
-    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+    let resumed = place.resume("last", "").unwrap();
+    assert_eq!(resumed.finish, Finish::Complete);
+    assert!(resumed.summary.unanswered() > 0);
     assert_eq!(journal(&place).status().unwrap(), Status::Complete);
     let outcomes = rows(&place);
     assert!(
@@ -186,8 +215,8 @@ fn a_refusal_of_one_question_is_its_outcome_and_stops_nothing(#[case] status: u1
             scripted(request)
         }
     });
-    let ran = sample(&place, &server, &["-j", "1"]);
-    assert_eq!(ran.code, Some(4), "{}", ran.stderr);
+    let results = place.answer(&asking(&server, "concurrency = 1"));
+    assert!(results.summary.unanswered() > 0);
     let refused = refused.lock().unwrap().clone().unwrap();
     for row in rows(&place) {
         let expected = if row["question"] == refused {

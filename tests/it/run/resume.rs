@@ -4,13 +4,14 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use convfinqa::run::{Event, HistoryMode, Journal, Mode, Plan, Scheduler, Status};
+use convfinqa::run::{Event, HistoryMode, Journal, Mode, Plan, Run, RunContext, Scheduler, Status};
 use finqa_agents::agents::{Backend, Pair, PairOptions};
 use finqa_agents::models::Stop;
 
 use crate::support::agents::{question_of, scripted, scripted_as};
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::FaultServer;
+use crate::support::in_process::refused;
 
 const ARGUMENTS: &[&str] = &[
     "--model",
@@ -87,13 +88,10 @@ fn a_run_killed_before_it_began_is_in_nobodys_way() {
 fn a_run_killed_at_20_points_comes_to_the_rows_of_one_that_was_not() {
     let undisturbed = Workplace::new();
     let calm = server();
-    Ran::of(
-        undisturbed
-            .command()
-            .args(ARGUMENTS)
-            .args(["--base-url", &calm.base_url()]),
-    )
-    .succeeds();
+    undisturbed.answer(&format!(
+        "model = 'scripted'\nbase_url = '{}'\nn = 30\nconcurrency = 4\nmode = 'conversations'",
+        calm.base_url()
+    ));
 
     let place = Workplace::new();
     let server = server();
@@ -253,40 +251,19 @@ fn a_changed_model_prompt_or_selection_is_refused_on_resume() {
     let place = Workplace::new();
     let server = FaultServer::start(scripted);
     let url = server.base_url();
-    let with = |extra: &[&str]| {
-        Ran::of(
-            place
-                .command()
-                .args(["--base-url", &url, "--data-path", "sample", "--resume"])
-                .args(extra),
-        )
-    };
-    Ran::of(place.command().args([
-        "--base-url",
-        &url,
-        "--data-path",
-        "sample",
-        "--n",
-        "3",
-        "--model",
-        "a",
-    ]))
-    .succeeds();
-    let run = place
-        .run_folder()
-        .file_name()
-        .unwrap()
-        .to_string_lossy()
-        .into_owned();
-    with(&[&run, "--n", "3", "--model", "b"])
-        .fails(2, &["cannot be resumed", "--model was a, now b"]);
-    with(&[&run, "--n", "4", "--model", "a"]).fails(2, &["cannot be resumed", "--n was 3, now 4"]);
-    with(&[&run, "--n", "3", "--model", "a", "--max-rounds", "1"])
-        .fails(2, &["cannot be resumed", "--max-rounds was 3, now 1"]);
+    let started = format!("base_url = '{url}'\nn = 3\nmodel = 'a'");
+    let run = place.answer(&started).summary.run.id;
+    for (given, change) in [
+        ("n = 3\nmodel = 'b'", "--model was a, now b"),
+        ("n = 4\nmodel = 'a'", "--n was 3, now 4"),
+        ("n = 3\nmax_rounds = 1", "--max-rounds was 3, now 1"),
+    ] {
+        refused(place.resume(&run, given), &["cannot be resumed", change]);
+    }
     let before = server.count();
-    with(&[&run, "--n", "3", "--model", "a"]).succeeds();
+    place.resume(&run, &started).unwrap();
     assert_eq!(server.count(), before, "nothing is asked again");
-    with(&["last", "--n", "3", "--model", "a"]).fails(2, &["no unfinished run"]);
+    refused(place.resume("last", &started), &["no unfinished run"]);
 }
 
 /// No file may grow beyond 200 KB, as on a disk that is nearly full.
@@ -322,14 +299,12 @@ fn a_run_that_finds_the_disk_full_says_so_and_goes_on_when_there_is_room() {
 async fn a_resume_does_not_read_what_was_sent_and_replied() {
     let place = Workplace::new();
     let server = FaultServer::start(scripted);
-    let start = ["--model", "m", "--data-path", "sample", "--n", "3"];
-    Ran::of(place.command().args(start).args([
-        "--mode",
-        "conversations",
-        "--base-url",
-        &server.base_url(),
-    ]))
-    .succeeds();
+    let url = server.base_url();
+    let given = format!("model = 'm'\nn = 3\nmode = 'conversations'\nbase_url = '{url}'");
+    let settings = place.settings(&given);
+    let mut run = Run::start(&settings, RunContext::default()).await.unwrap();
+    while run.next().await.is_some() {}
+    run.finish().await.unwrap();
     let path = place.run_folder().join("journal.sqlite");
     let mut kept = Vec::new();
     Journal::read(&path)

@@ -1,5 +1,10 @@
 //! `score` finds the records behind a run's own CSV.
 
+use convfinqa::analysis::{Answers, analyze, records_behind};
+use convfinqa::run::{Journal, summarise};
+use convfinqa::score::files::{read_predictions, rescore};
+use convfinqa::score::{Rule, Scorecard};
+
 use crate::support::cli::Workplace;
 
 /// A record whose question the embedded pair answers, with a program over a row.
@@ -12,8 +17,8 @@ const RECORDS: &str = r#"[{"id": "Single_ZED/2001/page_1.pdf-1", "filename": "ZE
 /// A run's folder whose CSV says that the program reads the table.
 fn with_table_program() -> Workplace {
     let place = Workplace::new();
-    place.write("data.json", RECORDS);
-    place.run(&["--data-path", "data.json"]).succeeds();
+    let data = place.write("data.json", RECORDS);
+    place.answer(&format!("data_path = '{}'", data.display()));
     let csv = place.run_folder().join("output.csv");
     let text = std::fs::read_to_string(&csv).unwrap();
     let edited = text.replacen(
@@ -61,20 +66,18 @@ fn an_edited_csv_is_analysed_as_it_stands_not_as_the_journal_beside_it() {
     let place = with_table_program();
     let csv = place.run_folder().join("output.csv");
     let text = std::fs::read_to_string(&csv).unwrap();
-    let path = csv.to_str().unwrap();
-    let misses = |place: &Workplace| {
-        let ran = place.run(&["analyze", path, "--json"]);
-        let found: serde_json::Value = serde_json::from_str(&ran.succeeds().stdout).unwrap();
-        found["misses"].as_array().unwrap().len()
+    let misses = || {
+        let answers = Answers::open(&csv, None).unwrap();
+        analyze(&answers, Rule::FinancialEquivalence).misses.len()
     };
-    assert_eq!(misses(&place), 0);
+    assert_eq!(misses(), 0);
     std::fs::write(
         &csv,
         text.replace("33.3%,33.3%,", "33.3%,77.7%,")
             .replace("0.3333333333333333", "0.777"),
     )
     .unwrap();
-    assert_eq!(misses(&place), 1, "{text}");
+    assert_eq!(misses(), 1, "{text}");
 }
 
 /// Floats that did not survive the journal gave `score` another breakdown of
@@ -87,12 +90,14 @@ fn a_runs_csv_has_the_runs_own_reasons() {
         .replace("\"40\", \"30\"", "\"459.67\", \"100\"")
         .replace("33.3%", "359.67%")
         .replace("0.33333", "3.5967");
-    place.write("data.json", &records);
-    place.run(&["--data-path", "data.json"]).succeeds();
+    let data = place.write("data.json", &records);
+    place.answer(&format!("data_path = '{}'", data.display()));
     let reasons = place.summary()["reasons"].clone();
     assert_eq!(reasons[0]["name"], "exact");
-    let ran = place.run(&["score", "output/output.csv", "--json"]);
-    let card: serde_json::Value = serde_json::from_str(&ran.succeeds().stdout).unwrap();
+    let csv = place.path("output/output.csv");
+    let records = records_behind(&csv).unwrap().unwrap();
+    let rows = rescore(read_predictions(&csv).unwrap(), Some(&records)).unwrap();
+    let card = serde_json::to_value(Scorecard::of(&rows)).unwrap();
     assert_eq!(card["reasons"], reasons);
 }
 
@@ -132,18 +137,20 @@ fn a_runs_records_are_found_from_any_folder_and_missed_aloud() {
 #[test]
 fn a_conversation_that_a_run_has_not_ended_is_not_whole() {
     let place = Workplace::new();
-    let arguments = ["--mode", "conversations", "--n", "1"];
-    place.run(&arguments).succeeds();
-    let fe = |place: &Workplace| place.summary()["conversations"][0].clone();
+    place.answer("mode = 'conversations'\nn = 1");
+    let journal = place.run_folder().join("journal.sqlite");
+    let fe = || {
+        let summary = summarise(&Journal::read(&journal).unwrap()).unwrap();
+        serde_json::to_value(summary).unwrap()["conversations"][0].clone()
+    };
     assert_eq!(
-        (&fe(&place)["whole"]["n"], &fe(&place)["incomplete"]),
+        (&fe()["whole"]["n"], &fe()["incomplete"]),
         (&1.into(), &0.into())
     );
-    let journal = rusqlite::Connection::open(place.run_folder().join("journal.sqlite")).unwrap();
+    let connection = rusqlite::Connection::open(&journal).unwrap();
     let last = "DELETE FROM answers WHERE question = (SELECT max(question) FROM answers)";
-    assert_eq!(journal.execute(last, []).unwrap(), 1);
-    drop(journal);
-    place.run(&["report"]).succeeds();
-    assert!(fe(&place)["whole"].is_null());
-    assert_eq!(fe(&place)["incomplete"], 1);
+    assert_eq!(connection.execute(last, []).unwrap(), 1);
+    drop(connection);
+    assert!(fe()["whole"].is_null());
+    assert_eq!(fe()["incomplete"], 1);
 }
