@@ -363,6 +363,41 @@ fn ignored_tests_have_what_they_need_in_their_path() {
     for line in listed.lines() {
         assert!(line.contains("needs_"), "{line}");
     }
+    // The packages' own tests are other binaries: their sources are read.
+    let mut seen = 0;
+    for package in std::fs::read_dir(root().join("crates")).unwrap() {
+        for file in rust_files(&package.unwrap().path()) {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let nameless = ignored_without_a_need(&file, &text);
+            assert_eq!(nameless, [""; 0], "{}", file.display());
+            seen += 1;
+        }
+    }
+    assert!(seen > 100);
+}
+
+/// The ignored tests of a file in whose path it is not said what they need.
+fn ignored_without_a_need(file: &Path, text: &str) -> Vec<String> {
+    if file.to_string_lossy().contains("needs_") {
+        return Vec::new();
+    }
+    let behind = text.split("#[ignore").skip(1);
+    let tests = behind.filter_map(|rest| {
+        let (attributes, rest) = rest.split_once("fn ")?;
+        let name = rest.split('(').next()?;
+        // A case has its name in an attribute.
+        let says = attributes.contains("::needs_") || name.contains("needs_");
+        (!says).then(|| name.to_owned())
+    });
+    tests.collect()
+}
+
+#[test]
+fn an_ignored_test_that_does_not_say_what_it_needs_is_found() {
+    let text = "#[test]\n#[ignore = \"needs X\"]\nfn slow() {}\n#[ignore]\nfn needs_x() {}";
+    assert_eq!(ignored_without_a_need(Path::new("a.rs"), text), ["slow"]);
+    let file = Path::new("needs_x/a.rs");
+    assert_eq!(ignored_without_a_need(file, text), [""; 0]);
 }
 
 #[test]
