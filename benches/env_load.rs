@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! cargo bench --bench env_load                      # our server, as a child process
-//! FINQA_REFERENCE_URL=http://127.0.0.1:8000 cargo bench --bench env_load   # and a running reference
+//! FINQA_REFERENCE_URL=http://127.0.0.1:8000 cargo bench --bench env_load   # and OpenEnv's, running
 //! cargo bench --bench env_load -- --seconds 2 --idle 1000
-//! cargo bench --bench env_load -- --write DIR          # only the data, for the reference to serve
+//! cargo bench --bench env_load -- --write DIR          # only the data, for OpenEnv's finqa_env to serve
 //! ```
 //!
 //! `tests/python/openenv_finqa.py` is a server of the same tools on OpenEnv's own
-//! framework, for want of the reference:
+//! framework, where OpenEnv's `finqa_env` is not installed:
 //!
 //! ```text
 //! cargo bench --bench env_load -- --write /tmp/tables
@@ -31,10 +31,12 @@
     reason = "a load generator stops at the first surprise, and its figures are small"
 )]
 
-use std::io::{BufRead, BufReader};
+#[path = "common/process.rs"]
+mod process;
+
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -42,12 +44,10 @@ use finqa_env::data::Catalog;
 use finqa_env::episode::Rules;
 use finqa_env::server::{ServerOptions, bind, serve};
 use finqa_env::tools::{ToolLimits, Tools};
-use futures::{SinkExt, StreamExt};
+use process::{Process, Socket, ask, first_line};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
-use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 use tokio_util::sync::CancellationToken;
 
 const SESSIONS: [usize; 4] = [1, 8, 32, 128];
@@ -108,7 +108,7 @@ fn run_server(data: &Path) {
 }
 
 struct Server {
-    child: Child,
+    process: Process,
     address: SocketAddr,
     startup: Duration,
 }
@@ -123,14 +123,13 @@ impl Server {
             .stdout(Stdio::piped())
             .spawn()
             .expect("the server starts");
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().expect("its output"))
-            .read_line(&mut line)
-            .expect("its address");
-        let address: SocketAddr = line.trim().parse().expect("an address");
+        let address: SocketAddr = first_line(child.stdout.take())
+            .trim()
+            .parse()
+            .expect("an address");
         healthy(address).await;
         Self {
-            child,
+            process: Process(child),
             address,
             startup: began.elapsed(),
         }
@@ -140,7 +139,8 @@ impl Server {
     /// what start-up costs on a machine that has something else to do.
     fn processor_time(&self) -> String {
         let ticks = || -> Option<u64> {
-            let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
+            let stat =
+                std::fs::read_to_string(format!("/proc/{}/stat", self.process.0.id())).ok()?;
             // Behind the name, which may hold anything: fields 14 and 15.
             let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
             Some(fields.next()?.parse::<u64>().ok()? + fields.next()?.parse::<u64>().ok()?)
@@ -150,17 +150,7 @@ impl Server {
 
     /// Resident memory in MB, where `/proc` tells it.
     fn memory(&self) -> Option<f64> {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
-        let line = status.lines().find(|line| line.starts_with("VmRSS:"))?;
-        let kib: f64 = line.split_whitespace().nth(1)?.parse().ok()?;
-        Some(kib * 1024.0 / 1e6)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        self.process.memory("VmRSS:")
     }
 }
 
@@ -198,14 +188,14 @@ async fn measure(seconds: Duration, idle: usize) {
         load.print("ours", sessions, server.memory());
         ours.push(load.rate());
     }
-    if let Ok(reference) = std::env::var("FINQA_REFERENCE_URL") {
+    if let Ok(theirs) = std::env::var("FINQA_REFERENCE_URL") {
         let url = format!(
             "{}/ws",
-            reference.trim_end_matches('/').replacen("http", "ws", 1)
+            theirs.trim_end_matches('/').replacen("http", "ws", 1)
         );
         for (sessions, ours) in SESSIONS.into_iter().zip(ours) {
             let load = drive(&url, sessions, seconds).await;
-            load.print("reference", sessions, None);
+            load.print("OpenEnv's", sessions, None);
             if load.rate() > 0.0 {
                 println!("{:>19} {:>11.0}×  ours by steps/s", "", ours / load.rate());
             }
@@ -219,8 +209,6 @@ fn megabytes(memory: Option<f64>) -> String {
     memory.map_or("unknown".to_owned(), |mb| format!("{mb:.1} MB"))
 }
 
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
-
 /// Small buffers: ten thousand sockets live in this process too.
 async fn open(url: &str) -> Option<Socket> {
     let config = WebSocketConfig::default()
@@ -230,17 +218,6 @@ async fn open(url: &str) -> Option<Socket> {
         .await
         .ok()
         .map(|(socket, _)| socket)
-}
-
-async fn ask(socket: &mut Socket, message: &str) -> Option<String> {
-    socket.send(Message::text(message)).await.ok()?;
-    loop {
-        match socket.next().await?.ok()? {
-            Message::Text(text) => return Some(text.as_str().to_owned()),
-            Message::Close(_) => return None,
-            _ => {}
-        }
-    }
 }
 
 fn step(tool: &str, arguments: Value) -> String {
@@ -263,7 +240,7 @@ impl Player {
         ask(&mut socket, RESET)
             .await
             .filter(|text| !text.contains("CAPACITY_REACHED"))?;
-        // The reference shows the company in the state only.
+        // OpenEnv's `finqa_env` shows the company in the state only.
         let state: Value =
             serde_json::from_str(&ask(&mut socket, r#"{"type":"state"}"#).await?).ok()?;
         let company = state["data"]["current_company"].as_str()?.to_owned();
@@ -427,7 +404,7 @@ async fn hold_idle(data: &Path, wanted: usize) {
     );
 }
 
-/// A synthetic data directory in the reference's layout: 300 tables.
+/// A synthetic data directory in OpenEnv's layout: 300 tables.
 fn write_data(root: &Path) {
     let companies = root.join("input_companies");
     let mut metadata = serde_json::Map::new();

@@ -27,22 +27,23 @@
 )]
 
 mod kinds;
+#[path = "../common/process.rs"]
+mod process;
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use futures::{SinkExt, StreamExt};
+use futures::SinkExt;
 use kinds::{Attack, Kind, kinds};
+use process::{Process, Socket, first_line};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
-use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 
 /// Connections that attack at a time.
 const CROWDS: [usize; 2] = [16, 100];
@@ -54,10 +55,8 @@ const HONEST_QUERY: &str = "select count(*) as n from data where 'income' not li
 /// No attack is waited for any longer.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
-
 struct Server {
-    child: Child,
+    process: Process,
     address: String,
 }
 
@@ -70,52 +69,36 @@ impl Server {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the server starts");
-        let mut line = String::new();
-        let mut told = BufReader::new(child.stderr.take().expect("its messages"));
-        told.read_line(&mut line).expect("its address");
+        let line = first_line(child.stderr.take());
         let address = line
             .split("http://")
             .nth(1)
             .and_then(|rest| rest.split(';').next());
         Self {
             address: address.expect("an address").to_owned(),
-            child,
+            process: Process(child),
         }
     }
 
     /// Highest resident memory so far, in MB.
     fn peak(&self) -> f64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()));
-        let status = status.unwrap_or_default();
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<f64>().ok());
-        kib.map_or(f64::NAN, |kib| kib * 1024.0 / 1e6)
+        self.process.memory("VmHWM:").unwrap_or(f64::NAN)
     }
 
     fn lives(&mut self) -> bool {
-        matches!(self.child.try_wait(), Ok(None))
+        matches!(self.process.0.try_wait(), Ok(None))
     }
 
     /// Sends SIGTERM; how long it took to end.
     fn stop(&mut self) -> Duration {
         let began = Instant::now();
         let _ = Command::new("kill")
-            .args(["-TERM", &self.child.id().to_string()])
+            .args(["-TERM", &self.process.0.id().to_string()])
             .status();
         while began.elapsed() < PATIENCE && self.lives() {
             std::thread::sleep(Duration::from_millis(10));
         }
-        let took = began.elapsed();
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-        took
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        began.elapsed()
     }
 }
 
@@ -126,18 +109,8 @@ async fn open(address: &str) -> Option<Socket> {
 }
 
 async fn ask(socket: &mut Socket, message: &str) -> Option<String> {
-    socket.send(Message::text(message)).await.ok()?;
-    loop {
-        match tokio::time::timeout(PATIENCE, socket.next())
-            .await
-            .ok()??
-            .ok()?
-        {
-            Message::Text(text) => return Some(text.as_str().to_owned()),
-            Message::Close(_) => return None,
-            _ => {}
-        }
-    }
+    let answer = tokio::time::timeout(PATIENCE, process::ask(socket, message));
+    answer.await.ok()?
 }
 
 fn action(place: &(String, String), query: &str) -> Value {

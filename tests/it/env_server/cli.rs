@@ -4,32 +4,41 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
+use convfinqa::env_data::{BuildOptions, build};
 use serde_json::json;
 
-fn convfinqa() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_convfinqa"));
-    for name in [
-        "FINQA_DATA_PATH",
-        "FINQA_MAX_STEPS",
-        "FINQA_TASK",
-        "FINQA_TOKEN",
-    ] {
-        command.env_remove(name);
-    }
-    command
-}
+use crate::support::cli::{Ran, Workplace};
 
 /// `env serve` on a free port.
-fn serve() -> Command {
-    let mut command = convfinqa();
+fn serve(place: &Workplace) -> Command {
+    let mut command = place.command();
     command.args(["env", "serve", "--port", "0"]);
     command
 }
 
-/// The same as a process of its own.
+/// Starts a server; gives the first line that it prints, too.
+fn started(command: &mut Command) -> (Child, String) {
+    let process = command.stderr(Stdio::piped()).spawn();
+    let mut process = process.expect("the server starts");
+    let mut line = String::new();
+    let mut printed = BufReader::new(process.stderr.take().expect("its messages"));
+    printed.read_line(&mut line).expect("a line");
+    (process, line)
+}
+
+/// The first line that a server prints.
+fn first_line(command: &mut Command) -> String {
+    let (mut process, line) = started(command);
+    let _ = process.kill();
+    let _ = process.wait();
+    line
+}
+
+/// A server in a process of its own.
 struct Served {
     process: Child,
     address: String,
+    _place: Workplace,
 }
 
 impl Served {
@@ -39,21 +48,19 @@ impl Served {
 
     /// With variables of the environment.
     fn with(variables: &[(&str, &str)]) -> Self {
-        let mut process = serve()
-            .envs(variables.iter().copied())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the server starts");
-        let mut line = String::new();
-        let mut told = BufReader::new(process.stderr.take().expect("its messages"));
-        told.read_line(&mut line).expect("a line");
+        let place = Workplace::new();
+        let (process, line) = started(serve(&place).envs(variables.iter().copied()));
         let address = line
             .split("http://")
             .nth(1)
             .and_then(|rest| rest.split(';').next())
             .unwrap_or_else(|| panic!("no address in {line:?}"))
             .to_owned();
-        Self { process, address }
+        Self {
+            process,
+            address,
+            _place: place,
+        }
     }
 
     /// Sends a request as it stands; gives the whole answer.
@@ -149,8 +156,8 @@ fn no_query_writes_to_the_disk() {
     server.stop();
 }
 
-/// (i) Every environment that was ever made cost the reference 33 KB for good:
-/// 3,000 of them would be 100 MB.
+/// OpenEnv's `finqa_env` never frees the 33 KB of an environment: 3,000 of them
+/// would be 100 MB.
 #[cfg(target_os = "linux")]
 #[test]
 fn sessions_leave_no_memory_behind() {
@@ -185,34 +192,25 @@ fn sessions_leave_no_memory_behind() {
     server.stop();
 }
 
-/// The reference is healthy without its data and fails at the first request.
+/// OpenEnv's `finqa_env` is healthy without its data and fails at the first request.
 #[test]
 fn a_server_without_its_data_does_not_start() {
-    let output = convfinqa()
-        .args(["env", "serve", "--port", "0", "--data", "no/such/folder"])
-        .output()
-        .expect("it runs");
-    assert_eq!(output.status.code(), Some(3));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.starts_with("error: no/such/folder/"), "{said}");
-    assert_eq!(said.lines().count(), 1, "{said}");
-    assert!(
-        said.contains("no data directory") && said.contains("env build"),
-        "{said}"
+    let place = Workplace::new();
+    let ran = Ran::of(serve(&place).args(["--data", "no/such/folder"]));
+    ran.fails(
+        3,
+        &["error: no/such/folder/", "no data directory", "env build"],
     );
+    assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
 }
 
 /// A table that is cut off was served without a word.
 #[test]
 fn a_server_with_damaged_data_says_so_when_it_starts() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let built = convfinqa()
-        .args(["env", "build", "--from", "sample", "--out"])
-        .arg(folder.path())
-        .output()
-        .expect("it runs");
-    assert!(built.status.success());
-    let company = folder.path().join("input_companies/PYLN");
+    let place = Workplace::new();
+    let sample = convfinqa::dataset::sample().expect("the sample");
+    build(&sample, &place.path("made"), BuildOptions::default()).expect("it is built");
+    let company = place.path("made/input_companies/PYLN");
     let table = std::fs::read_dir(company)
         .expect("a company")
         .next()
@@ -220,95 +218,51 @@ fn a_server_with_damaged_data_says_so_when_it_starts() {
         .expect("an entry")
         .path();
     std::fs::write(table, "{\"item\": [\"reven").expect("written");
-    let output = convfinqa()
-        .args(["env", "play", "-n", "1", "--out"])
-        .arg(folder.path().join("a.jsonl"))
-        .arg("--data")
-        .arg(folder.path())
-        .output()
-        .expect("it runs");
-    assert!(output.status.success());
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let ran = place.run(&[
+        "env", "play", "-n", "1", "--out", "a.jsonl", "--data", "made",
+    ]);
+    let said = &ran.succeeds().stderr;
     assert!(
         said.starts_with("note: 1 things in") && said.contains("env check"),
         "{said}"
     );
-    let mut process = convfinqa()
-        .args(["env", "serve", "--port", "0", "--data"])
-        .arg(folder.path())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the server starts");
-    let mut line = String::new();
-    let mut told = BufReader::new(process.stderr.take().expect("its messages"));
-    told.read_line(&mut line).expect("a line");
-    let _ = process.kill();
-    let _ = process.wait();
+    let line = first_line(serve(&place).args(["--data", "made"]));
     assert!(line.starts_with("note: 1 things in"), "{line}");
 }
 
 #[test]
 fn records_without_stand_alone_questions_build_nothing_and_say_why() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let records = folder.path().join("dev.json");
-    std::fs::write(
-        &records,
+    let place = Workplace::new();
+    place.write(
+        "dev.json",
         r#"[{"id": "Single_A/2009/page_1.pdf-1", "filename": "A/2009/page_1.pdf",
             "pre_text": ["x"], "post_text": [], "table": [["", "2009"], ["sales", "5"]],
             "qa": {"question": "what were sales?"}}]"#,
-    )
-    .expect("written");
-    let out = folder.path().join("out");
-    let output = convfinqa()
-        .args(["env", "build", "--from"])
-        .arg(&records)
-        .arg("--out")
-        .arg(&out)
-        .output()
-        .expect("it runs");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(3), "{said}");
-    assert!(
-        said.contains("no stand-alone question to build from: 1 are without gold"),
-        "{said}"
     );
-    assert!(!out.exists(), "nothing is left behind");
+    let ran = place.run(&["env", "build", "--from", "dev.json", "--out", "out"]);
+    let words = "no stand-alone question to build from: 1 are without gold";
+    ran.fails(3, &[words]);
+    assert!(!place.path("out").exists(), "nothing is left behind");
 }
 
 #[test]
 fn check_says_what_there_is() {
-    let output = convfinqa()
-        .args(["env", "check"])
-        .output()
-        .expect("it runs");
-    assert!(output.status.success());
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let place = Workplace::new();
+    let text = &place.run(&["env", "check"]).succeeds().stdout.clone();
     assert!(text.contains("questions"), "{text}");
-    let missing = convfinqa()
-        .args(["env", "check", "no/such/folder"])
-        .output()
-        .expect("it runs");
-    assert_eq!(missing.status.code(), Some(3));
-    assert_eq!(
-        String::from_utf8_lossy(&missing.stderr).lines().count(),
-        1,
-        "one clear line"
-    );
+    let missing = place.run(&["env", "check", "no/such/folder"]);
+    missing.fails(3, &[]);
+    assert_eq!(missing.stderr.lines().count(), 1, "one clear line");
 }
 
 #[test]
 fn an_address_that_is_taken_is_one_clear_line() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = taken.local_addr().expect("an address").port().to_string();
-    let output = convfinqa()
-        .args(["env", "serve", "--port", &port])
-        .output()
-        .expect("it runs");
-    assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(
-        said.contains(&format!("cannot listen on 127.0.0.1:{port}")) && said.contains("--port"),
-        "{said}"
+    let ran = Workplace::new().run(&["env", "serve", "--port", &port]);
+    ran.fails(
+        2,
+        &[&format!("cannot listen on 127.0.0.1:{port}"), "--port"],
     );
 }
 
@@ -324,39 +278,19 @@ fn the_contracts_variables_set_the_step_limit_and_name_the_task() {
     assert!(answer.contains(r#""done":false"#), "{answer}");
     server.stop();
     for (name, value) in [("FINQA_TASK", "sec"), ("FINQA_MAX_STEPS", "many")] {
-        let refused = serve().env(name, value).output().expect("it ends");
-        let told = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert_eq!(refused.status.code(), Some(2), "{told}");
-        assert!(told.contains(value) && !told.contains("panicked"), "{told}");
+        Ran::of(serve(&Workplace::new()).env(name, value)).fails(2, &[value]);
     }
 }
 
 /// An empty variable left the server open without a word.
 #[test]
 fn an_empty_token_is_warned_of() {
-    let mut process = serve()
-        .env("FINQA_TOKEN", "")
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the server starts");
-    let mut line = String::new();
-    let mut told = BufReader::new(process.stderr.take().expect("its messages"));
-    told.read_line(&mut line).expect("a line");
-    let _ = process.kill();
-    let _ = process.wait();
+    let line = first_line(serve(&Workplace::new()).env("FINQA_TOKEN", ""));
     assert!(line.starts_with("warning: the token is empty"), "{line}");
 }
 
 #[test]
 fn a_limit_of_no_session_is_refused() {
-    let output = serve()
-        .args(["--max-sessions-per-client", "0"])
-        .output()
-        .expect("it ends");
-    assert_eq!(output.status.code(), Some(2));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(
-        said.contains("--max-sessions-per-client must be at least 1"),
-        "{said}"
-    );
+    let ran = Ran::of(serve(&Workplace::new()).args(["--max-sessions-per-client", "0"]));
+    ran.fails(2, &["--max-sessions-per-client must be at least 1"]);
 }
