@@ -91,7 +91,7 @@ async fn what_goes_wrong_is_one_line_and_its_exit_code() {
         .run(&["env", "build", "--from", "sample", "--out", "built"])
         .succeeds();
     let ran = run(&place, &lying.url, &["--to", "built"]).await;
-    ran.fails(2, &["built holds an environment of `env build`"]);
+    ran.fails(2, &["built contains an environment that `env build` made"]);
     place.write("file", "");
     run(&place, &refusing.url, &["--to", "file"])
         .await

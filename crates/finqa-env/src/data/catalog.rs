@@ -1,4 +1,4 @@
-//! The catalog: everything a data directory holds, read once.
+//! The catalog: everything a data directory contains, read once.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -13,13 +13,13 @@ use super::typed::{self, TypedColumn};
 use super::{EnvError, info, parallel};
 use finqa_core::files;
 
-/// Where the questions stand in a data directory.
+/// The questions' path in a data directory.
 pub const QUESTIONS: &str = "benchmark_questions/finqa.csv";
 /// The folder of the questions.
 pub const QUESTIONS_FOLDER: &str = "benchmark_questions";
-/// Where the companies' folders stand.
+/// The folder that contains the companies' folders.
 pub const COMPANIES: &str = "input_companies";
-/// The metadata of all tables, beside the companies' folders.
+/// The metadata of all tables.
 pub const METADATA: &str = "input_companies/tables_cleaned_all_companies.json";
 
 /// One table: a JSON file of a company.
@@ -29,8 +29,8 @@ pub struct CompanyTable {
     pub name: String,
     /// Its columns, or why it cannot be queried.
     pub columns: Result<Vec<TypedColumn>, String>,
-    /// Its place among all tables of the catalog: the key of its database.
-    pub number: usize,
+    /// Its position among all tables of the catalog: the key of its database.
+    pub(crate) number: usize,
 }
 
 /// A company and its tables.
@@ -49,17 +49,17 @@ pub struct CatalogReport {
     pub tables: usize,
     /// Questions that can be asked.
     pub questions: usize,
-    /// One line for each thing that is wrong; empty if all is well.
+    /// One line for each problem.
     pub problems: Vec<String>,
 }
 
-/// Everything a data directory holds. Immutable; share it in an `Arc`.
+/// Everything a data directory contains. Immutable, so that sessions share it.
 #[derive(Debug)]
 pub struct Catalog {
     source: String,
     invented: bool,
     companies: BTreeMap<String, Company>,
-    /// `company/table` to the finished text of `get_table_info`.
+    /// `company/table` to the text of `get_table_info`.
     info: HashMap<String, String>,
     questions: Vec<EnvQuestion>,
     problems: Vec<String>,
@@ -72,7 +72,7 @@ pub struct DataFiles {
     pub questions: Vec<u8>,
     /// `company/table` to its entry.
     pub metadata: Map<String, Value>,
-    /// Company, table name without `.json`, the table or why it is none.
+    /// Company, table name without `.json`, and the table or why it cannot be read.
     pub tables: Vec<(String, String, Result<Value, String>)>,
     /// Companies, with and without tables.
     pub companies: Vec<String>,
@@ -83,7 +83,7 @@ impl Catalog {
     ///
     /// # Errors
     /// If the questions or the metadata cannot be read. A single damaged table
-    /// is no error here: [`Catalog::check`] names it, and querying it says so.
+    /// is not an error here: [`Catalog::check`] and queries report it.
     pub fn load(path: &Path) -> Result<Self, EnvError> {
         let mut files = DataFiles {
             questions: read(&path.join(QUESTIONS))?,
@@ -191,20 +191,20 @@ impl Catalog {
         })
     }
 
-    /// Where it comes from, to be shown to people: a path, or `built-in sample`.
+    /// Where it comes from, for messages: a path, or `built-in sample`.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Whether pages and questions are invented, so that a reward says nothing.
+    /// Whether pages and questions are invented, so that rewards are meaningless.
     #[must_use]
     pub fn invented(&self) -> bool {
         self.invented
     }
 
-    /// blake3 over the questions and what is said of the tables, hex: whether
-    /// two episodes were played on the same data.
+    /// blake3 of the questions and the tables' descriptions, in hex: equal if two
+    /// episodes were played on the same data.
     #[must_use]
     pub fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
@@ -250,15 +250,14 @@ impl Catalog {
     }
 
     /// The text of `get_table_info` for a table that the metadata describe.
-    #[must_use]
-    pub fn table_info(&self, company: &str, table: &str) -> Option<&str> {
+    pub(crate) fn table_info(&self, company: &str, table: &str) -> Option<&str> {
         self.info
             .get(&format!("{company}/{table}"))
             .map(String::as_str)
     }
 
-    /// Whether every table is readable and described, and every question's
-    /// company present.
+    /// Checks that every table is readable and described, and that every
+    /// question's company exists.
     #[must_use]
     pub fn check(&self) -> CatalogReport {
         let mut problems = self.problems.clone();
@@ -333,8 +332,8 @@ fn read(path: &Path) -> Result<Vec<u8>, EnvError> {
     })
 }
 
-/// The entries of a folder, sorted: the order of a listing must not depend on
-/// the file system.
+/// The entries of a folder, sorted, because their order must not depend on the
+/// file system.
 fn entries(path: &Path) -> Result<Vec<std::path::PathBuf>, EnvError> {
     let failed = |source| EnvError::Io {
         path: path.to_owned(),

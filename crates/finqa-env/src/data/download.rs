@@ -1,10 +1,9 @@
 //! Fetches the published benchmark from its hub, verified file by file.
 //!
 //! The hub names a revision and lists its files with their hashes (a git blob
-//! id, or SHA-256 for a large file); nothing is put under its own name before
-//! it has been verified, and what is there and right is not fetched again. The
-//! client comes from outside. The files are published under Apache-2.0 with the
-//! request not to train on them: [`NOTICE`] is for whoever starts a download.
+//! id, or SHA-256 for a large file). A file gets its own name only once it is
+//! verified, and files that verify are not fetched again. The files are published
+//! under Apache-2.0 with the request not to train on them, which [`NOTICE`] repeats.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -25,7 +24,7 @@ use finqa_core::fetch::{
 };
 use finqa_core::files;
 
-/// What to tell people before anything is fetched.
+/// The licence notice that is shown before a download.
 pub const NOTICE: &str = "SnorkelFinance (snorkelai/finqa-data), Apache-2.0; \
     its authors publish it for evaluation only: do not train on it";
 
@@ -52,7 +51,7 @@ struct LargeFile {
 }
 
 impl HubEntry {
-    /// Its size; the listing's own is that of the pointer where the file is large.
+    /// The file's size. For a large file the listing's own `size` is that of its pointer.
     fn bytes(&self) -> u64 {
         let large = self.lfs.as_ref().and_then(|large| large.size);
         large.unwrap_or(self.size)
@@ -60,7 +59,7 @@ impl HubEntry {
 }
 
 impl HubLimits {
-    /// What of these files is over a limit.
+    /// The first limit that these files exceed.
     fn exceeded_by(&self, files: &[HubEntry]) -> Option<String> {
         let count = files.len();
         if count > self.files {
@@ -71,7 +70,7 @@ impl HubLimits {
             let limit = self.file_bytes;
             return Some(format!("{path} with {bytes} bytes is larger than {limit}"));
         }
-        // Sizes of other people's: their sum may not fit.
+        // The sizes come from the hub: their sum may overflow.
         let total = files
             .iter()
             .try_fold(0_u64, |sum, file| sum.checked_add(file.bytes()))
@@ -81,12 +80,12 @@ impl HubLimits {
     }
 }
 
-/// Fetches what is missing of the benchmark into `folder`, which becomes a data
+/// Fetches the missing files of the benchmark into `folder`, which becomes a data
 /// directory.
 ///
-/// Run it again after a failure: whole files are kept, a broken one is gone on
-/// with. Give a client without a total timeout, and one that follows redirects,
-/// for a hub keeps large files elsewhere.
+/// A later call continues after a failure: whole files are kept, and a partial one
+/// is resumed. The client must have no total timeout, and must follow redirects,
+/// because a hub stores large files elsewhere.
 ///
 /// # Errors
 /// See [`HubError`].
@@ -100,13 +99,13 @@ pub async fn download(
         let path = folder.to_owned();
         return Err(HubError::Built { path });
     }
-    // Files that are fetched at the same time tell of it one at a time.
+    // Files are fetched concurrently; their events are reported one at a time.
     let progress = Mutex::new(progress);
     let tell = |event| (progress.lock().unwrap_or_else(PoisonError::into_inner))(event);
     let (hub, dataset) = (options.hub.trim_end_matches('/'), &options.dataset);
     let path = format!("api/datasets/{dataset}/revision/{}", options.revision);
-    let mut left = options.limits.listing_bytes;
-    let commit = ask::<HubRevision>(client, &path, options, &mut left, &tell)
+    let mut bytes_left = options.limits.listing_bytes;
+    let commit = ask::<HubRevision>(client, &path, options, &mut bytes_left, &tell)
         .await?
         .0
         .sha;
@@ -156,20 +155,21 @@ async fn list(
     let tree = format!("api/datasets/{dataset}/tree/{commit}");
     let mut path = format!("{tree}?recursive=true");
     let mut entries = Vec::new();
-    let mut left = options.limits.listing_bytes;
+    let mut bytes_left = options.limits.listing_bytes;
     let wrong = |path: &str, reason| HubError::Listing {
         url: format!("{}/{path}", options.hub.trim_end_matches('/')),
         reason,
     };
     for _ in 0..MOST_PAGES {
-        let (page, next) = ask::<Vec<HubEntry>>(client, &path, options, &mut left, tell).await?;
+        let (page, next) =
+            ask::<Vec<HubEntry>>(client, &path, options, &mut bytes_left, tell).await?;
         entries.extend(page);
         let Some(next) = next else {
             return Ok(entries);
         };
-        // A mirror passes the hub's own links on: the page is asked of the mirror.
+        // A mirror repeats the hub's own links: the next page comes from the mirror too.
         let Some((_, query)) = next.split_once(&format!("/{tree}")) else {
-            let reason = format!("its next page is said to be {next}, which is another listing");
+            let reason = format!("its next page is {next}, which belongs to another listing");
             return Err(wrong(&path, reason));
         };
         path = format!("{tree}{query}");
@@ -178,13 +178,13 @@ async fn list(
     Err(wrong(&path, reason))
 }
 
-/// The answer to `path` of the hub and the address of its next page; `left` is
-/// how many bytes it and those after it may have.
+/// The hub's answer to `path` and the address of its next page; `bytes_left` is how
+/// large it and the pages after it may be.
 async fn ask<T: serde::de::DeserializeOwned>(
     client: &reqwest::Client,
     path: &str,
     options: &HubOptions,
-    left: &mut u64,
+    bytes_left: &mut u64,
     tell: &(dyn Fn(HubEvent) + Sync),
 ) -> Result<(T, Option<String>), HubError> {
     let hub = options.hub.trim_end_matches('/');
@@ -193,7 +193,7 @@ async fn ask<T: serde::de::DeserializeOwned>(
         url: url.clone(),
         reason,
     };
-    let listing = download_options(hub, Published::new(path, None, true), *left, options);
+    let listing = download_options(hub, Published::new(path, None, true), *bytes_left, options);
     let mut retrying = retries(&url, tell);
     let (bytes, headers) = fetch_bytes(client, &listing, &mut retrying)
         .await
@@ -210,7 +210,7 @@ async fn ask<T: serde::de::DeserializeOwned>(
                 other => other.to_string(),
             })
         })?;
-    *left = left.saturating_sub(bytes.len() as u64);
+    *bytes_left = bytes_left.saturating_sub(bytes.len() as u64);
     let link = headers.get(LINK).and_then(|link| link.to_str().ok());
     let answer = serde_json::from_slice(&bytes).map_err(|error| wrong(error.to_string()))?;
     Ok((answer, link.and_then(next_page)))
@@ -231,7 +231,7 @@ fn download_options(
     }
 }
 
-/// Passes on which `path` is tried again.
+/// Reports the retries of `path`.
 fn retries(path: &str, tell: &(dyn Fn(HubEvent) + Sync)) -> impl FnMut(DownloadEvent) + Send {
     move |event| {
         if let DownloadEvent::Retrying { reason, pause } = event {
@@ -255,8 +255,8 @@ fn next_page(link: &str) -> Option<String> {
     })
 }
 
-/// The files of a data directory among those listed: the questions and the
-/// tables, not the filings' raw text beside them.
+/// The listed files that make a data directory: the questions and the tables,
+/// without the raw text of the filings.
 fn wanted(
     entries: Vec<HubEntry>,
     options: &HubOptions,
@@ -287,7 +287,7 @@ fn wanted(
     }
 }
 
-/// Fetches one file unless it is there, and verifies it.
+/// Fetches one file unless it already verifies.
 async fn one(
     client: &reqwest::Client,
     folder: &Path,
@@ -343,8 +343,8 @@ fn unwritten(path: &Path, source: std::io::Error) -> DownloadError {
     DownloadError::Write { path, source }
 }
 
-/// What is escaped in a path that goes into an address: all but its slashes and
-/// RFC 3986's unreserved.
+/// Characters of a path that are escaped in an address: all except slashes and
+/// RFC 3986's unreserved characters.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')

@@ -11,11 +11,11 @@ pub enum EnvError {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: std::io::Error,
     },
-    /// The questions' CSV is damaged or has no column that is needed.
+    /// The questions' CSV is damaged or lacks a required column.
     #[error("{path}: {reason}")]
     Questions {
         /// The CSV file.
@@ -28,7 +28,7 @@ pub enum EnvError {
     Metadata {
         /// The JSON file.
         path: PathBuf,
-        /// What the reader said, with line and column.
+        /// The parser's error, with line and column.
         #[source]
         source: serde_json::Error,
     },
@@ -48,12 +48,12 @@ pub enum EnvError {
         from: String,
         /// Stand-alone questions without gold.
         without_gold: usize,
-        /// Such as `--tables-only` leaves out.
+        /// Questions that `--tables-only` leaves out.
         not_in_cells: usize,
         /// Turns of conversations.
         turns: usize,
     },
-    /// The note that a build left does not say what it should.
+    /// The note that a build left cannot be used.
     #[error("{path}: not the note of a built environment: {reason}")]
     BuildNote {
         /// The note.
@@ -61,7 +61,7 @@ pub enum EnvError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The folder that was to be built into holds something else.
+    /// The folder to build into contains other files.
     #[error(
         "{path} holds other files, such as {found}: name a new folder, an empty one, or one of an earlier `env build`"
     )]
@@ -76,7 +76,7 @@ pub enum EnvError {
     Write {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: std::io::Error,
     },

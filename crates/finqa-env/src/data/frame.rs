@@ -1,4 +1,4 @@
-//! A table as it stands in a JSON file, before any type is inferred.
+//! A table as a JSON file has it, before types are inferred.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ pub enum FrameCell {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number without a fraction, as filed.
+    /// A number that the file writes without a fraction.
     Integer(i64),
     /// Any other number.
     Real(f64),
@@ -19,28 +19,22 @@ pub enum FrameCell {
 
 /// Columns by name in file order, all of the same length.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct RawFrame {
+pub(super) struct RawFrame {
     /// Heading and cells of each column.
-    pub columns: Vec<(String, Vec<FrameCell>)>,
+    pub(super) columns: Vec<(String, Vec<FrameCell>)>,
 }
 
 impl RawFrame {
     /// Reads the accepted shapes: `{col: {row: v}}`, `{col: [v]}`, `[{col: v}]`.
     ///
     /// # Errors
-    /// OpenEnv's text for a shape that is no table.
-    pub fn from_json(value: &Value) -> Result<Self, String> {
+    /// OpenEnv's text for any other shape.
+    pub(super) fn from_json(value: &Value) -> Result<Self, String> {
         match value {
             Value::Object(columns) => Self::from_columns(columns.iter()),
             Value::Array(rows) => Self::from_records(rows),
             _ => Err("DataFrame constructor not properly called!".to_owned()),
         }
-    }
-
-    /// The number of rows.
-    #[must_use]
-    pub fn rows(&self) -> usize {
-        self.columns.first().map_or(0, |(_, cells)| cells.len())
     }
 
     fn from_columns<'a>(
@@ -129,7 +123,7 @@ fn cell(value: &Value) -> Result<FrameCell, String> {
             None => n.as_f64().map_or(FrameCell::Null, FrameCell::Real),
         },
         Value::String(text) => FrameCell::Text(text.clone()),
-        // What OpenEnv's `finqa_env` says of a nested value, after naming its INSERT.
+        // OpenEnv's `finqa_env` says this of a nested value, after naming its INSERT.
         Value::Array(_) | Value::Object(_) => {
             return Err("Execution failed: a cell holds a list or an object".to_owned());
         }
@@ -157,11 +151,12 @@ mod tests {
         let records = json!([{"a": 1, "b": "x"}, {"b": "y", "c": 2}]);
         let frame = RawFrame::from_json(&records).unwrap();
         let names: Vec<&str> = frame.columns.iter().map(|c| c.0.as_str()).collect();
-        assert_eq!((names, frame.rows()), (vec!["a", "b", "c"], 2));
+        assert_eq!(names, ["a", "b", "c"]);
+        assert!(frame.columns.iter().all(|(_, cells)| cells.len() == 2));
     }
 
     #[test]
-    fn what_is_no_table_says_so() {
+    fn other_shapes_are_refused() {
         for bad in [
             json!("x"),
             json!({"a": 5}),

@@ -1,4 +1,4 @@
-//! What is asked of a hub, what happens on the way, and why it may fail.
+//! Options, events and errors of a download from a hub.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,16 +6,16 @@ use std::time::Duration;
 use super::EnvError;
 use finqa_core::fetch::DownloadError;
 
-/// Bounds of what a hub may list and send. The benchmark is far below them.
+/// Limits of what a hub may list and send. The benchmark is far below them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HubLimits {
-    /// Bytes of all pages of the listing.
+    /// Size of all pages of the listing, in bytes.
     pub listing_bytes: u64,
-    /// Files that are wanted.
+    /// Number of files to fetch.
     pub files: usize,
-    /// Bytes of one file.
+    /// Size of one file, in bytes.
     pub file_bytes: u64,
-    /// Bytes of all files.
+    /// Size of all files, in bytes.
     pub total_bytes: u64,
 }
 
@@ -30,24 +30,24 @@ impl Default for HubLimits {
     }
 }
 
-/// Where the benchmark is published, and how patiently it is fetched.
+/// Where the benchmark is published, and how it is fetched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HubOptions {
-    /// Address of the hub, without a slash at its end.
+    /// Address of the hub, without a trailing slash.
     pub hub: String,
     /// The dataset, `owner/name`.
     pub dataset: String,
     /// Branch, tag or commit.
     pub revision: String,
-    /// Files fetched at the same time.
+    /// Number of files fetched concurrently.
     pub concurrency: usize,
-    /// Tries in a row, for each file, that may fail without a byte of progress.
+    /// Attempts in a row that may fail without a byte of progress, per file.
     pub attempts: u32,
-    /// The first pause between tries; it doubles.
+    /// The pause before the first retry; it doubles each time.
     pub first_pause: Duration,
-    /// How long a silent connection is waited for.
+    /// How long a connection may be silent.
     pub read_timeout: Duration,
-    /// How much is taken.
+    /// How much may be listed and fetched.
     pub limits: HubLimits,
 }
 
@@ -67,28 +67,28 @@ impl Default for HubOptions {
     }
 }
 
-/// What a download is doing.
+/// Progress of a download.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HubEvent {
-    /// The commit that the revision stands for, and what it holds.
+    /// The revision was resolved to a commit, and its files are listed.
     Listed {
         /// The commit.
         commit: String,
-        /// Files that are wanted.
+        /// Number of files to fetch.
         files: usize,
         /// Their size in bytes.
         bytes: u64,
     },
-    /// A try failed and another will be made.
+    /// An attempt failed and will be repeated.
     Retrying {
         /// The path in the data directory, or the listing's address.
         path: String,
-        /// What the try met.
+        /// Why it failed.
         reason: String,
-        /// How long is waited before the next.
+        /// The pause before the next attempt.
         pause: Duration,
     },
-    /// A file is there and verified.
+    /// A file is present and verified.
     Done {
         /// Its path in the data directory.
         path: String,
@@ -100,26 +100,26 @@ pub enum HubEvent {
 /// What a download left in the folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DownloadReport {
-    /// The commit that the revision stands for.
+    /// The commit that the revision resolved to.
     pub commit: String,
-    /// Tables in the folder that are not of this commit, `company/file`, sorted.
+    /// Tables in the folder that do not belong to this commit, `company/file`, sorted.
     pub unlisted: Vec<String>,
 }
 
-/// Why the benchmark could not be had.
+/// Why the benchmark could not be downloaded.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HubError {
-    /// The hub does not answer as a hub does.
+    /// The hub's answer is not a listing.
     #[error("{url}: {reason}; check the address, the connection or the proxy")]
     Listing {
         /// The address.
         url: String,
-        /// What came instead.
+        /// What is wrong with the answer.
         reason: String,
     },
-    /// The revision lacks what makes a data directory.
-    #[error("{dataset} at {commit} holds no {missing}: it is not the benchmark")]
+    /// The revision lacks a file that every data directory has.
+    #[error("{dataset} at {commit} has no {missing}, so it is not the benchmark")]
     NotTheBenchmark {
         /// The dataset.
         dataset: String,
@@ -128,7 +128,7 @@ pub enum HubError {
         /// What is missing.
         missing: &'static str,
     },
-    /// The hub lists more than the benchmark can have.
+    /// The hub lists more than the benchmark can contain.
     #[error("{dataset} at {commit}: {what}; it is not the benchmark")]
     TooLarge {
         /// The dataset.
@@ -139,18 +139,18 @@ pub enum HubError {
         what: String,
     },
     /// A listed path would leave the data directory.
-    #[error("the hub lists {path:?}, which is no path inside a data directory")]
+    #[error("the hub lists {path:?}, which is not a path inside a data directory")]
     Path {
         /// The path.
         path: String,
     },
-    /// The folder is one that `env build` made.
-    #[error("{path} holds an environment of `env build`: choose another folder")]
+    /// The folder was made by `env build`.
+    #[error("{path} contains an environment that `env build` made; choose another folder")]
     Built {
         /// The folder.
         path: PathBuf,
     },
-    /// What is in the folder cannot be looked at.
+    /// The folder's content cannot be read.
     #[error(transparent)]
     Folder(#[from] EnvError),
     /// A file cannot be fetched, verified or written.

@@ -6,9 +6,9 @@ use super::frame::{FrameCell, RawFrame};
 use crate::python;
 
 /// The metadata entry without its `table`, with the columns' types and the
-/// values of the columns that name things.
+/// values of the text columns.
 ///
-/// Existing keys keep their places; new ones follow, types before values.
+/// Existing keys keep their positions; new ones follow, types before values.
 pub(super) fn table_info(entry: &Map<String, Value>, frame: &RawFrame) -> String {
     let dtypes = frame
         .columns
@@ -76,7 +76,7 @@ fn dtype(cells: &[FrameCell]) -> Dtype {
 }
 
 /// Whether, from the second row on, the letters and digits of every cell are
-/// digits. A missing cell reads `nan`, which is no number.
+/// digits. A missing cell reads `nan`, which is not a number.
 fn all_numeric(cells: &[FrameCell]) -> bool {
     let kind = dtype(cells);
     cells.iter().skip(1).all(|cell| {
@@ -96,7 +96,7 @@ fn all_numeric(cells: &[FrameCell]) -> bool {
 }
 
 /// Each value once, in the order of first appearance. A missing one is `null`:
-/// OpenEnv's `finqa_env` writes `NaN` there, which is no JSON.
+/// OpenEnv's `finqa_env` writes `NaN` there, which is not JSON.
 fn unique(cells: &[FrameCell]) -> Vec<Value> {
     let float = dtype(cells) == Dtype::Float64;
     let mut seen = std::collections::HashSet::new();

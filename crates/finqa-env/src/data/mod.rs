@@ -21,7 +21,7 @@ pub use catalog::{
 };
 pub use download::{NOTICE, download};
 pub use error::EnvError;
-pub use frame::{FrameCell, RawFrame};
+pub use frame::FrameCell;
 pub use hub::{DownloadReport, HubError, HubEvent, HubLimits, HubOptions};
 pub use note::{BuildNote, NOTE};
 pub use questions::{EnvQuestion, bare_question};

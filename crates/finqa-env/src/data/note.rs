@@ -1,4 +1,4 @@
-//! The note in a data directory that says what it was built from.
+//! The note in a data directory that records what it was built from.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::EnvError;
 
-/// The note's name. OpenEnv's reader does not look at it.
+/// The note's file name. OpenEnv's reader ignores it.
 pub const NOTE: &str = "convfinqa-env.json";
 const FORMAT: &str = "convfinqa environment";
 const VERSION: u32 = 1;
@@ -24,12 +24,12 @@ pub struct BuildNote {
     pub hash: String,
     /// Whether pages and questions are invented.
     pub invented: bool,
-    /// Whether it was built with questions of tables alone.
+    /// Whether it was built with `--tables-only`.
     pub tables_only: bool,
 }
 
 impl BuildNote {
-    /// The note of a folder that is built now.
+    /// The note of a new build.
     #[must_use]
     pub fn new(source: String, hash: String, invented: bool, tables_only: bool) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl BuildNote {
     /// The note of a data directory; `None` for one that was not built here.
     ///
     /// # Errors
-    /// If it is there and cannot be read.
+    /// If the note exists and cannot be read.
     pub fn read(folder: &Path) -> Result<Option<Self>, EnvError> {
         #[derive(Deserialize)]
         struct NoteVersion {

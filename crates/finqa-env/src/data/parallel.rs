@@ -1,20 +1,20 @@
-//! The same work on many things, on as many threads as the machine has use for.
+//! The same work on many items, on several threads.
 
 use std::num::NonZeroUsize;
 
-/// Below this many things a thread costs more than it saves.
+/// Below this many items a thread costs more than it saves.
 const WORTH_A_THREAD: usize = 32;
-/// A start-up is no reason to take a whole machine.
+/// Starting the server must not occupy a large machine.
 const MOST_THREADS: usize = 8;
 
-/// What `work` makes of each thing, in the order of the things.
-pub(super) fn map<T: Sync, R: Send>(things: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+/// The result of `work` for each item, in their order.
+pub(super) fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let processors = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let threads = processors
         .min(MOST_THREADS)
-        .min(things.len() / WORTH_A_THREAD)
+        .min(items.len() / WORTH_A_THREAD)
         .max(1);
-    let mut shares = things.chunks(things.len().div_ceil(threads).max(1));
+    let mut shares = items.chunks(items.len().div_ceil(threads).max(1));
     let own = shares.next().unwrap_or_default();
     std::thread::scope(|scope| {
         let others: Vec<_> = shares
@@ -24,7 +24,7 @@ pub(super) fn map<T: Sync, R: Send>(things: &[T], work: impl Fn(&T) -> R + Sync)
         for (share, other) in others {
             match other.join() {
                 Ok(more) => made.extend::<Vec<R>>(more),
-                // It panicked: so will this, where the caller sees it.
+                // It panicked. So will this, on the caller's thread.
                 Err(_) => made.extend(share.iter().map(&work)),
             }
         }
@@ -39,9 +39,9 @@ mod tests {
     #[test]
     fn order_is_kept_whatever_the_number() {
         for n in [0, 1, 31, 64, 65, 1000] {
-            let things: Vec<usize> = (0..n).collect();
+            let items: Vec<usize> = (0..n).collect();
             assert_eq!(
-                map(&things, |x| x * 2),
+                map(&items, |x| x * 2),
                 (0..n).map(|x| x * 2).collect::<Vec<_>>()
             );
         }

@@ -7,29 +7,28 @@ use super::EnvError;
 /// One question of the environment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EnvQuestion {
-    /// `id` column, as written; the row number from 1 where there is none.
+    /// `id` column, as written; the row number from 1 if the column is missing.
     pub id: String,
     /// `user_query` column: what an agent is asked.
     pub question: String,
     /// The company whose tables answer it.
     pub company: String,
-    /// The truth, usually `\boxed{...}`. Never shown before the episode is over.
+    /// The expected answer, usually `\boxed{...}`. Never shown before the episode is over.
     pub answer: String,
-    /// `question_type` column; empty where there is none.
+    /// `question_type` column, or empty.
     pub question_type: String,
-    /// `explanation` column; empty where there is none. In an environment built
-    /// from `ConvFinQA` the gold program.
+    /// `explanation` column, or empty. The gold program in an environment built
+    /// from `ConvFinQA`.
     pub explanation: String,
-    /// `typed_answer` column: gold as the dataset types it, where the
-    /// environment was built from `ConvFinQA`; else empty.
+    /// `typed_answer` column, or empty: the gold answer as the dataset writes it, in
+    /// an environment built from `ConvFinQA`.
     pub typed_answer: String,
-    /// `exe_ans` column: what the gold program comes to, likewise.
+    /// `exe_ans` column, or empty: the result of the gold program, likewise.
     pub exe_ans: String,
 }
 
-/// The question of a `user_query` without the words before it: `For company
-/// ..., here is the question:`, as the benchmark and `convfinqa env build`
-/// write them.
+/// The question of a `user_query` without the introduction `For company ..., here
+/// is the question:`, which the benchmark and `convfinqa env build` write.
 #[must_use]
 pub fn bare_question(user_query: &str) -> &str {
     let (_, question) = user_query
@@ -39,8 +38,8 @@ pub fn bare_question(user_query: &str) -> &str {
 }
 
 impl EnvQuestion {
-    /// No question: what a session shows before its first reset.
-    pub const EMPTY: Self = Self {
+    /// What a session shows before its first reset.
+    pub(crate) const EMPTY: Self = Self {
         id: String::new(),
         question: String::new(),
         company: String::new(),
@@ -54,11 +53,11 @@ impl EnvQuestion {
 
 /// Reads the questions; the second list names the rows that cannot be asked.
 ///
-/// Cells are texts as they stand: an answer `None` or `007` is no missing value
-/// and no number here, as it is to OpenEnv's reader.
+/// Cells are kept as text: an answer `None` or `007` is a missing value or a number
+/// only to OpenEnv's reader.
 ///
 /// # Errors
-/// If the file is no CSV or lacks a column that is needed.
+/// If the file is not CSV or lacks a required column.
 pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<(Vec<EnvQuestion>, Vec<String>), EnvError> {
     let damaged = |reason: String| EnvError::Questions {
         path: path.to_owned(),

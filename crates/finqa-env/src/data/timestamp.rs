@@ -1,7 +1,7 @@
-//! Dates, as far as filed tables write them, in the form `SQLite` holds.
+//! Dates as tables of filings write them, in the form that `SQLite` stores.
 //!
-//! OpenEnv's `finqa_env` lets dateutil guess; here are the forms that occur in reports.
-//! A text that is none of them is no date, and its column stays text.
+//! OpenEnv's `finqa_env` lets dateutil guess; this reads the forms that occur in
+//! reports. Any other text is not a date, and its column stays text.
 
 use jiff::civil::{Date, DateTime, Time};
 
@@ -24,8 +24,8 @@ pub(super) fn print(moment: DateTime) -> String {
     }
 }
 
-/// An epoch in seconds, else milli-, micro- or nanoseconds: the first unit in
-/// which all of them fall into the years 1677 to 2262.
+/// Epochs in seconds, milli-, micro- or nanoseconds: the first unit in which all
+/// of them lie in the years 1677 to 2262.
 pub(super) fn from_epochs(epochs: &[Option<f64>]) -> Option<Vec<Option<DateTime>>> {
     const LAST_SECOND: f64 = 9_223_372_036.0;
     let unit = [1.0, 1e3, 1e6, 1e9].into_iter().find(|unit| {

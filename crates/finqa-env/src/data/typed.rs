@@ -35,13 +35,13 @@ impl ColumnType {
 pub struct TypedColumn {
     /// Its name in the database.
     pub name: String,
-    /// Its heading in the file, where that is another: OpenEnv's `finqa_env` turns a
-    /// row of years beside an empty heading into dates, and `007` into `7`.
+    /// Its heading in the file, if it differs: OpenEnv's `finqa_env` turns headings
+    /// that are years and one empty heading into dates, and `007` into `7`.
     /// A query may use either.
-    pub alias: Option<String>,
+    pub(crate) alias: Option<String>,
     /// Its declared type.
     pub kind: ColumnType,
-    /// Its cells; text in a `Text` column, but numbers as filed.
+    /// Its cells. A `Text` column keeps numbers as they are in the file.
     pub cells: Vec<FrameCell>,
 }
 
@@ -99,7 +99,7 @@ fn column_names(headings: &[&str]) -> Vec<String> {
         "" => Some("NaT".to_owned()),
         h => timestamp::parse(h).map(timestamp::print),
     };
-    // A single empty heading is a date too, but one that no one can mean.
+    // A single empty heading is a date too; no query can name it anyway.
     all(date)
         .or_else(|| all(|h| python::float(h).map(python::repr_float)))
         .unwrap_or_else(unchanged)
@@ -118,7 +118,7 @@ fn epochs_of_integers(values: &[i64]) -> Option<Vec<String>> {
     dates.into_iter().map(|d| d.map(timestamp::print)).collect()
 }
 
-/// One year after 1970 in seconds: smaller numbers are no epochs.
+/// One year after 1970 in seconds: smaller numbers are not epochs.
 const FIRST_EPOCH: i64 = 31_536_000;
 
 fn infer(heading: &str, cells: &[FrameCell]) -> (ColumnType, Vec<FrameCell>) {
@@ -141,8 +141,8 @@ fn infer(heading: &str, cells: &[FrameCell]) -> (ColumnType, Vec<FrameCell>) {
     (ColumnType::Real, numbers.into_iter().map(real).collect())
 }
 
-/// The cell as an integer if it is one, else as a double or missing; `None` if
-/// it is no number.
+/// The cell as an integer if it is one, otherwise as a double or missing; `None` if
+/// it is not a number.
 fn number(cell: &FrameCell) -> Option<FrameCell> {
     #[allow(
         clippy::cast_possible_truncation,
@@ -185,7 +185,8 @@ fn is_date_heading(heading: &str) -> bool {
         || matches!(heading.as_str(), "date" | "datetime" | "modified")
 }
 
-/// All epochs, or all texts that are dates or empty; else `None`.
+/// The dates of cells that are all epochs, or all texts that are dates or empty;
+/// otherwise `None`.
 fn as_dates(cells: &[FrameCell]) -> Option<Vec<FrameCell>> {
     if cells.is_empty() {
         return None;

@@ -33,26 +33,26 @@ impl Default for Rules {
     }
 }
 
-/// Where the episode stands.
+/// The phase of an episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EpisodePhase {
-    /// Before the first reset: tools run, a submission is worth nothing.
+    /// Before the first reset: tools run, but a submission earns no reward.
     NoQuestion,
     Open,
     Over,
 }
 
-/// What a step asks of the caller.
+/// What the caller must do for a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepStart {
     /// Run this tool, then call [`Environment::finish`].
     RunTool,
-    /// Nothing to run: this is the answer.
+    /// Nothing: this is the step's outcome.
     Answered(StepOutcome),
 }
 
-/// One session: a place in the order of questions, and the episode being played.
-/// It holds indices and counters only, no question text.
+/// One session: its position in the order of questions, and the current episode.
+/// It stores indices and counters only, and no question text.
 #[derive(Clone, Debug)]
 pub struct Environment {
     catalog: Arc<Catalog>,
@@ -66,14 +66,14 @@ pub struct Environment {
 
 impl Environment {
     /// A session before its first reset. `seed` decides the order until a reset
-    /// gives another: draw it at random for an unseeded session.
+    /// gives another; draw it at random for an unseeded session.
     #[must_use]
     pub fn new(catalog: Arc<Catalog>, rules: Rules, seed: u64) -> Self {
         let order = QuestionOrder::new(catalog.questions().len(), seed);
         Self::in_order(catalog, rules, order)
     }
 
-    /// A session in an episode on the question at this index.
+    /// A session that plays the question at this index.
     #[must_use]
     pub fn on_question(catalog: Arc<Catalog>, rules: Rules, index: usize) -> Self {
         let order = QuestionOrder::of_file(catalog.questions().len());
@@ -96,9 +96,9 @@ impl Environment {
         }
     }
 
-    /// Deals the next question. A seed starts its order from the beginning: the
-    /// same seed always asks the same question first. `episode_id` is the
-    /// caller's, who makes one up if the client gave none.
+    /// Starts an episode of the next question. A seed restarts its order: the same
+    /// seed always asks the same question first. The caller generates an
+    /// `episode_id` if the client gave none.
     pub fn reset(&mut self, seed: Option<u64>, episode_id: String) -> ResetOutcome {
         if let Some(seed) = seed {
             self.order = QuestionOrder::new(self.catalog.questions().len(), seed);
@@ -110,11 +110,12 @@ impl Environment {
         ResetOutcome::new(self.current())
     }
 
-    /// Counts a step and decides what it is: a tool to run, a graded
-    /// submission, or a step after the end.
+    /// Counts a step and decides what it is: a tool to run, a submission that is
+    /// graded, or a step after the end.
     ///
     /// # Errors
-    /// A submission that is no string: counted, not graded, nothing ended.
+    /// A submission that is not a string: it counts as a step, but is not graded
+    /// and does not end the episode.
     pub fn begin(
         &mut self,
         tool: &str,
@@ -133,8 +134,8 @@ impl Environment {
         Ok(StepStart::RunTool)
     }
 
-    /// Takes the result of the tool of the step that was begun. On the last step
-    /// the episode is over, and its result is shown all the same.
+    /// Takes the tool's result for the step that was begun. The last step ends the
+    /// episode, and its result is shown nevertheless.
     pub fn finish(&mut self, tool: &str, result: Result<String, ToolFailure>) -> StepOutcome {
         let observation = match result {
             Ok(text) => Observation::Result {
@@ -179,7 +180,7 @@ impl Environment {
         }
     }
 
-    /// The session's state; the truth only once the episode is over.
+    /// The session's state; it includes the expected answer only once the episode is over.
     #[must_use]
     pub fn state(&self) -> EpisodeState {
         let question = self.current();
@@ -204,7 +205,7 @@ impl Environment {
         self.phase == EpisodePhase::Over
     }
 
-    /// The question being played; an empty one before the first reset.
+    /// The current question; an empty one before the first reset.
     #[must_use]
     pub fn current(&self) -> &EnvQuestion {
         static NONE: EnvQuestion = EnvQuestion::EMPTY;
@@ -213,12 +214,12 @@ impl Environment {
             .unwrap_or(&NONE)
     }
 
-    /// Grades the episode's only submission. An answer that OpenEnv's
-    /// grader raises on is worth 0.0 and ends the episode too: leaving it open
-    /// would allow a second answer.
+    /// Grades the episode's only submission. An answer on which OpenEnv's grader
+    /// raises earns 0.0 and ends the episode too, because leaving it open would
+    /// allow a second answer.
     fn submit(&mut self, answer: Option<&Value>) -> Result<StepOutcome, StepError> {
         let answer = match answer {
-            // OpenEnv's `finqa_env` grades a null too: as no number and no text.
+            // OpenEnv's `finqa_env` grades a null too: as neither a number nor a text.
             None | Some(Value::Null) => "",
             Some(Value::String(text)) => text,
 

@@ -1,9 +1,9 @@
-//! One session's episode: which question, how many steps, graded or not.
+//! A session's episode: its question, its steps and its grade.
 //!
-//! Pure: it reads no clock, runs no query and sends nothing. A step is begun
-//! ([`Environment::begin`]), its tool is run by the caller, and its result is
-//! handed back ([`Environment::finish`]), so that no lock is held while a query
-//! runs; [`Environment::step`] does all three in place.
+//! Pure: it reads no clock, runs no query and sends nothing. The caller begins a
+//! step ([`Environment::begin`]), runs its tool, and passes the result to
+//! [`Environment::finish`], so that it holds no lock while a query runs;
+//! [`Environment::step`] does all three.
 
 mod environment;
 mod order;

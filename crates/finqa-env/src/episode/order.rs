@@ -1,8 +1,8 @@
-//! The order in which a session is asked its questions.
+//! The order of a session's questions.
 
-/// Deals `0..count` in a random order without repetition, then in another one,
-/// for ever. It keeps no list: an order is a keyed permutation, so that ten
-/// thousand sessions over a large benchmark cost a few words each.
+/// Yields `0..count` in a random order without repetition, then in another one,
+/// and so on. It stores no list: an order is a keyed permutation, so that each of
+/// ten thousand sessions over a large benchmark costs a few words of memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuestionOrder {
     /// `None` for the order of the file.
@@ -12,13 +12,12 @@ pub struct QuestionOrder {
     count: u64,
 }
 
-/// Rounds of the Feistel network; four suffice in theory, the rest is for very
+/// Rounds of the Feistel network. Four suffice in theory; the others are for very
 /// short lists, whose halves are only one or two bits wide.
 const FEISTEL_ROUNDS: u64 = 10;
 
 impl QuestionOrder {
     /// The order of `count` questions under a seed.
-    #[must_use]
     pub fn new(count: usize, seed: u64) -> Self {
         Self {
             seed: Some(seed),
@@ -26,8 +25,7 @@ impl QuestionOrder {
         }
     }
 
-    /// `count` questions as they stand in their file.
-    #[must_use]
+    /// The order of the file.
     pub fn of_file(count: usize) -> Self {
         Self {
             seed: None,
@@ -37,7 +35,7 @@ impl QuestionOrder {
         }
     }
 
-    /// The next index; `None` only if there is nothing to deal.
+    /// The next index; `None` only if there are no questions.
     pub fn deal(&mut self) -> Option<usize> {
         if self.count == 0 {
             return None;

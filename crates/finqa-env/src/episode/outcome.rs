@@ -1,4 +1,4 @@
-//! What a reset, a step and a look at the state answer.
+//! The outcomes of a reset and a step, and a session's state.
 
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -9,7 +9,7 @@ use crate::tools::{ToolFailure, specs};
 /// A fresh episode.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResetOutcome {
-    /// The question as an agent is asked it.
+    /// The question as agents are asked it.
     pub question: String,
     /// The company whose tables answer it.
     pub company: String,
@@ -23,7 +23,7 @@ impl ResetOutcome {
         }
     }
 
-    /// The observation's metadata, as clients from core 0.4.0 on read it.
+    /// The observation's metadata, which clients read from core 0.4.0 on.
     #[must_use]
     pub fn metadata(&self) -> Map<String, Value> {
         let tools: Vec<&str> = specs().iter().map(|s| s.name).collect();
@@ -42,7 +42,7 @@ impl ResetOutcome {
 /// What a step shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Observation {
-    /// A tool answered; its own `Error: ...` texts are results too.
+    /// A tool answered, possibly with an `Error: ...` of its own.
     Result {
         /// The tool.
         tool: String,
@@ -51,35 +51,35 @@ pub enum Observation {
     },
     /// The call never reached a tool.
     Failure {
-        /// The tool that was asked for.
+        /// The requested tool.
         tool: String,
         /// Why.
         failure: ToolFailure,
     },
-    /// Nothing: the answer to a submission, and to steps after the end.
+    /// Nothing, after a submission and on steps after the end.
     Empty,
 }
 
-/// The answer to a step.
+/// The outcome of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepOutcome {
     /// What it shows.
     pub observation: Observation,
-    /// `None` on ordinary steps; 1.0 or 0.0 on the step that ends the episode,
+    /// `None` on ordinary steps, 1.0 or 0.0 on the step that ends the episode, and
     /// 0.0 after it.
     pub reward: Option<f64>,
     /// Whether the episode is over.
     pub done: bool,
     /// The observation's metadata: `ground_truth` and `submitted_answer` after a
-    /// submission, `error` where something went wrong; often empty.
+    /// submission, `error` after a failure; often empty.
     pub metadata: Map<String, Value>,
 }
 
-/// A step that could not be graded; nothing is ended by it.
+/// A step that could not be graded and does not end the episode.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StepError {
-    /// `submit_answer` with something that is no string.
+    /// `submit_answer` with something other than a string.
     #[error("expected string or bytes-like object, got '{type_name}'")]
     AnswerType {
         /// Python's name of the type that was given.
@@ -87,7 +87,7 @@ pub enum StepError {
     },
 }
 
-/// The `state` of a session, in the wire's field names and order.
+/// The `state` of a session, with the protocol's field names and order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct EpisodeState {
     /// The episode; `None` before the first reset.
@@ -98,7 +98,7 @@ pub struct EpisodeState {
     pub current_question: String,
     /// Its company; empty before the first reset.
     pub current_company: String,
-    /// The truth: empty until the episode is over.
+    /// The expected answer: empty until the episode is over.
     pub ground_truth: String,
     /// The question's id; empty before the first reset.
     pub question_id: String,

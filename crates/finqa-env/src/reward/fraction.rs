@@ -1,4 +1,4 @@
-//! `float(Fraction(text))`: exact, correctly rounded, of any length.
+//! Python's `float(Fraction(text))`: exact and correctly rounded.
 
 use num_rational::{BigRational, Ratio};
 use num_traits::{Num, ToPrimitive as _, Zero as _};
@@ -9,13 +9,11 @@ use crate::python;
 /// Python refuses to read longer integers (`sys.int_info.default_max_str_digits`).
 const MAX_DIGITS: usize = 4300;
 
-/// What Python makes of `int/int`.
-///
-/// `Ok(None)` where it raises `ValueError` or `ZeroDivisionError`, which the
-/// grader swallows.
+/// The value that Python gives `int/int`; `Ok(None)` where it raises `ValueError` or
+/// `ZeroDivisionError`, which the grader ignores.
 ///
 /// # Errors
-/// If the quotient is too large for a double: the grader raises then.
+/// If the quotient is too large for a double, on which the grader raises.
 pub(super) fn parse(text: &str) -> Result<Option<f64>, RewardError> {
     let text = python::strip(text);
     let (negative, text) = match text.strip_prefix('-') {

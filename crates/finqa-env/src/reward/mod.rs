@@ -1,8 +1,8 @@
 //! Grading a submitted answer: 1.0 or 0.0.
 //!
-//! [`RewardMode::OpenEnv`] follows `OpenEnv`'s `finqa_env` to the letter, its odd
-//! corners included; [`RewardMode::Strict`] refuses the answers that score only
-//! because of such a corner. It knows no question and no episode.
+//! [`RewardMode::OpenEnv`] follows OpenEnv's `finqa_env` exactly, including its
+//! quirks; [`RewardMode::Strict`] refuses the answers that score only because of a
+//! quirk.
 
 mod fraction;
 mod text;
@@ -37,17 +37,17 @@ pub enum RewardError {
     MissingYear,
 }
 
-/// Tolerances of OpenEnv's `finqa_env`: relative, 1 %.
-pub const TOLERANCE: f64 = 0.01;
-/// Largest absolute difference that still counts as equal; both must hold.
-pub const MAX_ABSOLUTE_DIFFERENCE: f64 = 1.0;
-/// A truth of 0 is met by anything smaller than this.
+/// Relative tolerance of OpenEnv's `finqa_env`.
+pub(crate) const TOLERANCE: f64 = 0.01;
+/// Largest absolute difference that counts as equal; both tolerances must hold.
+pub(crate) const MAX_ABSOLUTE_DIFFERENCE: f64 = 1.0;
+/// Every smaller answer matches a truth of 0.
 const NEAR_ZERO: f64 = 0.001;
 
 /// Grades a prediction against a truth: 1.0 or 0.0.
 ///
 /// Numbers must lie within both tolerances (`finqa_env`'s README says *or*; its
-/// code says *and*), anything else must be the same text in any case.
+/// code says *and*); anything else must be the same text, ignoring case.
 ///
 /// ```
 /// use finqa_env::reward::{RewardMode, compute_reward};
@@ -57,8 +57,8 @@ const NEAR_ZERO: f64 = 0.001;
 /// ```
 ///
 /// # Errors
-/// Inputs on which OpenEnv's `finqa_env` raises: a fraction too large for a double, and
-/// a truth with and without years against an answer with years only.
+/// Inputs on which OpenEnv's `finqa_env` raises: a fraction too large for a double,
+/// and a truth in which only some values have years against an answer in which all do.
 pub fn compute_reward(
     prediction: &str,
     truth: &str,
@@ -106,7 +106,7 @@ impl Grader {
         }
     }
 
-    /// A truth of several boxes: as many parts, in the same order.
+    /// A truth of several boxes needs as many parts, in the same order.
     fn all_boxes_equal(&self, prediction: &str, truths: &[&str]) -> Result<bool, RewardError> {
         let values = text::split_list(python::strip(prediction), false);
         if values.len() != truths.len() {
@@ -153,8 +153,8 @@ impl Grader {
         difference / t.abs() <= self.tolerance && difference <= self.max_absolute_difference
     }
 
-    /// One box with several values, by year where both sides name the same
-    /// years, else by place.
+    /// One box with several values: compared by year if both sides name the same
+    /// years, otherwise by position.
     fn lists_equal(&self, prediction: &str, truth: &str) -> Result<bool, RewardError> {
         let (truths, _) = text::parts(truth)?;
         let (values, unread) = text::parts(prediction)?;
@@ -173,7 +173,7 @@ impl Grader {
             let mut pairs = values.iter().zip(&truths);
             return Ok(pairs.all(|(p, t)| self.close(p.number, t.number)));
         }
-        // A year that stands twice keeps its first place and its last value.
+        // A repeated year keeps its first position and its last value.
         for (i, part) in truths.iter().enumerate() {
             let earlier = truths.iter().take(i).any(|t| t.year == part.year);
             if earlier {
@@ -192,7 +192,7 @@ impl Grader {
         Ok(true)
     }
 
-    /// Within both tolerances; a truth of 0 exactly.
+    /// Within both tolerances; a truth of 0 must match exactly.
     fn close(&self, p: f64, t: f64) -> bool {
         if t == 0.0 {
             return p == 0.0;
@@ -201,7 +201,7 @@ impl Grader {
     }
 }
 
-/// The years that are named, each once, sorted.
+/// The distinct years, sorted.
 fn years(parts: &[AnswerPart]) -> Vec<&str> {
     let mut years: Vec<&str> = parts.iter().filter_map(|p| p.year.as_deref()).collect();
     years.sort_unstable();

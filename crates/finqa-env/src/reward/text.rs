@@ -1,4 +1,4 @@
-//! Taking an answer's text apart: boxes, lists, labels, years, the number.
+//! Parses an answer's text: boxes, lists, labels, years, the number.
 
 use super::{RewardError, fraction};
 use crate::python;
@@ -8,11 +8,11 @@ use crate::python;
 pub(super) enum PercentSign {
     /// Divides it by 100.
     Divide,
-    /// Nothing: the sign is merely dropped.
+    /// Nothing: the sign is dropped.
     Drop,
 }
 
-/// A side of a comparison: its number, if it is one, and its lower-cased text.
+/// One side of a comparison: its number, if it is one, and its lower-case text.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ParsedAnswer {
     pub(super) number: Option<f64>,
@@ -26,7 +26,7 @@ pub(super) fn boxes(text: &str) -> Vec<&str> {
     let mut rest = text;
     while let Some((_, inside)) = rest.split_once(OPEN) {
         match inside.split_once('}') {
-            // An empty box is none, and does not hide a later one.
+            // An empty box does not count, and does not hide a later one.
             Some(("", _)) => rest = inside,
             Some((content, after)) => {
                 found.push(python::strip(content));
@@ -38,7 +38,7 @@ pub(super) fn boxes(text: &str) -> Vec<&str> {
     found
 }
 
-/// The first box that is not blank instead of the whole, its number and text.
+/// Number and text of the first box that is not blank, or of the whole answer.
 pub(super) fn normalise(answer: &str, percent: PercentSign) -> Result<ParsedAnswer, RewardError> {
     let first = boxes(answer).first().copied().filter(|b| !b.is_empty());
     let answer = python::strip(first.unwrap_or(answer));
@@ -48,7 +48,7 @@ pub(super) fn normalise(answer: &str, percent: PercentSign) -> Result<ParsedAnsw
     })
 }
 
-/// The number an answer is, if it is one.
+/// The answer as a number, if it is one.
 pub(super) fn number(text: &str, percent: PercentSign) -> Result<Option<f64>, RewardError> {
     let text = python::strip(text);
     let text = without_text_groups(text)
@@ -80,7 +80,7 @@ pub(super) fn number(text: &str, percent: PercentSign) -> Result<Option<f64>, Re
     Ok(python::float(&text.replace(',', "")))
 }
 
-/// `\text{million}` and its like removed.
+/// Removes `\text{million}` and similar groups.
 fn without_text_groups(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -95,8 +95,8 @@ fn without_text_groups(text: &str) -> String {
     out
 }
 
-/// Splits at `,` and `;`, white space after them dropped; `\,` and `\;` too if
-/// `latex` (their backslash goes with them).
+/// Splits at `,` and `;` and drops white space after them; if `latex`, also at `\,`
+/// and `\;`.
 pub(super) fn split_list(text: &str, latex: bool) -> Vec<&str> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -113,7 +113,7 @@ pub(super) fn split_list(text: &str, latex: bool) -> Vec<&str> {
     parts
 }
 
-/// What follows the first `:` and white space; the whole where there is none.
+/// What follows the first `:` and white space, or the whole text.
 pub(super) fn without_label(text: &str) -> &str {
     text.split_once(':')
         .map_or(text, |(_, rest)| rest.trim_start_matches(python::is_space))
@@ -122,7 +122,7 @@ pub(super) fn without_label(text: &str) -> &str {
 /// One part of a list of values.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct AnswerPart {
-    /// The first `20dd`, or `20dd to 20dd`, that stands in it.
+    /// Its first `20dd`, or `20dd to 20dd`.
     pub(super) year: Option<String>,
     pub(super) number: f64,
 }
@@ -159,8 +159,8 @@ pub(super) fn parts(text: &str) -> Result<(Vec<AnswerPart>, usize), RewardError>
     Ok((found, unread))
 }
 
-/// The first year, with its `to` and second year if they follow; white space
-/// kept as it stands, because OpenEnv's `finqa_env` compares these keys as text.
+/// The first year, with `to` and a second year if they follow. White space is kept,
+/// because OpenEnv's `finqa_env` compares these keys as text.
 fn year(part: &str) -> Option<String> {
     let mut text = part.to_owned();
     for arrow in ["\\rightarrow", "\u{2192}", "->", "\u{2212}>"] {

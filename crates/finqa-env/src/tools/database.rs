@@ -1,4 +1,4 @@
-//! One table in an in-memory database that can only be read.
+//! One table in a read-only in-memory database.
 
 use std::ffi::c_int;
 
@@ -14,9 +14,9 @@ use crate::data::{CompanyTable, FrameCell, TypedColumn};
 
 /// The second name of every table, as OpenEnv's README writes it.
 const COMMON_NAME: &str = "data";
-/// The functions that a query may call: those that take time in proportion to
-/// their arguments, or look at the clock. `json_patch` takes the square,
-/// `json_pretty` makes a text of any length, others load code or touch files.
+/// The functions that a query may call: their time is linear in their arguments, or
+/// they check the clock. Not among them: `json_patch` takes quadratic time,
+/// `json_pretty` produces text of any length, others load code or touch files.
 const FUNCTIONS: [&str; 120] = [
     "abs",
     "acos",
@@ -139,30 +139,30 @@ const FUNCTIONS: [&str; 120] = [
     "->",
     "->>",
 ];
-/// Virtual tables that come with `SQLite` and show its own pages.
+/// Built-in virtual tables of `SQLite` that expose its pages.
 const FORBIDDEN_TABLES: [&str; 2] = ["dbstat", "fts3tokenize"];
-/// Steps between two looks at the clock: well under a millisecond.
+/// Steps between two checks of the clock: well under a millisecond.
 const STEPS: c_int = 200;
-/// A compiled statement that is larger is not kept for the next call.
+/// Larger compiled statements are not kept for the next call.
 const KEPT_STATEMENT: i32 = 16 * 1024;
 
 /// Why a query has no result.
 #[derive(Debug)]
 pub(super) enum QueryError {
-    /// OpenEnv's `finqa_env` words it as a failure of the statement.
+    /// OpenEnv's `finqa_env` reports it with the statement.
     Statement(String),
-    /// OpenEnv's `finqa_env` words it without naming the statement.
+    /// OpenEnv's `finqa_env` reports it without the statement.
     Result(String),
-    /// All queries together needed more memory than they may.
+    /// All queries together needed more than [`ToolLimits::heap_bytes`].
     Memory,
-    /// It compiles to more instructions than it may.
+    /// It compiles to more instructions than its budget allows.
     Complex,
     /// Its time or its steps are used up.
     Late {
-        /// Its steps.
+        /// Whether it was its steps.
         steps: bool,
     },
-    /// Its result is longer than it may be.
+    /// Its result exceeds its budget.
     Long,
 }
 
@@ -194,14 +194,14 @@ impl Database {
         let mut connection = Connection::open_in_memory()?;
         connection.set_prepared_statement_cache_capacity(2);
         load(&mut connection, table, columns)?;
-        // A filed row may be longer than what a query may make.
+        // A row of the file may be longer than what a query may produce.
         let row = longest_row(columns);
         let value_bytes = limits.value_bytes.max(row);
         let clock = CallClock::new(value_bytes);
         functions::register(&connection, &clock)?;
         pattern::register(&connection, &clock)?;
         // Sorting and grouping would otherwise write files, as large as the disk
-        // allows; in memory they need a bound, which is one for the process.
+        // allows. In memory they need a limit, which applies to the whole process.
         connection.execute_batch(&format!(
             "PRAGMA temp_store = MEMORY; PRAGMA hard_heap_limit = {}; \
              PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;",
@@ -236,7 +236,7 @@ impl Database {
         budget: QueryBudget,
     ) -> Result<String, QueryError> {
         self.clock.arm(budget);
-        // What is compiled holds no rows: what finds no memory here is too long.
+        // Compiling reads no rows: if it runs out of memory, the statement is too long.
         let statement = self
             .connection
             .set_limit(Limit::SQLITE_LIMIT_VDBE_OP, budget.instructions)
@@ -283,7 +283,7 @@ impl Database {
             return Err(QueryError::Result(text.to_owned()));
         }
         let text = records(&names, &rows);
-        // Escapes make up to six bytes of one.
+        // An escape turns one byte into up to six.
         if text.len() > budget.result_bytes {
             return Err(QueryError::Long);
         }
@@ -336,13 +336,13 @@ impl Database {
         }
     }
 
-    /// Whether its last call used up its budget: it is not worth keeping then.
+    /// Whether its last call used up its budget, so that it is not worth keeping.
     pub(super) fn is_spent(&self) -> bool {
         self.clock.is_over()
     }
 }
 
-/// What `SQLite` said of a failure; `None` where it found no memory.
+/// `SQLite`'s message of a failure; `None` if it ran out of memory.
 fn failure(error: &Error) -> Option<String> {
     match error.sqlite_error_code() {
         Some(ErrorCode::OutOfMemory) => None,
@@ -469,7 +469,7 @@ fn as_c_int(n: usize) -> c_int {
     c_int::try_from(n).unwrap_or(c_int::MAX)
 }
 
-/// What `SQLite` said, without rusqlite's own additions.
+/// `SQLite`'s message, without rusqlite's additions.
 fn message(error: &Error) -> String {
     match error {
         Error::SqliteFailure(_, Some(text)) => text.clone(),

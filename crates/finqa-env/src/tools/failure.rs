@@ -1,6 +1,6 @@
-//! A call that never reached a tool.
+//! Calls that never reach a tool.
 
-/// The wire's `error_type`.
+/// The protocol's `error_type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
     /// `tool_not_found`
@@ -12,7 +12,7 @@ pub enum FailureKind {
 }
 
 impl FailureKind {
-    /// The name on the wire.
+    /// The name in the protocol.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -23,27 +23,24 @@ impl FailureKind {
     }
 }
 
-/// A call that failed before or outside a tool's own wording.
+/// A call that failed before it reached a tool.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolFailure {
     /// Its `error_type`.
     pub kind: FailureKind,
-    /// Its text, as OpenEnv's `finqa_env` words it.
+    /// The message of OpenEnv's `finqa_env`.
     pub message: String,
 }
 
 impl ToolFailure {
-    /// There is no such tool.
-    #[must_use]
-    pub fn unknown(tool: &str) -> Self {
+    pub(crate) fn unknown(tool: &str) -> Self {
         Self::from_text(format!("Unknown tool: '{tool}'"))
     }
 
-    /// A failure whose kind follows from its words, as in OpenEnv's `finqa_env`: a wrong
-    /// type is an `execution_error` there, because its text says `valid`.
-    #[must_use]
-    pub fn from_text(message: String) -> Self {
+    /// A failure whose kind follows from its message, as in OpenEnv's `finqa_env`: a
+    /// wrong type is an `execution_error` there, because its message says `valid`.
+    pub(crate) fn from_text(message: String) -> Self {
         let text = message.to_lowercase();
         let kind = if text.contains("not found") || text.contains("unknown tool") {
             FailureKind::ToolNotFound

@@ -1,9 +1,8 @@
 //! Functions that the database of a table adds or replaces.
 //!
-//! The bundled `SQLite` is built without the math functions that OpenEnv's
-//! has. The text functions are replaced or guarded because the originals take
-//! more than linear time within a single instruction, where no time limit
-//! reaches them.
+//! The bundled `SQLite` lacks the math functions that OpenEnv's has. The text
+//! functions are replaced or guarded because the originals take more than linear
+//! time within a single instruction, which no time limit can interrupt.
 
 use std::cell::OnceCell;
 use std::cmp::Ordering;
@@ -125,7 +124,7 @@ pub(super) fn register(connection: &Connection, clock: &CallClock) -> Result<()>
     }
     let watch = clock.clone();
     connection.create_collation("NOCASE", move |a, b| {
-        // A sort is a single instruction. Without time, any order will do.
+        // A sort is a single instruction. Once the time is over, any order will do.
         if watch.is_over() {
             return Ordering::Equal;
         }
@@ -138,17 +137,17 @@ pub(super) fn register(connection: &Connection, clock: &CallClock) -> Result<()>
     })
 }
 
-/// Longest format, and most arguments: each conversion of a format may make a
-/// text as long as a value may be.
+/// Maximum length of a format, and number of arguments: each conversion may produce
+/// a text of the maximum size of a value.
 const FORMAT_BYTES: usize = 512;
 const FORMAT_ARGUMENTS: usize = 64;
 
 thread_local! {
-    /// Where `SQLite`'s own functions can still be reached.
+    /// A connection on which `SQLite`'s own functions are not replaced.
     static PLAIN: OnceCell<Connection> = const { OnceCell::new() };
 }
 
-/// `SQLite`'s own function, where its format is short.
+/// `SQLite`'s own function, if its format is short.
 fn formatted(c: &Context<'_>, name: &str, largest: usize) -> Result<Value> {
     if c.is_empty() {
         return Ok(Value::Null);
@@ -188,7 +187,7 @@ fn formatted(c: &Context<'_>, name: &str, largest: usize) -> Result<Value> {
     })
 }
 
-/// A result that is no number is NULL, as in `SQLite`; an infinity stays one.
+/// NaN becomes NULL, as in `SQLite`; an infinity stays.
 fn finite(x: f64) -> Value {
     if x.is_nan() {
         Value::Null
@@ -197,7 +196,7 @@ fn finite(x: f64) -> Value {
     }
 }
 
-/// A number, or a text that is one.
+/// The argument as a number, if it is one or a text of one.
 fn number(c: &Context<'_>, at: usize) -> Option<f64> {
     match c.get_raw(at) {
         #[allow(clippy::cast_precision_loss, reason = "as SQLite converts it")]
@@ -226,8 +225,8 @@ fn text(c: &Context<'_>, at: usize) -> Option<String> {
     }
 }
 
-/// `%!.15g`: 15 digits, and always a decimal point. So does OpenEnv's
-/// `SQLite` (3.40) cast a real to text; the bundled one has come to use 17.
+/// `%!.15g`: 15 digits, and always a decimal point. OpenEnv's `SQLite` (3.40) casts
+/// a real to text like this; the bundled one uses 17 digits.
 pub(super) fn real_text(x: f64) -> String {
     if x == 0.0 {
         return "0.0".to_owned();

@@ -1,30 +1,30 @@
-//! What a tool call may use.
+//! Limits of tool calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Bounds of one query. An honest query over a filed table stays far below them.
+/// Limits of one query. Ordinary queries over a table of a filing stay far below them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolLimits {
-    /// Longest statement, in bytes.
+    /// Maximum length of a statement, in bytes.
     pub statement_bytes: usize,
-    /// Most rows a query may return.
+    /// Maximum number of rows of a result.
     pub result_rows: usize,
-    /// Longest result, in bytes: of its values and names, and of the JSON text
-    /// that they become.
+    /// Maximum size of a result, in bytes: of its values and names, and of their
+    /// JSON text.
     pub result_bytes: usize,
-    /// Longest single text, blob or row that a query may make, in bytes.
+    /// Maximum size of one text, blob or row that a query produces, in bytes.
     pub value_bytes: usize,
-    /// Real time a query may run before it is interrupted.
+    /// Wall-clock time after which a query is interrupted.
     pub query_time: Duration,
-    /// Steps of `SQLite`'s machine that a query may take. Bounds what it can give
-    /// a sort to do, which is a single step however long it takes.
+    /// Maximum number of `SQLite`'s virtual-machine steps. It also bounds the input of
+    /// a sort, which is a single step however long it takes.
     pub query_steps: u64,
-    /// Memory that all queries of the process may hold together, idle databases
-    /// included. The first limit that is set holds: it can only be lowered.
+    /// Memory of all queries of the process together, idle databases included.
+    /// `SQLite` lets a process lower this limit, but never raise it.
     pub heap_bytes: usize,
-    /// Prepared in-memory databases kept for reuse, over all tables.
+    /// Number of prepared in-memory databases kept for reuse, over all tables.
     pub idle_databases: usize,
 }
 
@@ -47,22 +47,24 @@ impl Default for ToolLimits {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct QueryBudget {
     pub time: Duration,
-    /// Time on a processor: on a busy machine a query is not to blame for the rest.
+    /// CPU time: on a busy machine, wall-clock time is not the query's fault.
     pub processor: Duration,
     pub steps: u64,
-    /// Instructions it may compile to. `SQLite` doubles its array from 42, and
-    /// refuses when the next size is over the limit: so 672 and 5,376. Code
-    /// without a loop is run without a look at the clock.
+    /// Maximum number of instructions it compiles to, because code without a loop
+    /// runs without a check of the clock. `SQLite` doubles its array from 42 and
+    /// refuses the size that exceeds the limit, so the effective limits are 672 and
+    /// 5,376.
     pub instructions: i32,
-    /// Terms it may become before it is compiled, for which no clock is looked at.
+    /// Maximum number of terms that it expands to before it is compiled, which
+    /// happens without a check of the clock.
     pub terms: usize,
     pub result_bytes: usize,
-    /// Whether no other run may use more.
+    /// Whether this is the largest budget.
     pub is_full: bool,
 }
 
 impl ToolLimits {
-    /// What a query may use next to others: more than an honest one takes.
+    /// The budget of a query that runs alongside others: more than an ordinary one needs.
     pub(super) fn brief(&self) -> QueryBudget {
         QueryBudget {
             time: Duration::from_millis(100).min(self.query_time),
@@ -75,7 +77,7 @@ impl ToolLimits {
         }
     }
 
-    /// What a query may use that runs alone.
+    /// The budget of a query that runs alone.
     pub(super) fn full(&self) -> QueryBudget {
         QueryBudget {
             time: self.query_time,
@@ -89,7 +91,7 @@ impl ToolLimits {
     }
 }
 
-/// The budget of the call that a database is serving, read by its hooks.
+/// The remaining budget of a database's current call, read by its hooks.
 #[derive(Clone, Debug)]
 pub(super) struct CallClock(Arc<CallLimits>);
 
@@ -98,9 +100,9 @@ struct CallLimits {
     start: Instant,
     /// Microseconds after `start`.
     deadline: AtomicU64,
-    /// When to look at the processor time, in microseconds after `start`, and
-    /// what it may be then.
-    look: AtomicU64,
+    /// When to check the CPU time next, in microseconds after `start`.
+    next_check: AtomicU64,
+    /// Maximum CPU time of the thread, in microseconds.
     processor: AtomicU64,
     steps_left: AtomicU64,
     value_bytes: usize,
@@ -111,7 +113,7 @@ impl CallClock {
         Self(Arc::new(CallLimits {
             start: Instant::now(),
             deadline: AtomicU64::new(u64::MAX),
-            look: AtomicU64::new(u64::MAX),
+            next_check: AtomicU64::new(u64::MAX),
             processor: AtomicU64::new(u64::MAX),
             steps_left: AtomicU64::new(u64::MAX),
             value_bytes,
@@ -129,26 +131,26 @@ impl CallClock {
             what.store(from.saturating_add(micros(time)), Ordering::Relaxed);
         };
         set(&clock.deadline, now, budget.time);
-        set(&clock.look, now, budget.processor);
+        set(&clock.next_check, now, budget.processor);
         set(&clock.processor, thread_time(now), budget.processor);
         clock.steps_left.store(budget.steps, Ordering::Relaxed);
     }
 
-    /// Whether the time is over or the steps are taken.
+    /// Whether the time or the steps are used up.
     pub(super) fn is_over(&self) -> bool {
         let clock = &self.0;
         let now = micros(clock.start.elapsed());
         if self.steps_are_taken() || now > clock.deadline.load(Ordering::Relaxed) {
             return true;
         }
-        if now <= clock.look.load(Ordering::Relaxed) {
+        if now <= clock.next_check.load(Ordering::Relaxed) {
             return false;
         }
-        // No earlier can the rest be used up.
+        // The rest cannot be used up before then.
         let most = clock.processor.load(Ordering::Relaxed);
         let rest = most.saturating_sub(thread_time(now));
         clock
-            .look
+            .next_check
             .store(now.saturating_add(rest), Ordering::Relaxed);
         rest == 0
     }
@@ -157,16 +159,16 @@ impl CallClock {
         self.0.steps_left.load(Ordering::Relaxed) == 0
     }
 
-    /// Counts steps taken; whether the budget is used up.
+    /// Counts steps; returns whether the budget is used up.
     pub(super) fn tick(&self, steps: u64) -> bool {
-        // One thread at a time uses a database: nothing is lost between the two.
+        // Only one thread at a time uses a database, so no update is lost.
         let left = self.0.steps_left.load(Ordering::Relaxed);
         let left = left.saturating_sub(steps);
         self.0.steps_left.store(left, Ordering::Relaxed);
         self.is_over()
     }
 
-    /// For functions, which the progress handler cannot interrupt.
+    /// For functions, because the progress handler cannot interrupt them.
     pub(super) fn check(&self) -> rusqlite::Result<()> {
         if self.is_over() {
             return Err(rusqlite::Error::UserFunctionError("interrupted".into()));
@@ -175,8 +177,8 @@ impl CallClock {
     }
 }
 
-/// Processor time of this thread in microseconds; where the system does not tell
-/// it, `real` time.
+/// CPU time of this thread in microseconds, or `real` time where the system does
+/// not measure it.
 #[cfg(unix)]
 fn thread_time(_real: u64) -> u64 {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
@@ -184,8 +186,8 @@ fn thread_time(_real: u64) -> u64 {
     seconds.saturating_mul(1_000_000) + u64::try_from(time.tv_nsec).unwrap_or(0) / 1000
 }
 
-/// Processor time of this thread in microseconds; where the system does not tell
-/// it, `real` time.
+/// CPU time of this thread in microseconds, or `real` time where the system does
+/// not measure it.
 #[cfg(not(unix))]
 fn thread_time(real: u64) -> u64 {
     real

@@ -1,9 +1,9 @@
 //! The four tools an agent has: text in, text out, nothing written anywhere.
 //!
-//! Names, texts and schemas are those of `OpenEnv`'s `finqa_env`. A failure that
-//! a tool itself words (`Error: ...`) is an ordinary result; [`ToolFailure`] is
-//! for calls that never reach a tool. No name given by an agent is ever joined
-//! to a path: names are looked up in the catalog.
+//! Names, texts and schemas are those of OpenEnv's `finqa_env`. A failure that a
+//! tool reports itself (`Error: ...`) is an ordinary result; [`ToolFailure`] is for
+//! calls that never reach a tool. Names given by an agent are looked up in the
+//! catalog and never joined to a path.
 
 mod database;
 mod failure;
@@ -35,8 +35,8 @@ pub struct Tools {
     catalog: Arc<Catalog>,
     limits: ToolLimits,
     pool: Arc<DatabasePool>,
-    /// Held by the query that may take its full time and memory: one at a time,
-    /// so that the brief ones next to it always find memory.
+    /// Held by the query that may use the full budget: one at a time, so that the
+    /// brief ones always find memory.
     long: Arc<Mutex<()>>,
 }
 
@@ -59,18 +59,22 @@ impl Tools {
         &self.catalog
     }
 
-    /// Whether a call reaches its tool: the same errors as [`Self::call`]'s, at once.
+    /// Checks a call without running it.
     ///
     /// # Errors
     /// An unknown tool, or missing, unexpected or wrongly typed arguments.
-    pub fn check(&self, tool: &str, arguments: &Map<String, Value>) -> Result<(), ToolFailure> {
+    pub(crate) fn check(
+        &self,
+        tool: &str,
+        arguments: &Map<String, Value>,
+    ) -> Result<(), ToolFailure> {
         let spec = specs().iter().find(|spec| spec.name == tool);
         let spec = spec.ok_or_else(|| ToolFailure::unknown(tool))?;
         spec.read_arguments(arguments).map(drop)
     }
 
-    /// Calls a tool by name after checking its arguments. A query may hold the
-    /// thread for [`ToolLimits::query_time`] and longer where others run: call
+    /// Calls a tool by name after checking its arguments. A query may block the
+    /// thread for [`ToolLimits::query_time`], and longer if others run: call this
     /// from a blocking thread.
     ///
     /// # Errors
@@ -82,12 +86,12 @@ impl Tools {
         }
     }
 
-    /// As [`Self::call`], but gives a query up that is not done within a few
-    /// milliseconds, as honest ones are: `None`, and [`Self::call_fully`] does it.
+    /// As [`Self::call`], but gives a query only a few milliseconds, in which
+    /// ordinary ones finish. `None` if it did not: it needs [`Self::call_fully`].
     ///
     /// # Errors
     /// As [`Self::call`].
-    pub fn call_briefly(
+    pub(crate) fn call_briefly(
         &self,
         tool: &str,
         arguments: &Map<String, Value>,
@@ -102,17 +106,18 @@ impl Tools {
                 let brief = self.limits.brief();
                 self.attempt(company, table, query, brief).ok()
             }
-            (_, [answer]) => Some(self.submit_answer(answer)),
+            // The episode grades it.
+            (_, [answer]) => Some(format!("Answer submitted: {answer}")),
             _ => return Err(ToolFailure::unknown(tool)),
         })
     }
 
-    /// Calls a tool with all the time and memory that a query may take; waits
-    /// until no other query does.
+    /// Calls a tool with the full budget of a query; waits while another query
+    /// uses it.
     ///
     /// # Errors
     /// As [`Self::call`].
-    pub fn call_fully(
+    pub(crate) fn call_fully(
         &self,
         tool: &str,
         arguments: &Map<String, Value>,
@@ -163,7 +168,7 @@ impl Tools {
     fn long_query(&self, company: &str, table: &str, query: &str) -> String {
         let _alone = self.long.lock().unwrap_or_else(PoisonError::into_inner);
         let budget = self.limits.full();
-        // What is not done within the full budget is an error, not unfinished.
+        // With the full budget every outcome is a text.
         self.attempt(company, table, query, budget)
             .unwrap_or_default()
     }
@@ -260,18 +265,12 @@ impl Tools {
         }
         result
     }
-
-    /// Echoes an answer. Grading is the episode's.
-    #[must_use]
-    pub fn submit_answer(&self, answer: &str) -> String {
-        format!("Answer submitted: {answer}")
-    }
 }
 
-/// A query that needs more than its budget, which was not the full one.
+/// A query needs more than its brief budget.
 struct BudgetSpent;
 
-/// A table's name without every `.json` and `.txt` in it.
+/// A table's name with every `.json` and `.txt` removed.
 fn cleaned(table: &str) -> String {
     table.replace(".json", "").replace(".txt", "")
 }

@@ -1,6 +1,6 @@
-//! LIKE and GLOB, as `SQLite` matches them byte by byte, but with a look at the
-//! clock: its own take time in proportion to pattern times text within a single
-//! instruction, where no time limit reaches them.
+//! LIKE and GLOB, which match exactly as `SQLite`'s do, but check the clock: the
+//! originals take time proportional to pattern times text within a single
+//! instruction, which no time limit can interrupt.
 
 use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{Value, ValueRef};
@@ -11,10 +11,10 @@ use super::limits::CallClock;
 
 /// Longest pattern of LIKE and GLOB.
 pub(super) const PATTERN_BYTES: usize = 256;
-/// Characters compared between two looks at the clock.
+/// Characters compared between two checks of the clock.
 const STEPS: usize = 4096;
 
-/// Registers both in place of `SQLite`'s own.
+/// Replaces `SQLite`'s own.
 pub(super) fn register(connection: &Connection, clock: &CallClock) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
@@ -29,7 +29,7 @@ pub(super) fn register(connection: &Connection, clock: &CallClock) -> Result<()>
     Ok(())
 }
 
-/// The wildcards of a pattern language; 0 for one that it has not.
+/// The wildcards of a pattern language; 0 for one that it lacks.
 #[derive(Clone, Copy)]
 struct PatternSyntax {
     all: u32,
@@ -56,7 +56,7 @@ fn failed(text: &str) -> Error {
     Error::UserFunctionError(text.into())
 }
 
-/// An argument as text, up to its first null; with its whole length before that.
+/// An argument as text up to its first null character, and its whole length.
 fn bytes(c: &Context<'_>, at: usize) -> Option<(Vec<u8>, usize)> {
     let mut text = match c.get_raw(at) {
         ValueRef::Null => return None,
@@ -118,7 +118,7 @@ fn matches(c: &Context<'_>, mut language: PatternSyntax, clock: &CallClock) -> R
     Ok(Value::Integer(i64::from(outcome == MatchOutcome::Match)))
 }
 
-/// Characters as `SQLite` reads them, of texts that need not be UTF-8.
+/// Reads characters as `SQLite` does, from text that need not be UTF-8.
 #[derive(Clone, Copy)]
 struct PatternReader<'a> {
     text: &'a [u8],
@@ -165,13 +165,13 @@ impl PatternReader<'_> {
 enum MatchOutcome {
     Match,
     NoMatch,
-    /// Nor can one be found further on in the text.
+    /// Nor is there a match later in the text.
     NoMatchAnywhere,
 }
 
 struct PatternMatcher<'a> {
     language: PatternSyntax,
-    /// The escape of LIKE or the set of GLOB; 0 for neither.
+    /// The escape character of LIKE or the set of GLOB; 0 for neither.
     other: u32,
     clock: &'a CallClock,
     steps: usize,
@@ -236,7 +236,7 @@ impl PatternMatcher<'_> {
         })
     }
 
-    /// What follows a wildcard for any text is searched for from each place on.
+    /// Tries the rest of the pattern at each position after a wildcard for any text.
     fn after_wildcard(
         &mut self,
         mut pattern: PatternReader<'_>,
@@ -293,7 +293,7 @@ impl PatternMatcher<'_> {
     }
 }
 
-/// Whether the next character of the text is in the set that `pattern` is at.
+/// Whether the next character of the text is in the set that begins at `pattern`.
 fn in_set(pattern: &mut PatternReader<'_>, text: &mut PatternReader<'_>) -> bool {
     let c = text.next();
     if c == 0 {
@@ -341,7 +341,7 @@ mod tests {
     use rusqlite::types::ToSqlOutput;
     use std::time::Duration;
 
-    /// What both give for the same query: the value, or the words of the error.
+    /// The result of both for the same query: the value, or the error's message.
     fn both(query: &str, arguments: &[Value]) -> [std::result::Result<Value, String>; 2] {
         thread_local! {
             static OURS: Connection = {
@@ -358,7 +358,7 @@ mod tests {
                 let mut statement = connection.prepare_cached(query).unwrap();
                 for (i, argument) in arguments.iter().enumerate() {
                     let bound = match argument {
-                        // A text that is not UTF-8, as a cast makes one.
+                        // A text that is not UTF-8, such as a cast produces.
                         Value::Blob(bytes) if bytes.first() == Some(&b'T') => {
                             ToSqlOutput::Borrowed(ValueRef::Text(&bytes[1..]))
                         }
@@ -443,8 +443,8 @@ mod tests {
         }
     }
 
-    /// `SQLite`'s own works on 65,536 bytes for tens of milliseconds, and looks at
-    /// no clock; a budget that is used up ends ours.
+    /// `SQLite`'s own needs tens of milliseconds for 65,536 bytes and never checks a
+    /// clock; ours ends with its budget.
     #[test]
     fn a_match_ends_with_its_budget() {
         let connection = Connection::open_in_memory().unwrap();

@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::database::Database;
 
-/// Idle databases by table; the one that was used longest ago is dropped first.
+/// Idle databases by table; the least recently used one is dropped first.
 #[derive(Debug)]
 pub(super) struct DatabasePool {
     idle: Mutex<VecDeque<(usize, Database)>>,
@@ -18,7 +18,7 @@ impl DatabasePool {
         Self { idle, capacity }
     }
 
-    /// An idle database of a table, the most recently used one.
+    /// The most recently used idle database of a table.
     pub(super) fn take(&self, table: usize) -> Option<Database> {
         let mut idle = self.idle();
         let at = idle.iter().rposition(|(number, _)| *number == table)?;

@@ -13,8 +13,8 @@ pub(super) enum ResultValue {
     Text(String),
 }
 
-/// The text of a result. Columns decide how their numbers are written: one with
-/// any float, or with integers and nulls, is a column of floats.
+/// The text of a result. A column with any float, or with integers and nulls, is
+/// written as floats.
 pub(super) fn records(names: &[String], rows: &[Vec<ResultValue>]) -> String {
     let floats: Vec<bool> = (0..names.len())
         .map(|at| is_float_column(rows.iter().filter_map(|row| row.get(at))))
@@ -92,7 +92,7 @@ fn push_float(out: &mut String, x: f64) {
     let scaled = (magnitude - whole) * DECIMALS;
     let mut fraction = scaled.trunc();
     let rest = scaled - fraction;
-    #[allow(clippy::float_cmp, reason = "a tie is exact, or it is none")]
+    #[allow(clippy::float_cmp, reason = "only an exact tie is a tie")]
     let tie_up = rest == 0.5 && (fraction == 0.0 || fraction % 2.0 == 1.0);
     if rest > 0.5 || tie_up {
         fraction += 1.0;

@@ -8,21 +8,21 @@ use crate::python;
 /// The tool that ends an episode.
 pub const SUBMIT_ANSWER: &str = "submit_answer";
 
-/// One argument of a tool; all are strings and all are required.
+/// An argument of a tool. All are required strings.
 #[derive(Debug)]
 pub struct ToolParameter {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// Its description for agents.
     pub description: &'static str,
 }
 
-/// One tool as it is announced.
+/// A tool as it is announced to agents.
 #[derive(Debug)]
 pub struct EnvTool {
     /// Its name.
     pub name: &'static str,
-    /// What it does.
+    /// Its description for agents.
     pub description: &'static str,
     /// Its arguments in order.
     pub parameters: &'static [ToolParameter],
@@ -100,8 +100,8 @@ impl EnvTool {
         })
     }
 
-    /// The arguments in the order of [`EnvTool::parameters`], or every reason
-    /// why they are not, in the words of OpenEnv's validator.
+    /// The arguments in the order of [`EnvTool::parameters`], or everything that is
+    /// wrong with them, as OpenEnv's validator reports it.
     pub(super) fn read_arguments<'a>(
         &self,
         given: &'a Map<String, Value>,
@@ -155,7 +155,7 @@ impl EnvTool {
     }
 }
 
-/// One fault as pydantic 2.13 words it; a long value keeps its two ends.
+/// One problem as pydantic 2.13 reports it; a long value is cut in the middle.
 fn fault(name: &str, text: &str, kind: &str, value: &str, type_name: &str) -> String {
     const SHOWN: usize = 50;
     let length = value.chars().count();

@@ -1,7 +1,7 @@
 //! The tokens of a statement, as far as the tools' own rules need them.
 //!
 //! Comments are skipped; a literal or a quoted name is one opaque token, so that
-//! no rule is met or broken by what stands inside it.
+//! its content neither satisfies nor breaks a rule.
 
 /// A token outside comments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub(super) enum SqlToken<'a> {
     Dot,
     /// `,`
     Comma,
-    /// `;`, with the byte at which it stands.
+    /// `;`, with its byte offset.
     Semicolon(usize),
     /// Anything else, one character at a time.
     Other(char),
@@ -28,9 +28,9 @@ impl SqlToken<'_> {
     }
 }
 
-/// How many terms a statement may become when `SQLite` puts the terms of its
-/// subqueries in place of the columns that name them: those of each SELECT, times
-/// those of all others. Usually it is far fewer.
+/// How many terms a statement may expand to when `SQLite` replaces columns by the
+/// terms of the subqueries that define them: the product over all SELECTs. Usually
+/// it is far fewer.
 pub(super) fn most_terms(tokens: &[SqlToken<'_>]) -> usize {
     const KEYWORDS: [&str; 6] = ["from", "where", "as", "and", "or", "with"];
     let is_term = |token: &&SqlToken<'_>| match token {
@@ -44,7 +44,7 @@ pub(super) fn most_terms(tokens: &[SqlToken<'_>]) -> usize {
         .fold(1, usize::saturating_mul)
 }
 
-/// Splits a statement; what is not terminated reaches to the end, as in `SQLite`.
+/// Splits a statement; an unterminated token ends with the text, as in `SQLite`.
 pub(super) fn tokens(sql: &str) -> Vec<SqlToken<'_>> {
     let mut found = Vec::new();
     let mut rest = sql;
@@ -88,19 +88,19 @@ pub(super) fn tokens(sql: &str) -> Vec<SqlToken<'_>> {
     found
 }
 
-/// Characters of a bare name in `SQLite`: everything beyond ASCII too.
+/// Whether `SQLite` accepts the character in a bare name, as it does all non-ASCII ones.
 fn is_word(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_' || c == '$' || !c.is_ascii()
 }
 
-/// The length up to and with `end`, searched from byte `from`.
+/// The length up to and including `end`, searched from byte `from`.
 fn end_of(text: &str, from: usize, end: &str) -> usize {
     text.get(from..)
         .and_then(|t| t.find(end))
         .map_or(text.len(), |at| from + at + end.len())
 }
 
-/// The length of a quoted text; a doubled quote stands for itself.
+/// The length of a quoted text; a doubled quote is an escaped one.
 fn quoted(text: &str, quote: char) -> usize {
     let mut chars = text.char_indices().skip(1).peekable();
     while let Some((at, c)) = chars.next() {
@@ -111,8 +111,8 @@ fn quoted(text: &str, quote: char) -> usize {
     text.len()
 }
 
-/// Whether a `*` stands as an item of a select list: `*` or `t.*`, after
-/// `SELECT`, `DISTINCT`, `ALL` or a comma. `count(*)` and products are none.
+/// Whether a `*` is an item of a select list: `*` or `t.*`, after `SELECT`,
+/// `DISTINCT`, `ALL` or a comma; not in `count(*)` or a product.
 pub(super) fn selects_star(tokens: &[SqlToken<'_>]) -> bool {
     tokens.windows(2).any(|pair| match pair {
         [before, SqlToken::Star] => {
@@ -123,7 +123,7 @@ pub(super) fn selects_star(tokens: &[SqlToken<'_>]) -> bool {
     })
 }
 
-/// Whether a filter word stands in the statement; the `ALL` of `UNION ALL` is one.
+/// Whether the statement contains a filter word, such as the `ALL` of `UNION ALL`.
 pub(super) fn has_filter(tokens: &[SqlToken<'_>]) -> bool {
     const FILTERS: [&str; 10] = [
         "where", "having", "in", "exists", "any", "some", "all", "like", "between", "case",
@@ -140,7 +140,7 @@ pub(super) fn has_filter(tokens: &[SqlToken<'_>]) -> bool {
     is_null || tokens.iter().any(word)
 }
 
-/// The byte at which the first statement ends, or `None` if another follows.
+/// The byte offset of the first statement's end, or `None` if another follows.
 pub(super) fn single_statement(sql: &str, tokens: &[SqlToken<'_>]) -> Option<usize> {
     let end = tokens
         .iter()

@@ -23,7 +23,7 @@ fn answer(limits: ToolLimits, query: &str) -> String {
 #[case("format('%d', 1)")]
 #[case("strftime('%J', '2020-01-01', line_item)")]
 #[case("replace(line_item, 'a', 'b')")]
-fn one_call_looks_at_the_clock(#[case] call: &str) {
+fn one_call_checks_the_clock(#[case] call: &str) {
     let query = format!("select {call} as x from us_gaap_IncomeStatement where rowid = 1");
     let known = answer(ToolLimits::default(), &query);
     assert!(known.starts_with('['), "{known:.200}");
@@ -88,9 +88,9 @@ fn a_statement_that_multiplies_its_calls_is_too_complex() {
     assert_eq!(n, r#"[{"n":8}]"#);
 }
 
-/// Sorting is one instruction, whatever there is to sort: rows are bounded.
+/// Sorting is one instruction, however many rows there are: rows are bounded.
 #[test]
-fn what_there_is_to_sort_is_bounded_by_steps() {
+fn the_input_of_a_sort_is_bounded_by_steps() {
     let patient = ToolLimits {
         query_time: Duration::from_secs(600),
         query_steps: 200_000,
@@ -105,7 +105,7 @@ fn what_there_is_to_sort_is_bounded_by_steps() {
     );
 }
 
-/// An honest query that is not brief is answered all the same.
+/// An ordinary query that is not brief is answered nevertheless.
 #[test]
 fn a_query_over_the_brief_budget_runs_to_its_end() {
     let query = "select count(*) n from data a, data b, data c, data d, data e where 1";

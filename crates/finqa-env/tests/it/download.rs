@@ -80,7 +80,7 @@ async fn a_listing_cannot_leave_the_folder() {
 }
 
 #[tokio::test]
-async fn a_hub_that_is_none_is_a_network_error() {
+async fn an_address_that_is_not_a_hub_is_a_network_error() {
     let (server, dir) = (MockServer::start().await, tempfile::tempdir().unwrap());
     let error = download(&client(), dir.path(), &options(&server), &mut |_| {})
         .await
@@ -106,7 +106,7 @@ async fn fetch(
 }
 
 #[tokio::test]
-async fn a_file_that_is_cut_is_gone_on_with_where_it_broke() {
+async fn a_partial_file_is_resumed_where_it_broke() {
     let (hub, dir) = (
         faulty(&[
             (METADATA, Act::Cut(100)),
@@ -133,7 +133,7 @@ async fn a_file_that_is_cut_is_gone_on_with_where_it_broke() {
     assert_eq!(retries.count(), 4);
 }
 
-/// What one call could not finish, the next goes on with.
+/// The next call continues what one could not finish.
 #[tokio::test]
 async fn a_download_that_was_given_up_is_resumed_by_the_next() {
     let acts = [(METADATA, Act::Cut(100))]
@@ -195,7 +195,7 @@ async fn a_listing_is_asked_again_when_the_hub_says_so() {
 /// A mirror passes the hub's own links on, or they would be followed past it or
 /// the rest of the listing be left out.
 #[tokio::test]
-async fn the_next_page_is_asked_of_the_mirror() {
+async fn the_next_page_comes_from_the_mirror() {
     let server = MockServer::start().await;
     let get = |at: &str| Mock::given(method("GET")).and(path(at.to_owned()));
     let tree = "/api/datasets/snorkelai/finqa-data/tree/c0ffee";

@@ -129,7 +129,7 @@ fn failed_calls_count_as_steps() {
 }
 
 #[test]
-fn an_answer_that_is_no_text_is_an_error_and_ends_nothing() {
+fn an_answer_that_is_not_text_is_an_error_and_ends_nothing() {
     let (mut environment, tools) = (environment(50), tools());
     environment.reset(None, "e".to_owned());
     for (answer, type_name) in [
@@ -164,7 +164,7 @@ fn an_answer_that_is_no_text_is_an_error_and_ends_nothing() {
 }
 
 #[test]
-fn an_answer_that_the_grader_raises_on_is_worth_nothing_and_ends_the_episode() {
+fn an_answer_on_which_the_grader_raises_earns_nothing_and_ends_the_episode() {
     let (mut environment, tools) = (environment(50), tools());
     environment.reset(None, "e".to_owned());
     let answer = format!("{}/7", "9".repeat(400));
@@ -193,7 +193,7 @@ fn tools_run_before_the_first_reset_and_count() {
 }
 
 #[test]
-fn a_step_may_be_begun_and_finished_apart() {
+fn a_step_may_be_begun_and_finished_separately() {
     let (mut environment, tools) = (environment(50), tools());
     environment.reset(None, "e".to_owned());
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The reference's weak points (the letters of its list), each closed.
+//! The weak points of OpenEnv's `finqa_env`, by the letters of the list in the docs, each closed.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -83,7 +83,7 @@ fn a_names_never_reach_the_file_system() {
                 .starts_with("Error: Table file not found")
         );
     }
-    // And no reply tells where the data lie.
+    // And no reply reveals where the data are.
     for text in [
         tools.get_descriptions("x"),
         tools.sql_query("x", "y", "select 1 where 1"),
@@ -187,9 +187,9 @@ fn b_memory_is_bounded() {
 }
 
 /// (b) Memory that sorting, grouping and recursion take: bounded for all queries
-/// together, and a query that takes little is answered beside those that take it all.
+/// together, and a small query is answered while others take it all.
 #[test]
-fn b_the_innocent_do_not_pay_for_a_query_that_takes_the_memory() {
+fn b_other_queries_survive_one_that_takes_the_memory() {
     const HOG: &str = "with recursive t(x, y) as (select 1, printf('%.*c', 30000, 'x') union \
         select x + 1, y from t) select count(*) from t where 1";
     let tools = Tools::new(

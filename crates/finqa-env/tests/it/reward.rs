@@ -1,4 +1,4 @@
-//! Grading, against vectors taken from the running reference.
+//! Grading, against vectors recorded from OpenEnv's `finqa_env`.
 
 use finqa_env::reward::{RewardError, RewardMode, compute_reward};
 use proptest::prelude::*;
@@ -18,7 +18,7 @@ fn vectors(text: &str) -> Vec<csv::StringRecord> {
 }
 
 #[test]
-fn every_vector_of_the_reference_agrees() {
+fn every_vector_of_finqa_env_agrees() {
     let rows = vectors(include_str!("../vectors/reward_vectors.csv"));
     assert_eq!(rows.len(), 126);
     for row in &rows {
@@ -29,7 +29,7 @@ fn every_vector_of_the_reference_agrees() {
 }
 
 #[test]
-fn what_raises_in_the_reference_is_an_error() {
+fn inputs_on_which_finqa_env_raises_are_errors() {
     let rows = vectors(include_str!("../vectors/reward_vectors_exceptions.csv"));
     assert_eq!(rows.len(), 4);
     for row in &rows {
@@ -83,7 +83,7 @@ fn the_contract_says(#[case] prediction: &str, #[case] truth: &str, #[case] expe
 }
 
 #[test]
-fn strict_refuses_what_scores_only_by_a_corner() {
+fn strict_refuses_answers_that_score_only_by_a_quirk() {
     assert_eq!((grade("", ""), strict("", "")), (1.0, 0.0));
     for infinite in ["nan", "inf", "-inf", "Infinity", "inf%", "1e999"] {
         assert_eq!(strict(infinite, r"\boxed{5}"), 0.0);
@@ -108,7 +108,7 @@ fn strict_refuses_what_scores_only_by_a_corner() {
 }
 
 /// Refusing exploits must not refuse answers: on every vector with a number or a
-/// word for a truth, strict grades as the reference does.
+/// word for a truth, strict grades as OpenEnv's `finqa_env` does.
 #[test]
 fn strict_agrees_on_honest_answers() {
     for row in vectors(include_str!("../vectors/reward_vectors.csv")) {
@@ -142,14 +142,14 @@ proptest! {
     }
 
     #[test]
-    fn strict_never_gives_what_the_reference_does_not(
+    fn strict_never_rewards_more_than_finqa_env(
         a in r"[-(]?[0-9]{0,3}[./,;:% ]{0,2}[0-9]{0,3}[%)]?",
         b in r"\\boxed\{[-0-9.:,;/% ]{0,12}\}",
     ) {
-        let reference = compute_reward(&a, &b, 0.01, 1.0, RewardMode::OpenEnv);
+        let theirs = compute_reward(&a, &b, 0.01, 1.0, RewardMode::OpenEnv);
         let strict = compute_reward(&a, &b, 0.01, 1.0, RewardMode::Strict);
-        if let (Ok(reference), Ok(strict)) = (reference, strict) {
-            prop_assert!(strict <= reference);
+        if let (Ok(theirs), Ok(strict)) = (theirs, strict) {
+            prop_assert!(strict <= theirs);
         }
     }
 }

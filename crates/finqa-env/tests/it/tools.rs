@@ -1,4 +1,4 @@
-//! The tools, against what pandas and `SQLite` answer in the reference.
+//! The tools, against the answers of pandas and `SQLite` in OpenEnv's `finqa_env`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn income(query: &str) -> String {
 }
 
 #[test]
-fn queries_answer_as_the_reference_does() {
+fn queries_answer_as_finqa_env_does() {
     let vectors: Value = serde_json::from_str(include_str!("../vectors/env_queries.json")).unwrap();
     let tools = tools();
     let mut wrong = Vec::new();
@@ -143,7 +143,7 @@ fn table_info_is_the_measured_text() {
     );
 }
 
-/// The reference fails on native numbers and writes a missing value as `NaN`.
+/// OpenEnv's `finqa_env` fails on native numbers and writes a missing value as `NaN`.
 #[test]
 fn table_info_is_json_for_every_table() {
     let tools = tools();
@@ -202,7 +202,7 @@ fn math_functions_are_there() {
 }
 
 #[test]
-fn arguments_are_checked_in_the_validators_words() {
+fn arguments_are_checked_as_the_validator_does() {
     let tools = tools();
     let call = |tool: &str, arguments: Value| {
         let Value::Object(arguments) = arguments else {

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tool_step_is_sent_as_it_was_captured_from_the_reference() {
+    fn a_tool_step_is_sent_as_it_was_captured_from_finqa_env() {
         let reply = StepReply {
             seen: ObservationContent::Text {
                 tool: "get_descriptions".into(),

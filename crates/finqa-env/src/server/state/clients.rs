@@ -1,6 +1,6 @@
-//! Clients, told apart by their address, and what one of them may hold: its
-//! connections, its sessions, its share of the memory for large messages and
-//! answers, its pace outside sessions. Clients behind one proxy are one client.
+//! Clients, distinguished by their address, and the limits of each: connections,
+//! sessions, its share of the memory for large messages and answers, and its request
+//! rate outside sessions. Clients behind one proxy are one client.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
@@ -15,15 +15,15 @@ use crate::server::state::memory_budget::MemoryBudget;
 use crate::server::state::query_queue::{Caller, UsageAccount};
 use crate::server::state::rate_limit::RateLimit;
 
-/// One client may reserve a quarter of the memory that all share.
+/// One client may reserve a quarter of the shared memory.
 const SHARE: usize = 4;
-/// Connections that a client may have besides its sessions.
-const BESIDES_SESSIONS: usize = 256;
-/// Of these, connections that may not become WebSockets: they are never idle, and
-/// would leave no way in for a plain request.
+/// Connections that a client may have in addition to its sessions.
+const EXTRA_CONNECTIONS: usize = 256;
+/// Of these, connections that may not become WebSockets, which are never idle and
+/// would leave none for a plain request.
 const PLAIN: usize = 64;
 
-/// All clients that are known.
+/// All known clients.
 pub(crate) struct Clients {
     most_connections: usize,
     most_each: usize,
@@ -36,19 +36,18 @@ pub(crate) struct Clients {
 
 struct ClientTable {
     known: HashMap<IpAddr, Arc<Client>>,
-    /// Those who hold nothing are forgotten when so many are known.
+    /// Clients without connections and sessions are forgotten at this number.
     sweep_at: usize,
     connections: usize,
     serial: u64,
 }
 
-/// One client.
 pub(crate) struct Client {
-    /// What it uses outside sessions.
+    /// Its query time outside sessions.
     account: Arc<UsageAccount>,
-    /// What it uses altogether.
+    /// Its total query time.
     pub total: UsageAccount,
-    /// Its pace outside sessions.
+    /// Its request rate outside sessions.
     pub rate: RateLimit,
     /// Its share of the memory for messages and bodies.
     pub requests: MemoryBudget,
@@ -60,12 +59,12 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// The client as it asks outside any session.
+    /// The client outside its sessions.
     pub fn caller(self: &Arc<Self>) -> Caller {
         Caller::new(Arc::clone(&self.account), Arc::clone(self))
     }
 
-    /// Counts one more session; `None` where the client has `most`.
+    /// Counts one more session; `None` if the client already has `most`.
     pub fn hold_session(self: &Arc<Self>, most: usize) -> Option<SessionSlot> {
         let counted = self
             .sessions
@@ -75,7 +74,7 @@ impl Client {
         counted.ok().map(|_| SessionSlot(Arc::clone(self)))
     }
 
-    /// Whether another WebSocket would take the place of plain requests.
+    /// Whether another WebSocket would use a connection reserved for plain requests.
     pub fn is_crowded(&self) -> bool {
         self.open().len() > self.most_sockets
     }
@@ -84,7 +83,7 @@ impl Client {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the connection that has been without a request for the longest time.
+    /// Ends the connection that has been idle for the longest time.
     fn evict(&self) -> bool {
         let mut open = self.open();
         let idle = open
@@ -93,7 +92,7 @@ impl Client {
             .min_by_key(|(_, connected)| connected.since.load(Ordering::Relaxed))
             .map(|(id, _)| *id);
         let Some(id) = idle else { return false };
-        // A request may have come in the meantime: then it is not idle any more.
+        // A request may have arrived in the meantime.
         let evicted = open.get(&id).is_some_and(|connected| connected.evict());
         if evicted {
             open.remove(&id);
@@ -102,7 +101,7 @@ impl Client {
     }
 }
 
-/// One of the sessions a client may have; counted until it is dropped.
+/// One of a client's sessions; counted until it is dropped.
 pub(crate) struct SessionSlot(Arc<Client>);
 
 impl Drop for SessionSlot {
@@ -112,14 +111,13 @@ impl Drop for SessionSlot {
 }
 
 impl Clients {
-    /// No clients yet.
     pub fn new(options: &ServerOptions) -> Arc<Self> {
         let each = options.sessions_per_client();
         Arc::new(Self {
-            // Plain requests have connections besides those of sessions, so that a
-            // full server still answers `/health`.
-            most_connections: options.max_sessions.saturating_add(2 * BESIDES_SESSIONS),
-            most_each: each.saturating_add(BESIDES_SESSIONS),
+            // Plain requests have connections in addition to those of sessions, so that
+            // a full server still answers `/health`.
+            most_connections: options.max_sessions.saturating_add(2 * EXTRA_CONNECTIONS),
+            most_each: each.saturating_add(EXTRA_CONNECTIONS),
             rate_limit: options.rate(),
             requests: MemoryBudget::new(options.request_bytes),
             answers: MemoryBudget::new(options.answer_bytes),
@@ -162,8 +160,8 @@ impl Clients {
         Arc::clone(client)
     }
 
-    /// Lets a connection in; the one that has been idle for the longest time has
-    /// to go where there are too many. `None` where none of them is idle.
+    /// Admits a connection. If there are too many, the one that has been idle for the
+    /// longest time is ended; `None` if none is idle.
     pub fn admit(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
         let client = self.of(address);
         let mut table = self.table();
@@ -199,7 +197,8 @@ impl Clients {
         })
     }
 
-    /// Ends an idle connection of whoever has the most: there are no descriptors left.
+    /// Ends an idle connection of the client with the most, because the process has no
+    /// file descriptors left.
     pub fn make_way(&self) {
         let mut table = self.table();
         let largest = table.known.values().max_by_key(|one| one.open().len());
@@ -209,7 +208,7 @@ impl Clients {
     }
 }
 
-/// One client of IPv6 has a whole network of addresses.
+/// The address by which a client is known: an IPv6 client has a whole /64 network.
 fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() & (u128::MAX << 64)).into(),
@@ -221,7 +220,7 @@ const IDLE: u8 = 0;
 const BUSY: u8 = 1;
 const EVICTED: u8 = 2;
 
-/// What is known of a connection: whether a request is being answered on it.
+/// Whether a connection is answering a request.
 pub(crate) struct ConnectionActivity {
     state: AtomicU8,
     start: Instant,
@@ -236,7 +235,7 @@ impl ConnectionActivity {
         self.since.store(millis, Ordering::Relaxed);
     }
 
-    /// A request has come.
+    /// A request has arrived.
     pub fn begin(&self) {
         let _ = self
             .state
@@ -244,7 +243,7 @@ impl ConnectionActivity {
         self.moved();
     }
 
-    /// It is answered.
+    /// The request is answered.
     pub fn end(&self) {
         let _ = self
             .state
@@ -262,18 +261,16 @@ impl ConnectionActivity {
         evicted.is_ok()
     }
 
-    /// Returns when the connection has to go.
+    /// Returns when the connection must be closed.
     pub async fn evicted(&self) {
         self.evicted.cancelled().await;
     }
 }
 
-/// A connection's place; free again when it is dropped.
+/// An admitted connection; counted until it is dropped.
 pub(crate) struct ConnectionSlot {
     clients: Arc<Clients>,
-    /// Whose it is.
     pub client: Arc<Client>,
-    /// What is known of it.
     pub connected: Arc<ConnectionActivity>,
     id: u64,
 }
@@ -281,7 +278,7 @@ pub(crate) struct ConnectionSlot {
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut table = self.clients.table();
-        // One that was evicted is counted no more.
+        // An evicted connection is no longer counted.
         if self.client.open().remove(&self.id).is_some() {
             table.connections -= 1;
         }
@@ -303,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_idle_connection_makes_way_and_a_busy_one_never() {
+    fn the_longest_idle_connection_is_evicted_and_a_busy_one_never() {
         let clients = small();
         let places: Vec<ConnectionSlot> = (0..258).map(|_| clients.admit(HERE).unwrap()).collect();
         places[0].connected.begin();
@@ -331,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn when_all_places_are_taken_the_client_with_the_most_makes_way() {
+    fn on_a_full_server_the_client_with_the_most_connections_loses_one() {
         let clients = small();
         let mut held = Vec::new();
         // 812 connections, three clients of 258 at most and one of 38.
@@ -361,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_that_hold_nothing_are_forgotten() {
+    fn clients_without_connections_are_forgotten() {
         let clients = small();
         for n in 0..10_000_u32 {
             clients.of(IpAddr::V4(n.into()));
@@ -370,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_has_a_quarter_of_the_room() {
+    fn a_client_has_a_quarter_of_the_memory() {
         let clients = Clients::new(&ServerOptions {
             request_bytes: 400_000,
             ..ServerOptions::default()

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_small_has_room_when_there_is_none() {
+    fn small_messages_pass_when_no_memory_is_left() {
         let budget = MemoryBudget::new(100_000);
         let mut first = budget.take(60_000, SMALL_REQUEST).unwrap();
         assert_eq!(first.bytes(), 60_000);

@@ -1,9 +1,8 @@
-//! Whose query runs next. Every query first has a brief turn, in which honest
-//! ones are done; one that is not done runs again in the long queue, one at a
-//! time, so that the brief turns never wait for it. In each queue the client goes
-//! first that has used the least; of its sessions, those that have used little go
-//! before those that have used much, and those that are known before those that
-//! never asked.
+//! Decides whose query runs next. Every query first gets a brief turn, in which
+//! ordinary ones finish. Those that do not are run again in the long queue, one at a
+//! time, so that brief turns never wait for them. In each queue the client that has
+//! used the least query time goes first; among its sessions, those that have used
+//! little go before those that have used much, and known sessions before new ones.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -16,23 +15,23 @@ use tokio::sync::oneshot;
 
 use crate::server::state::clients::Client;
 
-/// The query time that one session, or one client outside its sessions, has used
-/// of late: half of it is forgotten each second.
+/// The recent query time of one session, or of one client outside its sessions:
+/// half of it is forgotten each second.
 #[derive(Default)]
 pub(crate) struct UsageAccount {
     used: Mutex<Option<(Instant, f64)>>,
     /// Its last query needed the long queue.
     slow: AtomicBool,
-    /// One of its queries was brief.
+    /// One of its queries finished in its brief turn.
     known: AtomicBool,
 }
 
-/// Seconds that a query waits behind others whose caller is not known: a crowd
-/// that comes at once waits, and not those who were there before.
+/// Seconds that a query of an unknown caller waits behind others: a crowd that
+/// arrives at once waits, and not the callers that were there before.
 const UNKNOWN: f64 = 1.0;
 
 impl UsageAccount {
-    /// Seconds used.
+    /// Seconds of recent query time.
     pub fn used(&self, now: Instant) -> f64 {
         let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.map_or(0.0, |(then, seconds)| remaining(then, seconds, now))
@@ -49,33 +48,31 @@ fn remaining(then: Instant, seconds: f64, now: Instant) -> f64 {
     seconds * (-now.saturating_duration_since(then).as_secs_f64()).exp2()
 }
 
-/// Who asks: a session of a client, or a client without one.
+/// Who asks: a session, or a client outside its sessions.
 #[derive(Clone)]
 pub(crate) struct Caller {
     account: Arc<UsageAccount>,
-    /// The client it belongs to.
     pub client: Arc<Client>,
 }
 
 impl Caller {
-    /// A session of a client, or a client outside its sessions.
     pub fn new(account: Arc<UsageAccount>, client: Arc<Client>) -> Self {
         Self { account, client }
     }
 
-    /// Notes query time used.
+    /// Records query time.
     fn charge(&self, time: Duration) {
         let now = Instant::now();
         self.account.charge(time, now);
         self.client.total.charge(time, now);
     }
 
-    /// Whether its last query was one for the long queue.
+    /// Whether its last query needed the long queue.
     pub fn is_slow(&self) -> bool {
         self.account.slow.load(atomic::Ordering::Relaxed)
     }
 
-    /// Notes whether its last query was one for the long queue.
+    /// Records whether its last query needed the long queue.
     pub fn set_slow(&self, slow: bool) {
         self.account.slow.store(slow, atomic::Ordering::Relaxed);
         if !slow {
@@ -92,11 +89,11 @@ impl Caller {
 
 type QueryJob = Box<dyn FnOnce() + Send>;
 
-/// Places to run in, and those who wait for one.
+/// A number of workers, and the queries that wait for one.
 pub(crate) struct QueryQueue {
-    /// Seconds that a caller waits longer for each second that it has used.
+    /// Additional seconds that a caller waits for each second that it has used.
     weight: f64,
-    /// Where its work is done; none for the runtime's threads.
+    /// Its own thread; `None` if jobs run on the runtime's blocking threads.
     thread: Option<mpsc::Sender<QueryJob>>,
     start: Instant,
     state: Mutex<QueueState>,
@@ -105,10 +102,10 @@ pub(crate) struct QueryQueue {
 struct QueueState {
     free: usize,
     arrivals: u64,
-    /// By client, none of them empty.
+    /// By client, without empty heaps.
     waiting: Vec<(Arc<Client>, BinaryHeap<QueuedQuery>)>,
     count: usize,
-    /// Those who gave up are dropped from the list when it is so long.
+    /// Cancelled queries are removed when the queue is this long.
     sweep_at: usize,
 }
 
@@ -127,7 +124,7 @@ impl QueueState {
         }
         if self.count > self.sweep_at {
             self.waiting.retain_mut(|(_, waiting)| {
-                waiting.retain(|waiter| !waiter.gave_up.load(atomic::Ordering::Relaxed));
+                waiting.retain(|waiter| !waiter.cancelled.load(atomic::Ordering::Relaxed));
                 !waiting.is_empty()
             });
             self.count = self.waiting.iter().map(|(_, waiting)| waiting.len()).sum();
@@ -161,10 +158,10 @@ struct QueuedQuery {
     due: f64,
     arrival: u64,
     job: QueryJob,
-    gave_up: Arc<AtomicBool>,
+    cancelled: Arc<AtomicBool>,
 }
 
-/// Says that nobody waits for a job any more.
+/// Marks a job as cancelled, because nobody waits for it any more.
 struct CancelOnDrop(Arc<AtomicBool>);
 
 impl Drop for CancelOnDrop {
@@ -174,7 +171,7 @@ impl Drop for CancelOnDrop {
 }
 
 impl Ord for QueuedQuery {
-    /// The greatest is the next.
+    /// The greatest runs next.
     fn cmp(&self, other: &Self) -> Ordering {
         let due = other.due.total_cmp(&self.due);
         due.then(other.arrival.cmp(&self.arrival))
@@ -196,13 +193,13 @@ impl PartialEq for QueuedQuery {
 impl Eq for QueuedQuery {}
 
 impl QueryQueue {
-    /// A queue of so many places, on the runtime's threads.
-    pub fn new(places: usize, weight: f64) -> Arc<Self> {
-        Self::on(None, places, weight)
+    /// A queue with this many workers, on the runtime's blocking threads.
+    pub fn new(workers: usize, weight: f64) -> Arc<Self> {
+        Self::on(None, workers, weight)
     }
 
-    /// A queue of one place, on a thread of its own: the allocator keeps memory for
-    /// each thread that has ever used much.
+    /// A queue with one worker, on its own thread: the allocator keeps memory for each
+    /// thread that has ever used much.
     pub fn alone(weight: f64) -> Arc<Self> {
         let (thread, jobs) = mpsc::channel::<QueryJob>();
         let work = move || {
@@ -216,13 +213,13 @@ impl QueryQueue {
         Self::on(started.is_ok().then_some(thread), 1, weight)
     }
 
-    fn on(thread: Option<mpsc::Sender<QueryJob>>, places: usize, weight: f64) -> Arc<Self> {
+    fn on(thread: Option<mpsc::Sender<QueryJob>>, workers: usize, weight: f64) -> Arc<Self> {
         Arc::new(Self {
             weight,
             thread,
             start: Instant::now(),
             state: Mutex::new(QueueState {
-                free: places,
+                free: workers,
                 arrivals: 0,
                 waiting: Vec::new(),
                 count: 0,
@@ -235,33 +232,33 @@ impl QueryQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs blocking work in its turn and says how long it took; `None` where it
-    /// ended in a bug. Work that has begun goes on to its end even where nobody
+    /// Runs blocking work when its turn comes; returns its result and how long it
+    /// took, or `None` if it panicked. Work that has begun is finished even if nobody
     /// waits for it any more.
     pub async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         caller: &Caller,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Option<(T, Duration)> {
-        let (tell, told) = oneshot::channel();
-        let gave_up = Arc::new(AtomicBool::new(false));
-        let asker = CancelOnDrop(Arc::clone(&gave_up));
+        let (sender, receiver) = oneshot::channel();
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let cancel = CancelOnDrop(Arc::clone(&cancelled));
         let charged = caller.clone();
         let job = Box::new(move || {
             let began = Instant::now();
             let result = work();
             let took = began.elapsed();
             charged.charge(took);
-            let _ = tell.send((result, took));
+            let _ = sender.send((result, took));
         });
-        self.begin(caller, job, gave_up);
-        let result = told.await.ok();
-        drop(asker);
+        self.begin(caller, job, cancelled);
+        let result = receiver.await.ok();
+        drop(cancel);
         result
     }
 
-    /// Starts a job where there is a place, or puts it in the queue.
-    fn begin(self: &Arc<Self>, caller: &Caller, job: QueryJob, gave_up: Arc<AtomicBool>) {
+    /// Starts a job if a worker is free, otherwise queues it.
+    fn begin(self: &Arc<Self>, caller: &Caller, job: QueryJob, cancelled: Arc<AtomicBool>) {
         {
             let mut state = self.state();
             if state.free == 0 {
@@ -272,7 +269,7 @@ impl QueryQueue {
                     due: since + caller.wait(self.weight, now),
                     arrival: state.arrivals,
                     job,
-                    gave_up,
+                    cancelled,
                 };
                 state.push(&caller.client, waiter);
                 return;
@@ -282,16 +279,16 @@ impl QueryQueue {
         let queue = Arc::clone(self);
         let work = move || queue.work(job);
         match &self.thread {
-            // The thread ends when the queue is dropped, and not before.
+            // The thread ends only when the queue is dropped.
             Some(thread) => drop(thread.send(Box::new(work))),
             None => drop(tokio::task::spawn_blocking(work)),
         }
     }
 
-    /// Does a job, and then the next ones on the same thread, until none waits.
+    /// Does a job, then the waiting ones on the same thread.
     fn work(&self, mut job: QueryJob) {
         loop {
-            // Whoever waits for it learns of a bug when its answer is dropped.
+            // The caller notices a panic because the sender is dropped.
             if catch_unwind(AssertUnwindSafe(job)).is_err() {
                 tracing::error!("a tool call ended in a bug");
             }
@@ -299,7 +296,7 @@ impl QueryQueue {
                 let mut state = self.state();
                 match state.pop() {
                     // Dropped outside the lock.
-                    Some(next) if next.gave_up.load(atomic::Ordering::Relaxed) => drop(state),
+                    Some(next) if next.cancelled.load(atomic::Ordering::Relaxed) => drop(state),
                     Some(next) => break next.job,
                     None => {
                         state.free += 1;
@@ -323,8 +320,8 @@ mod tests {
         Caller::new(Arc::default(), clients.of(address.into()))
     }
 
-    /// The order in which jobs run that were asked for, one after the other, while
-    /// the only place was taken.
+    /// The order in which jobs run that were queued one after the other while the
+    /// only worker was busy.
     async fn order(queue: &Arc<QueryQueue>, callers: &[&Caller]) -> Vec<usize> {
         let (release, held) = mpsc::channel::<()>();
         let hold = move || held.recv().is_err();
@@ -347,10 +344,10 @@ mod tests {
         std::mem::take(&mut *ran.lock().unwrap())
     }
 
-    /// One place for all, first come first served, was the old rule: who asked for
-    /// long queries on a hundred connections made everybody wait for all of them.
+    /// In a single first-come-first-served queue, one client with long queries on a
+    /// hundred connections made everybody wait for all of them.
     #[tokio::test]
-    async fn who_has_used_little_goes_before_who_has_used_much() {
+    async fn a_session_that_has_used_little_goes_first() {
         let clients = Clients::new(&ServerOptions::default());
         let queue = QueryQueue::new(1, 10.0);
         let hogs: Vec<Caller> = (0..100).map(|_| caller(&clients, [127, 0, 0, 1])).collect();
@@ -377,7 +374,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_crowd_of_newcomers_waits_and_not_those_who_are_known() {
+    async fn a_crowd_of_new_sessions_waits_and_known_ones_do_not() {
         let clients = Clients::new(&ServerOptions::default());
         let queue = QueryQueue::new(1, 10.0);
         let crowd: Vec<Caller> = (0..50).map(|_| caller(&clients, [127, 0, 0, 1])).collect();
@@ -385,14 +382,14 @@ mod tests {
         known.set_slow(false);
         let mut callers: Vec<&Caller> = crowd.iter().collect();
         callers.push(&known);
-        // Unless this machine took longer than newcomers wait to ask for them all.
+        // Unless queueing them all took longer than new sessions wait.
         let began = Instant::now();
         let ran = order(&queue, &callers).await;
         assert!(ran[0] == 50 || began.elapsed().as_secs_f64() > UNKNOWN);
     }
 
     #[tokio::test]
-    async fn a_bug_in_one_query_does_not_end_the_lane() {
+    async fn a_panic_in_one_query_does_not_end_the_queue() {
         let clients = Clients::new(&ServerOptions::default());
         let one = caller(&clients, [127, 0, 0, 1]);
         for queue in [QueryQueue::alone(1.0), QueryQueue::new(1, 1.0)] {
@@ -409,7 +406,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_work_of_those_who_gave_up_is_not_done() {
+    async fn cancelled_queries_are_not_run() {
         let clients = Clients::new(&ServerOptions::default());
         let queue = QueryQueue::new(1, 10.0);
         let one = caller(&clients, [127, 0, 0, 1]);
@@ -422,7 +419,7 @@ mod tests {
             let work = move || done.store(true, atomic::Ordering::Relaxed);
             assert!(queue.run(&one, work).now_or_never().is_none());
         }
-        assert!(queue.state().count <= 65, "they are swept out");
+        assert!(queue.state().count <= 65, "cancelled queries are removed");
         let mut last = Box::pin(queue.run(&one, || 5));
         assert!(last.as_mut().now_or_never().is_none());
         drop(release);

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_wanted_everywhere_but_on_health_and_the_pages() {
+    fn a_token_is_required_everywhere_but_on_health_and_the_pages() {
         let options = ServerOptions {
             bearer_token: Some("s3cret".to_owned().into()),
             ..ServerOptions::default()

@@ -1,5 +1,5 @@
-//! The HTTP routes. `reset` and `step` are stateless here, as in the
-//! reference: each makes an environment, uses it once and drops it. Episodes
+//! The HTTP routes. `reset` and `step` are stateless here, as in
+//! OpenEnv's `finqa_env`: each makes an environment, uses it once and drops it. Episodes
 //! live on WebSockets.
 
 use std::sync::{Arc, Mutex};

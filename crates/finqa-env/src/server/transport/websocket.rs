@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn fragments_take_room_before_the_message_is_whole() {
+    fn fragments_take_memory_before_the_message_is_whole() {
         let mut meter = meter(3 * STEP);
         for _ in 0..32 {
             assert!(meter.read(2048), "room for 64 KiB");
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn pings_between_fragments_neither_take_room_nor_give_it_back() {
+    fn pings_between_fragments_neither_take_nor_release_memory() {
         let mut meter = meter(0);
         for _ in 0..10_000 {
             assert!(meter.read(6 + 125));
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_waits_counts_beside_the_one_in_work() {
+    fn a_waiting_message_counts_in_addition_to_the_current_one() {
         let mut meter = meter(0);
         assert!(meter.read(SMALL_REQUEST / 2));
         meter.whole();

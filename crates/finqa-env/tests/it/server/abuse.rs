@@ -1,5 +1,5 @@
 //! Clients that mean no good, or think they do: each gets one clear error, its
-//! session lives on, and no other session notices.
+//! session continues, and no other session notices.
 
 use rstest::rstest;
 use serde_json::{Value, json};
@@ -97,9 +97,9 @@ async fn a_name_is_never_a_path(#[case] company: &str, #[case] table: &str) {
     server.stop().await.expect("a clean end");
 }
 
-/// The reference's threads are forty, and an endless query keeps one for ever.
+/// OpenEnv's `finqa_env` has forty threads, and an endless query keeps one forever.
 #[tokio::test]
-async fn endless_queries_of_many_sessions_hold_nobody_up() {
+async fn endless_queries_of_many_sessions_delay_nobody() {
     let server = start(options()).await;
     let (company, table) = place();
     let asked = |query: &str| json!({"company_name": company, "table_name": table, "query": query});

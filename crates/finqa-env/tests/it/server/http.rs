@@ -7,7 +7,7 @@ use super::{JSON, get, options, post, request, start};
 use finqa_env::server::ServerOptions;
 
 #[tokio::test]
-async fn the_informing_routes_answer() {
+async fn the_information_routes_answer() {
     let server = start(options()).await;
     assert_eq!(
         get(&server, "/health").await,
@@ -114,7 +114,7 @@ async fn the_api_is_as_its_description_says() {
 }
 
 #[tokio::test]
-async fn reset_shows_the_question_inside_and_beside_the_observation() {
+async fn reset_shows_the_question_inside_and_outside_the_observation() {
     let server = start(options()).await;
     let (status, body) = post(&server, "/reset", r#"{"seed": "7", "anything": 1}"#).await;
     assert_eq!(status, 200);
@@ -203,7 +203,7 @@ async fn a_body_without_a_json_content_type_is_refused() {
 }
 
 #[tokio::test]
-async fn other_methods_and_paths_are_refused_as_by_the_reference() {
+async fn other_methods_and_paths_are_refused_as_finqa_env_does() {
     let server = start(options()).await;
     for (method, path) in [
         ("GET", "/mcp"),
@@ -325,7 +325,7 @@ async fn the_pages_hold_everything_they_need() {
 }
 
 #[tokio::test]
-async fn a_token_is_wanted_where_one_is_set() {
+async fn a_token_is_required_if_one_is_set() {
     let options = ServerOptions {
         bearer_token: Some("s3cret".to_owned().into()),
         ..options()
@@ -347,7 +347,7 @@ async fn a_token_is_wanted_where_one_is_set() {
 }
 
 #[tokio::test]
-async fn another_sites_page_is_kept_out() {
+async fn pages_of_other_sites_are_refused() {
     let server = start(options()).await;
     let origin = [("origin", "https://evil.example")];
     assert_eq!(request(&server, "GET", "/state", &origin, "").await.0, 403);

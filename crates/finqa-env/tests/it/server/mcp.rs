@@ -84,7 +84,7 @@ async fn the_tools_are_listed_and_called() {
 }
 
 #[tokio::test]
-async fn the_mcp_socket_names_the_place_of_a_fault_and_lives_on() {
+async fn the_mcp_socket_names_the_place_of_a_fault_and_continues() {
     let server = start(options()).await;
     let mut socket = Socket::open(&server, "/mcp").await;
     let answer = socket.raw("{bad").await;

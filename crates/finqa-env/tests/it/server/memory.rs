@@ -13,7 +13,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 use super::{JSON, Socket, options, post, request, start};
 
 /// A session that has sent 128 KiB of a message in pieces, and never the rest;
-/// or what the server said to that, with the code it closed the socket with.
+/// or the server's answer, with the code with which it closed the socket.
 async fn half_message(server: &RunningServer) -> Result<Socket, (String, u16)> {
     let mut socket = Socket::open(server, "/ws").await;
     let mut kind = Data::Text;
@@ -58,19 +58,19 @@ async fn half_messages_of_many_sessions_share_one_bound() {
             }
         }
     }
-    // 128 KiB and the heads of frames, less the 16 KiB that take no room, in steps of 16.
+    // 128 KiB and the heads of frames, less the 16 KiB that are not counted, in steps of 16.
     assert_eq!((held.len(), refused), (8, 7));
-    // Nobody else notices: what is small always has room.
+    // Nobody else notices: small messages always pass.
     let mut honest = Socket::open(&server, "/ws").await;
     let answer = honest.raw(&" ".repeat(12_000)).await;
     assert_eq!(answer["data"]["code"], "INVALID_JSON");
     assert_eq!(post(&server, "/reset", "{}").await.0, 200);
-    // What is large over HTTP is told to come again.
+    // Large bodies over HTTP are asked to retry later.
     let large = format!("{{\"episode_id\": \"{}\"}}", "x".repeat(40_000));
     let (status, headers, said) = request(&server, "POST", "/reset", JSON, &large).await;
     assert_eq!(status, 503, "{said}");
     assert_eq!(headers["retry-after"], "1");
-    // The room is free again when they are gone.
+    // The memory is free again when they are gone.
     drop(held);
     let mut status = 503;
     for _ in 0..200 {
@@ -119,7 +119,7 @@ async fn a_long_answer_arrives_whole_in_its_pieces() {
 }
 
 #[tokio::test]
-async fn an_answer_without_room_is_one_error_and_the_session_lives_on() {
+async fn an_answer_without_memory_is_one_error_and_the_session_continues() {
     let server = start(ServerOptions {
         answer_bytes: 100_000,
         ..options()
@@ -156,7 +156,7 @@ async fn an_answer_without_room_is_one_error_and_the_session_lives_on() {
 }
 
 /// The longest query that is run, with every byte of it escaped, is far within
-/// the limit; the room is free again after each, however many come.
+/// the limit; the memory is free again after each, however many there are.
 #[tokio::test]
 async fn the_longest_honest_messages_pass_one_after_the_other() {
     let server = start(ServerOptions {
@@ -181,9 +181,9 @@ async fn the_longest_honest_messages_pass_one_after_the_other() {
     server.stop().await.expect("a clean end");
 }
 
-/// What was announced took room for as long as a body may take to come.
+/// Announced bodies took memory for as long as a body may take to arrive.
 #[tokio::test]
-async fn bodies_that_are_announced_and_do_not_come_take_no_room() {
+async fn bodies_that_are_announced_but_not_sent_take_no_memory() {
     use tokio::io::AsyncWriteExt as _;
     let server = start(ServerOptions {
         request_bytes: 1 << 20,
@@ -201,7 +201,7 @@ async fn bodies_that_are_announced_and_do_not_come_take_no_room() {
     }
     let large = format!("{{\"episode_id\": \"{}\"}}", "x".repeat(40_000));
     for _ in 0..20 {
-        // Refused for its length, and not for want of room.
+        // Refused because of its length, not for lack of memory.
         assert_eq!(post(&server, "/reset", &large).await.0, 422);
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
@@ -209,10 +209,10 @@ async fn bodies_that_are_announced_and_do_not_come_take_no_room() {
     server.stop().await.expect("a clean end");
 }
 
-/// One client's half messages took the room of all.
+/// One client's half messages took all the memory.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn one_client_cannot_take_the_room_of_all() {
+async fn one_client_cannot_take_all_memory() {
     let server = start(ServerOptions {
         message_limit: 1 << 20,
         request_bytes: 1 << 20,

@@ -19,7 +19,7 @@ async fn impatient() -> RunningServer {
 }
 
 /// Sends `head` and then a byte of `rest`, over and over, until the server has
-/// had enough; gives what it said.
+/// had enough; returns its answer.
 async fn trickle(server: &RunningServer, head: &str, rest: u8) -> String {
     let stream = TcpStream::connect(server.address())
         .await
@@ -92,7 +92,7 @@ async fn a_chunked_body_that_trickles_in_is_cut_off_too() {
 }
 
 #[tokio::test]
-async fn a_connection_that_asks_nothing_is_closed() {
+async fn a_connection_without_a_request_is_closed() {
     let server = impatient().await;
     let mut silent = TcpStream::connect(server.address())
         .await
@@ -115,7 +115,7 @@ async fn a_connection_that_asks_nothing_is_closed() {
     server.stop().await.expect("a clean end");
 }
 
-/// The bound is on connections: slow ones may fill it, but not for ever.
+/// The limit is on connections: slow ones may use it up, but not forever.
 #[tokio::test]
 async fn a_thousand_slow_clients_are_outlasted() {
     let server = start(ServerOptions {
@@ -163,7 +163,7 @@ async fn a_body_in_pieces_is_read() {
 
 /// A client that asks for answers and never reads one: its connection ends.
 #[tokio::test]
-async fn a_client_that_takes_no_bytes_is_given_up() {
+async fn a_client_that_reads_nothing_is_disconnected() {
     let server = start(ServerOptions {
         request_time: Duration::from_millis(300),
         ping_interval: Duration::from_millis(10),

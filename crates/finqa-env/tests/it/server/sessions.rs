@@ -53,7 +53,7 @@ async fn a_client_that_vanishes_frees_its_slot() {
     socket.ask(json!({"type": "reset"})).await;
     socket.send(r#"{"type": "step", "data": {"tool_name": "get_descriptions", "arguments": {"company_name": "x"}}}"#).await;
     drop(socket);
-    // The server learns of it when the system tells it; no clock decides this test.
+    // The server notices when the system reports it; this test depends on no clock.
     let mut freed = false;
     for _ in 0..2000 {
         let created = rpc(&server, "openenv/session/create", json!({})).await;
@@ -182,7 +182,7 @@ async fn a_shutdown_closes_the_sockets_and_ends() {
 }
 
 #[tokio::test]
-async fn hundreds_of_sessions_play_side_by_side() {
+async fn hundreds_of_sessions_play_concurrently() {
     let server = start(options()).await;
     let mut playing = Vec::new();
     for n in 0..300 {
@@ -208,7 +208,7 @@ async fn hundreds_of_sessions_play_side_by_side() {
 }
 
 #[tokio::test]
-async fn a_peer_that_says_nothing_is_given_up() {
+async fn a_silent_peer_is_disconnected() {
     use tokio::io::AsyncReadExt;
     let server = start(ServerOptions {
         ping_interval: Duration::from_millis(10),
@@ -279,7 +279,7 @@ async fn a_session_that_is_never_used_is_dropped_sooner() {
         ..options()
     })
     .await;
-    // The server looks now and then: one that is used in between lives on.
+    // The server checks at intervals: a session that is used in between stays.
     let mut dropped = false;
     for pause in 0..12 {
         let created = rpc(&server, "openenv/session/create", json!({})).await;

@@ -1,4 +1,4 @@
-//! The messages of `/ws` and what is said to bad ones.
+//! The messages of `/ws` and the answers to bad ones.
 
 use futures::SinkExt;
 use rstest::rstest;
@@ -200,7 +200,7 @@ async fn list_tools_by_a_step_works_and_counts_nothing() {
     "expected string or bytes-like object, got 'int'"
 )]
 #[tokio::test]
-async fn a_bad_message_gets_one_error_and_the_session_lives_on(
+async fn a_bad_message_gets_one_error_and_the_session_continues(
     #[case] text: &str,
     #[case] code: &str,
     #[case] said: &str,
@@ -237,7 +237,7 @@ async fn a_validation_error_lists_the_faults() {
 }
 
 #[tokio::test]
-async fn a_binary_frame_gets_an_error_and_the_session_lives_on() {
+async fn a_binary_frame_gets_an_error_and_the_session_continues() {
     let server = start(options()).await;
     let mut socket = Socket::open(&server, "/ws").await;
     socket

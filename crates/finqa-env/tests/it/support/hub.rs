@@ -105,7 +105,7 @@ pub fn client() -> reqwest::Client {
     reqwest::Client::builder().no_proxy().build().unwrap()
 }
 
-/// A hub that cuts, lies and stalls as it is told; no page links, nothing large.
+/// A hub that cuts, lies and stalls as configured, with one page and no large file.
 pub async fn faulty(acts: &[(&str, Act)]) -> FileServer {
     let api = "/api/datasets/snorkelai/finqa-data";
     let listed: Vec<Value> = FILES.iter().map(|file| entry(file)).collect();
