@@ -3,6 +3,7 @@
 use console::measure_text_width;
 
 use crate::output::AnswerView;
+use finqa_agents::agents::Settled;
 use finqa_core::number::Unit;
 use finqa_core::text::single_spaced;
 
@@ -15,69 +16,53 @@ const INDENT: usize = 10;
 
 /// The answer with its steps, its evidence, its program and its verdicts.
 #[must_use]
-pub fn answer_text(view: &AnswerView) -> String {
+pub fn answer_text(view: &AnswerView<'_>) -> String {
     let mut out = String::new();
     let mut part = |title: &str, lines: &[String]| {
         for (index, line) in lines.iter().enumerate() {
             out.push_str(&entry(if index == 0 { title } else { "" }, line));
         }
     };
-    part("Answer", &[headline(view)]);
-    part(
-        "Error",
-        &view
-            .error
-            .iter()
-            .map(|error| single_spaced(error))
-            .collect::<Vec<_>>(),
-    );
-    part(
-        "Steps",
-        &view
-            .steps
-            .iter()
-            .map(|step| single_spaced(step))
-            .collect::<Vec<_>>(),
-    );
+    part("Answer", &[headline(view.settled)]);
+    let settled = view.settled;
+    let answer = settled.answer.as_ref();
+    let one_line = |text: &String| single_spaced(text);
+    let error: Vec<String> = settled.error.iter().map(one_line).collect();
+    part("Error", &error);
+    let steps = answer.map_or(&[][..], |answer| &answer.steps);
+    part("Steps", &steps.iter().map(one_line).collect::<Vec<_>>());
     part("Evidence", &evidence(view));
-    let mut program: Vec<String> = view
-        .program
-        .iter()
-        .map(|program| single_spaced(program))
-        .collect();
-    program.extend(
-        view.program_error
-            .iter()
-            .map(|error| format!("(not executed: {error})")),
-    );
+    let text = answer.and_then(|answer| answer.program.as_ref());
+    let error = answer.and_then(|answer| answer.program_error.as_ref());
+    let error = error.map(|error| format!("(not executed: {error})"));
+    let program: Vec<String> = text.map(one_line).into_iter().chain(error).collect();
     part("Program", &program);
     part("Critic", &critic(view));
-    let votes = view.votes.as_ref().map(ToString::to_string);
+    let votes = settled.votes.as_ref().map(ToString::to_string);
     part("Votes", &votes.into_iter().collect::<Vec<_>>());
-    part("Rules", &opinion(view));
-    if view.calls > 0 {
-        let tokens = format!(
-            "{} calls, {} tokens in, {} out",
-            view.calls, view.input_tokens, view.output_tokens
-        );
+    part("Rules", &opinion(settled));
+    let calls = settled.calls.len();
+    if calls > 0 {
+        let (input, output) = settled.tokens();
+        let tokens = format!("{calls} calls, {input} tokens in, {output} out");
         part("Took", &[tokens]);
     }
     harmless(&out).into_owned()
 }
 
-fn headline(view: &AnswerView) -> String {
-    let Some(answer) = &view.answer else {
-        return format!("none ({})", view.outcome.name().replace('_', " "));
+fn headline(settled: &Settled) -> String {
+    let Some(answer) = &settled.answer else {
+        return format!("none ({})", settled.outcome.name().replace('_', " "));
     };
-    let mut line = with_scale(answer, view.unit.unwrap_or_default());
-    if let Some(label) = view
+    let mut line = with_scale(&answer.printed, answer.unit);
+    if let Some(label) = answer
         .label
         .as_deref()
         .filter(|label| !label.trim().is_empty())
     {
         line.push_str(&format!("  ({})", single_spaced(label)));
     }
-    if let Some(confidence) = view.confidence {
+    if let Some(confidence) = answer.confidence {
         line.push_str(&format!(", confidence {confidence:.2}"));
     }
     line
@@ -93,7 +78,7 @@ fn with_scale(answer: &str, unit: Unit) -> String {
     }
 }
 
-fn evidence(view: &AnswerView) -> Vec<String> {
+fn evidence(view: &AnswerView<'_>) -> Vec<String> {
     let id_width = view
         .evidence
         .iter()
@@ -130,15 +115,15 @@ fn shortened(text: &str, literal: &str) -> String {
     format!("{}{middle}{}", dots(from > 0), dots(to < chars.len()))
 }
 
-fn critic(view: &AnswerView) -> Vec<String> {
+fn critic(view: &AnswerView<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for round in &view.rounds {
-        let chosen = view.rounds.len() > 1 && view.chosen_round == Some(round.number);
+        let chosen = view.rounds.len() > 1 && view.settled.chosen_round == Some(round.number);
         lines.push(format!(
             "round {}: {} – {}{}",
             round.number,
             single_spaced(&round.answer),
-            round.told,
+            round.summary,
             if chosen { " (taken)" } else { "" }
         ));
         lines.extend(
@@ -152,8 +137,8 @@ fn critic(view: &AnswerView) -> Vec<String> {
 }
 
 /// The second opinion in a line.
-fn opinion(view: &AnswerView) -> Vec<String> {
-    let told = view.second_opinion.as_ref().map(|other| {
+fn opinion(settled: &Settled) -> Vec<String> {
+    let told = settled.opinion.as_ref().map(|other| {
         let verdict = match other.agrees {
             Some(true) => "agree",
             Some(false) => "differ",
