@@ -9,7 +9,6 @@ use crate::dataset::{Case, Dataset, Gold, Record};
 use crate::run::{Journal, RunFolder, RunMeta};
 use crate::score::files::{PredictionRow, read_predictions, rescore};
 use crate::score::{Row, score};
-use finqa_core::files;
 
 use super::AnalysisError;
 
@@ -67,7 +66,7 @@ impl Answers {
                 })
             };
         }
-        let Some(journal) = run_behind(path) else {
+        let Some(journal) = RunFolder::journal_behind(path) else {
             return Self::of_file(path, dataset);
         };
         let of_run = Self::of_run(path, &journal, dataset)?;
@@ -213,34 +212,6 @@ fn turns_of(dataset: &Dataset, rows: &[Row]) -> HashMap<String, Vec<Gold>> {
 /// `None` if there is no such run.
 #[must_use]
 pub fn records_behind(csv: &Path) -> Option<Result<Dataset, String>> {
-    let journal = Journal::read(&run_behind(csv)?).ok()?;
+    let journal = Journal::read(&RunFolder::journal_behind(csv)?).ok()?;
     Some(journal.meta().ok()?.records())
-}
-
-/// The journal of the run that left this CSV: `OUTPUT/output.csv` is a copy of
-/// `OUTPUT/runs/<last run>/output.csv`. `None` if it is not, byte for byte.
-fn run_behind(csv: &Path) -> Option<PathBuf> {
-    if csv.file_name()? != RunFolder::CSV {
-        return None;
-    }
-    let beside = csv.with_file_name(RunFolder::JOURNAL);
-    if beside.is_file() {
-        return Some(beside);
-    }
-    let bytes = files::read(csv).ok()?;
-    let runs = csv.parent()?.join("runs");
-    let mut folders: Vec<PathBuf> = std::fs::read_dir(runs)
-        .ok()?
-        .flatten()
-        .map(|entry| entry.path())
-        .collect();
-    // Their names sort by time; the last run's copy is the likely one.
-    folders.sort();
-    folders.into_iter().rev().find_map(|folder| {
-        let copy = folder.join(RunFolder::CSV);
-        let size = std::fs::metadata(&copy).ok()?.len();
-        let same = size == bytes.len() as u64 && files::read(&copy).ok()? == bytes;
-        let journal = folder.join(RunFolder::JOURNAL);
-        (same && journal.is_file()).then_some(journal)
-    })
 }

@@ -6,7 +6,7 @@ use crate::analysis::{Answers, analyze};
 use crate::dataset::load_named;
 use crate::output::terminal::{TerminalStyle, analysis_tables};
 use crate::output::write_misses;
-use crate::run::answers_at;
+use crate::run::RunFolder;
 use crate::score::{Rule, ScoreError};
 
 use super::{Exit, stdout};
@@ -43,7 +43,10 @@ pub struct AnalyzeArgs {
 /// Answers or records that cannot be read, a CSV that cannot be written.
 pub fn execute(args: &AnalyzeArgs, style: TerminalStyle) -> anyhow::Result<Exit> {
     let dataset = load_named(args.data_path.as_deref())?;
-    let answers = Answers::open(&answers_at(&args.file, &args.output)?, dataset.as_ref())?;
+    let answers = Answers::open(
+        &RunFolder::answers_at(&args.file, &args.output)?,
+        dataset.as_ref(),
+    )?;
     if let Some(reason) = &answers.no_records {
         without_records(reason);
     }

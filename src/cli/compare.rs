@@ -6,7 +6,7 @@ use crate::analysis::{Answers, AnswersOrigin, compare};
 use crate::dataset::load_named;
 use crate::output::report::ComparisonPage;
 use crate::output::terminal::{TerminalStyle, comparison_tables};
-use crate::run::answers_at;
+use crate::run::RunFolder;
 
 use super::analyze::{RuleName, without_records};
 use super::{Exit, stdout};
@@ -47,7 +47,7 @@ pub struct CompareArgs {
 pub fn execute(args: &CompareArgs, style: TerminalStyle) -> anyhow::Result<Exit> {
     let dataset = load_named(args.data_path.as_deref())?;
     let open = |named| -> anyhow::Result<Answers> {
-        let path = answers_at(named, &args.output)?;
+        let path = RunFolder::answers_at(named, &args.output)?;
         Ok(Answers::open(&path, dataset.as_ref())?)
     };
     let (a, b) = (open(&args.a)?, open(&args.b)?);
@@ -89,7 +89,7 @@ fn report_of(answers: &Answers) -> Option<PathBuf> {
     } else {
         answers.path.parent()?
     };
-    let beside = folder.join("report.html");
-    let of_copy = folder.join("runs").join(id).join("report.html");
+    let beside = folder.join(RunFolder::REPORT);
+    let of_copy = RunFolder::runs(folder).join(id).join(RunFolder::REPORT);
     [beside, of_copy].into_iter().find(|path| path.is_file())
 }

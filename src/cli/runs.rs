@@ -30,7 +30,11 @@ pub fn execute(args: &RunsArgs, style: TerminalStyle) -> anyhow::Result<Exit> {
         .then_some(style.width.into());
     stdout::print(|out| {
         if runs.is_empty() {
-            writeln!(out, "no runs in {}", args.output.join("runs").display())
+            writeln!(
+                out,
+                "no runs in {}",
+                RunFolder::runs(&args.output).display()
+            )
         } else {
             writeln!(out, "{}", runs_list(&runs, width))
         }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use crate::analysis::{Answers, records_behind};
 use crate::dataset::load_named;
 use crate::output::terminal::{TerminalStyle, scorecard_tables};
-use crate::run::answers_at;
+use crate::run::RunFolder;
 use crate::score::files::{read_predictions, rescore};
 use crate::score::{Row, ScoreError, Scorecard};
 
@@ -37,9 +37,9 @@ pub struct ScoreArgs {
 /// A file that cannot be read, in one line with its line and column; a score
 /// below `--fail-under`.
 pub fn execute(args: &ScoreArgs, style: TerminalStyle) -> anyhow::Result<Exit> {
-    let named = answers_at(&args.file, &args.output)?;
+    let named = RunFolder::answers_at(&args.file, &args.output)?;
     let given = load_named(args.data_path.as_deref())?;
-    let scored: Vec<Row> = if named.join("journal.sqlite").is_file() {
+    let scored: Vec<Row> = if named.join(RunFolder::JOURNAL).is_file() {
         // The journal holds what the run's files are made from.
         let answers = Answers::open(&named, given.as_ref())?;
         if let Some(reason) = &answers.no_records {
@@ -48,7 +48,7 @@ pub fn execute(args: &ScoreArgs, style: TerminalStyle) -> anyhow::Result<Exit> {
         answers.rows
     } else {
         let file = if named.is_dir() {
-            named.join("output.csv")
+            named.join(RunFolder::CSV)
         } else {
             named
         };

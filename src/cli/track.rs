@@ -78,7 +78,7 @@ async fn sync(args: &SyncArgs) -> anyhow::Result<Exit> {
         found.collect::<Result<Vec<_>, _>>()?
     };
     if folders.is_empty() {
-        let runs = args.output.join("runs");
+        let runs = RunFolder::runs(&args.output);
         stdout::print_words(|out| writeln!(out, "every run in {} has arrived", runs.display()))?;
     }
     let mut failed: Option<anyhow::Error> = None;

@@ -57,7 +57,7 @@ pub const COLUMNS: &[&str] = &[
 pub struct CsvFile {
     path: PathBuf,
     writer: ::csv::Writer<StagedFile>,
-    failed: Option<::csv::Error>,
+    failed: Option<std::io::Error>,
 }
 
 impl CsvFile {
@@ -67,7 +67,7 @@ impl CsvFile {
     /// [`OutputError`] naming the file.
     pub fn create(path: &Path) -> Result<Self, OutputError> {
         let mut writer = ::csv::Writer::from_writer(StagedFile::create(path)?);
-        let failed = writer.write_record(COLUMNS).err();
+        let failed = writer.write_record(COLUMNS).err().map(Into::into);
         Ok(Self {
             path: path.to_owned(),
             writer,
@@ -78,7 +78,7 @@ impl CsvFile {
     /// Adds a row. What goes wrong is told by [`CsvFile::finish`].
     pub fn add(&mut self, row: &Row) {
         if self.failed.is_none() {
-            self.failed = self.writer.write_record(cells(row)).err();
+            self.failed = self.writer.write_record(cells(row)).err().map(Into::into);
         }
     }
 
@@ -93,14 +93,12 @@ impl CsvFile {
             writer,
             failed,
         } = self;
+        let error = |source| OutputError::Write { path, source };
         if let Some(source) = failed {
-            return Err(OutputError::Csv { path, source });
+            return Err(error(source));
         }
-        let file = writer.into_inner().map_err(|failed| OutputError::Write {
-            path,
-            source: failed.into_error(),
-        })?;
-        file.persist()
+        let file = writer.into_inner();
+        file.map_err(|failed| error(failed.into_error()))?.persist()
     }
 }
 

@@ -21,12 +21,7 @@ const SHOWN: usize = 2000;
 pub fn write_junit(path: &Path, suite: &str, rule: Rule, rows: &[Row]) -> Result<(), OutputError> {
     let xml = junit(suite, rule, rows).to_string();
     write_atomic(path, |file| {
-        xml.map_err(std::io::Error::other)
-            .and_then(|xml| file.write_all(xml.as_bytes()))
-            .map_err(|source| OutputError::Write {
-                path: path.to_owned(),
-                source,
-            })
+        file.write_all(xml.map_err(std::io::Error::other)?.as_bytes())
     })
 }
 

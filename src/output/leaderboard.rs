@@ -11,7 +11,7 @@ use finqa_core::number::{Value, round5};
 use finqa_core::program::official::{Dialect, evaluate};
 use finqa_core::program::tokens::tokenise;
 
-use super::staged::{OutputError, write_atomic};
+use super::staged::{OutputError, write_json};
 
 #[derive(Serialize)]
 struct Prediction {
@@ -40,15 +40,7 @@ pub fn write_leaderboard(
             });
         }
     })?;
-    write_atomic(path, |file| {
-        serde_json::to_writer(&mut *file, &predictions)
-            .map_err(std::io::Error::from)
-            .and_then(|()| file.write_all(b"\n"))
-            .map_err(|source| OutputError::Write {
-                path: path.to_owned(),
-                source,
-            })
-    })
+    write_json(path, &predictions)
 }
 
 /// A turn's id is its conversation's with the turn behind it, as in the

@@ -30,13 +30,9 @@ const COLUMNS: [&str; 13] = [
 /// [`OutputError`] if the file cannot be written; one that was there is then as
 /// it was.
 pub fn write_misses(path: &Path, misses: &[Miss]) -> Result<(), OutputError> {
-    let error = |source| OutputError::Csv {
-        path: path.to_owned(),
-        source,
-    };
     write_atomic(path, |file| {
         let mut writer = ::csv::Writer::from_writer(file);
-        writer.write_record(COLUMNS).map_err(error)?;
+        writer.write_record(COLUMNS)?;
         for miss in misses {
             let also: Vec<&str> = miss.also.iter().map(|found| found.cause.name()).collect();
             let details: Vec<&str> = miss
@@ -60,13 +56,8 @@ pub fn write_misses(path: &Path, misses: &[Miss]) -> Result<(), OutputError> {
                 or_empty(&miss.suspect),
                 details.join("; "),
             ];
-            writer
-                .write_record(cells.iter().map(|text| cell(text)))
-                .map_err(error)?;
+            writer.write_record(cells.iter().map(|text| cell(text)))?;
         }
-        writer.flush().map_err(|source| OutputError::Write {
-            path: path.to_owned(),
-            source,
-        })
+        writer.flush()
     })
 }

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use thiserror::Error;
 
 use crate::run::JournalError;
@@ -18,15 +19,6 @@ pub enum OutputError {
         /// Why.
         #[source]
         source: std::io::Error,
-    },
-    /// Rows cannot be put into CSV.
-    #[error("cannot write {path}: {source}")]
-    Csv {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        #[source]
-        source: ::csv::Error,
     },
     /// The report's template failed.
     #[error("cannot write {path}: {source}")]
@@ -110,11 +102,35 @@ impl Write for StagedFile {
 /// [`OutputError`] naming the file.
 pub(crate) fn write_atomic(
     path: &Path,
-    write: impl FnOnce(&mut dyn Write) -> Result<(), OutputError>,
+    write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
 ) -> Result<(), OutputError> {
     let mut file = StagedFile::create(path)?;
-    write(&mut file)?;
-    file.persist()
+    match write(&mut file) {
+        Ok(()) => file.persist(),
+        Err(source) => Err(file.error(source)),
+    }
+}
+
+/// Writes a value as one line of JSON, whole or not at all.
+///
+/// # Errors
+/// [`OutputError`] naming the file.
+pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<(), OutputError> {
+    write_atomic(path, |file| {
+        serde_json::to_writer(&mut *file, value)?;
+        file.write_all(b"\n")
+    })
+}
+
+/// The same, indented for people.
+///
+/// # Errors
+/// [`OutputError`] naming the file.
+pub(crate) fn write_json_pretty(path: &Path, value: &impl Serialize) -> Result<(), OutputError> {
+    write_atomic(path, |file| {
+        serde_json::to_writer_pretty(&mut *file, value)?;
+        file.write_all(b"\n")
+    })
 }
 
 /// Copies a result to a second place, whole or not at all.
@@ -122,15 +138,11 @@ pub(crate) fn write_atomic(
 /// # Errors
 /// [`OutputError::Write`] naming the file that cannot be read or written.
 pub fn copy(from: &Path, to: &Path) -> Result<(), OutputError> {
-    let error = |path: &Path, source| OutputError::Write {
-        path: path.to_owned(),
+    let mut opened = std::fs::File::open(from).map_err(|source| OutputError::Write {
+        path: from.to_owned(),
         source,
-    };
-    let mut source = std::fs::File::open(from).map_err(|failed| error(from, failed))?;
-    write_atomic(to, |file| {
-        std::io::copy(&mut source, file).map_err(|failed| error(to, failed))?;
-        Ok(())
-    })
+    })?;
+    write_atomic(to, |file| std::io::copy(&mut opened, file).map(drop))
 }
 
 /// Temporary files are private; results are not.

@@ -4,22 +4,14 @@ use std::path::Path;
 
 use crate::run::{RunMeta, Summary};
 
-use super::staged::{OutputError, write_atomic};
+use super::staged::{OutputError, write_atomic, write_json_pretty};
 
 /// Writes `summary.json`.
 ///
 /// # Errors
 /// [`OutputError`] if it cannot be written.
 pub fn write_summary(path: &Path, summary: &Summary) -> Result<(), OutputError> {
-    write_atomic(path, |file| {
-        serde_json::to_writer_pretty(&mut *file, summary)
-            .map_err(std::io::Error::from)
-            .and_then(|()| file.write_all(b"\n"))
-            .map_err(|source| OutputError::Write {
-                path: path.to_owned(),
-                source,
-            })
-    })
+    write_json_pretty(path, summary)
 }
 
 /// Writes `config.toml`: the settings, and the hashes of what they refer to as
@@ -44,11 +36,5 @@ pub fn write_config(path: &Path, meta: &RunMeta, note: Option<&str>) -> Result<(
          # model   {}\n# critic  {}\n# data    {data} (blake3 {})\n# prompts blake3 {}\n# plan    blake3 {}\n{note}\n{settings}",
         identity.model, identity.critic, identity.data, identity.prompts, identity.plan
     );
-    write_atomic(path, |file| {
-        file.write_all(text.as_bytes())
-            .map_err(|source| OutputError::Write {
-                path: path.to_owned(),
-                source,
-            })
-    })
+    write_atomic(path, |file| file.write_all(text.as_bytes()))
 }

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use thiserror::Error;
 
+use finqa_core::files;
+
 use super::identity::{RunKind, RunMeta};
 use super::journal::{Journal, JournalError};
 use super::lock::{Holder, RunLock};
@@ -14,15 +16,6 @@ use super::lock::{Holder, RunLock};
 /// A run's folder that cannot be made or found.
 #[derive(Debug, Error)]
 pub enum FolderError {
-    /// The folder cannot be written to.
-    #[error("cannot write {path}: {source}; choose another folder with --output, or make room")]
-    Write {
-        /// The folder.
-        path: PathBuf,
-        /// Why.
-        #[source]
-        source: std::io::Error,
-    },
     /// There is nothing to go on with.
     #[error("{folder}: no unfinished run to resume; leave out --resume to start one")]
     NothingToResume {
@@ -84,6 +77,12 @@ impl RunFolder {
     pub const CONFIG: &'static str = "config.toml";
     /// Traces, where they are asked for.
     pub const TRACES: &'static str = "traces.jsonl";
+    /// Held by the process that asks the run's questions.
+    pub(crate) const LOCK: &'static str = "run.lock";
+    /// What a tracking server has of the run.
+    pub(crate) const TRACKING: &'static str = "mlflow.json";
+    /// Held by the process that delivers the run to a tracking server.
+    pub(crate) const TRACKING_LOCK: &'static str = "mlflow.lock";
     /// What a finished run has besides its journal.
     pub const RESULTS: [&'static str; 5] = [
         Self::CSV,
@@ -93,27 +92,27 @@ impl RunFolder {
         Self::CONFIG,
     ];
 
-    /// Makes a new run's folder and sees that it can be written to, before
-    /// anything is paid for.
-    ///
-    /// # Errors
-    /// [`FolderError::Write`] naming the folder.
-    pub fn create(output: &Path, run: &str) -> Result<Self, FolderError> {
-        let folder = output.join("runs").join(run);
-        let error = |source| FolderError::Write {
-            path: folder.clone(),
-            source,
-        };
-        std::fs::create_dir_all(&folder).map_err(error)?;
-        let mut probe = tempfile::tempfile_in(&folder).map_err(error)?;
-        probe
-            .write_all(&[0; 4096])
-            .and_then(|()| probe.sync_all())
-            .map_err(error)?;
-        Ok(Self {
+    /// The folder of the runs in `output`.
+    #[must_use]
+    pub fn runs(output: &Path) -> PathBuf {
+        output.join("runs")
+    }
+
+    /// The folder of a new run, which does not exist yet.
+    pub(crate) fn new(output: &Path, run: &str) -> Self {
+        Self {
             output: output.to_owned(),
-            folder,
-        })
+            folder: Self::runs(output).join(run),
+        }
+    }
+
+    /// Makes the folder and checks that it can be written to, before anything is
+    /// paid for.
+    pub(crate) fn create(&self) -> std::io::Result<()> {
+        std::fs::create_dir_all(&self.folder)?;
+        let mut probe = tempfile::tempfile_in(&self.folder)?;
+        probe.write_all(&[0; 4096])?;
+        probe.sync_all()
     }
 
     /// The run's own folder.
@@ -186,7 +185,7 @@ impl RunFolder {
         if path.join(Self::JOURNAL).is_file() {
             return Ok(Self::at(path, output));
         }
-        let runs = output.join("runs");
+        let runs = Self::runs(output);
         let mut all = Self::all(output);
         let mut found = match all.iter().position(|folder| folder.id() == run) {
             Some(at) => vec![all.swap_remove(at)],
@@ -241,7 +240,7 @@ impl RunFolder {
             }
         }
         Err(unreadable.unwrap_or_else(|| FolderError::NothingToResume {
-            folder: output.join("runs"),
+            folder: Self::runs(output),
         }))
     }
 
@@ -250,7 +249,7 @@ impl RunFolder {
     /// ended before it began.
     #[must_use]
     pub fn all(output: &Path) -> Vec<Self> {
-        let entries = std::fs::read_dir(output.join("runs"));
+        let entries = std::fs::read_dir(Self::runs(output));
         let paths = entries.into_iter().flatten().flatten();
         let mut folders: Vec<Self> = paths
             .map(|entry| Self {
@@ -312,30 +311,51 @@ impl RunFolder {
         summary.is_ok_and(|summary| summary.complete)
             && Self::RESULTS.iter().all(|name| self.file(name).is_file())
     }
-}
 
-/// What is meant by a file of answers that a user names: the path, where
-/// something is there, or else a run under `output` (`last`, or an id's start).
-///
-/// # Errors
-/// [`FolderError::NoSuchRun`] or [`FolderError::Ambiguous`] for the name of a run.
-pub fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, FolderError> {
-    let is_id =
-        |text: &&str| !text.is_empty() && text.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
-    let run = named.to_str().filter(|text| *text == "last" || is_id(text));
-    match run {
-        Some(run) if !named.exists() => Ok(RunFolder::locate(output, run)?.path().to_owned()),
-        // A bare word may be meant as either.
-        _ if !named.exists()
-            && named.extension().is_none()
-            && named.file_name() == Some(named.as_os_str()) =>
-        {
-            Err(FolderError::NoSuchAnswers {
-                named: named.to_owned(),
-                folder: output.join("runs"),
-            })
+    /// What is meant by a file of answers that a user names: the path, where
+    /// something is there, or else a run under `output` (`last`, or an id's start).
+    ///
+    /// # Errors
+    /// [`FolderError::NoSuchRun`] or [`FolderError::Ambiguous`] for the name of a run.
+    pub fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, FolderError> {
+        let is_id = |text: &&str| {
+            !text.is_empty() && text.chars().all(|c| c.is_ascii_hexdigit() || c == '-')
+        };
+        let run = named.to_str().filter(|text| *text == "last" || is_id(text));
+        match run {
+            Some(run) if !named.exists() => Ok(Self::locate(output, run)?.path().to_owned()),
+            // A bare word may be meant as either.
+            _ if !named.exists()
+                && named.extension().is_none()
+                && named.file_name() == Some(named.as_os_str()) =>
+            {
+                Err(FolderError::NoSuchAnswers {
+                    named: named.to_owned(),
+                    folder: Self::runs(output),
+                })
+            }
+            _ => Ok(named.to_owned()),
         }
-        _ => Ok(named.to_owned()),
+    }
+
+    /// The journal of the run that left this CSV: `OUTPUT/output.csv` is a copy of
+    /// `OUTPUT/runs/<last run>/output.csv`. `None` if it is not, byte for byte.
+    pub(crate) fn journal_behind(csv: &Path) -> Option<PathBuf> {
+        if csv.file_name()? != Self::CSV {
+            return None;
+        }
+        let beside = csv.with_file_name(Self::JOURNAL);
+        if beside.is_file() {
+            return Some(beside);
+        }
+        let bytes = files::read(csv).ok()?;
+        // Newest first: the last run's copy is the likely one.
+        Self::all(csv.parent()?).iter().rev().find_map(|run| {
+            let copy = run.file(Self::CSV);
+            let size = std::fs::metadata(&copy).ok()?.len();
+            let same = size == bytes.len() as u64 && files::read(&copy).ok()? == bytes;
+            same.then(|| run.journal())
+        })
     }
 }
 

@@ -8,6 +8,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::folder::RunFolder;
+
 /// Tries before a lock counts as held: a process that lists runs holds it for
 /// an instant to see whether it is free.
 const TRIES: u32 = 5;
@@ -138,7 +140,7 @@ impl RunLock {
 }
 
 fn path(folder: &Path) -> PathBuf {
-    folder.join("run.lock")
+    folder.join(RunFolder::LOCK)
 }
 
 fn read(path: &Path) -> Holder {

@@ -30,7 +30,7 @@ pub use agreement::Agreement;
 pub use effect::CriticEffect;
 pub use episodes::{EpisodeSummary, RewardSummary};
 pub use event::{Event, Finish};
-pub use folder::{FolderError, RunFolder, RunState, Stage, answers_at};
+pub use folder::{FolderError, RunFolder, RunState, Stage};
 pub use identity::{EpisodeMeta, Identity, RunKind, RunMeta};
 pub use journal::{Journal, JournalError, Status};
 pub use lock::{Holder, LockError, RunLock};

@@ -6,8 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::run::Summary;
-use crate::run::{Finish, Journal, RunMeta};
+use crate::run::{Finish, Journal, RunFolder, RunMeta, Summary};
 
 use super::artifact::{Artifact, ArtifactContent, encoded_path, proxy_path};
 use super::content;
@@ -24,15 +23,6 @@ use super::wire::{
 
 /// Metrics in one call: MLflow's limit.
 const BATCH: usize = 1000;
-
-/// Files of the run's folder that the server gets.
-const FILES: &[&str] = &[
-    "output.csv",
-    "transcripts.jsonl",
-    "summary.json",
-    "report.html",
-    "config.toml",
-];
 
 /// What a run has come to, besides its journal.
 #[derive(Clone, Debug)]
@@ -77,7 +67,7 @@ impl Delivery {
     /// cannot be read.
     pub fn open(server: Server, folder: &Path, anew: bool) -> Result<Self, MlflowError> {
         let hold = DeliveryLock::take(folder)?;
-        let journal = Journal::read(&folder.join("journal.sqlite"))?;
+        let journal = Journal::read(&folder.join(RunFolder::JOURNAL))?;
         let target = server.target();
         let (uri, experiment) = (&target.shown, &target.experiment);
         let record = DeliveryRecord::read(folder)?
@@ -123,7 +113,7 @@ impl Delivery {
     pub async fn finish(&mut self, ending: &FinishedRun) -> Result<DeliveredRun, MlflowError> {
         self.record.shortfalls.clear();
         self.attach(false).await?;
-        let journal = Journal::read(&self.folder.join("journal.sqlite"))?;
+        let journal = Journal::read(&self.folder.join(RunFolder::JOURNAL))?;
         let mut series = Series::new(&self.meta);
         let mut points = Vec::new();
         journal.for_each_row(|row| points.extend(series.add(RowMetrics::from(&row))))?;
@@ -441,7 +431,7 @@ impl Delivery {
             Artifact::text("graph/graph.mmd", &drawings.mermaid),
             Artifact::text("graph/graph.dot", &drawings.dot),
         ];
-        let files = FILES
+        let files = RunFolder::RESULTS
             .iter()
             .filter_map(|name| Artifact::file(&self.folder, name));
         artifacts.extend(files);

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::output::OutputError;
-use crate::output::staged::write_atomic;
+use crate::output::staged::write_json_pretty;
+use crate::run::RunFolder;
 use finqa_core::files;
 
 use super::error::MlflowError;
@@ -114,21 +114,12 @@ impl DeliveryRecord {
 
     /// Writes it, whole or not at all.
     pub(super) fn write(&self, folder: &Path) -> Result<(), MlflowError> {
-        let path = path(folder);
-        Ok(write_atomic(&path, |file| {
-            serde_json::to_writer_pretty(&mut *file, self)
-                .map_err(std::io::Error::from)
-                .and_then(|()| file.write_all(b"\n"))
-                .map_err(|source| OutputError::Write {
-                    path: path.clone(),
-                    source,
-                })
-        })?)
+        Ok(write_json_pretty(&path(folder), self)?)
     }
 }
 
 fn path(folder: &Path) -> PathBuf {
-    folder.join("mlflow.json")
+    folder.join(RunFolder::TRACKING)
 }
 
 /// Held while a run is delivered, so that two processes do not make two MLflow
@@ -144,7 +135,7 @@ impl DeliveryLock {
     /// # Errors
     /// [`MlflowError::Busy`] if another process has it.
     pub fn take(folder: &Path) -> Result<Self, MlflowError> {
-        let path = folder.join("mlflow.lock");
+        let path = folder.join(RunFolder::TRACKING_LOCK);
         let error = |source| MlflowError::File {
             path: path.clone(),
             source,

@@ -3,12 +3,10 @@
 
 use std::path::Path;
 
+use crate::run::RunFolder;
 use crate::telemetry::{TraceLine, read_lines};
 
 use super::error::MlflowError;
-
-/// The file in a run's folder.
-pub(super) const FILE: &str = "traces.jsonl";
 
 /// Traces in one request: MLflow stores a request in one transaction.
 const REQUEST: usize = 50;
@@ -32,7 +30,7 @@ impl PendingTraces {
     /// Reads on from an offset. A last line without its end is still being
     /// written, and is left for the next time.
     pub fn read(folder: &Path, from: u64) -> Result<Self, MlflowError> {
-        let path = folder.join(FILE);
+        let path = folder.join(RunFolder::TRACES);
         let read = read_lines(&path, from, REQUEST)
             .map_err(|source| MlflowError::File { path, source })?;
         let lines = read.lines.iter();

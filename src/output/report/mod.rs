@@ -163,13 +163,9 @@ impl Page<'_> {
         })?;
         let (head, tail) = frame.split_once(DATA).unwrap_or((&frame, ""));
         write_atomic(path, |file| {
-            file.write_all(head.as_bytes())
-                .and_then(|()| elements.copy_to(file))
-                .and_then(|()| file.write_all(tail.as_bytes()))
-                .map_err(|source| OutputError::Write {
-                    path: path.to_owned(),
-                    source,
-                })
+            file.write_all(head.as_bytes())?;
+            elements.copy_to(file)?;
+            file.write_all(tail.as_bytes())
         })
     }
 

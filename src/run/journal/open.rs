@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use percent_encoding::{AsciiSet, CONTROLS};
 use rusqlite::{Connection, ErrorCode, OpenFlags, params};
 
+use crate::run::folder::RunFolder;
 use crate::run::identity::RunMeta;
 
 use super::{FORMAT, Journal, JournalError};
@@ -119,7 +120,7 @@ impl Journal {
             source,
         };
         let folder = tempfile::tempdir().map_err(error)?;
-        let copy = folder.path().join("journal.sqlite");
+        let copy = folder.path().join(RunFolder::JOURNAL);
         std::fs::copy(path, &copy).map_err(error)?;
         std::fs::copy(&log, beside(&copy, "-wal")).map_err(error)?;
         let mut journal = Self::connect(path, &copy, OpenFlags::SQLITE_OPEN_READ_WRITE)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::dataset::{Dataset, load_named};
-use crate::output;
+use crate::output::{self, OutputError};
 use crate::run::{Identity, Journal, RunFolder, RunKind, RunLock, RunMeta, Stage, Status};
 use crate::settings::{Affects, Change, Layers, Origin, Settings};
 use finqa_core::secrets::HIDDEN;
@@ -202,7 +202,11 @@ pub(super) fn begin(
     commit: Option<String>,
 ) -> Result<HeldRun, PipelineError> {
     let id = uuid::Uuid::now_v7().to_string();
-    let folder = RunFolder::create(output, &id)?;
+    let folder = RunFolder::new(output, &id);
+    folder.create().map_err(|source| OutputError::Write {
+        path: folder.path().to_owned(),
+        source,
+    })?;
     let lock = RunLock::take(folder.path())?;
     let meta = RunMeta {
         id,
