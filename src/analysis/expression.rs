@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use finqa_core::number::round5;
-use finqa_core::program::{self, Op, Program, Step};
+use finqa_core::program::{self, Op, Program, ProgramStep};
 
 /// A program written out; a leaf's source is its place among the leaves.
 pub(super) type Expression = program::Expression<usize>;
@@ -25,7 +25,7 @@ impl Formula {
         let program = Program::parse(text).ok()?;
         let results = program.execute_steps(table).ok()?;
         let mut root: Expression = program.expression(|at| {
-            let Step { op, arguments } = program.steps().get(at)?;
+            let ProgramStep { op, arguments } = program.steps().get(at)?;
             Some(Leaf {
                 value: results.get(at)?.number()?,
                 literal: format!("{}({})", op.name(), arguments.first()?).into(),

@@ -1,7 +1,7 @@
 //! A gold answer in the form of the environment's truths.
 
 use crate::dataset::Gold;
-use finqa_core::number::{Reading, Value, read, round5};
+use finqa_core::number::{NumberReading, Value, read, round5};
 
 /// What a submission is graded against.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub(super) fn boxed(gold: &Gold) -> Option<Truth> {
 }
 
 /// Whether the typed number is the value rounded or cut off where it was typed.
-fn rounds_to(x: f64, typed: &Reading) -> bool {
+fn rounds_to(x: f64, typed: &NumberReading) -> bool {
     let decimals = i32::try_from(typed.significant_decimals).unwrap_or(i32::MAX);
     (x - typed.value).abs() < 10_f64.powi(-decimals)
 }

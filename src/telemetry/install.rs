@@ -23,7 +23,7 @@ use super::log::{self, InstalledSubscriber, LogOptions};
 use super::otlp::{self, Otlp};
 use super::pipeline::Pipeline;
 use super::redact::Redactor;
-use super::{LogFormat, Notice};
+use super::{LogFormat, OnWarning};
 use finqa_agents::telemetry::Content;
 
 /// How long the end of a run waits for a collector.
@@ -55,7 +55,7 @@ pub struct TelemetryOptions {
     /// Secrets that must not leave the process.
     pub secrets: Vec<SecretString>,
     /// Called with each problem, once.
-    pub notice: Notice,
+    pub notice: OnWarning,
 }
 
 /// What is installed; [`Telemetry::finish`] it before the process ends.
@@ -63,7 +63,7 @@ pub struct TelemetryOptions {
 pub struct Telemetry {
     provider: Option<SdkTracerProvider>,
     file: Option<(Arc<OnceLock<FileTraces>>, Resource)>,
-    notice: Option<Notice>,
+    notice: Option<OnWarning>,
 }
 
 /// Installs what the options ask for, for the whole process and until its end.

@@ -25,4 +25,4 @@ pub use otlp::Otlp;
 pub use redact::Redactor;
 
 /// Called with a problem, in one line for the user.
-pub type Notice = std::sync::Arc<dyn Fn(&str) + Send + Sync>;
+pub type OnWarning = std::sync::Arc<dyn Fn(&str) + Send + Sync>;

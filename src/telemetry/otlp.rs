@@ -18,7 +18,7 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::trace::{BatchConfigBuilder, BatchSpanProcessor, SpanData};
 
-use super::Notice;
+use super::OnWarning;
 use super::error::TelemetryError;
 use finqa_core::error::innermost;
 use finqa_core::secrets::shown_address;
@@ -126,7 +126,7 @@ struct NotifyingExporter {
     endpoint: String,
     trouble: Arc<Mutex<String>>,
     said: AtomicBool,
-    notice: Notice,
+    notice: OnWarning,
 }
 
 impl std::fmt::Debug for NotifyingExporter {
@@ -170,7 +170,10 @@ impl opentelemetry_sdk::trace::SpanExporter for NotifyingExporter {
 }
 
 /// The queue to the collector and the thread behind it.
-pub(super) fn processor(otlp: Otlp, notice: Notice) -> Result<BatchSpanProcessor, TelemetryError> {
+pub(super) fn processor(
+    otlp: Otlp,
+    notice: OnWarning,
+) -> Result<BatchSpanProcessor, TelemetryError> {
     let trouble = Arc::default();
     let client = RuntimeClient {
         client: otlp.client,

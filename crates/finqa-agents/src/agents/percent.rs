@@ -9,7 +9,7 @@ use std::cell::OnceCell;
 
 use crate::parse::{Analysis, CitedEvidence};
 use finqa_core::number::{self, Unit, UnitKind, Value};
-use finqa_core::program::{Argument, Op, Program, Step};
+use finqa_core::program::{Argument, Op, Program, ProgramStep};
 use finqa_core::question::Question;
 
 use super::verify::{LiteralPlaces, is_constant, is_number};
@@ -112,7 +112,7 @@ struct Figures<'a> {
 impl Figures<'_> {
     /// The kind of the last step; `None` without steps. Each step is looked at once: a step
     /// that uses an earlier one twice would double the work with each step.
-    fn steps(&self, steps: &[Step]) -> Option<Measure> {
+    fn steps(&self, steps: &[ProgramStep]) -> Option<Measure> {
         let mut known = Vec::with_capacity(steps.len());
         for step in steps {
             known.push(self.step(&known, step));
@@ -120,7 +120,7 @@ impl Figures<'_> {
         known.last().copied()
     }
 
-    fn step(&self, earlier: &[Measure], step: &Step) -> Measure {
+    fn step(&self, earlier: &[Measure], step: &ProgramStep) -> Measure {
         let [first, second] = &step.arguments;
         let measure = |argument: &Argument| self.argument(earlier, argument);
         match step.op {

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use finqa_core::number::{self, Reading, Value};
+use finqa_core::number::{self, NumberReading, Value};
 
 /// The value of a stated answer, and the words that state it.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,10 +47,10 @@ pub(super) fn stated(text: &str) -> Option<Stated<'_>> {
     {
         return None;
     }
-    let readings: Vec<Reading> = number::readings(text)
+    let readings: Vec<NumberReading> = number::readings(text)
         .filter(|reading| !is_label(text, reading))
         .collect();
-    let amounts: Vec<&Reading> = readings
+    let amounts: Vec<&NumberReading> = readings
         .iter()
         .filter(|reading| !is_year(text, reading))
         .collect();
@@ -97,12 +97,12 @@ fn yes_or_no(text: &str) -> Option<&str> {
 }
 
 /// Whether the number opens the text: `$25,587 (14.1%)`.
-fn opens(text: &str, reading: &Reading) -> bool {
+fn opens(text: &str, reading: &NumberReading) -> bool {
     text.get(..reading.span.start)
         .is_some_and(|before| !before.contains(char::is_alphanumeric))
 }
 
-fn after_equals<'r>(text: &str, amounts: &[&'r Reading]) -> Option<&'r Reading> {
+fn after_equals<'r>(text: &str, amounts: &[&'r NumberReading]) -> Option<&'r NumberReading> {
     let at = text.rfind(['=', '≈'])?;
     amounts
         .iter()
@@ -111,14 +111,14 @@ fn after_equals<'r>(text: &str, amounts: &[&'r Reading]) -> Option<&'r Reading> 
 }
 
 /// A calendar year without a sign, a unit or decimals.
-fn is_year(text: &str, reading: &Reading) -> bool {
+fn is_year(text: &str, reading: &NumberReading) -> bool {
     let written = text.get(reading.span.clone()).unwrap_or_default().trim();
     written.len() == 4
         && written.bytes().all(|byte| byte.is_ascii_digit())
         && (1900.0..2100.0).contains(&reading.value)
 }
 
-fn is_label(text: &str, reading: &Reading) -> bool {
+fn is_label(text: &str, reading: &NumberReading) -> bool {
     let before = text.get(..reading.span.start).unwrap_or_default();
     let word = before
         .trim_end_matches(|c: char| c.is_whitespace() || c == '#')

@@ -18,6 +18,6 @@ mod value;
 pub use literal::{literal, python_float};
 pub use near::{percent_forms, rounds_to, same, within};
 pub use print::{print, print_percent};
-pub use read::{Reading, read, readings};
+pub use read::{NumberReading, read, readings};
 pub use unit::{Scale, Unit, UnitKind};
 pub use value::{Value, round5};

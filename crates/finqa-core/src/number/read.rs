@@ -12,7 +12,7 @@ use super::Scale;
 
 /// A number as it was written.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Reading {
+pub struct NumberReading {
     /// The number as written: `14.1` for `14.1%`, `1.2` for `$1.2 billion`.
     pub value: f64,
     /// Digits written after the decimal point (`14.10` has 2).
@@ -28,7 +28,7 @@ pub struct Reading {
     pub span: Range<usize>,
 }
 
-impl Reading {
+impl NumberReading {
     /// The value with a percent taken as a share: 0.141 for `14.1%`.
     #[must_use]
     pub fn fraction(&self) -> f64 {
@@ -63,12 +63,12 @@ impl Reading {
 /// assert!(read("1,2,3").is_none());
 /// ```
 #[must_use]
-pub fn read(text: &str) -> Option<Reading> {
+pub fn read(text: &str) -> Option<NumberReading> {
     Scanner::new(text).next_candidate()?.1
 }
 
 /// Every number in `text` that can be read for certain, from left to right.
-pub fn readings(text: &str) -> impl Iterator<Item = Reading> + '_ {
+pub fn readings(text: &str) -> impl Iterator<Item = NumberReading> + '_ {
     let mut scanner = Scanner::new(text);
     std::iter::from_fn(move || {
         loop {
@@ -122,7 +122,7 @@ impl<'t> Scanner<'t> {
 
     /// The next thing that looks like a number: where it starts, and the
     /// reading unless it is malformed.
-    fn next_candidate(&mut self) -> Option<(usize, Option<Reading>)> {
+    fn next_candidate(&mut self) -> Option<(usize, Option<NumberReading>)> {
         loop {
             let floor = self.at;
             let start = floor + self.after(floor).find(is_digit)?;
@@ -175,7 +175,7 @@ impl<'t> Scanner<'t> {
             .any(|money| word.eq_ignore_ascii_case(money))
     }
 
-    fn reading(&self, from: usize, floor: usize, end: usize) -> Option<Reading> {
+    fn reading(&self, from: usize, floor: usize, end: usize) -> Option<NumberReading> {
         let digits = self.number(from)?;
         if digits.end < end {
             return None;
@@ -224,7 +224,7 @@ impl<'t> Scanner<'t> {
             percent |= inner_percent;
             end = at;
         }
-        Some(Reading {
+        Some(NumberReading {
             value: if negative { -value } else { value },
             decimals,
             significant_decimals: significant,

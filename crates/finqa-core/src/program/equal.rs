@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use crate::number::literal;
 
 use super::parse::{Literals, official_steps};
-use super::{Argument, Op, Step, tokens};
+use super::{Argument, Op, ProgramStep, tokens};
 
 /// The Mersenne prime 2^61 - 1.
 const PRIME: u64 = (1 << 61) - 1;
@@ -58,8 +58,8 @@ fn is_number(program: &str) -> bool {
 }
 
 /// Compared as printed: an unread literal has no value to compare.
-fn gold_steps_are(gold: &[Step], predicted: &[Step]) -> bool {
-    let print = |steps: &[Step]| steps.iter().map(ToString::to_string).collect::<Vec<_>>();
+fn gold_steps_are(gold: &[ProgramStep], predicted: &[ProgramStep]) -> bool {
+    let print = |steps: &[ProgramStep]| steps.iter().map(ToString::to_string).collect::<Vec<_>>();
     print(gold) == print(predicted)
 }
 
@@ -123,7 +123,7 @@ impl<'p> Symbols<'p> {
     /// The function that the last step computes. `None` if a leaf is unknown
     /// (and `may_add` is false), if a step divides by the zero function, or if
     /// something is computed with a comparison.
-    fn function(&mut self, steps: &'p [Step], may_add: bool) -> Option<Function> {
+    fn function(&mut self, steps: &'p [ProgramStep], may_add: bool) -> Option<Function> {
         let mut results: Vec<Option<Function>> = Vec::with_capacity(steps.len());
         for step in steps {
             let result = if step.op.is_table() {

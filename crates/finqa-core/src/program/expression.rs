@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use crate::number::{Value, literal};
 
-use super::{Argument, Op, Program, Step, machine};
+use super::{Argument, Op, Program, ProgramStep, machine};
 
 /// Leaves of the largest program that is written out: references double an
 /// expression with every step.
@@ -192,14 +192,14 @@ impl<T> Expression<T> {
         }
     }
 
-    fn write(&self, steps: &mut Vec<Step>) -> Argument {
+    fn write(&self, steps: &mut Vec<ProgramStep>) -> Argument {
         match self {
             Self::Leaf(leaf) => Argument::Literal {
                 text: leaf.literal.to_string(),
                 value: leaf.value,
             },
             Self::Step(op, a, b) => {
-                let step = Step {
+                let step = ProgramStep {
                     op: *op,
                     arguments: [a.write(steps), b.write(steps)],
                 };
@@ -249,7 +249,7 @@ impl Program {
         step: usize,
         row: &mut impl FnMut(usize) -> Option<Leaf<T>>,
     ) -> Option<Expression<T>> {
-        let Step { op, arguments } = self.steps().get(step)?;
+        let ProgramStep { op, arguments } = self.steps().get(step)?;
         if op.is_table() {
             return row(step).map(Expression::Leaf);
         }

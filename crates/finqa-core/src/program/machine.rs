@@ -3,12 +3,12 @@
 use crate::number::{Value, literal, round5};
 
 use super::types::Body;
-use super::{Argument, Op, Program, ProgramError, Step};
+use super::{Argument, Op, Program, ProgramError, ProgramStep};
 
 /// A result on the way. `Complex` is what Python makes of a fractional power
 /// of a negative number: it can be carried along, but never be the answer.
 #[derive(Clone, Debug, PartialEq)]
-enum Cell {
+enum StepValue {
     Number(f64),
     Word(String),
     Complex,
@@ -43,9 +43,9 @@ impl Program {
         Ok(results
             .into_iter()
             .map(|cell| match cell {
-                Cell::Number(x) => Value::Number(x),
-                Cell::Word(word) => Value::Text(word),
-                Cell::Complex => Value::Number(f64::NAN),
+                StepValue::Number(x) => Value::Number(x),
+                StepValue::Word(word) => Value::Text(word),
+                StepValue::Complex => Value::Number(f64::NAN),
             })
             .collect())
     }
@@ -62,8 +62,8 @@ impl Program {
     }
 }
 
-fn run_all(steps: &[Step], table: &[Vec<String>]) -> Result<Vec<Cell>, ProgramError> {
-    let mut results: Vec<Cell> = Vec::with_capacity(steps.len());
+fn run_all(steps: &[ProgramStep], table: &[Vec<String>]) -> Result<Vec<StepValue>, ProgramError> {
+    let mut results: Vec<StepValue> = Vec::with_capacity(steps.len());
     for (at, step) in steps.iter().enumerate() {
         let [first, second] = &step.arguments;
         let result = if step.op.is_table() {
@@ -78,51 +78,58 @@ fn run_all(steps: &[Step], table: &[Vec<String>]) -> Result<Vec<Cell>, ProgramEr
 }
 
 /// Runs the steps; the last result, unrounded. `None` if there is no step.
-pub(super) fn run(steps: &[Step], table: &[Vec<String>]) -> Result<Option<Value>, ProgramError> {
+pub(super) fn run(
+    steps: &[ProgramStep],
+    table: &[Vec<String>],
+) -> Result<Option<Value>, ProgramError> {
     let mut results = run_all(steps, table)?;
     let last = results.len().saturating_sub(1);
     match results.pop() {
         None => Ok(None),
-        Some(Cell::Number(x)) => Ok(Some(Value::Number(x))),
+        Some(StepValue::Number(x)) => Ok(Some(Value::Number(x))),
         // Only a whole word is an answer; the official code fails to round any other.
-        Some(Cell::Word(word)) if word == "yes" || word == "no" => Ok(Some(Value::Text(word))),
-        Some(Cell::Word(_)) => Err(ProgramError::WordInArithmetic { step: last }),
-        Some(Cell::Complex) => Err(ProgramError::Complex { step: last }),
+        Some(StepValue::Word(word)) if word == "yes" || word == "no" => Ok(Some(Value::Text(word))),
+        Some(StepValue::Word(_)) => Err(ProgramError::WordInArithmetic { step: last }),
+        Some(StepValue::Complex) => Err(ProgramError::Complex { step: last }),
     }
 }
 
-fn cell(step: usize, argument: &Argument, results: &[Cell]) -> Result<Cell, ProgramError> {
+fn cell(
+    step: usize,
+    argument: &Argument,
+    results: &[StepValue],
+) -> Result<StepValue, ProgramError> {
     let bad = |text: String| ProgramError::BadReference { step, text };
     match argument {
-        Argument::Literal { value, .. } => Ok(Cell::Number(*value)),
+        Argument::Literal { value, .. } => Ok(StepValue::Number(*value)),
         Argument::Reference(k) => results.get(*k).cloned().ok_or_else(|| bad(format!("#{k}"))),
         Argument::Row(text) | Argument::Unused(text) => Err(bad(text.clone())),
     }
 }
 
-fn arithmetic(step: usize, op: Op, a: Cell, b: Cell) -> Result<Cell, ProgramError> {
+fn arithmetic(step: usize, op: Op, a: StepValue, b: StepValue) -> Result<StepValue, ProgramError> {
     let (a, b) = match (a, b) {
-        (Cell::Number(a), Cell::Number(b)) => (a, b),
+        (StepValue::Number(a), StepValue::Number(b)) => (a, b),
         // Python compares and joins words as text.
-        (Cell::Word(a), Cell::Word(b)) if op == Op::Greater => return Ok(yes_no(a > b)),
-        (Cell::Word(a), Cell::Word(b)) if op == Op::Add && a.len() + b.len() < 64 => {
-            return Ok(Cell::Word(a + &b));
+        (StepValue::Word(a), StepValue::Word(b)) if op == Op::Greater => return Ok(yes_no(a > b)),
+        (StepValue::Word(a), StepValue::Word(b)) if op == Op::Add && a.len() + b.len() < 64 => {
+            return Ok(StepValue::Word(a + &b));
         }
-        (Cell::Word(_), _) | (_, Cell::Word(_)) => {
+        (StepValue::Word(_), _) | (_, StepValue::Word(_)) => {
             return Err(ProgramError::WordInArithmetic { step });
         }
-        (Cell::Complex, Cell::Number(b)) if op == Op::Divide && is_zero(b) => {
+        (StepValue::Complex, StepValue::Number(b)) if op == Op::Divide && is_zero(b) => {
             return Err(ProgramError::DivisionByZero { step });
         }
         _ if op == Op::Greater => return Err(ProgramError::Complex { step }),
-        _ => return Ok(Cell::Complex),
+        _ => return Ok(StepValue::Complex),
     };
     Ok(match op {
-        Op::Add => Cell::Number(a + b),
-        Op::Subtract => Cell::Number(a - b),
-        Op::Multiply => Cell::Number(a * b),
+        Op::Add => StepValue::Number(a + b),
+        Op::Subtract => StepValue::Number(a - b),
+        Op::Multiply => StepValue::Number(a * b),
         Op::Divide if is_zero(b) => return Err(ProgramError::DivisionByZero { step }),
-        Op::Divide => Cell::Number(a / b),
+        Op::Divide => StepValue::Number(a / b),
         Op::Exp => return power(step, a, b),
         _ => yes_no(a > b),
     })
@@ -130,26 +137,26 @@ fn arithmetic(step: usize, op: Op, a: Cell, b: Cell) -> Result<Cell, ProgramErro
 
 /// An operation on two numbers; `None` where it fails or its result is complex.
 pub(super) fn of_numbers(op: Op, a: f64, b: f64) -> Option<Value> {
-    match arithmetic(0, op, Cell::Number(a), Cell::Number(b)).ok()? {
-        Cell::Number(x) => Some(Value::Number(x)),
-        Cell::Word(word) => Some(Value::Text(word)),
-        Cell::Complex => None,
+    match arithmetic(0, op, StepValue::Number(a), StepValue::Number(b)).ok()? {
+        StepValue::Number(x) => Some(Value::Number(x)),
+        StepValue::Word(word) => Some(Value::Text(word)),
+        StepValue::Complex => None,
     }
 }
 
 /// Python's `a ** b`: infinite results from finite operands raise.
-fn power(step: usize, a: f64, b: f64) -> Result<Cell, ProgramError> {
+fn power(step: usize, a: f64, b: f64) -> Result<StepValue, ProgramError> {
     if is_zero(a) && b < 0.0 {
         return Err(ProgramError::DivisionByZero { step });
     }
     if a < 0.0 && a.is_finite() && b.is_finite() && b.fract() != 0.0 {
-        return Ok(Cell::Complex);
+        return Ok(StepValue::Complex);
     }
     let result = a.powf(b);
     if result.is_infinite() && a.is_finite() && b.is_finite() {
         return Err(ProgramError::Overflow { step });
     }
-    Ok(Cell::Number(result))
+    Ok(StepValue::Number(result))
 }
 
 #[allow(clippy::float_cmp, reason = "division raises on exactly zero")]
@@ -157,8 +164,8 @@ fn is_zero(x: f64) -> bool {
     x == 0.0
 }
 
-fn yes_no(yes: bool) -> Cell {
-    Cell::Word(if yes { "yes" } else { "no" }.to_owned())
+fn yes_no(yes: bool) -> StepValue {
+    StepValue::Word(if yes { "yes" } else { "no" }.to_owned())
 }
 
 /// `table_*`: the row whose first cell is exactly the label, the last one if
@@ -168,8 +175,8 @@ fn over_row(
     op: Op,
     argument: &Argument,
     table: &[Vec<String>],
-    results: &[Cell],
-) -> Result<Cell, ProgramError> {
+    results: &[StepValue],
+) -> Result<StepValue, ProgramError> {
     let label = match argument {
         Argument::Row(label) => label,
         other => return over_result(step, op, cell(step, other, results)?),
@@ -210,19 +217,19 @@ fn over_row(
         #[allow(clippy::cast_precision_loss, reason = "a row has few cells")]
         _ => first.map(|_| sum() / numbers.len() as f64),
     };
-    result.map(Cell::Number).ok_or_else(not_numeric)
+    result.map(StepValue::Number).ok_or_else(not_numeric)
 }
 
 /// `table_max(#0, none)`: Python takes the largest letter of a word and raises
 /// on a number.
-fn over_result(step: usize, op: Op, result: Cell) -> Result<Cell, ProgramError> {
+fn over_result(step: usize, op: Op, result: StepValue) -> Result<StepValue, ProgramError> {
     let letter = match (op, &result) {
-        (Op::TableMax, Cell::Word(word)) => word.chars().max(),
-        (Op::TableMin, Cell::Word(word)) => word.chars().min(),
+        (Op::TableMax, StepValue::Word(word)) => word.chars().max(),
+        (Op::TableMin, StepValue::Word(word)) => word.chars().min(),
         _ => None,
     };
     letter
-        .map(|letter| Cell::Word(letter.to_string()))
+        .map(|letter| StepValue::Word(letter.to_string()))
         .ok_or(ProgramError::WordInArithmetic { step })
 }
 

@@ -23,4 +23,4 @@ mod types;
 pub use equal::equal;
 pub use error::ProgramError;
 pub use expression::{Expression, Leaf};
-pub use types::{Argument, Op, Program, Step, joined};
+pub use types::{Argument, Op, Program, ProgramStep, joined};

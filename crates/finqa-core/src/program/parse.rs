@@ -5,12 +5,12 @@
 use crate::number::literal;
 
 use super::types::Body;
-use super::{Argument, Op, Program, ProgramError, Step, tokens};
+use super::{Argument, Op, Program, ProgramError, ProgramStep, tokens};
 
 /// The steps that the official code would run, and whether tokens are left
 /// over after the last (`add(1, 2` has no step at all and two left over).
 pub(super) struct OfficialSteps {
-    pub steps: Vec<Step>,
+    pub steps: Vec<ProgramStep>,
     pub left_over: bool,
 }
 
@@ -91,7 +91,7 @@ pub(super) fn official_steps(
 }
 
 /// `|add(|1|2|` without its closing parenthesis.
-fn step(at: usize, piece: &str, literals: Literals) -> Result<Step, ProgramError> {
+fn step(at: usize, piece: &str, literals: Literals) -> Result<ProgramStep, ProgramError> {
     let malformed = || ProgramError::Malformed { step: at };
     let mut halves = piece.split('(');
     let (Some(name), Some(arguments), None) = (halves.next(), halves.next(), halves.next()) else {
@@ -119,7 +119,7 @@ fn step(at: usize, piece: &str, literals: Literals) -> Result<Step, ProgramError
             operand(at, second, literals)?,
         ]
     };
-    Ok(Step { op, arguments })
+    Ok(ProgramStep { op, arguments })
 }
 
 /// Without the separators and spaces around it.

@@ -95,7 +95,7 @@ pub enum Argument {
 
 /// `operation(argument, argument)`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Step {
+pub struct ProgramStep {
     /// The operation.
     pub op: Op,
     /// First and second argument.
@@ -114,13 +114,13 @@ pub(super) enum Body {
     /// A look-up of ConvFinQA: one literal, which is its own value.
     Number { text: String, value: f64 },
     /// One step or more.
-    Steps(Vec<Step>),
+    Steps(Vec<ProgramStep>),
 }
 
 impl Program {
     /// The steps; none when the program is a single number.
     #[must_use]
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[ProgramStep] {
         match &self.body {
             Body::Number { .. } => &[],
             Body::Steps(steps) => steps,
@@ -129,7 +129,7 @@ impl Program {
 
     /// The last step, whose result is the program's.
     #[must_use]
-    pub fn last_step(&self) -> Option<&Step> {
+    pub fn last_step(&self) -> Option<&ProgramStep> {
         self.steps().last()
     }
 
@@ -184,7 +184,7 @@ impl Program {
 
 /// The steps as a program writes them.
 #[must_use]
-pub fn joined(steps: &[Step]) -> String {
+pub fn joined(steps: &[ProgramStep]) -> String {
     let steps: Vec<String> = steps.iter().map(ToString::to_string).collect();
     steps.join(", ")
 }
@@ -198,7 +198,7 @@ impl fmt::Display for Argument {
     }
 }
 
-impl fmt::Display for Step {
+impl fmt::Display for ProgramStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [first, second] = &self.arguments;
         write!(f, "{}({first}, {second})", self.op.name())

@@ -51,7 +51,7 @@ pub struct Column {
 
 /// A row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct TableRow {
     /// The text of the first cell, lost escapes mended.
     pub label: String,
     /// The one year that the label names.
@@ -66,7 +66,7 @@ pub struct Table {
     style: TableStyle,
     cells: Vec<Vec<Cell>>,
     columns: Vec<Column>,
-    rows: Vec<Row>,
+    rows: Vec<TableRow>,
     caption: Option<Caption>,
     headerless: bool,
     repair: Repair,
@@ -196,7 +196,7 @@ impl Table {
 
     /// The rows, the header first.
     #[must_use]
-    pub fn rows(&self) -> &[Row] {
+    pub fn rows(&self) -> &[TableRow] {
         &self.rows
     }
 
@@ -289,7 +289,7 @@ fn mark_lost_dashes(cells: &mut [Vec<Cell>], headerless: bool) {
     }
 }
 
-fn rows(cells: &[Vec<Cell>], artefacts: Artefacts) -> Vec<Row> {
+fn rows(cells: &[Vec<Cell>], artefacts: Artefacts) -> Vec<TableRow> {
     let mut section: Option<String> = None;
     cells
         .iter()
@@ -302,7 +302,7 @@ fn rows(cells: &[Vec<Cell>], artefacts: Artefacts) -> Vec<Row> {
                     Artefacts::None => cell.raw.trim().to_owned(),
                 })
                 .unwrap_or_default();
-            let out = Row {
+            let out = TableRow {
                 year: single_year(&label),
                 section: section.clone(),
                 label,

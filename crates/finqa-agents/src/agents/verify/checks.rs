@@ -239,7 +239,7 @@ pub(super) fn mismatch(answer: &Answer) -> Option<Finding> {
 
 /// The forms in which an executed value may be stated. A factor of 100 is one of them
 /// only where a percent sign or the unit says so.
-fn forms(stated: &number::Reading, answer: &Answer, executed: f64) -> Vec<f64> {
+fn forms(stated: &number::NumberReading, answer: &Answer, executed: f64) -> Vec<f64> {
     let is_percent = answer.unit.kind == UnitKind::Percent;
     let (percent, fraction) = if answer.in_percent {
         (executed, executed / 100.0)
@@ -257,7 +257,7 @@ fn forms(stated: &number::Reading, answer: &Answer, executed: f64) -> Vec<f64> {
 
 /// How a stated number differs from all forms of the executed one, with or without its
 /// scale word; conventions decide the sign.
-fn numbers_differ(stated: &number::Reading, forms: &[f64]) -> Option<FindingKind> {
+fn numbers_differ(stated: &number::NumberReading, forms: &[f64]) -> Option<FindingKind> {
     let readings = [(stated.value, stated.decimals), (stated.scaled(), 0)];
     let agrees = |form: &f64| {
         readings

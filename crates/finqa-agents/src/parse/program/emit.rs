@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use finqa_core::number::literal;
-use finqa_core::program::{Argument, Op, Step, joined};
+use finqa_core::program::{Argument, Op, ProgramStep, joined};
 
 use super::super::types::{CitedEvidence, Leniency, Notes};
 use super::read::{self, Reader, WrittenStep};
@@ -55,7 +55,7 @@ pub(super) struct Writer<'e> {
     named: HashMap<String, Argument>,
     /// The operand of each step as written, for `#k`.
     positions: Vec<Argument>,
-    out: Vec<Step>,
+    out: Vec<ProgramStep>,
 }
 
 impl Writer<'_> {
@@ -86,7 +86,7 @@ impl Writer<'_> {
 
     fn push(&mut self, op: Op, a: Argument, b: Argument) -> Argument {
         let arguments = [a, b];
-        self.out.push(Step { op, arguments });
+        self.out.push(ProgramStep { op, arguments });
         Argument::Reference(self.out.len() - 1)
     }
 
