@@ -62,7 +62,7 @@ pub enum Cause {
 
 impl Cause {
     /// Every cause, in the order of tables of equal counts.
-    pub const ALL: [Self; 26] = [
+    pub(crate) const ALL: [Self; 26] = [
         Self::Filtered,
         Self::ParseFailure,
         Self::NoAnswer,
@@ -93,7 +93,7 @@ impl Cause {
 
     /// The name in files.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Filtered => "filtered",
             Self::ParseFailure => "parse_failure",

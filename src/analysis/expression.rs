@@ -21,7 +21,7 @@ pub(super) struct Formula {
 impl Formula {
     /// Reads a program; `None` if it is invalid, too large, or its rows cannot
     /// be read from `table`.
-    pub fn read(text: &str, table: &[Vec<String>]) -> Option<Self> {
+    pub(crate) fn read(text: &str, table: &[Vec<String>]) -> Option<Self> {
         let program = Program::parse(text).ok()?;
         let results = program.execute_steps(table).ok()?;
         let mut root: Expression = program.expression(|at| {
@@ -38,7 +38,7 @@ impl Formula {
     }
 
     /// A single number.
-    pub fn number(value: f64, text: &str) -> Self {
+    pub(crate) fn number(value: f64, text: &str) -> Self {
         let literal = Arc::from(text);
         Self {
             root: Expression::Leaf(Leaf {
@@ -50,18 +50,18 @@ impl Formula {
     }
 
     /// The numbers, left to right.
-    pub fn leaves(&self) -> Vec<&Leaf> {
+    pub(crate) fn leaves(&self) -> Vec<&Leaf> {
         self.root.leaves()
     }
 
     /// The leaves' values.
-    pub fn values(&self) -> Vec<f64> {
+    pub(crate) fn values(&self) -> Vec<f64> {
         self.leaves().iter().map(|leaf| leaf.value).collect()
     }
 
     /// The leaves that are on the page, equal numbers together: a number
     /// that is used twice is one piece of evidence.
-    pub fn slots(&self) -> Vec<Vec<&Leaf>> {
+    pub(crate) fn slots(&self) -> Vec<Vec<&Leaf>> {
         let mut slots: Vec<Vec<&Leaf>> = Vec::new();
         for leaf in self.leaves() {
             if leaf.is_constant() {
@@ -81,7 +81,7 @@ impl Formula {
 
     /// The parts of a relative change or share, ×100 aside: what is divided, and
     /// by what. A division by a constant is an average or a change of scale.
-    pub fn quotient(&self) -> Option<(&Expression, &Expression)> {
+    pub(crate) fn quotient(&self) -> Option<(&Expression, &Expression)> {
         quotient(&self.root).filter(|(_, below)| !below.is_constant())
     }
 }

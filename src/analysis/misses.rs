@@ -171,7 +171,7 @@ pub(super) struct Searcher<'a> {
 }
 
 impl<'a> Searcher<'a> {
-    pub fn new(answers: &'a Answers) -> Self {
+    pub(crate) fn new(answers: &'a Answers) -> Self {
         let mut by_record: HashMap<_, Vec<usize>> = HashMap::new();
         for (at, row) in answers.rows.iter().enumerate() {
             by_record
@@ -186,7 +186,7 @@ impl<'a> Searcher<'a> {
         }
     }
 
-    pub fn miss(&mut self, row: &'a Row) -> Miss {
+    pub(crate) fn miss(&mut self, row: &'a Row) -> Miss {
         let gold_program = self.gold_program(row);
         let earlier = self.earlier(row);
         let places = row.document.as_ref().map(|page| {

@@ -19,11 +19,12 @@ mod programs;
 mod search;
 mod target;
 
-pub use answers::{Answers, AnswersOrigin, records_behind};
-pub use by_rule::RuleComparison;
-pub use cause::{Cause, CauseFound};
-pub use compare::{
-    Amounts, CauseChange, Comparison, Flip, MatchedQuestion, RunSide, Spending, WhichRun, compare,
-};
+pub(crate) use answers::AnswersOrigin;
+pub use answers::{Answers, records_behind};
+pub(crate) use by_rule::RuleComparison;
+pub use cause::Cause;
+pub(crate) use compare::{Amounts, CauseChange, Flip, MatchedQuestion, RunSide};
+pub use compare::{Comparison, WhichRun, compare};
 pub use error::AnalysisError;
-pub use misses::{CauseCount, Miss, MissAnalysis, UncheckedCauses, analyze};
+pub(crate) use misses::MissAnalysis;
+pub use misses::{Miss, analyze};

@@ -28,7 +28,7 @@ pub(super) struct PageNumbers {
 impl PageNumbers {
     /// Reads a page: cells that are numbers, years and labels aside, then the
     /// numbers in its sentences.
-    pub fn of(document: &Arc<Document>) -> Self {
+    pub(crate) fn of(document: &Arc<Document>) -> Self {
         let table = Table::from_document(document, TableStyle::Repaired);
         let mut places = Vec::new();
         for (row, cells) in table.cells().iter().enumerate() {
@@ -63,13 +63,13 @@ impl PageNumbers {
     }
 
     /// Every number of the page.
-    pub fn all(&self) -> &[PageNumber] {
+    pub(crate) fn all(&self) -> &[PageNumber] {
         &self.places
     }
 
     /// Where this number is, cells first. The sign is ignored, because programs take
     /// the magnitude of many negative cells, and so is the percent sign.
-    pub fn find(&self, value: f64) -> Vec<&PageNumber> {
+    pub(crate) fn find(&self, value: f64) -> Vec<&PageNumber> {
         let same = |place: &&PageNumber| {
             let mut forms = percent_forms(place.value.abs()).into_iter();
             forms.any(|form| number::same(form, value.abs()))
@@ -81,21 +81,21 @@ impl PageNumbers {
     }
 
     /// Numbers in the same row as a cell, that cell aside.
-    pub fn row(&self, of: (usize, usize)) -> impl Iterator<Item = &PageNumber> {
+    pub(crate) fn row(&self, of: (usize, usize)) -> impl Iterator<Item = &PageNumber> {
         self.cells().filter_map(move |(place, (row, column))| {
             (row == of.0 && column != of.1).then_some(place)
         })
     }
 
     /// Numbers in the same column as a cell, that cell aside.
-    pub fn column(&self, of: (usize, usize)) -> impl Iterator<Item = &PageNumber> {
+    pub(crate) fn column(&self, of: (usize, usize)) -> impl Iterator<Item = &PageNumber> {
         self.cells().filter_map(move |(place, (row, column))| {
             (row != of.0 && column == of.1).then_some(place)
         })
     }
 
     /// The number in a cell.
-    pub fn at(&self, cell: (usize, usize)) -> Option<&PageNumber> {
+    pub(crate) fn at(&self, cell: (usize, usize)) -> Option<&PageNumber> {
         self.places.iter().find(|place| place.cell == Some(cell))
     }
 

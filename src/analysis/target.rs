@@ -15,7 +15,7 @@ pub(super) struct TargetNumber {
 
 impl TargetNumber {
     /// The answer's number; `None` if it is none.
-    pub fn of(row: &Row) -> Option<Self> {
+    pub(crate) fn of(row: &Row) -> Option<Self> {
         if let Some(Value::Number(value)) = row.value() {
             let tolerance = 1e-6 * value.abs();
             return value.is_finite().then_some(Self {
@@ -34,23 +34,23 @@ impl TargetNumber {
 
     /// Whether it has digits enough to be told from a chance hit, when about
     /// this share of all numbers would hit.
-    pub fn is_sharp(&self, share: f64) -> bool {
+    pub(crate) fn is_sharp(&self, share: f64) -> bool {
         self.value.abs() > 0.0 && self.tolerance <= share * self.value.abs()
     }
 
     /// Whether `x` is the answer, as a share or as a percentage.
-    pub fn hit(&self, x: f64) -> bool {
+    pub(crate) fn hit(&self, x: f64) -> bool {
         percent_forms(x).into_iter().any(|x| self.is(x))
     }
 
     /// Whether `x` is the answer as it stands.
-    pub fn is(&self, x: f64) -> bool {
+    pub(crate) fn is(&self, x: f64) -> bool {
         (x - self.value).abs() <= self.tolerance
     }
 
     /// Whether `x` misses the answer by no more than this share of it, as a
     /// share or as a percentage.
-    pub fn is_about(&self, x: f64, share: f64) -> bool {
+    pub(crate) fn is_about(&self, x: f64, share: f64) -> bool {
         let mut forms = percent_forms(x).into_iter();
         forms.any(|x| within(x, self.value, share))
     }

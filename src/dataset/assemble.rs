@@ -38,7 +38,7 @@ enum RawRecordError {
 }
 
 impl<'a> Assembler<'a> {
-    pub fn new(origin: &'a str) -> Self {
+    pub(crate) fn new(origin: &'a str) -> Self {
         Self {
             origin,
             seen: 0,
@@ -48,7 +48,7 @@ impl<'a> Assembler<'a> {
     }
 
     /// Adds a conversation, or a turn to its conversation.
-    pub fn add(&mut self, raw: RawRecord) -> Result<(), DatasetError> {
+    pub(crate) fn add(&mut self, raw: RawRecord) -> Result<(), DatasetError> {
         self.seen += 1;
         let number = self.seen;
         let id = raw
@@ -74,7 +74,7 @@ impl<'a> Assembler<'a> {
     }
 
     /// The records in file order, with their turns in theirs.
-    pub fn finish(self) -> Result<Vec<Record>, DatasetError> {
+    pub(crate) fn finish(self) -> Result<Vec<Record>, DatasetError> {
         let records: Vec<Record> = self
             .parts
             .into_iter()

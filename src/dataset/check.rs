@@ -43,7 +43,7 @@ pub enum Artefact {
 impl Artefact {
     /// What it is, in a few words.
     #[must_use]
-    pub fn label(self) -> &'static str {
+    pub(crate) fn label(self) -> &'static str {
         match self {
             Self::NoGold => "question without gold",
             Self::NoProgram => "question without program or value",

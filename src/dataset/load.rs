@@ -29,7 +29,7 @@ pub enum Source {
 impl Source {
     /// The file at a path, or the built-in sample by its name, `sample`.
     #[must_use]
-    pub fn named(name: &str) -> Self {
+    pub(crate) fn named(name: &str) -> Self {
         match name {
             "sample" => Self::Sample,
             path => Self::Path(path.into()),

@@ -20,14 +20,17 @@ mod show;
 mod stats;
 mod types;
 
-pub use check::{Artefact, DatasetFinding, DatasetReport, check};
+pub(crate) use check::DatasetReport;
+pub use check::{Artefact, check};
 pub use error::DatasetError;
-pub use load::{Source, from_str, load, load_named, load_sound, sample};
-pub use own::{OwnDocument, OwnError, read_own, read_parts};
+pub(crate) use load::load_named;
+pub use load::{Source, from_str, load, load_sound, sample};
+pub(crate) use own::{OwnDocument, OwnError, read_own, read_parts};
 pub use published::published;
 pub use select::{RecordRange, Selection, select};
-pub use show::{RecordView, show};
-pub use stats::{CellCounts, Range, Stats, stats};
+pub use show::show;
+pub(crate) use stats::Stats;
+pub use stats::{Range, stats};
 pub use types::{Case, Dataset, Gold, Mode, Record, RecordKind};
 
 pub use finqa_core::outcome::Outcome;

@@ -60,7 +60,7 @@ pub(super) enum Scalar {
 
 impl Scalar {
     /// The text; a number in its shortest form, null as nothing.
-    pub fn into_text(self) -> String {
+    pub(crate) fn into_text(self) -> String {
         match self {
             Self::Text(text) | Self::Digits(text) => text,
             Self::Number(x) => x.to_string(),

@@ -159,7 +159,7 @@ fn known_ids<'a>(dataset: &Dataset, ids: &'a [String]) -> Result<HashSet<&'a str
 impl DatasetError {
     /// The error for an id that the dataset does not hold, with the closest that it does.
     #[must_use]
-    pub fn unknown_id(dataset: &Dataset, id: &str) -> Self {
+    pub(crate) fn unknown_id(dataset: &Dataset, id: &str) -> Self {
         Self::UnknownId {
             origin: dataset.source.clone(),
             id: id.to_owned(),

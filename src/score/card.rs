@@ -33,7 +33,7 @@ pub enum Rule {
 
 impl Rule {
     /// Every rule, in the order in which they are printed.
-    pub const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 6] = [
         Self::ExactMatch,
         Self::NumericalMatch,
         Self::ExecutionAccuracy,
@@ -44,7 +44,7 @@ impl Rule {
 
     /// The name in files.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::ExactMatch => "exact_match",
             Self::NumericalMatch => "numerical_match",
@@ -57,7 +57,7 @@ impl Rule {
 
     /// What the rule says of a row; `None` where its gold is missing.
     #[must_use]
-    pub fn mark(self, row: &Row) -> Option<bool> {
+    pub(crate) fn mark(self, row: &Row) -> Option<bool> {
         let scores = &row.scores;
         match self {
             Self::ExactMatch => scores.exact_match,
@@ -77,7 +77,7 @@ impl Rule {
 
     /// The rate over some rows; `None` if none of them can be judged.
     #[must_use]
-    pub fn rate<'r>(self, rows: impl IntoIterator<Item = &'r Row>) -> Option<Rate> {
+    pub(crate) fn rate<'r>(self, rows: impl IntoIterator<Item = &'r Row>) -> Option<Rate> {
         Rate::of(
             rows.into_iter()
                 .filter_map(|row| Some((row.filename.as_str(), &row.key, self.mark(row)?))),
@@ -98,7 +98,7 @@ pub struct RuleRates {
 impl RuleRates {
     /// The rates over some rows.
     #[must_use]
-    pub fn of<'r>(rows: impl Iterator<Item = &'r Row> + Clone) -> Self {
+    pub(crate) fn of<'r>(rows: impl Iterator<Item = &'r Row> + Clone) -> Self {
         let programs = rows.clone().any(|row| row.program().is_some());
         let rate = |rule: Rule| {
             (programs || !rule.judges_programs())
@@ -128,7 +128,7 @@ impl RuleRates {
     }
 
     /// The rules that have a rate, in the order in which they are printed.
-    pub fn iter(&self) -> impl Iterator<Item = (Rule, Rate)> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Rule, Rate)> + '_ {
         self.rates
             .iter()
             .filter_map(|(rule, rate)| Some((*rule, (*rate)?)))

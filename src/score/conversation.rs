@@ -89,7 +89,7 @@ impl ConversationMarks<'_> {
 impl ConversationCard {
     /// The card by a rule; `None` if no row is a turn with gold for it.
     #[must_use]
-    pub fn of(rule: Rule, rows: &[Row]) -> Option<Self> {
+    pub(crate) fn of(rule: Rule, rows: &[Row]) -> Option<Self> {
         let mut conversations: BTreeMap<(&str, u32), ConversationMarks<'_>> = BTreeMap::new();
         for row in rows {
             let Some(number) = row.turn() else { continue };

@@ -31,7 +31,7 @@ pub enum Diagnostic {
 
 impl Diagnostic {
     /// Every diagnostic.
-    pub const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 7] = [
         Self::Sign,
         Self::Scale,
         Self::ScaleAndSign,
@@ -43,7 +43,7 @@ impl Diagnostic {
 
     /// The name in files.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Sign => "sign",
             Self::Scale => "scale",

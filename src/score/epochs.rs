@@ -35,7 +35,7 @@ pub struct EpochCard {
 impl EpochCard {
     /// The card by a rule; `None` unless some question was asked more than once.
     #[must_use]
-    pub fn of(rule: Rule, rows: &[Row]) -> Option<Self> {
+    pub(crate) fn of(rule: Rule, rows: &[Row]) -> Option<Self> {
         let mut questions: BTreeMap<&QuestionKey, (&Row, Vec<bool>)> = BTreeMap::new();
         for row in rows {
             if let Some(right) = rule.mark(row) {

@@ -29,7 +29,7 @@ pub enum FeReason {
 
 impl FeReason {
     /// Every reason, in the order in which they are tried.
-    pub const ALL: [Self; 6] = [
+    pub(crate) const ALL: [Self; 6] = [
         Self::Exact,
         Self::Rounding,
         Self::Truncation,
@@ -40,7 +40,7 @@ impl FeReason {
 
     /// The name in files.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Exact => "exact",
             Self::Rounding => "rounding",

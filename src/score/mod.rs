@@ -22,17 +22,20 @@ mod row;
 mod rules;
 mod suspects;
 
-pub use card::{Count, Layer, Rule, RuleRates, Scorecard, WithoutSuspects};
-pub use conversation::{ConversationCard, ConversationRate};
-pub use diagnostic::Diagnostic;
-pub use epochs::EpochCard;
-pub use equivalence::{FeContext, FeReason, FeVerdict, financial_equivalence};
+pub(crate) use card::{Count, Layer, RuleRates};
+pub use card::{Rule, Scorecard};
+pub(crate) use conversation::ConversationCard;
+pub use conversation::ConversationRate;
+pub(crate) use diagnostic::Diagnostic;
+pub(crate) use epochs::EpochCard;
+pub(crate) use equivalence::FeVerdict;
+pub use equivalence::{FeContext, FeReason, financial_equivalence};
 pub use error::ScoreError;
-pub use floor::{LabelFloor, floor};
-pub use quantity::{Quantity, Written, same_gold};
+pub(crate) use floor::LabelFloor;
+pub use floor::floor;
+pub use quantity::Quantity;
+pub(crate) use quantity::{Written, same_gold};
 pub use row::{Effort, PredictionCells, Row, Scores, Stamp, score};
-pub use rules::{
-    exact_match, execution_accuracy, numeric_match, numeric_value, plain_answer, program_accuracy,
-    program_execution,
-};
-pub use suspects::{Suspect, suspect, suspects};
+pub use rules::{exact_match, execution_accuracy, numeric_match, program_execution};
+pub(crate) use suspects::Suspect;
+pub use suspects::{suspect, suspects};

@@ -18,7 +18,7 @@ pub struct Written {
 impl Written {
     /// With the scale word multiplied out.
     #[must_use]
-    pub fn scaled(&self) -> Self {
+    pub(crate) fn scaled(&self) -> Self {
         let factor = self.scale.map_or(1.0, Scale::factor);
         Self {
             value: self.value * factor,
@@ -61,7 +61,7 @@ impl Quantity {
 
     /// A value, such as `exe_ans`: its decimals are those of its shortest form.
     #[must_use]
-    pub fn of(value: &Value) -> Self {
+    pub(crate) fn of(value: &Value) -> Self {
         match value {
             Value::Number(x) => Self::Number(Written {
                 value: *x,
@@ -77,7 +77,7 @@ impl Quantity {
     /// was printed from; the printed answer's sign of percent and scale word
     /// stay. A value that does not print so wins: it is the executed program.
     #[must_use]
-    pub fn sharpened(printed: &str, value: &Value) -> Self {
+    pub(crate) fn sharpened(printed: &str, value: &Value) -> Self {
         let Value::Number(exact) = value else {
             return Self::of(value);
         };

@@ -118,7 +118,7 @@ impl Row {
     /// The row without what was sent, replied and reasoned: what is kept of every
     /// row of a run that is only counted and compared.
     #[must_use]
-    pub fn without_exchange(mut self) -> Self {
+    pub(crate) fn without_exchange(mut self) -> Self {
         self.settled.calls = Vec::new();
         for round in &mut self.settled.rounds {
             round.reply = String::new();
@@ -132,7 +132,7 @@ impl Row {
 
     /// What the calls cost, with what is not known of it.
     #[must_use]
-    pub fn spent(&self) -> Cost {
+    pub(crate) fn spent(&self) -> Cost {
         match self.cost {
             // Calls in journals of earlier versions do not say what they cost.
             Some(known) => Cost {
@@ -164,7 +164,7 @@ impl Row {
 
     /// The unrounded value, if known; FE and execution accuracy read it.
     #[must_use]
-    pub fn value(&self) -> Option<&Value> {
+    pub(crate) fn value(&self) -> Option<&Value> {
         self.settled.answer.as_ref()?.value.as_ref()
     }
 
@@ -176,7 +176,7 @@ impl Row {
 
     /// Rounds of analyst and critic, if known.
     #[must_use]
-    pub fn rounds(&self) -> Option<usize> {
+    pub(crate) fn rounds(&self) -> Option<usize> {
         match &self.cells {
             Some(cells) => cells.rounds,
             None => Some(self.settled.rounds.len()),
@@ -185,7 +185,7 @@ impl Row {
 
     /// Its place in the run's plan, if it is a run's.
     #[must_use]
-    pub fn place(&self) -> Option<usize> {
+    pub(crate) fn place(&self) -> Option<usize> {
         self.cells.is_none().then_some(self.index)
     }
 
@@ -208,7 +208,7 @@ impl Row {
     /// The prediction as written in the CSV: the printed answer to a question,
     /// the value rounded to 5 decimals of a turn; empty without an answer.
     #[must_use]
-    pub fn prediction(&self) -> Cow<'_, str> {
+    pub(crate) fn prediction(&self) -> Cow<'_, str> {
         match &self.cells {
             Some(cells) => Cow::Borrowed(&cells.prediction),
             None => self.prediction_of(self.settled.answer.as_ref()),
@@ -362,7 +362,7 @@ pub enum Effort {
 impl Effort {
     /// By gold's program; `None` if it is missing or cannot be read.
     #[must_use]
-    pub fn of(gold: &Gold) -> Option<Self> {
+    pub(crate) fn of(gold: &Gold) -> Option<Self> {
         let program = Program::parse(gold.program.as_deref()?).ok()?;
         Some(match program.steps().len() {
             0 => Self::LookUp,
@@ -373,7 +373,7 @@ impl Effort {
 
     /// The name in files.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::LookUp => "look_up",
             Self::OneStep => "one_step",

@@ -167,7 +167,7 @@ impl Telemetry {
     }
 
     /// Waits until every trace that has ended is in the file, or a few seconds.
-    pub fn flush(&self) {
+    pub(crate) fn flush(&self) {
         if let Some(file) = self.file.as_ref().and_then(|(file, _)| file.get()) {
             file.flush(PATIENCE);
         }

@@ -21,7 +21,7 @@ pub struct TraceLine {
 impl TraceLine {
     /// The body of an OTLP/HTTP request (`application/x-protobuf`).
     #[must_use]
-    pub fn to_protobuf(&self) -> Vec<u8> {
+    pub(crate) fn to_protobuf(&self) -> Vec<u8> {
         self.request.encode_to_vec()
     }
 }

@@ -17,12 +17,12 @@ mod otlp;
 mod pipeline;
 mod redact;
 
-pub use error::TelemetryError;
+pub(crate) use error::TelemetryError;
 pub use install::{Telemetry, TelemetryOptions, install};
-pub use lines::{TraceLine, TraceLines, read_lines};
-pub use log::{LineSink, LogFormat, LogOptions};
-pub use otlp::Otlp;
-pub use redact::Redactor;
+pub(crate) use lines::TraceLine;
+pub use lines::read_lines;
+pub use log::{LogFormat, LogOptions};
+pub(crate) use otlp::Otlp;
 
 /// Called with a problem, in one line for the user.
-pub type OnWarning = std::sync::Arc<dyn Fn(&str) + Send + Sync>;
+pub(crate) type OnWarning = std::sync::Arc<dyn Fn(&str) + Send + Sync>;

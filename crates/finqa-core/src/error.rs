@@ -10,7 +10,7 @@ pub fn innermost<'e>(error: &'e (dyn Error + 'static)) -> &'e (dyn Error + 'stat
 }
 
 /// The causes behind an error, itself not among them.
-pub fn causes<'e>(
+pub(crate) fn causes<'e>(
     error: &'e (dyn Error + 'static),
 ) -> impl Iterator<Item = &'e (dyn Error + 'static)> {
     let mut next = error.source();

@@ -24,7 +24,7 @@ pub(super) enum PredictionField {
 
 impl PredictionField {
     /// The field of a column or key, if it is one we read.
-    pub fn of(name: &str) -> Option<Self> {
+    pub(crate) fn of(name: &str) -> Option<Self> {
         Some(match name.trim() {
             "id" | "record_id" => Self::Id,
             "part" | "turn" | "turn_idx" => Self::Part,

@@ -13,6 +13,6 @@ mod pair;
 mod read;
 
 pub use cell::{cell, text_of};
-pub use fields::filename_of;
+pub(crate) use fields::filename_of;
 pub use pair::rescore;
 pub use read::{PredictionRow, read_predictions};

@@ -44,12 +44,6 @@ impl NumberReading {
     pub fn scaled(&self) -> f64 {
         self.value * self.scale.map_or(1.0, Scale::factor)
     }
-
-    /// The number as it stands in the text it was read from.
-    #[must_use]
-    pub fn literal<'t>(&self, text: &'t str) -> &'t str {
-        text.get(self.span.clone()).unwrap_or_default()
-    }
 }
 
 /// The first number in `text`; `None` if there is none, or if the first thing

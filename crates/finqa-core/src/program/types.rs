@@ -29,7 +29,7 @@ pub enum Op {
 
 impl Op {
     /// All operations, in the order in which the authors list them.
-    pub const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Add,
         Self::Subtract,
         Self::Multiply,
@@ -67,7 +67,7 @@ impl Op {
 
     /// Whether it reads a table row.
     #[must_use]
-    pub fn is_table(self) -> bool {
+    pub(crate) fn is_table(self) -> bool {
         matches!(
             self,
             Self::TableMax | Self::TableMin | Self::TableSum | Self::TableAverage
@@ -161,12 +161,6 @@ impl Program {
             Argument::Row(label) => Some(label.as_str()),
             _ => None,
         })
-    }
-
-    /// Whether `name` (such as `const_100`) stands among the literals.
-    #[must_use]
-    pub fn has_literal(&self, name: &str) -> bool {
-        self.literals().any(|literal| literal == name)
     }
 
     /// Whether the last step multiplies by `const_100` (or `100`): the value

@@ -83,7 +83,7 @@ impl Cell {
 
     /// The number as printed (14.1 for `14.1%`), if it is one.
     #[must_use]
-    pub fn value(&self) -> Option<f64> {
+    pub(crate) fn value(&self) -> Option<f64> {
         match self.kind {
             CellKind::Number { value, .. } => Some(value),
             _ => None,

@@ -92,16 +92,6 @@ impl Table {
 
     /// Reads rows, the first of them the header; `original` is the table
     /// before tokenisation, `before` the sentence before the table.
-    #[must_use]
-    pub fn new(
-        table: &[Vec<String>],
-        original: Option<&[Vec<String>]>,
-        before: Option<&str>,
-        style: TableStyle,
-    ) -> Self {
-        Self::read(table, original, before, style, Artefacts::Published)
-    }
-
     fn read(
         table: &[Vec<String>],
         original: Option<&[Vec<String>]>,
@@ -165,7 +155,7 @@ impl Table {
 
     /// The style it was read in.
     #[must_use]
-    pub fn style(&self) -> TableStyle {
+    pub(crate) fn style(&self) -> TableStyle {
         self.style
     }
 
