@@ -49,6 +49,7 @@ pub mod cli;
 pub mod dataset;
 #[doc(hidden)]
 pub mod env_data;
+#[doc(hidden)]
 pub mod episodes;
 #[doc(hidden)]
 pub mod output;

@@ -14,16 +14,16 @@ use super::{Exit, stdout};
 /// Arguments of `analyze`.
 #[derive(clap::Args, Debug)]
 pub struct AnalyzeArgs {
-    /// CSV or JSONL file of answers, or a run: its folder, its id, the start of its id, or `last`
+    /// CSV or JSONL file of answers, or a run: its folder, its id, a prefix of its id, or `last`
     #[arg(default_value = "output/output.csv")]
     file: PathBuf,
     /// Folder with the runs
     #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
     output: PathBuf,
-    /// Records that the questions are from, for gold programs and pages (a file, or `sample`)
+    /// Records the questions come from, for gold programs and pages (a file, or `sample`)
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,
-    /// Rule that decides what a miss is
+    /// Rule that decides which answers are misses
     #[arg(long, value_name = "RULE", default_value = "fe")]
     rule: RuleName,
     /// Number of misses to show for each cause

@@ -24,7 +24,7 @@ pub struct RunArgs {
     /// Print every question, its gold and generated answer, and the rounds
     #[arg(long, short = 'v')]
     pub verbose: bool,
-    /// Also write the programs in the format of the leaderboard
+    /// Also write the predicted programs in the ConvFinQA leaderboard's format
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub export_predictions: Option<PathBuf>,
     /// Continue an unfinished run with its own settings: the last one, or the given one

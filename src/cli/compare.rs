@@ -28,7 +28,7 @@ pub struct CompareArgs {
     /// Compare only the questions that both sides have, and report how many were left out
     #[arg(long)]
     common: bool,
-    /// Records that the questions are from (a file, or `sample`), whose gold is used for both sides
+    /// Records the questions come from (a file, or `sample`), whose gold is used for both sides
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,
     /// Print the comparison as JSON

@@ -39,7 +39,7 @@ pub enum DataCommand {
         #[command(flatten)]
         data: DataFile,
         /// Only execute the gold programs of FILE; the last line states how many agree with
-        /// exe_ans, and the exit code is 3 if any does not
+        /// exe_ans, and the exit code is 3 if any disagrees
         #[arg(long, value_name = "FILE", conflicts_with_all = ["data_path", "file"])]
         programs: Option<String>,
         /// List every finding instead of the number of each kind
@@ -131,7 +131,7 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
     let mut tell = |event: DownloadEvent| {
         let line = match event {
             DownloadEvent::AlreadyThere => "everything is there and verified".to_owned(),
-            DownloadEvent::Resuming { bytes } => format!("going on after {bytes} bytes"),
+            DownloadEvent::Resuming { bytes } => format!("resuming after {bytes} bytes"),
             DownloadEvent::Received { bytes, total } => {
                 if let Some(total) = total {
                     bar.set_length(total);

@@ -15,7 +15,7 @@ pub struct GateArgs {
     /// is a failure
     #[arg(long, value_name = "FILE", help_heading = "CI")]
     pub junit: Option<PathBuf>,
-    /// Exit with code 6 if a rule's percentage is lower (em, nm, ex, pe, pa, fe)
+    /// Exit with code 6 if a rule's score is below PERCENT (em, nm, ex, pe, pa, fe)
     #[arg(
         long,
         value_name = "RULE=PERCENT,…",

@@ -60,17 +60,17 @@ enum Command {
     Run(Box<args::RunArgs>),
     /// Ask questions about a document of your own.
     Ask(Box<ask::AskArgs>),
-    /// Score a file of predictions again, offline.
+    /// Score a file of predictions, or rescore a run, offline.
     Score(score::ScoreArgs),
     /// Find the cause of each wrong answer, offline.
     Analyze(analyze::AnalyzeArgs),
     /// Compare two runs question by question, offline.
     Compare(compare::CompareArgs),
-    /// Write a run's files again from its journal, including the report.
+    /// Rewrite a run's files, including the report, from its journal.
     Report(report::ReportArgs),
     /// List the runs with date, model and progress.
     Runs(runs::RunsArgs),
-    /// Download, check, show or count the dataset.
+    /// Download, check or inspect the dataset.
     #[command(subcommand)]
     Data(data::DataCommand),
     /// Serve the FinQA environment, play it, or build and check its data.

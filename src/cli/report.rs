@@ -11,7 +11,7 @@ use super::{Exit, Failure, stdout};
 /// Arguments of `report`.
 #[derive(clap::Args, Debug)]
 pub struct ReportArgs {
-    /// The run: its folder, its id, the start of its id, or `last`
+    /// The run: its folder, its id, a prefix of its id, or `last`
     #[arg(default_value = "last")]
     run: String,
     /// Folder with the runs

@@ -15,12 +15,12 @@ use super::{Exit, stdout};
 #[derive(clap::Args, Debug)]
 pub struct ScoreArgs {
     /// File of predictions (our output.csv, the LangGraph baseline's CSV, or JSONL), or a run: its
-    /// folder, its id, the start of its id, or `last`
+    /// folder, its id, a prefix of its id, or `last`
     file: PathBuf,
     /// Folder with the runs
     #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
     output: PathBuf,
-    /// Records that the questions are from, for gold programs and tables (a file, or `sample`);
+    /// Records the questions come from, for gold programs and tables (a file, or `sample`);
     /// found automatically for a run's own CSV
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,

@@ -10,7 +10,7 @@ use secrecy::SecretString;
 use crate::output::terminal::TerminalWriter;
 use crate::settings::{LogSettings, Settings, Traces};
 use crate::telemetry::{self, LogFormat, LogOptions, Otlp, Telemetry, TelemetryOptions};
-use finqa_agents::models::{Endpoint, http_client};
+use finqa_agents::models::{Endpoint, Provider, http_client};
 
 use super::dotenv::variable;
 use super::{Exit, Failure};
@@ -21,10 +21,9 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// Where a collector listens that was asked for without an address.
 const LOCAL_COLLECTOR: &str = "http://localhost:4318";
 
-/// Variables whose values must not leave in a trace or a log line.
+/// Variables, besides the keys of providers, whose values must not appear in a trace
+/// or a log line.
 const SECRETS: &[&str] = &[
-    "OPENAI_API_KEY",
-    "AZURE_OPENAI_API_KEY",
     "API_KEY",
     "MLFLOW_TRACKING_TOKEN",
     "MLFLOW_TRACKING_PASSWORD",
@@ -168,7 +167,7 @@ fn collector() -> anyhow::Result<Option<Otlp>> {
     let mut url = Url::parse(address.trim()).map_err(|error| {
         Failure::new(
             Exit::Usage,
-            format!("{name} is no address: {error}; it looks like {LOCAL_COLLECTOR}"),
+            format!("{name} is not an address: {error}; it looks like {LOCAL_COLLECTOR}"),
         )
     })?;
     let loopback = Endpoint::of(url.as_str()) == Endpoint::Loopback;
@@ -203,7 +202,8 @@ fn secrets() -> Vec<SecretString> {
             .map(|(_, value)| value.trim().to_owned())
             .collect::<Vec<_>>()
     });
-    let keys = SECRETS.iter().filter_map(|name| variable(name));
+    let names = Provider::key_variables().chain(SECRETS.iter().copied());
+    let keys = names.filter_map(variable);
     keys.map(|key| key.trim().to_owned())
         .chain(headers)
         .map(SecretString::from)

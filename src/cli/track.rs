@@ -23,7 +23,7 @@ pub enum TrackCommand {
 /// Arguments of `track sync`.
 #[derive(clap::Args, Debug)]
 pub struct SyncArgs {
-    /// Runs: folders, ids, starts of ids, or `last` [default: all that are not complete on the
+    /// Runs: folders, ids, prefixes of ids, or `last` [default: all that are not complete on the
     /// server]
     #[arg(value_name = "RUN")]
     runs: Vec<String>,

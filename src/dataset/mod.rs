@@ -31,7 +31,7 @@ pub use select::{RecordRange, Selection, select};
 pub use show::show;
 pub(crate) use stats::Stats;
 pub use stats::{Range, stats};
-pub use types::{Case, Dataset, Gold, Mode, Record, RecordKind};
+pub use types::{Case, Dataset, Gold, HistoryMode, Mode, Record, RecordKind};
 
 pub use finqa_core::outcome::Outcome;
 pub use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};

@@ -49,6 +49,17 @@ pub enum Mode {
     Conversations,
 }
 
+/// Which earlier answers a turn sees (`--history`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum HistoryMode {
+    /// The answers given earlier in the run.
+    #[default]
+    Own,
+    /// The dataset's answers.
+    Gold,
+}
+
 /// Whether a record holds one stand-alone question or two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -174,7 +174,7 @@ pub enum Stage {
 }
 
 impl RunFolder {
-    /// The folder of a run: a path to it, its id or the start of its id, or
+    /// The folder of a run: a path to it, its id or a prefix of its id, or
     /// `last` for the newest.
     ///
     /// # Errors

@@ -24,7 +24,7 @@ mod truth;
 mod worker;
 mod writer;
 
-pub use crate::dataset::Mode;
+pub use crate::dataset::{HistoryMode, Mode};
 pub use crate::score::{Row, Stamp};
 pub use agreement::Agreement;
 pub use effect::CriticEffect;
@@ -37,7 +37,7 @@ pub use lock::{Holder, LockError, RunLock};
 pub use pipeline::{
     Job, Notify, PipelineError, Resumed, Run, RunContext, RunNotice, RunResults, Tracking,
 };
-pub use plan::{Dealer, DealtQuestion, HistoryMode, Plan, PlanError, Planned};
+pub use plan::{Dealer, DealtQuestion, Plan, PlanError, Planned};
 pub use scheduler::Scheduler;
 pub(crate) use summary::left_out_line;
 pub use summary::{Spent, Summary, SummaryBuilder, summarise};

@@ -2,23 +2,13 @@
 //! other.
 
 use futures::future::BoxFuture;
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::dataset::{Case, Dataset, Gold, HistoryEntry, HistorySource, Mode, Record, RecordKind};
+use crate::dataset::{
+    Case, Dataset, Gold, HistoryEntry, HistoryMode, HistorySource, Mode, Record, RecordKind,
+};
 use crate::score::Row;
 use finqa_agents::agents::{Call, RunFailure};
-
-/// Which earlier answers a turn sees (`--history`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
-pub enum HistoryMode {
-    /// The answers given earlier in the run.
-    #[default]
-    Own,
-    /// The dataset's answers.
-    Gold,
-}
 
 /// Why nothing can be planned.
 #[derive(Debug, Error)]

@@ -18,11 +18,12 @@ use finqa_agents::solve::Solver;
 
 use super::event::Event;
 use super::health::Health;
-use super::plan::{HistoryMode, Planned, gold_history};
+use super::plan::{Planned, gold_history};
 use super::scheduler::{PlanUnit, UnitEnd};
 use super::trace::{self, RunTrace};
 use super::truth;
 use super::writer::JournalWriter;
+use crate::dataset::HistoryMode;
 use crate::score::Row;
 
 /// What the tasks of a run share.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::{Deserialize, Serialize};
 
-use crate::run::{HistoryMode, Mode};
+use crate::dataset::{HistoryMode, Mode};
 use crate::telemetry::LogFormat;
 use finqa_agents::agents::{AgentSettings, Sampling};
 use finqa_agents::models::ModelSettings;
@@ -65,7 +65,7 @@ pub struct QuestionSettings {
     #[arg(long, value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_path: Option<String>,
-    /// Records at positions FROM (from 0) to TO, TO excluded
+    /// Records FROM up to but not including TO, counted from 0
     #[arg(long, value_name = "FROM..TO", help_heading = "Questions")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<String>,
@@ -154,7 +154,7 @@ pub struct RunSettings {
 #[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogSettings {
-    /// Log to stderr; `json` replaces all other output there, the progress bar included
+    /// Format of log lines on stderr; with `json`, nothing else is written there, not even the progress bar
     #[arg(
         long,
         value_name = "FORMAT",
@@ -162,7 +162,7 @@ pub struct LogSettings {
         help_heading = "Logs and traces"
     )]
     pub log: LogFormat,
-    /// Log level, error to trace, or `target=level,…` [default: RUST_LOG, otherwise info]
+    /// Log level (`error` to `trace`), or `target=level,…` [default: RUST_LOG, otherwise info]
     #[arg(long, value_name = "LEVEL", help_heading = "Logs and traces")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_level: Option<String>,

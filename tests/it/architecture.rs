@@ -43,7 +43,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     // convfinqa
     ("dataset", &[]),
     ("score", &["dataset", "agents", "models"]),
-    ("settings", &["agents", "models", "options", "run"]),
+    ("settings", &["agents", "dataset", "models", "options"]),
     (
         "run",
         &["dataset", "agents", "models", "score", "settings", "solve"],

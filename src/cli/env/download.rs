@@ -27,7 +27,7 @@ pub struct HubArgs {
     /// Branch, tag or commit of the published dataset
     #[arg(long, value_name = "REVISION", default_value = "main")]
     revision: String,
-    /// Address of the hub or of a mirror [default: the public hub]
+    /// URL of the Hugging Face Hub or a mirror [default: the public hub]
     #[arg(long, value_name = "URL", env = "HF_ENDPOINT")]
     hub: Option<String>,
 }

@@ -86,7 +86,7 @@ pub struct PlayArgs {
     #[serde(skip)]
     token: Option<String>,
     /// Data directory of the environment in this process, or `sample` [default: FINQA_DATA_PATH,
-    /// else the built-in sample]
+    /// otherwise the built-in sample]
     #[arg(long, alias = "data", value_name = "DIR", help_heading = "Environment")]
     #[serde(skip)]
     data_path: Option<OsString>,

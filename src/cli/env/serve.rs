@@ -31,7 +31,7 @@ pub struct ServeArgs {
     options: ServerOptions,
     #[command(flatten)]
     rules: Rules,
-    /// Task (there is only one)
+    /// Task to serve
     #[arg(long, value_name = "TASK", env = "FINQA_TASK", default_value = "finqa",
           value_parser = ["finqa"], help_heading = "Episodes")]
     task: String,

@@ -8,7 +8,7 @@ use rust_decimal::Decimal;
 use crate::settings::{Origin, Settings, Variables};
 use finqa_agents::agents::{AnswerFrom, Backend, CriticMode, OpinionUse, PairOptions};
 use finqa_agents::models::{
-    self, ChatModel, Endpoint, ModelSettings, Observer, OpenAiModel, PriceList, PriceOf,
+    self, ChatModel, Endpoint, ModelSettings, Observer, OpenAiModel, PriceList, PriceOf, Provider,
 };
 use finqa_agents::prompt::Prompts;
 use finqa_core::secrets::shown_address;
@@ -154,7 +154,7 @@ pub(crate) struct Single {
     pub model: Arc<dyn ChatModel>,
     /// Where its calls go.
     pub endpoint: Endpoint,
-    provider: models::Provider,
+    provider: Provider,
     base_url: String,
     /// Provider, address and model.
     pub name: String,
@@ -197,7 +197,11 @@ pub(crate) fn single(
         notice: foreign_address(settings, variables, &resolved, &address),
         // Part of a run's identity.
         name: format!("{} {address} {}", resolved.provider, resolved.model),
-        model: Arc::new(OpenAiModel::new(resolved)?.with_observer(Arc::clone(observer))),
+        model: match resolved.provider {
+            Provider::OpenAi | Provider::Azure => {
+                Arc::new(OpenAiModel::new(resolved)?.with_observer(Arc::clone(observer)))
+            }
+        },
     })
 }
 
@@ -211,10 +215,7 @@ fn foreign_address(
 ) -> Option<String> {
     resolved.api_key.as_ref()?;
     let dotenv = |name: &str| variables.is_from_file(name).then(|| ".env".to_owned());
-    let (key, variable) = match resolved.provider {
-        models::Provider::OpenAi => ("OPENAI_API_KEY", "OPENAI_BASE_URL"),
-        models::Provider::Azure => ("AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT"),
-    };
+    let [key, variable] = resolved.provider.variables();
     let file = match (&settings.model.base_url, settings.origins.get("base_url")) {
         (Some(_), Some(Origin::File(path))) => Some(path.display().to_string()),
         (Some(_), Some(Origin::Environment)) => dotenv("CONVFINQA_BASE_URL"),
@@ -241,14 +242,6 @@ fn foreign_address(
     ))
 }
 
-/// Variables that only a chat model has a use for.
-const SERVER_VARIABLES: [&str; 4] = [
-    "OPENAI_API_KEY",
-    "AZURE_OPENAI_API_KEY",
-    "OPENAI_BASE_URL",
-    "AZURE_OPENAI_ENDPOINT",
-];
-
 /// What should be known about these settings before anything is asked, a line each.
 pub(crate) fn advice(settings: &Settings, variables: &Variables) -> Vec<String> {
     let unused = unused_server(settings, variables, &[])
@@ -264,12 +257,14 @@ pub(crate) fn advice(settings: &Settings, variables: &Variables) -> Vec<String> 
 pub(crate) fn unused_server(
     settings: &Settings,
     variables: &Variables,
-    more: &[&str],
+    more: &[&'static str],
 ) -> Option<String> {
     if !settings.model.is_offline() || settings.origins.contains_key("model") {
         return None;
     }
-    let mut named = SERVER_VARIABLES.iter().chain(more);
+    let mut named = Provider::key_variables()
+        .chain(Provider::address_variables())
+        .chain(more.iter().copied());
     let what = match named.find(|name| variables.get(name).is_some()) {
         Some(name) => format!("{name} is set"),
         None => match settings.origins.get("base_url")? {

@@ -40,7 +40,7 @@ pub(super) fn selected(
         Some(n) => Some(n),
         None if remote && !chosen && dataset.records.len() > PAID_DEFAULT_RECORDS => {
             note(&format!(
-                "taking the first {PAID_DEFAULT_RECORDS} of {} records, for this endpoint is not on loopback; --n N for more",
+                "using the first {PAID_DEFAULT_RECORDS} of {} records because the endpoint is remote; pass --n to change this",
                 dataset.records.len()
             ));
             Some(PAID_DEFAULT_RECORDS)

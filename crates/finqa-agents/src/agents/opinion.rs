@@ -20,7 +20,7 @@ use super::verify::{Finding, FindingKind};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum OpinionUse {
-    /// None is formed.
+    /// No second opinion is formed.
     Off,
     /// Breaks ties between samples and is recorded with the answer.
     Record,

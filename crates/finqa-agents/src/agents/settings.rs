@@ -75,7 +75,7 @@ pub struct AgentSettings {
         help_heading = "Agents"
     )]
     pub second_opinion: OpinionUse,
-    /// Show the critic a differing second opinion from this confidence (0 to 1)
+    /// Minimum confidence (0 to 1) at which a differing second opinion is shown to the critic
     // From 0.85 on it was right where it differed in 3 of 3 cases, from 0.8 on in
     // 8 of 16 (docs/offline.md).
     #[arg(
@@ -85,7 +85,7 @@ pub struct AgentSettings {
         help_heading = "Agents"
     )]
     pub opinion_confidence: f64,
-    /// First drafts per question; the most common value is used
+    /// Number of first drafts per question; the most common answer is used
     #[arg(long, value_name = "K", default_value_t = 1, help_heading = "Agents")]
     pub samples: u32,
     /// How a model sees the table: as published, or repaired
@@ -116,7 +116,7 @@ pub struct Sampling {
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Seed for shuffling, and for sampling where the provider supports it: S + epoch × samples + sample, both from 0
+    /// Seed for shuffling and, where the provider supports it, for sampling (sample i of epoch e uses S + e × samples + i)
     #[arg(long, value_name = "S")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,

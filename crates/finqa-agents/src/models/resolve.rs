@@ -52,7 +52,6 @@ impl ModelConnection {
                 provider: Provider::OpenAi,
                 url: &url,
                 base_url,
-                key_variable: "OPENAI_API_KEY",
                 api_version: String::new(),
             },
             var,
@@ -84,7 +83,6 @@ impl ModelConnection {
                 provider: Provider::Azure,
                 url: &url,
                 base_url,
-                key_variable: "AZURE_OPENAI_API_KEY",
                 api_version,
             },
             var,
@@ -97,9 +95,10 @@ impl ModelConnection {
         var: Variables<'_>,
         flags: &ModelSettings,
     ) -> Result<Self, SettingsError> {
-        let api_key = var(parts.key_variable);
+        let [key_variable, _] = parts.provider.variables();
+        let api_key = var(key_variable);
         if let Some(key) = &api_key {
-            check_header(parts.key_variable, key)?;
+            check_header(key_variable, key)?;
         }
         let endpoint = endpoint_of(parts.url);
         if api_key.is_some()
@@ -108,14 +107,14 @@ impl ModelConnection {
             && !flags.allow_http
         {
             return Err(SettingsError::Unencrypted {
-                variable: parts.key_variable,
+                variable: key_variable,
                 host: parts.url.host_str().unwrap_or_default().to_owned(),
             });
         }
         let needs_key = matches!(endpoint, Endpoint::OpenAi | Endpoint::Azure);
         if api_key.is_none() && needs_key {
             return Err(SettingsError::NoKey {
-                variable: parts.key_variable,
+                variable: key_variable,
                 host: parts.url.host_str().unwrap_or_default().to_owned(),
             });
         }
@@ -158,7 +157,6 @@ struct EndpointParts<'a> {
     provider: Provider,
     url: &'a Url,
     base_url: String,
-    key_variable: &'static str,
     api_version: String,
 }
 

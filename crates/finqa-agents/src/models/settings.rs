@@ -5,6 +5,7 @@
 use std::fmt;
 use std::time::Duration;
 
+use clap::ValueEnum;
 use finqa_core::net::is_loopback;
 use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
@@ -72,6 +73,29 @@ pub enum Provider {
     OpenAi,
     /// Azure: paths by deployment, `api-key`, an API version.
     Azure,
+}
+
+impl Provider {
+    /// The variables with its key and its address.
+    #[must_use]
+    pub fn variables(self) -> [&'static str; 2] {
+        match self {
+            Self::OpenAi => ["OPENAI_API_KEY", "OPENAI_BASE_URL"],
+            Self::Azure => ["AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT"],
+        }
+    }
+
+    /// The variables with the keys of all providers.
+    pub fn key_variables() -> impl Iterator<Item = &'static str> {
+        let all = Self::value_variants().iter();
+        all.map(|provider| provider.variables()[0])
+    }
+
+    /// The variables with the addresses of all providers.
+    pub fn address_variables() -> impl Iterator<Item = &'static str> {
+        let all = Self::value_variants().iter();
+        all.map(|provider| provider.variables()[1])
+    }
 }
 
 impl fmt::Display for Provider {

@@ -221,7 +221,10 @@ async fn send(request: RequestBuilder, options: &DownloadOptions) -> Result<Resp
         Ok(Err(error)) if error.is_builder() => Err(Setback::Final(DownloadError::Unreachable {
             url: options.url(),
             attempts: 1,
-            reason: format!("it is no address of a web server ({})", reasons(&error)),
+            reason: format!(
+                "it is not the address of a web server ({})",
+                reasons(&error)
+            ),
         })),
         Ok(Err(error)) => Err(Setback::Passing(reasons(&error), None)),
         Err(_) => Err(silent(options)),

@@ -22,7 +22,7 @@ use super::years::single_year;
 )]
 #[serde(rename_all = "snake_case")]
 pub enum TableStyle {
-    /// As published, as aligned Markdown.
+    /// The published table as aligned Markdown.
     Reference,
     /// With the header repaired, dashes and duplicate numbers cleaned up, and ids on rows and columns.
     #[default]

@@ -13,7 +13,7 @@ use crate::tools::{SUBMIT_ANSWER, ToolFailure, Tools};
 /// The rules of an episode.
 #[derive(clap::Args, Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
-    /// Step at which an episode without an answer ends
+    /// Maximum steps per episode
     #[arg(long, value_name = "N", env = "FINQA_MAX_STEPS", default_value_t = 50,
           value_parser = clap::value_parser!(u64).range(1..), help_heading = "Episodes")]
     pub max_steps: u64,

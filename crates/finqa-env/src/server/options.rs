@@ -31,7 +31,7 @@ pub struct ServerOptions {
     /// How long a session made by `openenv/session/create` is kept that is never used.
     #[arg(skip = Duration::from_secs(60))]
     pub unused_timeout: Duration,
-    /// Seconds after which a session without a socket is dropped; 0 keeps it
+    /// Seconds after which an idle session without an open socket is dropped; 0 disables the timeout
     #[arg(long, value_name = "S", default_value = "1800", value_parser = seconds, help_heading = "Limits")]
     pub idle_timeout: Duration,
     /// Maximum size of a message or body, in bytes
@@ -46,8 +46,8 @@ pub struct ServerOptions {
     /// one client may hold a quarter of them.
     #[arg(skip = 64_usize * 1024 * 1024)]
     pub answer_bytes: usize,
-    /// Maximum requests per second of one session, and of one client outside its sessions; faster
-    /// ones are slowed down; 0 for no limit
+    /// Maximum requests per second per session, and per client outside sessions; excess requests
+    /// are delayed; 0 means no limit
     #[arg(
         long,
         value_name = "N",
@@ -73,7 +73,7 @@ pub struct ServerOptions {
     /// How long a shutdown waits for requests and sockets to end by themselves.
     #[arg(skip = Duration::from_secs(1))]
     pub drain: Duration,
-    /// Bearer token that requests must contain
+    /// Bearer token that requests must carry
     #[arg(
         id = "token",
         long = "token",
@@ -83,7 +83,7 @@ pub struct ServerOptions {
         help_heading = "Limits"
     )]
     pub bearer_token: Option<SecretString>,
-    /// Additional host name that requests and pages may use; can be repeated
+    /// Additional host name accepted in the Host and Origin headers; can be repeated
     #[arg(
         id = "allow_host",
         long = "allow-host",
