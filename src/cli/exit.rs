@@ -67,9 +67,7 @@ impl From<Exit> for ExitCode {
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct Failure {
-    /// How the program ends.
     pub exit: Exit,
-    /// What, where, what to do.
     pub message: String,
 }
 

@@ -1,5 +1,5 @@
-//! `output.csv`: the reference's seven columns first and in its order, then
-//! ours; safe to open in a spreadsheet, whole or not at all.
+//! `output.csv`: the LangGraph baseline's seven columns first and in its order,
+//! then ours; safe to open in a spreadsheet, and written whole or not at all.
 
 use std::path::{Path, PathBuf};
 

@@ -14,18 +14,14 @@ pub enum OutputError {
     /// The file or folder cannot be written.
     #[error("cannot write {path}: {source}; choose another folder with --output, or make room")]
     Write {
-        /// The file or folder.
         path: PathBuf,
-        /// Why.
         #[source]
         source: std::io::Error,
     },
     /// The report's template failed.
     #[error("cannot write {path}: {source}")]
     Page {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: minijinja::Error,
     },

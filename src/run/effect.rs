@@ -1,9 +1,9 @@
-//! What the critic did: answers fixed, broken and left as they were, by
-//! comparing each question's first draft with its answer. The first drafts
-//! also give the critic-off score of the same run, for free.
+//! What the critic did: answers fixed, broken and unchanged, by comparing each
+//! question's first draft with its answer. The first drafts also give the score
+//! of the same run without a critic.
 
 use rust_decimal::Decimal;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::dataset::QuestionKey;
 use finqa_agents::models::Cost;
@@ -31,15 +31,14 @@ pub struct CriticEffect {
     /// The critic-off score with its interval, clustered by page.
     pub first_drafts: Option<Rate>,
     /// US dollars for everything but the first drafts: verdicts and revisions.
-    /// `None` if a price is unknown.
-    pub cost_usd: Option<Decimal>,
+    /// `null` in files if a price is unknown.
+    #[serde(rename = "cost_usd", serialize_with = "dollars")]
+    pub cost: Cost,
     /// The same for each answer fixed and not broken elsewhere; `None` if the
     /// critic broke as many as it fixed, or more.
     pub cost_per_net_fix_usd: Option<Decimal>,
     #[serde(skip)]
     drafts: Vec<(String, QuestionKey, bool)>,
-    #[serde(skip)]
-    spent: Cost,
 }
 
 impl CriticEffect {
@@ -49,7 +48,7 @@ impl CriticEffect {
             return;
         };
         let costs = row.cost.zip(row.draft_cost);
-        self.spent += Cost::of_request(costs.map(|(all, draft)| all - draft));
+        self.cost += Cost::of_request(costs.map(|(all, draft)| all - draft));
         let revised = row.settled.rounds.len() > 1;
         self.sent_back += usize::from(revised);
         let (Some(before), Some(after)) = (row.right_with(&first.answer), row.accepted()) else {
@@ -72,14 +71,18 @@ impl CriticEffect {
     pub fn finish(mut self) -> Self {
         let marks = self.drafts.iter();
         self.first_drafts = Rate::of(marks.map(|(page, key, right)| (page.as_str(), key, *right)));
-        self.cost_usd = self.spent.total();
         let net = self.fixed.checked_sub(self.broken).filter(|net| *net > 0);
         self.cost_per_net_fix_usd = self
-            .cost_usd
+            .cost
+            .total()
             .zip(net)
             .map(|(cost, net)| cost / Decimal::from(net));
         self
     }
+}
+
+fn dollars<S: Serializer>(cost: &Cost, serializer: S) -> Result<S::Ok, S::Error> {
+    cost.total().serialize(serializer)
 }
 
 #[cfg(test)]
@@ -95,7 +98,7 @@ mod tests {
         let effect = |fixed, broken, unpriced| CriticEffect {
             fixed,
             broken,
-            spent: Cost {
+            cost: Cost {
                 known: Decimal::from(6),
                 unpriced,
                 ..Cost::default()
@@ -116,7 +119,7 @@ mod tests {
         assert_eq!(effect(2, 5, 0).finish().cost_per_net_fix_usd, None);
         let unknown = effect(5, 2, 1).finish();
         assert_eq!(
-            (unknown.cost_usd, unknown.cost_per_net_fix_usd),
+            (unknown.cost.total(), unknown.cost_per_net_fix_usd),
             (None, None)
         );
     }

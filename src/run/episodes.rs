@@ -16,12 +16,10 @@ use crate::score::Row;
 pub struct RewardSummary {
     /// Episodes with a reward: all but the failed ones.
     pub n: usize,
-    /// Their mean.
     pub mean: f64,
     /// Lower end of the 95 % interval, clustered by report page or company;
     /// absent if a reward is neither 0 nor 1.
     pub low: Option<f64>,
-    /// Upper end.
     pub high: Option<f64>,
 }
 

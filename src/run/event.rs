@@ -14,7 +14,6 @@ use crate::score::Row;
 pub enum Event {
     /// The run begins, or goes on.
     Started {
-        /// What is run.
         meta: Arc<RunMeta>,
         /// Questions in the plan, if that is known before the end.
         total: Option<usize>,
@@ -34,12 +33,10 @@ pub enum Event {
         index: usize,
         /// Which question.
         key: QuestionKey,
-        /// The round.
         round: Box<Round>,
     },
     /// A question has its outcome, and the journal holds it.
     Answered {
-        /// The row.
         row: Arc<Row>,
         /// It stood in the journal before this process started.
         resumed: bool,
@@ -50,16 +47,13 @@ pub enum Event {
         index: usize,
         /// Which question.
         key: QuestionKey,
-        /// Why, in one line.
         reason: String,
     },
     /// A request is tried again.
     Retry {
         /// The request's number for this call, from 1, that failed.
         attempt: u32,
-        /// How long it waits.
         delay: Duration,
-        /// Why, in one line.
         reason: String,
     },
     /// Nothing follows.

@@ -18,36 +18,19 @@ use super::lock::{Holder, RunLock};
 pub enum FolderError {
     /// There is nothing to go on with.
     #[error("{folder}: no unfinished run to resume; leave out --resume to start one")]
-    NothingToResume {
-        /// The folder of the runs.
-        folder: PathBuf,
-    },
+    NothingToResume { folder: PathBuf },
     /// There is no run of that name.
     #[error("{run}: no such run in {folder}; `convfinqa runs` lists them")]
-    NoSuchRun {
-        /// What was given.
-        run: String,
-        /// The folder of the runs.
-        folder: PathBuf,
-    },
+    NoSuchRun { run: String, folder: PathBuf },
     /// There is neither a file nor a run of that name.
     #[error("{named}: no such file, and no such run in {folder}; `convfinqa runs` lists the runs")]
-    NoSuchAnswers {
-        /// What was given.
-        named: PathBuf,
-        /// The folder of the runs.
-        folder: PathBuf,
-    },
+    NoSuchAnswers { named: PathBuf, folder: PathBuf },
     /// Several runs are meant by one name.
     #[error("{run} is the start of {count} runs in {folder}: {some}; give more of the id")]
     Ambiguous {
-        /// What was given.
         run: String,
-        /// The folder of the runs.
         folder: PathBuf,
-        /// How many runs it may be.
         count: usize,
-        /// Their ids, or some of them.
         some: String,
     },
     /// A journal cannot be read.
@@ -152,11 +135,10 @@ const SHOWN: usize = 8;
 /// A run as its journal and files say it is.
 #[derive(Clone, Debug)]
 pub struct RunState {
-    /// What it is.
     pub meta: RunMeta,
     /// Questions that have an outcome.
     pub answered: usize,
-    /// How far it has come.
+    /// Its stage.
     pub stage: Stage,
 }
 

@@ -72,7 +72,6 @@ impl Identity {
 pub struct EpisodeMeta {
     /// The environment's directory, `sample`, or its server's address.
     pub environment: String,
-    /// Whether it is a server.
     pub server: bool,
     /// The most questions that are played; `None` for all.
     pub n: Option<usize>,
@@ -89,7 +88,6 @@ pub struct RunMeta {
     pub id: String,
     /// RFC 3339, UTC.
     pub started: String,
-    /// This program's version.
     pub version: String,
     /// The commit that it was built from, where known.
     #[serde(default, skip_serializing_if = "Option::is_none")]

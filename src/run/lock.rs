@@ -20,18 +20,11 @@ const PAUSE: Duration = Duration::from_millis(20);
 pub enum LockError {
     /// Another process works on the run.
     #[error("{folder} is in use by {holder}; wait until it ends, or stop it")]
-    Held {
-        /// The run's folder.
-        folder: PathBuf,
-        /// Who has it.
-        holder: Holder,
-    },
+    Held { folder: PathBuf, holder: Holder },
     /// The lock file cannot be used.
     #[error("cannot lock {path}: {source}")]
     Io {
-        /// The lock file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: std::io::Error,
     },

@@ -17,22 +17,12 @@ pub enum PlanError {
     #[error(
         "{path}: none of its {records} records has a stand-alone question (qa, qa_0); use --mode conversations"
     )]
-    NoQuestions {
-        /// The data.
-        path: String,
-        /// How many records were looked at.
-        records: usize,
-    },
+    NoQuestions { path: String, records: usize },
     /// The records have no turns.
     #[error(
         "{path}: none of its {records} records has a conversation (annotation.dialogue_break); use --mode questions"
     )]
-    NoTurns {
-        /// The data.
-        path: String,
-        /// How many records were looked at.
-        records: usize,
-    },
+    NoTurns { path: String, records: usize },
 }
 
 /// A case with its place in the plan.
@@ -56,9 +46,8 @@ pub struct Planned {
 pub struct Plan {
     /// Which questions.
     pub mode: Mode,
-    /// What turns are told.
+    /// Which history turns are given.
     pub history: HistoryMode,
-    /// The units.
     pub units: Vec<Vec<Planned>>,
     total: usize,
 }

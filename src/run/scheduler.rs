@@ -35,7 +35,6 @@ pub struct Scheduler {
     pub solver: Arc<dyn Solver>,
     /// Units in flight at a time; at least 1.
     pub concurrency: usize,
-    /// What replies cost.
     pub price: PriceOf,
     /// How it is stopped.
     pub stop: Stop,
@@ -194,7 +193,7 @@ fn units(
 /// are dealt.
 struct Queue {
     units: VecDeque<PlanUnit>,
-    /// Gone when it has dealt everything.
+    /// `None` once it has dealt everything.
     dealer: Option<Box<dyn Dealer>>,
     /// How many questions it has dealt.
     dealt: usize,

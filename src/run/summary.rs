@@ -21,7 +21,6 @@ use super::journal::{Journal, JournalError};
 pub struct Summary {
     /// The version of this layout.
     pub format: u32,
-    /// The run.
     pub run: RunMeta,
     /// Whether every question of the plan has an outcome.
     pub complete: bool,
@@ -31,7 +30,6 @@ pub struct Summary {
     /// The passes compared, by numeric match and FE, if there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub epochs: Vec<EpochCard>,
-    /// What the critic did.
     pub critic: CriticEffect,
     /// What agreement with the second opinion is worth; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,7 +50,6 @@ pub struct Summary {
 pub struct Spent {
     /// Rounds of the questions that have an outcome.
     pub rounds: usize,
-    /// Model calls.
     pub calls: u64,
     /// HTTP requests, retries included.
     pub requests: u64,

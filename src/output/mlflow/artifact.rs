@@ -11,7 +11,6 @@ use super::error::MlflowError;
 pub struct Artifact {
     /// Its path among the run's files on the server.
     pub path: String,
-    /// What is in it.
     pub content: ArtifactContent,
 }
 

@@ -1,5 +1,5 @@
-//! What a run is told by: parameters, tags and the data it was asked over,
-//! made from the journal alone.
+//! A run's description on the server: parameters, tags and the data set, made
+//! from the journal alone.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) const RUN_TAG: &str = "convfinqa.run";
 /// Characters in a tag's value that every server takes.
 const TAG_LIMIT: usize = 4000;
 
-/// Parameters in whole, by name: the reference's, then every setting.
+/// Whole parameters by name: the LangGraph baseline's, then every setting.
 pub(super) fn params(
     meta: &RunMeta,
     prompts: &BTreeMap<String, String>,
@@ -74,7 +74,7 @@ pub(super) fn fitted(
     (entries, cut)
 }
 
-/// Where a parameter's whole text lies among the files.
+/// The path of a parameter's whole text among the files.
 pub(super) fn whole_text(param: &str) -> String {
     format!("params/{param}.txt")
 }
@@ -114,7 +114,7 @@ pub(super) fn tags(meta: &RunMeta) -> Vec<KeyValue> {
     tags
 }
 
-/// Tags that say how a run came out.
+/// Tags for the outcome of a run.
 pub(super) fn outcome_tags(meta: &RunMeta, summary: &Summary, table: &str) -> Vec<KeyValue> {
     let logged = json!([{"path": table, "type": "table"}]);
     let mut tags = vec![

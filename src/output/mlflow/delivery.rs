@@ -29,7 +29,7 @@ const BATCH: usize = 1000;
 pub struct FinishedRun {
     /// How it ended.
     pub finish: Finish,
-    /// What it comes to.
+    /// Scores and cost.
     pub summary: Summary,
     /// The graph that ran.
     pub drawings: Drawings,

@@ -12,18 +12,10 @@ use crate::run::JournalError;
 pub enum MlflowError {
     /// The address is none of a tracking server.
     #[error("{uri}: {reason}")]
-    Address {
-        /// As given, without user and password.
-        uri: String,
-        /// What is wrong with it, and what to do.
-        reason: &'static str,
-    },
+    Address { uri: String, reason: &'static str },
     /// A user, password or token that fits no header.
     #[error("{variable} holds a character that no HTTP header can carry; set it anew")]
-    Credentials {
-        /// The variable.
-        variable: &'static str,
-    },
+    Credentials { variable: &'static str },
     /// `MLFLOW_LINKS` is not a rule for links; its value may hold a password.
     #[error(
         "MLFLOW_LINKS must be SERVER=ADDRESS, two http or https addresses, such as http://mlflow:5000=http://localhost:5000"
@@ -31,20 +23,13 @@ pub enum MlflowError {
     Links,
     /// Nobody answers, or not in time.
     #[error("{uri} cannot be reached ({reason})")]
-    Unreachable {
-        /// The server.
-        uri: String,
-        /// Why, in a few words.
-        reason: String,
-    },
+    Unreachable { uri: String, reason: String },
     /// 401 or 403.
     #[error(
         "{uri} refuses ({status}{said}); set MLFLOW_TRACKING_TOKEN, or MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD"
     )]
     Refused {
-        /// The server.
         uri: String,
-        /// The HTTP status.
         status: u16,
         /// `: ` and what the server said, if it said something.
         said: String,
@@ -52,27 +37,19 @@ pub enum MlflowError {
     /// The server knows MLflow's API and says no.
     #[error("{uri} answers {status} to {call}: {message}")]
     Api {
-        /// The server.
         uri: String,
-        /// The HTTP status.
         status: u16,
-        /// Which call.
         call: String,
         /// MLflow's name of the error, such as `RESOURCE_DOES_NOT_EXIST`.
         code: String,
-        /// Its message in one line.
         message: String,
     },
     /// What answers is no MLflow server.
     #[error("{uri} answers {status} to {call} with {found}, not as an MLflow server does")]
     NotMlflow {
-        /// The server.
         uri: String,
-        /// The HTTP status.
         status: u16,
-        /// Which call.
         call: String,
-        /// What came instead.
         found: String,
     },
     /// The experiment was deleted; restoring it is its owners' choice.
@@ -80,43 +57,25 @@ pub enum MlflowError {
         "experiment {name} was deleted on {uri}; restore it there (`mlflow experiments restore --experiment-id {id}`) or name another with --experiment"
     )]
     ExperimentDeleted {
-        /// The server.
         uri: String,
-        /// The experiment.
         name: String,
-        /// Its id.
         id: String,
     },
     /// The run was deleted on the server.
     #[error(
         "MLflow run {run} was deleted on {uri}; restore it there, or log it anew with `convfinqa track sync --new`"
     )]
-    RunDeleted {
-        /// The server.
-        uri: String,
-        /// MLflow's id of the run.
-        run: String,
-    },
+    RunDeleted { uri: String, run: String },
     /// Another process delivers the same run.
     #[error("{folder}: another convfinqa is running or delivering this run; nothing was sent")]
-    Busy {
-        /// The run's folder.
-        folder: PathBuf,
-    },
+    Busy { folder: PathBuf },
     /// The record of what was delivered cannot be read.
     #[error("{path}: {reason}; remove the file, and the server is asked what it has")]
-    Record {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
+    Record { path: PathBuf, reason: String },
     /// A file of the run cannot be read.
     #[error("{path}: {source}")]
     File {
-        /// The file.
         path: PathBuf,
-        /// Why.
         #[source]
         source: std::io::Error,
     },

@@ -6,9 +6,7 @@ use finqa_agents::graph::GraphError;
 /// The same graph in three languages.
 #[derive(Clone, Debug, Default)]
 pub struct Drawings {
-    /// Mermaid.
     pub mermaid: String,
-    /// Graphviz.
     pub dot: String,
     /// A picture, which MLflow's pages show.
     pub svg: String,

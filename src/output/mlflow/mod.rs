@@ -1,10 +1,10 @@
-//! MLflow as a side-car: a run is told to a tracking server, and never waits
-//! for one.
+//! MLflow as a side-car: a run is logged to a tracking server and never waits
+//! for it.
 //!
 //! The run's folder is the truth. All that is sent (parameters, metrics by
 //! step, tags, files, traces) is a function of its journal and files, so what a
 //! server missed can be sent later and what it has is not sent twice.
-//! [`Sidecar`] sends while a run goes on, [`Delivery`] sends whatever is
+//! [`Sidecar`] sends during a run, [`Delivery`] sends whatever is
 //! missing, at the end of a run and in `convfinqa track sync`.
 
 mod artifact;

@@ -15,9 +15,8 @@ use finqa_core::stats::Rate;
 /// One value of a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricPoint {
-    /// The metric's name.
     pub key: String,
-    /// Finite: what is not is no point.
+    /// Always finite.
     pub value: f64,
     /// Milliseconds since 1970 UTC.
     pub at: i64,
@@ -87,7 +86,7 @@ pub struct Series {
     tokens: (u64, u64),
     /// Rewards, and how many.
     rewards: (f64, u64),
-    /// The step that has points already.
+    /// The last step whose points were made.
     told: u64,
 }
 
@@ -242,7 +241,7 @@ pub fn totals(summary: &Summary, place: (i64, i64)) -> Vec<MetricPoint> {
         points.interval("first_draft_financial_equivalence", drafts);
     }
     if summary.spent.calls > 0 {
-        points.add_money("critic_cost_usd", critic.cost_usd);
+        points.add_money("critic_cost_usd", critic.cost.total());
     }
     points.0
 }

@@ -25,11 +25,9 @@ pub struct DeliveryRecord {
     format: u32,
     /// The server, without anything that may be secret.
     pub uri: String,
-    /// The experiment's name.
     pub experiment: String,
     /// Its id on the server.
     pub experiment_id: String,
-    /// MLflow's id of the run.
     pub run_id: String,
     /// Where MLflow keeps the run's files.
     #[serde(default)]

@@ -27,7 +27,7 @@ pub struct TrackingTimeouts {
     pub sign: Duration,
     /// For all of the last delivery of a run.
     pub end: Duration,
-    /// Between two deliveries while a run goes on.
+    /// Between two deliveries during a run.
     pub pause: Duration,
 }
 

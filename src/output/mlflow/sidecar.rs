@@ -1,5 +1,5 @@
-//! The side-car: a thread that tells a server of a run while it goes on. The
-//! run only ever leaves a note for it, and at its end waits a bounded time.
+//! The side-car: a thread that logs a run to a server as it progresses. The run
+//! only queues events for it, and waits a bounded time at its end.
 
 use std::path::Path;
 use std::time::Duration;
@@ -23,16 +23,15 @@ const SHORT_PAUSE: Duration = Duration::from_millis(500);
 /// Says a line to the user while the run goes on.
 pub type NotifyLine = Box<dyn Fn(String) + Send>;
 
-/// What came of telling a server.
+/// The result of logging a run to a server.
 #[derive(Debug)]
 pub enum DeliveryOutcome {
     /// All of it has arrived.
     All(DeliveredRun),
     /// Something is missing: why, and whether the user was told so already.
     Missing {
-        /// Why.
         error: MlflowError,
-        /// Whether it was said while the run went on.
+        /// Whether the user was told during the run.
         said: bool,
     },
 }
@@ -46,7 +45,7 @@ pub struct Sidecar {
 }
 
 impl Sidecar {
-    /// Starts telling `server` of the run in `folder`, which has `total`
+    /// Starts logging to `server` the run in `folder`, which has `total`
     /// questions. `say` is called once at most.
     #[must_use]
     pub fn start(server: Server, folder: &Path, total: usize, say: NotifyLine) -> Self {
@@ -80,10 +79,10 @@ impl Sidecar {
         }
     }
 
-    /// Leaves a note of an event; never waits.
+    /// Queues an event; never waits.
     pub fn on(&self, event: &Event) {
         if let Event::Answered { row, .. } = event {
-            // Were there no room, the end of the run would tell it.
+            // If the queue were full, the end of the run would deliver it.
             let _ = self.samples.try_send(RowMetrics::from(row.as_ref()));
         }
     }
@@ -134,9 +133,8 @@ struct LiveDelivery {
     series: Series,
     /// Points that the server is not known to have.
     pending: Vec<MetricPoint>,
-    /// Whether the last try has come to a good end.
+    /// Whether the last attempt succeeded.
     alive: bool,
-    /// Why the last try failed; the user knows of it.
     trouble: Option<MlflowError>,
     say: NotifyLine,
 }

@@ -20,9 +20,7 @@ pub enum Credentials {
     Token(SecretString),
     /// `MLFLOW_TRACKING_USERNAME` and `MLFLOW_TRACKING_PASSWORD`.
     Basic {
-        /// The user.
         user: SecretString,
-        /// The password.
         password: SecretString,
     },
 }
@@ -33,11 +31,9 @@ pub struct Target {
     /// `http://host:port`, with a path if the server has one; no user, no
     /// password, no slash at the end. Its path may hold a key.
     pub(super) uri: String,
-    /// The same as it may be shown and kept.
+    /// The address without secrets, for display and files.
     pub shown: String,
-    /// The experiment's name.
     pub experiment: String,
-    /// As whom.
     pub credentials: Credentials,
     /// What links to the server begin with: [`Self::uri`], unless people reach
     /// it by another address.

@@ -22,7 +22,7 @@ pub(super) struct PendingTraces {
     pub bodies: Vec<Vec<u8>>,
     /// The offset after them.
     pub next: u64,
-    /// Lines that are no traces, and were left out.
+    /// Lines that are not traces and were skipped.
     pub unread: usize,
 }
 

@@ -84,7 +84,7 @@ pub(super) struct ExecutedProgram {
 #[derive(Debug, Serialize)]
 struct ExecutedStep {
     text: String,
-    /// What the step comes to.
+    /// The step's result.
     result: Option<String>,
 }
 

@@ -63,7 +63,7 @@ struct OpenBlock {
 pub(super) struct Elements {
     out: SpooledTempFile,
     stores: [OpenBlock; 4],
-    /// Numbers of what is there already, by hash.
+    /// Numbers of the entries already stored, by hash.
     known: HashMap<(Store, blake3::Hash), usize>,
 }
 

@@ -31,7 +31,7 @@ pub(super) struct ListedRow {
     pub(super) latency: f64,
     pub(super) rounds: usize,
     pub(super) cost: Option<f64>,
-    /// What its cause was seen by, where it has one.
+    /// The evidence for its cause, if it has one.
     pub(super) cause: String,
     /// By FE; `None` without gold or without a first draft.
     pub(super) first_right: Option<bool>,

@@ -66,9 +66,8 @@ pub type Causes = HashMap<(QuestionKey, u32), MissCause>;
 /// Why an answer is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MissCause {
-    /// The cause's name, such as `wrong_row`.
     pub cause: String,
-    /// What it was seen by, in one line.
+    /// The evidence for it, in one line.
     pub detail: String,
 }
 

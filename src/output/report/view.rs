@@ -25,7 +25,7 @@ pub(super) struct ReportView<'a> {
     questions: usize,
     pages: usize,
     without_answer: usize,
-    /// Why the pages are not at hand.
+    /// Why the pages are not available.
     pages_missing: Option<&'a str>,
     headline: Option<PercentRate>,
     rules: Vec<RuleRate>,

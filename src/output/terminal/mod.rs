@@ -1,4 +1,4 @@
-//! What a person sees while a run goes on and when it is over.
+//! What a person sees during a run and after it.
 
 mod analysis;
 mod answer;

@@ -20,7 +20,7 @@ use super::unsent::UnsentSettings;
 pub struct ProgressOptions {
     /// Every question with its answers and rounds.
     pub verbose: bool,
-    /// Nothing at all.
+    /// No output at all.
     pub quiet: bool,
     /// Whether stderr is a terminal.
     pub terminal: bool,

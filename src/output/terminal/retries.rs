@@ -16,7 +16,7 @@ pub(super) struct Retries {
     count: u64,
     /// When the longest wait known ends.
     until: Option<Zoned>,
-    /// When a line was last due.
+    /// When a line was last printed.
     told: Option<Instant>,
 }
 

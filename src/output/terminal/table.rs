@@ -325,7 +325,7 @@ fn critic_lines(summary: &Summary, style: TerminalStyle) -> String {
             rate.n
         )
     });
-    let cost = match (critic.cost_usd, critic.cost_per_net_fix_usd) {
+    let cost = match (critic.cost.total(), critic.cost_per_net_fix_usd) {
         (Some(cost), Some(each)) if !cost.is_zero() => {
             format!("; after them ${cost:.4}, ${each:.4} a net fix")
         }

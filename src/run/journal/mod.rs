@@ -282,7 +282,6 @@ pub(super) enum JournalEntry {
     Call {
         /// The question's place in the plan.
         question: usize,
-        /// The call.
         call: Box<Call>,
     },
     /// A question has its outcome. Its calls stand in entries of their own.

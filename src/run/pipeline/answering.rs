@@ -150,7 +150,6 @@ pub(crate) fn price(endpoint: Option<Endpoint>) -> PriceOf {
 /// One model, by itself.
 #[derive(Clone)]
 pub(crate) struct Single {
-    /// The model.
     pub model: Arc<dyn ChatModel>,
     /// Where its calls go.
     pub endpoint: Endpoint,

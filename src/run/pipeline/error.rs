@@ -39,23 +39,15 @@ pub enum PipelineError {
     NoTools(String),
     /// The run is of another command.
     #[error("run {id} is resumed with `{command} {id}`")]
-    OtherKind {
-        /// The run.
-        id: String,
-        /// The command that resumes it.
-        command: &'static str,
-    },
+    OtherKind { id: String, command: &'static str },
     /// Another version of this program started the run.
     #[error(
         "run {id} was started by convfinqa {version}, this is {own}, which may answer otherwise; \
          pass --allow-version to resume it all the same, or start a new run"
     )]
     OtherVersion {
-        /// The run.
         id: String,
-        /// The version that started it.
         version: String,
-        /// This version.
         own: &'static str,
     },
     /// Settings differ from those that the run was started with.
@@ -63,20 +55,10 @@ pub enum PipelineError {
         "run {id} cannot be resumed with changes: {changes}; leave the options out to resume it as \
          it was started, or start a new run"
     )]
-    ChangedSettings {
-        /// The run.
-        id: String,
-        /// The options with both values.
-        changes: String,
-    },
+    ChangedSettings { id: String, changes: String },
     /// Data, prompts or models differ from those that the run was started with.
     #[error("run {id} cannot be resumed: {changes}; undo the change, or start a new run")]
-    ChangedInputs {
-        /// The run.
-        id: String,
-        /// What has changed.
-        changes: String,
-    },
+    ChangedInputs { id: String, changes: String },
     /// The journal failed while questions were being asked; what is in it stays.
     #[error("{0}")]
     Stopped(#[source] JournalError),

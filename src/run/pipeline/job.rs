@@ -25,7 +25,6 @@ pub struct Job {
     pub dealer: Option<Box<dyn Dealer>>,
     /// Conversations in flight at a time.
     pub concurrency: usize,
-    /// What replies cost.
     pub price: PriceOf,
     /// What the run is: identity, data, settings. Id, time, version and commit
     /// are added when it is started.

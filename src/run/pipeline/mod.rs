@@ -68,7 +68,6 @@ pub struct RunContext {
     pub tracking: Tracking,
     /// Traces that are recorded.
     pub traces: Telemetry,
-    /// Shows notices.
     pub notify: Notify,
     /// How the run is stopped.
     pub stop: Stop,

@@ -16,11 +16,8 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A run that this process holds: nobody else asks its questions meanwhile.
 pub(super) struct HeldRun {
-    /// Its folder.
     pub folder: RunFolder,
-    /// Its journal.
     pub journal: Journal,
-    /// What it is.
     pub meta: RunMeta,
     /// Released when the process ends.
     pub lock: RunLock,
@@ -28,7 +25,6 @@ pub(super) struct HeldRun {
 
 /// An earlier run that is to be resumed.
 pub struct Resumed {
-    /// The run.
     pub(super) run: HeldRun,
     /// The settings it was started with.
     own: Settings,

@@ -18,7 +18,6 @@ use super::Page;
 /// What a page of two runs is made from.
 #[derive(Clone, Copy, Debug)]
 pub struct ComparisonPage<'a> {
-    /// What differs.
     pub comparison: &'a Comparison,
     /// The answers of A and B that were compared.
     pub answers: [&'a Answers; 2],
