@@ -70,7 +70,7 @@ impl Answers {
             return Self::of_file(path, dataset);
         };
         let of_run = Self::of_run(path, &journal, dataset)?;
-        // A CSV beside its journal may have been edited since.
+        // A CSV next to its journal may have been edited since.
         if of_run.says_what(&read_predictions(path)?) {
             return Ok(of_run);
         }

@@ -134,7 +134,6 @@ impl Serialize for Cause {
 /// A cause with its evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CauseFound {
-    /// The cause.
     pub cause: Cause,
     /// The evidence, in one line: cells, numbers, operations.
     pub detail: String,

@@ -60,7 +60,6 @@ pub struct MatchedQuestion {
 /// How often a cause occurs in both runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct CauseChange {
-    /// The cause.
     pub cause: Cause,
     /// A's misses with it.
     pub a: usize,

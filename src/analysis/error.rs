@@ -25,10 +25,7 @@ pub enum AnalysisError {
         "{}: neither a run's folder (journal.sqlite) nor a folder with an output.csv; \
          name a file of answers or a folder of OUTPUT/runs", path.display()
     )]
-    NoRun {
-        /// The folder.
-        path: PathBuf,
-    },
+    NoRun { path: PathBuf },
     /// No question has an outcome yet.
     #[error("{}: no question of this run has an outcome yet; resume it first", path.display())]
     NoAnswers {

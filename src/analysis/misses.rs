@@ -42,7 +42,6 @@ pub struct MissAnalysis {
 /// How often a cause was found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CauseCount {
-    /// The cause.
     pub cause: Cause,
     /// Misses with it.
     pub count: usize,
@@ -64,7 +63,6 @@ pub struct Miss {
     pub gold: String,
     /// What was answered, or how asking ended.
     pub answer: String,
-    /// The cause.
     pub cause: Cause,
     /// The evidence.
     pub detail: String,
@@ -253,7 +251,7 @@ impl<'a> Searcher<'a> {
             earlier.push(EarlierAnswer { whose, own, gold });
         };
         // The row before is another question; only an answer of several
-        // digits is no coincidence.
+        // digits is not a coincidence.
         let own = others.iter().copied().find(|at| {
             let other = self.answers.rows.get(*at);
             other.is_some_and(|other| other.key == row.key)

@@ -43,7 +43,7 @@ impl TargetNumber {
         percent_forms(x).into_iter().any(|x| self.is(x))
     }
 
-    /// Whether `x` is the answer as it stands.
+    /// Whether `x` is the answer unchanged.
     pub(crate) fn is(&self, x: f64) -> bool {
         (x - self.value).abs() <= self.tolerance
     }

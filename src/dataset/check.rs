@@ -93,7 +93,6 @@ pub struct DatasetFinding {
 /// What [`check`] found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DatasetReport {
-    /// Records.
     pub records: usize,
     /// Stand-alone questions.
     pub questions: usize,

@@ -21,7 +21,6 @@ pub enum DatasetError {
     Io {
         /// The path as given.
         path: PathBuf,
-        /// What the system said.
         source: std::io::Error,
     },
     /// The bytes are not JSON, or JSON of another shape.
@@ -65,7 +64,6 @@ pub enum DatasetError {
     DuplicateId {
         /// The file, or `built-in sample`.
         origin: String,
-        /// The id.
         id: String,
         /// Number of the first, from 1.
         first: usize,

@@ -1,7 +1,7 @@
 //! Reads a JSON array, or JSON records one after the other (JSONL), one record
 //! at a time, and hashes the bytes on the way.
 //!
-//! The file never stands in memory as a whole: a record is handed on before
+//! The file is never in memory as a whole: a record is handed on before
 //! the next is read.
 
 use std::io::{BufRead, BufReader, Read};

@@ -18,7 +18,7 @@ pub struct Selection {
     /// Only these ids; empty means all. The file's order stays.
     pub ids: Vec<String>,
     /// Only records whose id, or one of whose questions, matches this regular
-    /// expression or holds it as it stands; upper and lower case are one.
+    /// expression or holds it unchanged; upper and lower case are one.
     pub filter: Option<String>,
     /// Whether to shuffle what is left, by `seed`.
     pub shuffle: bool,

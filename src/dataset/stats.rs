@@ -9,7 +9,6 @@ use finqa_core::table::{CellKind, Table, TableStyle};
 /// Counts over the records of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stats {
-    /// Records.
     pub records: usize,
     /// Records with one stand-alone question.
     pub singles: usize,
@@ -21,7 +20,6 @@ pub struct Stats {
     pub questions: usize,
     /// Stand-alone questions with program and value: the n of execution accuracy.
     pub questions_executable: usize,
-    /// Turns.
     pub turns: usize,
     /// Turns with program and value.
     pub turns_executable: usize,
@@ -48,7 +46,6 @@ pub struct Stats {
 pub struct Range {
     /// The least.
     pub min: usize,
-    /// The mean.
     pub mean: f64,
     /// The most.
     pub max: usize,
@@ -71,7 +68,6 @@ impl Range {
 /// Cells by what they hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CellCounts {
-    /// Numbers.
     pub numbers: usize,
     /// Of these, written twice.
     pub doubled: usize,

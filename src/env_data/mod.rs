@@ -28,7 +28,6 @@ pub struct BuildOptions {
 /// What was built.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BuildReport {
-    /// Companies.
     pub companies: usize,
     /// Tables, those of sentences among them.
     pub tables: usize,

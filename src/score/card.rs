@@ -1,5 +1,5 @@
 //! The scorecard of a run: every rule side by side, each with its n and its
-//! interval, beside outcomes, floors, suspect golds and latencies.
+//! interval, alongside outcomes, floors, suspect golds and latencies.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -156,7 +156,6 @@ impl Serialize for RuleRates {
 /// A number of rows under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Count {
-    /// The name.
     pub name: &'static str,
     /// How many.
     pub count: usize,

@@ -70,9 +70,9 @@ pub struct FeVerdict {
 pub struct FeContext<'c> {
     /// The question's text, for cues that percents are meant.
     pub question: &'c str,
-    /// Gold's program. Without it a small gold is no cue.
+    /// Gold's program. Without it a small gold is not a cue.
     pub gold_program: Option<&'c str>,
-    /// The table, for gold programs that read it; empty if not at hand.
+    /// The table, for gold programs that read it; empty if not available.
     pub table: &'c [Vec<String>],
 }
 

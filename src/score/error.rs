@@ -10,7 +10,6 @@ pub enum ScoreError {
     /// The file cannot be read.
     #[error("cannot read {}", path.display())]
     Read {
-        /// The file.
         path: PathBuf,
         /// What the system says.
         #[source]
@@ -19,21 +18,16 @@ pub enum ScoreError {
     /// The bytes are not UTF-8.
     #[error("{}, line {line}: the text is not UTF-8; save the file as UTF-8", path.display())]
     NotUtf8 {
-        /// The file.
         path: PathBuf,
         /// The line with the first bad byte.
         line: usize,
     },
     /// There is no row.
     #[error("{} holds no predictions", path.display())]
-    NoRows {
-        /// The file.
-        path: PathBuf,
-    },
+    NoRows { path: PathBuf },
     /// A column that is needed is not there.
     #[error("{} has no column `{column}` (it has: {found})", path.display())]
     MissingColumn {
-        /// The file.
         path: PathBuf,
         /// Its name, alternatives after a `|`.
         column: &'static str,
@@ -43,11 +37,10 @@ pub enum ScoreError {
     /// Two columns would both be read as the same thing.
     #[error("{}, line {line}: the columns `{first}` and `{second}` hold the same thing; leave one of them out", path.display())]
     DuplicateColumn {
-        /// The file.
         path: PathBuf,
         /// The header, or the object.
         line: usize,
-        /// The one that stands first.
+        /// The first one.
         first: String,
         /// The other; often of the same name.
         second: String,
@@ -55,7 +48,6 @@ pub enum ScoreError {
     /// A row is not valid CSV.
     #[error("{}, line {line}: not a row of the table", path.display())]
     Csv {
-        /// The file.
         path: PathBuf,
         /// Where.
         line: usize,
@@ -66,7 +58,6 @@ pub enum ScoreError {
     /// A line is not a JSON object.
     #[error("{}, line {line}: not a JSON object", path.display())]
     Json {
-        /// The file.
         path: PathBuf,
         /// Where.
         line: usize,
@@ -77,13 +68,11 @@ pub enum ScoreError {
     /// A field does not hold what it should.
     #[error("{}, line {line}: `{column}` holds `{text}`, not {expected}", path.display())]
     BadField {
-        /// The file.
         path: PathBuf,
         /// Where.
         line: usize,
-        /// The column.
         column: &'static str,
-        /// What stands there.
+        /// The text there.
         text: String,
         /// What should.
         expected: &'static str,
@@ -91,11 +80,10 @@ pub enum ScoreError {
     /// A question occurs twice.
     #[error("line {line}: {id} ({part}) occurs a second time; it first appears on line {first}")]
     Duplicate {
-        /// Where it stands again.
+        /// Where it occurs again.
         line: usize,
         /// Where it stood first.
         first: usize,
-        /// The record.
         id: String,
         /// The part, or the question where there is no part.
         part: String,
@@ -105,7 +93,6 @@ pub enum ScoreError {
     UnknownRecord {
         /// Where.
         line: usize,
-        /// The record.
         id: String,
         /// Where the dataset comes from.
         dataset: String,
@@ -115,7 +102,6 @@ pub enum ScoreError {
     UnknownPart {
         /// Where.
         line: usize,
-        /// The record.
         id: String,
         /// The part, or `this row`.
         part: String,

@@ -32,7 +32,6 @@ impl Written {
 /// An answer as FE sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Quantity {
-    /// A number.
     Number(Written),
     /// Yes (true) or no.
     YesNo(bool),

@@ -342,7 +342,7 @@ fn equivalence(
     Some(financial_equivalence(&gold, &prediction, &context))
 }
 
-/// A gold of `""` or `n/a` is no gold.
+/// A gold of `""` or `n/a` is not a gold.
 fn has_content(value: &Value) -> bool {
     !matches!(value, Value::Text(word) if word.trim().is_empty() || word == "n/a")
 }
@@ -353,7 +353,6 @@ fn has_content(value: &Value) -> bool {
 pub enum Effort {
     /// The program is a single number.
     LookUp,
-    /// One step.
     OneStep,
     /// Two steps or more.
     MoreSteps,

@@ -14,7 +14,7 @@ pub fn exact_match(ground_truth: &str, prediction: &str) -> bool {
 /// is comparable. See [`numeric_value`] for what it takes for a number.
 ///
 /// It is degenerate against `exe_ans` (many golds are small fractions): print
-/// it beside its [floor](super::floor).
+/// it alongside its [floor](super::floor).
 ///
 /// ```
 /// use convfinqa::score::numeric_match;
@@ -27,7 +27,7 @@ pub fn numeric_match(ground_truth: &str, prediction: &str) -> bool {
 }
 
 /// What NM reads: the first match of `-?(?:\$)?[\d,]+\.?\d*` without `$` and
-/// `,`; 0 if there is none or it is no number (`yes, 5` is 0: the comma
+/// `,`; 0 if there is none or it is not a number (`yes, 5` is 0: the comma
 /// matches). Only ASCII digits, where Python's `\d` takes those of any script.
 #[must_use]
 pub fn numeric_value(text: &str) -> f64 {
@@ -51,7 +51,7 @@ pub fn numeric_value(text: &str) -> f64 {
     if negative { -value } else { value }
 }
 
-/// What a plain answer comes to under the official execution: `add(x, 0)` for
+/// What a plain answer equals under the official execution: `add(x, 0)` for
 /// a literal, `greater(1, 0)` or `greater(0, 1)` for yes and no.
 #[must_use]
 pub fn plain_answer(text: &str) -> Option<Value> {

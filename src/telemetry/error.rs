@@ -10,7 +10,6 @@ pub enum TelemetryError {
     /// The file of traces cannot be written.
     #[error("cannot write {path}: {source}; pass `--traces off` to run without it")]
     File {
-        /// The file.
         path: PathBuf,
         /// Why.
         #[source]

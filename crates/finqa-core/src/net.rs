@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-/// Whether a host, as it stands in an address, is this machine: `localhost`, a
+/// Whether a host, as written in an address, is this machine: `localhost`, a
 /// name below it (RFC 6761), or a loopback address, in brackets or without.
 ///
 /// ```

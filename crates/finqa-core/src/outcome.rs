@@ -1,5 +1,5 @@
 //! How asking a question ended: part of the vocabulary that `agents` write
-//! and `score` counts, so it stands beside the question.
+//! and `score` counts, so it is defined alongside the question.
 
 use serde::{Deserialize, Serialize};
 

@@ -24,7 +24,6 @@ pub enum OwnError {
     /// The file cannot be read.
     #[error("{path}: {source}")]
     Unreadable {
-        /// The file.
         path: PathBuf,
         /// Why.
         #[source]
@@ -33,7 +32,6 @@ pub enum OwnError {
     /// The file is not text, or larger than a page.
     #[error("{path}: {reason}")]
     NotText {
-        /// The file.
         path: PathBuf,
         /// What it is, and what to do.
         reason: String,
@@ -41,7 +39,6 @@ pub enum OwnError {
     /// The table's rows do not fit together.
     #[error("{path}: line {line}: {reason}")]
     Table {
-        /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: u64,
@@ -50,12 +47,7 @@ pub enum OwnError {
     },
     /// There is nothing in it.
     #[error("{path}: {reason}")]
-    Nothing {
-        /// The file.
-        path: PathBuf,
-        /// What is missing.
-        reason: String,
-    },
+    Nothing { path: PathBuf, reason: String },
 }
 
 /// A document that has been read.

@@ -61,7 +61,7 @@ fn refuse_duplicates(keyed: &[KeyedPrediction<'_>]) -> Result<(), ScoreError> {
 }
 
 /// Without a dataset a row that does not say its part is its record's next
-/// one: `qa`, or `qa_0` and `qa_1` of a record that stands twice.
+/// one: `qa`, or `qa_0` and `qa_1` of a record that occurs twice.
 fn with_parts(rows: Vec<PredictionRow>) -> Vec<KeyedPrediction<'static>> {
     let mut total: HashMap<String, usize> = HashMap::new();
     for row in &rows {

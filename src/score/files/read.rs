@@ -16,7 +16,7 @@ use super::fields::PredictionField;
 /// One prediction as a file holds it. What a file does not say is `None`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PredictionRow {
-    /// Where it stands, lines counted from 1.
+    /// Where it is, lines counted from 1.
     pub line: usize,
     /// Record id.
     pub id: String,

@@ -83,7 +83,7 @@ pub(super) fn unpack(
     };
     let file = files::open(path).map_err(|source| DownloadError::write(path, source))?;
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(unreadable)?;
-    // A name that cannot be read is none of ours.
+    // A name that cannot be read is not ours.
     let entries: Vec<String> = archive
         .file_names()
         .filter_map(|name| Some(name.ok()?.into_owned()))

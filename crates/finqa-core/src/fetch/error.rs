@@ -11,7 +11,6 @@ pub enum DownloadError {
         "cannot fetch {url} after {attempts} tries: {reason}; check the connection or the proxy and run the command again, it continues where it stopped"
     )]
     Unreachable {
-        /// The address.
         url: String,
         /// Tries in a row without progress.
         attempts: u32,
@@ -21,7 +20,6 @@ pub enum DownloadError {
     /// The server answered, and will not give the file.
     #[error("{url} is refused with status {status}: {hint}")]
     Refused {
-        /// The address.
         url: String,
         /// The HTTP status.
         status: u16,
@@ -43,15 +41,12 @@ pub enum DownloadError {
     /// The archive cannot be read.
     #[error("{path} cannot be unpacked: remove it and run the command again")]
     Archive {
-        /// The archive.
         path: PathBuf,
-        /// What the reader said.
         source: zip::result::ZipError,
     },
     /// The archive lacks a file.
     #[error("{path} holds no {name}, only {found}: it is not the published archive")]
     NotInArchive {
-        /// The archive.
         path: PathBuf,
         /// The file that is missing.
         name: String,
@@ -61,31 +56,21 @@ pub enum DownloadError {
     /// A file in the archive unpacks to more than it may.
     #[error("{name} in {path} is larger than {limit} bytes: it is not the published archive")]
     TooLarge {
-        /// The archive.
         path: PathBuf,
-        /// The file.
         name: String,
-        /// The limit in bytes.
         limit: u64,
     },
     /// The server sends more than the file can have.
     #[error(
         "{url} is larger than the {limit} bytes that it may have: it is not the published file"
     )]
-    LargerThanAllowed {
-        /// The address.
-        url: String,
-        /// The limit in bytes.
-        limit: u64,
-    },
+    LargerThanAllowed { url: String, limit: u64 },
     /// Writing failed: no space, no permission.
     #[error(
-        "cannot write {path}: free some space or choose another folder; what was fetched is kept and gone on with"
+        "cannot write {path}: free some space or choose another folder; what was fetched is kept and will be resumed"
     )]
     Write {
-        /// The path.
         path: PathBuf,
-        /// What the system said.
         source: std::io::Error,
     },
 }

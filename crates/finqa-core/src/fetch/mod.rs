@@ -21,7 +21,6 @@ pub use http::{fetch, fetch_bytes};
 pub struct DownloadOptions {
     /// Address of the folder that holds the archive, without a slash at its end.
     pub base_url: String,
-    /// The archive.
     pub archive: Published,
     /// The files in it; folders inside the archive do not matter.
     pub files: Vec<Published>,
@@ -42,7 +41,6 @@ pub struct DownloadOptions {
 /// A published file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Published {
-    /// Its name.
     pub name: String,
     /// Its git blob id (SHA-1 of `blob <length>\0` and the bytes), where known.
     pub blob: Option<String>,
@@ -94,7 +92,7 @@ impl DownloadOptions {
 pub enum DownloadEvent {
     /// All files are there and the known ones verified: nothing is fetched.
     AlreadyThere,
-    /// A part from an earlier try is there and is gone on with.
+    /// A part from an earlier try exists and is continued.
     Resuming {
         /// Bytes that need not be fetched again.
         bytes: u64,

@@ -1,5 +1,5 @@
 //! Reading and printing financial numbers, and the plain value that a program
-//! or an answer comes to. Used by `program`, `agents`, `score`, `offline`, `env`.
+//! or an answer has. Used by `program`, `agents`, `score`, `offline`, `env`.
 //!
 //! It knows nothing of questions, tables or models.
 //!

@@ -400,7 +400,7 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// What stands before the digits.
+/// What precedes the digits.
 struct Prefix {
     start: usize,
     /// Where the number starts if the parenthesis turns out not to be its own.

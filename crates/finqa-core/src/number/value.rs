@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a program or an answer comes to: a number, or a word (`yes`, `no`,
+/// The value of a program or an answer: a number, or a word (`yes`, `no`,
 /// `n/a`). The dataset files `exe_ans` as either.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]

@@ -127,7 +127,7 @@ impl<'p> Symbols<'p> {
         let mut results: Vec<Option<Function>> = Vec::with_capacity(steps.len());
         for step in steps {
             let result = if step.op.is_table() {
-                // A step that reads an earlier result is no leaf of gold.
+                // A step that reads an earlier result is not a leaf of gold.
                 let [Argument::Row(_), _] = &step.arguments else {
                     return None;
                 };
@@ -137,8 +137,8 @@ impl<'p> Symbols<'p> {
                 let [first, second] = &step.arguments;
                 let first = self.operand(first, may_add, &results)?;
                 let second = self.operand(second, may_add, &results)?;
-                // Only the last step counts, so a step without a meaning is no
-                // harm as long as nothing refers to it.
+                // Only the last step counts, so a step without a meaning does
+                // no harm as long as nothing refers to it.
                 first.zip(second).and_then(|(a, b)| apply(step.op, a, b))
             };
             results.push(result);

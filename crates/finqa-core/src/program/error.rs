@@ -14,38 +14,31 @@ pub enum ProgramError {
     /// The token where an operation is due is not one.
     #[error("step {step}: unknown operation `{name}`")]
     UnknownOperation {
-        /// The step.
         step: usize,
-        /// What stands there.
+        /// The text there.
         name: String,
     },
     /// A step does not have the form `operation(argument, argument)`, with a
     /// comma and a space between the arguments.
     #[error("step {step}: not of the form `operation(argument, argument)`")]
-    Malformed {
-        /// The step.
-        step: usize,
-    },
-    /// An argument is no literal number and no reference.
+    Malformed { step: usize },
+    /// An argument is neither a literal number nor a reference.
     #[error("step {step}: `{text}` is not a number")]
     BadLiteral {
-        /// The step.
         step: usize,
-        /// What stands there.
+        /// The text there.
         text: String,
     },
     /// `#k` does not point at an earlier step.
     #[error("step {step}: `{text}` does not refer to an earlier step")]
     BadReference {
-        /// The step.
         step: usize,
-        /// What stands there.
+        /// The text there.
         text: String,
     },
     /// No row of the table has this label.
     #[error("step {step}: the table has no row `{label}`")]
     NoSuchRow {
-        /// The step.
         step: usize,
         /// The row label.
         label: String,
@@ -53,33 +46,20 @@ pub enum ProgramError {
     /// A cell of the row is not a number, or the row has no cells.
     #[error("step {step}: row `{label}` is not all numbers")]
     NotNumericRow {
-        /// The step.
         step: usize,
         /// The row label.
         label: String,
     },
     /// Division by zero.
     #[error("step {step}: division by zero")]
-    DivisionByZero {
-        /// The step.
-        step: usize,
-    },
+    DivisionByZero { step: usize },
     /// The result is too large for a double.
     #[error("step {step}: the result is too large")]
-    Overflow {
-        /// The step.
-        step: usize,
-    },
+    Overflow { step: usize },
     /// The result is a complex number.
     #[error("step {step}: the root of a negative number")]
-    Complex {
-        /// The step.
-        step: usize,
-    },
+    Complex { step: usize },
     /// Arithmetic on the `yes` or `no` of an earlier `greater`.
     #[error("step {step}: arithmetic on yes or no")]
-    WordInArithmetic {
-        /// The step.
-        step: usize,
-    },
+    WordInArithmetic { step: usize },
 }

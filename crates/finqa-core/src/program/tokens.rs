@@ -2,7 +2,7 @@
 
 /// Splits at `", "`; inside a piece emits up to and including `(`, what stands
 /// before `)`, and `)`. Ends with `EOF`. So `add(1,2)`, without the space, has
-/// one argument and is no valid step.
+/// one argument and is not a valid step.
 ///
 /// ```
 /// use finqa_core::program::tokens::tokenise;

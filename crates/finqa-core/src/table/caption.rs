@@ -33,7 +33,7 @@ impl Caption {
             .rfind("in millions")
             .or_else(|| lower.rfind("in thousands"))
             .or_else(|| lower.rfind("in billions"))?;
-        // Only at the end: `… rose in millions of cases` is no caption.
+        // Only at the end: `… rose in millions of cases` is not a caption.
         let tail = text.get(start..)?;
         let plain = tail.split_whitespace().count() == 2 || tail.to_lowercase().contains("except");
         plain.then(|| Self::new(tail))

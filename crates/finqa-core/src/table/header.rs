@@ -68,7 +68,7 @@ pub(super) fn labels(
     }
 }
 
-/// Whether a label that is not blank stands twice.
+/// Whether a label that is not blank occurs twice.
 fn repeats(labels: &[String]) -> bool {
     let mut seen = HashSet::new();
     labels

@@ -1,9 +1,9 @@
 //! Tables as filed, read into typed cells, repaired and rendered.
 //!
-//! A [`Table`] keeps every cell as it was filed beside what it is read as: a
+//! A [`Table`] keeps every cell as it was filed, alongside what it is read as: a
 //! number (often written twice, `-2913 ( 2913 )`), a dash (often the lost
 //! escape `2014`), text, or nothing. [`TableStyle::Reference`] renders the page's
-//! table as it stands; [`TableStyle::Repaired`] mends the header, shows dashes as
+//! table unchanged; [`TableStyle::Repaired`] repairs the header, shows dashes as
 //! dashes and doubled numbers once, and numbers rows and columns so that a
 //! cell can be cited as `r3c2`.
 //!

@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 /// The sentence with its lost apostrophes, quotes and dashes put back; borrowed
-/// if there was nothing to mend.
+/// if there was nothing to repair.
 ///
 /// ```
 /// use finqa_core::table::normalise_sentence;
@@ -26,7 +26,7 @@ pub fn normalise_sentence(sentence: &str) -> Cow<'_, str> {
     let mut single_open = false;
     let mut tokens = sentence.split(' ').peekable();
     let mut first = true;
-    // The next token goes on without a space: it follows an opening quote.
+    // The next token continues without a space: it follows an opening quote.
     let mut glue = false;
     while let Some(token) = tokens.next() {
         let next = tokens.peek().copied();
@@ -72,7 +72,7 @@ pub fn normalise_sentence(sentence: &str) -> Cow<'_, str> {
 }
 
 /// A row's label mended: as a sentence, and besides a `2013` or `2014` between
-/// two words that no year stands between (`loans 2013 reported`) is a dash.
+/// two words without a year between them (`loans 2013 reported`) is a dash.
 ///
 /// In sentences this would be a guess; of the row labels of 514 published
 /// tables it mends 16 and hits no year.

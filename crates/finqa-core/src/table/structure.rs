@@ -231,7 +231,7 @@ pub fn position(id: &str) -> Option<(usize, usize)> {
 }
 
 /// Whether row 0 is data: an amount that no label would be, e.g. `$ 268496`
-/// or a doubled number, stands behind the row's label.
+/// or a doubled number, follows the row's label.
 fn is_headerless(cells: &[Vec<Cell>]) -> bool {
     let Some((corner, rest)) = cells.first().and_then(|row| row.split_first()) else {
         return false;

@@ -18,7 +18,7 @@ pub const MONTHS: [&str; 12] = [
 
 /// The distinct years (1900–2099) that `label` names, in order: `2009`,
 /// `december 31 , 2009`, `12/31/09`, and `december 312009` where the line
-/// break was lost. An amount such as `$ 2014` or `2,014` is no year.
+/// break was lost. An amount such as `$ 2014` or `2,014` is not a year.
 ///
 /// ```
 /// use finqa_core::table::years_in;
@@ -85,7 +85,7 @@ fn year(before: &str, digits: &str, after: &str) -> Option<i32> {
     }
     match digits.len() {
         4 => four_digits(digits),
-        // `12/31/04` and `dec-04`; a lone two-digit number is no year.
+        // `12/31/04` and `dec-04`; a lone two-digit number is not a year.
         2 if is_date_before(before) && !after.starts_with(['/', '-']) => two_digits(digits),
         5 | 6 => {
             let (day, year) = digits.split_at_checked(digits.len() - 4)?;
