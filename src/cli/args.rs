@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
+use crate::output::terminal::TerminalStyle;
 use crate::settings::Settings;
 
 use super::gate::GateArgs;
+use super::run::RunDisplay;
 
 /// The file of settings, for every command that has some.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -14,19 +16,11 @@ pub struct ConfigFile {
     pub config: Option<PathBuf>,
 }
 
-/// The arguments of the main job.
+/// The arguments of every command that drives a run.
 #[derive(clap::Args, Clone, Debug, Default)]
-pub struct RunArgs {
-    #[command(flatten)]
-    pub settings: Settings,
+pub struct ControlArgs {
     #[command(flatten)]
     pub config: ConfigFile,
-    /// Print every question, its gold and generated answer, and the rounds
-    #[arg(long, short = 'v')]
-    pub verbose: bool,
-    /// Also write the predicted programs in the ConvFinQA leaderboard's format
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub export_predictions: Option<PathBuf>,
     /// Continue an unfinished run with its own settings: the last one, or the given one
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last", help_heading = "Output")]
     pub resume: Option<String>,
@@ -39,6 +33,32 @@ pub struct RunArgs {
     /// Print only errors and the requested output
     #[arg(long, short = 'q', help_heading = "Output")]
     pub quiet: bool,
+}
+
+impl ControlArgs {
+    pub(super) fn display(&self, verbose: bool, style: TerminalStyle) -> RunDisplay {
+        RunDisplay {
+            verbose,
+            json: self.json,
+            quiet: self.quiet,
+            style,
+        }
+    }
+}
+
+/// The arguments of the main job.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub settings: Settings,
+    /// Print every question, its gold and generated answer, and the rounds
+    #[arg(long, short = 'v')]
+    pub verbose: bool,
+    /// Also write the predicted programs in the ConvFinQA leaderboard's format
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub export_predictions: Option<PathBuf>,
+    #[command(flatten)]
+    pub control: ControlArgs,
     #[command(flatten)]
     pub gate: GateArgs,
 }

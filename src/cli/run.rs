@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use clap::ArgMatches;
+use serde::Serialize;
 
 use crate::output;
 use crate::output::mlflow::DeliveryOutcome;
@@ -18,130 +19,159 @@ use crate::run::{
 };
 use crate::settings::Settings;
 use finqa_agents::agents::{Fault, RunFailure};
-use finqa_agents::models::Stop;
 
-use super::args::RunArgs;
+use super::args::{ControlArgs, RunArgs};
 use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry, tracking};
+
+/// What a command adds to the run that it drives.
+pub(super) trait RunCommand {
+    /// Starts the run.
+    async fn start(&mut self, settings: &Settings, context: RunContext) -> anyhow::Result<Run>;
+
+    /// Called when no more questions are asked.
+    async fn asked(&mut self) {}
+
+    /// Writes what was asked for in addition to the run's own files.
+    fn afterwards(&self, results: &RunResults) -> anyhow::Result<()>;
+}
+
+/// What is shown of a run.
+#[derive(Clone, Copy)]
+pub(super) struct RunDisplay {
+    pub verbose: bool,
+    pub json: bool,
+    pub quiet: bool,
+    pub style: TerminalStyle,
+}
 
 /// Runs the main job.
 ///
 /// # Errors
 /// One line for the user; [`super::exit::classify`] knows its exit code.
 pub fn execute(args: &RunArgs, matches: &ArgMatches, style: TerminalStyle) -> anyhow::Result<Exit> {
-    let file = args.config.config.as_deref();
-    let mut settings = settings::load(&args.settings, matches, file)?;
-    let resumed = match &args.resume {
-        None => None,
-        Some(run) => {
-            let resumed = Resumed::open(
-                &settings.run.output,
-                run,
-                RunKind::Questions,
-                args.allow_version,
-            )?;
-            let mut own =
-                settings::load_resumed(resumed.settings(), &args.settings, matches, file)?;
-            own.run.output = settings.run.output;
-            settings = own;
-            Some(resumed)
-        }
-    };
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    runtime.enable_all();
-    runtime
-        .build()
-        .context("cannot start the runtime")?
-        .block_on(main_job(args, settings, resumed, style))
-}
-
-async fn main_job(
-    args: &RunArgs,
-    settings: Settings,
-    resumed: Option<Resumed>,
-    style: TerminalStyle,
-) -> anyhow::Result<Exit> {
-    let options = ProgressOptions {
-        verbose: args.verbose,
-        quiet: args.quiet,
-        terminal: std::io::stderr().is_terminal(),
-        logged: telemetry::is_logged(settings.log.log),
-    };
-    let progress = RunProgress::new(options);
-    let variables = dotenv::variables();
-    let tracking = Tracking::of(&settings, &variables)?;
-    let place = telemetry::TraceDestination::Run {
-        tracked: matches!(tracking, Tracking::On(_)),
-    };
-    let traces = telemetry::start(&settings, place, &progress.writer())?;
+    let RunArgs {
+        settings, control, ..
+    } = args;
+    let kind = RunKind::Questions;
+    let (settings, resumed) = load(settings, matches, control, kind, &dotenv::variable)?;
     let context = RunContext {
         resumed,
-        variables,
-        tracking,
-        traces: traces.clone(),
-        notify: notify(progress.writer()),
-        stop: Stop::default(),
-        commit: tracking::commit(),
+        variables: dotenv::variables(),
+        ..RunContext::default()
     };
-    let ended = traced_job(args, &settings, context, progress, style).await;
-    // Whatever the end, what was recorded is delivered.
-    traces.finish().await;
-    ended
+    let display = control.display(args.verbose, style);
+    drive(&mut QuestionRun(args), &settings, context, display)
 }
 
-async fn traced_job(
-    args: &RunArgs,
+struct QuestionRun<'a>(&'a RunArgs);
+
+impl RunCommand for QuestionRun<'_> {
+    async fn start(&mut self, settings: &Settings, context: RunContext) -> anyhow::Result<Run> {
+        Ok(Run::start(settings, context).await?)
+    }
+
+    fn afterwards(&self, results: &RunResults) -> anyhow::Result<()> {
+        write_for_ci(self.0, results)?;
+        if results.finish == Finish::Complete {
+            self.0.gate.hold(&results.summary.scores.rates)?;
+        }
+        Ok(())
+    }
+}
+
+/// The settings of a command, `flags`, and the run of this `kind` that it
+/// continues, if any, whose settings then take the place of defaults.
+pub(super) fn load(
+    flags: &impl Serialize,
+    matches: &ArgMatches,
+    control: &ControlArgs,
+    kind: RunKind,
+    variable: &dyn Fn(&str) -> Option<String>,
+) -> anyhow::Result<(Settings, Option<Resumed>)> {
+    let file = control.config.config.as_deref();
+    let settings = settings::load_by(flags, matches, file, variable)?;
+    let Some(run) = &control.resume else {
+        return Ok((settings, None));
+    };
+    let output = settings.run.output;
+    let resumed = Resumed::open(&output, run, kind, control.allow_version)?;
+    let mut settings = settings::load_resumed(resumed.settings(), flags, matches, file)?;
+    settings.run.output = output;
+    Ok((settings, Some(resumed)))
+}
+
+/// Drives a run to its end and shows it. `context` says what is continued and
+/// where keys come from; the rest of it is set here.
+pub(super) fn drive(
+    command: &mut impl RunCommand,
+    settings: &Settings,
+    context: RunContext,
+    display: RunDisplay,
+) -> anyhow::Result<Exit> {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    let runtime = runtime.enable_all().build();
+    let progress = RunProgress::new(ProgressOptions {
+        verbose: display.verbose,
+        quiet: display.quiet,
+        terminal: std::io::stderr().is_terminal(),
+        logged: telemetry::is_logged(settings.log.log),
+    });
+    runtime
+        .context("cannot start the runtime")?
+        .block_on(async {
+            let tracking = Tracking::of(settings, &context.variables)?;
+            let place = telemetry::TraceDestination::Run {
+                tracked: matches!(tracking, Tracking::On(_)),
+            };
+            let traces = telemetry::start(settings, place, &progress.writer())?;
+            let context = RunContext {
+                tracking,
+                traces: traces.clone(),
+                notify: notify(progress.writer()),
+                commit: tracking::commit(),
+                ..context
+            };
+            let ended = watch(command, settings, context, progress, display).await;
+            // Whatever the end, what was recorded is delivered.
+            traces.finish().await;
+            ended
+        })
+}
+
+async fn watch(
+    command: &mut impl RunCommand,
     settings: &Settings,
     context: RunContext,
     mut progress: RunProgress,
-    style: TerminalStyle,
+    display: RunDisplay,
 ) -> anyhow::Result<Exit> {
     let stop = context.stop.clone();
-    let mut run = Run::start(settings, context).await?;
+    let mut run = command.start(settings, context).await?;
     let writer = progress.writer();
     signals::listen(stop, move |line| writer.say(line));
     while let Some(event) = run.next().await {
         progress.on(&event);
     }
+    command.asked().await;
     let results = run.finish().await.map_err(with_hint)?;
-    let exit = write_for_ci(args, &results).and_then(|()| {
-        if results.finish == Finish::Complete {
-            args.gate.hold(&results.summary.scores.rates)?;
-        }
-        Ok(exit_of(&results)?)
-    });
-    let shown = Shown {
-        json: args.json,
-        quiet: args.quiet,
-        style,
-    };
-    let printed = show(&results, &progress.writer(), shown);
+    let exit = command.afterwards(&results);
+    let exit = exit.and_then(|()| Ok(exit_of(&results)?));
+    let printed = show(&results, &progress.writer(), display);
     let exit = exit?;
     printed?;
     Ok(exit)
 }
 
 /// Shows notices as lines on stderr.
-pub(super) fn notify(writer: TerminalWriter) -> Notify {
+fn notify(writer: TerminalWriter) -> Notify {
     Arc::new(move |notice| match notice {
         RunNotice::Note(line) => writer.say(&line),
         RunNotice::Warning(line) => writer.warn(&line),
     })
 }
 
-/// How results are shown.
-#[derive(Clone, Copy)]
-pub(super) struct Shown {
-    pub json: bool,
-    pub quiet: bool,
-    pub style: TerminalStyle,
-}
-
 /// Prints what a run led to, and says where it is tracked.
-pub(super) fn show(
-    results: &RunResults,
-    writer: &TerminalWriter,
-    shown: Shown,
-) -> Result<(), Failure> {
+fn show(results: &RunResults, writer: &TerminalWriter, shown: RunDisplay) -> Result<(), Failure> {
     let printed = report(results, shown);
     if let Some(sent) = &results.tracked {
         tell(writer, &results.summary, sent.as_ref(), shown);
@@ -150,7 +180,7 @@ pub(super) fn show(
 }
 
 /// What to do about a run that could not be finished.
-pub(super) fn with_hint(error: PipelineError) -> anyhow::Error {
+fn with_hint(error: PipelineError) -> anyhow::Error {
     let hint = match &error {
         PipelineError::Stopped(JournalError::Gone { .. }) => None,
         PipelineError::Stopped(_) => {
@@ -187,7 +217,7 @@ fn write_for_ci(args: &RunArgs, results: &RunResults) -> anyhow::Result<()> {
 }
 
 /// How the program ends.
-pub(super) fn exit_of(results: &RunResults) -> Result<Exit, Failure> {
+fn exit_of(results: &RunResults) -> Result<Exit, Failure> {
     match &results.finish {
         Finish::Complete if results.summary.unanswered() > 0 => Ok(Exit::Unanswered),
         finish => exit_of_unfinished(finish.clone()),
@@ -220,7 +250,12 @@ fn exit_of_unfinished(finish: Finish) -> Result<Exit, Failure> {
 
 /// Says where the run is seen, or what is missing there. This is beside the
 /// results and never on stdout with `--json`.
-fn tell(writer: &TerminalWriter, summary: &Summary, sent: Option<&DeliveryOutcome>, shown: Shown) {
+fn tell(
+    writer: &TerminalWriter,
+    summary: &Summary,
+    sent: Option<&DeliveryOutcome>,
+    shown: RunDisplay,
+) {
     if let Some(DeliveryOutcome::All(delivered)) = sent
         && !shown.quiet
     {
@@ -237,7 +272,7 @@ fn tell(writer: &TerminalWriter, summary: &Summary, sent: Option<&DeliveryOutcom
     }
 }
 
-fn report(results: &RunResults, shown: Shown) -> Result<(), Failure> {
+fn report(results: &RunResults, shown: RunDisplay) -> Result<(), Failure> {
     let RunResults {
         folder, summary, ..
     } = results;

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    Baseline, LocalEnvironment, ServerDealer, ServerEnvironment, ServerEpisodes, tool_specs,
-};
+use super::{Baseline, LocalEnvironment, ServerDealer, ServerEnvironment, SessionPool, tool_specs};
 use crate::run::pipeline::{default_concurrency, is_remote, kept, price, single};
 use crate::run::{
     Dealer, EpisodeMeta, Identity, Job, Notify, PipelineError, Plan, RunMeta, RunNotice,
@@ -33,28 +31,48 @@ pub enum EpisodePlace {
     /// In this process.
     Local(Arc<LocalEnvironment>),
     /// On a server.
-    Server(Arc<ServerEnvironment>),
+    Server(Arc<SessionPool>),
+}
+
+/// An environment as a run names it.
+#[derive(Clone)]
+pub struct EpisodeEnvironment {
+    /// Where it is.
+    pub place: EpisodePlace,
+    /// Its directory, `sample`, or its server's address: where a run that is
+    /// resumed finds it.
+    pub name: String,
+    /// Whether the user has named it.
+    pub named: bool,
+    /// blake3 of its data, or its server's address.
+    pub hash: String,
+    /// Whether its companies are invented.
+    pub invented: bool,
 }
 
 /// What is played.
 #[derive(Clone)]
 pub struct EpisodeOptions {
     /// Where.
-    pub place: EpisodePlace,
-    /// The environment's directory, `sample`, or its server's address: where a
-    /// run that is resumed finds it.
-    pub environment: String,
-    /// Whether the user has named it.
-    pub named: bool,
-    /// blake3 of the environment's data, or its server's address.
-    pub hash: String,
-    /// Whether its companies are invented.
-    pub invented: bool,
+    pub environment: EpisodeEnvironment,
     /// The most questions that are played; by default all, or 100 where the model
     /// is not on loopback.
     pub n: Option<usize>,
     /// Tool calls after which an episode is given up.
     pub max_steps: u32,
+}
+
+impl EpisodeOptions {
+    /// The same as a run keeps it.
+    pub(crate) fn meta(&self, settings: &Settings) -> EpisodeMeta {
+        EpisodeMeta {
+            environment: self.environment.name.clone(),
+            server: matches!(self.environment.place, EpisodePlace::Server(_)),
+            n: self.n,
+            seed: settings.sampling.seed,
+            max_steps: self.max_steps,
+        }
+    }
 }
 
 /// The job of playing these episodes by the settings' model.
@@ -68,6 +86,7 @@ pub(crate) fn job(
     notify: &Notify,
     observer: &Observer,
 ) -> Result<Job, PipelineError> {
+    let played = &options.environment;
     let (model, endpoint, name, settled): (Arc<dyn ChatModel>, _, _, _) =
         if settings.model.is_offline() {
             let offline = "offline".to_owned();
@@ -86,7 +105,7 @@ pub(crate) fn job(
         };
     let note = |line: String| notify(RunNotice::Note(line));
     let paid = is_remote(endpoint);
-    if paid && !options.named {
+    if paid && !played.named {
         return Err(PipelineError::NoEpisodeData);
     }
     if options.n.is_none() && paid {
@@ -97,7 +116,7 @@ pub(crate) fn job(
     let n = options.n.or(paid.then_some(PAID_DEFAULT_EPISODES));
     let seed = settings.sampling.seed;
     let (environment, plan, dealer): (Arc<dyn ToolEnvironment>, _, Option<Box<dyn Dealer>>) =
-        match &options.place {
+        match &played.place {
             EpisodePlace::Local(local) => {
                 let plan = Plan::of(local.plan(seed, n));
                 (Arc::clone(local) as _, plan, None)
@@ -105,7 +124,7 @@ pub(crate) fn job(
             EpisodePlace::Server(server) => {
                 let n = n.unwrap_or(SERVER_DEFAULT_EPISODES);
                 let dealer = ServerDealer::new(Arc::clone(server), n);
-                let environment = ServerEpisodes(Arc::clone(server));
+                let environment = ServerEnvironment(Arc::clone(server));
                 let plan = Plan::of(Vec::new());
                 (Arc::new(environment), plan, Some(Box::new(dealer)))
             }
@@ -117,15 +136,8 @@ pub(crate) fn job(
     );
     note(format!(
         "{} plays {count} episodes of {}",
-        settings.model.name, options.environment
+        settings.model.name, played.name
     ));
-    let meta = EpisodeMeta {
-        environment: options.environment.clone(),
-        server: dealer.is_some(),
-        n: options.n,
-        seed,
-        max_steps: options.max_steps,
-    };
     let (result_chars, total_chars) = match (endpoint, &dealer) {
         (Some(_), _) => SHOWN_CHARS,
         (None, Some(_)) => BASELINE_CHARS,
@@ -138,7 +150,7 @@ pub(crate) fn job(
             identity: Identity {
                 model: name,
                 critic: "none".to_owned(),
-                data: options.hash.clone(),
+                data: played.hash.clone(),
                 prompts: if offline {
                     String::new()
                 } else {
@@ -149,10 +161,10 @@ pub(crate) fn job(
                     .to_string(),
                 settings: format!("{}, max_steps = {}", settings.deciding(), options.max_steps),
             },
-            data: options.environment.clone(),
-            invented: options.invented,
+            data: played.name.clone(),
+            invented: played.invented,
             total,
-            episodes: Some(meta),
+            episodes: Some(options.meta(settings)),
             settings: kept(&settled)?,
             ..RunMeta::default()
         },

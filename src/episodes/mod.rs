@@ -4,23 +4,27 @@
 
 mod address;
 mod baseline;
+mod dealer;
 mod error;
 mod job;
 mod local;
 mod question;
 mod remote;
 mod server;
+mod sessions;
 
 use finqa_agents::models::ToolSpec;
 use finqa_env::tools::specs;
 
 pub use address::Address;
 pub use baseline::Baseline;
+pub use dealer::ServerDealer;
 pub use error::RemoteError;
 pub(crate) use job::job;
-pub use job::{EpisodeOptions, EpisodePlace};
+pub use job::{EpisodeEnvironment, EpisodeOptions, EpisodePlace};
 pub use local::LocalEnvironment;
-pub use server::{Note, ServerDealer, ServerEnvironment, ServerEpisodes};
+pub use server::ServerEnvironment;
+pub use sessions::{Note, SessionPool};
 
 /// The environment's tools in the form in which models are told of tools.
 #[must_use]

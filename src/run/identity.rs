@@ -81,6 +81,29 @@ pub struct EpisodeMeta {
     pub max_steps: u32,
 }
 
+impl EpisodeMeta {
+    /// The options in which `now` differs; the seed is a setting.
+    #[must_use]
+    pub fn changes(&self, now: &Self) -> Vec<Change> {
+        let count = |n: Option<usize>| n.map_or_else(|| "not set".to_owned(), |n| n.to_string());
+        let place = match self.server {
+            true => "--url",
+            false => "--data-path",
+        };
+        let environments = [self, now].map(|meta| meta.environment.clone());
+        let steps = [self, now].map(|meta| meta.max_steps.to_string());
+        let all = [
+            (Affects::Data, place, environments),
+            (Affects::Plan, "--n", [self, now].map(|meta| count(meta.n))),
+            (Affects::Answers, "--max-steps", steps),
+        ];
+        let changes = all.into_iter();
+        changes
+            .filter_map(|(affects, option, [was, now])| Change::between(affects, option, was, now))
+            .collect()
+    }
+}
+
 /// What a run is: written once, when its journal is made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunMeta {

@@ -50,6 +50,20 @@ pub struct Change {
     now: String,
 }
 
+impl Change {
+    /// That `option` was another; `None` if it was not.
+    #[must_use]
+    pub fn between(affects: Affects, option: &str, was: String, now: String) -> Option<Self> {
+        let option = option.to_owned();
+        (was != now).then_some(Self {
+            affects,
+            option,
+            was,
+            now,
+        })
+    }
+}
+
 impl std::fmt::Display for Change {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self {

@@ -28,6 +28,8 @@ pub struct Resumed {
     pub(super) run: HeldRun,
     /// The settings it was started with.
     own: Settings,
+    /// What differs besides settings.
+    others: Vec<Change>,
 }
 
 impl Resumed {
@@ -70,7 +72,8 @@ impl Resumed {
             meta,
             lock,
         };
-        Ok(Self { run, own })
+        let others = Vec::new();
+        Ok(Self { run, own, others })
     }
 
     /// What it is.
@@ -83,6 +86,17 @@ impl Resumed {
     #[must_use]
     pub fn settings(&self) -> toml::Table {
         own_settings(&self.run.meta)
+    }
+
+    /// Adds options that are not settings and now differ.
+    pub(crate) fn also_changed(&mut self, changes: Vec<Change>) {
+        self.others.extend(changes);
+    }
+
+    fn changes(&self, settings: &Settings) -> Vec<Change> {
+        let mut changes = self.own.changes(settings);
+        changes.extend_from_slice(&self.others);
+        changes
     }
 
     /// Whether no question is left to be asked.
@@ -120,7 +134,7 @@ impl Resumed {
         self,
         settings: &Settings,
     ) -> Result<(HeldRun, Result<Dataset, String>), PipelineError> {
-        let mut changes = self.own.changes(settings);
+        let mut changes = self.changes(settings);
         let mut records = self.run.meta.records();
         if settings.questions.data_path != self.own.questions.data_path
             && let Some(named) = load_named(settings.questions.data_path.as_deref())?
@@ -150,7 +164,7 @@ impl Resumed {
             data,
             ..
         } = &self.run.meta;
-        self.refuse(identity.changed_options(now, &self.own.changes(settings)))?;
+        self.refuse(identity.changed_options(now, &self.changes(settings)))?;
         let changed = identity.changed_behind(now, data);
         if !changed.is_empty() {
             return Err(PipelineError::ChangedInputs {

@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply, Request};
 
-/// The synthetic data directory in the reference's layout: 12 questions.
+/// The synthetic data directory in the layout of OpenEnv's finqa_env: 12 questions.
 const FIXTURE: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/crates/finqa-env/tests/fixtures/finqa-env/data"

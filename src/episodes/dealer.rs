@@ -1,0 +1,85 @@
+//! The questions of a server, dealt to a run one after the other.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
+use super::question::{AskedKey, asked_key};
+use super::sessions::SessionPool;
+use crate::run::{Dealer, DealtQuestion, Row};
+use finqa_agents::agents::{Call, RunFailure};
+use finqa_agents::models::Role;
+
+/// Deals the questions of a server to a run.
+pub struct ServerDealer {
+    sessions: Arc<SessionPool>,
+    taken: HashSet<AskedKey>,
+    /// Questions that may still be dealt.
+    left: usize,
+    /// Questions that an earlier process began, by the message that asks a model:
+    /// their calls are recalled under the same index.
+    begun: HashMap<String, (usize, Vec<Call>)>,
+    next_index: usize,
+}
+
+impl ServerDealer {
+    /// Deals `n` questions at most, those of an earlier process among them.
+    #[must_use]
+    pub fn new(sessions: Arc<SessionPool>, n: usize) -> Self {
+        Self {
+            sessions,
+            taken: HashSet::new(),
+            left: n,
+            begun: HashMap::new(),
+            next_index: 0,
+        }
+    }
+}
+
+impl Dealer for ServerDealer {
+    fn answered(&mut self, row: &Row) {
+        let key = (row.key.clone(), row.filename.clone(), row.question.clone());
+        self.taken.insert(key);
+        self.left = self.left.saturating_sub(1);
+        self.next_index = self.next_index.max(row.index + 1);
+    }
+
+    fn begun(&mut self, index: usize, calls: Vec<Call>) {
+        self.next_index = self.next_index.max(index + 1);
+        let messages = calls.iter().flat_map(|call| &call.messages);
+        let asked = messages.clone().find(|message| message.role == Role::User);
+        if let Some(asked) = asked.map(|message| message.content.clone()) {
+            self.begun.insert(asked, (index, calls));
+        }
+    }
+
+    fn deal(&mut self) -> BoxFuture<'_, Result<Option<DealtQuestion>, RunFailure>> {
+        async move {
+            if self.left == 0 {
+                return Ok(None);
+            }
+            let taken = &self.taken;
+            let dealt = self
+                .sessions
+                .deal(false, |key| !taken.contains(key))
+                .await?;
+            let Some(mut planned) = dealt else {
+                return Ok(None);
+            };
+            let key = asked_key(&planned.case.question);
+            let prompt = self.sessions.prompt(&key);
+            let begun = prompt.and_then(|prompt| self.begun.remove(&prompt));
+            let (index, calls) = begun.unwrap_or_else(|| {
+                self.next_index += 1;
+                (self.next_index - 1, Vec::new())
+            });
+            planned.index = index;
+            self.taken.insert(key);
+            self.left -= 1;
+            Ok(Some((planned, calls)))
+        }
+        .boxed()
+    }
+}
