@@ -40,8 +40,7 @@ impl ColorVariables {
     }
 }
 
-/// What was typed comes first, then a wish for none, then a wish for colours
-/// whatever the output is.
+/// The option comes first, then `NO_COLOR`, then variables that force colours.
 fn colored(when: ColorChoice, wishes: ColorVariables, terminal: bool) -> bool {
     match when {
         ColorChoice::Always => true,

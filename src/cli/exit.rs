@@ -82,7 +82,7 @@ impl Failure {
 }
 
 /// Which exit code an error ends the program with: the one place that knows
-/// what each room's errors mean to a caller.
+/// what each module's errors mean to a caller.
 #[must_use]
 pub fn classify(error: &anyhow::Error) -> Exit {
     for cause in error.chain() {

@@ -1,4 +1,4 @@
-//! `summary.json`: what a run comes to, made from its journal.
+//! `summary.json`: a run's scores and costs, made from its journal.
 
 use std::collections::BTreeSet;
 

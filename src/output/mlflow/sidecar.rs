@@ -45,8 +45,8 @@ pub struct Sidecar {
 }
 
 impl Sidecar {
-    /// Starts logging to `server` the run in `folder`, which has `total`
-    /// questions. `say` is called once at most.
+    /// Starts logging the run in `folder`, which has `total` questions, to
+    /// `server`. `say` is called at most once.
     #[must_use]
     pub fn start(server: Server, folder: &Path, total: usize, say: NotifyLine) -> Self {
         // Each question is answered once: with room for all, none can block.
