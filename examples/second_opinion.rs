@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use convfinqa::dataset::{Case, HistoryEntry, HistorySource, Outcome, Question, Source, load};
 use convfinqa::score::Row;
 use convfinqa::score::files::{read_predictions, rescore};
-use finqa_agents::agents::{Answer, Embedded, SecondOpinion, printed_value};
+use finqa_agents::agents::{Answer, EmbeddedSolver, SecondOpinion, printed_value};
 use finqa_core::number::Value;
 use finqa_core::program::Program;
 use finqa_core::stats::Rate;
@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let data = load(&Source::Path(PathBuf::from(records)))?;
     let rows = rescore(read_predictions(&PathBuf::from(predictions))?, Some(&data))?;
     let rows: HashMap<_, _> = rows.into_iter().map(|row| (row.key.clone(), row)).collect();
-    let rules = Embedded::default();
+    let rules = EmbeddedSolver::default();
     let mut pairs = Vec::new();
     for record in &data.records {
         let mut history = Vec::new();

@@ -7,20 +7,20 @@ use tracing::{Instrument, Span};
 
 use crate::graph::Node;
 use crate::models::{ChatMessage, ChatModel, ChatRequest, Scope};
-use crate::parse::{self, Analysis, Leniency, Parsed};
+use crate::parse::{self, Analysis, Leniency, ParsedReply};
 use crate::prompt::{Prompts, Rendering};
 use finqa_core::outcome::Outcome;
 use finqa_core::text::{cut, single_spaced};
 
 use super::answer::{Answer, AnswerFrom, CriticVerdict, Round};
-use super::exchange::{Exchange, Failure};
+use super::exchange::{Exchange, QuestionFailure};
 use super::offline::OfflineAnalyst;
 use super::settings::Sampling;
 use super::trace;
-use super::vote::Ballot;
+use super::vote::DraftVotes;
 use super::wiring::Route;
 
-pub(super) struct Draft {
+pub(super) struct AnalystDraft {
     pub(super) analysis: Analysis,
     pub(super) leniencies: Vec<Leniency>,
     pub(super) reply: String,
@@ -38,12 +38,15 @@ pub(super) struct AnalystNode {
     pub(super) answer_from: AnswerFrom,
 }
 
-impl Node<Exchange, Route, Failure> for AnalystNode {
+impl Node<Exchange, Route, QuestionFailure> for AnalystNode {
     fn routes(&self) -> &[Route] {
         &[Route::Submit, Route::Stop]
     }
 
-    fn run<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<Route, Failure>> {
+    fn run<'a>(
+        &'a self,
+        exchange: &'a mut Exchange,
+    ) -> BoxFuture<'a, Result<Route, QuestionFailure>> {
         Box::pin(async move {
             let number = exchange.next_round();
             exchange.round = trace::round(number);
@@ -64,7 +67,7 @@ impl Node<Exchange, Route, Failure> for AnalystNode {
 }
 
 impl AnalystNode {
-    async fn answer(&self, exchange: &mut Exchange, number: u32) -> Result<Route, Failure> {
+    async fn answer(&self, exchange: &mut Exchange, number: u32) -> Result<Route, QuestionFailure> {
         let drafted = match &self.kind {
             AnalystKind::Llm(analyst) => analyst.draft(exchange, self.answer_from).await.map(Some),
             AnalystKind::Offline(analyst) => Ok(analyst.draft(exchange)),
@@ -85,7 +88,7 @@ impl AnalystNode {
         let answer = Answer::settle(&draft.analysis, &exchange.question, self.answer_from);
         if let Some(reason) = no_value(&answer) {
             exchange.stop = Some(super::StopReason::Failed);
-            exchange.failure = Some(Failure::new(Outcome::ParseFailure, reason));
+            exchange.failure = Some(QuestionFailure::new(Outcome::ParseFailure, reason));
             return Ok(Route::Stop);
         }
         exchange.rounds.push(Round {
@@ -119,13 +122,13 @@ impl LlmAnalyst {
         &self,
         exchange: &mut Exchange,
         answer_from: AnswerFrom,
-    ) -> Result<Draft, Failure> {
+    ) -> Result<AnalystDraft, QuestionFailure> {
         let samples = if exchange.rounds.is_empty() {
             self.samples
         } else {
             1
         };
-        let mut ballot = Ballot::default();
+        let mut ballot = DraftVotes::default();
         for number in 1..=samples {
             match self.sample(exchange, number, answer_from).await {
                 Ok(draft) => {
@@ -144,14 +147,14 @@ impl LlmAnalyst {
         Ok(draft)
     }
 
-    /// Draft `number`, from 1. The node's name tells the samples apart, so that a resumed
+    /// AnalystDraft `number`, from 1. The node's name tells the samples apart, so that a resumed
     /// run recalls each with its own reply.
     async fn sample(
         &self,
         exchange: &mut Exchange,
         number: u32,
         answer_from: AnswerFrom,
-    ) -> Result<Draft, Failure> {
+    ) -> Result<AnalystDraft, QuestionFailure> {
         let round = exchange.next_round();
         let node = |name: &str| match number {
             1 => name.to_owned(),
@@ -174,12 +177,12 @@ impl LlmAnalyst {
         let reply = exchange.call(&*self.model, round, &request).await?;
         match read(&reply, exchange, answer_from) {
             Ok(parsed) => Ok(draft(parsed, reply, true)),
-            Err(failure) => Err(Failure::new(Outcome::ParseFailure, failure)),
+            Err(failure) => Err(QuestionFailure::new(Outcome::ParseFailure, failure)),
         }
     }
 
     /// System and question, then each earlier reply with the criticism of it.
-    fn dialogue(&self, exchange: &Exchange) -> Result<Vec<ChatMessage>, Failure> {
+    fn dialogue(&self, exchange: &Exchange) -> Result<Vec<ChatMessage>, QuestionFailure> {
         let prompt = self
             .prompts
             .analyst(&exchange.question, &self.rendering)
@@ -205,7 +208,7 @@ fn read(
     reply: &str,
     exchange: &Exchange,
     answer_from: AnswerFrom,
-) -> Result<Parsed<Analysis>, String> {
+) -> Result<ParsedReply<Analysis>, String> {
     let parsed = parse::analysis(reply).map_err(|failure| failure.to_string())?;
     let answer = Answer::settle(&parsed.value, &exchange.question, answer_from);
     if let Some(reason) = no_value(&answer) {
@@ -272,8 +275,8 @@ fn request_of(sampling: &Sampling, node: &str, messages: Vec<ChatMessage>) -> Ch
     sampling.request(node, messages, "analysis", parse::analysis_schema())
 }
 
-fn draft(parsed: Parsed<Analysis>, reply: String, reasked: bool) -> Draft {
-    Draft {
+fn draft(parsed: ParsedReply<Analysis>, reply: String, reasked: bool) -> AnalystDraft {
+    AnalystDraft {
         analysis: parsed.value,
         leniencies: parsed.leniencies,
         reply,
@@ -282,9 +285,9 @@ fn draft(parsed: Parsed<Analysis>, reply: String, reasked: bool) -> Draft {
 }
 
 /// A template that cannot be rendered fails every question alike.
-pub(super) fn prompt_failure(error: crate::prompt::PromptError) -> Failure {
-    Failure {
+pub(super) fn prompt_failure(error: crate::prompt::PromptError) -> QuestionFailure {
+    QuestionFailure {
         scope: Scope::Run,
-        ..Failure::new(Outcome::ProviderError, error.to_string())
+        ..QuestionFailure::new(Outcome::ProviderError, error.to_string())
     }
 }

@@ -58,7 +58,7 @@ pub struct Answer {
 impl Answer {
     /// The analysis in the requested form, as the critic sees it.
     #[must_use]
-    pub fn to_analysis_json(&self) -> String {
+    pub(crate) fn to_analysis_json(&self) -> String {
         let analysis = serde_json::json!({
             "evidence": self.evidence,
             "program": self.program,
@@ -215,7 +215,7 @@ pub struct Round {
     pub verdict: CriticVerdict,
     /// Why the LLM critic gave none, if its call failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub critic_error: Option<String>,
+    pub(crate) critic_error: Option<String>,
 }
 
 impl Round {

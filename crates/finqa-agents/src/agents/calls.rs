@@ -29,11 +29,11 @@ pub struct Call {
     pub seconds: f64,
     /// The price of a reply is unknown where none is listed; requests that were lost may
     /// have been billed. Absent in journals of earlier versions.
-    #[serde(default = "untold")]
+    #[serde(default = "unknown_cost")]
     pub cost: Cost,
 }
 
-fn untold() -> Cost {
+fn unknown_cost() -> Cost {
     Cost::unknown(1)
 }
 
@@ -47,7 +47,7 @@ impl Call {
     }
 }
 
-pub type Record = Box<dyn Fn(&Call) + Send + Sync>;
+pub(crate) type CallRecorder = Box<dyn Fn(&Call) + Send + Sync>;
 
 /// Replies that an interrupted run has already paid for, and where new ones are recorded
 /// before they are used.
@@ -62,7 +62,7 @@ pub struct CallMemory {
     pub failed: Vec<Call>,
     /// The price of a reply; every cost is unknown without it.
     pub price: Option<PriceOf>,
-    pub record: Option<Record>,
+    pub record: Option<CallRecorder>,
 }
 
 pub struct RecordedCalls {

@@ -13,7 +13,7 @@ use crate::prompt::{CriticView, Prompts, Rendering};
 use super::StopReason;
 use super::analyst::prompt_failure;
 use super::answer::{CriticVerdict, Round};
-use super::exchange::{Exchange, Failure};
+use super::exchange::{Exchange, QuestionFailure};
 use super::settings::{CriticMode, Sampling};
 use super::trace;
 use super::verify::{self, Finding};
@@ -28,12 +28,15 @@ pub(super) struct CriticNode {
     pub(super) llm: Option<LlmCritic>,
 }
 
-impl Node<Exchange, Route, Failure> for CriticNode {
+impl Node<Exchange, Route, QuestionFailure> for CriticNode {
     fn routes(&self) -> &[Route] {
         &[Route::Accept, Route::Revise]
     }
 
-    fn run<'a>(&'a self, exchange: &'a mut Exchange) -> BoxFuture<'a, Result<Route, Failure>> {
+    fn run<'a>(
+        &'a self,
+        exchange: &'a mut Exchange,
+    ) -> BoxFuture<'a, Result<Route, QuestionFailure>> {
         Box::pin(async move {
             let span = trace::agent(&exchange.round, "critic");
             let taken = self.judge(exchange).instrument(span.clone()).await;
@@ -51,7 +54,7 @@ impl Node<Exchange, Route, Failure> for CriticNode {
 
 impl CriticNode {
     /// Gives the last round its findings and its verdict.
-    async fn judge(&self, exchange: &mut Exchange) -> Result<Route, Failure> {
+    async fn judge(&self, exchange: &mut Exchange) -> Result<Route, QuestionFailure> {
         let findings = match exchange.rounds.last() {
             Some(round) if self.mode != CriticMode::Off => {
                 let mut findings = if self.verify {
@@ -161,7 +164,10 @@ pub(super) struct LlmCritic {
 }
 
 impl LlmCritic {
-    async fn judge(&self, exchange: &mut Exchange) -> Result<(CriticVerdict, String), Failure> {
+    async fn judge(
+        &self,
+        exchange: &mut Exchange,
+    ) -> Result<(CriticVerdict, String), QuestionFailure> {
         let Some(round) = exchange.rounds.last() else {
             return Ok((CriticVerdict::Skipped, String::new()));
         };

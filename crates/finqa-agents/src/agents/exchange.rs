@@ -18,7 +18,7 @@ use super::vote::VoteTally;
 
 /// Why a question cannot continue.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Failure {
+pub struct QuestionFailure {
     pub outcome: Outcome,
     /// One line.
     pub message: String,
@@ -26,7 +26,7 @@ pub struct Failure {
     pub scope: Scope,
 }
 
-impl Failure {
+impl QuestionFailure {
     pub(crate) fn new(outcome: Outcome, message: impl Into<String>) -> Self {
         Self {
             outcome,
@@ -42,7 +42,7 @@ impl Failure {
     }
 }
 
-impl From<&ModelError> for Failure {
+impl From<&ModelError> for QuestionFailure {
     fn from(error: &ModelError) -> Self {
         let outcome = match error.kind {
             ErrorKind::ContentFilter => Outcome::ContentFilter,
@@ -62,7 +62,7 @@ pub struct Exchange {
     pub rounds: Vec<Round>,
     pub calls: RecordedCalls,
     /// Set when the exchange cannot continue.
-    pub failure: Option<Failure>,
+    pub failure: Option<QuestionFailure>,
     /// Set by the critic node when it ends the loop.
     pub stop: Option<StopReason>,
     /// The embedded rules' answer, if they were asked.
@@ -93,7 +93,7 @@ impl Exchange {
 
     /// The number of the round in progress, from 1.
     #[must_use]
-    pub fn next_round(&self) -> u32 {
+    pub(crate) fn next_round(&self) -> u32 {
         u32::try_from(self.rounds.len())
             .unwrap_or(u32::MAX)
             .saturating_add(1)
@@ -106,10 +106,10 @@ impl Exchange {
         model: &dyn ChatModel,
         round: u32,
         request: &ChatRequest,
-    ) -> Result<String, Failure> {
+    ) -> Result<String, QuestionFailure> {
         let reply = self.calls.call(model, round, request, 0).await;
         reply
-            .map_err(|error| Failure::from(&error))
+            .map_err(|error| QuestionFailure::from(&error))
             .and_then(|reply| content(&reply))
     }
 
@@ -120,19 +120,19 @@ impl Exchange {
     }
 }
 
-fn content(reply: &ChatReply) -> Result<String, Failure> {
+fn content(reply: &ChatReply) -> Result<String, QuestionFailure> {
     if let Some(refusal) = &reply.refusal {
-        return Err(Failure::new(
+        return Err(QuestionFailure::new(
             Outcome::Refusal,
             format!("the model declined: {}", one_line(refusal)),
         ));
     }
     match &reply.finish {
-        FinishReason::ContentFilter => Err(Failure::new(
+        FinishReason::ContentFilter => Err(QuestionFailure::new(
             Outcome::ContentFilter,
             "the provider's content filter stopped the reply",
         )),
-        FinishReason::Length => Err(Failure::new(
+        FinishReason::Length => Err(QuestionFailure::new(
             Outcome::Truncated,
             "the reply was cut at the output limit; raise --max-tokens",
         )),

@@ -18,11 +18,11 @@ mod vote;
 mod wiring;
 
 pub use answer::{Answer, AnswerFrom, CriticVerdict, Round, Settled, StopReason, own_history};
-pub use calls::{Call, CallMemory, RecordedCalls};
-pub use exchange::{Exchange, Failure};
-pub use offline::Embedded;
+pub(crate) use calls::RecordedCalls;
+pub use calls::{Call, CallMemory};
+pub use offline::EmbeddedSolver;
 pub use opinion::{OpinionUse, SecondOpinion, same};
 pub use settings::{AgentSettings, Backend, CriticMode, PairOptions, Sampling};
 pub use stated::printed_value;
-pub use vote::{Vote, VoteTally};
+pub use vote::VoteTally;
 pub use wiring::{Fault, Interruption, Pair, Route, RunFailure};

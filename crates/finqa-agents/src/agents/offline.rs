@@ -7,7 +7,7 @@ use crate::offline::{EvidenceRef, PageIndex, RuleAnalyst, RuleAnswer};
 use crate::parse::{Analysis, CitedEvidence};
 use finqa_core::question::{Document, Question};
 
-use super::analyst::Draft;
+use super::analyst::AnalystDraft;
 use super::answer::{Answer, AnswerFrom};
 use super::exchange::Exchange;
 use super::opinion::SecondOpinion;
@@ -17,12 +17,12 @@ use super::verify;
 const PAGES_KEPT: usize = 16;
 
 #[derive(Default)]
-pub struct Embedded {
+pub struct EmbeddedSolver {
     solver: RuleAnalyst,
     pages: Mutex<Vec<(Arc<Document>, PageIndex)>>,
 }
 
-impl Embedded {
+impl EmbeddedSolver {
     /// The rules' answer; `None` if the page has no number that fits.
     #[must_use]
     pub fn guess(&self, question: &Question) -> Option<RuleAnswer> {
@@ -64,12 +64,12 @@ impl Embedded {
 
 #[derive(Default)]
 pub(super) struct OfflineAnalyst {
-    embedded: Embedded,
+    embedded: EmbeddedSolver,
 }
 
 impl OfflineAnalyst {
     /// The next analysis; `None` if there is no other.
-    pub(super) fn draft(&self, exchange: &Exchange) -> Option<Draft> {
+    pub(super) fn draft(&self, exchange: &Exchange) -> Option<AnalystDraft> {
         let question = &exchange.question;
         let candidates = analyses(self.embedded.guess(question)?);
         let mut fresh = candidates.into_iter().filter(|analysis| {
@@ -84,7 +84,7 @@ impl OfflineAnalyst {
             fresh.find(|analysis| is_clean(question, analysis))
         }?;
         let reply = serde_json::to_string(&analysis).unwrap_or_default();
-        Some(Draft {
+        Some(AnalystDraft {
             analysis,
             leniencies: Vec::new(),
             reply,

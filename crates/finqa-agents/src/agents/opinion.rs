@@ -71,7 +71,7 @@ impl From<RuleAnswer> for SecondOpinion {
 
 impl SecondOpinion {
     #[must_use]
-    pub fn agrees_with(&self, answer: &Answer) -> bool {
+    pub(crate) fn agrees_with(&self, answer: &Answer) -> bool {
         let value = answer.value.as_ref();
         value.is_some_and(|value| self.is(value, &answer.printed))
     }
@@ -115,7 +115,7 @@ impl SecondOpinion {
 pub fn same(one: (&Value, &str), other: (&Value, &str)) -> bool {
     match (one.0, other.0) {
         (Value::Number(a), Value::Number(b)) => {
-            let (a, b) = (Printed::of(*a, one.1), Printed::of(*b, other.1));
+            let (a, b) = (PrintedNumber::of(*a, one.1), PrintedNumber::of(*b, other.1));
             match (a.is_percent, b.is_percent) {
                 (true, true) => close(a.number, b.number, 1),
                 (false, false) => close(a.number, b.number, 3),
@@ -129,12 +129,12 @@ pub fn same(one: (&Value, &str), other: (&Value, &str)) -> bool {
 }
 
 /// A number on the scale of its printed form, not rounded.
-struct Printed {
+struct PrintedNumber {
     number: f64,
     is_percent: bool,
 }
 
-impl Printed {
+impl PrintedNumber {
     fn of(value: f64, printed: &str) -> Self {
         let reading = read(printed).filter(|reading| reading.percent);
         let number = match &reading {
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_factor_of_100_is_the_same_only_beside_a_percent() {
+    fn a_factor_of_100_is_the_same_only_with_a_percent() {
         assert!(same((0.14136, "14.1%"), (14.1, "14.1")));
         assert!(same((0.14136, "0.141"), (0.14136, "14.1%")));
         assert!(!same((0.14136, "0.141"), (14.1, "14.1")));

@@ -22,12 +22,12 @@ const MOST_DECIMALS: usize = 3;
 
 /// How a program's value is written, as far as its figures show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Measure {
+enum PercentForm {
     /// In percent, as the page prints it.
     Percent,
     /// A fraction, or not a share.
     Fraction,
-    /// Figures that the page does not mark as percentages.
+    /// ProgramFigures that the page does not mark as percentages.
     Unmarked,
 }
 
@@ -71,19 +71,19 @@ pub(super) fn is_in_percent(
     let Some(value) = value.number() else {
         return false;
     };
-    let figures = Figures {
+    let figures = ProgramFigures {
         evidence: &analysis.evidence,
         question,
         places: OnceCell::new(),
     };
     let measure = figures.steps(program.steps()).unwrap_or_else(|| {
         let number = program.literals().next();
-        number.map_or(Measure::Fraction, |literal| figures.literal(literal))
+        number.map_or(PercentForm::Fraction, |literal| figures.literal(literal))
     });
     match measure {
-        Measure::Percent => true,
-        Measure::Fraction => false,
-        Measure::Unmarked => says_percent(&analysis.answer, value)
+        PercentForm::Percent => true,
+        PercentForm::Fraction => false,
+        PercentForm::Unmarked => says_percent(&analysis.answer, value)
             .unwrap_or_else(|| program.is_number() && value.abs() > LARGEST_FRACTION),
     }
 }
@@ -102,17 +102,17 @@ fn says_percent(stated: &str, value: f64) -> Option<bool> {
 }
 
 /// The figures of a program and their places.
-struct Figures<'a> {
+struct ProgramFigures<'a> {
     evidence: &'a [CitedEvidence],
     question: &'a Question,
     /// Collected only if some figure has to be looked up.
     places: OnceCell<LiteralPlaces>,
 }
 
-impl Figures<'_> {
+impl ProgramFigures<'_> {
     /// The kind of the last step; `None` without steps. Each step is looked at once: a step
     /// that uses an earlier one twice would double the work with each step.
-    fn steps(&self, steps: &[ProgramStep]) -> Option<Measure> {
+    fn steps(&self, steps: &[ProgramStep]) -> Option<PercentForm> {
         let mut known = Vec::with_capacity(steps.len());
         for step in steps {
             known.push(self.step(&known, step));
@@ -120,39 +120,41 @@ impl Figures<'_> {
         known.last().copied()
     }
 
-    fn step(&self, earlier: &[Measure], step: &ProgramStep) -> Measure {
+    fn step(&self, earlier: &[PercentForm], step: &ProgramStep) -> PercentForm {
         let [first, second] = &step.arguments;
         let measure = |argument: &Argument| self.argument(earlier, argument);
         match step.op {
             Op::Add | Op::Subtract => match (measure(first), measure(second)) {
-                (Measure::Fraction, _) | (_, Measure::Fraction) => Measure::Fraction,
-                (Measure::Percent, Measure::Percent) => Measure::Percent,
-                _ => Measure::Unmarked,
+                (PercentForm::Fraction, _) | (_, PercentForm::Fraction) => PercentForm::Fraction,
+                (PercentForm::Percent, PercentForm::Percent) => PercentForm::Percent,
+                _ => PercentForm::Unmarked,
             },
             Op::Multiply | Op::Divide => match (self.count(first), self.count(second)) {
                 // `const_100` turns a percentage into a fraction or the reverse.
-                (_, Some(100.0)) if step.op == Op::Divide => Measure::Fraction,
-                (_, Some(100.0)) | (Some(100.0), _) if step.op == Op::Multiply => Measure::Percent,
+                (_, Some(100.0)) if step.op == Op::Divide => PercentForm::Fraction,
+                (_, Some(100.0)) | (Some(100.0), _) if step.op == Op::Multiply => {
+                    PercentForm::Percent
+                }
                 (None, Some(_)) => measure(first),
                 (Some(_), None) if step.op == Op::Multiply => measure(second),
-                _ => Measure::Fraction,
+                _ => PercentForm::Fraction,
             },
-            Op::Exp | Op::Greater => Measure::Fraction,
+            Op::Exp | Op::Greater => PercentForm::Fraction,
             Op::TableMax | Op::TableMin | Op::TableSum | Op::TableAverage => self.row(first),
         }
     }
 
-    fn argument(&self, earlier: &[Measure], argument: &Argument) -> Measure {
+    fn argument(&self, earlier: &[PercentForm], argument: &Argument) -> PercentForm {
         match argument {
             Argument::Literal { text, .. } => self.literal(text),
-            Argument::Reference(at) => earlier.get(*at).copied().unwrap_or(Measure::Fraction),
-            Argument::Row(_) | Argument::Unused(_) => Measure::Fraction,
+            Argument::Reference(at) => earlier.get(*at).copied().unwrap_or(PercentForm::Fraction),
+            Argument::Row(_) | Argument::Unused(_) => PercentForm::Fraction,
         }
     }
 
-    fn literal(&self, literal: &str) -> Measure {
+    fn literal(&self, literal: &str) -> PercentForm {
         if literal.contains('%') {
-            return Measure::Fraction;
+            return PercentForm::Fraction;
         }
         let places = self.places();
         let cited = self.evidence.iter().filter(|cited| {
@@ -162,7 +164,7 @@ impl Figures<'_> {
         let mut ids = Vec::new();
         for cited in cited {
             if cited.literal.contains('%') {
-                return Measure::Percent;
+                return PercentForm::Percent;
             }
             ids.push(cited.id.as_str());
         }
@@ -171,9 +173,9 @@ impl Figures<'_> {
             found.retain(|place| ids.contains(&place.id.as_str()));
         }
         if !found.is_empty() && found.iter().all(|place| place.percent) {
-            Measure::Percent
+            PercentForm::Percent
         } else {
-            Measure::Unmarked
+            PercentForm::Unmarked
         }
     }
 
@@ -196,16 +198,16 @@ impl Figures<'_> {
     }
 
     /// The executor reads a row of cells with percent signs as fractions.
-    fn row(&self, argument: &Argument) -> Measure {
+    fn row(&self, argument: &Argument) -> PercentForm {
         let Argument::Row(label) = argument else {
-            return Measure::Fraction;
+            return PercentForm::Fraction;
         };
         let rows = self.question.document.table.iter().rev();
         let mut rows = rows.filter(|row| row.first() == Some(label));
         match rows.next() {
-            Some(row) if row.iter().skip(1).any(|cell| cell.contains('%')) => Measure::Fraction,
-            _ if says_percent_label(label) => Measure::Percent,
-            _ => Measure::Unmarked,
+            Some(row) if row.iter().skip(1).any(|cell| cell.contains('%')) => PercentForm::Fraction,
+            _ if says_percent_label(label) => PercentForm::Percent,
+            _ => PercentForm::Unmarked,
         }
     }
 }

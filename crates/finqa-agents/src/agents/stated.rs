@@ -11,7 +11,7 @@ use finqa_core::number::{self, NumberReading, Value};
 
 /// The value of a stated answer, and the words that state it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Stated<'t> {
+pub(super) struct StatedValue<'t> {
     /// A percent as its fraction, a yes or no as the word, a number without its scale word.
     pub(super) value: Value,
     /// The part of the text that is the value: `14.1%` of `about 14.1%`.
@@ -31,10 +31,10 @@ const LABELS: [&str; 12] = [
     "error",
 ];
 
-pub(super) fn stated(text: &str) -> Option<Stated<'_>> {
+pub(super) fn stated(text: &str) -> Option<StatedValue<'_>> {
     let text = text.trim();
     if let Some(word) = yes_or_no(text) {
-        return Some(Stated {
+        return Some(StatedValue {
             value: Value::Text(word.to_lowercase()),
             text: word,
         });
@@ -69,7 +69,7 @@ pub(super) fn stated(text: &str) -> Option<Stated<'_>> {
     } else {
         reading.value
     };
-    Some(Stated {
+    Some(StatedValue {
         value: Value::Number(value),
         text: text.get(reading.span.clone())?.trim(),
     })

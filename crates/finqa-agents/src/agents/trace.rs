@@ -13,7 +13,7 @@ use finqa_core::question::{Question, QuestionKey};
 
 use super::answer::{Round, Settled};
 use super::calls::Call;
-use super::exchange::Failure;
+use super::exchange::QuestionFailure;
 use super::wiring::{Interruption, Route};
 
 /// The name of the two agents and their loop in traces.
@@ -127,7 +127,7 @@ pub(super) fn agent(round: &Span, name: &'static str) -> Span {
 }
 
 /// Records an agent's turn: its route, or why it failed, and what it said.
-pub(super) fn done(span: &Span, taken: &Result<Route, Failure>, said: Option<&str>) {
+pub(super) fn done(span: &Span, taken: &Result<Route, QuestionFailure>, said: Option<&str>) {
     match taken {
         Ok(route) => set(span, names::ROUTE, route.to_string()),
         Err(failure) if failure.scope == Scope::Cancelled => fail(span, "cancelled", "cancelled"),

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use finqa_core::number::{Value, round5};
 use finqa_core::outcome::Outcome;
 
-use super::analyst::Draft;
+use super::analyst::AnalystDraft;
 use super::answer::Answer;
-use super::exchange::Failure;
+use super::exchange::QuestionFailure;
 use super::opinion::SecondOpinion;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -42,16 +42,16 @@ impl std::fmt::Display for VoteTally {
 
 /// Drafts grouped by their value, rounded to 5 decimals.
 #[derive(Default)]
-pub(super) struct Ballot {
+pub(super) struct DraftVotes {
     /// Each vote with its first draft and that draft's printed answer, the earliest first.
-    groups: Vec<(Vote, Draft, String)>,
+    groups: Vec<(Vote, AnalystDraft, String)>,
     failed: usize,
     /// Why the first sample without a draft has none.
-    failure: Option<Failure>,
+    failure: Option<QuestionFailure>,
 }
 
-impl Ballot {
-    pub(super) fn cast(&mut self, answer: &Answer, draft: Draft) {
+impl DraftVotes {
+    pub(super) fn cast(&mut self, answer: &Answer, draft: AnalystDraft) {
         let value = answer.value.as_ref().map(|value| match value {
             Value::Number(number) => Value::Number(round5(*number)),
             Value::Text(word) => Value::Text(word.trim().to_lowercase()),
@@ -66,7 +66,7 @@ impl Ballot {
     }
 
     /// Counts a sample without a draft.
-    pub(super) fn spoil(&mut self, failure: Failure) {
+    pub(super) fn spoil(&mut self, failure: QuestionFailure) {
         self.failed += 1;
         self.failure.get_or_insert(failure);
     }
@@ -77,12 +77,12 @@ impl Ballot {
     pub(super) fn winner(
         self,
         opinion: Option<&SecondOpinion>,
-    ) -> Result<(Draft, VoteTally), Failure> {
+    ) -> Result<(AnalystDraft, VoteTally), QuestionFailure> {
         let tally = VoteTally {
             votes: self.groups.iter().map(|(vote, ..)| vote.clone()).collect(),
             failed: self.failed,
         };
-        let rank = |(vote, _, printed): &(Vote, Draft, String)| {
+        let rank = |(vote, _, printed): &(Vote, AnalystDraft, String)| {
             let value = vote.value.as_ref();
             let agreed = opinion
                 .zip(value)
@@ -99,7 +99,7 @@ impl Ballot {
         match best {
             Some((_, draft, _)) => Ok((draft, tally)),
             None => Err(self.failure.unwrap_or_else(|| {
-                Failure::new(Outcome::ParseFailure, "the analyst gave no answer")
+                QuestionFailure::new(Outcome::ParseFailure, "the analyst gave no answer")
             })),
         }
     }
@@ -110,10 +110,10 @@ mod tests {
     use super::*;
     use crate::parse::Analysis;
 
-    fn ballot(votes: &[(Option<f64>, &str)]) -> Ballot {
-        let mut ballot = Ballot::default();
+    fn ballot(votes: &[(Option<f64>, &str)]) -> DraftVotes {
+        let mut ballot = DraftVotes::default();
         for (value, reply) in votes {
-            let draft = Draft {
+            let draft = AnalystDraft {
                 analysis: Analysis::default(),
                 leniencies: Vec::new(),
                 reply: (*reply).to_owned(),
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_commonest_value_wins_and_ties_go_to_the_earliest() {
+    fn the_most_common_value_wins_and_ties_go_to_the_earliest() {
         let third = 1.0 / 3.0;
         let votes = [(Some(1.0), "a"), (Some(third), "b"), (Some(0.333_33), "c")];
         assert_eq!(winner(&votes, None), "b");
@@ -165,9 +165,9 @@ mod tests {
     }
 
     #[test]
-    fn a_tally_tells_values_and_counts() {
+    fn a_tally_shows_values_and_counts() {
         let mut ballot = ballot(&[(Some(0.5), "a"), (None, "b"), (Some(0.5), "c")]);
-        ballot.spoil(Failure::new(Outcome::Refusal, "no"));
+        ballot.spoil(QuestionFailure::new(Outcome::Refusal, "no"));
         let (_, tally) = ballot.winner(None).unwrap();
         assert_eq!(tally.to_string(), "0.5:2 none:1 failed:1");
     }

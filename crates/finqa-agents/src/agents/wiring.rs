@@ -14,8 +14,8 @@ use super::answer::{Round, Settled};
 use super::best::{abstain, without_agreement};
 use super::calls::CallMemory;
 use super::critic::{CriticNode, LlmCritic};
-use super::exchange::{Exchange, Failure};
-use super::offline::{Embedded, OfflineAnalyst};
+use super::exchange::{Exchange, QuestionFailure};
+use super::offline::{EmbeddedSolver, OfflineAnalyst};
 use super::opinion::OpinionUse;
 use super::settings::{Backend, CriticMode, PairOptions};
 
@@ -91,12 +91,12 @@ pub enum Fault {
 }
 
 pub struct Pair {
-    graph: CompiledGraph<Exchange, Route, Failure>,
+    graph: CompiledGraph<Exchange, Route, QuestionFailure>,
     step_limit: usize,
     /// An answer below this confidence is withheld; 0 for never.
     min_confidence: f64,
     /// Gives second opinions on a chat model's answers.
-    second: Option<Embedded>,
+    second: Option<EmbeddedSolver>,
     /// Whether the second opinion must agree.
     agreement_required: bool,
 }
@@ -120,7 +120,7 @@ impl Pair {
         Ok(Self {
             graph,
             second: (is_llm && options.settings.second_opinion != OpinionUse::Off)
-                .then(Embedded::default),
+                .then(EmbeddedSolver::default),
             agreement_required: is_llm && options.settings.second_opinion == OpinionUse::Require,
             step_limit: rounds.saturating_mul(2).saturating_add(1),
             min_confidence: match options.backend {
@@ -132,7 +132,7 @@ impl Pair {
     }
 
     #[must_use]
-    pub fn graph(&self) -> &CompiledGraph<Exchange, Route, Failure> {
+    pub fn graph(&self) -> &CompiledGraph<Exchange, Route, QuestionFailure> {
         &self.graph
     }
 

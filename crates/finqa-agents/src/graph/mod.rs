@@ -53,7 +53,7 @@ mod svg;
 pub use build::{CompiledGraph, Graph};
 pub use error::{GraphError, GraphRunError};
 pub use futures::future::BoxFuture;
-pub use run::{GraphStep, Hook, RunOptions, RunSummary, StepEvent};
+pub use run::{RunOptions, StepEvent};
 
 /// The name of the end: an edge to it finishes the run.
 pub const END: &str = "END";

@@ -13,7 +13,7 @@ use super::error::GraphRunError;
 const DEFAULT_STEP_LIMIT: usize = 50;
 
 /// Called after every step with the state at that time.
-pub type Hook<'a, S, R> = &'a (dyn Fn(&StepEvent<'_, R>, &S) + Send + Sync);
+pub(crate) type Hook<'a, S, R> = &'a (dyn Fn(&StepEvent<'_, R>, &S) + Send + Sync);
 
 pub struct RunOptions<'a, S, R> {
     /// The maximum number of node runs.

@@ -27,7 +27,7 @@ pub struct Capabilities {
     pub reasoning: bool,
     /// Prompt and answer together, in tokens.
     #[serde(default)]
-    pub context_tokens: Option<u64>,
+    pub(crate) context_tokens: Option<u64>,
     #[serde(default = "system")]
     system_role: SystemRole,
     #[serde(default = "unknown")]
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compatible_server_is_spoken_to_conservatively() {
+    fn a_compatible_server_gets_a_conservative_dialect() {
         let own = first("gpt-4o", Endpoint::OpenAi);
         assert_eq!(own.token_limit, TokenLimit::MaxCompletionTokens);
         let local = first("gpt-4o", Endpoint::Loopback);
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn what_servers_refuse_is_renamed_or_dropped() {
+    fn refused_parameters_are_renamed_or_dropped() {
         let start = first("unheard-of", Endpoint::Compatible);
         let (next, correction) = correct(start, r#"{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","param":"max_tokens","code":"unsupported_parameter"}}"#).unwrap();
         assert_eq!(next.token_limit, TokenLimit::MaxCompletionTokens);
@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_out_of_range_is_not_ours_to_drop() {
+    fn a_value_out_of_range_is_not_dropped() {
         let start = first("gpt-4o", Endpoint::OpenAi);
         for body in [
             r#"{"error":{"message":"Invalid 'temperature': decimal above maximum value. Expected a value <= 2","param":"temperature","code":"decimal_above_max_value"}}"#,

@@ -28,7 +28,7 @@ pub(super) struct ErrorDetails {
     pub kind: String,
     pub parameter: Option<String>,
     /// Azure's inner code, lower case.
-    pub inner_code: String,
+    pub(crate) inner_code: String,
 }
 
 impl ErrorDetails {
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn the_status_decides_where_words_are_silent() {
+    fn the_status_decides_where_words_say_nothing() {
         for (status, expected) in [
             (401, ErrorKind::Unauthorized),
             (403, ErrorKind::Unauthorized),
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quoted_key_is_struck_out() {
+    fn a_quoted_key_is_removed() {
         let exchange = HttpReply {
             status: 401,
             body: "{\"error\":\"wrong key sk-very-secret\"}".into(),

@@ -43,7 +43,7 @@ pub enum ErrorKind {
 impl ErrorKind {
     /// Whether the same request may succeed later.
     #[must_use]
-    pub fn is_transient(&self) -> bool {
+    pub(crate) fn is_transient(&self) -> bool {
         matches!(
             self,
             Self::RateLimited
@@ -80,16 +80,16 @@ impl ErrorKind {
     fn describe(&self) -> &'static str {
         match self {
             Self::Unauthorized => "the provider refused the key",
-            Self::NotFound => "the provider knows no such model, deployment or path",
+            Self::NotFound => "the provider has no such model, deployment or path",
             Self::BadRequest { .. } => "the provider refused the request",
             Self::RateLimited => "the provider's rate limit was hit",
             Self::QuotaExceeded => "the account's quota is used up",
             Self::ServerError => "the provider failed",
-            Self::Timeout => "no whole answer in time",
+            Self::Timeout => "no complete answer in time",
             Self::Connect => "no connection to the provider",
             Self::Tls => "no encrypted connection to the provider",
-            Self::CutOff => "the connection broke before the answer was whole",
-            Self::Malformed => "the provider's answer is no chat completion",
+            Self::CutOff => "the connection broke before the answer was complete",
+            Self::Malformed => "the provider's answer is not a chat completion",
             Self::ContentFilter => "the provider's content filter refused the prompt",
             Self::ContextTooLong => "the prompt is longer than the model's context",
             Self::Cancelled => "cancelled",
@@ -158,16 +158,10 @@ impl ModelError {
         }
     }
 
-    #[must_use]
-    pub fn with_source(mut self, source: impl Into<Arc<dyn Error + Send + Sync>>) -> Self {
-        self.source = Some(source.into());
-        self
-    }
-
     /// The error without the provider's words, which may quote the prompt or the reply; our
     /// own words about the connection stay.
     #[must_use]
-    pub fn without_words(&self) -> Self {
+    pub(crate) fn without_words(&self) -> Self {
         let ours = matches!(
             self.kind,
             ErrorKind::Timeout
@@ -292,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_403_after_an_answer_blames_the_request_and_not_the_key() {
-        let told = |status, after_success| {
+        let text = |status, after_success| {
             let error = ModelError {
                 status: Some(status),
                 after_success,
@@ -301,9 +295,9 @@ mod tests {
             error.to_string()
         };
         let refused = "the provider refused this request: no (status 403)";
-        assert_eq!(told(403, true), refused);
+        assert_eq!(text(403, true), refused);
         for (status, after_success) in [(403, false), (401, true)] {
-            assert!(told(status, after_success).starts_with("the provider refused the key"));
+            assert!(text(status, after_success).starts_with("the provider refused the key"));
         }
     }
 
@@ -317,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_every_call_would_meet_ends_a_run() {
+    fn only_an_error_that_every_call_would_meet_ends_a_run() {
         let first = |kind, status| scope(kind, status, false);
         assert_eq!(first(ErrorKind::Unauthorized, Some(403)), Scope::Run);
         assert_eq!(first(ErrorKind::NotFound, Some(404)), Scope::Run);
@@ -329,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn once_the_model_has_answered_a_refusal_concerns_its_own_request() {
+    fn once_the_model_has_answered_a_refusal_affects_only_its_own_request() {
         let later = |kind, status| scope(kind, status, true);
         assert_eq!(later(ErrorKind::Unauthorized, Some(403)), Scope::Request);
         assert_eq!(later(ErrorKind::NotFound, Some(404)), Scope::Request);
@@ -339,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_refused_is_not_billed_and_what_was_lost_may_be() {
+    fn a_refused_request_is_not_billed_and_a_lost_one_may_be() {
         let lost = |kind, status| {
             let error = ModelError {
                 status,

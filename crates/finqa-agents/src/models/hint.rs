@@ -118,14 +118,14 @@ mod tests {
     }
 
     #[test]
-    fn the_finer_header_goes_first_and_words_go_last() {
+    fn the_finer_header_comes_first_and_words_come_last() {
         let both = [("retry-after", "1"), ("retry-after-ms", "900")];
         assert_eq!(hint(&both, "try again in 7s"), Some(0.9));
         assert_eq!(hint(&[("retry-after", "1")], "try again in 7s"), Some(1.0));
     }
 
     #[test]
-    fn nonsense_is_no_hint() {
+    fn nonsense_is_not_a_hint() {
         for value in ["-1", "NaN", "soon", "1e400", ""] {
             assert_eq!(hint(&[("retry-after", value)], ""), None, "{value}");
         }

@@ -23,16 +23,15 @@ pub mod types;
 pub mod usage;
 mod wire;
 
-pub use capabilities::{Capabilities, Correction};
+pub use capabilities::Correction;
 pub use chat_json::{messages_json, tools_json};
 pub use error::{ErrorKind, ModelError, Scope};
 pub use http::{client as http_client, download_client, install_crypto, upgrade_client};
 pub use openai::{CallEvent, Observer, OpenAiModel};
-pub use price::{Cost, Price, PriceError, PriceList, PriceOf};
-pub use retry::{RetryNotice, RetryOptions};
+pub use price::{Cost, PriceList, PriceOf};
+pub use retry::RetryOptions;
 pub use settings::{
-    Endpoint, ModelConnection, ModelSettings, OFFLINE, OPENAI_BASE_URL, Provider, SettingsError,
-    Timeouts,
+    Endpoint, ModelConnection, ModelSettings, OPENAI_BASE_URL, Provider, SettingsError,
 };
 pub use types::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ReplyFormat, Role, Stop,

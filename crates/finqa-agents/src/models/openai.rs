@@ -229,7 +229,7 @@ impl OpenAiModel {
             } else {
                 (
                     ErrorKind::Malformed,
-                    format!("the body is no JSON: {error}"),
+                    format!("the body is not JSON: {error}"),
                 )
             };
             classify::refused(kind, &message, &exchange, secret)

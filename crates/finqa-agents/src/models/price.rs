@@ -34,7 +34,7 @@ pub enum PriceError {
 }
 
 /// The version of the price list's form.
-pub const PRICES_VERSION: u32 = 1;
+pub(crate) const PRICES_VERSION: u32 = 1;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,11 +42,11 @@ pub struct Price {
     /// Tokens read.
     pub input: Decimal,
     /// Tokens read from the provider's cache; as `input` where not listed.
-    pub cached_input: Option<Decimal>,
+    pub(crate) cached_input: Option<Decimal>,
     /// Tokens written, reasoning included.
     pub output: Decimal,
     /// Above this number of tokens read in one call, a price that is not listed applies.
-    pub up_to_input_tokens: Option<u64>,
+    pub(crate) up_to_input_tokens: Option<u64>,
     /// Whether it applies to a server of any address; otherwise to OpenAI and Azure alone.
     /// For the user's own price list.
     #[serde(default)]
@@ -159,7 +159,7 @@ impl Cost {
     /// The cost of an answered call: `dollars` for the reply, if known, and an unknown cost
     /// for each request that was lost before it.
     #[must_use]
-    pub fn of_reply(reply: &ChatReply, dollars: Option<Decimal>) -> Self {
+    pub(crate) fn of_reply(reply: &ChatReply, dollars: Option<Decimal>) -> Self {
         let mut cost = Self::of_request(dollars);
         cost += Self::unknown(u64::from(reply.lost));
         cost
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_costs_what_it_or_else_its_family_costs() {
+    fn a_snapshot_has_its_own_price_or_its_familys() {
         let list = PriceList::embedded();
         let input = |model| list.price(Endpoint::Azure, model).map(|price| price.input);
         assert_eq!(input("gpt-4o-2024-05-13"), Some(dollars("5")));
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_not_zero() {
+    fn an_unknown_cost_is_not_zero() {
         let list = PriceList::embedded();
         let cost = |endpoint, model, usage| list.cost(endpoint, &reply(model, usage));
         assert_eq!(cost(Endpoint::OpenAi, "llama-3", Some(USAGE)), None);
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_ones_own_holds_anywhere_and_ends_at_its_tier() {
+    fn the_users_own_list_applies_to_any_server_up_to_its_tier() {
         let list = PriceList::from_json(
             r#"{"version": 1, "models": {"mine":
                 {"input": "1", "output": "2", "anywhere": true, "up_to_input_tokens": 10}}}"#,
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_tells_what_it_does_not_know() {
+    fn a_sum_says_what_it_does_not_know() {
         let answered = reply("gpt-4o", Some(USAGE));
         let mut sum = Cost::default();
         assert_eq!(

@@ -1,6 +1,6 @@
 //! The rule by which flags and environment variables select a server and a key.
 //!
-//! Variables are passed in; none is read here. Everything that would fail or panic later,
+//! VariableLookup are passed in; none is read here. Everything that would fail or panic later,
 //! deep in a library, is refused here in one line.
 
 use std::time::Duration;
@@ -16,7 +16,7 @@ use super::settings::{
     SettingsError, Timeouts, endpoint_of,
 };
 
-type Variables<'v> = &'v dyn Fn(&str) -> Option<String>;
+type VariableLookup<'v> = &'v dyn Fn(&str) -> Option<String>;
 
 impl ModelConnection {
     /// Chooses provider, address and key.
@@ -24,7 +24,7 @@ impl ModelConnection {
     /// `--provider` decides. Without it: Azure if its variables are set and
     /// neither `OPENAI_API_KEY` nor `--base-url` is, else OpenAI. An empty
     /// variable counts as unset. Only OpenAI's and Azure's own servers need a key.
-    pub fn resolve(vars: Variables<'_>, flags: &ModelSettings) -> Result<Self, SettingsError> {
+    pub fn resolve(vars: VariableLookup<'_>, flags: &ModelSettings) -> Result<Self, SettingsError> {
         let var = |name: &str| {
             vars(name)
                 .map(|value| value.trim().to_owned())
@@ -39,7 +39,7 @@ impl ModelConnection {
         }
     }
 
-    fn openai(var: Variables<'_>, flags: &ModelSettings) -> Result<Self, SettingsError> {
+    fn openai(var: VariableLookup<'_>, flags: &ModelSettings) -> Result<Self, SettingsError> {
         let (variable, base) = match (&flags.base_url, var("OPENAI_BASE_URL")) {
             (Some(flag), _) => ("--base-url", flag.clone()),
             (None, Some(base)) => ("OPENAI_BASE_URL", base),
@@ -59,7 +59,7 @@ impl ModelConnection {
         )
     }
 
-    fn azure(var: Variables<'_>, flags: &ModelSettings) -> Result<Self, SettingsError> {
+    fn azure(var: VariableLookup<'_>, flags: &ModelSettings) -> Result<Self, SettingsError> {
         let (variable, base) = match (&flags.base_url, var("AZURE_OPENAI_ENDPOINT")) {
             (Some(flag), _) => ("--base-url", flag.clone()),
             (None, Some(base)) => ("AZURE_OPENAI_ENDPOINT", base),
@@ -92,7 +92,7 @@ impl ModelConnection {
 
     fn build(
         parts: EndpointParts<'_>,
-        var: Variables<'_>,
+        var: VariableLookup<'_>,
         flags: &ModelSettings,
     ) -> Result<Self, SettingsError> {
         let [key_variable, _] = parts.provider.variables();
@@ -160,7 +160,7 @@ struct EndpointParts<'a> {
     api_version: String,
 }
 
-fn default_provider(var: Variables<'_>, has_base_flag: bool) -> Provider {
+fn default_provider(var: VariableLookup<'_>, has_base_flag: bool) -> Provider {
     let endpoint = var("AZURE_OPENAI_ENDPOINT").is_some();
     let key = var("AZURE_OPENAI_API_KEY").is_some();
     // One of the two alone is a slip worth reporting, unless another server is named.
@@ -188,9 +188,9 @@ fn checked_url(variable: &'static str, value: &str) -> Result<Url, SettingsError
     // Azure's portal shows an endpoint with its API version.
     let query = url.query_pairs().any(|(name, _)| name != "api-version");
     let secret = if !url.username().is_empty() || url.password().is_some() {
-        Some("it holds a user name; give the key in its variable")
+        Some("it contains a user name; give the key in its variable")
     } else if query || url.fragment().is_some() {
-        Some("it holds a query string or fragment; give the key in its variable")
+        Some("it contains a query string or fragment; give the key in its variable")
     } else {
         None
     };
@@ -201,7 +201,7 @@ fn checked_url(variable: &'static str, value: &str) -> Result<Url, SettingsError
         return Err(fail(value, "write it with http:// or https://"));
     }
     if url.host_str().is_none_or(str::is_empty) {
-        return Err(fail(value, "it names no host"));
+        return Err(fail(value, "it has no host"));
     }
     Ok(url)
 }
@@ -248,7 +248,7 @@ fn checked_model(provider: Provider, name: &str) -> Result<String, SettingsError
     let reason = if name.is_empty() {
         Some("it is empty")
     } else if name.chars().any(char::is_control) {
-        Some("it holds a control character")
+        Some("it contains a control character")
     } else if provider == Provider::Azure
         // It becomes part of the path; these are the characters that Azure allows.
         && !name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_url_flag_goes_before_azure_variables() {
+    fn a_base_url_flag_takes_precedence_over_azure_variables() {
         let flags = ModelSettings {
             base_url: Some("http://127.0.0.1:8080/v1/".into()),
             ..ModelSettings::default()
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn half_of_azures_variables_names_the_other_half() {
+    fn one_of_azures_two_variables_names_the_other() {
         let error = resolve(&AZURE[..1], ModelSettings::default()).unwrap_err();
         assert_eq!(
             error.to_string(),
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_key_is_told_of_and_not_shown() {
+    fn a_broken_key_is_reported_and_not_shown() {
         let error = resolve(
             &[("OPENAI_API_KEY", "sk-1\nsk-2")],
             ModelSettings::default(),
@@ -403,14 +403,14 @@ mod tests {
         .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "OPENAI_API_KEY holds a line break: set it again, one line without spaces"
+            "OPENAI_API_KEY contains a line break: set it again as one line without spaces"
         );
         let shown = resolve(&[("OPENAI_API_KEY", "sk-secret")], ModelSettings::default()).unwrap();
         assert!(!format!("{shown:?}").contains("sk-secret"));
     }
 
     #[test]
-    fn an_address_that_is_none_is_told_of() {
+    fn an_unusable_address_is_reported() {
         for (base, hint) in [
             ("localhost:8080/v1", "http://"),
             ("api.openai.com/v1", "http://"),

@@ -74,7 +74,7 @@ impl RetryNotice {
 pub(super) struct FailedAttempt {
     /// The error if it was the last attempt.
     pub error: Box<ModelError>,
-    pub retry_limit: RetryLimit,
+    pub(crate) retry_limit: RetryLimit,
     /// How long the server asked to wait.
     pub hint: Option<Duration>,
 }
@@ -91,7 +91,7 @@ pub(super) enum RetryLimit {
 
 impl FailedAttempt {
     /// A failure that another attempt would not fix.
-    pub fn permanent(error: ModelError) -> Self {
+    pub(crate) fn permanent(error: ModelError) -> Self {
         Self {
             error: Box::new(error),
             retry_limit: RetryLimit::None,
@@ -100,7 +100,7 @@ impl FailedAttempt {
     }
 
     /// A failure that another attempt may fix.
-    pub fn transient(error: ModelError, hint: Option<Duration>) -> Self {
+    pub(crate) fn transient(error: ModelError, hint: Option<Duration>) -> Self {
         Self {
             error: Box::new(error),
             retry_limit: RetryLimit::Full,
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_server_never_reached_is_given_up_early() {
+    async fn attempts_at_a_server_never_reached_end_early() {
         let (_, _, calls) = run(QUICK, |_| Err(failure(RetryLimit::FirstContact, None))).await;
         assert_eq!(calls, 3);
     }
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn draining_lets_a_running_attempt_end_and_begins_no_other() {
+    async fn draining_lets_a_running_attempt_finish_and_starts_no_other() {
         let stop = Stop::default();
         let drained = stop.drain.clone();
         let answered = retry(PATIENT, 1, &stop, &|_| (), || async {

@@ -20,7 +20,7 @@ pub const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
 
 /// Azure's API version where none is set: the newest generally available one with JSON
 /// schemas.
-pub const AZURE_API_VERSION: &str = "2024-10-21";
+pub(crate) const AZURE_API_VERSION: &str = "2024-10-21";
 
 #[derive(Debug, thiserror::Error)]
 pub enum SettingsError {
@@ -37,7 +37,7 @@ pub enum SettingsError {
         host: String,
     },
     /// A value that cannot be sent in a header. It may be a key, so it is not shown.
-    #[error("{variable} holds {found}: set it again, one line without spaces")]
+    #[error("{variable} contains {found}: set it again as one line without spaces")]
     HeaderValue {
         variable: &'static str,
         found: &'static str,
@@ -194,7 +194,7 @@ pub struct ModelSettings {
 }
 
 /// The name of the embedded analyst in the place of a chat model's.
-pub const OFFLINE: &str = "offline";
+pub(crate) const OFFLINE: &str = "offline";
 
 impl Default for ModelSettings {
     fn default() -> Self {

@@ -125,18 +125,18 @@ pub(super) fn ended(
         }
         Err(error) => {
             set(span, names::ATTEMPTS, i64::from(error.attempts));
-            let told = if wants_content() {
+            let message = if wants_content() {
                 error.to_string()
             } else {
                 error.without_words().to_string()
             };
-            fail(span, error.kind.as_str(), &told);
+            fail(span, error.kind.as_str(), &message);
             if error.kind != ErrorKind::Cancelled {
                 tracing::warn!(
                     parent: span,
                     kind = error.kind.as_str(),
                     status = error.status,
-                    reason = told,
+                    reason = message,
                     "call failed"
                 );
             }

@@ -91,7 +91,7 @@ impl Transport {
     }
 
     /// Marks the last request as answered or refused.
-    pub fn accounted_for(&self) {
+    pub(crate) fn accounted_for(&self) {
         self.lost.fetch_sub(1, Ordering::Relaxed);
     }
 

@@ -368,7 +368,7 @@ impl ChatReply {
 
     /// The tokens that the server reported, all or some of them.
     #[must_use]
-    pub fn known_tokens(&self) -> Option<Usage> {
+    pub(crate) fn known_tokens(&self) -> Option<Usage> {
         self.usage.or(self.partial_usage)
     }
 

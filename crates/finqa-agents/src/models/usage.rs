@@ -13,7 +13,7 @@ use super::types::{ChatReply, Usage};
 impl Usage {
     /// The tokens of a reply's `usage`: all, or the known part where those read or those
     /// written are missing.
-    pub(super) fn told(usage: &Value) -> (Option<Self>, Option<Self>) {
+    pub(super) fn from_response(usage: &Value) -> (Option<Self>, Option<Self>) {
         let count = |path: &str| usage.pointer(path).and_then(Value::as_u64);
         let (input, output) = (count("/prompt_tokens"), count("/completion_tokens"));
         let known = Self {
@@ -54,7 +54,7 @@ pub struct NodeUsage {
 impl NodeUsage {
     /// The usage of an answered call.
     #[must_use]
-    pub fn of_reply(reply: &ChatReply, cost: Cost) -> Self {
+    pub(crate) fn of_reply(reply: &ChatReply, cost: Cost) -> Self {
         Self {
             calls: 1,
             failed: 0,
@@ -70,7 +70,7 @@ impl NodeUsage {
 
     /// The usage of a call without an answer.
     #[must_use]
-    pub fn of_failure(attempts: u32, cost: Cost) -> Self {
+    pub(crate) fn of_failure(attempts: u32, cost: Cost) -> Self {
         Self {
             calls: 1,
             failed: 1,
@@ -137,7 +137,7 @@ mod tests {
     use rust_decimal::Decimal;
 
     #[test]
-    fn nodes_are_kept_apart_and_summed_with_the_tokens_that_are_known() {
+    fn usage_is_kept_by_node_and_summed_over_the_known_tokens() {
         let mut usage = UsageByNode::default();
         let reply = ChatReply {
             usage: Some(Usage {
@@ -150,7 +150,7 @@ mod tests {
             latency: Duration::from_millis(30),
             ..ChatReply::text("42")
         };
-        let untold = ChatReply {
+        let without_usage = ChatReply {
             attempts: 1,
             partial_usage: Some(Usage {
                 input_tokens: 5,
@@ -160,8 +160,8 @@ mod tests {
         };
         let cost = Cost::of_reply(&reply, Some(Decimal::ONE));
         usage.add("analyst", NodeUsage::of_reply(&reply, cost));
-        let cost = Cost::of_reply(&untold, None);
-        usage.add("critic", NodeUsage::of_reply(&untold, cost));
+        let cost = Cost::of_reply(&without_usage, None);
+        usage.add("critic", NodeUsage::of_reply(&without_usage, cost));
         usage.add("critic", NodeUsage::of_failure(3, Cost::default()));
         let names: Vec<&str> = usage.iter().map(|(node, _)| node).collect();
         assert_eq!(names, ["analyst", "critic"]);

@@ -46,8 +46,8 @@ pub(super) enum SystemRole {
 /// Which parts of a request are sent to this model, and under which names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ApiDialect {
-    pub token_limit: TokenLimit,
-    pub system_role: SystemRole,
+    pub(crate) token_limit: TokenLimit,
+    pub(crate) system_role: SystemRole,
     pub temperature: bool,
     pub seed: bool,
     pub format: FormatLevel,
@@ -67,7 +67,7 @@ impl ApiDialect {
     }
 
     /// Adopts what changed from `before` to `after`, and nothing else.
-    pub fn adopt(&mut self, before: Self, after: Self) {
+    pub(crate) fn adopt(&mut self, before: Self, after: Self) {
         if before.token_limit != after.token_limit {
             self.token_limit = after.token_limit;
         }
@@ -277,7 +277,10 @@ pub(super) fn read_answer(body: &Value) -> Result<ReplyBody, &'static str> {
         Some(word) => FinishReason::from(word),
         None => FinishReason::Other(String::new()),
     };
-    let (usage, partial_usage) = body.get("usage").map(Usage::told).unwrap_or_default();
+    let (usage, partial_usage) = body
+        .get("usage")
+        .map(Usage::from_response)
+        .unwrap_or_default();
     Ok(ReplyBody {
         content: content(message.get("content")),
         // Some servers say `stop` although they call a tool.
@@ -428,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn what_two_calls_learn_side_by_side_is_both_kept() {
+    fn what_two_concurrent_calls_learn_is_kept() {
         let mut shared = FULL;
         let without_seed = ApiDialect {
             seed: false,
@@ -480,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_completion_says_why() {
+    fn a_body_that_is_not_a_completion_says_why() {
         for (body, why) in [
             (json!({}), "no `choices`"),
             (json!({"choices": []}), "empty"),

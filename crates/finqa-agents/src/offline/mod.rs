@@ -12,6 +12,7 @@ mod reading;
 mod training;
 mod weights;
 
-pub use answering::analyst::{Alternative, EvidenceRef, PageIndex, RuleAnalyst, RuleAnswer};
-pub use training::{ProgramCandidate, SlotExample, candidates, example};
-pub use weights::{RuleWeights, WeightsError};
+pub(crate) use answering::analyst::{EvidenceRef, PageIndex};
+pub use answering::analyst::{RuleAnalyst, RuleAnswer};
+pub use training::{SlotExample, candidates, example};
+pub use weights::RuleWeights;

@@ -7,7 +7,7 @@ use super::error::ParseFailure;
 use super::labelled;
 use super::object::{self, ObjectSearch, ReplyObject, scalar};
 use super::program::program;
-use super::types::{Analysis, CitedEvidence, Leniency, Notes, Parsed};
+use super::types::{Analysis, CitedEvidence, Leniency, Notes, ParsedReply};
 use super::unit;
 use finqa_core::number::{Unit, UnitKind};
 
@@ -24,7 +24,7 @@ const KEYS: [&str; 6] = [
 /// # Errors
 /// If the reply has neither a readable object with an `answer` or a `program`, nor an
 /// `Answer:` line; the message says what is missing and where.
-pub fn analysis(text: &str) -> Result<Parsed<Analysis>, ParseFailure> {
+pub fn analysis(text: &str) -> Result<ParsedReply<Analysis>, ParseFailure> {
     let mut notes = Notes::default();
     let text = bounded(text, &mut notes);
     let body = without_think(text, &mut notes);

@@ -10,7 +10,7 @@ pub struct ParseFailure {
     pub line: usize,
     pub column: usize,
     /// The text there, shortened; may be empty.
-    pub excerpt: String,
+    pub(crate) excerpt: String,
 }
 
 /// Characters of the reply quoted in a failure.

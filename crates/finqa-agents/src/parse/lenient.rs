@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_is_dropped_not_guessed() {
+    fn a_value_cut_off_is_dropped_not_guessed() {
         let mut notes = Notes::default();
         let read = read(
             r#"{"a": "x", "answer": "14."#.trim_end_matches('"'),

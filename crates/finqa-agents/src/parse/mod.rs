@@ -27,7 +27,8 @@ mod wording;
 pub use analysis::analysis;
 pub use error::ParseFailure;
 pub use schema::{analysis_schema, verdict_schema};
-pub use types::{Analysis, CitedEvidence, CriticFinding, Leniency, Parsed, ParsedVerdict};
+pub use types::{Analysis, CitedEvidence, Leniency, ParsedVerdict};
+pub(crate) use types::{CriticFinding, ParsedReply};
 pub use unit::unit;
 pub use verdict::verdict;
 

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_schemas_accept_what_is_asked_for_and_nothing_beside_it() {
+    fn the_schemas_accept_the_requested_form_and_nothing_else() {
         let analysis = jsonschema::validator_for(&analysis_schema()).unwrap();
         let mut reply = json!({
             "steps": ["a"], "evidence": [{"id": "r1c1", "literal": "5"}], "program": "add(5, 1)",

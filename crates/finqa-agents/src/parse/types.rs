@@ -78,7 +78,7 @@ impl std::fmt::Display for CriticFinding {
 
 /// A value and the leniencies used, in the order of first use.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Parsed<T> {
+pub struct ParsedReply<T> {
     pub value: T,
     /// Empty when the reply had exactly the requested format.
     pub leniencies: Vec<Leniency>,
@@ -190,8 +190,8 @@ impl Notes {
         }
     }
 
-    pub(super) fn parsed<T>(self, value: T) -> Parsed<T> {
-        Parsed {
+    pub(super) fn parsed<T>(self, value: T) -> ParsedReply<T> {
+        ParsedReply {
             value,
             leniencies: self.0,
         }

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schemas_names_are_read_as_what_they_say() {
+    fn the_schemas_names_are_read_as_their_units() {
         assert!(NAMES.iter().all(|name| unit(name).is_some()));
         assert_eq!(unit("yes_no").unwrap().kind, UnitKind::YesNo);
     }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::candidates::{bounded, without_think};
 use super::object::{self, ObjectSearch, ReplyObject, plain, scalar};
-use super::types::{CriticFinding, Leniency, Notes, Parsed, ParsedVerdict};
+use super::types::{CriticFinding, Leniency, Notes, ParsedReply, ParsedVerdict};
 use super::wording::{Sentiment, finds_nothing, leaning, objects_outright};
 
 /// Plain spellings of the keys of a list of findings.
@@ -98,7 +98,7 @@ const MAX_DEPTH: usize = 8;
 /// Reads a critic's reply. An approval counts only alone: with findings it is a revision,
 /// among other text it is unparsable.
 #[must_use]
-pub fn verdict(text: &str) -> Parsed<ParsedVerdict> {
+pub fn verdict(text: &str) -> ParsedReply<ParsedVerdict> {
     let mut notes = Notes::default();
     let text = bounded(text, &mut notes);
     let text = without_think(text, &mut notes).trim();

@@ -14,7 +14,7 @@ pub enum PromptError {
         source: std::io::Error,
     },
     /// A file that overrides no template.
-    #[error("{}: no template has this name; they are {known} (a name starting with `_` may be included)", path.display())]
+    #[error("{}: no template has this name; the templates are {known} (a name starting with `_` may be included)", path.display())]
     Unknown { path: PathBuf, known: String },
     #[error("{template}, line {line}: {reason}")]
     Template {

@@ -3,46 +3,46 @@
 //! all of `gen_ai.*` is in development); a renamed one is changed here and nowhere else.
 
 /// `chat`, `execute_tool`, `invoke_agent`, `invoke_workflow`.
-pub const OPERATION: &str = "gen_ai.operation.name";
+pub(crate) const OPERATION: &str = "gen_ai.operation.name";
 /// The API: `openai`, `azure.ai.openai`.
-pub const PROVIDER: &str = "gen_ai.provider.name";
+pub(crate) const PROVIDER: &str = "gen_ai.provider.name";
 /// The requested model; on Azure the deployment.
-pub const REQUEST_MODEL: &str = "gen_ai.request.model";
-pub const REQUEST_TEMPERATURE: &str = "gen_ai.request.temperature";
-pub const REQUEST_MAX_TOKENS: &str = "gen_ai.request.max_tokens";
-pub const REQUEST_SEED: &str = "gen_ai.request.seed";
+pub(crate) const REQUEST_MODEL: &str = "gen_ai.request.model";
+pub(crate) const REQUEST_TEMPERATURE: &str = "gen_ai.request.temperature";
+pub(crate) const REQUEST_MAX_TOKENS: &str = "gen_ai.request.max_tokens";
+pub(crate) const REQUEST_SEED: &str = "gen_ai.request.seed";
 /// `text` or `json`.
-pub const OUTPUT_TYPE: &str = "gen_ai.output.type";
-pub const RESPONSE_MODEL: &str = "gen_ai.response.model";
-pub const RESPONSE_ID: &str = "gen_ai.response.id";
+pub(crate) const OUTPUT_TYPE: &str = "gen_ai.output.type";
+pub(crate) const RESPONSE_MODEL: &str = "gen_ai.response.model";
+pub(crate) const RESPONSE_ID: &str = "gen_ai.response.id";
 /// A list, one for each choice.
-pub const FINISH_REASONS: &str = "gen_ai.response.finish_reasons";
+pub(crate) const FINISH_REASONS: &str = "gen_ai.response.finish_reasons";
 /// Cached ones included.
-pub const INPUT_TOKENS: &str = "gen_ai.usage.input_tokens";
+pub(crate) const INPUT_TOKENS: &str = "gen_ai.usage.input_tokens";
 /// Reasoning included.
-pub const OUTPUT_TOKENS: &str = "gen_ai.usage.output_tokens";
-pub const CACHED_TOKENS: &str = "gen_ai.usage.cache_read.input_tokens";
-pub const REASONING_TOKENS: &str = "gen_ai.usage.reasoning.output_tokens";
+pub(crate) const OUTPUT_TOKENS: &str = "gen_ai.usage.output_tokens";
+pub(crate) const CACHED_TOKENS: &str = "gen_ai.usage.cache_read.input_tokens";
+pub(crate) const REASONING_TOKENS: &str = "gen_ai.usage.reasoning.output_tokens";
 /// `analyst`, `critic` or `player`.
 pub const AGENT: &str = "gen_ai.agent.name";
 pub const TOOL: &str = "gen_ai.tool.name";
 /// JSON. Content.
-pub const TOOL_ARGUMENTS: &str = "gen_ai.tool.call.arguments";
+pub(crate) const TOOL_ARGUMENTS: &str = "gen_ai.tool.call.arguments";
 /// Content.
-pub const TOOL_RESULT: &str = "gen_ai.tool.call.result";
+pub(crate) const TOOL_RESULT: &str = "gen_ai.tool.call.result";
 /// The name of the agents' graph.
-pub const WORKFLOW: &str = "gen_ai.workflow.name";
+pub(crate) const WORKFLOW: &str = "gen_ai.workflow.name";
 /// The same for all turns of a conversation.
 pub const CONVERSATION: &str = "gen_ai.conversation.id";
 /// What a model or an agent was sent, as JSON. Content.
-pub const INPUT_MESSAGES: &str = "gen_ai.input.messages";
+pub(crate) const INPUT_MESSAGES: &str = "gen_ai.input.messages";
 /// JSON. Content.
-pub const OUTPUT_MESSAGES: &str = "gen_ai.output.messages";
+pub(crate) const OUTPUT_MESSAGES: &str = "gen_ai.output.messages";
 
 /// A short, stable word for the error.
-pub const ERROR_TYPE: &str = "error.type";
-pub const SERVER_ADDRESS: &str = "server.address";
-pub const SERVER_PORT: &str = "server.port";
+pub(crate) const ERROR_TYPE: &str = "error.type";
+pub(crate) const SERVER_ADDRESS: &str = "server.address";
+pub(crate) const SERVER_PORT: &str = "server.port";
 
 pub const RUN_ID: &str = "convfinqa.run.id";
 pub const RUN_QUESTIONS: &str = "convfinqa.run.questions";
@@ -55,36 +55,36 @@ pub const QUESTION_ID: &str = "convfinqa.question.id";
 pub const QUESTION_PART: &str = "convfinqa.question.part";
 /// From 0.
 pub const EPOCH: &str = "convfinqa.epoch";
-pub const OUTCOME: &str = "convfinqa.outcome";
-pub const STOP: &str = "convfinqa.stop";
-pub const ROUNDS: &str = "convfinqa.rounds";
+pub(crate) const OUTCOME: &str = "convfinqa.outcome";
+pub(crate) const STOP: &str = "convfinqa.stop";
+pub(crate) const ROUNDS: &str = "convfinqa.rounds";
 pub const STEPS: &str = "convfinqa.steps";
-pub const CALLS: &str = "convfinqa.calls";
+pub(crate) const CALLS: &str = "convfinqa.calls";
 /// US dollars, where the price is known.
 pub const COST: &str = "convfinqa.cost_usd";
 /// Sampling settings of a request that the model does not accept.
-pub const LEFT_OUT: &str = "convfinqa.left_out";
+pub(crate) const LEFT_OUT: &str = "convfinqa.left_out";
 /// From 1.
 pub const ROUND: &str = "convfinqa.round";
-pub const VERDICT: &str = "convfinqa.verdict";
+pub(crate) const VERDICT: &str = "convfinqa.verdict";
 /// The kinds of the deterministic checks' findings in a round.
 pub const FINDINGS: &str = "convfinqa.findings";
-pub const ROUTE: &str = "convfinqa.route";
+pub(crate) const ROUTE: &str = "convfinqa.route";
 /// The node's part that asked: `analyst`, `analyst_reask`, `critic`.
-pub const NODE: &str = "convfinqa.node";
+pub(crate) const NODE: &str = "convfinqa.node";
 /// Retries included.
-pub const ATTEMPTS: &str = "convfinqa.attempts";
+pub(crate) const ATTEMPTS: &str = "convfinqa.attempts";
 /// A reply that an interrupted run had already paid for.
-pub const RECALLED: &str = "convfinqa.recalled";
+pub(crate) const RECALLED: &str = "convfinqa.recalled";
 
 /// The span's type in MLflow, as a JSON string; MLflow infers `chat` and `invoke_agent`
 /// itself.
-pub const MLFLOW_SPAN_TYPE: &str = "mlflow.spanType";
+pub(crate) const MLFLOW_SPAN_TYPE: &str = "mlflow.spanType";
 /// The request column of MLflow's list of traces, as JSON. Content.
-pub const MLFLOW_INPUTS: &str = "mlflow.spanInputs";
+pub(crate) const MLFLOW_INPUTS: &str = "mlflow.spanInputs";
 /// The response column of MLflow's list of traces, as JSON. Content.
-pub const MLFLOW_OUTPUTS: &str = "mlflow.spanOutputs";
+pub(crate) const MLFLOW_OUTPUTS: &str = "mlflow.spanOutputs";
 /// What MLflow calls a trace in its list.
-pub const MLFLOW_TRACE_NAME: &str = "mlflow.traceTag.mlflow.traceName";
+pub(crate) const MLFLOW_TRACE_NAME: &str = "mlflow.traceTag.mlflow.traceName";
 /// The outcome as a tag that MLflow filters by.
-pub const MLFLOW_OUTCOME: &str = "mlflow.traceTag.outcome";
+pub(crate) const MLFLOW_OUTCOME: &str = "mlflow.traceTag.outcome";

@@ -6,7 +6,5 @@
 pub mod attributes;
 mod record;
 
-pub use record::{
-    Content, count, fail, if_content, message, messages, set, set_content, set_list, wants_content,
-    word,
-};
+pub use record::{Content, count, fail, if_content, message, messages, set, set_content, word};
+pub(crate) use record::{set_list, wants_content};

@@ -16,7 +16,11 @@ pub fn set(span: &Span, key: &'static str, value: impl Into<Value>) {
     }
 }
 
-pub fn set_list<'a>(span: &Span, key: &'static str, words: impl IntoIterator<Item = &'a str>) {
+pub(crate) fn set_list<'a>(
+    span: &Span,
+    key: &'static str,
+    words: impl IntoIterator<Item = &'a str>,
+) {
     if !span.is_disabled() {
         let words = words
             .into_iter()
@@ -54,7 +58,7 @@ impl<S: tracing::Subscriber> Layer<S> for Content {}
 
 /// Whether questions, prompts and replies are to be recorded (`--trace-content`).
 #[must_use]
-pub fn wants_content() -> bool {
+pub(crate) fn wants_content() -> bool {
     tracing::dispatcher::get_default(|subscriber| subscriber.downcast_ref::<Content>().is_some())
 }
 

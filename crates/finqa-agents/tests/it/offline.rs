@@ -177,7 +177,7 @@ fn a_conversation_refers_back() {
 }
 
 #[test]
-fn a_lost_dash_is_no_number() {
+fn a_lost_dash_is_not_a_number() {
     let guess = ask(&[], "what were the impairments in 2012?");
     assert_ne!(guess.program, "2014");
 }
@@ -203,7 +203,7 @@ fn a_page_without_numbers_gives_no_answer() {
 }
 
 #[test]
-fn turns_change_the_thing_or_the_year_and_sum_up() {
+fn turns_change_the_subject_or_the_year_and_sum_up() {
     let programs = converse(&[
         "what was the rental expense in 2012?",
         "and in 2011?",
@@ -240,7 +240,7 @@ fn alternatives_come_with_their_evidence_and_confidence_is_a_probability() {
 
 /// A critic that sends an answer back gets another only if one comes near it.
 #[test]
-fn a_clear_question_has_no_far_fetched_alternatives() {
+fn a_clear_question_has_no_unlikely_alternatives() {
     let guess = ask(
         &[],
         "what percentage of net revenue was fuel expense in 2012?",

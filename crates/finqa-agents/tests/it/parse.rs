@@ -30,7 +30,7 @@ fn expected() -> Analysis {
 }
 
 #[test]
-fn the_format_asked_for_takes_no_leniency() {
+fn the_requested_format_needs_no_leniency() {
     let parsed = analysis(PLAIN).unwrap();
     assert_eq!(parsed.value, expected());
     assert_eq!(parsed.leniencies, []);

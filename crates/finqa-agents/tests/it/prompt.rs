@@ -170,7 +170,7 @@ fn page_text_passes_untouched() {
 /// Prefix caches: everything up to the earlier turns is the same for each turn
 /// of a page and for both agents, and a longer history only appends.
 #[test]
-fn what_is_stable_comes_first() {
+fn stable_text_comes_first() {
     let prompts = Prompts::embedded();
     let rendering = Rendering::default();
     let later = question();
@@ -279,7 +279,7 @@ fn bad_templates_are_one_line_that_names_file_and_line() {
     let unknown = refusal("anlyst_user.j2", "x");
     assert!(
         unknown.starts_with(
-            "DIR/anlyst_user.j2: no template has this name; they are analyst_system.j2, "
+            "DIR/anlyst_user.j2: no template has this name; the templates are analyst_system.j2, "
         ),
         "{unknown}"
     );

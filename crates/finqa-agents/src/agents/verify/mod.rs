@@ -17,8 +17,8 @@ use finqa_core::question::Question;
 
 use super::answer::Answer;
 
-pub use places::{LiteralPlace, LiteralPlaces};
-pub use question::{QuestionCues, question_cues};
+pub use places::LiteralPlaces;
+pub(crate) use question::{QuestionCues, question_cues};
 
 pub(super) use checks::is_constant;
 pub(super) use places::is_number;
@@ -98,7 +98,7 @@ pub fn unusable(answer: &Answer) -> Vec<Finding> {
 /// A year that the question names and the page lacks; a hypothetical question may name
 /// any year.
 #[must_use]
-pub fn unnamed_year(question: &Question) -> Option<i32> {
+pub(crate) fn unnamed_year(question: &Question) -> Option<i32> {
     let asked = question_cues(&question.text);
     if asked.years.is_empty() {
         return None;

@@ -122,14 +122,14 @@ impl LiteralPlaces {
 
     /// Whether a row or column of the table is labelled with this year.
     #[must_use]
-    pub fn has_year(&self, year: i32) -> bool {
+    pub(crate) fn has_year(&self, year: i32) -> bool {
         self.places
             .iter()
             .any(|place| place.id.starts_with('r') && place.years.contains(&year))
     }
 
     #[must_use]
-    pub fn names_year(&self, year: i32) -> bool {
+    pub(crate) fn names_year(&self, year: i32) -> bool {
         self.years.contains(&year)
     }
 }

@@ -7,7 +7,7 @@ use regex::Regex;
 use finqa_core::table::years_in;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct QuestionCues {
+pub(crate) struct QuestionCues {
     /// Years it names, in order.
     pub years: Vec<i32>,
     /// It asks for yes or no.
@@ -17,11 +17,11 @@ pub struct QuestionCues {
     /// It asks for a change over time (rule 1: later minus earlier).
     pub change: bool,
     /// It speaks of an increase, and of no other change.
-    pub increase: bool,
+    pub(crate) increase: bool,
     /// It asks for a share of a whole (rule 2).
     pub share: bool,
     /// It asks what would or will be.
-    pub hypothetical: bool,
+    pub(crate) hypothetical: bool,
 }
 
 static YES_NO: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -55,7 +55,7 @@ fn matches(pattern: &LazyLock<Option<Regex>>, text: &str) -> bool {
 }
 
 #[must_use]
-pub fn question_cues(question: &str) -> QuestionCues {
+pub(crate) fn question_cues(question: &str) -> QuestionCues {
     let text = question.trim().to_lowercase();
     let change = matches(&CHANGE, &text);
     QuestionCues {

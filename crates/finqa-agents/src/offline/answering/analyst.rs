@@ -232,7 +232,7 @@ fn describe(
             kind,
             // A share stated as a percentage has no scale.
             scale: match kind {
-                UnitKind::Number => scale::told(page.facts, expr),
+                UnitKind::Number => scale::scale_of(page.facts, expr),
                 _ => None,
             },
         },

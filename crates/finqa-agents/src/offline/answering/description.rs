@@ -176,7 +176,7 @@ mod tests {
 
     /// People were once shown the stems that are matched: `capital expenditur were $`.
     #[test]
-    fn a_number_in_prose_is_called_by_the_words_as_filed() {
+    fn a_number_in_prose_is_named_in_the_original_wording() {
         let text = "Capital expenditures were $75.3 million in 2019, compared to $ ( 60,1 ).";
         let before = |literal| words_before(text, literal);
         assert_eq!(before("75.3").as_deref(), Some("Capital expenditures were"));

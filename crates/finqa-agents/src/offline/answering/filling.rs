@@ -13,13 +13,13 @@ use finqa_core::program::Op;
 pub(crate) struct FilledPlan {
     /// Index of the plan.
     pub plan: usize,
-    pub expr: Expr,
+    pub(crate) expr: Expr,
     /// Mean slot score, with what the pairing adds.
     pub score: f64,
     /// Score of the slot that fits worst; 0 without an open slot.
-    pub lowest: f64,
+    pub(crate) lowest: f64,
     /// How it departs from its plan: an index into `choice::VARIANTS`.
-    pub variant: usize,
+    pub(crate) variant: usize,
 }
 
 const TRIED: usize = 8;
@@ -62,7 +62,7 @@ pub(crate) struct FactChoice {
     pub facts: Vec<usize>,
     /// The sum of the slots' scores and of what the pairs add.
     pub score: f64,
-    pub lowest: Option<f64>,
+    pub(crate) lowest: Option<f64>,
 }
 
 /// The best joint choices of facts for a plan's slots, best first.

@@ -97,17 +97,17 @@ pub(crate) fn result_to_asked(facts: &Facts, expr: Expr, asked: Option<Scale>) -
 
 /// The scale word for a value: the page's, followed through the calculation. `None` for
 /// a value without one, such as a share or a price, or where the page does not say.
-pub(crate) fn told(facts: &Facts, expr: &Expr) -> Option<Scale> {
+pub(crate) fn scale_of(facts: &Facts, expr: &Expr) -> Option<Scale> {
     match expr {
         Expr::Leaf(leaf) => {
             let fact = facts.all.get(leaf.source?)?;
             of_fact(facts, fact).filter(|_| fact.scale.is_some() || !is_apart(facts, fact))
         }
         Expr::Step(Op::Add | Op::Subtract, a, b) => {
-            told(facts, a).filter(|scale| told(facts, b) == Some(*scale))
+            scale_of(facts, a).filter(|scale| scale_of(facts, b) == Some(*scale))
         }
         Expr::Step(op @ (Op::Multiply | Op::Divide), a, b) if b.is_constant() => {
-            let (scale, by) = (told(facts, a)?, b.number()?);
+            let (scale, by) = (scale_of(facts, a)?, b.number()?);
             let up = matches!(op, Op::Divide);
             match thousands(by) {
                 // A scale is converted to another, or to none.
@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_scale_is_so_many_times_a_smaller_one() {
+    fn a_scale_is_a_multiple_of_a_smaller_one() {
         assert_eq!(times(Scale::Billion, Scale::Million), Some(1000));
         assert_eq!(times(Scale::Billion, Scale::Thousand), Some(1_000_000));
         assert_eq!(times(Scale::Million, Scale::Million), None);

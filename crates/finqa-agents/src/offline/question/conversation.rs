@@ -15,7 +15,7 @@ use finqa_core::program::Op;
 pub(crate) struct EarlierTurn {
     pub asked: Wording,
     /// Its result, as an expression.
-    pub expr: Expr,
+    pub(crate) expr: Expr,
     /// The facts of its literals, left to right.
     pub facts: Vec<usize>,
     /// Its content words, or those of the turn before if it has none.
@@ -25,7 +25,7 @@ pub(crate) struct EarlierTurn {
 
 impl EarlierTurn {
     /// A plain value read from the page.
-    pub fn is_look_up(&self) -> bool {
+    pub(crate) fn is_look_up(&self) -> bool {
         match &self.expr {
             Expr::Leaf(_) => true,
             Expr::Step(Op::Multiply, a, b) => {
@@ -43,7 +43,7 @@ impl EarlierTurn {
         }
     }
 
-    pub fn ends_in(&self, op: Op) -> bool {
+    pub(crate) fn ends_in(&self, op: Op) -> bool {
         self.expr.top().is_some_and(|(top, _, _)| top == op)
     }
 }
@@ -123,12 +123,12 @@ impl EarlierTurns {
             .and_then(|i| self.turns.get(i))
     }
 
-    pub fn last_difference(&self) -> Option<&EarlierTurn> {
+    pub(crate) fn last_difference(&self) -> Option<&EarlierTurn> {
         self.turns.iter().rev().find(|t| t.difference().is_some())
     }
 
     /// All facts used so far, the latest last.
-    pub fn anchors(&self) -> Vec<usize> {
+    pub(crate) fn anchors(&self) -> Vec<usize> {
         self.turns
             .iter()
             .flat_map(|t| t.facts.iter().copied())

@@ -15,7 +15,7 @@ impl OperandSpan {
         self.content > 0
     }
 
-    pub fn says_anything(&self) -> bool {
+    pub(crate) fn says_anything(&self) -> bool {
         self.content + self.years > 0
     }
 }

@@ -26,7 +26,7 @@ impl ProgramPattern {
     }
 
     /// The facts of its known parts.
-    pub fn known_facts(&self, out: &mut Vec<usize>) {
+    pub(crate) fn known_facts(&self, out: &mut Vec<usize>) {
         match self {
             Self::Slot(_) => {}
             Self::Fixed(expr) => out.extend(expr.leaves().iter().filter_map(|leaf| leaf.source)),
@@ -64,7 +64,7 @@ pub(crate) struct ProgramPlan {
     pub name: &'static str,
     pub pattern: ProgramPattern,
     pub slots: Vec<SlotQuery>,
-    pub pairing: Pairing,
+    pub(crate) pairing: Pairing,
     /// Prior confidence of the rule, 0 to 1.
     pub prior: f64,
     pub kind: UnitKind,

@@ -92,14 +92,14 @@ pub(crate) struct SlotQuery {
     /// Weight of words that the document lacks.
     pub unknown: f64,
     /// Words of the earlier turn that a short question leaves out.
-    pub inherited: Vec<(u32, f64)>,
+    pub(crate) inherited: Vec<(u32, f64)>,
     pub years: Vec<u16>,
     /// The years come from an earlier turn.
-    pub years_inherited: bool,
+    pub(crate) years_inherited: bool,
     /// Only a year or a pronoun is named: the entity is the earlier turn's.
-    pub elliptical: bool,
+    pub(crate) elliptical: bool,
     /// Facts that earlier turns used, the latest last.
-    pub anchors: Vec<usize>,
+    pub(crate) anchors: Vec<usize>,
     /// A percentage is requested as such.
     pub percent: bool,
     /// A count (`how many`, `number of`), not money.
@@ -107,9 +107,9 @@ pub(crate) struct SlotQuery {
     /// The scale word in the question.
     pub scale: Option<Scale>,
     /// An outflow or its magnitude is requested, without a minus sign.
-    pub outflow: bool,
+    pub(crate) outflow: bool,
     /// Plain numbers in the question itself.
-    pub named_numbers: Vec<String>,
+    pub(crate) named_numbers: Vec<String>,
     /// The first year or opening balance is requested.
     pub opening: bool,
     /// The fact that the rule has determined: an index into the fact store.
@@ -135,14 +135,14 @@ pub(crate) fn weighted(facts: &Facts, tokens: &[TextToken<'_>]) -> (Vec<(u32, f6
                 let known = synonyms(&token.text)
                     .iter()
                     .filter_map(|other| facts.vocabulary.get(other));
-                let mut told = false;
+                let mut found = false;
                 for word in known {
-                    told = true;
+                    found = true;
                     if !words.iter().any(|(w, _)| *w == word) {
                         words.push((word, SYNONYM * weak * facts.weight(word)));
                     }
                 }
-                if !told {
+                if !found {
                     unknown += weak;
                 }
             }

@@ -173,7 +173,7 @@ impl Wording {
     }
 
     /// The length of a named span in years: "the next 36 months", "the last three years".
-    pub fn periods_named(&self) -> Option<usize> {
+    pub(crate) fn periods_named(&self) -> Option<usize> {
         let ended = std::iter::once("");
         let words: Vec<&str> = self.phrase.split_whitespace().chain(ended).collect();
         words.windows(3).find_map(|window| {
@@ -201,7 +201,7 @@ impl Wording {
     }
 
     /// It refers to the two values or the span of the turns before.
-    pub fn points_to_span(&self) -> bool {
+    pub(crate) fn points_to_span(&self) -> bool {
         self.says(&[
             "these years",
             "those years",

@@ -78,7 +78,7 @@ impl Fact {
     }
 
     /// Whether both are in the same row, or in the same list of a sentence.
-    pub fn same_series(&self, other: &Self) -> bool {
+    pub(crate) fn same_series(&self, other: &Self) -> bool {
         match (self.place, other.place) {
             (FactPlace::Cell { row: a, .. }, FactPlace::Cell { row: b, .. }) => a == b,
             (FactPlace::Text { sentence: a, .. }, FactPlace::Text { sentence: b, .. }) => a == b,
@@ -124,9 +124,9 @@ pub(crate) struct Facts {
     pub sentences: Vec<Sentence>,
     /// Words of the upper left cell.
     pub corner: Vec<u32>,
-    pub vocabulary: Vocabulary,
+    pub(crate) vocabulary: Vocabulary,
     /// Inverse document frequency by word, over rows, columns and sentences.
-    pub idf: Vec<f64>,
+    pub(crate) idf: Vec<f64>,
     /// The scale of the table's amounts.
     pub scale: Option<Scale>,
     /// The word `total`, where the page has it.

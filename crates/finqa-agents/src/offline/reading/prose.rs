@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn days_notes_doubled_percentages_and_names_are_no_amounts() {
+    fn days_notes_doubled_percentages_and_names_are_not_amounts() {
         let digits: Vec<String> = dated(
             "as of december 31 , 2009 , note 12 says that margin was 13.4% ( 13.4 % ) against the s&p 500 .",
         )

@@ -25,7 +25,7 @@ impl Default for Vocabulary {
 
 impl Vocabulary {
     /// The id of a stem, assigned if it is new; `None` for a stop word.
-    pub fn intern(&mut self, stem: &str) -> Option<u32> {
+    pub(crate) fn intern(&mut self, stem: &str) -> Option<u32> {
         if let Some(id) = self.ids.get(stem) {
             return *id;
         }

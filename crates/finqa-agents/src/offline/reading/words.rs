@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_one_meaning_lead_to_each_other() {
+    fn synonyms_lead_to_each_other() {
         assert!(synonyms(&stem("buyback")).contains(&stem("repurchases").into_owned()));
         assert!(synonyms(&stem("turnover")).contains(&stem("sales").into_owned()));
         assert_eq!(synonyms("r&d"), [stem("research"), stem("development")]);

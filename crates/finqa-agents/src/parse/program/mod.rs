@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn variants_with_one_reading_are_brought_into_it() {
+    fn variants_with_one_reading_are_converted() {
         let change = "subtract(206588, 181001), divide(#0, 181001)";
         for (value, expected, leniency) in [
             (
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_be_read_two_ways_is_left_as_written() {
+    fn ambiguous_programs_are_left_as_written() {
         for text in [
             "add(100,200,300)",
             "add(1,234,567)",

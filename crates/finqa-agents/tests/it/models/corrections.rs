@@ -91,7 +91,7 @@ async fn a_schema_steps_down_to_an_object_and_to_text() {
 }
 
 #[tokio::test]
-async fn the_table_spares_the_refusal() {
+async fn the_table_avoids_the_refusal() {
     let server = FaultServer::start(|_| Reply::chat("{}"));
     let mut settings = openai(&server);
     settings.model = "o3-mini".into();
@@ -104,7 +104,7 @@ async fn the_table_spares_the_refusal() {
 }
 
 #[tokio::test]
-async fn a_server_that_refuses_both_names_is_not_asked_for_ever() {
+async fn a_server_that_refuses_both_names_is_not_asked_forever() {
     let server = FaultServer::start(|request| {
         let name = if request.body.get("max_tokens").is_some() {
             "max_tokens"
@@ -120,7 +120,7 @@ async fn a_server_that_refuses_both_names_is_not_asked_for_ever() {
 }
 
 #[tokio::test]
-async fn a_value_out_of_range_is_told_and_not_corrected() {
+async fn a_value_out_of_range_is_reported_and_not_corrected() {
     let server = FaultServer::start(|_| {
         Reply::json(
             400,
@@ -139,7 +139,7 @@ async fn a_value_out_of_range_is_told_and_not_corrected() {
 }
 
 #[tokio::test]
-async fn calls_side_by_side_learn_together() {
+async fn concurrent_calls_learn_from_each_other() {
     let server = FaultServer::start(|request| {
         let body = &request.body;
         if body.get("temperature").is_some() {

@@ -21,7 +21,7 @@ async fn fails(reply: Reply, kind: ErrorKind) -> ModelError {
 }
 
 #[tokio::test]
-async fn statuses_that_pass_are_repeated() {
+async fn transient_statuses_are_retried() {
     for status in [408, 409, 425, 429, 500, 502, 503, 504, 529] {
         recovers(Reply::error(status, "x", "not now")).await;
         recovers(Reply::plain(status, "not now")).await;
@@ -86,7 +86,7 @@ async fn an_endless_wait_is_cut() {
 }
 
 #[tokio::test]
-async fn attempts_end_and_the_last_failure_is_told() {
+async fn attempts_end_and_the_last_failure_is_reported() {
     let (outcome, server) =
         one(Reply::error(503, "overloaded", "try later").header("x-request-id", "req_9")).await;
     let error = outcome.unwrap_err();
@@ -103,7 +103,7 @@ async fn attempts_end_and_the_last_failure_is_told() {
 }
 
 #[tokio::test]
-async fn a_wrong_key_is_told_once_and_never_shown() {
+async fn a_wrong_key_is_reported_once_and_never_shown() {
     let error = fails(
         Reply::error(
             401,
@@ -133,7 +133,7 @@ async fn an_unknown_model_is_named() {
 }
 
 #[tokio::test]
-async fn what_no_wait_mends_is_not_repeated() {
+async fn permanent_failures_are_not_retried() {
     fails(
         Reply::error(429, "insufficient_quota", "You exceeded your current quota"),
         ErrorKind::QuotaExceeded,
@@ -167,7 +167,7 @@ async fn what_no_wait_mends_is_not_repeated() {
 }
 
 #[tokio::test]
-async fn a_filtered_prompt_is_an_outcome_of_its_own() {
+async fn a_filtered_prompt_has_its_own_outcome() {
     let error = fails(Reply::content_filter(), ErrorKind::ContentFilter).await;
     assert!(!error.is_fatal_for_run());
     assert!(error.body.unwrap().contains("ResponsibleAIPolicyViolation"));
@@ -230,7 +230,7 @@ async fn a_server_that_never_answers_is_a_timeout() {
 }
 
 #[tokio::test]
-async fn a_dead_host_is_given_up_soon_and_named() {
+async fn attempts_at_a_dead_host_end_soon_and_name_it() {
     // A port that was free a moment ago.
     let base = FaultServer::start(|_| Reply::chat("")).base_url();
     let model = OpenAiModel::new(settings(&[("OPENAI_BASE_URL", &base)], "gpt-4o")).unwrap();
@@ -244,7 +244,7 @@ async fn a_dead_host_is_given_up_soon_and_named() {
 }
 
 #[tokio::test]
-async fn a_server_without_encryption_behind_https_is_told_apart() {
+async fn a_server_without_encryption_behind_https_is_a_tls_failure() {
     let server = FaultServer::start(|_| Reply::chat(""));
     let base = format!("https://{}/v1", server.address());
     let model = OpenAiModel::new(settings(&[("OPENAI_BASE_URL", &base)], "gpt-4o")).unwrap();
@@ -288,7 +288,7 @@ async fn cancelling_ends_a_wait_and_a_running_request_at_once() {
 }
 
 #[tokio::test]
-async fn retries_are_told_as_they_happen() {
+async fn retries_are_reported_as_they_happen() {
     let server = FaultServer::start(|request| match request.repeat {
         0 => Reply::error(500, "x", "first"),
         1 => Reply::reset(),
@@ -433,7 +433,7 @@ async fn a_request_given_up_in_flight_may_have_been_billed_and_a_wait_may_not() 
 }
 
 #[tokio::test]
-async fn a_403_or_404_after_an_answer_concerns_its_own_request() {
+async fn a_403_or_404_after_an_answer_affects_only_its_own_request() {
     for status in [403, 404] {
         let server = FaultServer::start(move |request| match request.user() {
             "forbidden" => Reply::error(status, "x", "not this one"),

@@ -103,7 +103,7 @@ async fn a_refusal_and_a_filtered_answer_are_outcomes_and_not_repeated() {
 }
 
 #[tokio::test]
-async fn an_unknown_finish_reason_and_service_tier_are_no_failure() {
+async fn an_unknown_finish_reason_and_service_tier_are_not_failures() {
     let mut body = completion("42", "model_overloaded");
     body["service_tier"] = json!("galactic");
     let (outcome, _server) = one(Reply::json(200, &body)).await;
@@ -142,7 +142,7 @@ async fn tool_calls_come_back_with_their_arguments() {
 }
 
 #[tokio::test]
-async fn latency_holds_the_waits_between_attempts() {
+async fn latency_includes_the_waits_between_attempts() {
     let server = FaultServer::start(|request| match request.repeat {
         0 => Reply::error(429, "rate_limit_exceeded", "slow down").header("retry-after-ms", "60"),
         _ => Reply::chat("42"),

@@ -149,12 +149,12 @@ pub(super) const CUES: [Cue; 54] = [
     ("three values before", |s| values_before(s) > 2),
 ];
 
-fn says(scene: &ChoiceContext<'_>, phrases: &[&str]) -> bool {
-    scene.asked.says(phrases)
+fn says(context: &ChoiceContext<'_>, phrases: &[&str]) -> bool {
+    context.asked.says(phrases)
 }
 
-fn after(scene: &ChoiceContext<'_>, shapes: &[&str]) -> bool {
-    scene
+fn after(context: &ChoiceContext<'_>, shapes: &[&str]) -> bool {
+    context
         .state
         .last()
         .and_then(|turn| SHAPES.get(shape(&turn.expr)))
@@ -162,8 +162,8 @@ fn after(scene: &ChoiceContext<'_>, shapes: &[&str]) -> bool {
 }
 
 /// How many look-ups the conversation ends with.
-fn values_before(scene: &ChoiceContext<'_>) -> usize {
-    let turns = scene.state.turns.iter().rev();
+fn values_before(context: &ChoiceContext<'_>) -> usize {
+    let turns = context.state.turns.iter().rev();
     turns
         .take_while(|turn: &&EarlierTurn| turn.is_look_up())
         .count()

@@ -79,14 +79,14 @@ pub(crate) struct ChoiceContext<'a> {
     /// Its content words and their weights.
     pub words: Vec<(u32, f64)>,
     /// It names nothing that the last turns did not name.
-    pub refers: bool,
+    pub(crate) refers: bool,
     /// It names no thing at all.
     pub bare: bool,
     /// How many plans belong to a follow-up; they come first.
-    pub follow_ups: usize,
+    pub(crate) follow_ups: usize,
     pub percent: bool,
     /// Literals of earlier turns, without their minus signs.
-    pub told: Vec<String>,
+    pub(crate) earlier_literals: Vec<String>,
     cues: Vec<usize>,
 }
 
@@ -98,7 +98,7 @@ impl<'a> ChoiceContext<'a> {
         follow_ups: usize,
     ) -> Self {
         let bare = crate::offline::question::conversation::is_bare(asked);
-        let mut scene = Self {
+        let mut context = Self {
             facts,
             asked,
             state,
@@ -109,7 +109,7 @@ impl<'a> ChoiceContext<'a> {
             bare,
             follow_ups,
             percent: asked.percent(),
-            told: state
+            earlier_literals: state
                 .turns
                 .iter()
                 .flat_map(|turn| turn.expr.leaves())
@@ -117,13 +117,13 @@ impl<'a> ChoiceContext<'a> {
                 .collect(),
             cues: Vec::new(),
         };
-        scene.cues = CUES
+        context.cues = CUES
             .iter()
             .enumerate()
-            .filter(|(_, (_, holds))| holds(&scene))
+            .filter(|(_, (_, holds))| holds(&context))
             .map(|(i, _)| i)
             .collect();
-        scene
+        context
     }
 
     /// The features of a candidate that are not zero; `best` is the slot score of
@@ -181,7 +181,7 @@ mod tests {
         (SHAPES.len() + VARIANTS.len() - 1) * CUES.len() + TRAITS.len() + 2 * RULES.len();
 
     #[test]
-    fn every_feature_has_a_name_of_its_own() {
+    fn every_feature_has_its_own_name() {
         let mut names = names();
         assert_eq!(names.len(), FEATURES);
         names.sort();

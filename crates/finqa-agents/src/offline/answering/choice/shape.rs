@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_have_the_shape_their_reader_would_name() {
+    fn programs_have_the_expected_shape() {
         for (program, expected) in [
             ("5.2", "look-up"),
             ("5.2%", "look-up of a percentage"),

@@ -20,8 +20,8 @@ pub(super) const TRAITS: [&str; 40] = [
     "behind the plan's best filling",
     "no open slot",
     "two or more open slots",
-    "value told before",
-    "look-up of a value told before",
+    "value of an earlier turn",
+    "look-up of an earlier turn's value",
     "same as the turn before",
     "contains the last value",
     "contains the value before the last",
@@ -74,28 +74,28 @@ const OUTFLOW: [&str; 14] = [
 ];
 
 pub(super) fn of(
-    scene: &ChoiceContext<'_>,
+    context: &ChoiceContext<'_>,
     plan: &ProgramPlan,
     filled: &FilledPlan,
     best: f64,
     shape: usize,
 ) -> [f64; TRAITS.len()] {
     let expr = &filled.expr;
-    let read = PageUse::new(scene, expr);
-    let asked = scene.asked;
+    let read = PageUse::new(context, expr);
+    let asked = context.asked;
     let value = expr.number();
     let size = value.unwrap_or(0.5);
     let open = !plan.slots.is_empty();
     let look_up = shape < 2;
     let ratio = matches!(shape, 6 | 7);
-    let told = value.is_some_and(|v| scene.state.turns.iter().any(|t| tells(t, v)));
-    let last = contains(scene, expr, 0);
-    let before = contains(scene, expr, 1);
+    let repeated = value.is_some_and(|v| context.state.turns.iter().any(|t| has_value(t, v)));
+    let last = contains(context, expr, 0);
+    let before = contains(context, expr, 1);
     let all_known = read.known == read.leaves.len() && !read.leaves.is_empty();
-    let uncovered = read.uncovered(scene);
+    let uncovered = read.uncovered(context);
     let signed = read.minus || read.dropped;
-    let outflow = signed && read.of_page.iter().any(|f| is_outflow(scene.facts, f));
-    let order = read.order(scene.facts, expr);
+    let outflow = signed && read.of_page.iter().any(|f| is_outflow(context.facts, f));
+    let order = read.order(context.facts, expr);
     [
         plan.prior,
         plan.prior.max(0.01).ln(),
@@ -104,26 +104,26 @@ pub(super) fn of(
         flag(open) * (best - filled.score),
         flag(!open),
         flag(plan.slots.len() > 1),
-        flag(told),
-        flag(told && look_up),
-        flag(scene.state.last().is_some_and(|t| alike(&t.expr, expr))),
+        flag(repeated),
+        flag(repeated && look_up),
+        flag(context.state.last().is_some_and(|t| alike(&t.expr, expr))),
         flag(last),
         flag(before),
         flag(last && before),
-        flag(scene.refers && read.known == 0),
-        flag(scene.refers && all_known && !look_up),
-        flag(!scene.refers && all_known && !look_up),
-        flag(scene.bare && read.known < read.leaves.len()),
+        flag(context.refers && read.known == 0),
+        flag(context.refers && all_known && !look_up),
+        flag(!context.refers && all_known && !look_up),
+        flag(context.bare && read.known < read.leaves.len()),
         uncovered,
         flag(open) * uncovered,
-        read.years_missing(scene),
-        read.years_too_many(scene),
+        read.years_missing(context),
+        read.years_too_many(context),
         flag(order == Some(Ordering::Less)),
         flag(order == Some(Ordering::Greater)),
         flag(ratio && size.abs() > 1.0),
         flag(ratio && size < 0.0),
-        flag(scene.percent && look_up && size.abs() > 1.0),
-        flag(scene.percent && !look_up && size.abs() > 1.5),
+        flag(context.percent && look_up && size.abs() > 1.0),
+        flag(context.percent && !look_up && size.abs() > 1.5),
         flag(size.abs() <= 0.0),
         flag(matches!(expr.top(), Some((_, a @ Expr::Leaf(_), b)) if alike(a, b))),
         flag(look_up && read.minus),
@@ -136,7 +136,7 @@ pub(super) fn of(
         flag(read.dropped && asked.says(&OUTFLOW)),
         flag(read.mixed()),
         flag(matches!(shape, 6 | 9) && read.across_columns()),
-        flag(filled.plan < scene.follow_ups),
+        flag(filled.plan < context.follow_ups),
     ]
 }
 
@@ -149,15 +149,15 @@ fn count(n: usize) -> f64 {
 }
 
 /// Whether a turn had this value, apart from its sign.
-fn tells(turn: &EarlierTurn, value: f64) -> bool {
+fn has_value(turn: &EarlierTurn, value: f64) -> bool {
     turn.expr
         .number()
         .is_some_and(|x| (x.abs() - value.abs()).abs() <= 1e-9 * value.abs())
 }
 
 /// Whether an expression contains that of the `k`-th turn from the end.
-fn contains(scene: &ChoiceContext<'_>, expr: &Expr, k: usize) -> bool {
-    scene.state.back(k).is_some_and(|t| holds(expr, &t.expr))
+fn contains(context: &ChoiceContext<'_>, expr: &Expr, k: usize) -> bool {
+    context.state.back(k).is_some_and(|t| holds(expr, &t.expr))
 }
 
 struct PageUse<'a> {
@@ -169,16 +169,19 @@ struct PageUse<'a> {
 }
 
 impl<'a> PageUse<'a> {
-    fn new(scene: &ChoiceContext<'a>, expr: &'a Expr) -> Self {
+    fn new(context: &ChoiceContext<'a>, expr: &'a Expr) -> Self {
         let leaves: Vec<&PageLeaf> = expr
             .leaves()
             .into_iter()
             .filter(|leaf| !leaf.is_constant())
             .collect();
-        let fact = |leaf: &PageLeaf| scene.facts.all.get(leaf.source?);
+        let fact = |leaf: &PageLeaf| context.facts.all.get(leaf.source?);
         let earlier = |leaf: &&&PageLeaf| {
             let bare = leaf.literal.trim_start_matches('-');
-            scene.told.iter().any(|told| told == bare)
+            context
+                .earlier_literals
+                .iter()
+                .any(|earlier| earlier == bare)
         };
         let negative = |leaf: &PageLeaf| leaf.literal.starts_with('-');
         Self {
@@ -193,16 +196,16 @@ impl<'a> PageUse<'a> {
     }
 
     /// The share of the question's words that are in no fact's label.
-    fn uncovered(&self, scene: &ChoiceContext<'_>) -> f64 {
-        let total: f64 = scene.words.iter().map(|(_, weight)| weight).sum();
+    fn uncovered(&self, context: &ChoiceContext<'_>) -> f64 {
+        let total: f64 = context.words.iter().map(|(_, weight)| weight).sum();
         let named = |word: &u32| {
-            scene.facts.corner.contains(word)
+            context.facts.corner.contains(word)
                 || self
                     .of_page
                     .iter()
                     .any(|f| f.label.contains(word) || f.near.contains(word))
         };
-        let covered: f64 = scene
+        let covered: f64 = context
             .words
             .iter()
             .filter(|(word, _)| named(word))
@@ -215,13 +218,13 @@ impl<'a> PageUse<'a> {
         }
     }
 
-    fn years_missing(&self, scene: &ChoiceContext<'_>) -> f64 {
+    fn years_missing(&self, context: &ChoiceContext<'_>) -> f64 {
         let has = |year: &u16| self.of_page.iter().any(|f| f.years.contains(year));
-        count(scene.asked.years.iter().filter(|y| !has(y)).count())
+        count(context.asked.years.iter().filter(|y| !has(y)).count())
     }
 
-    fn years_too_many(&self, scene: &ChoiceContext<'_>) -> f64 {
-        let asked = &scene.asked.years;
+    fn years_too_many(&self, context: &ChoiceContext<'_>) -> f64 {
+        let asked = &context.asked.years;
         if asked.is_empty() {
             return 0.0;
         }

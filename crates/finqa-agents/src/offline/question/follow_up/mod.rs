@@ -26,7 +26,7 @@ pub(crate) struct FollowUp<'a> {
     /// What slots inherit.
     pub context: &'a PlanContext,
     /// The question names nothing that the last turns did not name.
-    pub refers: bool,
+    pub(crate) refers: bool,
 }
 
 /// The plans for a follow-up, best first; empty if none applies.

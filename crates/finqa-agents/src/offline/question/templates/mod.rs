@@ -31,7 +31,7 @@ pub(crate) struct PlanContext {
     pub words: Vec<(u32, f64)>,
     pub years: Vec<u16>,
     /// Facts used so far.
-    pub anchors: Vec<usize>,
+    pub(crate) anchors: Vec<usize>,
     /// Parts of the question read so far.
     parts: RefCell<HashMap<String, Rc<PlanPart>>>,
 }

@@ -138,11 +138,11 @@ pub(crate) fn starts_at_hundred(facts: &Facts) -> bool {
     let mut words = ["return", "invest", "index"]
         .into_iter()
         .map(|w| facts.vocabulary.get(w));
-    let told = || {
+    let in_text = || {
         facts
             .all
             .iter()
             .any(|f| f.cell().is_none() && f.dollar && is_hundred(f.number) && f.scale.is_none())
     };
-    in_table || words.all(|w| w.is_some()) && told()
+    in_table || words.all(|w| w.is_some()) && in_text()
 }
