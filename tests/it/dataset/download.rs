@@ -331,7 +331,7 @@ async fn a_dead_host_and_a_bad_address_are_named() {
     drop(listener);
     for (url, expected) in [
         (dead, "after 3 tries"),
-        ("nonsense".to_owned(), "no address"),
+        ("nonsense".to_owned(), "not the address"),
     ] {
         let done = case.run_at(FileServer::at(url)).await;
         let text = line(done);
