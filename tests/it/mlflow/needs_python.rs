@@ -286,3 +286,27 @@ fn a_run_killed_and_resumed_continues_its_mlflow_run() {
     assert_eq!(resumed, whole);
     assert_eq!(mlflow.runs("financial_qa").len(), 1);
 }
+
+#[test]
+#[ignore = "needs .venv, which tests/python/setup.sh makes"]
+fn an_episode_run_is_on_the_server_with_its_rewards() {
+    let mlflow = Mlflow::start();
+    let place = Workplace::new();
+    let mut command = place.command();
+    command.args(["env", "play", "--data-path", "sample", "--json"]);
+    let ran = Ran::of(command.env("MLFLOW_TRACKING_URI", mlflow.uri()));
+    let summary: Value = serde_json::from_str(&ran.succeeds().stdout).unwrap();
+    let live = mlflow.content(&run_id(&place));
+    assert_eq!(live.status, "FINISHED");
+    let rewards = &live.histories["reward"];
+    assert_eq!(summary["episodes"]["played"], rewards.len());
+    let (_, _, last) = rewards.last().unwrap();
+    let mean = summary["episodes"]["reward"]["mean"].as_f64().unwrap();
+    assert!((last.parse::<f64>().unwrap() - mean).abs() < 1e-9, "{last}");
+    assert!(live.files.contains_key("summary.json"));
+    assert_eq!(
+        live.histories,
+        delivered_at_once(&place, &mlflow).histories,
+        "sent live, or later"
+    );
+}
