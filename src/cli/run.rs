@@ -233,6 +233,7 @@ fn exit_of_unfinished(finish: Finish) -> Result<Exit, Failure> {
         Finish::Fatal(RunFailure { message, fault }) => {
             let exit = match fault {
                 Fault::Provider => Exit::Provider,
+                Fault::NoTools => return Err(without_tools(&message)),
                 Fault::Usage => Exit::Usage,
                 Fault::Data => Exit::Data,
             };
@@ -246,6 +247,12 @@ fn exit_of_unfinished(finish: Finish) -> Result<Exit, Failure> {
             ),
         )),
     }
+}
+
+/// What to do about a model that takes no tools.
+pub(super) fn without_tools(line: &str) -> Failure {
+    let line = format!("{line}; env play needs a model that does, or `--model offline`");
+    Failure::new(Exit::Usage, line)
 }
 
 /// Says where the run is seen, or what is missing there. This is beside the

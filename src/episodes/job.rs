@@ -10,7 +10,7 @@ use crate::run::{
 use crate::settings::{Settings, Variables};
 use finqa_agents::models::{ChatModel, Feature, Observer, Support};
 use finqa_agents::solve::{
-    SHOWN_CHARS, ToolAgent, ToolAgentOptions, ToolEnvironment, instructions_hash, no_tools,
+    SHOWN_CHARS, ToolAgent, ToolAgentOptions, ToolEnvironment, instructions_hash,
 };
 
 /// Episodes by default with a model that may cost money.
@@ -97,8 +97,7 @@ pub(crate) fn job(
                 notify(RunNotice::Warning(notice.clone()));
             }
             if single.model.supports(Feature::Tools) == Support::No {
-                let line = no_tools(&settings.model.name, " (data/models.json)");
-                return Err(PipelineError::NoTools(line));
+                return Err(PipelineError::NoTools(settings.model.name.clone()));
             }
             let settled = single.settled(settings);
             (single.model, Some(single.endpoint), single.name, settled)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use finqa_agents::solve::{EpisodeEnd, EpisodeRecord};
+use finqa_agents::agents::{EpisodeEnd, EpisodeRecord};
 use finqa_core::stats::Rate;
 
 use crate::dataset::QuestionKey;

@@ -7,8 +7,8 @@ use rust_decimal::prelude::ToPrimitive;
 use tracing::{Span, info, info_span, warn};
 
 use crate::dataset::{Mode, Outcome};
-use finqa_agents::agents;
-use finqa_agents::solve::{self, EpisodeEnd, Solver};
+use finqa_agents::agents::{self, EpisodeEnd};
+use finqa_agents::solve::{self, Solver};
 use finqa_agents::telemetry::{attributes as names, count, fail, if_content, set};
 
 use super::event::Finish;

@@ -28,10 +28,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("models", &[]),
     ("graph", &[]),
     ("offline", &[]),
-    (
-        "agents",
-        &["prompt", "models", "graph", "parse", "offline", "solve"],
-    ),
+    ("agents", &["prompt", "models", "graph", "parse", "offline"]),
     ("solve", &["agents", "models", "parse"]),
     // finqa-env
     ("python", &[]),

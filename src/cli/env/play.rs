@@ -10,7 +10,7 @@ use clap::parser::ValueSource;
 use serde::Serialize;
 
 use crate::cli::args::ControlArgs;
-use crate::cli::run::{RunCommand, drive, load};
+use crate::cli::run::{RunCommand, drive, load, without_tools};
 use crate::cli::{Exit, Failure, dotenv};
 use crate::episodes::{
     self, Address, EpisodeEnvironment, EpisodeOptions, EpisodePlace, LocalEnvironment, SessionPool,
@@ -19,7 +19,7 @@ use crate::episodes::{
 use crate::output::terminal::TerminalStyle;
 use crate::output::{is_export_of, write_episodes};
 use crate::run::pipeline::unused_server;
-use crate::run::{Notify, Resumed, Run, RunContext, RunKind, RunNotice, RunResults};
+use crate::run::{Notify, PipelineError, Resumed, Run, RunContext, RunKind, RunNotice, RunResults};
 use crate::settings::{
     LogSettings, QuestionSettings, RunSettings, Settings, TraceSettings, Variables,
 };
@@ -156,10 +156,13 @@ impl RunCommand for EpisodeRun<'_> {
         if let EpisodePlace::Server(server) = &options.environment.place {
             self.server = Some(Arc::clone(server));
         }
-        let run = Run::start_job(settings, context, |settings, observer| {
+        let started = Run::start_job(settings, context, |settings, observer| {
             episodes::job(settings, &options, &variables, &notify, &observer)
-        })?;
-        Ok(run)
+        });
+        started.map_err(|error| match error {
+            PipelineError::NoTools(_) => without_tools(&error.to_string()).into(),
+            other => other.into(),
+        })
     }
 
     async fn asked(&mut self) {

@@ -12,9 +12,8 @@ use crate::output::terminal::verdict_text;
 use crate::run::Row;
 use crate::score::Scores;
 use finqa_agents::agents::verify::LiteralPlaces;
-use finqa_agents::agents::{Answer, Call, Round, Settled, StopReason};
+use finqa_agents::agents::{Answer, Call, EpisodeEnd, Round, Settled, StopReason, ToolStep};
 use finqa_agents::models::Role;
-use finqa_agents::solve::{EpisodeEnd, ToolStep};
 use finqa_core::program::{Argument, Program};
 
 use super::elements::{Elements, Store};

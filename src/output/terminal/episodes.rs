@@ -1,7 +1,7 @@
 //! What the episodes of a run led to, as a table.
 
 use crate::run::EpisodeSummary;
-use finqa_agents::solve::EpisodeEnd;
+use finqa_agents::agents::EpisodeEnd;
 
 use super::style::TerminalStyle;
 use super::table::align;

@@ -35,7 +35,7 @@ pub enum PipelineError {
     )]
     NoEpisodeData,
     /// A model that is known to take no tools.
-    #[error("{0}")]
+    #[error("{0}: the model takes no tool calls (data/models.json)")]
     NoTools(String),
     /// The run is of another command.
     #[error("run {id} is resumed with `{command} {id}`")]

@@ -267,21 +267,13 @@ fn scored(index: usize, row: PredictionRow, part: String, found: Option<KnownCas
         },
         document: found.map(|(record, _)| record.document.clone()),
         settled: Settled {
-            outcome,
-            stop: StopReason::NoVerdict,
             answer: has_answer.then(|| Answer {
                 printed: row.answer.unwrap_or_default(),
                 value: row.value,
                 program: row.program,
                 ..Answer::default()
             }),
-            chosen_round: None,
-            error: None,
-            votes: None,
-            opinion: None,
-            episode: None,
-            rounds: Vec::new(),
-            calls: Vec::new(),
+            ..Settled::new(outcome, StopReason::NoVerdict)
         },
         cells: Some(PredictionCells {
             // EM and NM compare what the file holds, as the LangGraph baseline did.

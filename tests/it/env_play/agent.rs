@@ -314,14 +314,17 @@ fn a_model_without_tools_is_one_clear_line() {
     ran.fails(
         2,
         &[
-            "scripted takes no tool calls",
+            "scripted: the model takes no tool calls",
             "does not support tools",
             "--model offline",
         ],
     );
     let url = model.base_url();
     let (ran, _) = play(&place, &["--model", "o1-mini", "--base-url", &url]);
-    ran.fails(2, &["o1-mini takes no tool calls", "models.json"]);
+    ran.fails(
+        2,
+        &["o1-mini: the model takes no tool calls", "models.json"],
+    );
 }
 
 #[test]

@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use convfinqa::run::Journal;
+use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::{FIXTURE, Serving, episodes, fixture, knowing, knows, play, truths};
+use super::{FIXTURE, Serving, asked, episodes, fixture, knowing, knows, play, results, truths};
 use crate::mlflow::fake::Fake;
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply};
@@ -51,8 +52,8 @@ fn journaled(place: &Workplace) -> (usize, usize) {
     (calls, rows)
 }
 
-/// Starts `arguments` and kills the process once the model was asked `requests` times.
-fn killed(place: &Workplace, arguments: &[&str], model: &FaultServer, requests: usize) {
+/// Starts `arguments` and kills the process once `ready`.
+fn killed(place: &Workplace, arguments: &[&str], ready: impl Fn() -> bool) {
     let mut child = place
         .command()
         .args(["env", "play", "--json"])
@@ -61,7 +62,7 @@ fn killed(place: &Workplace, arguments: &[&str], model: &FaultServer, requests: 
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    while model.count() < requests {
+    while !ready() {
         std::thread::sleep(Duration::from_millis(2));
     }
     child.kill().unwrap();
@@ -73,9 +74,9 @@ fn a_killed_run_is_continued_and_no_journaled_call_is_repeated() {
     let place = Workplace::new();
     let model = slow();
     let url = model.base_url();
-    killed(&place, &arguments(&url), &model, 4);
-    killed(&place, &["--resume"], &model, 9);
-    killed(&place, &["--resume"], &model, 15);
+    killed(&place, &arguments(&url), || model.count() >= 4);
+    killed(&place, &["--resume"], || model.count() >= 9);
+    killed(&place, &["--resume"], || model.count() >= 15);
     let (calls, rows) = journaled(&place);
     assert!(
         rows > 0 && rows < 12 && calls > 2 * rows - 1,
@@ -125,7 +126,7 @@ fn a_killed_run_on_a_server_is_continued_there() {
     let url = model.base_url();
     let on_server = ["--url", &server.url, "-j", "2", "--seed", "3"];
     let first = [&["--model", "scripted", "--base-url", &url], &on_server[..]].concat();
-    killed(&place, &first, &model, 9);
+    killed(&place, &first, || model.count() >= 9);
     let (calls, rows) = journaled(&place);
     let asked = model.count();
     let (ran, summary) = play(&place, &["--resume", "--out", "a.jsonl"]);
@@ -140,6 +141,43 @@ fn a_killed_run_on_a_server_is_continued_there() {
         (&json!(12), &json!(12), &json!(24))
     );
     assert_eq!(counts(&episodes(&place.path("a.jsonl"))).len(), 12);
+}
+
+#[rstest]
+#[case::in_this_process(false)]
+#[case::on_a_server(true)]
+fn a_resumed_episode_continues_after_the_replies_that_the_journal_holds(#[case] remote: bool) {
+    let place = Workplace::new();
+    let server = Serving::start(fixture(), ServerOptions::default());
+    let truths = truths(&fixture());
+    let model = FaultServer::start(move |request| {
+        let reply = knows(&truths, request);
+        // The process is killed while it waits for this one.
+        match request.index {
+            1 => reply.after(Duration::from_secs(600)),
+            _ => reply,
+        }
+    });
+    let url = model.base_url();
+    let environment = match remote {
+        true => ["--url", &server.url],
+        false => ["--data-path", FIXTURE],
+    };
+    let model_options = ["--model", "scripted", "--base-url", &url, "-n", "1"];
+    let first = [&model_options[..], &environment].concat();
+    let waits = || model.count() == 2 && journaled(&place) == (1, 0);
+    killed(&place, &first, waits);
+    let (ran, summary) = play(&place, &["--resume"]);
+    ran.succeeds();
+    let requests = model.requests();
+    assert_eq!(requests.len(), 3, "one reply was lost, and one recalled");
+    assert_eq!(asked(&requests[2]), asked(&requests[0]));
+    assert_eq!(results(&requests[2]), results(&requests[1]));
+    assert_eq!(
+        (&summary["played"], &summary["spent"]["requests"]),
+        (&json!(1), &json!(2))
+    );
+    assert_eq!(summary["reward"]["mean"], 1.0);
 }
 
 #[test]
@@ -287,6 +325,7 @@ fn an_episode_run_is_listed_reported_and_tracked_with_the_commands_of_any_run() 
     let folder = place.run_folder();
     let report = std::fs::read_to_string(folder.join("report.html")).unwrap();
     assert!(report.contains("Mean reward"));
+    assert!(!report.contains("id=\"critic\""), "episodes have no critic");
     let csv = std::fs::read_to_string(folder.join("output.csv")).unwrap();
     for file in ["report.html", "output.csv", "summary.json"] {
         std::fs::remove_file(folder.join(file)).unwrap();

@@ -9,6 +9,7 @@ use finqa_core::outcome::Outcome;
 use finqa_core::program::Program;
 use finqa_core::question::{HistoryEntry, HistorySource, Question};
 
+use super::episode::EpisodeRecord;
 use super::percent::{self, is_in_percent};
 use super::stated::stated;
 use super::verify::Finding;
@@ -266,7 +267,7 @@ pub struct Settled {
     pub opinion: Option<super::SecondOpinion>,
     /// The episode, if the question was played in an environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub episode: Option<Box<crate::solve::EpisodeRecord>>,
+    pub episode: Option<Box<EpisodeRecord>>,
     /// All rounds, oldest first.
     pub rounds: Vec<Round>,
     /// Every model call, in order. Not part of the row's JSON: the journal keeps them in
@@ -276,6 +277,23 @@ pub struct Settled {
 }
 
 impl Settled {
+    /// An outcome of which nothing else is known.
+    #[must_use]
+    pub fn new(outcome: Outcome, stop: StopReason) -> Self {
+        Self {
+            outcome,
+            stop,
+            answer: None,
+            chosen_round: None,
+            error: None,
+            votes: None,
+            opinion: None,
+            episode: None,
+            rounds: Vec::new(),
+            calls: Vec::new(),
+        }
+    }
+
     /// Tokens read and written over all calls that report them.
     #[must_use]
     pub fn tokens(&self) -> (u64, u64) {

@@ -29,24 +29,19 @@ pub(super) fn settle(exchange: Exchange) -> Settled {
             |failure| (failure.outcome, Some(failure.message)),
         );
         return Settled {
-            outcome,
-            stop: StopReason::Failed,
-            answer: None,
-            chosen_round: None,
             error,
             votes,
             opinion,
-            episode: None,
             rounds,
             calls: calls.made,
+            ..Settled::new(outcome, StopReason::Failed)
         };
     };
     if let Some(opinion) = &mut opinion {
         opinion.agrees = Some(opinion.agrees_with(&round.answer));
     }
+    let stop = stop.unwrap_or(StopReason::NoVerdict);
     Settled {
-        outcome: Outcome::Answered,
-        stop: stop.unwrap_or(StopReason::NoVerdict),
         answer: Some(round.answer.clone()),
         chosen_round: Some(round.number),
         error: failure
@@ -54,9 +49,9 @@ pub(super) fn settle(exchange: Exchange) -> Settled {
             .or_else(|| round.critic_error.clone()),
         votes,
         opinion,
-        episode: None,
         rounds,
         calls: calls.made,
+        ..Settled::new(Outcome::Answered, stop)
     }
 }
 

@@ -110,6 +110,15 @@ impl ErrorDetails {
             || (self.is("invalid_prompt") && self.says("usage policy"))
     }
 
+    /// Servers say so in words, e.g. Ollama: `… does not support tools`; vLLM: `"auto" tool choice requires …`;
+    /// llama.cpp: `tools param requires --jinja flag`.
+    fn refuses_tools(&self) -> bool {
+        let named = self.parameter.as_deref();
+        let unsupported = ["support", "require", "enable", "not allowed"];
+        matches!(named, Some("tools" | "tool_choice"))
+            || (self.says("tool") && unsupported.iter().any(|words| self.says(words)))
+    }
+
     fn is_too_long(&self) -> bool {
         self.is("context_length_exceeded")
             || self.is("exceed_context_size_error")
@@ -120,9 +129,6 @@ impl ErrorDetails {
 }
 
 pub(super) fn kind_of(status: u16, words: &ErrorDetails) -> ErrorKind {
-    let bad_request = || ErrorKind::BadRequest {
-        parameter: words.parameter.clone(),
-    };
     match status {
         _ if words.is_content_filter() => ErrorKind::ContentFilter,
         402 => ErrorKind::QuotaExceeded,
@@ -138,7 +144,10 @@ pub(super) fn kind_of(status: u16, words: &ErrorDetails) -> ErrorKind {
             ErrorKind::NotFound
         }
         300..=399 => ErrorKind::Settings,
-        _ => bad_request(),
+        _ if words.refuses_tools() => ErrorKind::ToolsUnsupported,
+        _ => ErrorKind::BadRequest {
+            parameter: words.parameter.clone(),
+        },
     }
 }
 
@@ -316,6 +325,25 @@ mod tests {
                 parameter: Some("temperature".into())
             }
         );
+    }
+
+    #[test]
+    fn a_refusal_of_tools_is_told_from_other_refused_requests() {
+        for message in [
+            "registry/tiny does not support tools",
+            "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set",
+            "tools param requires --jinja flag",
+        ] {
+            let body = serde_json::json!({"error": {"message": message}}).to_string();
+            assert_eq!(kind(400, &body), ErrorKind::ToolsUnsupported, "{message}");
+        }
+        let named = r#"{"error":{"message":"unknown","param":"tools"}}"#;
+        assert_eq!(kind(422, named), ErrorKind::ToolsUnsupported);
+        for message in ["toolbench-7b: bad messages", "temperature is not supported"] {
+            let body = serde_json::json!({"error": {"message": message}}).to_string();
+            let other = ErrorKind::BadRequest { parameter: None };
+            assert_eq!(kind(400, &body), other, "{message}");
+        }
     }
 
     #[test]

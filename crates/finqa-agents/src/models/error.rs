@@ -14,6 +14,8 @@ pub enum ErrorKind {
     NotFound,
     /// The server refused the request itself (400, 413, 422 and the like).
     BadRequest { parameter: Option<String> },
+    /// The model, or its server as it was started, takes no tools.
+    ToolsUnsupported,
     /// Too many requests or tokens a minute (429).
     RateLimited,
     /// The account has no money or quota left (`insufficient_quota`): waiting does not help.
@@ -62,6 +64,7 @@ impl ErrorKind {
             Self::Unauthorized => "unauthorized",
             Self::NotFound => "not_found",
             Self::BadRequest { .. } => "bad_request",
+            Self::ToolsUnsupported => "tools_unsupported",
             Self::RateLimited => "rate_limited",
             Self::QuotaExceeded => "quota_exceeded",
             Self::ServerError => "server_error",
@@ -82,6 +85,7 @@ impl ErrorKind {
             Self::Unauthorized => "the provider refused the key",
             Self::NotFound => "the provider has no such model, deployment or path",
             Self::BadRequest { .. } => "the provider refused the request",
+            Self::ToolsUnsupported => "the model takes no tool calls",
             Self::RateLimited => "the provider's rate limit was hit",
             Self::QuotaExceeded => "the account's quota is used up",
             Self::ServerError => "the provider failed",
@@ -206,9 +210,10 @@ impl ModelError {
     pub fn scope(&self) -> Scope {
         match self.kind {
             ErrorKind::Cancelled => Scope::Cancelled,
-            ErrorKind::ContentFilter | ErrorKind::ContextTooLong | ErrorKind::BadRequest { .. } => {
-                Scope::Request
-            }
+            ErrorKind::ContentFilter
+            | ErrorKind::ContextTooLong
+            | ErrorKind::BadRequest { .. }
+            | ErrorKind::ToolsUnsupported => Scope::Request,
             ErrorKind::RateLimited
             | ErrorKind::ServerError
             | ErrorKind::Timeout

@@ -266,9 +266,11 @@ impl OpenAiModel {
         spoken: ApiDialect,
         error: &ModelError,
     ) -> Option<ApiDialect> {
-        if !matches!(error.kind, ErrorKind::BadRequest { .. })
-            || !matches!(error.status, Some(400 | 422))
-        {
+        let refused = matches!(
+            error.kind,
+            ErrorKind::BadRequest { .. } | ErrorKind::ToolsUnsupported
+        );
+        if !refused || !matches!(error.status, Some(400 | 422)) {
             return None;
         }
         let words = ErrorDetails::read(error.body.as_deref().unwrap_or_default().as_bytes());

@@ -169,7 +169,7 @@ pub struct ModelConnection {
 #[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelSettings {
-    /// `offline` for the embedded analyst and critic, or a chat model; on Azure, the deployment
+    /// `offline` for the embedded rules, or a chat model; on Azure, the deployment
     #[arg(id = "model", long = "model", short = 'm', value_name = "MODEL", default_value = OFFLINE)]
     #[serde(rename = "model")]
     pub name: String,

@@ -3,7 +3,6 @@
 //! critic, and the agent that uses an environment's tools.
 
 mod environment;
-mod episode;
 mod playing;
 mod tool_agent;
 pub mod trace;
@@ -22,8 +21,7 @@ use finqa_core::question::Question;
 pub use environment::{
     AskedQuestion, BegunEpisode, EnvironmentError, EpisodeSession, StepReply, ToolEnvironment,
 };
-pub use episode::{EpisodeEnd, EpisodeRecord, ToolStep};
-pub use tool_agent::{SHOWN_CHARS, ToolAgent, ToolAgentOptions, instructions_hash, no_tools};
+pub use tool_agent::{SHOWN_CHARS, ToolAgent, ToolAgentOptions, instructions_hash};
 
 /// Something that answers questions. A run holds one and knows no more of it.
 pub trait Solver: Send + Sync {

@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 use tracing::Instrument;
 
 use super::environment::{AskedQuestion, EnvironmentError, EpisodeSession, StepReply};
-use super::episode::{EpisodeEnd, EpisodeRecord, ToolStep};
-use super::tool_agent::{INSTRUCTIONS, ToolAgent, no_tools};
+use super::tool_agent::{INSTRUCTIONS, ToolAgent};
 use super::{trace, written};
 use crate::agents::{
-    Answer, AnswerFrom, Fault, Interruption, RecordedCalls, RunFailure, Settled, StopReason,
+    Answer, AnswerFrom, EpisodeEnd, EpisodeRecord, Fault, Interruption, RecordedCalls, RunFailure,
+    Settled, StopReason, ToolStep,
 };
 use crate::models::{
     ChatMessage, ChatReply, ChatRequest, ErrorKind, ModelError, Scope, Stop, ToolCall,
@@ -184,13 +184,10 @@ impl<'a> Playing<'a> {
                 self.finish(EpisodeEnd::ContextFull, Some(message));
                 Ok(())
             }
-            // The first request of an episode holds nothing but the tools that
-            // another model would not have taken as well.
-            (ErrorKind::BadRequest { .. }, _)
-                if self.steps.is_empty() && message.to_lowercase().contains("tool") =>
-            {
+            // Later in an episode, the model has taken them already.
+            (ErrorKind::ToolsUnsupported, _) if self.steps.is_empty() => {
                 let model = self.agent.model.name();
-                fatal(no_tools(model, &format!(": {message}")), Fault::Usage)
+                fatal(format!("{model}: {message}"), Fault::NoTools)
             }
             (ErrorKind::Settings, Scope::Run) => fatal(message, Fault::Usage),
             (_, Scope::Run) => fatal(message, Fault::Provider),
@@ -378,20 +375,15 @@ impl<'a> Playing<'a> {
             };
             Answer::settle(&analysis, question, AnswerFrom::Text)
         });
+        let stop = if submitted {
+            // This loop has no critic.
+            StopReason::NoVerdict
+        } else {
+            StopReason::Failed
+        };
         Settled {
-            outcome: end.outcome(),
-            stop: if submitted {
-                // This loop has no critic.
-                StopReason::NoVerdict
-            } else {
-                StopReason::Failed
-            },
             answer,
-            chosen_round: None,
             error,
-            votes: None,
-            opinion: None,
-            rounds: Vec::new(),
             episode: Some(Box::new(EpisodeRecord {
                 question_id: self.asked.id,
                 company: self.asked.company,
@@ -416,6 +408,7 @@ impl<'a> Playing<'a> {
                     .collect(),
             })),
             calls: self.calls.made,
+            ..Settled::new(end.outcome(), stop)
         }
     }
 }

@@ -137,26 +137,11 @@ fn interruption(error: EnvironmentError, made: Vec<Call>) -> Interruption {
             fault,
         }),
         None => Interruption::Provider(Box::new(Settled {
-            outcome: Outcome::ProviderError,
-            stop: StopReason::Failed,
-            answer: None,
-            chosen_round: None,
             error: Some(error.message),
-            votes: None,
-            opinion: None,
-            episode: None,
-            rounds: Vec::new(),
             calls: made,
+            ..Settled::new(Outcome::ProviderError, StopReason::Failed)
         })),
     }
-}
-
-/// That a model takes no tools, in one line; `said` is what its server said.
-#[must_use]
-pub fn no_tools(model: &str, said: &str) -> String {
-    format!(
-        "{model} takes no tool calls{said}; env play needs a model that does, or `--model offline`"
-    )
 }
 
 #[cfg(test)]

@@ -7,8 +7,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use tracing::{Span, debug, info_span};
 
-use super::episode::{EpisodeEnd, EpisodeRecord, ToolStep};
-use crate::agents::Settled;
+use crate::agents::{EpisodeEnd, EpisodeRecord, Settled, ToolStep};
 use crate::telemetry::{attributes as names, count, fail, if_content, messages, set, set_content};
 use finqa_core::question::Question;
 
