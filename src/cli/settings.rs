@@ -52,24 +52,17 @@ pub fn load_by(
 
 /// The settings among `flags` that were given on the command line.
 fn given(flags: &impl Serialize, matches: &ArgMatches) -> anyhow::Result<toml::Table> {
-    let flags = serde_json::to_value(flags).context("command line")?;
-    let Some(flags) = flags.as_object() else {
-        return Ok(toml::Table::new());
-    };
-    let given = flags
-        .iter()
-        .filter(|(key, _)| matches.value_source(key) == Some(ValueSource::CommandLine));
-    let mut table = toml::Table::new();
-    for (key, value) in given {
-        // TOML's whole numbers end at 2^63 - 1.
-        if value.is_u64() && !value.is_i64() {
-            let (flag, most) = (key.replace('_', "-"), i64::MAX);
-            let line = format!("command line: {flag} is {value}; it must be at most {most}");
-            return Err(Failure::new(Exit::Usage, line).into());
-        }
-        let value = toml::Value::try_from(value).context("command line")?;
-        table.insert(key.clone(), value);
+    let is_given = |key: &str| matches.value_source(key) == Some(ValueSource::CommandLine);
+    // TOML's whole numbers end at 2^63 - 1.
+    let json = serde_json::to_value(flags).context("command line")?;
+    let mut fields = json.as_object().into_iter().flatten();
+    if let Some((key, value)) = fields.find(|(_, value)| value.is_u64() && !value.is_i64()) {
+        let (flag, most) = (key.replace('_', "-"), i64::MAX);
+        let line = format!("command line: {flag} is {value}; it must be at most {most}");
+        return Err(Failure::new(Exit::Usage, line).into());
     }
+    let mut table = toml::Table::try_from(flags).context("command line")?;
+    table.retain(|key, _| is_given(key));
     Ok(table)
 }
 

@@ -388,6 +388,10 @@ fn numbers_that_no_run_can_work_with_are_refused_by_name() {
             .run(&[&format!("--{flag}"), value])
             .fails(2, &[flag, value, "at most"]);
     }
+    for flag in ["temperature", "min-confidence"] {
+        let refused = place.run(&[&format!("--{flag}"), "nan"]);
+        refused.fails(2, &["command line", flag, "NaN"]);
+    }
     place
         .run(&["ask", "page.md", "why?", "--seed", huge])
         .fails(2, &["seed", huge]);

@@ -117,7 +117,7 @@ fn the_standard_variables_are_obeyed() {
 fn an_address_that_is_none_is_one_line() {
     let place = Workplace::new();
     offline(&place, "not an address", &[], &[])
-        .fails(2, &["OTEL_EXPORTER_OTLP_ENDPOINT", "no address"]);
+        .fails(2, &["OTEL_EXPORTER_OTLP_ENDPOINT", "not an address"]);
     assert!(!place.path("output").exists(), "nothing is begun");
 }
 
