@@ -4,7 +4,7 @@
 //! model takes a `Question` and cannot see gold: `prompt`, `agents`, `parse`
 //! and `offline` may not name `Gold` (held by a test).
 //!
-//! [`load`] reads both published layouts, as a JSON array or JSONL, one record
+//! `load` reads both published layouts, as a JSON array or JSONL, one record
 //! at a time. It answers nothing, scores nothing and repairs no table.
 
 mod assemble;

@@ -2,7 +2,7 @@
 //!
 //! The rules proper are pure functions: [`exact_match`], [`numeric_match`] with
 //! its [`floor()`], the official [`execution_accuracy`] and
-//! [`program_accuracy`], and [`financial_equivalence`] with reasons. An
+//! `program_accuracy`, and [`financial_equivalence`] with reasons. An
 //! [`Row`] is one answered question; [`Row::scored`] applies every rule to it, and [`Scorecard::of`] sums rows up, each rate with its n and a 95 %
 //! interval clustered by report page. [`files`] reads predictions from disk.
 //!

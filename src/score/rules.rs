@@ -11,10 +11,10 @@ pub fn exact_match(ground_truth: &str, prediction: &str) -> bool {
 }
 
 /// NM: the reference system's ±0.5, bug for bug, so that its published figure
-/// is comparable. See [`numeric_value`] for what it takes for a number.
+/// is comparable. See `numeric_value` for what it takes for a number.
 ///
 /// It is degenerate against `exe_ans` (many golds are small fractions): print
-/// it alongside its [floor](super::floor).
+/// it alongside its floor.
 ///
 /// ```
 /// use convfinqa::score::numeric_match;

@@ -70,7 +70,7 @@ pub struct Telemetry {
 /// If they ask for nothing, nothing is installed and spans stay disabled.
 ///
 /// # Errors
-/// [`TelemetryError`] if the file cannot be written, the collector's variables
+/// `TelemetryError` if the file cannot be written, the collector's variables
 /// cannot work, the log level does not exist, or a subscriber is already installed.
 pub fn install(options: TelemetryOptions) -> Result<Telemetry, TelemetryError> {
     let traced = options.file || options.collector.is_some();

@@ -125,7 +125,7 @@ impl PriceList {
 
     /// What the tokens of a reply cost, in dollars; `None` if that is not known.
     ///
-    /// A reply for which nothing was sent costs nothing. [`Cost::of_reply`] adds the lost
+    /// A reply for which nothing was sent costs nothing. `Cost::of_reply` adds the lost
     /// requests of the call.
     #[must_use]
     pub fn cost(&self, endpoint: Endpoint, reply: &ChatReply) -> Option<Decimal> {

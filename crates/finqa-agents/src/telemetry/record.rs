@@ -82,8 +82,8 @@ pub fn message(role: &str, text: &str) -> serde_json::Value {
     json!({"role": role, "parts": [{"type": "text", "content": text}]})
 }
 
-/// One message as the value of [`attributes::INPUT_MESSAGES`] or
-/// [`attributes::OUTPUT_MESSAGES`]; what an agent says has stopped by itself.
+/// One message as the value of `attributes::INPUT_MESSAGES` or
+/// `attributes::OUTPUT_MESSAGES`; what an agent says has stopped by itself.
 #[must_use]
 pub fn messages(role: &str, text: &str) -> String {
     let mut said = message(role, text);
