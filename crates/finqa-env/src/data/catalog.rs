@@ -203,8 +203,8 @@ impl Catalog {
         self.invented
     }
 
-    /// blake3 of the questions and the tables' descriptions, in hex: equal if two
-    /// episodes were played on the same data.
+    /// blake3 of the questions, the tables and their descriptions, in hex: equal if
+    /// two episodes were played on the same data.
     #[must_use]
     pub fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
@@ -227,6 +227,14 @@ impl Catalog {
         for (table, text) in info {
             put(table);
             put(text);
+        }
+        for (company, tables) in &self.companies {
+            put(company);
+            for table in tables.tables.values() {
+                put(&table.name);
+                // The shortest text that reads back as the same value.
+                put(&format!("{:?}", table.columns));
+            }
         }
         hasher.finalize().to_hex().to_string()
     }

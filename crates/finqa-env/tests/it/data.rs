@@ -70,3 +70,25 @@ fn bad_directories_say_what_and_where() {
         Err(EnvError::Metadata { .. })
     ));
 }
+
+#[test]
+fn the_hash_tells_tables_with_other_cells_apart() {
+    let hash = |cell: &str| {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = dir.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write(
+            "benchmark_questions/finqa.csv",
+            "id,company,user_query,question,answer\n1,a,q,q,1\n",
+        );
+        write("input_companies/tables_cleaned_all_companies.json", "{}");
+        let table = format!(r#"[{{"item":"sales","2019":{cell}}}]"#);
+        write("input_companies/a/t.json", &table);
+        Catalog::load(dir.path()).unwrap().hash()
+    };
+    assert_eq!(hash("1"), hash("1"));
+    assert_ne!(hash("1"), hash("2"));
+}
