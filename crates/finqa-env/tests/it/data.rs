@@ -6,6 +6,13 @@ use finqa_env::data::{Catalog, EnvError};
 
 use super::tools::fixture;
 
+/// Writes a file of a data directory, with its folders.
+fn write(directory: &Path, name: &str, text: &str) {
+    let path = directory.join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
 #[test]
 fn the_fixture_is_read_and_its_gaps_are_named() {
     let report = fixture().check();
@@ -25,11 +32,7 @@ fn bad_directories_say_what_and_where() {
     assert!(missing.to_string().contains("finqa.csv"), "{missing}");
 
     let dir = tempfile::tempdir().unwrap();
-    let write = |name: &str, text: &str| {
-        let path = dir.path().join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    };
+    let write = |name: &str, text: &str| write(dir.path(), name, text);
     write(
         "benchmark_questions/finqa.csv",
         "id,user_query,answer\n1,q,a\n",
@@ -75,11 +78,7 @@ fn bad_directories_say_what_and_where() {
 fn the_hash_tells_tables_with_other_cells_apart() {
     let hash = |cell: &str| {
         let dir = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: &str| {
-            let path = dir.path().join(name);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        };
+        let write = |name: &str, text: &str| write(dir.path(), name, text);
         write(
             "benchmark_questions/finqa.csv",
             "id,company,user_query,question,answer\n1,a,q,q,1\n",

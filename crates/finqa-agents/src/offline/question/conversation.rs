@@ -63,6 +63,18 @@ impl EarlierTurns {
         state
     }
 
+    /// The years of all turns.
+    pub fn years(&self) -> Vec<u16> {
+        let years = self.turns.iter().flat_map(|turn| turn.years.iter());
+        years.copied().collect()
+    }
+
+    /// The look-ups since the last calculation, the latest first.
+    pub fn latest_look_ups(&self) -> Vec<&EarlierTurn> {
+        let latest = self.turns.iter().rev();
+        latest.take_while(|turn| turn.is_look_up()).collect()
+    }
+
     fn push(&mut self, facts: &Facts, entry: &HistoryEntry) {
         let program = entry.program.as_deref().and_then(Expr::parse);
         let value = || {

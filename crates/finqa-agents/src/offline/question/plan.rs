@@ -21,6 +21,11 @@ impl ProgramPattern {
         Self::Step(op, Box::new(a), Box::new(b))
     }
 
+    /// `op` of the first two slots.
+    pub fn of_slots(op: Op) -> Self {
+        Self::step(op, Self::Slot(0), Self::Slot(1))
+    }
+
     pub fn constant(n: u32) -> Self {
         Self::Fixed(Expr::constant(n))
     }

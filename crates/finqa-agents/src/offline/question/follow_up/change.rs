@@ -154,12 +154,7 @@ pub(super) fn relative_change(f: &FollowUp<'_>, _: &EarlierTurn) -> Option<Progr
     {
         return None;
     }
-    let known: Vec<u16> = f
-        .state
-        .turns
-        .iter()
-        .flat_map(|t| t.years.iter().copied())
-        .collect();
+    let known = f.state.years();
     if asked.years.iter().any(|y| !known.contains(y)) && asked.years.len() >= 2 {
         return None;
     }
@@ -219,12 +214,7 @@ pub(super) fn difference(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<Program
     if !asked.change() || asked.share() || asked.percent() {
         return None;
     }
-    let known: Vec<u16> = f
-        .state
-        .turns
-        .iter()
-        .flat_map(|t| t.years.iter().copied())
-        .collect();
+    let known = f.state.years();
     let new_year = asked.years.iter().any(|y| !known.contains(y));
     if asked.says(&["number one", "and one", "and 1"]) {
         return Some(ProgramPlan::fixed(

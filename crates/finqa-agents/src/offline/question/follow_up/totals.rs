@@ -118,13 +118,7 @@ pub(super) fn average(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPla
         }
         None => {
             let before = f.state.back(1).filter(|t| t.is_look_up())?;
-            let run: Vec<&EarlierTurn> = f
-                .state
-                .turns
-                .iter()
-                .rev()
-                .take_while(|t| t.is_look_up())
-                .collect();
+            let run = f.state.latest_look_ups();
             let count = if f.asked.says(&["three"]) {
                 run.len().min(3)
             } else {
@@ -162,13 +156,7 @@ pub(super) fn sum(f: &FollowUp<'_>, last: &EarlierTurn) -> Option<ProgramPlan> {
         return None;
     }
     let before = f.state.back(1)?;
-    let run: Vec<&EarlierTurn> = f
-        .state
-        .turns
-        .iter()
-        .rev()
-        .take_while(|t| t.is_look_up())
-        .collect();
+    let run = f.state.latest_look_ups();
     let expr = if let Some(sum) = f
         .state
         .turns

@@ -62,7 +62,7 @@ pub(crate) fn margin(facts: &Facts, asked: &Wording, context: &PlanContext) -> O
         .replace(&format!(" {kind} "), " ");
     Some(ProgramPlan {
         name: "margin",
-        pattern: ProgramPattern::step(Op::Divide, ProgramPattern::Slot(0), ProgramPattern::Slot(1)),
+        pattern: ProgramPattern::of_slots(Op::Divide),
         slots: parts_of(
             facts,
             asked,
@@ -134,11 +134,7 @@ pub(crate) fn count_times_price(
             };
             return Some(ProgramPlan {
                 name: "count times price",
-                pattern: ProgramPattern::step(
-                    Op::Multiply,
-                    ProgramPattern::Slot(0),
-                    ProgramPattern::Slot(1),
-                ),
+                pattern: ProgramPattern::of_slots(Op::Multiply),
                 slots: vec![pinned(count), pinned(price)],
                 pairing: Pairing::Free,
                 prior: 0.4,
@@ -171,11 +167,7 @@ pub(crate) fn difference_over(
     }
     let mut slots = parts_of(facts, asked, &a, &b, context);
     slots.push(query(facts, asked, &whole, context));
-    let difference = ProgramPattern::step(
-        Op::Subtract,
-        ProgramPattern::Slot(0),
-        ProgramPattern::Slot(1),
-    );
+    let difference = ProgramPattern::of_slots(Op::Subtract);
     Some(ProgramPlan {
         name: "difference over",
         pattern: ProgramPattern::step(Op::Divide, difference, ProgramPattern::Slot(2)),

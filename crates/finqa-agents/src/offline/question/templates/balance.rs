@@ -41,11 +41,7 @@ pub(crate) fn roll_forward(
         ..wanted.clone()
     };
     let relative = asked.relative_change();
-    let difference = ProgramPattern::step(
-        Op::Subtract,
-        ProgramPattern::Slot(0),
-        ProgramPattern::Slot(1),
-    );
+    let difference = ProgramPattern::of_slots(Op::Subtract);
     Some(ProgramPlan {
         name: "roll-forward",
         pattern: if relative {

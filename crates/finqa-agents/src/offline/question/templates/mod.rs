@@ -222,11 +222,7 @@ pub(crate) fn periods(
 }
 
 fn change_pattern() -> ProgramPattern {
-    let difference = ProgramPattern::step(
-        Op::Subtract,
-        ProgramPattern::Slot(0),
-        ProgramPattern::Slot(1),
-    );
+    let difference = ProgramPattern::of_slots(Op::Subtract);
     ProgramPattern::step(Op::Divide, difference, ProgramPattern::Slot(1))
 }
 
@@ -298,11 +294,7 @@ pub(crate) fn difference(
     if let Some((a, b)) = things {
         return Some(ProgramPlan {
             name: "difference",
-            pattern: ProgramPattern::step(
-                Op::Subtract,
-                ProgramPattern::Slot(0),
-                ProgramPattern::Slot(1),
-            ),
+            pattern: ProgramPattern::of_slots(Op::Subtract),
             slots: parts_of(facts, asked, &a, &b, context),
             pairing: Pairing::Parts,
             prior: 0.7,
@@ -312,11 +304,7 @@ pub(crate) fn difference(
     let (a, b) = periods(facts, asked, context)?;
     Some(ProgramPlan {
         name: "difference",
-        pattern: ProgramPattern::step(
-            Op::Subtract,
-            ProgramPattern::Slot(0),
-            ProgramPattern::Slot(1),
-        ),
+        pattern: ProgramPattern::of_slots(Op::Subtract),
         slots: vec![a, b],
         pairing: Pairing::Periods,
         prior: if asked.years.len() >= 2 { 0.9 } else { 0.5 },

@@ -31,7 +31,7 @@ pub(crate) fn ratio(facts: &Facts, asked: &Wording, context: &PlanContext) -> Op
     }
     Some(ProgramPlan {
         name: "ratio",
-        pattern: ProgramPattern::step(Op::Divide, ProgramPattern::Slot(0), ProgramPattern::Slot(1)),
+        pattern: ProgramPattern::of_slots(Op::Divide),
         slots,
         pairing: if years {
             Pairing::Periods
@@ -142,11 +142,7 @@ pub(crate) fn product(
     )?;
     (span(&a).names() && span(&b).names()).then(|| ProgramPlan {
         name: "product",
-        pattern: ProgramPattern::step(
-            Op::Multiply,
-            ProgramPattern::Slot(0),
-            ProgramPattern::Slot(1),
-        ),
+        pattern: ProgramPattern::of_slots(Op::Multiply),
         slots: parts_of(facts, asked, &a, &b, context),
         pairing: Pairing::Parts,
         prior: 0.8,
@@ -258,11 +254,7 @@ pub(crate) fn direction(
     let (a, b) = if up { (late, early) } else { (early, late) };
     Some(ProgramPlan {
         name: "comparison",
-        pattern: ProgramPattern::step(
-            Op::Greater,
-            ProgramPattern::Slot(0),
-            ProgramPattern::Slot(1),
-        ),
+        pattern: ProgramPattern::of_slots(Op::Greater),
         slots: vec![a, b],
         pairing: Pairing::Periods,
         prior: 0.8,
@@ -308,11 +300,7 @@ pub(crate) fn any_share(facts: &Facts, asked: &Wording, context: &PlanContext) -
         .flatten()
         .map(|(a, b)| ProgramPlan {
             name: "ratio",
-            pattern: ProgramPattern::step(
-                Op::Divide,
-                ProgramPattern::Slot(0),
-                ProgramPattern::Slot(1),
-            ),
+            pattern: ProgramPattern::of_slots(Op::Divide),
             slots: parts_of(facts, asked, &a, &b, context),
             pairing: Pairing::Parts,
             prior: 0.2,

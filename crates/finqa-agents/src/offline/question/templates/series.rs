@@ -73,11 +73,7 @@ pub(crate) fn series(facts: &Facts, asked: &Wording, context: &PlanContext) -> V
             })
             .collect();
         let pattern = match name {
-            "series range" => Some(ProgramPattern::step(
-                Op::Subtract,
-                ProgramPattern::Slot(0),
-                ProgramPattern::Slot(1),
-            )),
+            "series range" => Some(ProgramPattern::of_slots(Op::Subtract)),
             "series average" => added(slots.len())
                 .zip(u32::try_from(slots.len()).ok())
                 .map(|(sum, n)| ProgramPattern::step(Op::Divide, sum, ProgramPattern::constant(n))),
