@@ -8,7 +8,7 @@ use rust_decimal::Decimal;
 use crate::settings::{Origin, Settings, Variables};
 use finqa_agents::agents::{AnswerFrom, Backend, CriticMode, OpinionUse, PairOptions};
 use finqa_agents::models::{
-    self, ChatModel, Endpoint, ModelSettings, Observer, OpenAiModel, PriceList, PriceOf, Provider,
+    self, ChatModel, Endpoint, HttpModel, ModelSettings, Observer, PriceList, PriceOf, Provider,
 };
 use finqa_agents::prompt::Prompts;
 use finqa_core::secrets::shown_address;
@@ -198,7 +198,7 @@ pub(crate) fn single(
         name: format!("{} {address} {}", resolved.provider, resolved.model),
         model: match resolved.provider {
             Provider::OpenAi | Provider::Azure => {
-                Arc::new(OpenAiModel::new(resolved)?.with_observer(Arc::clone(observer)))
+                Arc::new(HttpModel::new(resolved)?.with_observer(Arc::clone(observer)))
             }
         },
     })

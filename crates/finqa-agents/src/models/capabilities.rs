@@ -9,9 +9,9 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 
 use super::classify::ErrorDetails;
+use super::protocol::{ApiDialect, FormatLevel, SystemRole, TokenLimit};
 use super::settings::Endpoint;
 use super::types::{Feature, Support};
-use super::wire::{ApiDialect, FormatLevel, SystemRole, TokenLimit};
 
 const TABLE: &str = include_str!("../../../../data/models.json");
 

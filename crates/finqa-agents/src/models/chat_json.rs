@@ -3,8 +3,8 @@
 
 use serde_json::{Value, json};
 
+use super::protocol::{BodyMessage, SystemRole};
 use super::types::{ChatMessage, ToolSpec};
-use super::wire::{BodyMessage, SystemRole};
 
 /// The messages as a chat-completions request lists them; a tool call's arguments are
 /// the text that the model wrote.

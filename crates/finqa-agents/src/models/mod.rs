@@ -1,9 +1,8 @@
 //! Chat models: requests, replies, and how a call fails.
 //!
-//! The rest of the program uses [`ChatModel`]. [`OpenAiModel`] implements it for
-//! OpenAI, Azure and compatible servers. A new provider is a file here that
-//! implements `name`, `supports` and `chat`; `docs/extending.md` lists the other
-//! places. This module reads no environment variable and prints nothing.
+//! The rest of the program uses [`ChatModel`]. [`HttpModel`] implements it for
+//! OpenAI, Azure and compatible servers. A new protocol is a file in `protocol`;
+//! `docs/extending.md` lists the other places. This module reads no environment variable and prints nothing.
 
 mod address;
 pub mod capabilities;
@@ -12,8 +11,9 @@ mod classify;
 pub mod error;
 mod hint;
 pub mod http;
-pub mod openai;
+pub mod http_model;
 pub mod price;
+mod protocol;
 mod resolve;
 pub mod retry;
 pub mod settings;
@@ -21,13 +21,12 @@ pub mod trace;
 mod transport;
 pub mod types;
 pub mod usage;
-mod wire;
 
 pub use capabilities::Correction;
 pub use chat_json::{messages_json, tools_json};
 pub use error::{ErrorKind, ModelError, Scope};
 pub use http::{client as http_client, download_client, install_crypto, upgrade_client};
-pub use openai::{CallEvent, Observer, OpenAiModel};
+pub use http_model::{CallEvent, HttpModel, Observer};
 pub use price::{Cost, PriceList, PriceOf};
 pub use retry::RetryOptions;
 pub use settings::{

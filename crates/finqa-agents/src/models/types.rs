@@ -1,6 +1,6 @@
 //! The provider-neutral request and reply, and the trait that connects them.
 //!
-//! Nothing here is a wire format: `openai` turns these into JSON and back, so
+//! Nothing here is a wire format: `protocol` turns these into JSON and back, so
 //! that a renamed field of a provider never reaches an agent.
 
 use std::fmt;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use finqa_agents::models::{
     CallEvent, ChatMessage, ChatModel, ChatReply, ChatRequest, ErrorKind, Feature, FinishReason,
-    ModelConnection, ModelError, ModelSettings, OpenAiModel, Provider, ReplyFormat, RetryOptions,
+    HttpModel, ModelConnection, ModelError, ModelSettings, Provider, ReplyFormat, RetryOptions,
     Scope, Stop, Support, ToolSpec, Usage,
 };
 use serde_json::json;
@@ -68,14 +68,14 @@ fn ask(text: &str) -> ChatRequest {
     ChatRequest::new("analyst", vec![ChatMessage::user(text)])
 }
 
-async fn chat(model: &OpenAiModel, request: &ChatRequest) -> Result<ChatReply, ModelError> {
+async fn chat(model: &HttpModel, request: &ChatRequest) -> Result<ChatReply, ModelError> {
     model.chat(request, &Stop::default()).await
 }
 
 /// One call to a server that always answers like this.
 async fn one(reply: Reply) -> (Result<ChatReply, ModelError>, FaultServer) {
     let server = FaultServer::start(move |_| reply.clone());
-    let model = OpenAiModel::new(openai(&server)).unwrap();
+    let model = HttpModel::new(openai(&server)).unwrap();
     let outcome = chat(&model, &ask("How much?")).await;
     (outcome, server)
 }
@@ -86,7 +86,7 @@ async fn once(reply: Reply) -> (Result<ChatReply, ModelError>, FaultServer) {
         0 => reply.clone(),
         _ => Reply::chat("recovered"),
     });
-    let model = OpenAiModel::new(openai(&server)).unwrap();
+    let model = HttpModel::new(openai(&server)).unwrap();
     let outcome = chat(&model, &ask("How much?")).await;
     (outcome, server)
 }

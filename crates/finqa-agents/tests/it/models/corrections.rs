@@ -42,7 +42,7 @@ async fn an_unknown_reasoning_model_is_learnt_in_one_call() {
         let mut settings = openai(&server);
         settings.model = "brand-new".into();
         let told = Arc::clone(&told);
-        OpenAiModel::new(settings)
+        HttpModel::new(settings)
             .unwrap()
             .with_observer(Arc::new(move |_, event| {
                 if let CallEvent::Correction(correction) = event {
@@ -80,7 +80,7 @@ async fn a_schema_steps_down_to_an_object_and_to_text() {
                     _ => Reply::chat("{}"),
                 }
             });
-        let model = OpenAiModel::new(openai(&server)).unwrap();
+        let model = HttpModel::new(openai(&server)).unwrap();
         chat(&model, &full_request()).await.unwrap();
         assert_eq!(
             server.requests().last().unwrap().body["response_format"],
@@ -95,7 +95,7 @@ async fn the_table_avoids_the_refusal() {
     let server = FaultServer::start(|_| Reply::chat("{}"));
     let mut settings = openai(&server);
     settings.model = "o3-mini".into();
-    let model = OpenAiModel::new(settings).unwrap();
+    let model = HttpModel::new(settings).unwrap();
     chat(&model, &full_request()).await.unwrap();
     let body = &server.requests()[0].body;
     assert_eq!(body["max_completion_tokens"], 500);
@@ -113,7 +113,7 @@ async fn a_server_that_refuses_both_names_is_not_asked_forever() {
         };
         Reply::unsupported(name, &format!("Unsupported parameter: '{name}'"))
     });
-    let model = OpenAiModel::new(openai(&server)).unwrap();
+    let model = HttpModel::new(openai(&server)).unwrap();
     let error = chat(&model, &full_request()).await.unwrap_err();
     assert!(matches!(error.kind, ErrorKind::BadRequest { .. }));
     assert_eq!((error.attempts, server.count()), (2, 2));
@@ -127,7 +127,7 @@ async fn a_value_out_of_range_is_reported_and_not_corrected() {
             &json!({"error": {"message": "max_tokens is too large: 500.", "param": "max_tokens", "code": null}}),
         )
     });
-    let model = OpenAiModel::new(openai(&server)).unwrap();
+    let model = HttpModel::new(openai(&server)).unwrap();
     let error = chat(&model, &full_request()).await.unwrap_err();
     assert_eq!(
         error.kind,
@@ -151,7 +151,7 @@ async fn concurrent_calls_learn_from_each_other() {
         }
         .after(Duration::from_millis(5))
     });
-    let model = Arc::new(OpenAiModel::new(openai(&server)).unwrap());
+    let model = Arc::new(HttpModel::new(openai(&server)).unwrap());
     let calls: Vec<_> = (0..8)
         .map(|_| {
             let model = Arc::clone(&model);
@@ -176,7 +176,7 @@ async fn a_reply_names_the_sampling_settings_that_it_was_made_without() {
             Reply::chat("{}")
         }
     });
-    let model = OpenAiModel::new(openai(&server)).unwrap();
+    let model = HttpModel::new(openai(&server)).unwrap();
     // The second request is not refused any more, and lacks it all the same.
     for _ in 0..2 {
         let reply = chat(&model, &full_request()).await.unwrap();
@@ -187,7 +187,7 @@ async fn a_reply_names_the_sampling_settings_that_it_was_made_without() {
 
     let mut published = openai(&server);
     published.model = "o3-mini".into();
-    let model = OpenAiModel::new(published).unwrap();
+    let model = HttpModel::new(published).unwrap();
     let reply = chat(&model, &full_request()).await.unwrap();
     assert_eq!(reply.left_out, ["temperature", "seed"]);
 }

@@ -190,7 +190,7 @@ async fn a_redirect_is_not_followed_and_says_where_to() {
 #[tokio::test]
 async fn a_huge_body_is_not_read_to_its_end() {
     let server = FaultServer::start(|_| Reply::plain(200, &" ".repeat(300_000)));
-    let model = OpenAiModel::new(ModelConnection {
+    let model = HttpModel::new(ModelConnection {
         max_body: 100_000,
         ..openai(&server)
     })
@@ -210,7 +210,7 @@ async fn a_slow_server_is_asked_again() {
     });
     let mut settings = openai(&server);
     settings.timeouts.attempt = Duration::from_millis(300);
-    let model = OpenAiModel::new(settings).unwrap();
+    let model = HttpModel::new(settings).unwrap();
     let reply = chat(&model, &ask("How much?")).await.unwrap();
     assert_eq!((reply.attempts, server.count()), (2, 2));
 }
@@ -222,7 +222,7 @@ async fn a_server_that_never_answers_is_a_timeout() {
     // Long enough that a loaded machine has connected and sent by then.
     settings.timeouts.attempt = Duration::from_millis(500);
     settings.retry.max_attempts = 2;
-    let model = OpenAiModel::new(settings).unwrap();
+    let model = HttpModel::new(settings).unwrap();
     let error = chat(&model, &ask("How much?")).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Timeout);
     assert!(error.to_string().contains("within 0.5 s"), "{error}");
@@ -233,7 +233,7 @@ async fn a_server_that_never_answers_is_a_timeout() {
 async fn attempts_at_a_dead_host_end_soon_and_name_it() {
     // A port that was free a moment ago.
     let base = FaultServer::start(|_| Reply::chat("")).base_url();
-    let model = OpenAiModel::new(settings(&[("OPENAI_BASE_URL", &base)], "gpt-4o")).unwrap();
+    let model = HttpModel::new(settings(&[("OPENAI_BASE_URL", &base)], "gpt-4o")).unwrap();
     let error = chat(&model, &ask("How much?")).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Connect);
     assert_eq!(error.attempts, 0, "nothing was sent");
@@ -247,7 +247,7 @@ async fn attempts_at_a_dead_host_end_soon_and_name_it() {
 async fn a_server_without_encryption_behind_https_is_a_tls_failure() {
     let server = FaultServer::start(|_| Reply::chat(""));
     let base = format!("https://{}/v1", server.address());
-    let model = OpenAiModel::new(settings(&[("OPENAI_BASE_URL", &base)], "gpt-4o")).unwrap();
+    let model = HttpModel::new(settings(&[("OPENAI_BASE_URL", &base)], "gpt-4o")).unwrap();
     let asked = ask("How much?");
     let outcome = tokio::time::timeout(Duration::from_secs(20), chat(&model, &asked)).await;
     let error = outcome.unwrap().unwrap_err();
@@ -263,9 +263,9 @@ async fn cancelling_ends_a_wait_and_a_running_request_at_once() {
     slow.retry.first_delay = Duration::from_secs(600);
     slow.retry.max_delay = Duration::from_secs(600);
     slow.retry.total = Duration::from_secs(6000);
-    let waiting = OpenAiModel::new(slow).unwrap();
+    let waiting = HttpModel::new(slow).unwrap();
     let hanging_server = FaultServer::start(|_| Reply::hang());
-    let hanging = OpenAiModel::new(openai(&hanging_server)).unwrap();
+    let hanging = HttpModel::new(openai(&hanging_server)).unwrap();
     let request = ask("How much?");
     let (first, second, ()) = tokio::join!(
         waiting.chat(&request, &stop),
@@ -295,7 +295,7 @@ async fn retries_are_reported_as_they_happen() {
         _ => Reply::chat("42"),
     });
     let told = Arc::new(Mutex::new(Vec::new()));
-    let model = OpenAiModel::new(openai(&server)).unwrap().with_observer({
+    let model = HttpModel::new(openai(&server)).unwrap().with_observer({
         let told = Arc::clone(&told);
         Arc::new(move |node, event| {
             if let CallEvent::Retry(notice) = event {
@@ -324,7 +324,7 @@ async fn under_every_fault_at_once_each_call_gets_its_own_answer() {
             Provider::OpenAi => openai(&server),
             Provider::Azure => azure(&server),
         };
-        let model = Arc::new(OpenAiModel::new(settings).unwrap());
+        let model = Arc::new(HttpModel::new(settings).unwrap());
         let calls = (0..200).map(|number| {
             let model = Arc::clone(&model);
             tokio::spawn(async move {
@@ -361,7 +361,7 @@ async fn draining_ends_a_retry_after_and_lets_a_request_in_flight_be_answered() 
     patient.retry.max_hint = Duration::from_secs(3600);
     patient.retry.total = Duration::from_secs(36_000);
     let drain = stop.drain.clone();
-    let waiting = OpenAiModel::new(patient).unwrap().with_observer(Arc::new({
+    let waiting = HttpModel::new(patient).unwrap().with_observer(Arc::new({
         let drain = drain.clone();
         move |_, event| {
             if let CallEvent::Retry(_) = event {
@@ -378,7 +378,7 @@ async fn draining_ends_a_retry_after_and_lets_a_request_in_flight_be_answered() 
         drain.cancel();
         Reply::chat("42").after(Duration::from_millis(20))
     });
-    let model = OpenAiModel::new(openai(&server)).unwrap();
+    let model = HttpModel::new(openai(&server)).unwrap();
     let reply = model.chat(&ask("How much?"), &stop).await.unwrap();
     assert_eq!(reply.content, "42");
 }
@@ -397,7 +397,7 @@ async fn requests_that_may_have_been_billed_are_counted_and_refused_ones_are_not
         0 => Reply::reset(),
         _ => Reply::error(401, "x", "revoked"),
     });
-    let model = OpenAiModel::new(openai(&server)).unwrap();
+    let model = HttpModel::new(openai(&server)).unwrap();
     let error = chat(&model, &ask("How much?")).await.unwrap_err();
     assert_eq!(
         (error.kind.clone(), error.lost),
@@ -416,7 +416,7 @@ async fn a_request_given_up_in_flight_may_have_been_billed_and_a_wait_may_not() 
             Reply::hang()
         }
     });
-    let model = OpenAiModel::new(openai(&server)).unwrap();
+    let model = HttpModel::new(openai(&server)).unwrap();
     let error = model.chat(&ask("How much?"), &stop).await.unwrap_err();
     assert_eq!((error.kind, error.lost), (ErrorKind::Cancelled, 1));
 
@@ -424,7 +424,7 @@ async fn a_request_given_up_in_flight_may_have_been_billed_and_a_wait_may_not() 
     let server = FaultServer::start(|_| Reply::error(429, "x", "").header("retry-after", "20"));
     let mut settings = openai(&server);
     settings.retry.max_hint = Duration::from_secs(20);
-    let model = OpenAiModel::new(settings).unwrap().with_observer(Arc::new({
+    let model = HttpModel::new(settings).unwrap().with_observer(Arc::new({
         let abort = stop.abort.clone();
         move |_, _| abort.cancel()
     }));
@@ -439,7 +439,7 @@ async fn a_403_or_404_after_an_answer_affects_only_its_own_request() {
             "forbidden" => Reply::error(status, "x", "not this one"),
             _ => Reply::chat("42"),
         });
-        let model = OpenAiModel::new(openai(&server)).unwrap();
+        let model = HttpModel::new(openai(&server)).unwrap();
         let first = chat(&model, &ask("forbidden")).await.unwrap_err();
         assert_eq!(first.scope(), Scope::Run, "{first}");
         chat(&model, &ask("How much?")).await.unwrap();
@@ -451,7 +451,7 @@ async fn a_403_or_404_after_an_answer_affects_only_its_own_request() {
 #[tokio::test]
 async fn a_host_that_dies_after_an_answer_is_an_outage() {
     let server = FaultServer::start(|_| Reply::chat("42"));
-    let model = OpenAiModel::new(openai(&server)).unwrap();
+    let model = HttpModel::new(openai(&server)).unwrap();
     chat(&model, &ask("How much?")).await.unwrap();
     drop(server);
     let error = chat(&model, &ask("How much?")).await.unwrap_err();

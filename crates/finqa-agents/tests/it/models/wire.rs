@@ -5,7 +5,7 @@ use super::*;
 #[tokio::test]
 async fn openai_gets_its_path_key_and_body() {
     let server = FaultServer::start(|_| Reply::chat("42").header("x-request-id", "req_1"));
-    let model = OpenAiModel::new(openai(&server)).unwrap();
+    let model = HttpModel::new(openai(&server)).unwrap();
     let reply = chat(&model, &ask("How much?")).await.unwrap();
 
     assert_eq!(reply.content, "42");
@@ -42,7 +42,7 @@ async fn azure_gets_the_deployment_in_the_path_and_its_own_key_header() {
         }
         Reply::chat("42").header("apim-request-id", "apim_1")
     });
-    let model = OpenAiModel::new(azure(&server)).unwrap();
+    let model = HttpModel::new(azure(&server)).unwrap();
     assert_eq!(model.settings().provider, Provider::Azure);
     let reply = chat(&model, &ask("How much?")).await.unwrap();
     assert_eq!(reply.request_id.as_deref(), Some("apim_1"));
@@ -59,7 +59,7 @@ async fn azure_gets_the_deployment_in_the_path_and_its_own_key_header() {
 async fn azures_v1_path_names_the_deployment_in_the_body() {
     let server = FaultServer::start(|_| Reply::chat("42"));
     let endpoint = format!("{}/openai/v1/", server.azure_endpoint());
-    let model = OpenAiModel::new(settings(
+    let model = HttpModel::new(settings(
         &[
             ("AZURE_OPENAI_ENDPOINT", &endpoint),
             ("AZURE_OPENAI_API_KEY", "azure-test-key"),
@@ -79,7 +79,7 @@ async fn azures_v1_path_names_the_deployment_in_the_body() {
 async fn a_server_on_this_machine_needs_no_key() {
     let server = FaultServer::start(|_| Reply::chat("42"));
     let settings = settings(&[("OPENAI_BASE_URL", &server.base_url())], "qwen");
-    let model = OpenAiModel::new(settings).unwrap();
+    let model = HttpModel::new(settings).unwrap();
     chat(&model, &ask("How much?")).await.unwrap();
     assert_eq!(server.requests()[0].key(), Some("none"));
 }
@@ -128,7 +128,7 @@ async fn tool_calls_come_back_with_their_arguments() {
             {"id": "call_9", "type": "function", "function": {"name": "look", "arguments": "{\"row\":1}"}}]});
         Reply::json(200, &body)
     });
-    let model = OpenAiModel::new(openai(&server)).unwrap();
+    let model = HttpModel::new(openai(&server)).unwrap();
     let mut request = ask("How much?");
     request.tools.push(ToolSpec {
         name: "look".into(),
@@ -147,7 +147,7 @@ async fn latency_includes_the_waits_between_attempts() {
         0 => Reply::error(429, "rate_limit_exceeded", "slow down").header("retry-after-ms", "60"),
         _ => Reply::chat("42"),
     });
-    let model = OpenAiModel::new(openai(&server)).unwrap();
+    let model = HttpModel::new(openai(&server)).unwrap();
     let reply = chat(&model, &ask("How much?")).await.unwrap();
     assert!(reply.latency >= Duration::from_millis(60));
 }

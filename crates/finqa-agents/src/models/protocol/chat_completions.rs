@@ -7,81 +7,14 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::types::{
+use super::{ApiDialect, FormatLevel, ReplyBody, SystemRole, TokenLimit};
+use crate::models::types::{
     ChatMessage, ChatRequest, FinishReason, ReplyFormat, Role, ToolCall, ToolChoice, ToolSpec,
     Usage,
 };
 
-/// The strictest answer format that a server accepts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum FormatLevel {
-    /// No `response_format`.
-    Text,
-    /// `json_object`.
-    JsonObject,
-    /// `json_schema`.
-    JsonSchema,
-}
-
-/// Which parameter limits the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TokenLimit {
-    /// `max_tokens`: compatible servers and older models.
-    MaxTokens,
-    /// `max_completion_tokens`: OpenAI's current models.
-    MaxCompletionTokens,
-}
-
-/// Which role instructions are sent with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum SystemRole {
-    System,
-    /// `developer`: OpenAI's reasoning models.
-    Developer,
-    /// `user`: models without instructions of their own.
-    User,
-}
-
-/// Which parts of a request are sent to this model, and under which names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ApiDialect {
-    pub(crate) token_limit: TokenLimit,
-    pub(crate) system_role: SystemRole,
-    pub temperature: bool,
-    pub seed: bool,
-    pub format: FormatLevel,
-}
-
-impl ApiDialect {
-    pub fn left_out(self, request: &ChatRequest) -> Vec<String> {
-        let parts = [
-            (
-                "temperature",
-                request.temperature.is_some() && !self.temperature,
-            ),
-            ("seed", request.seed.is_some() && !self.seed),
-        ];
-        let left_out = parts.into_iter().filter(|(_, left_out)| *left_out);
-        left_out.map(|(name, _)| name.to_owned()).collect()
-    }
-
-    /// Adopts what changed from `before` to `after`, and nothing else.
-    pub(crate) fn adopt(&mut self, before: Self, after: Self) {
-        if before.token_limit != after.token_limit {
-            self.token_limit = after.token_limit;
-        }
-        if before.system_role != after.system_role {
-            self.system_role = after.system_role;
-        }
-        self.temperature &= after.temperature;
-        self.seed &= after.seed;
-        self.format = self.format.min(after.format);
-    }
-}
-
 #[derive(Debug, Serialize)]
-pub(super) struct RequestBody<'a> {
+pub(super) struct ChatBody<'a> {
     model: &'a str,
     messages: Vec<BodyMessage<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -101,7 +34,7 @@ pub(super) struct RequestBody<'a> {
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct BodyMessage<'a> {
+pub(in crate::models) struct BodyMessage<'a> {
     role: &'static str,
     content: Option<&'a str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -143,7 +76,7 @@ struct Schema<'a> {
     schema: &'a Value,
 }
 
-impl<'a> RequestBody<'a> {
+impl<'a> ChatBody<'a> {
     pub fn new(model: &'a str, request: &'a ChatRequest, dialect: ApiDialect) -> Self {
         let limit = |which| {
             request
@@ -240,19 +173,6 @@ fn tool_choice(request: &ChatRequest) -> Option<Value> {
             Some(serde_json::json!({"type": "function", "function": {"name": name}}))
         }
     }
-}
-
-/// The contents of a success body.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct ReplyBody {
-    pub content: String,
-    pub tool_calls: Vec<ToolCall>,
-    pub finish: FinishReason,
-    pub refusal: Option<String>,
-    pub usage: Option<Usage>,
-    pub partial_usage: Option<Usage>,
-    pub model: Option<String>,
-    pub id: Option<String>,
 }
 
 /// Reads the first choice of a chat completion.
@@ -360,7 +280,7 @@ mod tests {
     #[test]
     fn a_dialect_names_and_drops_parameters() {
         let request = request();
-        let full = serde_json::to_value(RequestBody::new("m", &request, FULL)).unwrap();
+        let full = serde_json::to_value(ChatBody::new("m", &request, FULL)).unwrap();
         assert_eq!(
             full,
             json!({
@@ -383,7 +303,7 @@ mod tests {
             seed: false,
             format: FormatLevel::JsonObject,
         };
-        let poor = serde_json::to_value(RequestBody::new("m", &request, poor)).unwrap();
+        let poor = serde_json::to_value(ChatBody::new("m", &request, poor)).unwrap();
         assert_eq!(
             poor,
             json!({
@@ -416,7 +336,7 @@ mod tests {
             parameters: json!({"type": "object"}),
         });
         request.tool_choice = ToolChoice::Function("look".into());
-        let body = serde_json::to_value(RequestBody::new("m", &request, FULL)).unwrap();
+        let body = serde_json::to_value(ChatBody::new("m", &request, FULL)).unwrap();
         assert_eq!(
             body["messages"][1],
             json!({"role": "assistant", "content": null, "tool_calls": [

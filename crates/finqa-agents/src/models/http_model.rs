@@ -1,10 +1,9 @@
-//! The one network provider: OpenAI, Azure, and every server with the chat-completions
-//! protocol.
+//! A model behind an HTTP server, whatever its protocol.
 //!
 //! A call is: write the request in the model's dialect, send it with retries,
 //! read the answer; if the server refuses a parameter by name, change the dialect for
-//! good and send again. async-openai builds addresses and serialises; the answer is
-//! read here.
+//! good and send again. `protocol` writes bodies and reads answers, async-openai builds
+//! the HTTP request, and [`HttpModel::attempt`] is where each one is sent.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -12,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use async_openai::Client;
+use async_openai::traits::RequestOptionsBuilder;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::de::IgnoredAny;
@@ -26,12 +26,12 @@ use super::capabilities::{Capabilities, Correction, corrected};
 use super::classify::{self, ErrorDetails};
 use super::error::{ErrorKind, ModelError};
 use super::http;
+use super::protocol::{ApiDialect, EncodedRequest, Protocol, ReplyBody};
 use super::retry::{FailedAttempt, RetryNotice, retry};
 use super::settings::{Endpoint, ModelConnection, SettingsError};
 use super::trace;
 use super::transport::{Attempt, HttpReply, Transport};
 use super::types::{ChatModel, ChatReply, ChatRequest, Feature, ReplyFormat, Stop, Support};
-use super::wire::{ApiDialect, ReplyBody, RequestBody, read_answer};
 
 /// An event within a call that a waiting user wants to see.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,9 +45,10 @@ pub enum CallEvent {
 /// Receives every [`CallEvent`], with the node that asked.
 pub type Observer = Arc<dyn Fn(&str, &CallEvent) + Send + Sync>;
 
-pub struct OpenAiModel {
+pub struct HttpModel {
     client: Client<ServerAddress>,
     transport: Transport,
+    protocol: Protocol,
     settings: ModelConnection,
     capabilities: Capabilities,
     /// The present dialect; a refusal changes it for the rest of the process.
@@ -60,7 +61,7 @@ pub struct OpenAiModel {
     observer: Option<Observer>,
 }
 
-impl OpenAiModel {
+impl HttpModel {
     /// A model by these settings; nothing is sent yet.
     pub fn new(settings: ModelConnection) -> Result<Self, SettingsError> {
         let endpoint = settings.endpoint();
@@ -69,6 +70,7 @@ impl OpenAiModel {
         Ok(Self {
             client: Client::build(http.clone(), ServerAddress::new(&settings)?),
             transport: Transport::new(http, settings.timeouts.attempt, settings.max_body),
+            protocol: Protocol::ChatCompletions,
             dialect: Mutex::new(capabilities.dialect(endpoint)),
             capabilities,
             settings,
@@ -155,7 +157,10 @@ impl OpenAiModel {
         dialect: ApiDialect,
         stop: &Stop,
     ) -> Result<(ReplyBody, HttpReply), ModelError> {
-        let body = RequestBody::new(&self.settings.model, request, dialect);
+        let encoded = self
+            .protocol
+            .encode(&self.settings.model, request, dialect)
+            .map_err(|source| unsendable(source.to_string()))?;
         let tries = AtomicU32::new(0);
         let outcome = retry(
             self.settings.retry,
@@ -171,27 +176,9 @@ impl OpenAiModel {
                 );
                 self.emit(&request.node, &CallEvent::Retry(notice));
             },
-            || async {
+            || {
                 tries.fetch_add(1, Ordering::Relaxed);
-                let before = transport.sent();
-                let sent = client.chat().create_byot::<_, IgnoredAny>(&body).await;
-                let Some(attempt) = transport.take() else {
-                    // It never reached the transport: the request cannot be written as JSON.
-                    let message = sent.err().map(|error| error.to_string());
-                    return Err(FailedAttempt::permanent(ModelError::new(
-                        ErrorKind::BadRequest { parameter: None },
-                        message.unwrap_or_default(),
-                    )));
-                };
-                let judged = self.judge(attempt);
-                let lost = judged
-                    .as_ref()
-                    .err()
-                    .is_some_and(|failed| failed.error.lost_an_answer());
-                if transport.sent() > before && !lost {
-                    transport.accounted_for();
-                }
-                judged
+                self.attempt(client, transport, &encoded)
             },
         )
         .await;
@@ -204,8 +191,39 @@ impl OpenAiModel {
         })
     }
 
+    /// Sends one HTTP request and reads how it ended: the only place where a request of a
+    /// model call leaves. Dropped in the middle when the call is aborted.
+    async fn attempt(
+        &self,
+        client: &Client<ServerAddress>,
+        transport: &Transport,
+        request: &EncodedRequest,
+    ) -> Result<(ReplyBody, HttpReply), FailedAttempt> {
+        let before = transport.sent();
+        let posted = match client.chat().path(self.protocol.path()) {
+            Ok(route) => route.create_byot::<_, IgnoredAny>(&request.json).await,
+            Err(error) => Err(error),
+        };
+        let Some(attempt) = transport.take() else {
+            // It never reached the transport.
+            let message = posted.err().map(|error| error.to_string());
+            return Err(FailedAttempt::permanent(unsendable(
+                message.unwrap_or_default(),
+            )));
+        };
+        let judged = self.judge(&attempt);
+        let lost = judged
+            .as_ref()
+            .err()
+            .is_some_and(|failed| failed.error.lost_an_answer());
+        if transport.sent() > before && !lost {
+            transport.accounted_for();
+        }
+        judged.map(|answer| (answer, attempt.exchange))
+    }
+
     /// The answer in an attempt, or what its failure means.
-    fn judge(&self, attempt: Attempt) -> Result<(ReplyBody, HttpReply), FailedAttempt> {
+    fn judge(&self, attempt: &Attempt) -> Result<ReplyBody, FailedAttempt> {
         let secret = self.settings.key();
         let reached = if attempt.exchange.status == 0 {
             self.reached.load(Ordering::Relaxed)
@@ -213,13 +231,10 @@ impl OpenAiModel {
             self.reached.store(true, Ordering::Relaxed);
             true
         };
-        let exchange = match attempt {
-            Attempt {
-                exchange,
-                broken: None,
-            } if (200..300).contains(&exchange.status) => exchange,
-            attempt => return Err(classify::failed(&attempt, secret, reached)),
-        };
+        let exchange = &attempt.exchange;
+        if attempt.broken.is_some() || !(200..300).contains(&exchange.status) {
+            return Err(classify::failed(attempt, secret, reached));
+        }
         let mut body: Value = serde_json::from_slice(&exchange.body).map_err(|error| {
             let (kind, message) = if error.is_eof() {
                 (
@@ -232,12 +247,12 @@ impl OpenAiModel {
                     format!("the body is not JSON: {error}"),
                 )
             };
-            classify::refused(kind, &message, &exchange, secret)
+            classify::refused(kind, &message, exchange, secret)
         })?;
         // From here on, what is read is kept and shown.
         strike_json(&mut body, &[secret]);
-        match read_answer(&body) {
-            Ok(answer) => Ok((answer, exchange)),
+        match self.protocol.decode(&body) {
+            Ok(answer) => Ok(answer),
             // Some gateways return the failure of the server behind them as a success.
             Err(_) if body.get("error").is_some_and(|error| !error.is_null()) => {
                 let words = ErrorDetails::read(&exchange.body);
@@ -248,12 +263,12 @@ impl OpenAiModel {
                     .filter(|status| (400..600).contains(status))
                     .unwrap_or(500);
                 let kind = classify::kind_of(status, &words);
-                Err(classify::refused(kind, &words.message, &exchange, secret))
+                Err(classify::refused(kind, &words.message, exchange, secret))
             }
             Err(missing) => Err(classify::refused(
                 ErrorKind::Malformed,
                 missing,
-                &exchange,
+                exchange,
                 secret,
             )),
         }
@@ -318,16 +333,20 @@ impl OpenAiModel {
     }
 }
 
-impl std::fmt::Debug for OpenAiModel {
+fn unsendable(message: String) -> ModelError {
+    ModelError::new(ErrorKind::BadRequest { parameter: None }, message)
+}
+
+impl std::fmt::Debug for HttpModel {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OpenAiModel")
+        f.debug_struct("HttpModel")
             .field("settings", &self.settings)
             .field("dialect", &self.dialect())
             .finish_non_exhaustive()
     }
 }
 
-impl ChatModel for OpenAiModel {
+impl ChatModel for HttpModel {
     fn name(&self) -> &str {
         &self.settings.model
     }
