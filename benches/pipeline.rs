@@ -26,7 +26,7 @@ use convfinqa::dataset::{self, Source};
 use convfinqa::run::Mode;
 use convfinqa::score::{PredictionCells, Row, Scorecard, Scores, score};
 use convfinqa::telemetry::{self, LogFormat, LogOptions, Telemetry};
-use finqa_agents::agents::{Answer, Settled, StopReason};
+use finqa_agents::agents::{Answer, Solution, StopReason};
 use finqa_agents::models::ChatModel;
 use finqa_agents::offline::RuleAnalyst;
 use finqa_agents::prompt::{Prompts, Rendering};
@@ -227,7 +227,7 @@ fn row(at: usize, case: &dataset::Case, all: &[&dataset::Case]) -> Row {
         question: case.question.text.clone(),
         gold: case.gold.clone(),
         mode: Mode::Questions,
-        settled: Settled {
+        solution: Solution {
             outcome: dataset::Outcome::Answered,
             stop: StopReason::Accepted,
             answer: Some(Answer {

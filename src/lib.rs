@@ -37,7 +37,7 @@ pub use dataset::Dataset;
 pub use finqa_agents::models::ChatModel;
 pub use finqa_agents::solve::Solver;
 pub use finqa_core::question::Question;
-pub use run::{Run, RunContext, RunResults};
+pub use pipeline::{Run, RunContext, RunResults};
 pub use score::{Row, Scorecard};
 pub use settings::Settings;
 
@@ -53,6 +53,8 @@ pub mod env_data;
 pub mod episodes;
 #[doc(hidden)]
 pub mod output;
+#[doc(hidden)]
+pub mod pipeline;
 #[doc(hidden)]
 pub mod run;
 #[doc(hidden)]

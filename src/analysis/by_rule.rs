@@ -53,7 +53,7 @@ pub struct RuleComparison {
 }
 
 /// A pair that a rule can judge.
-struct Marked<'p> {
+struct JudgedPair<'p> {
     page: &'p str,
     key: &'p QuestionKey,
     a: bool,
@@ -71,10 +71,10 @@ impl RuleComparison {
         {
             return None;
         }
-        let marks: Vec<Marked<'_>> = pairs
+        let marks: Vec<JudgedPair<'_>> = pairs
             .iter()
             .filter_map(|pair| {
-                Some(Marked {
+                Some(JudgedPair {
                     page: &pair.a.filename,
                     key: &pair.a.key,
                     a: rule.mark(pair.a)?,

@@ -42,7 +42,7 @@ pub struct Comparison {
     /// Causes of misses by that rule, side by side, those that changed most first.
     pub causes: Vec<CauseChange>,
     /// Seconds, rounds and money.
-    pub spending: Spending,
+    pub spending: RunAmounts,
     /// Every question of both, in A's order.
     #[serde(skip)]
     pub pairs: Vec<MatchedQuestion>,
@@ -99,7 +99,7 @@ pub struct Flip {
     /// B's answer.
     pub b: String,
     /// Which of the two is right.
-    pub right: WhichRun,
+    pub right: RunLetter,
     /// Why the other one is wrong.
     pub cause: Cause,
     /// The evidence.
@@ -109,7 +109,7 @@ pub struct Flip {
 /// A or B.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum WhichRun {
+pub enum RunLetter {
     /// The first run.
     A,
     /// The second run.
@@ -118,7 +118,7 @@ pub enum WhichRun {
 
 /// What the pairs took, over those where both runs recorded it.
 #[derive(Clone, Debug, Serialize)]
-pub struct Spending {
+pub struct RunAmounts {
     /// Seconds per question.
     pub latency: Option<Amounts>,
     /// Rounds per question.
@@ -204,7 +204,7 @@ pub fn compare(
         rule,
         flips: flips(rule, &pairs),
         causes: causes(&pairs),
-        spending: Spending {
+        spending: RunAmounts {
             latency: amounts(&pairs, |row| row.latency),
             #[allow(clippy::cast_precision_loss, reason = "a few rounds")]
             rounds: amounts(&pairs, |row| row.rounds().map(|n| n as f64)),
@@ -346,13 +346,13 @@ fn causes(pairs: &[AnswerPair<'_>]) -> Vec<CauseChange> {
 }
 
 fn flips(rule: Rule, pairs: &[AnswerPair<'_>]) -> Vec<Flip> {
-    let flipped = |right: WhichRun| {
+    let flipped = |right: RunLetter| {
         pairs.iter().filter_map(move |pair| {
             let marks = (rule.mark(pair.a)?, rule.mark(pair.b)?);
             let [a, b] = &pair.misses;
             let miss = match (right, marks) {
-                (WhichRun::A, (true, false)) => b.as_ref()?,
-                (WhichRun::B, (false, true)) => a.as_ref()?,
+                (RunLetter::A, (true, false)) => b.as_ref()?,
+                (RunLetter::B, (false, true)) => a.as_ref()?,
                 _ => return None,
             };
             let row = pair.a;
@@ -369,7 +369,7 @@ fn flips(rule: Rule, pairs: &[AnswerPair<'_>]) -> Vec<Flip> {
             })
         })
     };
-    flipped(WhichRun::A).chain(flipped(WhichRun::B)).collect()
+    flipped(RunLetter::A).chain(flipped(RunLetter::B)).collect()
 }
 
 /// The answer, or how asking ended without one.

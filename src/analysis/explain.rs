@@ -1,7 +1,7 @@
 //! Why one answer is wrong: the causes that fit, the most telling first.
 
 use crate::dataset::Outcome;
-use crate::score::{Diagnostic, FeReason, Quantity, Row, Suspect, Written, suspect};
+use crate::score::{Diagnostic, FeReason, Quantity, Row, Suspect, WrittenNumber, suspect};
 use finqa_core::number::{Value, percent_forms};
 
 use super::cause::{Cause, CauseFound};
@@ -278,7 +278,7 @@ fn diagnosed(evidence: &MissEvidence<'_>) -> Vec<CauseFound> {
 }
 
 /// Slips that FE does not name because they are only that without its limits.
-fn beyond_fe(gold: &Written, target: &TargetNumber) -> Option<CauseFound> {
+fn beyond_fe(gold: &WrittenNumber, target: &TargetNumber) -> Option<CauseFound> {
     let is_hundred = [100.0, 0.01].iter().any(|by| target.is(gold.value * by));
     if target.is_sharp(0.05) && is_hundred {
         let detail = "off by 100, without a cue that percents are meant";

@@ -24,7 +24,7 @@ pub use answers::{Answers, records_behind};
 pub(crate) use by_rule::RuleComparison;
 pub use cause::Cause;
 pub(crate) use compare::{Amounts, CauseChange, Flip, MatchedQuestion, RunSide};
-pub use compare::{Comparison, WhichRun, compare};
+pub use compare::{Comparison, RunLetter, compare};
 pub use error::AnalysisError;
 pub(crate) use misses::MissAnalysis;
 pub use misses::{Miss, analyze};

@@ -14,7 +14,7 @@ use tracing::Instrument;
 use crate::dataset::{self, Document, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey};
 use crate::output::AnswerView;
 use crate::output::terminal::{ProgressOptions, TerminalWriter, UnsentSettings, answer_text};
-use crate::run::pipeline::{advice, answering};
+use crate::pipeline::{advice, pair_setup};
 use crate::settings::{LogSettings, TraceSettings};
 use finqa_agents::agents::{
     AgentSettings, CallMemory, Interruption, Pair, Sampling, own_history, trace,
@@ -110,12 +110,12 @@ pub fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
             ));
         }
     });
-    let answering = answering(&settings, &variables, observer)?;
-    if let Some(notice) = &answering.notice {
+    let setup = pair_setup(&settings, &variables, observer)?;
+    if let Some(notice) = &setup.notice {
         writer.warn(notice);
     }
     let session = Session {
-        pair: Pair::new(&answering.pair)?,
+        pair: Pair::new(&setup.pair)?,
         document: Arc::new(own.document),
         json: args.json,
         stop: Stop::default(),
@@ -169,7 +169,7 @@ struct Session {
 }
 
 /// A question that was asked to its end.
-struct Asked {
+struct AskResult {
     outcome: Outcome,
     /// Whether somebody reads the answers.
     read: bool,
@@ -238,7 +238,7 @@ impl Session {
         &self,
         text: &str,
         history: &mut Vec<HistoryEntry>,
-    ) -> anyhow::Result<Option<Asked>> {
+    ) -> anyhow::Result<Option<AskResult>> {
         let question = Arc::new(Question {
             key: QuestionKey {
                 id: self.document.id.clone(),
@@ -254,21 +254,21 @@ impl Session {
             .pair
             .ask(Arc::clone(&question), 0, memory, self.stop.clone(), &|_| {})
             .instrument(span.clone());
-        let settled = tokio::select! {
+        let solution = tokio::select! {
             // There is nothing to drain: the first Ctrl-C gives the question up.
             () = self.stop.drain.cancelled() => return Ok(None),
-            settled = asking => settled,
+            solution = asking => solution,
         };
-        let settled = match settled {
-            Ok(settled) => {
-                trace::settled(&span, &settled);
-                settled
+        let solution = match solution {
+            Ok(solution) => {
+                trace::solution(&span, &solution);
+                solution
             }
             Err(why) => {
                 trace::interrupted(&span, &why);
                 match why {
                     Interruption::Cancelled => return Ok(None),
-                    Interruption::Provider(settled) => *settled,
+                    Interruption::Provider(solution) => *solution,
                     Interruption::Fatal(failure) => {
                         return Err(Failure::new(Exit::Provider, failure.message).into());
                     }
@@ -276,14 +276,14 @@ impl Session {
             }
         };
         if history.is_empty() {
-            let replies = settled.calls.iter().filter_map(|call| call.reply.as_ref());
+            let replies = solution.calls.iter().filter_map(|call| call.reply.as_ref());
             let left_out = replies.flat_map(|reply| &reply.left_out);
             if let Some(line) = UnsentSettings::default().add(left_out) {
                 self.writer.say(&line);
             }
         }
-        history.push(own_history(&question.text, settled.answer.as_ref()));
-        let view = AnswerView::new(&question, &settled);
+        history.push(own_history(&question.text, solution.answer.as_ref()));
+        let view = AnswerView::new(&question, &solution);
         let read = stdout::print(|out| {
             if self.json {
                 serde_json::to_writer(&mut *out, &view)?;
@@ -292,8 +292,8 @@ impl Session {
                 writeln!(out, "{}", answer_text(&view))
             }
         })?;
-        Ok(Some(Asked {
-            outcome: settled.outcome,
+        Ok(Some(AskResult {
+            outcome: solution.outcome,
             read,
         }))
     }

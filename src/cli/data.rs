@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 
-use crate::dataset::{self, Artefact, Dataset, DatasetReport, Source, Stats};
+use crate::dataset::{self, Dataset, DatasetReport, RecordDefect, Source, Stats};
 use crate::output::terminal::{ProgressOptions, TerminalWriter};
 use finqa_agents::models;
 use finqa_core::fetch::{DownloadEvent, DownloadOptions, download};
@@ -212,7 +212,9 @@ fn check_programs(dataset: &Dataset) -> anyhow::Result<Exit> {
     let fails = |artefact| {
         matches!(
             artefact,
-            Artefact::ProgramUnreadable | Artefact::ProgramFails | Artefact::ValueDiffers
+            RecordDefect::ProgramUnreadable
+                | RecordDefect::ProgramFails
+                | RecordDefect::ValueDiffers
         )
     };
     let misses: Vec<_> = report

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::output::OutputError;
-use crate::run::pipeline::{write_report, write_results};
+use crate::pipeline::{write_report, write_results};
 use crate::run::{Journal, RunFolder, RunLock};
 
 use super::{Exit, Failure, stdout};

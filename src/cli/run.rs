@@ -12,16 +12,16 @@ use crate::output::mlflow::DeliveryOutcome;
 use crate::output::terminal::{
     ProgressOptions, RunProgress, TerminalStyle, TerminalWriter, summary_tables,
 };
-use crate::run::pipeline::has_result;
-use crate::run::{
-    Finish, JournalError, Notify, PipelineError, Resumed, Run, RunContext, RunFolder, RunKind,
-    RunNotice, RunResults, Summary, Tracking,
+use crate::pipeline::has_result;
+use crate::pipeline::{
+    Notify, PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults, Tracking,
 };
+use crate::run::{Finish, JournalError, RunFolder, RunKind, Summary};
 use crate::settings::Settings;
 use finqa_agents::agents::{Fault, RunFailure};
 
 use super::args::{ControlArgs, RunArgs};
-use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry, tracking};
+use super::{Exit, Failure, commit, dotenv, mlflow_lines, settings, signals, stdout, telemetry};
 
 /// What a command adds to the run that it drives.
 pub(super) trait RunCommand {
@@ -87,14 +87,14 @@ pub(super) fn load(
     control: &ControlArgs,
     kind: RunKind,
     variable: &dyn Fn(&str) -> Option<String>,
-) -> anyhow::Result<(Settings, Option<Resumed>)> {
+) -> anyhow::Result<(Settings, Option<ResumedRun>)> {
     let file = control.config.config.as_deref();
     let settings = settings::load_by(flags, matches, file, variable)?;
     let Some(run) = &control.resume else {
         return Ok((settings, None));
     };
     let output = settings.run.output;
-    let resumed = Resumed::open(&output, run, kind, control.allow_version)?;
+    let resumed = ResumedRun::open(&output, run, kind, control.allow_version)?;
     let mut settings = settings::load_resumed(resumed.settings(), flags, matches, file)?;
     settings.run.output = output;
     Ok((settings, Some(resumed)))
@@ -128,7 +128,7 @@ pub(super) fn drive(
                 tracking,
                 traces: traces.clone(),
                 notify: notify(progress.writer()),
-                commit: tracking::commit(),
+                commit: commit::commit(),
                 ..context
             };
             let ended = watch(command, settings, context, progress, display).await;
@@ -266,7 +266,7 @@ fn tell(
     if let Some(DeliveryOutcome::All(delivered)) = sent
         && !shown.quiet
     {
-        let line = tracking::arrived(delivered);
+        let line = mlflow_lines::arrived(delivered);
         if shown.json {
             writer.say(&line);
         } else {
@@ -274,7 +274,7 @@ fn tell(
             let _ = stdout::print_words(|out| writeln!(out, "{line}"));
         }
     }
-    for line in tracking::missing(sent, &summary.run.id) {
+    for line in mlflow_lines::missing(sent, &summary.run.id) {
         writer.warn(&line);
     }
 }

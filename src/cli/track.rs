@@ -7,11 +7,11 @@ use anyhow::Context;
 use crate::output::mlflow::{
     self, DeliveredRun, Delivery, DeliveryRecord, Drawings, FinishedRun, MlflowError,
 };
-use crate::run::pipeline::{experiment, server, write_results};
+use crate::pipeline::{experiment, server, write_results};
 use crate::run::{Finish, Journal, RunFolder, RunLock, Status};
 use finqa_core::secrets::{HIDDEN, shown_address};
 
-use super::{Exit, Failure, dotenv, exit, stdout, tracking};
+use super::{Exit, Failure, dotenv, exit, mlflow_lines, stdout};
 
 /// Commands of `track`.
 #[derive(Debug, clap::Subcommand)]
@@ -92,14 +92,14 @@ async fn sync(args: &SyncArgs) -> anyhow::Result<Exit> {
             Ok(delivered) => {
                 // Output that cannot be written is no reason to deliver no more.
                 let _ = stdout::print_words(|out| writeln!(out, "{name}: {}", delivered.page));
-                for line in tracking::shortfalls(&delivered) {
+                for line in mlflow_lines::shortfalls(&delivered) {
                     super::note(format_args!("{name}: {line}"));
                 }
             }
             Err(error) => {
                 let everywhere = error
                     .downcast_ref::<MlflowError>()
-                    .is_some_and(tracking::is_everywhere);
+                    .is_some_and(mlflow_lines::is_everywhere);
                 if everywhere || folders.len() == 1 {
                     return Err(error);
                 }

@@ -10,7 +10,7 @@ use finqa_core::table::{CellKind, Table, TableStyle};
 
 /// An oddity of a record or of its gold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Artefact {
+pub enum RecordDefect {
     /// A question without program, value and answer: it can be asked, not scored.
     NoGold,
     /// A question with an answer and without a program or its value: execution
@@ -40,7 +40,7 @@ pub enum Artefact {
     DoubledNumbers,
 }
 
-impl Artefact {
+impl RecordDefect {
     /// What it is, in a few words.
     #[must_use]
     pub(crate) fn label(self) -> &'static str {
@@ -81,7 +81,7 @@ impl Artefact {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatasetFinding {
     /// What kind it is.
-    pub artefact: Artefact,
+    pub artefact: RecordDefect,
     /// The record.
     pub id: String,
     /// The question (`qa_0`, `2`); `None` for the record as a whole.
@@ -107,7 +107,7 @@ pub struct DatasetReport {
 impl DatasetReport {
     /// How many findings there are of each kind.
     #[must_use]
-    pub fn counts(&self) -> BTreeMap<Artefact, usize> {
+    pub fn counts(&self) -> BTreeMap<RecordDefect, usize> {
         let mut counts = BTreeMap::new();
         for finding in &self.findings {
             *counts.entry(finding.artefact).or_default() += 1;
@@ -146,7 +146,7 @@ fn check_record(record: &Record, report: &mut DatasetReport) {
     let split = record.turns.iter().all(|turn| turn.gold.split.is_some());
     let scored = record.turns.iter().any(|turn| !turn.gold.is_empty());
     if record.kind == RecordKind::Double && scored && !split {
-        add(Artefact::NoSplit, None, String::new());
+        add(RecordDefect::NoSplit, None, String::new());
     }
     let mut confirmed = 0;
     for case in record.cases() {
@@ -157,7 +157,7 @@ fn check_record(record: &Record, report: &mut DatasetReport) {
                 let answer = case.gold.answer.as_ref();
                 if let Some(answer) = answer.filter(|answer| !says(answer, &value)) {
                     let detail = format!("the program's value is {value}, the answer is {answer}");
-                    add(Artefact::AnswerDiffers, part, detail);
+                    add(RecordDefect::AnswerDiffers, part, detail);
                 }
             }
             Err((artefact, detail)) => add(artefact, part, detail),
@@ -166,33 +166,33 @@ fn check_record(record: &Record, report: &mut DatasetReport) {
     report.programs_confirmed += confirmed;
 }
 
-fn of_table(document: &Document) -> Vec<(Artefact, String)> {
+fn of_table(document: &Document) -> Vec<(RecordDefect, String)> {
     let table = Table::from_document(document, TableStyle::Repaired);
     let mut found = Vec::new();
     if document.table_ori.is_none() {
-        found.push((Artefact::NoOriginalTable, String::new()));
+        found.push((RecordDefect::NoOriginalTable, String::new()));
     }
     if table.header_from_original() {
-        found.push((Artefact::HeaderMended, labels(&table)));
+        found.push((RecordDefect::HeaderMended, labels(&table)));
     }
     if table.header_is_ambiguous() {
-        found.push((Artefact::DuplicateLabels, labels(&table)));
+        found.push((RecordDefect::DuplicateLabels, labels(&table)));
     }
     if table.is_headerless() {
-        found.push((Artefact::NoHeader, String::new()));
+        found.push((RecordDefect::NoHeader, String::new()));
     }
     let cells = || table.cells().iter().flatten();
     let dashes = cells()
         .filter(|cell| cell.kind == CellKind::Dash && cell.is_lost_dash())
         .count();
     if dashes > 0 {
-        found.push((Artefact::LostDashes, format!("{dashes} cells")));
+        found.push((RecordDefect::LostDashes, format!("{dashes} cells")));
     }
     let doubled = cells()
         .filter(|cell| matches!(cell.kind, CellKind::Number { doubled: true, .. }))
         .count();
     if doubled > 0 {
-        found.push((Artefact::DoubledNumbers, format!("{doubled} cells")));
+        found.push((RecordDefect::DoubledNumbers, format!("{doubled} cells")));
     }
     found
 }
@@ -204,24 +204,28 @@ fn labels(table: &Table) -> String {
 
 /// The value of the program if it equals `exe_ans`; else what is missing or
 /// wrong.
-fn confirm(case: &Case) -> Result<Value, (Artefact, String)> {
+fn confirm(case: &Case) -> Result<Value, (RecordDefect, String)> {
     let Gold {
         program, exe_ans, ..
     } = &case.gold;
     if case.gold.is_empty() {
-        return Err((Artefact::NoGold, String::new()));
+        return Err((RecordDefect::NoGold, String::new()));
     }
     let (Some(program), Some(expected)) = (program, exe_ans) else {
-        return Err((Artefact::NoProgram, String::new()));
+        return Err((RecordDefect::NoProgram, String::new()));
     };
-    let parsed = Program::parse(program)
-        .map_err(|error| (Artefact::ProgramUnreadable, format!("{program}: {error}")))?;
+    let parsed = Program::parse(program).map_err(|error| {
+        (
+            RecordDefect::ProgramUnreadable,
+            format!("{program}: {error}"),
+        )
+    })?;
     let value = parsed
         .execute(&case.question.document.table)
-        .map_err(|error| (Artefact::ProgramFails, format!("{program}: {error}")))?;
+        .map_err(|error| (RecordDefect::ProgramFails, format!("{program}: {error}")))?;
     if !same(&value, expected) {
         let detail = format!("{program} equals {value}, exe_ans is {expected}");
-        return Err((Artefact::ValueDiffers, detail));
+        return Err((RecordDefect::ValueDiffers, detail));
     }
     Ok(value)
 }

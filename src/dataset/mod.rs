@@ -21,7 +21,7 @@ mod stats;
 mod types;
 
 pub(crate) use check::DatasetReport;
-pub use check::{Artefact, check};
+pub use check::{RecordDefect, check};
 pub use error::DatasetError;
 pub(crate) use load::load_named;
 pub use load::{Source, from_str, load, load_sound, sample};

@@ -44,7 +44,7 @@ pub(super) fn records(
 ) -> Result<String, ReadError> {
     let mut reader = BufReader::with_capacity(
         64 * 1024,
-        Hashing {
+        HashingReader {
             inner: reader,
             hasher: blake3::Hasher::new(),
         },
@@ -81,8 +81,8 @@ pub(super) fn id_of(reader: impl Read, index: usize) -> Option<String> {
         id: Option<Scalar>,
     }
     /// Leaves the id in `.1`; what follows the record is not read.
-    struct Nth<'a>(usize, &'a mut Option<Scalar>);
-    impl<'de> Visitor<'de> for Nth<'_> {
+    struct RecordAt<'a>(usize, &'a mut Option<Scalar>);
+    impl<'de> Visitor<'de> for RecordAt<'_> {
         type Value = ();
         fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
             f.write_str("records")
@@ -101,7 +101,7 @@ pub(super) fn id_of(reader: impl Read, index: usize) -> Option<String> {
     let mut id = None;
     if array {
         // Fails where it stops early, which it does on purpose.
-        let _ = json.deserialize_seq(Nth(index, &mut id));
+        let _ = json.deserialize_seq(RecordAt(index, &mut id));
     } else {
         for _ in 0..index {
             serde::de::IgnoredAny::deserialize(&mut json).ok()?;
@@ -291,12 +291,12 @@ fn without_position(error: &serde_json::Error) -> String {
 }
 
 /// Hashes what passes through.
-struct Hashing<R> {
+struct HashingReader<R> {
     inner: R,
     hasher: blake3::Hasher,
 }
 
-impl<R: Read> Read for Hashing<R> {
+impl<R: Read> Read for HashingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let n = self.inner.read(buffer)?;
         if let Some(read) = buffer.get(..n) {

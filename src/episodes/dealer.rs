@@ -6,7 +6,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 
-use super::question::{AskedKey, asked_key};
+use super::question::{QuestionIdentity, identity_of};
 use super::sessions::SessionPool;
 use crate::run::{Dealer, DealtQuestion, Row};
 use finqa_agents::agents::{Call, RunFailure};
@@ -15,7 +15,7 @@ use finqa_agents::models::Role;
 /// Deals the questions of a server to a run.
 pub struct ServerDealer {
     sessions: Arc<SessionPool>,
-    taken: HashSet<AskedKey>,
+    taken: HashSet<QuestionIdentity>,
     /// Questions that may still be dealt.
     left: usize,
     /// Questions that an earlier process began, by the message that asks a model:
@@ -68,7 +68,7 @@ impl Dealer for ServerDealer {
             let Some(mut planned) = dealt else {
                 return Ok(None);
             };
-            let key = asked_key(&planned.case.question);
+            let key = identity_of(&planned.case.question);
             let prompt = self.sessions.prompt(&key);
             let begun = prompt.and_then(|prompt| self.begun.remove(&prompt));
             let (index, calls) = begun.unwrap_or_else(|| {

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use super::{Baseline, LocalEnvironment, ServerDealer, ServerEnvironment, SessionPool, tool_specs};
-use crate::run::pipeline::{default_concurrency, is_remote, kept, price, single};
-use crate::run::{
-    Dealer, EpisodeMeta, Identity, Job, Notify, PipelineError, Plan, RunMeta, RunNotice,
-};
+use crate::pipeline::{Job, Notify, PipelineError, RunNotice};
+use crate::pipeline::{default_concurrency, is_remote, kept, model_setup, price};
+use crate::run::{Dealer, EpisodeMeta, Identity, Plan, RunMeta};
 use crate::settings::{Settings, Variables};
 use finqa_agents::models::{ChatModel, Feature, Observer, Support};
 use finqa_agents::solve::{
@@ -87,20 +86,25 @@ pub(crate) fn job(
     observer: &Observer,
 ) -> Result<Job, PipelineError> {
     let played = &options.environment;
-    let (model, endpoint, name, settled): (Arc<dyn ChatModel>, _, _, _) =
+    let (model, endpoint, name, resolved): (Arc<dyn ChatModel>, _, _, _) =
         if settings.model.is_offline() {
             let offline = "offline".to_owned();
             (Arc::new(Baseline::new()), None, offline, settings.clone())
         } else {
-            let single = single(settings, &settings.model.name, variables, observer)?;
-            if let Some(notice) = &single.notice {
+            let model_setup = model_setup(settings, &settings.model.name, variables, observer)?;
+            if let Some(notice) = &model_setup.notice {
                 notify(RunNotice::Warning(notice.clone()));
             }
-            if single.model.supports(Feature::Tools) == Support::No {
+            if model_setup.model.supports(Feature::Tools) == Support::No {
                 return Err(PipelineError::NoTools(settings.model.name.clone()));
             }
-            let settled = single.settled(settings);
-            (single.model, Some(single.endpoint), single.name, settled)
+            let resolved = model_setup.resolved(settings);
+            (
+                model_setup.model,
+                Some(model_setup.endpoint),
+                model_setup.name,
+                resolved,
+            )
         };
     let note = |line: String| notify(RunNotice::Note(line));
     let paid = is_remote(endpoint);
@@ -164,7 +168,7 @@ pub(crate) fn job(
             invented: played.invented,
             total,
             episodes: Some(options.meta(settings)),
-            settings: kept(&settled)?,
+            settings: kept(&resolved)?,
             ..RunMeta::default()
         },
         solver: Arc::new(ToolAgent::new(

@@ -7,11 +7,11 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
-use super::question::{AskedKey, asked_key, planned};
+use super::question::{QuestionIdentity, identity_of, planned};
 use crate::dataset::{Gold, Question};
-use crate::run::{Planned, gold_of_truth};
+use crate::run::{PlannedQuestion, gold_of_truth};
 use finqa_agents::solve::{
-    AskedQuestion, BegunEpisode, EnvironmentError, EpisodeSession, StepReply, ToolEnvironment,
+    EnvironmentError, EpisodeQuestion, EpisodeSession, StartedEpisode, StepReply, ToolEnvironment,
 };
 use finqa_core::number::{Value as Number, literal};
 use finqa_env::data::EnvQuestion;
@@ -23,7 +23,7 @@ pub struct LocalEnvironment {
     tools: Arc<Tools>,
     rules: Rules,
     /// Where each question is in the catalog.
-    places: HashMap<AskedKey, usize>,
+    places: HashMap<QuestionIdentity, usize>,
 }
 
 impl LocalEnvironment {
@@ -32,7 +32,7 @@ impl LocalEnvironment {
     pub fn new(tools: Arc<Tools>, rules: Rules) -> Self {
         let mut places = HashMap::new();
         for (at, question) in tools.catalog().questions().iter().enumerate() {
-            let key = asked_key(&planned(&asked(question), 0, Gold::default()).case.question);
+            let key = identity_of(&planned(&asked(question), 0, Gold::default()).case.question);
             places.entry(key).or_insert(at);
         }
         Self {
@@ -45,7 +45,7 @@ impl LocalEnvironment {
     /// The first `n` questions, or all of them, in the order of a seed, or else
     /// that of their file. A question that the file repeats is planned once.
     #[must_use]
-    pub fn plan(&self, seed: Option<u64>, n: Option<usize>) -> Vec<Planned> {
+    pub fn plan(&self, seed: Option<u64>, n: Option<usize>) -> Vec<PlannedQuestion> {
         let questions = self.tools.catalog().questions();
         let mut order = match seed {
             Some(seed) => QuestionOrder::new(questions.len(), seed),
@@ -56,7 +56,8 @@ impl LocalEnvironment {
         let mut plan = Vec::new();
         for question in order.into_iter().filter_map(|at| questions.get(at)) {
             let planned = planned(&asked(question), plan.len(), gold(question));
-            if n.is_none_or(|n| plan.len() < n) && seen.insert(asked_key(&planned.case.question)) {
+            if n.is_none_or(|n| plan.len() < n) && seen.insert(identity_of(&planned.case.question))
+            {
                 plan.push(planned);
             }
         }
@@ -64,8 +65,8 @@ impl LocalEnvironment {
     }
 }
 
-fn asked(question: &EnvQuestion) -> AskedQuestion {
-    AskedQuestion {
+fn asked(question: &EnvQuestion) -> EpisodeQuestion {
+    EpisodeQuestion {
         id: question.id.clone(),
         text: question.question.clone(),
         company: question.company.clone(),
@@ -93,9 +94,9 @@ impl ToolEnvironment for LocalEnvironment {
     fn begin<'a>(
         &'a self,
         question: &'a Question,
-    ) -> BoxFuture<'a, Result<BegunEpisode, EnvironmentError>> {
+    ) -> BoxFuture<'a, Result<StartedEpisode, EnvironmentError>> {
         async move {
-            let known = self.places.get(&asked_key(question));
+            let known = self.places.get(&identity_of(question));
             let at = *known.ok_or_else(|| EnvironmentError {
                 message: format!("the environment has no question {}", question.key),
                 fatal: None,
@@ -107,7 +108,7 @@ impl ToolEnvironment for LocalEnvironment {
                 environment,
                 tools: Arc::clone(&self.tools),
             };
-            let begun: BegunEpisode = (asked, Box::new(session));
+            let begun: StartedEpisode = (asked, Box::new(session));
             Ok(begun)
         }
         .boxed()

@@ -4,23 +4,23 @@ use std::sync::Arc;
 
 use crate::dataset::{Case, Document, Gold, Question, QuestionKey, RecordKind};
 use crate::env_data::question_key;
-use crate::run::Planned;
+use crate::run::PlannedQuestion;
 use crate::score::files::filename_of;
-use finqa_agents::solve::AskedQuestion;
+use finqa_agents::solve::EpisodeQuestion;
 use finqa_env::data::bare_question;
 
 /// What identifies a question: its key, its cluster and its text. Ids alone may
 /// be missing or stand twice.
-pub(super) type AskedKey = (QuestionKey, String, String);
+pub(super) type QuestionIdentity = (QuestionKey, String, String);
 
-pub(super) fn asked_key(question: &Question) -> AskedKey {
+pub(super) fn identity_of(question: &Question) -> QuestionIdentity {
     let cluster = question.document.filename.clone();
     (question.key.clone(), cluster, question.text.clone())
 }
 
 /// The question at `index` of a run. The page itself is not at hand: the tools
 /// tell of it. Questions about one page, or else one company, are not independent.
-pub(super) fn planned(asked: &AskedQuestion, index: usize, gold: Gold) -> Planned {
+pub(super) fn planned(asked: &EpisodeQuestion, index: usize, gold: Gold) -> PlannedQuestion {
     let from_dataset = question_key(&asked.id);
     let filename = match &from_dataset {
         Some(key) => filename_of(&key.id).to_owned(),
@@ -39,7 +39,7 @@ pub(super) fn planned(asked: &AskedQuestion, index: usize, gold: Gold) -> Planne
         id: key.id.clone(),
         ..Document::default()
     };
-    Planned {
+    PlannedQuestion {
         index,
         case: Case {
             question: Question {

@@ -20,7 +20,7 @@ use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use super::RemoteError;
 use super::address::Address;
 use finqa_agents::models;
-use finqa_agents::solve::{AskedQuestion, StepReply};
+use finqa_agents::solve::{EpisodeQuestion, StepReply};
 use finqa_core::error::innermost;
 use finqa_core::secrets::strike_json;
 use finqa_core::text::head;
@@ -83,7 +83,7 @@ impl Remote {
         Ok(remote)
     }
 
-    pub async fn reset(&mut self, seed: Option<u64>) -> Result<AskedQuestion, RemoteError> {
+    pub async fn reset(&mut self, seed: Option<u64>) -> Result<EpisodeQuestion, RemoteError> {
         let data = seed.map_or_else(|| json!({}), |seed| json!({ "seed": seed }));
         self.ask(json!({"type": "reset", "data": data})).await?;
         // The reset reply of core 0.2.3 does not hold the question; the state does.
@@ -108,7 +108,7 @@ impl Remote {
         {
             return Err(self.protocol(&format!("its {what} is longer than {most} characters")));
         }
-        Ok(AskedQuestion {
+        Ok(EpisodeQuestion {
             id,
             text: question,
             company,

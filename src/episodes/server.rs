@@ -7,12 +7,12 @@ use futures::future::BoxFuture;
 use serde_json::{Map, Value};
 
 use super::error::RemoteError;
-use super::question::asked_key;
+use super::question::identity_of;
 use super::remote::Remote;
 use super::sessions::{DealtSession, SessionPool};
 use crate::dataset::Question;
 use finqa_agents::solve::{
-    BegunEpisode, EnvironmentError, EpisodeSession, StepReply, ToolEnvironment,
+    EnvironmentError, EpisodeSession, StartedEpisode, StepReply, ToolEnvironment,
 };
 
 /// The environment on a server.
@@ -22,9 +22,9 @@ impl ToolEnvironment for ServerEnvironment {
     fn begin<'a>(
         &'a self,
         question: &'a Question,
-    ) -> BoxFuture<'a, Result<BegunEpisode, EnvironmentError>> {
+    ) -> BoxFuture<'a, Result<StartedEpisode, EnvironmentError>> {
         async move {
-            let key = asked_key(question);
+            let key = identity_of(question);
             let dealt = || self.0.take(&key);
             let mut waiting = dealt();
             if waiting.is_none() {
@@ -45,7 +45,7 @@ impl ToolEnvironment for ServerEnvironment {
                 pool: Arc::clone(&self.0),
                 session: Some(session),
             };
-            let begun: BegunEpisode = (asked, Box::new(session));
+            let begun: StartedEpisode = (asked, Box::new(session));
             Ok(begun)
         }
         .boxed()

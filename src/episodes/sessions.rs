@@ -15,11 +15,11 @@ use tokio::sync::Notify;
 
 use super::address::Address;
 use super::error::RemoteError;
-use super::question::{AskedKey, asked_key, planned};
+use super::question::{QuestionIdentity, identity_of, planned};
 use super::remote::Remote;
 use crate::dataset::Gold;
-use crate::run::Planned;
-use finqa_agents::solve::AskedQuestion;
+use crate::run::PlannedQuestion;
+use finqa_agents::solve::EpisodeQuestion;
 
 /// Questions dealt again, one after the other, after which a session has seen
 /// all there are; a single one may stand twice in the data.
@@ -54,7 +54,7 @@ pub struct SessionPool {
 struct Sessions {
     idle: Vec<DealtSession>,
     /// Sessions in which a question was dealt whose episode is about to begin.
-    dealt: HashMap<AskedKey, (AskedQuestion, DealtSession)>,
+    dealt: HashMap<QuestionIdentity, (EpisodeQuestion, DealtSession)>,
     /// Sessions that exist, those in play among them.
     open: usize,
     /// Whether the server has no other session.
@@ -67,7 +67,7 @@ pub(super) struct DealtSession {
     /// The socket; absent where it was lost.
     pub(super) remote: Option<Remote>,
     begun: bool,
-    dealt: HashSet<AskedKey>,
+    dealt: HashSet<QuestionIdentity>,
     repeats: u32,
     /// How many sockets in a row were lost.
     broken: u32,
@@ -103,13 +103,13 @@ impl SessionPool {
     }
 
     /// The message that asks a dealt question, whose session waits.
-    pub(super) fn prompt(&self, key: &AskedKey) -> Option<String> {
+    pub(super) fn prompt(&self, key: &QuestionIdentity) -> Option<String> {
         let sessions = self.sessions();
         sessions.dealt.get(key).map(|(asked, _)| asked.prompt())
     }
 
     /// A dealt question and its session, for its episode.
-    pub(super) fn take(&self, key: &AskedKey) -> Option<(AskedQuestion, DealtSession)> {
+    pub(super) fn take(&self, key: &QuestionIdentity) -> Option<(EpisodeQuestion, DealtSession)> {
         self.sessions().dealt.remove(key)
     }
 
@@ -190,8 +190,8 @@ impl SessionPool {
     pub(super) async fn deal(
         &self,
         anew: bool,
-        wanted: impl Fn(&AskedKey) -> bool,
-    ) -> Result<Option<Planned>, RemoteError> {
+        wanted: impl Fn(&QuestionIdentity) -> bool,
+    ) -> Result<Option<PlannedQuestion>, RemoteError> {
         loop {
             let mut session = self.session().await?;
             if anew {
@@ -205,7 +205,7 @@ impl SessionPool {
                 }
                 Ok(Some(asked)) => {
                     let planned = planned(&asked, 0, Gold::default());
-                    let key = asked_key(&planned.case.question);
+                    let key = identity_of(&planned.case.question);
                     self.sessions().dealt.insert(key, (asked, session));
                     return Ok(Some(planned));
                 }
@@ -221,8 +221,8 @@ impl SessionPool {
     async fn next(
         &self,
         session: &mut DealtSession,
-        wanted: impl Fn(&AskedKey) -> bool,
-    ) -> Result<Option<AskedQuestion>, RemoteError> {
+        wanted: impl Fn(&QuestionIdentity) -> bool,
+    ) -> Result<Option<EpisodeQuestion>, RemoteError> {
         let mut refusals = 0;
         let Some(remote) = &mut session.remote else {
             return Ok(None);
@@ -246,7 +246,7 @@ impl SessionPool {
                 Err(error) => return Err(error),
             };
             refusals = 0;
-            let key = asked_key(&planned(&asked, 0, Gold::default()).case.question);
+            let key = identity_of(&planned(&asked, 0, Gold::default()).case.question);
             if session.dealt.insert(key.clone()) {
                 session.repeats = 0;
             } else {

@@ -5,14 +5,14 @@ use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
 
 use crate::dataset::Question;
-use finqa_agents::agents::{CriticVerdict, Round, Settled};
+use finqa_agents::agents::{CriticVerdict, Round, Solution};
 use finqa_core::table::{Table, TableStyle, position};
 
 /// An answer with the names of the places it cites and the findings of each round.
 #[derive(Debug)]
 pub struct AnswerView<'a> {
     pub(super) question: &'a Question,
-    pub(super) settled: &'a Settled,
+    pub(super) solution: &'a Solution,
     pub(super) evidence: Vec<NamedEvidence>,
     pub(super) rounds: Vec<RoundFindings>,
 }
@@ -46,12 +46,12 @@ pub(super) struct RoundFindings {
 impl<'a> AnswerView<'a> {
     /// Names the cited places and lists each round's findings.
     #[must_use]
-    pub fn new(question: &'a Question, settled: &'a Settled) -> Self {
+    pub fn new(question: &'a Question, solution: &'a Solution) -> Self {
         let table = Table::from_document(&question.document, TableStyle::Repaired);
-        let cited = settled.answer.iter().flat_map(|answer| &answer.evidence);
+        let cited = solution.answer.iter().flat_map(|answer| &answer.evidence);
         Self {
             question,
-            settled,
+            solution,
             evidence: cited
                 .map(|evidence| NamedEvidence {
                     id: evidence.id.clone(),
@@ -59,19 +59,19 @@ impl<'a> AnswerView<'a> {
                     literal: evidence.literal.clone(),
                 })
                 .collect(),
-            rounds: settled.rounds.iter().map(round_findings).collect(),
+            rounds: solution.rounds.iter().map(round_findings).collect(),
         }
     }
 }
 
 impl Serialize for AnswerView<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let settled = self.settled;
-        let answer = settled.answer.as_ref();
-        let (input_tokens, output_tokens) = settled.tokens();
+        let solution = self.solution;
+        let answer = solution.answer.as_ref();
+        let (input_tokens, output_tokens) = solution.tokens();
         let mut view = serializer.serialize_struct("AnswerView", 20)?;
         view.serialize_field("question", &self.question.text)?;
-        view.serialize_field("outcome", &settled.outcome)?;
+        view.serialize_field("outcome", &solution.outcome)?;
         view.serialize_field("answer", &answer.map(|answer| &answer.printed))?;
         view.serialize_field("value", &answer.and_then(|answer| answer.value.as_ref()))?;
         view.serialize_field("unit", &answer.map(|answer| answer.unit))?;
@@ -84,12 +84,12 @@ impl Serialize for AnswerView<'_> {
         view.serialize_field("program_error", &program_error)?;
         view.serialize_field("confidence", &answer.and_then(|answer| answer.confidence))?;
         view.serialize_field("rounds", &self.rounds)?;
-        view.serialize_field("chosen_round", &settled.chosen_round)?;
-        view.serialize_field("votes", &settled.votes)?;
-        view.serialize_field("second_opinion", &settled.opinion)?;
-        view.serialize_field("stop", &settled.stop)?;
-        view.serialize_field("error", &settled.error)?;
-        view.serialize_field("calls", &settled.calls.len())?;
+        view.serialize_field("chosen_round", &solution.chosen_round)?;
+        view.serialize_field("votes", &solution.votes)?;
+        view.serialize_field("second_opinion", &solution.opinion)?;
+        view.serialize_field("stop", &solution.stop)?;
+        view.serialize_field("error", &solution.error)?;
+        view.serialize_field("calls", &solution.calls.len())?;
         view.serialize_field("input_tokens", &input_tokens)?;
         view.serialize_field("output_tokens", &output_tokens)?;
         view.end()

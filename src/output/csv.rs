@@ -7,7 +7,7 @@ use crate::dataset::Outcome;
 use crate::run::Row;
 use crate::score::Scores;
 use crate::score::files::cell;
-use finqa_agents::agents::Settled;
+use finqa_agents::agents::Solution;
 
 use super::staged::{OutputError, StagedFile};
 
@@ -103,7 +103,7 @@ impl CsvFile {
 }
 
 fn cells(row: &Row) -> Vec<String> {
-    let Settled {
+    let Solution {
         outcome,
         answer,
         rounds,
@@ -114,8 +114,8 @@ fn cells(row: &Row) -> Vec<String> {
         votes,
         opinion,
         episode: _,
-    } = &row.settled;
-    let (input_tokens, output_tokens) = row.settled.tokens();
+    } = &row.solution;
+    let (input_tokens, output_tokens) = row.solution.tokens();
     let answer = answer.as_ref();
     let text = |value: Option<String>| cell(&value.unwrap_or_default());
     let findings: Vec<String> = rounds

@@ -20,7 +20,7 @@ const FORMAT: u32 = 1;
 
 /// Who played, where: the same in every line of a file.
 #[derive(Serialize)]
-struct Player {
+struct EpisodeSetup {
     model: String,
     environment: String,
     seed: Option<u64>,
@@ -43,7 +43,7 @@ struct CallLine<'r> {
 
 /// What the calls took together.
 #[derive(Serialize)]
-struct SpentLine {
+struct UsageLine {
     calls: usize,
     requests: u64,
     #[serde(flatten)]
@@ -70,12 +70,12 @@ struct EpisodeLine<'r> {
     text_replies: u32,
     calls_from_text: u32,
     calls: Vec<CallLine<'r>>,
-    spent: SpentLine,
+    spent: UsageLine,
     seconds: Option<f64>,
     ended: Option<String>,
     /// The run that played it.
     run: &'r str,
-    player: &'r Player,
+    player: &'r EpisodeSetup,
     steps: &'r [ToolStep],
     messages: Vec<Value>,
     tools: &'r [Value],
@@ -110,7 +110,7 @@ pub fn write_episodes(
     let tools = tools_json(tools);
     let mut failed = None;
     journal.for_each_row(|row| {
-        if let Some(episode) = &row.settled.episode
+        if let Some(episode) = &row.solution.episode
             && failed.is_none()
         {
             let line = line(&row, episode, &meta.id, &player, &tools);
@@ -124,7 +124,7 @@ pub fn write_episodes(
     }
 }
 
-fn player(meta: &RunMeta) -> Player {
+fn player(meta: &RunMeta) -> EpisodeSetup {
     let episodes = meta.episodes.clone().unwrap_or_default();
     let setting = |name: &str| {
         let value = meta.settings.get(name)?;
@@ -133,7 +133,7 @@ fn player(meta: &RunMeta) -> Player {
     let prompt = meta.identity.prompts.get(..16);
     let prompt = prompt.map(|hash| format!("prompt {hash}"));
     let parts = [setting("temperature"), setting("max_tokens"), prompt];
-    Player {
+    EpisodeSetup {
         model: meta.identity.model.clone(),
         environment: meta.identity.data.clone(),
         seed: episodes.seed,
@@ -146,10 +146,10 @@ fn line<'r>(
     row: &'r Row,
     episode: &'r EpisodeRecord,
     run: &'r str,
-    player: &'r Player,
+    player: &'r EpisodeSetup,
     tools: &'r [Value],
 ) -> EpisodeLine<'r> {
-    let calls = &row.settled.calls;
+    let calls = &row.solution.calls;
     let usages: Vec<_> = calls.iter().map(Call::usage).collect();
     let mut tokens = Usage::default();
     usages.iter().for_each(|usage| tokens += usage.tokens);
@@ -167,13 +167,13 @@ fn line<'r>(
         answer_from_text: episode.answer_from_text,
         reward: episode.reward,
         ground_truth: episode.ground_truth.as_deref(),
-        error: row.settled.error.as_deref(),
+        error: row.solution.error.as_deref(),
         step_count: episode.steps.len(),
         invalid_calls: episode.invalid_calls(),
         text_replies: episode.text_replies,
         calls_from_text: episode.calls_from_text,
         calls: calls.iter().map(call_line).collect(),
-        spent: SpentLine {
+        spent: UsageLine {
             calls: calls.len(),
             requests: usages.iter().map(|usage| usage.requests).sum(),
             tokens,

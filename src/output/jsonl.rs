@@ -43,7 +43,7 @@ impl Transcripts {
         }
         let line = TranscriptLine {
             row,
-            calls: &row.settled.calls,
+            calls: &row.solution.calls,
         };
         let written = serde_json::to_writer(&mut self.file, &line)
             .map_err(std::io::Error::from)

@@ -54,8 +54,8 @@ fn id(row: &Row) -> String {
 
 /// The row's program; empty for a question without an answer.
 fn predicted(row: &Row, table: &[Vec<String>]) -> String {
-    let answered = row.settled.outcome == Outcome::Answered;
-    let Some(answer) = row.settled.answer.as_ref().filter(|_| answered) else {
+    let answered = row.solution.outcome == Outcome::Answered;
+    let Some(answer) = row.solution.answer.as_ref().filter(|_| answered) else {
         return String::new();
     };
     let dialect = match row.mode {

@@ -31,9 +31,9 @@ struct ComparedAnswer {
 impl Agreement {
     /// Counts a row; one without an answer, gold or a second opinion does not count.
     pub fn add(&mut self, row: &Row) {
-        let agrees = row.settled.opinion.as_ref().and_then(|other| other.agrees);
+        let agrees = row.solution.opinion.as_ref().and_then(|other| other.agrees);
         let right = row
-            .settled
+            .solution
             .answer
             .as_ref()
             .and(row.scores.financial_equivalence.as_ref());

@@ -44,12 +44,12 @@ pub struct CriticEffect {
 impl CriticEffect {
     /// Counts a row.
     pub fn add(&mut self, row: &Row) {
-        let Some(first) = row.settled.rounds.first() else {
+        let Some(first) = row.solution.rounds.first() else {
             return;
         };
         let costs = row.cost.zip(row.draft_cost);
         self.cost += Cost::of_request(costs.map(|(all, draft)| all - draft));
-        let revised = row.settled.rounds.len() > 1;
+        let revised = row.solution.rounds.len() > 1;
         self.sent_back += usize::from(revised);
         let (Some(before), Some(after)) = (row.right_with(&first.answer), row.accepted()) else {
             return;

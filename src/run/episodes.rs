@@ -55,7 +55,7 @@ pub struct EpisodeSummary {
 impl EpisodeSummary {
     /// Counts a row, if it is an episode.
     pub(super) fn add(&mut self, row: &Row) {
-        let Some(episode) = &row.settled.episode else {
+        let Some(episode) = &row.solution.episode else {
             return;
         };
         let EpisodeRecord {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::settings::{Affects, Change};
+use crate::settings::{Change, RunAspect};
 
 /// What must not change when a run is resumed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,13 +29,13 @@ impl Identity {
     #[must_use]
     pub fn changed_options(&self, now: &Self, changes: &[Change]) -> Vec<String> {
         let differs = |affects| match affects {
-            Affects::Model => self.model != now.model,
-            Affects::Critic => self.critic != now.critic,
-            Affects::Data => self.data != now.data,
-            Affects::Prompts => self.prompts != now.prompts,
-            Affects::Plan => self.plan != now.plan,
-            Affects::Answers => true,
-            Affects::Nothing => false,
+            RunAspect::Model => self.model != now.model,
+            RunAspect::Critic => self.critic != now.critic,
+            RunAspect::Data => self.data != now.data,
+            RunAspect::Prompts => self.prompts != now.prompts,
+            RunAspect::Plan => self.plan != now.plan,
+            RunAspect::Answers => true,
+            RunAspect::Nothing => false,
         };
         let named = changes.iter().filter(|change| differs(change.affects));
         named.map(ToString::to_string).collect()
@@ -93,9 +93,13 @@ impl EpisodeMeta {
         let environments = [self, now].map(|meta| meta.environment.clone());
         let steps = [self, now].map(|meta| meta.max_steps.to_string());
         let all = [
-            (Affects::Data, place, environments),
-            (Affects::Plan, "--n", [self, now].map(|meta| count(meta.n))),
-            (Affects::Answers, "--max-steps", steps),
+            (RunAspect::Data, place, environments),
+            (
+                RunAspect::Plan,
+                "--n",
+                [self, now].map(|meta| count(meta.n)),
+            ),
+            (RunAspect::Answers, "--max-steps", steps),
         ];
         let changes = all.into_iter();
         changes

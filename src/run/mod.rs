@@ -1,8 +1,6 @@
 //! A run: its plan, the scheduler, the journal that makes it resumable, the
-//! events that every output consumes, and the summary.
-//!
-//! [`Run`] is the whole of it as a library call; only `pipeline`, where it lives,
-//! knows the outputs.
+//! events that every output consumes, and the summary. `pipeline` makes one library
+//! call of it.
 
 mod agreement;
 mod effect;
@@ -13,9 +11,8 @@ mod health;
 mod identity;
 pub mod journal;
 mod lock;
-pub mod pipeline;
 mod plan;
-mod records;
+mod reload;
 mod replay;
 mod scheduler;
 mod summary;
@@ -34,11 +31,8 @@ pub use folder::{FolderError, RunFolder, RunState, Stage};
 pub use identity::{EpisodeMeta, Identity, RunKind, RunMeta};
 pub use journal::{Journal, JournalError, Status};
 pub use lock::{Holder, LockError, RunLock};
-pub use pipeline::{
-    Job, Notify, PipelineError, Resumed, Run, RunContext, RunNotice, RunResults, Tracking,
-};
-pub use plan::{Dealer, DealtQuestion, Plan, PlanError, Planned};
+pub use plan::{Dealer, DealtQuestion, Plan, PlanError, PlannedQuestion};
 pub use scheduler::Scheduler;
 pub(crate) use summary::left_out_line;
-pub use summary::{Spent, Summary, SummaryBuilder, summarise};
+pub use summary::{ResourceUsage, Summary, SummaryBuilder, summarise};
 pub use truth::gold as gold_of_truth;

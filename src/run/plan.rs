@@ -27,7 +27,7 @@ pub enum PlanError {
 
 /// A case with its place in the plan.
 #[derive(Clone, Debug)]
-pub struct Planned {
+pub struct PlannedQuestion {
     /// Its place: the order of every output.
     pub index: usize,
     /// Question and gold.
@@ -48,14 +48,14 @@ pub struct Plan {
     pub mode: Mode,
     /// Which history turns are given.
     pub history: HistoryMode,
-    pub units: Vec<Vec<Planned>>,
+    pub units: Vec<Vec<PlannedQuestion>>,
     total: usize,
 }
 
 impl Plan {
     /// Plans questions of which each is asked alone.
     #[must_use]
-    pub fn of(questions: Vec<Planned>) -> Self {
+    pub fn of(questions: Vec<PlannedQuestion>) -> Self {
         Self {
             mode: Mode::Questions,
             history: HistoryMode::default(),
@@ -82,7 +82,7 @@ impl Plan {
                     let unit = cases
                         .iter()
                         .map(|case| {
-                            let planned = Planned {
+                            let planned = PlannedQuestion {
                                 index,
                                 case: case.clone(),
                                 kind: record.kind,
@@ -132,7 +132,7 @@ impl Plan {
 }
 
 /// A question that is dealt, and the calls that an earlier process made for it.
-pub type DealtQuestion = (Planned, Vec<Call>);
+pub type DealtQuestion = (PlannedQuestion, Vec<Call>);
 
 /// Deals the questions of a run that cannot be planned, because a server decides
 /// which comes next.

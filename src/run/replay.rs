@@ -16,7 +16,7 @@ use super::plan::Dealer;
 use crate::score::Stamp;
 
 /// What a journal holds of a run so far.
-pub(super) struct Replayed {
+pub(super) struct JournalReplay {
     pub journal: Journal,
     /// Own answers of questions that have an outcome, by place in the plan;
     /// `None` where one has none.
@@ -39,7 +39,7 @@ pub(super) async fn replay(
     meta: Arc<RunMeta>,
     dealer: Option<Box<dyn Dealer>>,
     events: mpsc::Sender<Event>,
-) -> Result<Replayed, JournalError> {
+) -> Result<JournalReplay, JournalError> {
     let told = tokio::task::spawn_blocking(move || tell(journal, total, meta, dealer, &events));
     told.await
         .unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
@@ -51,7 +51,7 @@ fn tell(
     meta: Arc<RunMeta>,
     mut dealer: Option<Box<dyn Dealer>>,
     events: &mpsc::Sender<Event>,
-) -> Result<Replayed, JournalError> {
+) -> Result<JournalReplay, JournalError> {
     let answered = journal.answered()?;
     // Whoever listens no longer misses nothing of the run.
     let _ = events.blocking_send(Event::Started {
@@ -62,7 +62,7 @@ fn tell(
     let mut answers = HashMap::with_capacity(answered);
     let mut last = Stamp::default();
     journal.for_each_result(|row| {
-        answers.insert(row.index, row.settled.answer.clone());
+        answers.insert(row.index, row.solution.answer.clone());
         last = last.past(&row);
         if let Some(dealer) = &mut dealer {
             dealer.answered(&row);
@@ -76,7 +76,7 @@ fn tell(
             dealer.begun(index, calls);
         }
     }
-    Ok(Replayed {
+    Ok(JournalReplay {
         calls,
         answers,
         last,

@@ -18,8 +18,8 @@ use finqa_agents::solve::Solver;
 use super::event::{Event, Finish};
 use super::health::Health;
 use super::journal::{Journal, JournalError};
-use super::plan::{Dealer, Plan, Planned};
-use super::replay::{Replayed, replay};
+use super::plan::{Dealer, Plan, PlannedQuestion};
+use super::replay::{JournalReplay, replay};
 use super::trace::RunTrace;
 use super::worker::Worker;
 use super::writer;
@@ -42,7 +42,7 @@ pub struct Scheduler {
 
 /// Questions that are asked one after the other, and what is known of them.
 pub(super) struct PlanUnit {
-    pub planned: Vec<Planned>,
+    pub planned: Vec<PlannedQuestion>,
     /// Own answers of questions that are done, by place in the plan; `None`
     /// where a question has none.
     pub answers: HashMap<usize, Option<Answer>>,
@@ -51,7 +51,7 @@ pub(super) struct PlanUnit {
 }
 
 /// How far a unit came.
-pub(super) enum UnitEnd {
+pub(super) enum UnitOutcome {
     /// To its end, or to where the run was stopped.
     Over,
     /// To a question that the provider failed.
@@ -62,7 +62,7 @@ pub(super) enum UnitEnd {
 
 /// What the units of a pass came to.
 #[derive(Default)]
-struct Passed {
+struct PassResult {
     postponed: Vec<PlanUnit>,
     /// The first failure that ended it.
     trouble: Option<Finish>,
@@ -85,7 +85,7 @@ impl Scheduler {
             Some(_) => meta.total,
         };
         let trace = Arc::new(RunTrace::start(&meta, self.plan.mode));
-        let Replayed {
+        let JournalReplay {
             journal,
             answers,
             calls,
@@ -167,7 +167,7 @@ impl Scheduler {
 
 /// The units that are not done, each with what earlier processes left of it.
 fn units(
-    planned: Vec<Vec<Planned>>,
+    planned: Vec<Vec<PlannedQuestion>>,
     mut answers: HashMap<usize, Option<Answer>>,
     mut calls: HashMap<usize, Vec<Call>>,
 ) -> VecDeque<PlanUnit> {
@@ -222,10 +222,15 @@ impl Queue {
 
 /// Asks the questions of a queue, so many units at a time. In the last pass a
 /// refusal of one question is its outcome.
-async fn pass(worker: &Arc<Worker>, queue: &mut Queue, concurrency: usize, last: bool) -> Passed {
+async fn pass(
+    worker: &Arc<Worker>,
+    queue: &mut Queue,
+    concurrency: usize,
+    last: bool,
+) -> PassResult {
     let slots = Arc::new(Semaphore::new(concurrency.max(1)));
-    let mut tasks: JoinSet<UnitEnd> = JoinSet::new();
-    let mut passed = Passed::default();
+    let mut tasks: JoinSet<UnitOutcome> = JoinSet::new();
+    let mut passed = PassResult::default();
     loop {
         let next = async {
             let slot = Arc::clone(&slots).acquire_owned().await;
@@ -262,12 +267,12 @@ async fn pass(worker: &Arc<Worker>, queue: &mut Queue, concurrency: usize, last:
     passed
 }
 
-impl Passed {
-    fn take(&mut self, ended: Result<UnitEnd, JoinError>, worker: &Worker) {
+impl PassResult {
+    fn take(&mut self, ended: Result<UnitOutcome, JoinError>, worker: &Worker) {
         let trouble = match ended {
-            Ok(UnitEnd::Over) => return,
-            Ok(UnitEnd::Postponed(unit)) => return self.postponed.push(unit),
-            Ok(UnitEnd::Fatal(failure)) => Finish::Fatal(failure),
+            Ok(UnitOutcome::Over) => return,
+            Ok(UnitOutcome::Postponed(unit)) => return self.postponed.push(unit),
+            Ok(UnitOutcome::Fatal(failure)) => Finish::Fatal(failure),
             Err(error) => Finish::Bug(match error.try_into_panic() {
                 Ok(panic) => panicked(&*panic),
                 Err(error) => error.to_string(),

@@ -42,12 +42,12 @@ pub struct Summary {
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub left_out: BTreeSet<String>,
     /// Rounds, calls, tokens and money.
-    pub spent: Spent,
+    pub spent: ResourceUsage,
 }
 
 /// What a run took, questions that have no outcome yet included.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Spent {
+pub struct ResourceUsage {
     /// Rounds of the questions that have an outcome.
     pub rounds: usize,
     pub calls: u64,
@@ -121,9 +121,9 @@ impl SummaryBuilder {
         self.critic.add(&row);
         self.agreement.add(&row);
         self.episodes.add(&row);
-        self.rounds += row.settled.rounds.len();
+        self.rounds += row.solution.rounds.len();
         self.cost += row.spent();
-        row.settled.calls.iter().for_each(|call| self.call(call));
+        row.solution.calls.iter().for_each(|call| self.call(call));
         self.rows.push(row.without_exchange());
     }
 
@@ -171,7 +171,7 @@ impl SummaryBuilder {
             second_opinion: self.agreement.finish(),
             episodes: self.episodes.finish(),
             left_out: self.left_out,
-            spent: Spent {
+            spent: ResourceUsage {
                 rounds: self.rounds,
                 calls: used.calls,
                 requests: used.requests,

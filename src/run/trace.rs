@@ -13,7 +13,7 @@ use finqa_agents::telemetry::{attributes as names, count, fail, if_content, set}
 
 use super::event::Finish;
 use super::identity::RunMeta;
-use super::plan::Planned;
+use super::plan::PlannedQuestion;
 use crate::score::Row;
 
 /// What every question's span says of its run.
@@ -45,7 +45,7 @@ impl RunTrace {
     }
 
     /// The span of one question, the root of its trace.
-    pub(super) fn question(&self, planned: &Planned, solver: &dyn Solver) -> Span {
+    pub(super) fn question(&self, planned: &PlannedQuestion, solver: &dyn Solver) -> Span {
         let question = &planned.case.question;
         let span = solver.span(question, Some(&self.id));
         if span.is_disabled() {
@@ -92,10 +92,10 @@ pub(super) fn answered(span: &Span, row: &Row) {
     if span.is_disabled() {
         return;
     }
-    let episode = row.settled.episode.as_ref();
+    let episode = row.solution.episode.as_ref();
     match episode {
-        Some(episode) => solve::trace::ended(span, &row.settled, episode),
-        None => agents::trace::settled(span, &row.settled),
+        Some(episode) => solve::trace::ended(span, &row.solution, episode),
+        None => agents::trace::solution(span, &row.solution),
     }
     let cost = row.cost.and_then(|cost| cost.to_f64());
     if let Some(cost) = cost {
@@ -107,17 +107,17 @@ pub(super) fn answered(span: &Span, row: &Row) {
         if episode.end == EpisodeEnd::Submitted {
             info!(parent: span, outcome, reward, steps, seconds, cost, "episode ended");
         } else {
-            let reason = solve::trace::reason(&row.settled, episode);
+            let reason = solve::trace::reason(&row.solution, episode);
             warn!(parent: span, outcome, steps, seconds, cost, reason, "episode without an answer");
         }
         return;
     }
-    let outcome = row.settled.outcome.name();
-    let rounds = row.settled.rounds.len();
-    if row.settled.outcome == Outcome::Answered {
+    let outcome = row.solution.outcome.name();
+    let rounds = row.solution.rounds.len();
+    if row.solution.outcome == Outcome::Answered {
         info!(parent: span, outcome, rounds, seconds, cost, "question answered");
     } else {
-        let reason = agents::trace::reason(&row.settled);
+        let reason = agents::trace::reason(&row.solution);
         warn!(parent: span, outcome, rounds, seconds, cost, reason, "question without an answer");
     }
 }

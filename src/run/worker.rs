@@ -11,15 +11,15 @@ use tracing::Instrument;
 use crate::dataset::{Gold, HistoryEntry, Mode, Outcome, Question};
 use crate::score::Scores;
 use finqa_agents::agents::{
-    self, Answer, Call, CallMemory, Interruption, RunFailure, Settled, own_history,
+    self, Answer, Call, CallMemory, Interruption, RunFailure, Solution, own_history,
 };
 use finqa_agents::models::{Cost, PriceOf, Stop};
 use finqa_agents::solve::Solver;
 
 use super::event::Event;
 use super::health::Health;
-use super::plan::{Planned, gold_history};
-use super::scheduler::{PlanUnit, UnitEnd};
+use super::plan::{PlannedQuestion, gold_history};
+use super::scheduler::{PlanUnit, UnitOutcome};
 use super::trace::{self, RunTrace};
 use super::truth;
 use super::writer::JournalWriter;
@@ -55,7 +55,7 @@ enum NoOutcome {
 
 impl Worker {
     /// Asks a unit's questions in order.
-    pub(super) async fn unit(&self, unit: PlanUnit, last_pass: bool) -> UnitEnd {
+    pub(super) async fn unit(&self, unit: PlanUnit, last_pass: bool) -> UnitOutcome {
         let PlanUnit {
             planned,
             mut answers,
@@ -68,7 +68,7 @@ impl Worker {
                 Some(answer) => answer.clone(),
                 None => {
                     if self.stop.drain.is_cancelled() {
-                        return UnitEnd::Over;
+                        return UnitOutcome::Over;
                     }
                     let earlier = calls.remove(&index).unwrap_or_default();
                     match self
@@ -79,11 +79,11 @@ impl Worker {
                             answers.insert(index, answer.clone());
                             answer
                         }
-                        Err(NoOutcome::Stopped) => return UnitEnd::Over,
-                        Err(NoOutcome::Fatal(failure)) => return UnitEnd::Fatal(failure),
+                        Err(NoOutcome::Stopped) => return UnitOutcome::Over,
+                        Err(NoOutcome::Fatal(failure)) => return UnitOutcome::Fatal(failure),
                         Err(NoOutcome::Postponed(made)) => {
                             calls.insert(index, made);
-                            return UnitEnd::Postponed(PlanUnit {
+                            return UnitOutcome::Postponed(PlanUnit {
                                 planned,
                                 answers,
                                 calls,
@@ -98,12 +98,12 @@ impl Worker {
                 HistoryMode::Gold => gold_history(text, &question.case.gold),
             });
         }
-        UnitEnd::Over
+        UnitOutcome::Over
     }
 
     async fn question(
         &self,
-        planned: &Planned,
+        planned: &PlannedQuestion,
         history: Vec<HistoryEntry>,
         earlier: Vec<Call>,
         last_pass: bool,
@@ -142,29 +142,29 @@ impl Worker {
             .solve(question, planned.epoch, memory, self.stop.clone(), &tell)
             .instrument(span.clone())
             .await
-            .and_then(|settled| match settled.outcome {
+            .and_then(|solution| match solution.outcome {
                 // Refused like this, all questions may be: the others tell.
                 Outcome::ProviderError if !last_pass => {
-                    Err(Interruption::Provider(Box::new(settled)))
+                    Err(Interruption::Provider(Box::new(solution)))
                 }
-                _ => Ok(settled),
+                _ => Ok(solution),
             })
             .inspect_err(|why| agents::trace::interrupted(&span, why));
-        let settled = match asked {
-            Ok(settled) => settled,
+        let solution = match asked {
+            Ok(solution) => solution,
             Err(Interruption::Cancelled) => return Err(NoOutcome::Stopped),
             Err(Interruption::Fatal(failure)) => return Err(NoOutcome::Fatal(failure)),
-            Err(Interruption::Provider(settled)) => {
-                return Err(self.postpone(planned, *settled).await);
+            Err(Interruption::Provider(solution)) => {
+                return Err(self.postpone(planned, *solution).await);
             }
         };
         let latency = recalled + started.elapsed().as_secs_f64();
-        let answer = settled.answer.clone();
-        if answer.is_some() || settled.episode.is_some() {
+        let answer = solution.answer.clone();
+        if answer.is_some() || solution.episode.is_some() {
             // An agent inside this process makes no calls that could say so.
             self.health.answered("");
         }
-        let row = row(planned, self.mode, settled, latency);
+        let row = row(planned, self.mode, solution, latency);
         trace::answered(&span, &row);
         drop(span);
         let Some(row) = self.writer.answer(row).await else {
@@ -202,9 +202,9 @@ impl Worker {
     }
 
     /// Leaves a question for later, or the provider if it failed too often.
-    async fn postpone(&self, planned: &Planned, settled: Settled) -> NoOutcome {
-        let reason = settled.error.unwrap_or_default();
-        let node = settled.calls.last().map_or("", |call| call.node.as_str());
+    async fn postpone(&self, planned: &PlannedQuestion, solution: Solution) -> NoOutcome {
+        let reason = solution.error.unwrap_or_default();
+        let node = solution.calls.last().map_or("", |call| call.node.as_str());
         if let Some(message) = self.health.failed(node, &reason) {
             self.stop.drain.cancel();
             self.stop.abort.cancel();
@@ -216,12 +216,12 @@ impl Worker {
             reason,
         };
         let _ = self.events.send(event).await;
-        NoOutcome::Postponed(settled.calls)
+        NoOutcome::Postponed(solution.calls)
     }
 }
 
-fn row(planned: &Planned, mode: Mode, settled: Settled, latency: f64) -> Row {
-    let Planned {
+fn row(planned: &PlannedQuestion, mode: Mode, solution: Solution, latency: f64) -> Row {
+    let PlannedQuestion {
         index,
         case,
         kind,
@@ -229,8 +229,8 @@ fn row(planned: &Planned, mode: Mode, settled: Settled, latency: f64) -> Row {
         turns,
     } = planned;
     let drafting = |call: &&Call| call.round == 1 && call.node.starts_with("analyst");
-    let cost = cost_of(settled.calls.iter());
-    let draft_cost = cost_of(settled.calls.iter().filter(drafting));
+    let cost = cost_of(solution.calls.iter());
+    let draft_cost = cost_of(solution.calls.iter().filter(drafting));
     Row {
         index: *index,
         epoch: *epoch,
@@ -239,7 +239,7 @@ fn row(planned: &Planned, mode: Mode, settled: Settled, latency: f64) -> Row {
         filename: case.question.document.filename.clone(),
         kind: Some(*kind),
         question: case.question.text.clone(),
-        gold: match &settled.episode {
+        gold: match &solution.episode {
             // A server tells the truth at the end alone.
             Some(episode) if case.gold == Gold::default() => {
                 truth::gold(episode.ground_truth.as_deref())
@@ -247,7 +247,7 @@ fn row(planned: &Planned, mode: Mode, settled: Settled, latency: f64) -> Row {
             _ => case.gold.clone(),
         },
         mode,
-        settled,
+        solution,
         scores: Scores::default(),
         latency: Some(latency),
         cost,

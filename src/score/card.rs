@@ -176,7 +176,7 @@ pub struct Layer {
 
 /// The rates once the suspect golds are left out.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct WithoutSuspects {
+pub struct ScoresWithoutSuspects {
     /// Suspect golds among the questions.
     pub suspects: usize,
     /// The rates over the others.
@@ -197,7 +197,7 @@ pub struct Scorecard {
     /// The same rules over the questions that were answered.
     pub answered: RuleRates,
     /// The same rules without the suspect golds, if there are any.
-    pub without_suspects: Option<WithoutSuspects>,
+    pub without_suspects: Option<ScoresWithoutSuspects>,
     /// How asking ended, those that occur, answered first.
     pub outcomes: Vec<Count>,
     /// Why FE accepted, those that occur.
@@ -248,7 +248,7 @@ impl Scorecard {
             pages: pages.len(),
             rates: RuleRates::of(rows.iter()),
             answered: RuleRates::of(rows.iter().filter(answered)),
-            without_suspects: (suspects > 0).then(|| WithoutSuspects {
+            without_suspects: (suspects > 0).then(|| ScoresWithoutSuspects {
                 suspects,
                 rates: RuleRates::of(rows.iter().filter(trusted)),
             }),

@@ -55,13 +55,13 @@ fn rule_name<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Erro
 }
 
 /// A turn with its mark.
-struct MarkedTurn<'r> {
+struct JudgedTurn<'r> {
     row: &'r Row,
     number: usize,
     right: bool,
 }
 
-impl<'r> MarkedTurn<'r> {
+impl<'r> JudgedTurn<'r> {
     fn marked(&self) -> (&'r str, &'r QuestionKey, bool) {
         let item = self.row;
         (item.filename.as_str(), &item.key, self.right)
@@ -72,7 +72,7 @@ impl<'r> MarkedTurn<'r> {
 #[derive(Default)]
 struct ConversationMarks<'r> {
     /// The turns that the rule can judge.
-    turns: Vec<MarkedTurn<'r>>,
+    turns: Vec<JudgedTurn<'r>>,
     /// How many turns have a row.
     asked: usize,
     /// How many turns it has, as far as its rows tell.
@@ -98,7 +98,7 @@ impl ConversationCard {
             let length = row.turns.unwrap_or(0).max(number + 1);
             conversation.length = conversation.length.max(length);
             if let Some(right) = rule.mark(row) {
-                conversation.turns.push(MarkedTurn { row, number, right });
+                conversation.turns.push(JudgedTurn { row, number, right });
             }
         }
         conversations.retain(|_, conversation| !conversation.turns.is_empty());
@@ -137,12 +137,12 @@ impl ConversationCard {
             whole: Rate::of(whole),
             by_turn: slices(turns(), |turn| Some(turn.number)),
             by_effort: slices(turns(), |turn| {
-                Effort::of(&turn.row.gold).map(|effort| Named(effort, effort.name()))
+                Effort::of(&turn.row.gold).map(|effort| OrderedName(effort, effort.name()))
             }),
             by_kind: slices(turns(), |turn| {
                 turn.row.kind.map(|kind| match kind {
-                    RecordKind::Single => Named(0, "single"),
-                    RecordKind::Double => Named(1, "double"),
+                    RecordKind::Single => OrderedName(0, "single"),
+                    RecordKind::Double => OrderedName(1, "double"),
                 })
             }),
             right_after_right: after(true),
@@ -155,17 +155,17 @@ impl ConversationCard {
 
 /// Ordered by the first, shown as the second.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Named<T>(T, &'static str);
+struct OrderedName<T>(T, &'static str);
 
-impl<T> std::fmt::Display for Named<T> {
+impl<T> std::fmt::Display for OrderedName<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.1)
     }
 }
 
 fn slices<'t, 'r: 't, K: Ord + ToString>(
-    turns: impl Iterator<Item = &'t MarkedTurn<'r>>,
-    key: impl Fn(&MarkedTurn<'r>) -> Option<K>,
+    turns: impl Iterator<Item = &'t JudgedTurn<'r>>,
+    key: impl Fn(&JudgedTurn<'r>) -> Option<K>,
 ) -> Vec<ConversationRate> {
     let mut groups: BTreeMap<K, Vec<(&str, &QuestionKey, bool)>> = BTreeMap::new();
     for turn in turns {

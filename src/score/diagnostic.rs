@@ -7,7 +7,7 @@ use finqa_core::number::{Value, within};
 use finqa_core::program::{Argument, Op, Program};
 
 use super::equivalence::{FeContext, NEAR, is_zero, plain};
-use super::quantity::Written;
+use super::quantity::WrittenNumber;
 
 /// A single slip that turns gold into the prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -58,8 +58,8 @@ impl Diagnostic {
 
 /// Every slip that fits. None for a gold of 0, which only itself can equal.
 pub(super) fn diagnose(
-    gold: &Written,
-    prediction: &Written,
+    gold: &WrittenNumber,
+    prediction: &WrittenNumber,
     cue: bool,
     context: &FeContext<'_>,
 ) -> Vec<Diagnostic> {
@@ -97,13 +97,13 @@ pub(super) fn diagnose(
 
 /// Rounding counts only within 3 %, and 1e-4 not at all: an integer gold would
 /// otherwise be near many things.
-fn close(gold: &Written, x: f64) -> bool {
+fn close(gold: &WrittenNumber, x: f64) -> bool {
     within(x, gold.value, NEAR) || (within(x, gold.value, 0.03) && plain(gold, x).is_some())
 }
 
 /// By gold's program: `subtract` and then `divide` is a relative change, a last
 /// `subtract` a difference.
-fn abs_vs_rel(prediction: &Written, context: &FeContext<'_>) -> bool {
+fn abs_vs_rel(prediction: &WrittenNumber, context: &FeContext<'_>) -> bool {
     let Some(Ok(program)) = context.gold_program.map(Program::parse) else {
         return false;
     };

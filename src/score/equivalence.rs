@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use finqa_core::number::{rounds_to, within};
 
 use super::diagnostic::{Diagnostic, diagnose};
-use super::quantity::{Quantity, Written};
+use super::quantity::{Quantity, WrittenNumber};
 
 /// Why FE accepts an answer: the first that holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -119,7 +119,7 @@ pub fn financial_equivalence(
     }
 }
 
-fn numbers(gold: &Written, prediction: &Written, cue: bool) -> Option<FeReason> {
+fn numbers(gold: &WrittenNumber, prediction: &WrittenNumber, cue: bool) -> Option<FeReason> {
     match (gold.scale, prediction.scale) {
         // Two scale words are two statements, to be held to.
         (Some(_), Some(_)) => as_written(&gold.scaled(), prediction.scaled().value, cue),
@@ -130,7 +130,7 @@ fn numbers(gold: &Written, prediction: &Written, cue: bool) -> Option<FeReason> 
     }
 }
 
-fn as_written(gold: &Written, x: f64, cue: bool) -> Option<FeReason> {
+fn as_written(gold: &WrittenNumber, x: f64, cue: bool) -> Option<FeReason> {
     plain(gold, x).or_else(|| {
         let hundred = || plain(gold, x * 100.0).or_else(|| plain(gold, x / 100.0));
         (cue && !is_zero(gold.value))
@@ -145,7 +145,7 @@ pub(super) const NEAR: f64 = 0.005;
 
 /// Exact, rounding, truncation, near, in this order; a gold of 0 only exact.
 #[allow(clippy::float_cmp, reason = "exact means exact")]
-pub(super) fn plain(gold: &Written, x: f64) -> Option<FeReason> {
+pub(super) fn plain(gold: &WrittenNumber, x: f64) -> Option<FeReason> {
     let g = gold.value;
     if g == x {
         return Some(FeReason::Exact);
@@ -171,7 +171,7 @@ pub(super) fn is_zero(x: f64) -> bool {
 /// Whether percents may be meant: a percent sign on either side or in the
 /// question, a word such as ratio, or a small gold whose program does not
 /// use `const_100`.
-fn percent_cue(gold: &Written, prediction: &Written, context: &FeContext<'_>) -> bool {
+fn percent_cue(gold: &WrittenNumber, prediction: &WrittenNumber, context: &FeContext<'_>) -> bool {
     gold.percent
         || prediction.percent
         || names_a_share(context.question)

@@ -34,7 +34,7 @@ pub use error::ScoreError;
 pub(crate) use floor::LabelFloor;
 pub use floor::floor;
 pub use quantity::Quantity;
-pub(crate) use quantity::{Written, same_gold};
+pub(crate) use quantity::{WrittenNumber, same_gold};
 pub use row::{Effort, PredictionCells, Row, Scores, Stamp, score};
 pub use rules::{exact_match, execution_accuracy, numeric_match, program_execution};
 pub(crate) use suspects::Suspect;

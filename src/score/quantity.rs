@@ -4,7 +4,7 @@ use finqa_core::number::{Scale, Value, read, rounds_to, same};
 
 /// A number as written.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Written {
+pub struct WrittenNumber {
     /// As written: 14.1 for `14.1%`.
     pub value: f64,
     /// One unit of the last significant decimal: 0.1 for `14.10`.
@@ -15,7 +15,7 @@ pub struct Written {
     pub scale: Option<Scale>,
 }
 
-impl Written {
+impl WrittenNumber {
     /// With the scale word multiplied out.
     #[must_use]
     pub(crate) fn scaled(&self) -> Self {
@@ -32,7 +32,7 @@ impl Written {
 /// An answer as FE sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Quantity {
-    Number(Written),
+    Number(WrittenNumber),
     /// Yes (true) or no.
     YesNo(bool),
     /// Anything else, trimmed; empty for no answer.
@@ -48,7 +48,7 @@ impl Quantity {
             return Self::YesNo(yes);
         }
         match read(text) {
-            Some(reading) => Self::Number(Written {
+            Some(reading) => Self::Number(WrittenNumber {
                 value: reading.value,
                 unit: unit_of(reading.significant_decimals),
                 percent: reading.percent,
@@ -62,7 +62,7 @@ impl Quantity {
     #[must_use]
     pub(crate) fn of(value: &Value) -> Self {
         match value {
-            Value::Number(x) => Self::Number(Written {
+            Value::Number(x) => Self::Number(WrittenNumber {
                 value: *x,
                 unit: unit_of(shortest_decimals(*x)),
                 percent: false,
@@ -83,7 +83,7 @@ impl Quantity {
         if let Self::Number(written) = Self::parse(printed) {
             for x in [*exact, exact * 100.0] {
                 if rounds_to(x, written.value, written.unit) {
-                    return Self::Number(Written {
+                    return Self::Number(WrittenNumber {
                         value: x,
                         ..written
                     });

@@ -7,7 +7,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 use crate::dataset::{Document, Gold, Mode, Outcome, QuestionKey, RecordKind};
-use finqa_agents::agents::{Answer, Settled};
+use finqa_agents::agents::{Answer, Solution};
 use finqa_agents::models::Cost;
 use finqa_core::number::{Value, round5};
 use finqa_core::program::Program;
@@ -41,7 +41,8 @@ pub struct Row {
     /// Which questions the run asks; it decides what is compared.
     pub mode: Mode,
     /// How asking ended: the answer, its rounds and calls.
-    pub settled: Settled,
+    #[serde(rename = "settled")]
+    pub solution: Solution,
     /// What it scores; absent parts have no gold.
     pub scores: Scores,
     /// Seconds from the first request to the verdict, retries included,
@@ -119,8 +120,8 @@ impl Row {
     /// row of a run that is only counted and compared.
     #[must_use]
     pub(crate) fn without_exchange(mut self) -> Self {
-        self.settled.calls = Vec::new();
-        for round in &mut self.settled.rounds {
+        self.solution.calls = Vec::new();
+        for round in &mut self.solution.rounds {
             round.reply = String::new();
             round.critic_reply = None;
             round.answer = Answer::default();
@@ -137,10 +138,10 @@ impl Row {
             // Calls in journals of earlier versions do not say what they cost.
             Some(known) => Cost {
                 known,
-                priced: self.settled.calls.len() as u64,
+                priced: self.solution.calls.len() as u64,
                 unpriced: 0,
             },
-            None => self.settled.calls.iter().map(|call| call.cost).sum(),
+            None => self.solution.calls.iter().map(|call| call.cost).sum(),
         }
     }
 
@@ -159,19 +160,19 @@ impl Row {
     /// How asking ended. Whatever is not answered is right by no rule.
     #[must_use]
     pub fn outcome(&self) -> Outcome {
-        self.settled.outcome
+        self.solution.outcome
     }
 
     /// The unrounded value, if known; FE and execution accuracy read it.
     #[must_use]
     pub(crate) fn value(&self) -> Option<&Value> {
-        self.settled.answer.as_ref()?.value.as_ref()
+        self.solution.answer.as_ref()?.value.as_ref()
     }
 
     /// The predicted program, if any.
     #[must_use]
     pub fn program(&self) -> Option<&str> {
-        self.settled.answer.as_ref()?.program.as_deref()
+        self.solution.answer.as_ref()?.program.as_deref()
     }
 
     /// Rounds of analyst and critic, if known.
@@ -179,7 +180,7 @@ impl Row {
     pub(crate) fn rounds(&self) -> Option<usize> {
         match &self.cells {
             Some(cells) => cells.rounds,
-            None => Some(self.settled.rounds.len()),
+            None => Some(self.solution.rounds.len()),
         }
     }
 
@@ -211,7 +212,7 @@ impl Row {
     pub(crate) fn prediction(&self) -> Cow<'_, str> {
         match &self.cells {
             Some(cells) => Cow::Borrowed(&cells.prediction),
-            None => self.prediction_of(self.settled.answer.as_ref()),
+            None => self.prediction_of(self.solution.answer.as_ref()),
         }
     }
 
@@ -229,7 +230,7 @@ impl Row {
     /// The printed answer, unit and all, or else the prediction.
     #[must_use]
     pub fn printed(&self) -> Cow<'_, str> {
-        match &self.settled.answer {
+        match &self.solution.answer {
             Some(answer) if !answer.printed.is_empty() => Cow::Borrowed(&answer.printed),
             _ => self.prediction(),
         }

@@ -23,7 +23,7 @@ fn key_of(option: &'static Arg) -> &'static str {
 
 /// What of a run a setting decides, and so whether a resumed run may change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Affects {
+pub enum RunAspect {
     /// How fast, where to, what is logged: no answer.
     Nothing,
     /// Which model answers; a run's identity holds what it comes to.
@@ -44,7 +44,7 @@ pub enum Affects {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// What of a run it decides.
-    pub affects: Affects,
+    pub affects: RunAspect,
     option: String,
     was: String,
     now: String,
@@ -53,7 +53,7 @@ pub struct Change {
 impl Change {
     /// That `option` was another; `None` if it was not.
     #[must_use]
-    pub fn between(affects: Affects, option: &str, was: String, now: String) -> Option<Self> {
+    pub fn between(affects: RunAspect, option: &str, was: String, now: String) -> Option<Self> {
         let option = option.to_owned();
         (was != now).then_some(Self {
             affects,
@@ -74,18 +74,18 @@ impl std::fmt::Display for Change {
 }
 
 /// What of a run a key decides.
-fn affects(key: &str) -> Affects {
+fn affects(key: &str) -> RunAspect {
     match key {
-        "model" | "provider" | "base_url" => Affects::Model,
-        "critic" | "critic_model" => Affects::Critic,
-        "data_path" => Affects::Data,
-        "prompts" => Affects::Prompts,
+        "model" | "provider" | "base_url" => RunAspect::Model,
+        "critic" | "critic_model" => RunAspect::Critic,
+        "data_path" => RunAspect::Data,
+        "prompts" => RunAspect::Prompts,
         "n" | "range" | "ids" | "filter" | "shuffle" | "mode" | "history" | "epochs" => {
-            Affects::Plan
+            RunAspect::Plan
         }
         "allow_http" | "concurrency" | "timeout" | "attempts" | "output" | "mlflow"
-        | "experiment" | "traces" | "trace_content" | "log" | "log_level" => Affects::Nothing,
-        _ => Affects::Answers,
+        | "experiment" | "traces" | "trace_content" | "log" | "log_level" => RunAspect::Nothing,
+        _ => RunAspect::Answers,
     }
 }
 
@@ -206,7 +206,7 @@ impl Settings {
         let all = Table::try_from(self).unwrap_or_default();
         let decide = all
             .into_iter()
-            .filter(|(key, _)| affects(key) == Affects::Answers);
+            .filter(|(key, _)| affects(key) == RunAspect::Answers);
         decide
             .collect::<Table>()
             .to_string()
@@ -219,7 +219,7 @@ impl Settings {
     pub fn changes(&self, now: &Self) -> Vec<Change> {
         let [was, now] = [self, now].map(|all| Table::try_from(all).unwrap_or_default());
         keys()
-            .filter(|key| affects(key) != Affects::Nothing && was.get(*key) != now.get(*key))
+            .filter(|key| affects(key) != RunAspect::Nothing && was.get(*key) != now.get(*key))
             .map(|key| Change {
                 affects: affects(key),
                 option: flag(key),
@@ -300,7 +300,7 @@ samples = 8
 second_opinion = 'require'
 seed = 9
 shuffle = true
-table_style = 'reference'
+table_style = 'published'
 temperature = 0.75
 timeout = 10
 trace_content = true

@@ -12,6 +12,6 @@ mod validate;
 mod variables;
 
 pub use groups::{LogSettings, QuestionSettings, RunSettings, Settings, TraceSettings, Traces};
-pub use keys::{Affects, Change, keys, unknown_variable};
+pub use keys::{Change, RunAspect, keys, unknown_variable};
 pub use layers::{ConfigError, Layers, Origin};
 pub use variables::Variables;

@@ -21,7 +21,7 @@ use super::error::TelemetryError;
 use super::file::FileTraces;
 use super::log::{self, InstalledSubscriber, LogOptions};
 use super::otlp::{self, Otlp};
-use super::pipeline::Pipeline;
+use super::processor::SpanPipeline;
 use super::redact::Redactor;
 use super::{LogFormat, OnWarning};
 use finqa_agents::telemetry::Content;
@@ -89,7 +89,7 @@ pub fn install(options: TelemetryOptions) -> Result<Telemetry, TelemetryError> {
             .collector
             .map(|collector| otlp::processor(collector, Arc::clone(&notice)))
             .transpose()?;
-        let pipeline = Pipeline {
+        let pipeline = SpanPipeline {
             redactor,
             file: Arc::clone(&file),
             collector,

@@ -14,7 +14,7 @@ mod install;
 mod lines;
 mod log;
 mod otlp;
-mod pipeline;
+mod processor;
 mod redact;
 
 pub(crate) use error::TelemetryError;

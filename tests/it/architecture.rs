@@ -1,10 +1,10 @@
-//! Tests of the house: the direction of dependencies, file sizes, gold's walls.
+//! The structure of the code: the direction of dependencies, file sizes, where gold is used.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Which module may use which; those of `finqa-core` are everybody's.
-/// That packages depend on each other in one direction is Cargo's to hold.
+/// Which module may use which; every module may use those of `finqa-core`.
+/// Cargo enforces the direction of dependencies between packages.
 /// `docs/architecture.md` says why.
 const ALLOWED: &[(&str, &[&str])] = &[
     // finqa-core
@@ -53,7 +53,6 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("analysis", &["dataset", "score", "run"]),
-    // A part of `run`, which uses it nowhere else.
     (
         "pipeline",
         &[
@@ -71,7 +70,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// The modules of `finqa-core`, which everybody else may use.
+/// The modules of `finqa-core`, which every other module may use.
 const CORE: &[&str] = &[
     "error", "fetch", "files", "net", "number", "options", "outcome", "program", "question",
     "secrets", "stats", "table", "text",
@@ -111,16 +110,12 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn room_of(file: &Path) -> String {
+fn module_of(file: &Path) -> String {
     let sources = sources();
     let inside = sources
         .iter()
         .find_map(|source| file.strip_prefix(source).ok())
         .unwrap();
-    let inside = match inside.strip_prefix("run/pipeline") {
-        Ok(_) => Path::new("pipeline"),
-        Err(_) => inside,
-    };
     let first = inside.components().next().unwrap();
     first
         .as_os_str()
@@ -143,38 +138,41 @@ fn code(file: &Path) -> String {
         .join("\n")
 }
 
-/// Rooms that a file uses: each `crate::room`, also within `use crate::{…}`.
-fn used_rooms(code: &str) -> Vec<String> {
+/// Modules that a file uses: each `crate::module`, also within `use crate::{…}`.
+fn used_modules(code: &str) -> Vec<String> {
     let pattern = regex::Regex::new(r"(?:crate|finqa_[a-z]+)::(\{[^;]*\}|[a-z_]+)").unwrap();
     let name = regex::Regex::new(r"(?:^\{|,)\s*([a-z_]+)").unwrap();
-    let mut rooms = Vec::new();
+    let mut modules = Vec::new();
     for found in pattern.captures_iter(code) {
         let target = &found[1];
         if target.starts_with('{') {
-            rooms.extend(name.captures_iter(target).map(|room| room[1].to_owned()));
+            modules.extend(
+                name.captures_iter(target)
+                    .map(|module| module[1].to_owned()),
+            );
         } else {
-            rooms.push(target.to_owned());
+            modules.push(target.to_owned());
         }
     }
-    rooms
+    modules
 }
 
 #[test]
-fn each_room_uses_only_the_rooms_it_may() {
+fn each_module_uses_only_the_modules_it_may() {
     let allowed: BTreeMap<_, _> = ALLOWED.iter().copied().collect();
     let mut wrong = Vec::new();
     for file in source_files() {
-        let room = room_of(&file);
-        let Some(may) = allowed.get(room.as_str()) else {
+        let module = module_of(&file);
+        let Some(may) = allowed.get(module.as_str()) else {
             assert!(
-                ["cli", "lib", "main"].contains(&room.as_str()),
-                "unknown room {room}: add it to ALLOWED"
+                ["cli", "lib", "main"].contains(&module.as_str()),
+                "unknown module {module}: add it to ALLOWED"
             );
             continue;
         };
-        let shared = !CORE.contains(&room.as_str());
-        for used in used_rooms(&code(&file)) {
-            let fine = used == room
+        let shared = !CORE.contains(&module.as_str());
+        for used in used_modules(&code(&file)) {
+            let fine = used == module
                 || may.contains(&used.as_str())
                 || (shared && (used == "telemetry" || CORE.contains(&used.as_str())));
             if !fine {
@@ -252,8 +250,8 @@ fn files_stay_under_500_lines() {
 fn nothing_below_the_command_line_prints_or_reads_the_environment() {
     let printing = regex::Regex::new(r"\b(e?print(ln)?!|std::env::|clap::)").unwrap();
     for file in source_files() {
-        let room = room_of(&file);
-        if ["cli", "main", "lib", "options", "output", "settings"].contains(&room.as_str()) {
+        let module = module_of(&file);
+        if ["cli", "main", "lib", "options", "output", "settings"].contains(&module.as_str()) {
             continue;
         }
         // Settings are declared with clap; only the command line parses them.

@@ -1,7 +1,8 @@
 //! Tests of `cli`: bad input gets one line and the documented exit code, and
 //! what the pages say is what the program does.
 
-use convfinqa::run::{RunContext, RunFolder};
+use convfinqa::pipeline::RunContext;
+use convfinqa::run::RunFolder;
 use convfinqa::settings::Layers;
 
 use crate::support::agents::scripted;

@@ -1,7 +1,8 @@
 //! Options of a run that draw more than one answer or withhold one, the
 //! leaderboard's file, and the wall around the gold of the current turn.
 
-use convfinqa::run::{Finish, RunContext};
+use convfinqa::pipeline::RunContext;
+use convfinqa::run::Finish;
 use serde_json::{Value as Json, json};
 
 use crate::support::cli::Workplace;

@@ -18,8 +18,9 @@ use crate::episodes::{
 };
 use crate::output::terminal::TerminalStyle;
 use crate::output::{is_export_of, write_episodes};
-use crate::run::pipeline::unused_server;
-use crate::run::{Notify, PipelineError, Resumed, Run, RunContext, RunKind, RunNotice, RunResults};
+use crate::pipeline::unused_server;
+use crate::pipeline::{Notify, PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults};
+use crate::run::RunKind;
 use crate::settings::{
     LogSettings, QuestionSettings, RunSettings, Settings, TraceSettings, Variables,
 };
@@ -185,7 +186,7 @@ impl EpisodeRun<'_> {
     fn options(
         &self,
         settings: &Settings,
-        resumed: Option<&mut Resumed>,
+        resumed: Option<&mut ResumedRun>,
         notify: &Notify,
     ) -> anyhow::Result<EpisodeOptions> {
         let args = self.args;

@@ -9,13 +9,13 @@ use finqa_core::files;
 use super::{LARGEST, OwnError};
 
 /// A file's text, line ends as `\n`.
-pub(super) struct Decoded {
+pub(super) struct DecodedText {
     pub(super) text: String,
     pub(super) notes: Vec<String>,
 }
 
 /// Reads a text file.
-pub(super) fn file(path: &Path) -> Result<Decoded, OwnError> {
+pub(super) fn file(path: &Path) -> Result<DecodedText, OwnError> {
     let unreadable = |source| OwnError::Unreadable {
         path: path.to_owned(),
         source,
@@ -35,7 +35,7 @@ pub(super) fn file(path: &Path) -> Result<Decoded, OwnError> {
     decode(path, &bytes)
 }
 
-fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, OwnError> {
+fn decode(path: &Path, bytes: &[u8]) -> Result<DecodedText, OwnError> {
     let known = [
         (
             &b"PK\x03\x04"[..],
@@ -83,7 +83,7 @@ fn decode(path: &Path, bytes: &[u8]) -> Result<Decoded, OwnError> {
             "it contains zero bytes, so it is not text; save it as UTF-8",
         ));
     }
-    Ok(Decoded {
+    Ok(DecodedText {
         text: text.replace("\r\n", "\n").replace('\r', "\n"),
         notes,
     })

@@ -42,7 +42,7 @@ impl Baseline {
     /// The calls it makes next, given the conversation so far.
     fn next(&self, messages: &[ChatMessage]) -> Vec<(&'static str, Value)> {
         let (question, company) = asked(messages);
-        let seen = Seen::of(messages);
+        let seen = ShownResults::of(messages);
         let Some(listed) = seen.results("get_descriptions").next() else {
             return vec![("get_descriptions", json!({ "company_name": company }))];
         };
@@ -143,17 +143,17 @@ fn printed(guess: &RuleAnswer) -> String {
 }
 
 /// The tool results of a conversation, with the calls they are of.
-struct Seen<'m> {
-    results: Vec<Seeing<'m>>,
+struct ShownResults<'m> {
+    results: Vec<ShownResult<'m>>,
 }
 
-struct Seeing<'m> {
+struct ShownResult<'m> {
     tool: &'m str,
     table: Option<String>,
     text: &'m str,
 }
 
-impl<'m> Seen<'m> {
+impl<'m> ShownResults<'m> {
     fn of(messages: &'m [ChatMessage]) -> Self {
         let text_of = |call: &ToolCall| {
             let result = messages
@@ -165,7 +165,7 @@ impl<'m> Seen<'m> {
         let results = calls.filter_map(|call| {
             let arguments: Value = serde_json::from_str(&call.arguments).ok()?;
             let table = arguments.get("table_name").and_then(Value::as_str);
-            Some(Seeing {
+            Some(ShownResult {
                 tool: &call.name,
                 table: table.map(str::to_owned),
                 text: text_of(call)?,
@@ -176,7 +176,7 @@ impl<'m> Seen<'m> {
         }
     }
 
-    fn results(&self, tool: &str) -> impl Iterator<Item = &Seeing<'m>> {
+    fn results(&self, tool: &str) -> impl Iterator<Item = &ShownResult<'m>> {
         self.results.iter().filter(move |seen| seen.tool == tool)
     }
 

@@ -58,10 +58,10 @@ impl From<&Row> for RowMetrics {
             ],
             latency: row.latency.unwrap_or_default(),
             cost: row.cost,
-            calls: row.settled.calls.len(),
-            tokens: row.settled.tokens(),
+            calls: row.solution.calls.len(),
+            tokens: row.solution.tokens(),
             reward: row
-                .settled
+                .solution
                 .episode
                 .as_ref()
                 .and_then(|episode| episode.reward),

@@ -99,14 +99,14 @@ impl Sidecar {
     }
 }
 
-type Ended = oneshot::Receiver<(FinishedRun, CancellationToken)>;
+type EndReceiver = oneshot::Receiver<(FinishedRun, CancellationToken)>;
 
 /// The thread's work; `None` if the run went away without an ending.
 async fn tell(
     server: Server,
     folder: &Path,
     samples: mpsc::Receiver<RowMetrics>,
-    ended: Ended,
+    ended: EndReceiver,
     say: NotifyLine,
 ) -> Option<DeliveryOutcome> {
     let mut live = match Delivery::open(server, folder, false) {
@@ -143,7 +143,7 @@ impl LiveDelivery {
     async fn live(
         &mut self,
         mut samples: mpsc::Receiver<RowMetrics>,
-        mut ended: Ended,
+        mut ended: EndReceiver,
     ) -> Option<(FinishedRun, CancellationToken)> {
         let pause = self.delivery.server().patience().pause;
         let mut wait = pause;

@@ -46,11 +46,11 @@ pub(super) fn table(journal: &Journal) -> Result<String, OutputError> {
 }
 
 fn cells(row: &Row) -> Vec<Value> {
-    let settled = &row.settled;
+    let solution = &row.solution;
     let scores = &row.scores;
     let equivalence = scores.financial_equivalence.as_ref();
-    let answer = settled.answer.as_ref();
-    let (input, output) = settled.tokens();
+    let answer = solution.answer.as_ref();
+    let (input, output) = solution.tokens();
     vec![
         json!(row.key.id),
         json!(row.key.part),
@@ -65,11 +65,11 @@ fn cells(row: &Row) -> Vec<Value> {
         json!(scores.execution_accuracy),
         json!(answer.and_then(|answer| answer.program.as_ref())),
         json!(row.gold.program),
-        json!(settled.outcome.name()),
-        json!(settled.stop),
-        json!(settled.rounds.len()),
-        json!(settled.rounds.first().map(|round| &round.answer.printed)),
-        json!(settled.rounds.last().map(|round| round.verdict.name())),
+        json!(solution.outcome.name()),
+        json!(solution.stop),
+        json!(solution.rounds.len()),
+        json!(solution.rounds.first().map(|round| &round.answer.printed)),
+        json!(solution.rounds.last().map(|round| round.verdict.name())),
         json!(row.latency),
         json!(input),
         json!(output),

@@ -69,13 +69,13 @@ pub(super) struct LatestMetric {
 fn integer<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
-    enum Either {
+    enum NumberOrText {
         Number(i64),
         Text(String),
     }
-    Ok(match Either::deserialize(deserializer)? {
-        Either::Number(number) => number,
-        Either::Text(text) => text.parse().unwrap_or_default(),
+    Ok(match NumberOrText::deserialize(deserializer)? {
+        NumberOrText::Number(number) => number,
+        NumberOrText::Text(text) => text.parse().unwrap_or_default(),
     })
 }
 

@@ -12,7 +12,7 @@ use crate::output::terminal::verdict_text;
 use crate::run::Row;
 use crate::score::Scores;
 use finqa_agents::agents::verify::LiteralPlaces;
-use finqa_agents::agents::{Answer, Call, EpisodeEnd, Round, Settled, StopReason, ToolStep};
+use finqa_agents::agents::{Answer, Call, EpisodeEnd, Round, Solution, StopReason, ToolStep};
 use finqa_agents::models::Role;
 use finqa_core::program::{Argument, Program};
 
@@ -176,8 +176,8 @@ impl<'p> Details<'p> {
         let page = document
             .map(|found| self.kept.number(found, &mut self.elements))
             .transpose()?;
-        let calls = self.calls(&row.settled)?;
-        let settled = &row.settled;
+        let calls = self.calls(&row.solution)?;
+        let solution = &row.solution;
         let places = self.kept.places(document);
         let table = document.map_or(&[][..], |document| &document.table);
         let work = |text: Option<&str>| {
@@ -190,30 +190,30 @@ impl<'p> Details<'p> {
             page,
             gold: &row.gold,
             gold_program: work(row.gold.program.as_deref()),
-            answer: settled.answer.as_ref(),
+            answer: solution.answer.as_ref(),
             program: work(
-                settled
+                solution
                     .answer
                     .as_ref()
                     .and_then(|answer| answer.program.as_deref()),
             ),
-            outcome: settled.outcome,
-            stop: settled.stop,
-            chosen_round: settled.chosen_round,
-            error: settled.error.as_deref(),
+            outcome: solution.outcome,
+            stop: solution.stop,
+            chosen_round: solution.chosen_round,
+            error: solution.error.as_deref(),
             scores: &row.scores,
-            rounds: settled.rounds.iter().map(RoundDetail::of).collect(),
-            episode: EpisodeDetail::of(settled),
+            rounds: solution.rounds.iter().map(RoundDetail::of).collect(),
+            episode: EpisodeDetail::of(solution),
             calls,
         };
         self.elements.put(Store::Details, &detail).map(drop)
     }
 
     /// The calls, each without the messages of those before it.
-    fn calls<'a>(&mut self, settled: &'a Settled) -> io::Result<Vec<CallDetail<'a>>> {
-        let mut calls = Vec::with_capacity(settled.calls.len());
+    fn calls<'a>(&mut self, solution: &'a Solution) -> io::Result<Vec<CallDetail<'a>>> {
+        let mut calls = Vec::with_capacity(solution.calls.len());
         let mut known = Vec::new();
-        for call in &settled.calls {
+        for call in &solution.calls {
             let mut messages = Vec::new();
             for message in &call.messages {
                 let same = (message.role, message.content.as_str());
@@ -230,7 +230,7 @@ impl<'p> Details<'p> {
                     parts: parts.collect::<Result<_, _>>()?,
                 });
             }
-            calls.push(CallDetail::of(call, messages, &settled.rounds));
+            calls.push(CallDetail::of(call, messages, &solution.rounds));
         }
         Ok(calls)
     }
@@ -306,9 +306,9 @@ impl ExecutedProgram {
 }
 
 impl<'a> EpisodeDetail<'a> {
-    fn of(settled: &'a Settled) -> Option<Self> {
-        let episode = settled.episode.as_ref()?;
-        let answered = settled.calls.iter().filter(|call| call.reply.is_some());
+    fn of(solution: &'a Solution) -> Option<Self> {
+        let episode = solution.episode.as_ref()?;
+        let answered = solution.calls.iter().filter(|call| call.reply.is_some());
         let messages = answered.flat_map(|call| &call.messages);
         // The step of an answer that was taken from a text has no result.
         let mut results = messages

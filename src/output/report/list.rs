@@ -56,8 +56,8 @@ pub(super) const FACETS: [(&str, &str); 11] = [
 
 impl ListedRow {
     pub(super) fn of(row: &Row) -> Self {
-        let settled = &row.settled;
-        let first_right = settled
+        let solution = &row.solution;
+        let first_right = solution
             .rounds
             .first()
             .and_then(|round| row.right_with(&round.answer));
@@ -68,7 +68,7 @@ impl ListedRow {
                 .map(|diagnostic| diagnostic.name().to_owned())
                 .collect()
         });
-        let mut findings: Vec<String> = settled
+        let mut findings: Vec<String> = solution
             .rounds
             .iter()
             .flat_map(|round| round.findings.iter().map(|finding| name(&finding.kind)))
@@ -96,7 +96,7 @@ impl ListedRow {
             prediction: shown(&row.prediction()),
             marks: Rule::ALL.map(|rule| rule.mark(row)).to_vec(),
             latency: row.latency.unwrap_or_default(),
-            rounds: settled.rounds.len(),
+            rounds: solution.rounds.len(),
             cost: row.cost.and_then(|cost| cost.try_into().ok()),
             cause: String::new(),
             first_right,
@@ -107,7 +107,7 @@ impl ListedRow {
                     .map(|effort| effort.name().to_owned())
                     .into_iter()
                     .collect(),
-                vec![settled.outcome.name().to_owned()],
+                vec![solution.outcome.name().to_owned()],
                 Vec::new(),
                 verdict
                     .and_then(|verdict| verdict.reason)
@@ -115,12 +115,12 @@ impl ListedRow {
                     .into_iter()
                     .collect(),
                 diagnostics,
-                critic(settled.rounds.len(), first_right, row.accepted())
+                critic(solution.rounds.len(), first_right, row.accepted())
                     .map(str::to_owned)
                     .into_iter()
                     .collect(),
-                vec![settled.rounds.len().to_string()],
-                vec![name(&settled.stop)],
+                vec![solution.rounds.len().to_string()],
+                vec![name(&solution.stop)],
                 findings,
             ],
         }

@@ -43,7 +43,7 @@ pub(super) struct ReportView<'a> {
     latencies: Option<Histogram>,
     costs: Option<Histogram>,
     episodes: Option<&'a crate::run::EpisodeSummary>,
-    spent: &'a crate::run::Spent,
+    spent: &'a crate::run::ResourceUsage,
     known_cost: f64,
     cost: String,
     left_out: Option<String>,

@@ -3,7 +3,7 @@
 use console::measure_text_width;
 
 use crate::output::AnswerView;
-use finqa_agents::agents::Settled;
+use finqa_agents::agents::Solution;
 use finqa_core::number::Unit;
 use finqa_core::text::single_spaced;
 
@@ -23,11 +23,11 @@ pub fn answer_text(view: &AnswerView<'_>) -> String {
             out.push_str(&entry(if index == 0 { title } else { "" }, line));
         }
     };
-    part("Answer", &[headline(view.settled)]);
-    let settled = view.settled;
-    let answer = settled.answer.as_ref();
+    part("Answer", &[headline(view.solution)]);
+    let solution = view.solution;
+    let answer = solution.answer.as_ref();
     let one_line = |text: &String| single_spaced(text);
-    let error: Vec<String> = settled.error.iter().map(one_line).collect();
+    let error: Vec<String> = solution.error.iter().map(one_line).collect();
     part("Error", &error);
     let steps = answer.map_or(&[][..], |answer| &answer.steps);
     part("Steps", &steps.iter().map(one_line).collect::<Vec<_>>());
@@ -38,21 +38,21 @@ pub fn answer_text(view: &AnswerView<'_>) -> String {
     let program: Vec<String> = text.map(one_line).into_iter().chain(error).collect();
     part("Program", &program);
     part("Critic", &critic(view));
-    let votes = settled.votes.as_ref().map(ToString::to_string);
+    let votes = solution.votes.as_ref().map(ToString::to_string);
     part("Votes", &votes.into_iter().collect::<Vec<_>>());
-    part("Rules", &opinion(settled));
-    let calls = settled.calls.len();
+    part("Rules", &opinion(solution));
+    let calls = solution.calls.len();
     if calls > 0 {
-        let (input, output) = settled.tokens();
+        let (input, output) = solution.tokens();
         let tokens = format!("{calls} calls, {input} tokens in, {output} out");
         part("Took", &[tokens]);
     }
     harmless(&out).into_owned()
 }
 
-fn headline(settled: &Settled) -> String {
-    let Some(answer) = &settled.answer else {
-        return format!("none ({})", settled.outcome.name().replace('_', " "));
+fn headline(solution: &Solution) -> String {
+    let Some(answer) = &solution.answer else {
+        return format!("none ({})", solution.outcome.name().replace('_', " "));
     };
     let mut line = with_scale(&answer.printed, answer.unit);
     if let Some(label) = answer
@@ -118,7 +118,7 @@ fn shortened(text: &str, literal: &str) -> String {
 fn critic(view: &AnswerView<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for round in &view.rounds {
-        let chosen = view.rounds.len() > 1 && view.settled.chosen_round == Some(round.number);
+        let chosen = view.rounds.len() > 1 && view.solution.chosen_round == Some(round.number);
         lines.push(format!(
             "round {}: {} – {}{}",
             round.number,
@@ -137,8 +137,8 @@ fn critic(view: &AnswerView<'_>) -> Vec<String> {
 }
 
 /// The second opinion in a line.
-fn opinion(settled: &Settled) -> Vec<String> {
-    let told = settled.opinion.as_ref().map(|other| {
+fn opinion(solution: &Solution) -> Vec<String> {
+    let told = solution.opinion.as_ref().map(|other| {
         let verdict = match other.agrees {
             Some(true) => "agree",
             Some(false) => "differ",

@@ -2,7 +2,7 @@
 
 use comfy_table::Cell;
 
-use crate::analysis::{Amounts, Comparison, Flip, RuleComparison, RunSide, WhichRun};
+use crate::analysis::{Amounts, Comparison, Flip, RuleComparison, RunLetter, RunSide};
 use finqa_core::stats::Interval;
 
 use super::analysis::title;
@@ -41,8 +41,8 @@ pub fn comparison_tables(comparison: &Comparison, style: TerminalStyle) -> Strin
     parts.push(rules(comparison, style));
     parts.extend(causes(comparison, style));
     parts.extend(spending(comparison, style));
-    parts.push(flips(comparison, WhichRun::A, style));
-    parts.push(flips(comparison, WhichRun::B, style));
+    parts.push(flips(comparison, RunLetter::A, style));
+    parts.push(flips(comparison, RunLetter::B, style));
     parts.join("\n")
 }
 
@@ -191,15 +191,15 @@ fn spending(comparison: &Comparison, style: TerminalStyle) -> Option<String> {
     Some(table.to_string())
 }
 
-fn flips(comparison: &Comparison, right: WhichRun, style: TerminalStyle) -> String {
+fn flips(comparison: &Comparison, right: RunLetter, style: TerminalStyle) -> String {
     let flips: Vec<&Flip> = comparison
         .flips
         .iter()
         .filter(|flip| flip.right == right)
         .collect();
     let name = match right {
-        WhichRun::A => "A",
-        WhichRun::B => "B",
+        RunLetter::A => "A",
+        RunLetter::B => "B",
     };
     let rule = rule_title(comparison.rule);
     if flips.is_empty() {

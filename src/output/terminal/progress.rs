@@ -221,14 +221,14 @@ impl RunProgress {
         self.resumed += usize::from(resumed);
         self.postponed.remove(&row.index);
         let replies = row
-            .settled
+            .solution
             .calls
             .iter()
             .filter_map(|call| call.reply.as_ref());
         if let Some(line) = self.left_out.add(replies.flat_map(|reply| &reply.left_out)) {
             self.say(&line);
         }
-        if row.settled.outcome != Outcome::Answered {
+        if row.solution.outcome != Outcome::Answered {
             self.failed += 1;
         }
         if let Some(verdict) = &row.scores.financial_equivalence {
@@ -236,7 +236,7 @@ impl RunProgress {
             self.right += usize::from(verdict.accepted);
         }
         if let Some(reward) = row
-            .settled
+            .solution
             .episode
             .as_ref()
             .and_then(|played| played.reward)
@@ -360,11 +360,11 @@ pub(in crate::output) fn verdict_text(round: &finqa_agents::agents::Round) -> St
 /// Id, question, expected and generated answer; of an episode how it ended, its
 /// reward and steps.
 fn verbose_lines(row: &Row) -> String {
-    if let Some(episode) = &row.settled.episode {
+    if let Some(episode) = &row.solution.episode {
         let reward = episode
             .reward
             .map_or_else(|| "–".to_owned(), |reward| reward.to_string());
-        let said = episode.answer.as_ref().or(row.settled.error.as_ref());
+        let said = episode.answer.as_ref().or(row.solution.error.as_ref());
         return format!(
             "{} {}: reward {reward}, {} steps: {}",
             episode.question_id,
@@ -374,18 +374,18 @@ fn verbose_lines(row: &Row) -> String {
         );
     }
     let expected = row.ground_truth().unwrap_or("(no gold)".into());
-    let generated = match row.settled.outcome {
+    let generated = match row.solution.outcome {
         Outcome::Answered => row.prediction().into_owned(),
         outcome => format!(
             "({outcome}) {}",
-            row.settled.error.as_deref().unwrap_or_default()
+            row.solution.error.as_deref().unwrap_or_default()
         ),
     };
     format!(
         "{}\n  question:  {}\n  expected:  {expected}\n  generated: {generated}\n  rounds:    {} · {:.2} s",
         row.key,
         row.question,
-        row.settled.rounds.len(),
+        row.solution.rounds.len(),
         row.latency.unwrap_or_default()
     )
 }

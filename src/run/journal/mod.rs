@@ -163,7 +163,7 @@ impl Journal {
                 JournalEntry::Answer(row) => transaction.prepare_cached(
                     "INSERT INTO answers VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 ).and_then(|mut statement| statement.execute(params![
-                    row.index as i64, row.key.id, row.key.part, row.epoch, row.settled.outcome.name(), json
+                    row.index as i64, row.key.id, row.key.part, row.epoch, row.solution.outcome.name(), json
                 ])),
                 JournalEntry::Total(_) => transaction.execute(
                     "UPDATE meta SET value = json_set(value, '$.total', json(?1)) WHERE key = 'run'",
@@ -247,7 +247,7 @@ impl Journal {
                 let json: String = call.get(0).map_err(sqlite)?;
                 let call = serde_json::from_str(&json)
                     .map_err(|source| self.entry_error(&name, source))?;
-                row.settled.calls.push(call);
+                row.solution.calls.push(call);
             }
             visit(row);
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::dataset::{Case, Dataset, Gold, Mode, Outcome, QuestionKey, Record, RecordKind};
 use crate::score::{PredictionCells, Row, ScoreError, Scores, same_gold};
-use finqa_agents::agents::{Answer, Settled, StopReason};
+use finqa_agents::agents::{Answer, Solution, StopReason};
 use finqa_core::number::{Value, within};
 
 use super::fields::filename_of;
@@ -266,14 +266,14 @@ fn scored(index: usize, row: PredictionRow, part: String, found: Option<KnownCas
             false => Mode::Questions,
         },
         document: found.map(|(record, _)| record.document.clone()),
-        settled: Settled {
+        solution: Solution {
             answer: has_answer.then(|| Answer {
                 printed: row.answer.unwrap_or_default(),
                 value: row.value,
                 program: row.program,
                 ..Answer::default()
             }),
-            ..Settled::new(outcome, StopReason::NoVerdict)
+            ..Solution::new(outcome, StopReason::NoVerdict)
         },
         cells: Some(PredictionCells {
             // EM and NM compare what the file holds, as the LangGraph baseline did.

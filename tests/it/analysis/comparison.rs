@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use convfinqa::analysis::{AnalysisError, Answers, Comparison, WhichRun, compare};
+use convfinqa::analysis::{AnalysisError, Answers, Comparison, RunLetter, compare};
 use convfinqa::score::Rule;
 
 use super::{convfinqa, csv, stdout};
@@ -54,10 +54,10 @@ fn pairs_fall_into_four_cells() {
     assert_eq!(
         flips,
         [
-            ("Single_X/2010/page_2.pdf-1", WhichRun::A),
-            ("Single_X/2010/page_5.pdf-1", WhichRun::B),
-            ("Single_X/2010/page_6.pdf-1", WhichRun::B),
-            ("Single_X/2010/page_9.pdf-1", WhichRun::B),
+            ("Single_X/2010/page_2.pdf-1", RunLetter::A),
+            ("Single_X/2010/page_5.pdf-1", RunLetter::B),
+            ("Single_X/2010/page_6.pdf-1", RunLetter::B),
+            ("Single_X/2010/page_9.pdf-1", RunLetter::B),
         ]
     );
     let spending = comparison.spending;
@@ -145,7 +145,7 @@ fn repetitions_are_paired_by_epoch() {
         .iter()
         .map(|flip| (flip.epoch.as_str(), flip.right))
         .collect();
-    assert_eq!(flips, [("0", WhichRun::A), ("1", WhichRun::B)]);
+    assert_eq!(flips, [("0", RunLetter::A), ("1", RunLetter::B)]);
 }
 
 /// Five epochs of one flip gave p 0.0625, and an interval as of five questions.

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use finqa_core::fetch::{DownloadError, DownloadEvent, DownloadOptions, Published, download};
+use finqa_core::fetch::{DownloadError, DownloadEvent, DownloadOptions, PublishedFile, download};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
@@ -60,7 +60,7 @@ struct Case {
 
 fn case(names: &[&str]) -> Case {
     let body = archive(names);
-    let published = |name: &str, blob: Option<String>, required| Published {
+    let published = |name: &str, blob: Option<String>, required| PublishedFile {
         name: name.to_owned(),
         blob,
         required,

@@ -1,6 +1,6 @@
 //! `check`, `stats` and `show`.
 
-use convfinqa::dataset::{Artefact, check, sample, show};
+use convfinqa::dataset::{RecordDefect, check, sample, show};
 use finqa_core::table::TableStyle;
 use rstest::rstest;
 use serde_json::{Value as Json, json};
@@ -8,7 +8,7 @@ use serde_json::{Value as Json, json};
 use super::{parse, record};
 
 /// The artefacts of one record with one field set.
-fn artefacts(pointer: &str, value: Json) -> Vec<(Artefact, Option<String>)> {
+fn artefacts(pointer: &str, value: Json) -> Vec<(RecordDefect, Option<String>)> {
     let mut changed = record("Double_ZED/2001/page_1.pdf");
     changed["table_ori"] = json!([["", "2001"], ["Sales", "10"]]);
     if pointer == "/table_ori" {
@@ -29,21 +29,21 @@ fn a_sound_record_has_no_findings() {
 }
 
 #[rstest]
-#[case("/qa/program", Json::Null, Artefact::NoProgram, Some("qa"))]
-#[case("/qa/program", json!("sum(10, 0)"), Artefact::ProgramUnreadable, Some("qa"))]
-#[case("/qa/program", json!("divide(10, 0)"), Artefact::ProgramFails, Some("qa"))]
-#[case("/qa/exe_ans", json!(11), Artefact::ValueDiffers, Some("qa"))]
-#[case("/qa/answer", json!("11"), Artefact::AnswerDiffers, Some("qa"))]
-#[case("/annotation/qa_split", Json::Null, Artefact::NoSplit, None)]
-#[case("/annotation/exe_ans_list/1", json!(21), Artefact::ValueDiffers, Some("1"))]
-#[case("/table_ori", Json::Null, Artefact::NoOriginalTable, None)]
-#[case("/table/1/1", json!("-10 ( 10 )"), Artefact::DoubledNumbers, None)]
-#[case("/table/1/1", json!("2014"), Artefact::LostDashes, None)]
-#[case("/table/0", json!(["sales of zed", "$ 12.5"]), Artefact::NoHeader, None)]
+#[case("/qa/program", Json::Null, RecordDefect::NoProgram, Some("qa"))]
+#[case("/qa/program", json!("sum(10, 0)"), RecordDefect::ProgramUnreadable, Some("qa"))]
+#[case("/qa/program", json!("divide(10, 0)"), RecordDefect::ProgramFails, Some("qa"))]
+#[case("/qa/exe_ans", json!(11), RecordDefect::ValueDiffers, Some("qa"))]
+#[case("/qa/answer", json!("11"), RecordDefect::AnswerDiffers, Some("qa"))]
+#[case("/annotation/qa_split", Json::Null, RecordDefect::NoSplit, None)]
+#[case("/annotation/exe_ans_list/1", json!(21), RecordDefect::ValueDiffers, Some("1"))]
+#[case("/table_ori", Json::Null, RecordDefect::NoOriginalTable, None)]
+#[case("/table/1/1", json!("-10 ( 10 )"), RecordDefect::DoubledNumbers, None)]
+#[case("/table/1/1", json!("2014"), RecordDefect::LostDashes, None)]
+#[case("/table/0", json!(["sales of zed", "$ 12.5"]), RecordDefect::NoHeader, None)]
 fn each_artefact_is_found_where_it_is(
     #[case] pointer: &str,
     #[case] value: Json,
-    #[case] artefact: Artefact,
+    #[case] artefact: RecordDefect,
     #[case] part: Option<&str>,
 ) {
     assert_eq!(
@@ -65,8 +65,8 @@ fn garbled_headers_are_found_and_told_apart() {
     doubled.as_object_mut().unwrap().remove("table_ori");
     let report = check(&parse(&json!([mended, doubled])).unwrap());
     let counts = report.counts();
-    assert_eq!(counts.get(&Artefact::HeaderMended), Some(&1));
-    assert_eq!(counts.get(&Artefact::DuplicateLabels), Some(&1));
+    assert_eq!(counts.get(&RecordDefect::HeaderMended), Some(&1));
+    assert_eq!(counts.get(&RecordDefect::DuplicateLabels), Some(&1));
     let detail = &report.findings[0].detail;
     assert_eq!(detail, " | year 2001 | year 2000");
 }

@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use convfinqa::dataset::{Artefact, Case, check, stats};
+use convfinqa::dataset::{Case, RecordDefect, check, stats};
 use convfinqa::score::floor;
 use finqa_agents::parse::analysis;
 use finqa_core::program::Program;
@@ -69,7 +69,7 @@ fn check_confirms_every_gold_program(
 ) {
     let report = check(&records(name));
     assert_eq!(report.programs_confirmed, programs);
-    let differ = report.counts().get(&Artefact::AnswerDiffers).copied();
+    let differ = report.counts().get(&RecordDefect::AnswerDiffers).copied();
     assert_eq!(differ.unwrap_or_default(), answers_that_differ);
 }
 

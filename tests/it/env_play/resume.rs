@@ -45,7 +45,7 @@ fn journaled(place: &Workplace) -> (usize, usize) {
     let open = journal.open_calls().unwrap();
     let (mut calls, mut rows) = (open.values().map(|calls| answered(calls)).sum(), 0);
     let count = |row: convfinqa::run::Row| {
-        calls += answered(&row.settled.calls);
+        calls += answered(&row.solution.calls);
         rows += 1;
     };
     journal.for_each_row(count).unwrap();

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use convfinqa::run::{Finish, Journal, Resumed, RunKind, Status};
+use convfinqa::pipeline::ResumedRun;
+use convfinqa::run::{Finish, Journal, RunKind, Status};
 use convfinqa::settings::Variables;
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -216,7 +217,7 @@ fn a_run_of_another_version_is_resumed_only_on_request() {
         place.resume("last", ""),
         &["started by convfinqa 99.0.0", "--allow-version"],
     );
-    let any_version = || Resumed::open(&place.path("output"), "last", RunKind::Questions, true);
+    let any_version = || ResumedRun::open(&place.path("output"), "last", RunKind::Questions, true);
     let line = any_version().err().unwrap().to_string();
     assert!(
         line.contains("the run's own settings") && line.contains("tomorrow"),

@@ -63,9 +63,9 @@ fn a_run_survives(azure: bool) {
     let (mut requests, mut calls) = (0, 0);
     journal
         .for_each_row(|row| {
-            calls += row.settled.calls.len();
+            calls += row.solution.calls.len();
             requests += row
-                .settled
+                .solution
                 .calls
                 .iter()
                 .map(|call| call.attempts as usize)

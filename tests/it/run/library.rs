@@ -1,6 +1,7 @@
 //! The pipeline as a library call, without the program.
 
-use convfinqa::run::{Event, Finish, Run, RunContext, RunFolder};
+use convfinqa::pipeline::{Run, RunContext};
+use convfinqa::run::{Event, Finish, RunFolder};
 use convfinqa::settings::Settings;
 
 #[tokio::test]

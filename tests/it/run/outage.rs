@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use convfinqa::run::{Finish, Journal, RunContext, RunResults, Status};
+use convfinqa::pipeline::{RunContext, RunResults};
+use convfinqa::run::{Finish, Journal, Status};
 use rstest::rstest;
 
 use crate::support::agents::{is_critic, question_of, scripted};
@@ -317,7 +318,7 @@ fn a_setting_that_the_model_does_not_take_is_said_once_and_recorded() {
     assert!(config.contains(&format!("# note    {line}")), "{config}");
     journal(&place)
         .for_each_row(|row| {
-            for call in row.settled.calls {
+            for call in row.solution.calls {
                 assert_eq!(call.reply.unwrap().left_out, ["temperature"]);
             }
         })

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use convfinqa::run::{Event, HistoryMode, Journal, Mode, Plan, Run, RunContext, Scheduler, Status};
+use convfinqa::pipeline::{Run, RunContext};
+use convfinqa::run::{Event, HistoryMode, Journal, Mode, Plan, Scheduler, Status};
 use finqa_agents::agents::{Backend, Pair, PairOptions};
 use finqa_agents::models::Stop;
 
@@ -145,7 +146,7 @@ fn a_run_killed_at_20_points_comes_to_the_rows_of_one_that_was_not() {
         journal
             .for_each_row(|row| {
                 done.insert((row.key.id.clone(), row.key.part.clone()));
-                for call in &row.settled.calls {
+                for call in &row.solution.calls {
                     done.insert((
                         String::new(),
                         serde_json::to_string(&call.messages).unwrap(),
@@ -229,7 +230,7 @@ fn an_interrupt_finishes_what_is_in_flight_and_leaves_a_resumable_run() {
     let journal = Journal::open(&place.run_folder().join("journal.sqlite")).unwrap();
     let mut kept: Vec<_> = journal.open_calls().unwrap().into_values().collect();
     journal
-        .for_each_row(|row| kept.push(row.settled.calls))
+        .for_each_row(|row| kept.push(row.solution.calls))
         .unwrap();
     let replies = kept.iter().flatten().filter(|call| call.reply.is_some());
     assert_eq!(replies.count(), asked, "each request in flight is finished");
@@ -333,10 +334,10 @@ async fn a_resume_does_not_read_what_was_sent_and_replied() {
     run.await.unwrap().unwrap();
     assert_eq!(told.len(), kept.len());
     for (told, kept) in told.iter().zip(&kept) {
-        assert_eq!(told.settled.calls.len(), kept.settled.calls.len());
-        assert_eq!(told.settled.tokens(), kept.settled.tokens());
-        assert_eq!(told.settled.answer, kept.settled.answer);
-        for call in &told.settled.calls {
+        assert_eq!(told.solution.calls.len(), kept.solution.calls.len());
+        assert_eq!(told.solution.tokens(), kept.solution.tokens());
+        assert_eq!(told.solution.answer, kept.solution.answer);
+        for call in &told.solution.calls {
             assert!(call.messages.is_empty());
             assert_eq!(call.reply.as_ref().unwrap().content, "");
         }

@@ -4,9 +4,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use convfinqa::run::{
-    Finish, PipelineError, Resumed, Run, RunContext, RunKind, RunNotice, RunResults,
-};
+use convfinqa::pipeline::{PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults};
+use convfinqa::run::{Finish, RunKind};
 use convfinqa::settings::{Layers, Origin, Settings, Variables};
 
 use super::cli::Workplace;
@@ -59,13 +58,13 @@ impl Workplace {
 
     /// Continues a run as it was started, except for what is `given`.
     pub fn resume(&self, name: &str, given: &str) -> Result<RunResults, PipelineError> {
-        let resumed = Resumed::open(&self.path("output"), name, RunKind::Questions, false)?;
+        let resumed = ResumedRun::open(&self.path("output"), name, RunKind::Questions, false)?;
         continued(resumed, given)
     }
 }
 
 /// Continues the run, as it was started except for what is `given`.
-pub fn continued(resumed: Resumed, given: &str) -> Result<RunResults, PipelineError> {
+pub fn continued(resumed: ResumedRun, given: &str) -> Result<RunResults, PipelineError> {
     let settings = layered(resumed.settings(), given);
     let context = RunContext {
         resumed: Some(resumed),

@@ -82,7 +82,7 @@ impl Answer {
         let unit = analysis
             .unit
             .unwrap_or_else(|| implied_unit(&analysis.answer));
-        let settled = Self {
+        let solution = Self {
             value: None,
             printed: String::new(),
             stated: analysis.answer.trim().to_owned(),
@@ -104,7 +104,7 @@ impl Answer {
                     printed: percent::print(&program, &value, unit, in_percent),
                     value: Some(value),
                     in_percent,
-                    ..settled
+                    ..solution
                 }
             }
             (_, executed) => {
@@ -112,12 +112,12 @@ impl Answer {
                 Self {
                     printed: stated
                         .as_ref()
-                        .map_or(settled.stated.as_str(), |stated| stated.text)
+                        .map_or(solution.stated.as_str(), |stated| stated.text)
                         .to_owned(),
                     value: stated.map(|stated| stated.value),
                     source: AnswerFrom::Text,
                     program_error: executed.and_then(Result::err),
-                    ..settled
+                    ..solution
                 }
             }
         }
@@ -248,7 +248,7 @@ pub enum StopReason {
 
 /// The result of one question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Settled {
+pub struct Solution {
     /// How it ended.
     pub outcome: Outcome,
     pub stop: StopReason,
@@ -276,7 +276,7 @@ pub struct Settled {
     pub calls: Vec<super::Call>,
 }
 
-impl Settled {
+impl Solution {
     /// An outcome of which nothing else is known.
     #[must_use]
     pub fn new(outcome: Outcome, stop: StopReason) -> Self {

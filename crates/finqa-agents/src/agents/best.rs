@@ -2,12 +2,12 @@
 
 use finqa_core::outcome::Outcome;
 
-use super::answer::{CriticVerdict, Round, Settled, StopReason};
+use super::answer::{CriticVerdict, Round, Solution, StopReason};
 use super::exchange::Exchange;
 
 /// Closes an exchange: a failure before any answer is its outcome; after one (say, the
 /// critic cannot be reached) the best answer is kept.
-pub(super) fn settle(exchange: Exchange) -> Settled {
+pub(super) fn settle(exchange: Exchange) -> Solution {
     let Exchange {
         rounds,
         calls,
@@ -28,20 +28,20 @@ pub(super) fn settle(exchange: Exchange) -> Settled {
             },
             |failure| (failure.outcome, Some(failure.message)),
         );
-        return Settled {
+        return Solution {
             error,
             votes,
             opinion,
             rounds,
             calls: calls.made,
-            ..Settled::new(outcome, StopReason::Failed)
+            ..Solution::new(outcome, StopReason::Failed)
         };
     };
     if let Some(opinion) = &mut opinion {
         opinion.agrees = Some(opinion.agrees_with(&round.answer));
     }
     let stop = stop.unwrap_or(StopReason::NoVerdict);
-    Settled {
+    Solution {
         answer: Some(round.answer.clone()),
         chosen_round: Some(round.number),
         error: failure
@@ -51,54 +51,54 @@ pub(super) fn settle(exchange: Exchange) -> Settled {
         opinion,
         rounds,
         calls: calls.made,
-        ..Settled::new(Outcome::Answered, stop)
+        ..Solution::new(Outcome::Answered, stop)
     }
 }
 
 /// Withholds an answer with less confidence than `least`. A revision has no confidence
 /// of its own: it gets the first answer's.
-pub(super) fn abstain(settled: Settled, least: f64) -> Settled {
-    let Some(answer) = &settled.answer else {
-        return settled;
+pub(super) fn abstain(solution: Solution, least: f64) -> Solution {
+    let Some(answer) = &solution.answer else {
+        return solution;
     };
-    let first = settled.rounds.first();
+    let first = solution.rounds.first();
     let confidence = answer
         .confidence
         .or_else(|| first.and_then(|round| round.answer.confidence))
         .unwrap_or_default();
     if confidence >= least {
-        return settled;
+        return solution;
     }
-    Settled {
+    Solution {
         outcome: Outcome::Abstained,
         answer: None,
         chosen_round: None,
         error: Some(format!(
             "confidence {confidence:.2} is below --min-confidence {least}"
         )),
-        ..settled
+        ..solution
     }
 }
 
 /// Withholds an answer without a second opinion that agrees.
-pub(super) fn without_agreement(settled: Settled) -> Settled {
-    let Some(answer) = &settled.answer else {
-        return settled;
+pub(super) fn without_agreement(solution: Solution) -> Solution {
+    let Some(answer) = &solution.answer else {
+        return solution;
     };
-    let error = match &settled.opinion {
-        Some(opinion) if opinion.agrees == Some(true) => return settled,
+    let error = match &solution.opinion {
+        Some(opinion) if opinion.agrees == Some(true) => return solution,
         Some(opinion) => format!(
             "the second opinion is {}, not {}",
             opinion.printed, answer.printed
         ),
         None => "there is no second opinion to agree with".to_owned(),
     };
-    Settled {
+    Solution {
         outcome: Outcome::Abstained,
         answer: None,
         chosen_round: None,
         error: Some(error),
-        ..settled
+        ..solution
     }
 }
 

@@ -11,7 +11,7 @@ use finqa_core::outcome::Outcome;
 use finqa_core::question::Question;
 use finqa_core::text;
 
-use super::answer::{Round, Settled, StopReason};
+use super::answer::{Round, Solution, StopReason};
 use super::calls::{CallMemory, RecordedCalls};
 use super::opinion::SecondOpinion;
 use super::vote::VoteTally;
@@ -115,7 +115,7 @@ impl Exchange {
 
     /// Closes the exchange with the best candidate among its rounds.
     #[must_use]
-    pub fn settle(self) -> Settled {
+    pub fn settle(self) -> Solution {
         super::best::settle(self)
     }
 }

@@ -18,7 +18,7 @@ pub mod verify;
 mod vote;
 mod wiring;
 
-pub use answer::{Answer, AnswerFrom, CriticVerdict, Round, Settled, StopReason, own_history};
+pub use answer::{Answer, AnswerFrom, CriticVerdict, Round, Solution, StopReason, own_history};
 pub(crate) use calls::RecordedCalls;
 pub use calls::{Call, CallMemory};
 pub use episode::{EpisodeEnd, EpisodeRecord, ToolStep};

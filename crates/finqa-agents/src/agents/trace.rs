@@ -11,7 +11,7 @@ use crate::telemetry::{
 use finqa_core::outcome::Outcome;
 use finqa_core::question::{Question, QuestionKey};
 
-use super::answer::{Round, Settled};
+use super::answer::{Round, Solution};
 use super::calls::Call;
 use super::exchange::QuestionFailure;
 use super::wiring::{Interruption, Route};
@@ -49,20 +49,20 @@ pub fn question(question: &Question, run: Option<&str>) -> Span {
 }
 
 /// Records the question's outcome.
-pub fn settled(span: &Span, settled: &Settled) {
+pub fn solution(span: &Span, solution: &Solution) {
     if span.is_disabled() {
         return;
     }
-    let outcome = settled.outcome.name();
+    let outcome = solution.outcome.name();
     set(span, names::OUTCOME, outcome);
     set(span, names::MLFLOW_OUTCOME, outcome);
-    set(span, names::STOP, word(&settled.stop));
-    set(span, names::ROUNDS, count(settled.rounds.len()));
-    set(span, names::CALLS, count(settled.calls.len()));
-    if settled.outcome != Outcome::Answered {
-        fail(span, outcome, reason(settled));
+    set(span, names::STOP, word(&solution.stop));
+    set(span, names::ROUNDS, count(solution.rounds.len()));
+    set(span, names::CALLS, count(solution.calls.len()));
+    if solution.outcome != Outcome::Answered {
+        fail(span, outcome, reason(solution));
     }
-    if let Some(answer) = &settled.answer {
+    if let Some(answer) = &solution.answer {
         set_content(span, names::OUTPUT_MESSAGES, || {
             messages("assistant", &answer.printed)
         });
@@ -77,10 +77,10 @@ pub fn settled(span: &Span, settled: &Settled) {
 /// Why there is no answer, as far as it may be recorded: a refusal, an unreadable reply,
 /// a withheld answer and a provider's own words all may quote content.
 #[must_use]
-pub fn reason(settled: &Settled) -> &str {
+pub fn reason(solution: &Solution) -> &str {
     recordable(
-        settled.outcome,
-        settled.error.as_deref().unwrap_or_default(),
+        solution.outcome,
+        solution.error.as_deref().unwrap_or_default(),
     )
 }
 
@@ -96,8 +96,8 @@ fn recordable(outcome: Outcome, message: &str) -> &str {
 pub fn interrupted(span: &Span, why: &Interruption) {
     match why {
         Interruption::Cancelled => fail(span, "cancelled", "cancelled"),
-        Interruption::Provider(settled) => {
-            fail(span, Outcome::ProviderError.name(), reason(settled));
+        Interruption::Provider(solution) => {
+            fail(span, Outcome::ProviderError.name(), reason(solution));
         }
         Interruption::Fatal(failure) => fail(span, "fatal", if_content(&failure.message)),
     }

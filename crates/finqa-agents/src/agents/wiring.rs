@@ -10,7 +10,7 @@ use crate::models::{Scope, Stop};
 use finqa_core::question::Question;
 
 use super::analyst::{AnalystKind, AnalystNode, LlmAnalyst};
-use super::answer::{Round, Settled};
+use super::answer::{Round, Solution};
 use super::best::{abstain, without_agreement};
 use super::calls::CallMemory;
 use super::critic::{CriticNode, LlmCritic};
@@ -52,7 +52,7 @@ pub enum Interruption {
     Cancelled,
     /// The provider failed; holds the result so far.
     #[error("{}", .0.error.as_deref().unwrap_or_default())]
-    Provider(Box<Settled>),
+    Provider(Box<Solution>),
     /// No question of this run can succeed.
     #[error("{0}")]
     Fatal(RunFailure),
@@ -143,7 +143,7 @@ impl Pair {
     ///
     /// # Errors
     /// [`Interruption`] if the run was cancelled, the provider failed, or no question can
-    /// succeed; any other failure is an outcome in [`Settled`].
+    /// succeed; any other failure is an outcome in [`Solution`].
     pub async fn ask(
         &self,
         question: Arc<Question>,
@@ -151,7 +151,7 @@ impl Pair {
         memory: CallMemory,
         stop: Stop,
         on_round: &(dyn Fn(&Round) + Send + Sync),
-    ) -> Result<Settled, Interruption> {
+    ) -> Result<Solution, Interruption> {
         let opinion = self
             .second
             .as_ref()
@@ -190,12 +190,12 @@ impl Pair {
     }
 
     /// Withholds an answer that is not certain enough.
-    fn withhold(&self, settled: Settled) -> Settled {
-        let settled = abstain(settled, self.min_confidence);
+    fn withhold(&self, solution: Solution) -> Solution {
+        let solution = abstain(solution, self.min_confidence);
         if self.agreement_required {
-            without_agreement(settled)
+            without_agreement(solution)
         } else {
-            settled
+            solution
         }
     }
 }

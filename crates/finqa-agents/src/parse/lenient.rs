@@ -12,7 +12,7 @@ use super::types::{Leniency, Notes};
 const MAX_DEPTH: usize = 64;
 
 /// A value, and the member that was dropped because it was cut off.
-pub(super) struct Lenient {
+pub(super) struct LenientJson {
     pub(super) value: Value,
     /// Where it ends in the text.
     pub(super) end: usize,
@@ -25,7 +25,7 @@ pub(super) struct Refusal {
 }
 
 /// Reads the value that starts at byte `start`; text after it is ignored.
-pub(super) fn read(text: &str, start: usize, notes: &mut Notes) -> Result<Lenient, Refusal> {
+pub(super) fn read(text: &str, start: usize, notes: &mut Notes) -> Result<LenientJson, Refusal> {
     let mut reader = LenientReader {
         text,
         pos: start,
@@ -33,7 +33,7 @@ pub(super) fn read(text: &str, start: usize, notes: &mut Notes) -> Result<Lenien
         cut_in: None,
     };
     match reader.value(0, FigurePlace::Member) {
-        Ok(value) => Ok(Lenient {
+        Ok(value) => Ok(LenientJson {
             value,
             end: reader.pos,
             cut_in: reader.cut_in,

@@ -245,7 +245,7 @@ impl Prompts {
             findings: vec!["f".to_string()],
             ..CriticView::default()
         };
-        for table_style in [TableStyle::Repaired, TableStyle::Reference] {
+        for table_style in [TableStyle::Repaired, TableStyle::Published] {
             let rendering = Rendering { table_style };
             self.analyst(&question, &rendering)?;
             self.critic(&question, &CriticView::default(), &rendering)?;

@@ -9,7 +9,7 @@ use finqa_core::question::Question;
 
 /// A question as an environment asks it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct AskedQuestion {
+pub struct EpisodeQuestion {
     /// The question's id; empty where the data have none.
     pub id: String,
     /// What an agent is asked.
@@ -18,7 +18,7 @@ pub struct AskedQuestion {
     pub company: String,
 }
 
-impl AskedQuestion {
+impl EpisodeQuestion {
     /// The message that asks a model.
     #[must_use]
     pub fn prompt(&self) -> String {
@@ -63,7 +63,7 @@ pub struct EnvironmentError {
 }
 
 /// A question as it is asked, and its session.
-pub type BegunEpisode = (AskedQuestion, Box<dyn EpisodeSession>);
+pub type StartedEpisode = (EpisodeQuestion, Box<dyn EpisodeSession>);
 
 /// Something that asks questions, runs tools and grades answers.
 pub trait ToolEnvironment: Send + Sync {
@@ -74,7 +74,7 @@ pub trait ToolEnvironment: Send + Sync {
     fn begin<'a>(
         &'a self,
         question: &'a Question,
-    ) -> BoxFuture<'a, Result<BegunEpisode, EnvironmentError>>;
+    ) -> BoxFuture<'a, Result<StartedEpisode, EnvironmentError>>;
 }
 
 /// One episode in an environment.

@@ -3,7 +3,7 @@
 //! critic, and the agent that uses an environment's tools.
 
 mod environment;
-mod playing;
+mod episode_loop;
 mod tool_agent;
 pub mod trace;
 mod written;
@@ -14,12 +14,12 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use tracing::Span;
 
-use crate::agents::{self, CallMemory, Interruption, Pair, Round, Settled};
+use crate::agents::{self, CallMemory, Interruption, Pair, Round, Solution};
 use crate::models::Stop;
 use finqa_core::question::Question;
 
 pub use environment::{
-    AskedQuestion, BegunEpisode, EnvironmentError, EpisodeSession, StepReply, ToolEnvironment,
+    EnvironmentError, EpisodeQuestion, EpisodeSession, StartedEpisode, StepReply, ToolEnvironment,
 };
 pub use tool_agent::{SHOWN_CHARS, ToolAgent, ToolAgentOptions, instructions_hash};
 
@@ -30,7 +30,7 @@ pub trait Solver: Send + Sync {
     ///
     /// # Errors
     /// [`Interruption`] if the question is left without an outcome; every other
-    /// trouble is an outcome in [`Settled`].
+    /// trouble is an outcome in [`Solution`].
     fn solve<'a>(
         &'a self,
         question: Arc<Question>,
@@ -38,7 +38,7 @@ pub trait Solver: Send + Sync {
         memory: CallMemory,
         stop: Stop,
         on_round: &'a (dyn Fn(&Round) + Send + Sync),
-    ) -> BoxFuture<'a, Result<Settled, Interruption>>;
+    ) -> BoxFuture<'a, Result<Solution, Interruption>>;
 
     /// The span of a question, the root of its trace; `run` it is asked in, if any.
     fn span(&self, question: &Question, run: Option<&str>) -> Span {
@@ -54,7 +54,7 @@ impl Solver for Pair {
         memory: CallMemory,
         stop: Stop,
         on_round: &'a (dyn Fn(&Round) + Send + Sync),
-    ) -> BoxFuture<'a, Result<Settled, Interruption>> {
+    ) -> BoxFuture<'a, Result<Solution, Interruption>> {
         self.ask(question, epoch, memory, stop, on_round).boxed()
     }
 }

@@ -10,10 +10,10 @@ use futures::future::BoxFuture;
 use tracing::Span;
 
 use super::environment::{EnvironmentError, ToolEnvironment};
-use super::playing::{Playing, Trouble};
+use super::episode_loop::{EpisodeFailure, EpisodeLoop};
 use super::{Solver, trace};
 use crate::agents::{
-    Call, CallMemory, Interruption, RecordedCalls, Round, RunFailure, Settled, StopReason,
+    Call, CallMemory, Interruption, RecordedCalls, Round, RunFailure, Solution, StopReason,
 };
 use crate::models::{ChatModel, Stop, ToolSpec};
 use finqa_core::outcome::Outcome;
@@ -82,7 +82,7 @@ impl ToolAgent {
         question: &Question,
         memory: CallMemory,
         stop: Stop,
-    ) -> Result<Settled, Interruption> {
+    ) -> Result<Solution, Interruption> {
         let begun = tokio::select! {
             biased;
             () = stop.abort.cancelled() => return Err(Interruption::Cancelled),
@@ -95,7 +95,7 @@ impl ToolAgent {
                 return Err(interruption(error, made));
             }
         };
-        let mut episode = Playing::new(self, asked, RecordedCalls::new(memory, stop.clone()));
+        let mut episode = EpisodeLoop::new(self, asked, RecordedCalls::new(memory, stop.clone()));
         let played = episode.run(session.as_mut(), &stop).await;
         if played.is_ok() && episode.ground_truth.is_none() {
             // A server that fails only now has still graded the episode.
@@ -103,9 +103,9 @@ impl ToolAgent {
         }
         match played {
             Ok(()) => Ok(episode.settle(question)),
-            Err(Trouble::Environment(error)) => Err(interruption(error, episode.calls.made)),
-            Err(Trouble::Interrupted(why)) => Err(why),
-            Err(Trouble::Provider(message)) => Err(Interruption::Provider(Box::new(
+            Err(EpisodeFailure::Environment(error)) => Err(interruption(error, episode.calls.made)),
+            Err(EpisodeFailure::Interrupted(why)) => Err(why),
+            Err(EpisodeFailure::Provider(message)) => Err(Interruption::Provider(Box::new(
                 episode.failed_by_provider(message, question),
             ))),
         }
@@ -120,7 +120,7 @@ impl Solver for ToolAgent {
         memory: CallMemory,
         stop: Stop,
         _on_round: &'a (dyn Fn(&Round) + Send + Sync),
-    ) -> BoxFuture<'a, Result<Settled, Interruption>> {
+    ) -> BoxFuture<'a, Result<Solution, Interruption>> {
         async move { self.play(&question, memory, stop).await }.boxed()
     }
 
@@ -136,10 +136,10 @@ fn interruption(error: EnvironmentError, made: Vec<Call>) -> Interruption {
             message: error.message,
             fault,
         }),
-        None => Interruption::Provider(Box::new(Settled {
+        None => Interruption::Provider(Box::new(Solution {
             error: Some(error.message),
             calls: made,
-            ..Settled::new(Outcome::ProviderError, StopReason::Failed)
+            ..Solution::new(Outcome::ProviderError, StopReason::Failed)
         })),
     }
 }

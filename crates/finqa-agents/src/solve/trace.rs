@@ -7,7 +7,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use tracing::{Span, debug, info_span};
 
-use crate::agents::{EpisodeEnd, EpisodeRecord, Settled, ToolStep};
+use crate::agents::{EpisodeEnd, EpisodeRecord, Solution, ToolStep};
 use crate::telemetry::{attributes as names, count, fail, if_content, messages, set, set_content};
 use finqa_core::question::Question;
 
@@ -69,7 +69,7 @@ pub(super) fn stepped(span: &Span, step: &ToolStep, text: &str, started: Instant
 }
 
 /// The episode is over.
-pub fn ended(span: &Span, settled: &Settled, episode: &EpisodeRecord) {
+pub fn ended(span: &Span, solution: &Solution, episode: &EpisodeRecord) {
     if span.is_disabled() {
         return;
     }
@@ -77,7 +77,7 @@ pub fn ended(span: &Span, settled: &Settled, episode: &EpisodeRecord) {
     set(span, names::OUTCOME, outcome);
     set(span, names::MLFLOW_OUTCOME, outcome);
     set(span, names::STEPS, count(episode.steps.len()));
-    set(span, names::CALLS, count(settled.calls.len()));
+    set(span, names::CALLS, count(solution.calls.len()));
     if let Some(answer) = &episode.answer {
         set_content(span, names::OUTPUT_MESSAGES, || {
             messages("assistant", answer)
@@ -87,15 +87,15 @@ pub fn ended(span: &Span, settled: &Settled, episode: &EpisodeRecord) {
         });
     }
     if episode.end != EpisodeEnd::Submitted {
-        fail(span, outcome, reason(settled, episode));
+        fail(span, outcome, reason(solution, episode));
     }
 }
 
 /// Why there is no answer, as far as it may be recorded: a refusal and a
 /// provider's error may quote what was said.
 #[must_use]
-pub fn reason<'s>(settled: &'s Settled, episode: &EpisodeRecord) -> &'s str {
-    let reason = settled.error.as_deref().unwrap_or_default();
+pub fn reason<'s>(solution: &'s Solution, episode: &EpisodeRecord) -> &'s str {
+    let reason = solution.error.as_deref().unwrap_or_default();
     match episode.end {
         EpisodeEnd::StepLimit => reason,
         _ => if_content(reason),

@@ -9,7 +9,7 @@ use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, Ques
 use finqa_core::table::TableStyle;
 
 const REFERENCE: Rendering = Rendering {
-    table_style: TableStyle::Reference,
+    table_style: TableStyle::Published,
 };
 
 fn rows(cells: &[&[&str]]) -> Vec<Vec<String>> {

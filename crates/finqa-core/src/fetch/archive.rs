@@ -10,7 +10,7 @@ use zip::ZipArchive;
 
 use crate::files;
 
-use super::{DownloadError, DownloadEvent, Published};
+use super::{DownloadError, DownloadEvent, PublishedFile};
 
 /// No published file is a tenth of this; a hostile archive might be any size.
 pub(super) const LARGEST: u64 = 1 << 30;
@@ -37,7 +37,7 @@ pub(super) fn blob_id(path: &Path) -> std::io::Result<String> {
 }
 
 /// Whether the file is the published one; any file is where no id is known.
-pub fn verify(path: &Path, published: &Published) -> Result<(), DownloadError> {
+pub fn verify(path: &Path, published: &PublishedFile) -> Result<(), DownloadError> {
     let Some(expected) = &published.blob else {
         return Ok(());
     };
@@ -54,7 +54,7 @@ pub fn verify(path: &Path, published: &Published) -> Result<(), DownloadError> {
 }
 
 /// Whether every required file is there, and right where that can be known.
-pub(super) fn all_there(folder: &Path, files: &[Published]) -> bool {
+pub(super) fn all_there(folder: &Path, files: &[PublishedFile]) -> bool {
     files.iter().filter(|file| file.required).all(|file| {
         let path = folder.join(&file.name);
         path.is_file() && verify(&path, file).is_ok()
@@ -62,7 +62,7 @@ pub(super) fn all_there(folder: &Path, files: &[Published]) -> bool {
 }
 
 /// The files that are there.
-pub(super) fn present(folder: &Path, files: &[Published]) -> Vec<PathBuf> {
+pub(super) fn present(folder: &Path, files: &[PublishedFile]) -> Vec<PathBuf> {
     files
         .iter()
         .map(|file| folder.join(&file.name))
@@ -74,7 +74,7 @@ pub(super) fn present(folder: &Path, files: &[Published]) -> Vec<PathBuf> {
 pub(super) fn unpack(
     path: &Path,
     folder: &Path,
-    files: &[Published],
+    files: &[PublishedFile],
     progress: &mut (dyn FnMut(DownloadEvent) + Send),
 ) -> Result<Vec<PathBuf>, DownloadError> {
     let unreadable = |source| DownloadError::Archive {

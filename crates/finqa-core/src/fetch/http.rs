@@ -14,23 +14,23 @@ use crate::error::causes;
 
 type OnEvent<'a> = &'a mut (dyn FnMut(DownloadEvent) + Send);
 
-/// How one try ended short of the whole file.
-enum Setback {
+/// Why one attempt did not fetch the whole file.
+enum AttemptFailure {
     /// Worth another try, after at least this pause if the server named one.
-    Passing(String, Option<Duration>),
+    Transient(String, Option<Duration>),
     /// The part on disk cannot be continued; it has been removed.
     StartOver(String),
     Final(DownloadError),
 }
 
 /// Tries of one request, with pauses between them that double.
-struct Tries<'o> {
+struct AttemptCounter<'o> {
     options: &'o DownloadOptions,
     failures: u32,
     pause: Duration,
 }
 
-impl<'o> Tries<'o> {
+impl<'o> AttemptCounter<'o> {
     fn new(options: &'o DownloadOptions) -> Self {
         Self {
             options,
@@ -40,11 +40,15 @@ impl<'o> Tries<'o> {
     }
 
     /// Waits before the next try; fails where there is none.
-    async fn wait(&mut self, setback: Setback, progress: OnEvent<'_>) -> Result<(), DownloadError> {
+    async fn wait(
+        &mut self,
+        setback: AttemptFailure,
+        progress: OnEvent<'_>,
+    ) -> Result<(), DownloadError> {
         let (reason, asked) = match setback {
-            Setback::Final(error) => return Err(error),
-            Setback::Passing(reason, asked) => (reason, asked),
-            Setback::StartOver(reason) => (reason, None),
+            AttemptFailure::Final(error) => return Err(error),
+            AttemptFailure::Transient(reason, asked) => (reason, asked),
+            AttemptFailure::StartOver(reason) => (reason, None),
         };
         self.failures += 1;
         if self.failures >= self.options.attempts.max(1) {
@@ -71,7 +75,7 @@ pub async fn fetch_bytes(
     options: &DownloadOptions,
     progress: OnEvent<'_>,
 ) -> Result<(Vec<u8>, HeaderMap), DownloadError> {
-    let mut tries = Tries::new(options);
+    let mut tries = AttemptCounter::new(options);
     loop {
         match attempt_bytes(client, options).await {
             Ok(answer) => return Ok(answer),
@@ -83,7 +87,7 @@ pub async fn fetch_bytes(
 async fn attempt_bytes(
     client: &reqwest::Client,
     options: &DownloadOptions,
-) -> Result<(Vec<u8>, HeaderMap), Setback> {
+) -> Result<(Vec<u8>, HeaderMap), AttemptFailure> {
     let url = options.url();
     let mut response = send(client.get(&url), options).await?;
     if !response.status().is_success() {
@@ -113,7 +117,7 @@ pub async fn fetch(
             bytes: length(&part),
         });
     }
-    let mut tries = Tries::new(options);
+    let mut tries = AttemptCounter::new(options);
     // Only what was never had before is progress: a server that cannot resume
     // would otherwise be asked forever.
     let mut most = length(&part);
@@ -140,14 +144,16 @@ pub async fn fetch(
                             other => other,
                         });
                     }
-                    Setback::StartOver("the resumed file is not the published one".to_owned())
+                    AttemptFailure::StartOver(
+                        "the resumed file is not the published one".to_owned(),
+                    )
                 }
             },
             Err(setback) => setback,
         };
         if length(&part) > most {
             most = length(&part);
-            tries = Tries::new(options);
+            tries = AttemptCounter::new(options);
         }
         tries.wait(setback, progress).await?;
     }
@@ -159,7 +165,7 @@ async fn attempt(
     part: &Path,
     options: &DownloadOptions,
     progress: OnEvent<'_>,
-) -> Result<(), Setback> {
+) -> Result<(), AttemptFailure> {
     let url = options.url();
     let offset = length(part);
     let mut request = client.get(&url);
@@ -171,8 +177,8 @@ async fn attempt(
         StatusCode::PARTIAL_CONTENT => match range_start(&response) {
             Some(start) if start == offset => offset,
             _ => {
-                remove(part).map_err(Setback::Final)?;
-                return Err(Setback::StartOver(
+                remove(part).map_err(AttemptFailure::Final)?;
+                return Err(AttemptFailure::StartOver(
                     "the server answered with another part of the file".to_owned(),
                 ));
             }
@@ -182,8 +188,8 @@ async fn attempt(
             return if verify(part, &options.archive).is_ok() {
                 Ok(())
             } else {
-                remove(part).map_err(Setback::Final)?;
-                Err(Setback::StartOver(
+                remove(part).map_err(AttemptFailure::Final)?;
+                Err(AttemptFailure::StartOver(
                     "the part on disk is not of this file".to_owned(),
                 ))
             };
@@ -195,38 +201,47 @@ async fn attempt(
     if total.is_some_and(|total| total > options.most_bytes) {
         return Err(too_large(options));
     }
-    let mut file = open(part, start).map_err(|e| Setback::Final(DownloadError::write(part, e)))?;
+    let mut file =
+        open(part, start).map_err(|e| AttemptFailure::Final(DownloadError::write(part, e)))?;
     let mut bytes = start;
     progress(DownloadEvent::Received { bytes, total });
     while let Some(chunk) = next_chunk(&mut response, options).await? {
         if bytes + chunk.len() as u64 > options.most_bytes {
-            remove(part).map_err(Setback::Final)?;
+            remove(part).map_err(AttemptFailure::Final)?;
             return Err(too_large(options));
         }
         file.write_all(&chunk)
-            .map_err(|e| Setback::Final(DownloadError::write(part, e)))?;
+            .map_err(|e| AttemptFailure::Final(DownloadError::write(part, e)))?;
         bytes += chunk.len() as u64;
         progress(DownloadEvent::Received { bytes, total });
     }
     if total.is_some_and(|total| bytes < total) {
-        return Err(Setback::Passing("the connection was cut".to_owned(), None));
+        return Err(AttemptFailure::Transient(
+            "the connection was cut".to_owned(),
+            None,
+        ));
     }
     file.sync_all()
-        .map_err(|e| Setback::Final(DownloadError::write(part, e)))
+        .map_err(|e| AttemptFailure::Final(DownloadError::write(part, e)))
 }
 
-async fn send(request: RequestBuilder, options: &DownloadOptions) -> Result<Response, Setback> {
+async fn send(
+    request: RequestBuilder,
+    options: &DownloadOptions,
+) -> Result<Response, AttemptFailure> {
     match tokio::time::timeout(options.read_timeout, request.send()).await {
         Ok(Ok(response)) => Ok(response),
-        Ok(Err(error)) if error.is_builder() => Err(Setback::Final(DownloadError::Unreachable {
-            url: options.url(),
-            attempts: 1,
-            reason: format!(
-                "it is not the address of a web server ({})",
-                reasons(&error)
-            ),
-        })),
-        Ok(Err(error)) => Err(Setback::Passing(reasons(&error), None)),
+        Ok(Err(error)) if error.is_builder() => {
+            Err(AttemptFailure::Final(DownloadError::Unreachable {
+                url: options.url(),
+                attempts: 1,
+                reason: format!(
+                    "it is not the address of a web server ({})",
+                    reasons(&error)
+                ),
+            }))
+        }
+        Ok(Err(error)) => Err(AttemptFailure::Transient(reasons(&error), None)),
         Err(_) => Err(silent(options)),
     }
 }
@@ -234,23 +249,23 @@ async fn send(request: RequestBuilder, options: &DownloadOptions) -> Result<Resp
 async fn next_chunk(
     response: &mut Response,
     options: &DownloadOptions,
-) -> Result<Option<impl std::ops::Deref<Target = [u8]> + use<>>, Setback> {
+) -> Result<Option<impl std::ops::Deref<Target = [u8]> + use<>>, AttemptFailure> {
     match tokio::time::timeout(options.read_timeout, response.chunk()).await {
         Ok(Ok(chunk)) => Ok(chunk),
-        Ok(Err(error)) => Err(Setback::Passing(reasons(&error), None)),
+        Ok(Err(error)) => Err(AttemptFailure::Transient(reasons(&error), None)),
         Err(_) => Err(silent(options)),
     }
 }
 
-fn too_large(options: &DownloadOptions) -> Setback {
-    Setback::Final(DownloadError::LargerThanAllowed {
+fn too_large(options: &DownloadOptions) -> AttemptFailure {
+    AttemptFailure::Final(DownloadError::LargerThanAllowed {
         url: options.url(),
         limit: options.most_bytes,
     })
 }
 
 /// A status other than success: final, or worth another try.
-fn refusal(url: &str, status: StatusCode, response: &Response) -> Setback {
+fn refusal(url: &str, status: StatusCode, response: &Response) -> AttemptFailure {
     let header = |name| {
         response
             .headers()
@@ -264,7 +279,7 @@ fn refusal(url: &str, status: StatusCode, response: &Response) -> Setback {
         let asked = header(RETRY_AFTER)
             .and_then(|seconds| seconds.trim().parse().ok())
             .map(Duration::from_secs);
-        return Setback::Passing(format!("status {status}"), asked);
+        return AttemptFailure::Transient(format!("status {status}"), asked);
     }
     let hint = if status.is_redirection() {
         match header(LOCATION) {
@@ -276,15 +291,15 @@ fn refusal(url: &str, status: StatusCode, response: &Response) -> Setback {
     } else {
         "the server does not give it out; check the address or the proxy".to_owned()
     };
-    Setback::Final(DownloadError::Refused {
+    AttemptFailure::Final(DownloadError::Refused {
         url: url.to_owned(),
         status: status.as_u16(),
         hint,
     })
 }
 
-fn silent(options: &DownloadOptions) -> Setback {
-    Setback::Passing(
+fn silent(options: &DownloadOptions) -> AttemptFailure {
+    AttemptFailure::Transient(
         format!(
             "the server was silent for {} s",
             options.read_timeout.as_secs_f64()

@@ -21,9 +21,9 @@ pub use http::{fetch, fetch_bytes};
 pub struct DownloadOptions {
     /// Address of the folder that holds the archive, without a slash at its end.
     pub base_url: String,
-    pub archive: Published,
+    pub archive: PublishedFile,
     /// The files in it; folders inside the archive do not matter.
-    pub files: Vec<Published>,
+    pub files: Vec<PublishedFile>,
     /// Tries in a row that may fail without a byte of progress.
     pub attempts: u32,
     /// The first pause between tries; it doubles up to [`DownloadOptions::longest_pause`].
@@ -40,7 +40,7 @@ pub struct DownloadOptions {
 
 /// A published file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Published {
+pub struct PublishedFile {
     pub name: String,
     /// Its git blob id (SHA-1 of `blob <length>\0` and the bytes), where known.
     pub blob: Option<String>,
@@ -48,7 +48,7 @@ pub struct Published {
     pub required: bool,
 }
 
-impl Published {
+impl PublishedFile {
     /// A file by its name, its blob id where known, and whether it is required.
     #[must_use]
     pub fn new(name: &str, blob: Option<&str>, required: bool) -> Self {
@@ -64,7 +64,7 @@ impl DownloadOptions {
     /// One file from the folder at `base_url`, with the patience that a public
     /// server deserves.
     #[must_use]
-    pub fn new(base_url: String, archive: Published) -> Self {
+    pub fn new(base_url: String, archive: PublishedFile) -> Self {
         Self {
             base_url,
             archive,

@@ -2,7 +2,7 @@
 
 use crate::number::{self, Scale};
 
-use super::structure::Artefacts;
+use super::structure::TableOrigin;
 
 /// What a cell holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -46,12 +46,12 @@ impl Cell {
     /// dash shows only in the table around it, see [`Cell::is_lost_dash`].
     #[must_use]
     pub fn read(raw: &str) -> Self {
-        Self::read_as(raw, Artefacts::Published)
+        Self::read_as(raw, TableOrigin::Published)
     }
 
-    /// Reads a cell; without artefacts nothing in it is repaired.
-    pub(super) fn read_as(raw: &str, artefacts: Artefacts) -> Self {
-        let published = artefacts == Artefacts::Published;
+    /// Reads a cell; of a document of the user nothing in it is repaired.
+    pub(super) fn read_as(raw: &str, origin: TableOrigin) -> Self {
+        let published = origin == TableOrigin::Published;
         let text = raw.trim();
         let (literal, kind) = if text.is_empty() {
             (String::new(), CellKind::Empty)

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::structure::Artefacts;
+use super::structure::TableOrigin;
 use super::years::years_in;
 
 /// The labels of all columns, the corner first.
@@ -27,14 +27,14 @@ pub(super) enum Repair {
     Numbered,
 }
 
-/// The labels for `table`, whose row 0 is the header. Without artefacts they are
+/// The labels for `table`, whose row 0 is the header. For a document of the user they are
 /// as filed, but that labels which stand twice are numbered.
 pub(super) fn labels(
     table: &[Vec<String>],
     original: Option<&[Vec<String>]>,
-    artefacts: Artefacts,
+    origin: TableOrigin,
 ) -> Labels {
-    let published = artefacts == Artefacts::Published;
+    let published = origin == TableOrigin::Published;
     let label = |cell: &String| {
         if published {
             tidy(cell)
@@ -310,7 +310,7 @@ mod tests {
             &["2008", "2007"],
             &["Net sales", "$30", "$20", "$10"],
         ]);
-        let labels = labels(&table, Some(&original), Artefacts::Published);
+        let labels = labels(&table, Some(&original), TableOrigin::Published);
         assert_eq!(labels.repair, Repair::Original);
         assert_eq!(
             labels.labels,
@@ -335,7 +335,7 @@ mod tests {
             &["Capital", "1", "2", "3", "4"],
         ]);
         assert_eq!(
-            labels(&table, Some(&original), Artefacts::Published).labels,
+            labels(&table, Some(&original), TableOrigin::Published).labels,
             [
                 "(in millions)",
                 "east 2010",
@@ -352,7 +352,7 @@ mod tests {
             &["quarter", "2002 high", "2002 low", "2002 high", "low"],
             &["first", "1", "2", "3", "4"],
         ]);
-        let labels = labels(&table, None, Artefacts::Published);
+        let labels = labels(&table, None, TableOrigin::Published);
         assert_eq!(labels.repair, Repair::Numbered);
         assert_eq!(
             labels.labels,
@@ -370,7 +370,7 @@ mod tests {
     fn labels_that_simply_repeat_are_numbered() {
         let table = rows(&[&["", "amount", "share", "amount"], &["a", "1", "2", "3"]]);
         assert_eq!(
-            labels(&table, None, Artefacts::Published).labels,
+            labels(&table, None, TableOrigin::Published).labels,
             ["", "amount (group 1)", "share", "amount (group 2)"]
         );
     }
@@ -392,7 +392,7 @@ mod tests {
     fn a_sound_header_stays_whatever_the_original_spells() {
         let table = rows(&[&["", "2012 total", "2011 total"], &["a", "1", "2"]]);
         let original = rows(&[&["", "Total for"], &["", "2012", "2011"], &["A", "1", "2"]]);
-        let labels = labels(&table, Some(&original), Artefacts::Published);
+        let labels = labels(&table, Some(&original), TableOrigin::Published);
         assert_eq!(labels.repair, Repair::None);
         assert_eq!(labels.labels, ["", "2012 total", "2011 total"]);
     }
@@ -407,7 +407,7 @@ mod tests {
             rows(&[&["", "2012"], &["", "2011", "2010"], &["other", "1", "2"]]),
         ] {
             assert_eq!(
-                labels(&table, Some(&original), Artefacts::Published).repair,
+                labels(&table, Some(&original), TableOrigin::Published).repair,
                 Repair::Numbered
             );
         }

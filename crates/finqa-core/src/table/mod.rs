@@ -2,7 +2,7 @@
 //!
 //! A [`Table`] keeps every cell as it was filed, alongside what it is read as: a
 //! number (often written twice, `-2913 ( 2913 )`), a dash (often the lost
-//! escape `2014`), text, or nothing. [`TableStyle::Reference`] renders the page's
+//! escape `2014`), text, or nothing. [`TableStyle::Published`] renders the page's
 //! table unchanged; [`TableStyle::Repaired`] repairs the header, shows dashes as
 //! dashes and doubled numbers once, and numbers rows and columns so that a
 //! cell can be cited as `r3c2`.

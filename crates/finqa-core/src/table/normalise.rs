@@ -31,15 +31,15 @@ pub fn normalise_sentence(sentence: &str) -> Cow<'_, str> {
     while let Some(token) = tokens.next() {
         let next = tokens.peek().copied();
         let mended = mend(token, next, single_open);
-        let space = !first && !glue && !matches!(mended, Mended::Closing(_));
+        let space = !first && !glue && !matches!(mended, TokenRepair::Closing(_));
         if space {
             out.push(' ');
         }
         first = false;
         glue = false;
         match mended {
-            Mended::No => out.push_str(token),
-            Mended::Closing(text) => {
+            TokenRepair::No => out.push_str(token),
+            TokenRepair::Closing(text) => {
                 changed = true;
                 if text.starts_with('”') && single_open && token == "2019" {
                     tokens.next();
@@ -47,7 +47,7 @@ pub fn normalise_sentence(sentence: &str) -> Cow<'_, str> {
                 }
                 out.push_str(&text);
             }
-            Mended::Opening(rest) => {
+            TokenRepair::Opening(rest) => {
                 changed = true;
                 if token == "2018" {
                     tokens.next();
@@ -57,7 +57,7 @@ pub fn normalise_sentence(sentence: &str) -> Cow<'_, str> {
                 out.push_str(rest);
                 glue = rest.is_empty();
             }
-            Mended::Dash(rest) => {
+            TokenRepair::Dash(rest) => {
                 changed = true;
                 out.push_str("— ");
                 out.push_str(rest);
@@ -122,7 +122,7 @@ fn follows_year(word: &str) -> bool {
 }
 
 /// What became of one token.
-enum Mended<'a> {
+enum TokenRepair<'a> {
     No,
     /// Stands without a space after the token before: `’s`, `”`.
     Closing(String),
@@ -132,27 +132,27 @@ enum Mended<'a> {
     Dash(&'a str),
 }
 
-fn mend<'a>(token: &'a str, next: Option<&'a str>, single_open: bool) -> Mended<'a> {
+fn mend<'a>(token: &'a str, next: Option<&'a str>, single_open: bool) -> TokenRepair<'a> {
     const ENDINGS: [&str; 7] = ["s", "t", "re", "ve", "ll", "d", "m"];
     if let Some(rest) = token.strip_prefix("201c") {
-        return Mended::Opening(rest);
+        return TokenRepair::Opening(rest);
     }
     if let Some(rest) = token.strip_prefix("201d") {
-        return Mended::Closing(format!("”{rest}"));
+        return TokenRepair::Closing(format!("”{rest}"));
     }
     if token == "2018"
         && let Some(rest) = next.and_then(|next| next.strip_prefix("2018"))
         && rest.starts_with(char::is_alphabetic)
     {
-        return Mended::Opening(rest);
+        return TokenRepair::Opening(rest);
     }
     if token == "2019" && single_open && next == Some("2019") {
-        return Mended::Closing("”".to_owned());
+        return TokenRepair::Closing("”".to_owned());
     }
     if let Some(rest) = token.strip_prefix("2019") {
         let word = rest.trim_end_matches(|c: char| !c.is_alphanumeric());
         if ENDINGS.contains(&word) {
-            return Mended::Closing(format!("’{rest}"));
+            return TokenRepair::Closing(format!("’{rest}"));
         }
     }
     for dash in ["2013", "2014"] {
@@ -161,10 +161,10 @@ fn mend<'a>(token: &'a str, next: Option<&'a str>, single_open: bool) -> Mended<
             && rest.chars().all(|c| c.is_alphabetic() || c == '-')
             && rest.starts_with(char::is_alphabetic)
         {
-            return Mended::Dash(rest);
+            return TokenRepair::Dash(rest);
         }
     }
-    Mended::No
+    TokenRepair::No
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::structure::{Table, TableStyle};
 impl Table {
     /// The table as aligned Markdown, without a line break at its end.
     ///
-    /// [`TableStyle::Reference`]: the cells as filed, row 0 the header.
+    /// [`TableStyle::Published`]: the cells as filed, row 0 the header.
     /// [`TableStyle::Repaired`]: a line `Unit: …` if the unit is known; then columns
     /// `c0`, `c1`, … and rows `r0` (the header), `r1`, …, so that `r3c2` names a
     /// cell; dashes as `—`, doubled numbers once.
@@ -18,7 +18,7 @@ impl Table {
     #[must_use]
     pub fn to_markdown(&self) -> String {
         match self.style() {
-            TableStyle::Reference => self.as_filed(),
+            TableStyle::Published => self.as_filed(),
             TableStyle::Repaired => self.repaired(),
         }
     }

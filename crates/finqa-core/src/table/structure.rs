@@ -23,20 +23,22 @@ use super::years::single_year;
 #[serde(rename_all = "snake_case")]
 pub enum TableStyle {
     /// The published table as aligned Markdown.
-    Reference,
+    #[serde(alias = "reference")]
+    #[value(alias = "reference")]
+    Published,
     /// With the header repaired, dashes and duplicate numbers cleaned up, and ids on rows and columns.
     #[default]
     Repaired,
 }
 
-/// Which artefacts a table may have, and so be cleared of.
+/// Where a table comes from, which decides what may be wrong with its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Artefacts {
-    /// Those of the published records: lost dashes, numbers written twice,
-    /// flattened headers, lower case.
+pub(super) enum TableOrigin {
+    /// The published records: lost dashes, numbers written twice, flattened headers,
+    /// lower case.
     Published,
-    /// None: every cell means what it says.
-    None,
+    /// A document of the user: every cell means what it says.
+    Own,
 }
 
 /// A column.
@@ -78,16 +80,16 @@ impl Table {
     #[must_use]
     pub fn from_document(document: &Document, style: TableStyle) -> Self {
         let original = match style {
-            TableStyle::Reference => None,
+            TableStyle::Published => None,
             TableStyle::Repaired => document.table_ori.as_deref(),
         };
         let last_sentence = document.pre_text.last().map(String::as_str);
-        let artefacts = if document.own {
-            Artefacts::None
+        let origin = if document.own {
+            TableOrigin::Own
         } else {
-            Artefacts::Published
+            TableOrigin::Published
         };
-        Self::read(&document.table, original, last_sentence, style, artefacts)
+        Self::read(&document.table, original, last_sentence, style, origin)
     }
 
     /// Reads rows, the first of them the header; `original` is the table
@@ -97,7 +99,7 @@ impl Table {
         original: Option<&[Vec<String>]>,
         before: Option<&str>,
         style: TableStyle,
-        artefacts: Artefacts,
+        origin: TableOrigin,
     ) -> Self {
         let width = table.iter().map(Vec::len).max().unwrap_or(0);
         let mut cells: Vec<Vec<Cell>> = table
@@ -105,13 +107,13 @@ impl Table {
             .map(|row| {
                 let blanks = width - row.len();
                 row.iter()
-                    .map(|raw| Cell::read_as(raw, artefacts))
+                    .map(|raw| Cell::read_as(raw, origin))
                     .chain((0..blanks).map(|_| Cell::read("")))
                     .collect()
             })
             .collect();
         let headerless = is_headerless(&cells);
-        if artefacts == Artefacts::Published {
+        if origin == TableOrigin::Published {
             for label in cells.iter_mut().filter_map(|row| row.first_mut()) {
                 if label.kind == CellKind::Text {
                     label.literal = normalise_label(label.raw.trim()).into_owned();
@@ -121,7 +123,7 @@ impl Table {
         }
         let (mut labels, repair) = match style {
             TableStyle::Repaired if !headerless => {
-                let header = header::labels(table, original, artefacts);
+                let header = header::labels(table, original, origin);
                 (header.labels, header.repair)
             }
             _ => {
@@ -144,7 +146,7 @@ impl Table {
             .collect();
         Self {
             style,
-            rows: rows(&cells, artefacts),
+            rows: rows(&cells, origin),
             caption: caption(&cells, before),
             cells,
             columns,
@@ -279,7 +281,7 @@ fn mark_lost_dashes(cells: &mut [Vec<Cell>], headerless: bool) {
     }
 }
 
-fn rows(cells: &[Vec<Cell>], artefacts: Artefacts) -> Vec<TableRow> {
+fn rows(cells: &[Vec<Cell>], origin: TableOrigin) -> Vec<TableRow> {
     let mut section: Option<String> = None;
     cells
         .iter()
@@ -287,9 +289,9 @@ fn rows(cells: &[Vec<Cell>], artefacts: Artefacts) -> Vec<TableRow> {
         .map(|(index, row)| {
             let label = row
                 .first()
-                .map(|cell| match artefacts {
-                    Artefacts::Published => normalise_label(cell.raw.trim()).into_owned(),
-                    Artefacts::None => cell.raw.trim().to_owned(),
+                .map(|cell| match origin {
+                    TableOrigin::Published => normalise_label(cell.raw.trim()).into_owned(),
+                    TableOrigin::Own => cell.raw.trim().to_owned(),
                 })
                 .unwrap_or_default();
             let out = TableRow {

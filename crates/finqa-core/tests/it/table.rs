@@ -27,7 +27,7 @@ const ROWS: &[&[&str]] = &[
 
 #[test]
 fn the_reference_style_leaves_cells_as_they_are() {
-    let table = Table::from_document(&document(ROWS), TableStyle::Reference);
+    let table = Table::from_document(&document(ROWS), TableStyle::Published);
     insta::assert_snapshot!(table.to_markdown(), @r"
     | ( in millions )       | 2015           | 2014            |
     |-----------------------|----------------|-----------------|
@@ -126,7 +126,7 @@ fn rows_know_the_heading_above_them() {
 #[test]
 fn ragged_and_empty_tables_render_without_a_fuss() {
     for rows in [&[][..], &[&[][..]], &[&["", "a"], &[], &["x", "1", "2"]]] {
-        for style in [TableStyle::Reference, TableStyle::Repaired] {
+        for style in [TableStyle::Published, TableStyle::Repaired] {
             let markdown = Table::from_document(&document(rows), style).to_markdown();
             let pipes: HashSet<usize> = markdown.lines().map(|l| l.matches('|').count()).collect();
             assert!(pipes.len() <= 1, "{markdown}");
@@ -162,7 +162,7 @@ proptest! {
         })
     ) {
         let document = Document { table: rows.clone(), ..Document::default() };
-        for style in [TableStyle::Reference, TableStyle::Repaired] {
+        for style in [TableStyle::Published, TableStyle::Repaired] {
             let table = Table::from_document(&document, style);
             let markdown = table.to_markdown();
             let body = markdown.split("\n\n").last().unwrap();
@@ -190,4 +190,12 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn the_earlier_name_of_the_published_style_is_read() {
+    let style = <TableStyle as clap::ValueEnum>::from_str("reference", false);
+    assert_eq!(style, Ok(TableStyle::Published));
+    let style: TableStyle = serde_json::from_str("\"reference\"").unwrap();
+    assert_eq!(style, TableStyle::Published);
 }

@@ -20,7 +20,7 @@ use super::catalog::COMPANIES;
 use super::hub::{DownloadReport, HubError, HubEvent, HubLimits, HubOptions};
 use super::note::BuildNote;
 use finqa_core::fetch::{
-    DownloadError, DownloadEvent, DownloadOptions, Published, fetch, fetch_bytes, verify,
+    DownloadError, DownloadEvent, DownloadOptions, PublishedFile, fetch, fetch_bytes, verify,
 };
 use finqa_core::files;
 
@@ -193,7 +193,12 @@ async fn ask<T: serde::de::DeserializeOwned>(
         url: url.clone(),
         reason,
     };
-    let listing = download_options(hub, Published::new(path, None, true), *bytes_left, options);
+    let listing = download_options(
+        hub,
+        PublishedFile::new(path, None, true),
+        *bytes_left,
+        options,
+    );
     let mut retrying = retries(&url, tell);
     let (bytes, headers) = fetch_bytes(client, &listing, &mut retrying)
         .await
@@ -218,7 +223,7 @@ async fn ask<T: serde::de::DeserializeOwned>(
 
 fn download_options(
     base: &str,
-    file: Published,
+    file: PublishedFile,
     most_bytes: u64,
     options: &HubOptions,
 ) -> DownloadOptions {
@@ -297,7 +302,7 @@ async fn one(
     tell: &(dyn Fn(HubEvent) + Sync),
 ) -> Result<(), HubError> {
     let path = folder.join(&entry.path);
-    let published = Published {
+    let published = PublishedFile {
         name: encoded(&entry.path),
         // A large file's blob id is that of its pointer.
         blob: entry.lfs.is_none().then(|| entry.oid.clone()),
@@ -319,7 +324,7 @@ async fn one(
     Ok(())
 }
 
-fn verified(path: &Path, published: &Published, entry: &HubEntry) -> Result<(), DownloadError> {
+fn verified(path: &Path, published: &PublishedFile, entry: &HubEntry) -> Result<(), DownloadError> {
     let Some(large) = &entry.lfs else {
         return verify(path, published);
     };

@@ -6,12 +6,12 @@ use std::time::Instant;
 use serde_json::{Map, Value};
 use tracing::Instrument;
 
-use super::environment::{AskedQuestion, EnvironmentError, EpisodeSession, StepReply};
+use super::environment::{EnvironmentError, EpisodeQuestion, EpisodeSession, StepReply};
 use super::tool_agent::{INSTRUCTIONS, ToolAgent};
 use super::{trace, written};
 use crate::agents::{
     Answer, AnswerFrom, EpisodeEnd, EpisodeRecord, Fault, Interruption, RecordedCalls, RunFailure,
-    Settled, StopReason, ToolStep,
+    Solution, StopReason, ToolStep,
 };
 use crate::models::{
     ChatMessage, ChatReply, ChatRequest, ErrorKind, ModelError, Scope, Stop, ToolCall,
@@ -27,7 +27,7 @@ const NUDGE: &str = "You called no tool. Go on with a tool call, or call submit_
 const SUBMIT: &str = "submit_answer";
 
 /// Why an episode came to no end.
-pub(super) enum Trouble {
+pub(super) enum EpisodeFailure {
     /// The session is lost.
     Environment(EnvironmentError),
     /// The provider failed, in these words.
@@ -36,16 +36,16 @@ pub(super) enum Trouble {
     Interrupted(Interruption),
 }
 
-impl From<EnvironmentError> for Trouble {
+impl From<EnvironmentError> for EpisodeFailure {
     fn from(error: EnvironmentError) -> Self {
         Self::Environment(error)
     }
 }
 
 /// An episode that is being played.
-pub(super) struct Playing<'a> {
+pub(super) struct EpisodeLoop<'a> {
     agent: &'a ToolAgent,
-    asked: AskedQuestion,
+    asked: EpisodeQuestion,
     /// The conversation so far is its messages.
     request: ChatRequest,
     /// Of these, messages that a recorded call with a reply holds.
@@ -63,8 +63,8 @@ pub(super) struct Playing<'a> {
     end: Option<(EpisodeEnd, Option<String>)>,
 }
 
-impl<'a> Playing<'a> {
-    pub(super) fn new(agent: &'a ToolAgent, asked: AskedQuestion, calls: RecordedCalls) -> Self {
+impl<'a> EpisodeLoop<'a> {
+    pub(super) fn new(agent: &'a ToolAgent, asked: EpisodeQuestion, calls: RecordedCalls) -> Self {
         let options = &agent.options;
         let messages = vec![
             ChatMessage::system(INSTRUCTIONS.trim()),
@@ -103,7 +103,7 @@ impl<'a> Playing<'a> {
         &mut self,
         session: &mut dyn EpisodeSession,
         stop: &Stop,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), EpisodeFailure> {
         while self.end.is_none() {
             let Some(mut reply) = self.ask(stop).await? else {
                 return Ok(());
@@ -127,7 +127,7 @@ impl<'a> Playing<'a> {
             tokio::select! {
                 biased;
                 () = stop.abort.cancelled() => {
-                    return Err(Trouble::Interrupted(Interruption::Cancelled));
+                    return Err(EpisodeFailure::Interrupted(Interruption::Cancelled));
                 }
                 done = turn => done?,
             }
@@ -136,7 +136,7 @@ impl<'a> Playing<'a> {
     }
 
     /// Asks the model; `None` when the episode ends by its reply or its silence.
-    async fn ask(&mut self, stop: &Stop) -> Result<Option<ChatReply>, Trouble> {
+    async fn ask(&mut self, stop: &Stop) -> Result<Option<ChatReply>, EpisodeFailure> {
         let model = &*self.agent.model;
         let answered = if self.agent.options.recorded {
             let number = count(self.calls.made.len()).saturating_add(1);
@@ -166,16 +166,15 @@ impl<'a> Playing<'a> {
     }
 
     /// What a call that brought no answer means for the episode.
-    fn failed(&mut self, error: &ModelError) -> Result<(), Trouble> {
+    fn failed(&mut self, error: &ModelError) -> Result<(), EpisodeFailure> {
         let message = error.to_string();
         let fatal = |message, fault| {
-            Err(Trouble::Interrupted(Interruption::Fatal(RunFailure {
-                message,
-                fault,
-            })))
+            Err(EpisodeFailure::Interrupted(Interruption::Fatal(
+                RunFailure { message, fault },
+            )))
         };
         match (&error.kind, error.scope()) {
-            (_, Scope::Cancelled) => Err(Trouble::Interrupted(Interruption::Cancelled)),
+            (_, Scope::Cancelled) => Err(EpisodeFailure::Interrupted(Interruption::Cancelled)),
             (ErrorKind::ContentFilter, _) => {
                 self.finish(EpisodeEnd::ContentFilter, Some(message));
                 Ok(())
@@ -191,7 +190,7 @@ impl<'a> Playing<'a> {
             }
             (ErrorKind::Settings, Scope::Run) => fatal(message, Fault::Usage),
             (_, Scope::Run) => fatal(message, Fault::Provider),
-            (_, Scope::Provider) => Err(Trouble::Provider(message)),
+            (_, Scope::Provider) => Err(EpisodeFailure::Provider(message)),
             (_, Scope::Request) => {
                 self.finish(EpisodeEnd::Failed, Some(message));
                 Ok(())
@@ -204,7 +203,7 @@ impl<'a> Playing<'a> {
         &mut self,
         session: &mut dyn EpisodeSession,
         content: String,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), EpisodeFailure> {
         self.text_replies += 1;
         let answer = content.trim().to_owned();
         self.request.messages.push(ChatMessage::assistant(content));
@@ -228,7 +227,7 @@ impl<'a> Playing<'a> {
         &mut self,
         session: &mut dyn EpisodeSession,
         reply: ChatReply,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), EpisodeFailure> {
         self.request.messages.push(ChatMessage {
             tool_calls: reply.tool_calls.clone(),
             ..ChatMessage::assistant(reply.content)
@@ -248,7 +247,7 @@ impl<'a> Playing<'a> {
         &mut self,
         session: &mut dyn EpisodeSession,
         call: &ToolCall,
-    ) -> Result<String, Trouble> {
+    ) -> Result<String, EpisodeFailure> {
         let text = match readable(call) {
             Ok(arguments) => self.step(session, &call.name, arguments).await?,
             Err(reason) => {
@@ -359,13 +358,13 @@ impl<'a> Playing<'a> {
     }
 
     /// What there is of an episode that the provider failed.
-    pub(super) fn failed_by_provider(mut self, message: String, question: &Question) -> Settled {
+    pub(super) fn failed_by_provider(mut self, message: String, question: &Question) -> Solution {
         self.finish(EpisodeEnd::Failed, Some(message));
         self.settle(question)
     }
 
     /// The episode as the question's answer.
-    pub(super) fn settle(self, question: &Question) -> Settled {
+    pub(super) fn settle(self, question: &Question) -> Solution {
         let (end, error) = self.end.unwrap_or((EpisodeEnd::Failed, None));
         let submitted = end == EpisodeEnd::Submitted;
         let answer = self.answer.as_ref().filter(|_| submitted).map(|text| {
@@ -381,7 +380,7 @@ impl<'a> Playing<'a> {
         } else {
             StopReason::Failed
         };
-        Settled {
+        Solution {
             answer,
             error,
             episode: Some(Box::new(EpisodeRecord {
@@ -408,7 +407,7 @@ impl<'a> Playing<'a> {
                     .collect(),
             })),
             calls: self.calls.made,
-            ..Settled::new(end.outcome(), stop)
+            ..Solution::new(end.outcome(), stop)
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::dataset::{Dataset, load_named};
 use crate::output::{self, OutputError};
 use crate::run::{Identity, Journal, RunFolder, RunKind, RunLock, RunMeta, Stage, Status};
-use crate::settings::{Affects, Change, Layers, Origin, Settings};
+use crate::settings::{Change, Layers, Origin, RunAspect, Settings};
 use finqa_core::secrets::HIDDEN;
 
 use super::PipelineError;
@@ -15,7 +15,7 @@ use super::PipelineError;
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A run that this process holds: nobody else asks its questions meanwhile.
-pub(super) struct HeldRun {
+pub(super) struct LockedRun {
     pub folder: RunFolder,
     pub journal: Journal,
     pub meta: RunMeta,
@@ -24,15 +24,15 @@ pub(super) struct HeldRun {
 }
 
 /// An earlier run that is to be resumed.
-pub struct Resumed {
-    pub(super) run: HeldRun,
+pub struct ResumedRun {
+    pub(super) run: LockedRun,
     /// The settings it was started with.
     own: Settings,
     /// What differs besides settings.
     others: Vec<Change>,
 }
 
-impl Resumed {
+impl ResumedRun {
     /// Takes hold of an earlier run.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ impl Resumed {
         let own = Layers::default()
             .table(own_settings(&meta), Origin::Run)?
             .settings()?;
-        let run = HeldRun {
+        let run = LockedRun {
             folder,
             journal,
             meta,
@@ -133,7 +133,7 @@ impl Resumed {
     pub(super) fn into_answered(
         self,
         settings: &Settings,
-    ) -> Result<(HeldRun, Result<Dataset, String>), PipelineError> {
+    ) -> Result<(LockedRun, Result<Dataset, String>), PipelineError> {
         let mut changes = self.changes(settings);
         let mut records = self.run.meta.records();
         if settings.questions.data_path != self.own.questions.data_path
@@ -141,7 +141,7 @@ impl Resumed {
             && named.hash == self.run.meta.identity.data
         {
             // The same data by another name.
-            changes.retain(|change| change.affects != Affects::Data);
+            changes.retain(|change| change.affects != RunAspect::Data);
             records = Ok(named);
         }
         self.refuse(changes.iter().map(Change::to_string).collect())?;
@@ -156,7 +156,7 @@ impl Resumed {
         self,
         settings: &Settings,
         now: &Identity,
-    ) -> Result<HeldRun, PipelineError> {
+    ) -> Result<LockedRun, PipelineError> {
         let RunMeta {
             id,
             version,
@@ -210,7 +210,7 @@ pub(super) fn begin(
     meta: RunMeta,
     prompts: Option<&BTreeMap<String, String>>,
     commit: Option<String>,
-) -> Result<HeldRun, PipelineError> {
+) -> Result<LockedRun, PipelineError> {
     let id = uuid::Uuid::now_v7().to_string();
     let folder = RunFolder::new(output, &id);
     folder.create().map_err(|source| OutputError::Write {
@@ -227,7 +227,7 @@ pub(super) fn begin(
     };
     let journal = Journal::create(&folder.journal(), &meta, prompts)?;
     output::write_config(&folder.file(RunFolder::CONFIG), &meta, None)?;
-    Ok(HeldRun {
+    Ok(LockedRun {
         folder,
         journal,
         meta,

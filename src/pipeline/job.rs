@@ -10,8 +10,8 @@ use finqa_agents::agents::Pair;
 use finqa_agents::models::{Observer, PriceOf};
 use finqa_agents::solve::Solver;
 
-use super::answering::{self, advice, answering};
-use super::records::selected;
+use super::selection::selected;
+use super::setup::{self, advice, pair_setup};
 use super::{Notify, PipelineError, RunNotice};
 
 /// What a run does.
@@ -46,26 +46,26 @@ pub(super) fn questions(
     notify: &Notify,
     observer: Observer,
 ) -> Result<Job, PipelineError> {
-    let answering = answering(settings, variables, observer)?;
-    if let Some(notice) = &answering.notice {
+    let setup = pair_setup(settings, variables, observer)?;
+    if let Some(notice) = &setup.notice {
         notify(RunNotice::Warning(notice.clone()));
     }
     for line in advice(settings, variables) {
         notify(RunNotice::Note(line));
     }
     let note = |line: &str| notify(RunNotice::Note(line.to_owned()));
-    let dataset = selected(settings, answering.is_remote(), note)?;
+    let dataset = selected(settings, setup.is_remote(), note)?;
     let plan = Plan::new(
         &dataset,
         settings.questions.mode,
         settings.questions.history,
         settings.questions.epochs,
     )?;
-    let pair = &answering.pair;
+    let pair = &setup.pair;
     let meta = RunMeta {
         identity: Identity {
-            model: answering.name.clone(),
-            critic: answering.critic_name.clone(),
+            model: setup.name.clone(),
+            critic: setup.critic_name.clone(),
             data: dataset.hash.clone(),
             prompts: pair.prompts.hash(),
             plan: plan.hash(),
@@ -75,7 +75,7 @@ pub(super) fn questions(
         data_file: RunMeta::file_of(&dataset),
         invented: dataset.invented,
         total: Some(plan.total()),
-        settings: answering::kept(&answering.settled(settings))?,
+        settings: setup::kept(&setup.resolved(settings))?,
         ..RunMeta::default()
     };
     let prompts = (!settings.model.is_offline()).then(|| pair.prompts.texts(&pair.rendering()));
@@ -86,8 +86,8 @@ pub(super) fn questions(
         concurrency: settings
             .run
             .concurrency
-            .unwrap_or_else(|| answering.default_concurrency()),
-        price: answering.price(),
+            .unwrap_or_else(|| setup.default_concurrency()),
+        price: setup.price(),
         meta,
         prompts: prompts.transpose()?,
         records: Ok(dataset),

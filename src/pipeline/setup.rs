@@ -16,11 +16,11 @@ use finqa_core::secrets::shown_address;
 use super::PipelineError;
 
 /// What answers, and where it lives.
-pub(crate) struct Answering {
+pub(crate) struct PairSetup {
     /// The two agents' options.
     pub pair: PairOptions,
     /// The analyst's server; none offline.
-    server: Option<Single>,
+    server: Option<ModelSetup>,
     /// `offline`, or provider, address and model.
     pub name: String,
     /// The same for the critic.
@@ -33,11 +33,11 @@ pub(crate) struct Answering {
 ///
 /// # Errors
 /// A template, key or address that cannot work, in one line.
-pub(crate) fn answering(
+pub(crate) fn pair_setup(
     settings: &Settings,
     variables: &Variables,
     observer: Observer,
-) -> Result<Answering, PipelineError> {
+) -> Result<PairSetup, PipelineError> {
     let prompts = match &settings.agents.prompts {
         Some(folder) => Prompts::from_dir(folder)?,
         None => Prompts::embedded(),
@@ -49,10 +49,10 @@ pub(crate) fn answering(
     let (backend, server, name, critic_name) = if settings.model.is_offline() {
         (Backend::Offline, None, "offline".to_owned(), String::new())
     } else {
-        let analyst = single(settings, &settings.model.name, variables, &observer)?;
+        let analyst = model_setup(settings, &settings.model.name, variables, &observer)?;
         notice.clone_from(&analyst.notice);
         let critic = match &settings.agents.critic_model {
-            Some(model) => single(settings, model, variables, &observer)?,
+            Some(model) => model_setup(settings, model, variables, &observer)?,
             None => analyst.clone(),
         };
         let backend = Backend::Llm {
@@ -73,7 +73,7 @@ pub(crate) fn answering(
         CriticMode::Rules => "rules".to_owned(),
         CriticMode::Off => "off".to_owned(),
     };
-    Ok(Answering {
+    Ok(PairSetup {
         pair,
         server,
         name,
@@ -82,7 +82,7 @@ pub(crate) fn answering(
     })
 }
 
-impl Answering {
+impl PairSetup {
     /// Whether calls leave this machine, and so may cost money.
     pub(crate) fn is_remote(&self) -> bool {
         is_remote(self.endpoint())
@@ -95,9 +95,9 @@ impl Answering {
 
     /// The settings with the server that variables of the environment chose, so
     /// that a run can be resumed without them.
-    pub(crate) fn settled(&self, settings: &Settings) -> Settings {
+    pub(crate) fn resolved(&self, settings: &Settings) -> Settings {
         match &self.server {
-            Some(server) => server.settled(settings),
+            Some(server) => server.resolved(settings),
             None => settings.clone(),
         }
     }
@@ -149,7 +149,7 @@ pub(crate) fn price(endpoint: Option<Endpoint>) -> PriceOf {
 
 /// One model, by itself.
 #[derive(Clone)]
-pub(crate) struct Single {
+pub(crate) struct ModelSetup {
     pub model: Arc<dyn ChatModel>,
     /// Where its calls go.
     pub endpoint: Endpoint,
@@ -161,14 +161,14 @@ pub(crate) struct Single {
     pub notice: Option<String>,
 }
 
-impl Single {
+impl ModelSetup {
     /// The settings with the server that variables of the environment chose, so
     /// that a run can be resumed without them.
-    pub(crate) fn settled(&self, settings: &Settings) -> Settings {
-        let mut settled = settings.clone();
-        settled.model.provider = Some(self.provider);
-        settled.model.base_url = Some(self.base_url.clone());
-        settled
+    pub(crate) fn resolved(&self, settings: &Settings) -> Settings {
+        let mut resolved = settings.clone();
+        resolved.model.provider = Some(self.provider);
+        resolved.model.base_url = Some(self.base_url.clone());
+        resolved
     }
 }
 
@@ -177,19 +177,19 @@ impl Single {
 ///
 /// # Errors
 /// A key or address that cannot work, in one line.
-pub(crate) fn single(
+pub(crate) fn model_setup(
     settings: &Settings,
     model: &str,
     variables: &Variables,
     observer: &Observer,
-) -> Result<Single, PipelineError> {
+) -> Result<ModelSetup, PipelineError> {
     let asked = ModelSettings {
         name: model.to_owned(),
         ..settings.model.clone()
     };
     let resolved = models::ModelConnection::resolve(&|name| variables.get(name), &asked)?;
     let address = shown_address(&resolved.base_url);
-    Ok(Single {
+    Ok(ModelSetup {
         endpoint: resolved.endpoint(),
         provider: resolved.provider,
         base_url: resolved.base_url.clone(),

@@ -15,13 +15,13 @@ use super::redact::Redactor;
 /// The one span processor. The file is opened when there is a run, later than
 /// the processor; spans before that go to the collector alone.
 #[derive(Debug)]
-pub(super) struct Pipeline {
+pub(super) struct SpanPipeline {
     pub(super) redactor: Arc<Redactor>,
     pub(super) file: Arc<OnceLock<FileTraces>>,
     pub(super) collector: Option<BatchSpanProcessor>,
 }
 
-impl SpanProcessor for Pipeline {
+impl SpanProcessor for SpanPipeline {
     fn on_start(&self, _span: &mut Span, _context: &Context) {}
 
     fn on_end(&self, mut span: SpanData) {

@@ -4,16 +4,14 @@
 //! run's folder and asks the questions; [`Run::next`] gives what happens, and
 //! [`Run::finish`] writes the files from the journal. Reading order: this file,
 //! `job` (what is asked, and who answers), `resume` (new and earlier runs),
-//! `files` (what a run leaves behind).
-//!
-//! It is the one part of `run` that knows the outputs.
+//! `files` (what a run leaves behind). It knows the outputs, which `run` does not.
 
-mod answering;
 mod error;
 mod files;
 mod job;
-mod records;
 mod resume;
+mod selection;
+mod setup;
 mod tracking;
 
 use std::sync::Arc;
@@ -27,15 +25,15 @@ use crate::settings::{Settings, Variables};
 use crate::telemetry::Telemetry;
 use finqa_agents::models::{CallEvent, Observer, Stop};
 
-use super::{Event, Finish, Journal, JournalError, RunFolder, RunLock, Scheduler, Summary};
+use crate::run::{Event, Finish, Journal, JournalError, RunFolder, RunLock, Scheduler, Summary};
 
-pub(crate) use answering::{
-    advice, answering, default_concurrency, is_remote, kept, price, single, unused_server,
-};
 pub use error::PipelineError;
 pub(crate) use files::{has_result, write_report, write_results};
 pub use job::Job;
-pub use resume::Resumed;
+pub use resume::ResumedRun;
+pub(crate) use setup::{
+    advice, default_concurrency, is_remote, kept, model_setup, pair_setup, price, unused_server,
+};
 pub use tracking::Tracking;
 pub(crate) use tracking::{experiment, server};
 
@@ -61,7 +59,7 @@ pub type Notify = Arc<dyn Fn(RunNotice) + Send + Sync>;
 /// What a run is given besides its settings.
 pub struct RunContext {
     /// The earlier run that is continued.
-    pub resumed: Option<Resumed>,
+    pub resumed: Option<ResumedRun>,
     /// Where keys and addresses come from.
     pub variables: Variables,
     /// Where the run is tracked.
