@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::raw::{RawAnnotation, RawQa, RawRecord, Scalar};
 use super::{Case, DatasetError, Document, Gold, Question, QuestionKey, Record, RecordKind};
 use finqa_core::number::Value;
+use finqa_core::question::page_of_record;
 
 /// Collects the records of one file.
 pub(super) struct Assembler<'a> {
@@ -250,7 +251,7 @@ fn record(raw: &mut RawRecord, id: &str) -> Result<Record, RawRecordError> {
         id: id.to_owned(),
         filename: match raw.filename.take().and_then(non_blank) {
             Some(filename) => filename,
-            None => page_of(id).to_owned(),
+            None => page_of_record(id).to_owned(),
         },
         pre_text: texts(raw.pre_text.take()),
         post_text: texts(raw.post_text.take()),
@@ -279,18 +280,6 @@ fn record(raw: &mut RawRecord, id: &str) -> Result<Record, RawRecordError> {
         questions,
         turns: Vec::new(),
     })
-}
-
-/// The report page in an id: without `Single_`/`Double_` and without `-3`.
-fn page_of(id: &str) -> &str {
-    let page = id
-        .strip_prefix("Single_")
-        .or_else(|| id.strip_prefix("Double_"))
-        .unwrap_or(id);
-    match page.rsplit_once('-') {
-        Some((base, n)) if !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()) => base,
-        _ => page,
-    }
 }
 
 fn check_table(table: &[Vec<String>]) -> Result<(), RawRecordError> {

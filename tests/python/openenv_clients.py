@@ -10,6 +10,7 @@ import asyncio
 import json
 import sys
 from pathlib import Path
+from urllib.request import urlopen
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "docs" / "examples"))
 
@@ -140,6 +141,26 @@ async def many_at_once(url, sessions=64):
     assert sum(await asyncio.gather(*(one(n) for n in range(sessions)))) == sessions
 
 
+async def tasks_by_index(url):
+    """The members of a group get the question of one index."""
+    with urlopen(f"{url}/finqa_env/splits", timeout=10) as answer:
+        assert [split["name"] for split in json.load(answer)] == ["train", "validation", "test"]
+    asked = set()
+    for _ in range(2):
+        async with GenericEnvClient(base_url=url) as env:
+            for index in (0, 1):
+                reset = await env.reset(split="train", index=index)
+                asked.add((index, reset.observation["metadata"]["question"]))
+            try:
+                await env.reset(split="train", index=100_000)
+            except RuntimeError as error:
+                assert "Invalid task index" in str(error), error
+            else:
+                raise AssertionError("a task that does not exist was asked")
+            assert (await env.state())["current_question"], "the session continues"
+    assert len(asked) == 2, asked
+
+
 async def new_sessions(url):
     """From 0.10 a client opens further sessions of its own kind."""
     async with GenericEnvClient(base_url=url) as env:
@@ -157,6 +178,7 @@ def main(url):
         mcp_tool_client,
         mcp_tool_client_sync,
         example_client,
+        tasks_by_index,
         many_at_once,
     ]
     if NEWER:

@@ -56,6 +56,19 @@ impl Document {
     }
 }
 
+/// The report page in a record's id: without `Single_`/`Double_` and without `-3`.
+#[must_use]
+pub fn page_of_record(id: &str) -> &str {
+    let page = id
+        .strip_prefix("Single_")
+        .or_else(|| id.strip_prefix("Double_"))
+        .unwrap_or(id);
+    match page.rsplit_once('-') {
+        Some((base, n)) if !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()) => base,
+        _ => page,
+    }
+}
+
 /// Which question this is: the key of an output row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct QuestionKey {

@@ -45,8 +45,8 @@ async fn script(venv: &str, name: &str, server: &RunningServer) -> String {
 }
 
 #[rstest]
-#[case("openenv-0.2.3", 6)]
-#[case("openenv-0.10.0", 7)]
+#[case("openenv-0.2.3", 7)]
+#[case("openenv-0.10.0", 8)]
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs .venv, which tests/python/setup.sh makes"]
 async fn openenv_clients_play_episodes(#[case] venv: &str, #[case] checks: usize) {

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use super::frame::RawFrame;
 use super::note::BuildNote;
 use super::questions::{self, EnvQuestion};
+use super::splits::TaskSplits;
 use super::typed::{self, TypedColumn};
 use super::{EnvError, info, parallel};
 use finqa_core::files;
@@ -62,6 +63,7 @@ pub struct Catalog {
     /// `company/table` to the text of `get_table_info`.
     info: HashMap<String, String>,
     questions: Vec<EnvQuestion>,
+    splits: TaskSplits,
     problems: Vec<String>,
 }
 
@@ -186,6 +188,7 @@ impl Catalog {
             invented,
             companies,
             info,
+            splits: TaskSplits::new(&questions),
             questions,
             problems,
         })
@@ -249,6 +252,12 @@ impl Catalog {
     #[must_use]
     pub fn questions(&self) -> &[EnvQuestion] {
         &self.questions
+    }
+
+    /// Which of them train, validate and test.
+    #[must_use]
+    pub fn splits(&self) -> &TaskSplits {
+        &self.splits
     }
 
     /// A table by company and name. Names are looked up, never joined to a path.

@@ -12,6 +12,7 @@ mod info;
 mod note;
 mod parallel;
 mod questions;
+mod splits;
 mod timestamp;
 mod typed;
 
@@ -25,4 +26,5 @@ pub use frame::FrameCell;
 pub use hub::{DownloadReport, HubError, HubEvent, HubLimits, HubOptions};
 pub use note::{BuildNote, NOTE};
 pub use questions::{EnvQuestion, bare_question};
+pub use splits::{TaskSplit, TaskSplits};
 pub use typed::{ColumnType, TypedColumn};

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::{EpisodeState, Observation, QuestionOrder, ResetOutcome, StepError, StepOutcome};
-use crate::data::{Catalog, EnvQuestion};
+use super::{
+    EpisodeState, Observation, QuestionOrder, ResetOutcome, StepError, StepOutcome, TaskError,
+};
+use crate::data::{Catalog, EnvQuestion, TaskSplit};
 use crate::python;
 use crate::reward::{MAX_ABSOLUTE_DIFFERENCE, RewardMode, TOLERANCE, compute_reward};
 use crate::tools::{SUBMIT_ANSWER, ToolFailure, Tools};
@@ -42,6 +44,18 @@ enum EpisodePhase {
     Over,
 }
 
+/// Which question a reset asks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TaskChoice {
+    /// The next one of all questions.
+    #[default]
+    Next,
+    /// The next one of a split.
+    NextOf(TaskSplit),
+    /// The one at this index of a split.
+    At(TaskSplit, usize),
+}
+
 /// What the caller must do for a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StepStart {
@@ -57,6 +71,9 @@ pub enum StepStart {
 pub struct Environment {
     catalog: Arc<Catalog>,
     rules: Rules,
+    /// The split that `order` deals from; `None` for all questions.
+    split: Option<TaskSplit>,
+    seed: u64,
     order: QuestionOrder,
     question: Option<usize>,
     episode_id: Option<String>,
@@ -70,7 +87,10 @@ impl Environment {
     #[must_use]
     pub fn new(catalog: Arc<Catalog>, rules: Rules, seed: u64) -> Self {
         let order = QuestionOrder::new(catalog.questions().len(), seed);
-        Self::in_order(catalog, rules, order)
+        Self {
+            seed,
+            ..Self::in_order(catalog, rules, order)
+        }
     }
 
     /// A session that plays the question at this index.
@@ -88,6 +108,8 @@ impl Environment {
         Self {
             catalog,
             rules,
+            split: None,
+            seed: 0,
             order,
             question: None,
             episode_id: None,
@@ -96,18 +118,51 @@ impl Environment {
         }
     }
 
-    /// Starts an episode of the next question. A seed restarts its order: the same
-    /// seed always asks the same question first. The caller generates an
-    /// `episode_id` if the client gave none.
-    pub fn reset(&mut self, seed: Option<u64>, episode_id: String) -> ResetOutcome {
-        if let Some(seed) = seed {
-            self.order = QuestionOrder::new(self.catalog.questions().len(), seed);
-        }
-        self.question = self.order.deal();
+    /// Starts an episode of the chosen question. A seed restarts the order in which
+    /// questions follow each other, and so does another split: the same seed always
+    /// asks the same question first. The caller generates an `episode_id` if the
+    /// client gave none.
+    ///
+    /// # Errors
+    /// A task that does not exist.
+    pub fn reset(
+        &mut self,
+        choice: TaskChoice,
+        seed: Option<u64>,
+        episode_id: String,
+    ) -> Result<ResetOutcome, TaskError> {
+        let question = match choice {
+            TaskChoice::Next => self.next_of(None, seed),
+            TaskChoice::NextOf(split) => {
+                let next = self.next_of(Some(split), seed);
+                Some(next.ok_or(TaskError::EmptySplit(split.name()))?)
+            }
+            TaskChoice::At(split, index) => {
+                let tasks = self.catalog.splits().tasks(split);
+                Some(*tasks.get(index).ok_or(TaskError::Index)?)
+            }
+        };
+        self.question = question;
         self.episode_id = Some(episode_id);
         self.step_count = 0;
         self.phase = EpisodePhase::Open;
-        ResetOutcome::new(self.current())
+        Ok(ResetOutcome::new(self.current()))
+    }
+
+    fn next_of(&mut self, split: Option<TaskSplit>, seed: Option<u64>) -> Option<usize> {
+        let catalog = Arc::clone(&self.catalog);
+        let tasks = split.map(|split| catalog.splits().tasks(split));
+        if seed.is_some() || split != self.split {
+            let count = tasks.map_or(catalog.questions().len(), <[usize]>::len);
+            self.seed = seed.unwrap_or(self.seed);
+            self.split = split;
+            self.order = QuestionOrder::new(count, self.seed);
+        }
+        let dealt = self.order.deal()?;
+        match tasks {
+            Some(tasks) => tasks.get(dealt).copied(),
+            None => Some(dealt),
+        }
     }
 
     /// Counts a step and decides what it is: a tool to run, a submission that is

@@ -9,6 +9,6 @@ mod environment;
 mod order;
 mod outcome;
 
-pub use environment::{Environment, Rules, StepStart};
+pub use environment::{Environment, Rules, StepStart, TaskChoice};
 pub use order::QuestionOrder;
-pub use outcome::{EpisodeState, Observation, ResetOutcome, StepError, StepOutcome};
+pub use outcome::{EpisodeState, Observation, ResetOutcome, StepError, StepOutcome, TaskError};

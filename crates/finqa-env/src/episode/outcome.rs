@@ -87,6 +87,21 @@ pub enum StepError {
     },
 }
 
+/// A task that does not exist; the episode in play is left as it is.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TaskError {
+    /// No split has this name.
+    #[error("unknown split '{0}': the splits are train, validation, test")]
+    UnknownSplit(String),
+    /// The split has no questions, because there are fewer than three.
+    #[error("split '{0}' has no tasks")]
+    EmptySplit(&'static str),
+    /// A negative index, or one beyond the last task; OpenEnv's words.
+    #[error("Invalid task index")]
+    Index,
+}
+
 /// The `state` of a session, with the protocol's field names and order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct EpisodeState {

@@ -1,6 +1,6 @@
 //! The rules of an episode.
 
-use finqa_env::episode::{Environment, Observation, Rules, StepError, StepStart};
+use finqa_env::episode::{Environment, Observation, Rules, StepError, StepStart, TaskChoice};
 use finqa_env::reward::RewardMode;
 use finqa_env::tools::FailureKind;
 use serde_json::{Map, Value, json};
@@ -27,7 +27,9 @@ fn environment(max_steps: u64) -> Environment {
 fn a_reset_asks_and_the_metadata_say_what() {
     let mut environment = environment(50);
     assert_eq!(environment.state().episode_id, None);
-    let reset = environment.reset(Some(7), "mine".to_owned());
+    let reset = environment
+        .reset(TaskChoice::Next, Some(7), "mine".to_owned())
+        .unwrap();
     let metadata = reset.metadata();
     let keys: Vec<&String> = metadata.keys().collect();
     assert_eq!(
@@ -54,7 +56,9 @@ fn all_questions_are_asked_once_before_any_comes_back() {
     for _ in 0..2 {
         let mut asked: Vec<String> = (0..12)
             .map(|_| {
-                environment.reset(None, "e".to_owned());
+                environment
+                    .reset(TaskChoice::Next, None, "e".to_owned())
+                    .unwrap();
                 environment.state().question_id
             })
             .collect();
@@ -70,7 +74,9 @@ fn a_seed_decides_the_whole_order() {
         let mut environment = environment(50);
         (0..12)
             .map(|i| {
-                environment.reset((i == 0).then_some(seed), "e".to_owned());
+                environment
+                    .reset(TaskChoice::Next, (i == 0).then_some(seed), "e".to_owned())
+                    .unwrap();
                 environment.state().question_id
             })
             .collect::<Vec<_>>()
@@ -82,7 +88,9 @@ fn a_seed_decides_the_whole_order() {
 #[test]
 fn the_last_step_shows_its_result_and_ends_the_episode() {
     let (mut environment, tools) = (environment(2), tools());
-    environment.reset(None, "e".to_owned());
+    environment
+        .reset(TaskChoice::Next, None, "e".to_owned())
+        .unwrap();
     let first = environment
         .step(&tools, "get_descriptions", &company())
         .unwrap();
@@ -104,7 +112,9 @@ fn the_last_step_shows_its_result_and_ends_the_episode() {
 #[test]
 fn an_answer_on_the_last_step_is_graded() {
     let (mut environment, tools) = (environment(1), tools());
-    environment.reset(None, "e".to_owned());
+    environment
+        .reset(TaskChoice::Next, None, "e".to_owned())
+        .unwrap();
     let answer = environment.current().answer.clone();
     let outcome = environment.step(
         &tools,
@@ -117,7 +127,9 @@ fn an_answer_on_the_last_step_is_graded() {
 #[test]
 fn failed_calls_count_as_steps() {
     let (mut environment, tools) = (environment(50), tools());
-    environment.reset(None, "e".to_owned());
+    environment
+        .reset(TaskChoice::Next, None, "e".to_owned())
+        .unwrap();
     let outcome = environment.step(&tools, "nope", &Map::new()).unwrap();
     assert!(
         matches!(outcome.observation, Observation::Failure { failure, .. } if failure.kind == FailureKind::ToolNotFound)
@@ -131,7 +143,9 @@ fn failed_calls_count_as_steps() {
 #[test]
 fn an_answer_that_is_not_text_is_an_error_and_ends_nothing() {
     let (mut environment, tools) = (environment(50), tools());
-    environment.reset(None, "e".to_owned());
+    environment
+        .reset(TaskChoice::Next, None, "e".to_owned())
+        .unwrap();
     for (answer, type_name) in [
         (json!(5), "int"),
         (json!(1.5), "float"),
@@ -166,7 +180,9 @@ fn an_answer_that_is_not_text_is_an_error_and_ends_nothing() {
 #[test]
 fn an_answer_on_which_the_grader_raises_earns_nothing_and_ends_the_episode() {
     let (mut environment, tools) = (environment(50), tools());
-    environment.reset(None, "e".to_owned());
+    environment
+        .reset(TaskChoice::Next, None, "e".to_owned())
+        .unwrap();
     let answer = format!("{}/7", "9".repeat(400));
     let outcome = environment
         .step(
@@ -195,7 +211,9 @@ fn tools_run_before_the_first_reset_and_count() {
 #[test]
 fn a_step_may_be_begun_and_finished_separately() {
     let (mut environment, tools) = (environment(50), tools());
-    environment.reset(None, "e".to_owned());
+    environment
+        .reset(TaskChoice::Next, None, "e".to_owned())
+        .unwrap();
     assert_eq!(
         environment.begin("get_descriptions", &company()),
         Ok(StepStart::RunTool)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use finqa_env::episode::{Environment, Observation, Rules};
+use finqa_env::episode::{Environment, Observation, Rules, TaskChoice};
 use finqa_env::tools::{ToolLimits, Tools};
 use serde_json::{Map, Value, json};
 
@@ -291,7 +291,9 @@ fn d_rules_cannot_be_dodged() {
 #[test]
 fn e_the_truth_is_hidden_until_the_end() {
     let (mut environment, tools) = session();
-    environment.reset(None, "e".to_owned());
+    environment
+        .reset(TaskChoice::Next, None, "e".to_owned())
+        .unwrap();
     assert_eq!(environment.state().ground_truth, "");
     let (_, done, metadata) = submit(&mut environment, &tools, "no idea");
     assert!(done);
@@ -300,7 +302,9 @@ fn e_the_truth_is_hidden_until_the_end() {
         environment.current().answer
     );
     assert_eq!(metadata["ground_truth"], environment.current().answer);
-    environment.reset(None, "f".to_owned());
+    environment
+        .reset(TaskChoice::Next, None, "f".to_owned())
+        .unwrap();
     assert_eq!(environment.state().ground_truth, "");
 }
 
@@ -308,7 +312,9 @@ fn e_the_truth_is_hidden_until_the_end() {
 #[test]
 fn f_only_the_first_submission_is_graded() {
     let (mut environment, tools) = session();
-    environment.reset(Some(3), "e".to_owned());
+    environment
+        .reset(TaskChoice::Next, Some(3), "e".to_owned())
+        .unwrap();
     let truth = environment.current().answer.clone();
     assert_eq!(submit(&mut environment, &tools, "wrong").0, Some(0.0));
     for _ in 0..3 {
@@ -317,7 +323,9 @@ fn f_only_the_first_submission_is_graded() {
         assert!(metadata["error"].as_str().unwrap().contains("over"));
     }
     assert_eq!(environment.state().step_count, 1);
-    environment.reset(Some(3), "e".to_owned());
+    environment
+        .reset(TaskChoice::Next, Some(3), "e".to_owned())
+        .unwrap();
     assert_eq!(submit(&mut environment, &tools, &truth).0, Some(1.0));
 }
 
@@ -325,7 +333,9 @@ fn f_only_the_first_submission_is_graded() {
 #[test]
 fn f_steps_after_the_end_run_nothing() {
     let (mut environment, tools) = session();
-    environment.reset(None, "e".to_owned());
+    environment
+        .reset(TaskChoice::Next, None, "e".to_owned())
+        .unwrap();
     submit(&mut environment, &tools, "x");
     let outcome = environment
         .step(

@@ -9,7 +9,10 @@ use finqa_core::text::cut;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use crate::episode::{Environment, Observation, StepError, StepOutcome, StepStart};
+use crate::episode::{
+    Environment, Observation, StepError, StepOutcome, StepStart, TaskChoice, TaskError,
+};
+use crate::server::protocol::tasks;
 use crate::server::protocol::validate::ResetRequest;
 use crate::server::protocol::wire::{ObservationContent, StepReply};
 use crate::server::state::app::ServerState;
@@ -31,15 +34,27 @@ pub(crate) enum StepFault {
 const NAME: usize = 200;
 
 /// Begins an episode.
-pub(crate) fn reset(environment: &Mutex<Environment>, asked: ResetRequest) -> StepReply {
+pub(crate) fn reset(
+    environment: &Mutex<Environment>,
+    asked: ResetRequest,
+) -> Result<StepReply, TaskError> {
+    let split = asked.split.as_deref().map(tasks::split).transpose()?;
+    let choice = match (split, asked.index) {
+        (None, _) => TaskChoice::Next,
+        (Some(split), None) => TaskChoice::NextOf(split),
+        (Some(split), Some(index)) => {
+            TaskChoice::At(split, usize::try_from(index).map_err(|_| TaskError::Index)?)
+        }
+    };
     let id = asked
         .episode_id
         .unwrap_or_else(|| Uuid::new_v4().to_string());
-    StepReply {
-        metadata: held(environment).reset(asked.seed, id).metadata(),
+    let begun = held(environment).reset(choice, asked.seed, id)?;
+    Ok(StepReply {
+        metadata: begun.metadata(),
         reward: Some(0.0),
         ..StepReply::default()
-    }
+    })
 }
 
 /// A session's state as `/ws` shows it.

@@ -78,7 +78,10 @@ async fn read_and_do(
         Some("reset") => {
             let data = validate::message_data(message, MessageData::Optional)?;
             let reset = validate::reset_message(&data)?;
-            observation(&calls::reset(&session.environment, reset))
+            match calls::reset(&session.environment, reset) {
+                Ok(reply) => observation(&reply),
+                Err(fault) => error("EXECUTION_ERROR", &fault.to_string(), json!({})),
+            }
         }
         Some("step") => {
             let data = validate::message_data(message, MessageData::Required)?;

@@ -13,15 +13,18 @@ use axum::middleware;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::{any_service, get, post};
 use axum::{Extension, Json, Router};
+use finqa_core::text::cut;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use uuid::Uuid;
 
+use crate::episode::TaskError;
 use crate::server::protocol::calls;
 use crate::server::protocol::calls::StepFault;
 use crate::server::protocol::json_rpc;
 use crate::server::protocol::mcp;
-use crate::server::protocol::validate::{self, RequestIssue, StepAction};
+use crate::server::protocol::tasks;
+use crate::server::protocol::validate::{self, RequestIssue, StepAction, TaskRoute};
 use crate::server::protocol::wire::{HttpStepReply, ObservationContent, StepReply};
 use crate::server::state::app::ServerState;
 use crate::server::state::clients::Client;
@@ -31,9 +34,6 @@ use crate::server::transport::log;
 use crate::server::transport::reply::{self, RefusedRequest};
 use crate::server::transport::socket_loop::{self, Protocol};
 use crate::server::transport::websocket::{NoWebSocketHandshake, WebSocketHandshake};
-
-/// The environment's name in the routes of later cores.
-pub(crate) const ENVIRONMENT: &str = "finqa_env";
 
 const SCHEMA: &str = include_str!("../assets/schema.json");
 const OPENAPI: &str = include_str!("../assets/openapi.json");
@@ -56,23 +56,26 @@ pub(crate) fn router(app: Arc<ServerState>) -> Router {
         .route("/openapi.json", get(|| async { static_json(OPENAPI) }))
         .route("/docs", get(|h: HeaderMap| async move { page(DOCS, &h) }))
         .route("/redoc", get(|h: HeaderMap| async move { page(DOCS, &h) }))
-        .route("/list_environments", get(|| async { Json([ENVIRONMENT]) }))
+        .route(
+            "/list_environments",
+            get(|| async { Json([tasks::ENVIRONMENT]) }),
+        )
         .route("/{env}/splits", get(splits))
         .route(
             "/{env}/tasks",
-            post(|e, h, b| task_route(e, h, b, "list_tasks")),
+            post(|s, e, c, h, b| task_route(s, e, c, h, b, TaskRoute::Tasks)),
         )
         .route(
             "/{env}/num_tasks",
-            post(|e, h, b| task_route(e, h, b, "num_tasks")),
+            post(|s, e, c, h, b| task_route(s, e, c, h, b, TaskRoute::NumTasks)),
         )
         .route(
             "/{env}/task",
-            post(|e, h, b| task_route(e, h, b, "get_task")),
+            post(|s, e, c, h, b| task_route(s, e, c, h, b, TaskRoute::Task)),
         )
         .route(
             "/{env}/task_range",
-            post(|e, h, b| task_route(e, h, b, "get_task_range")),
+            post(|s, e, c, h, b| task_route(s, e, c, h, b, TaskRoute::TaskRange)),
         )
         .route("/reset", post(reset))
         .route("/step", post(step))
@@ -153,7 +156,7 @@ async fn reset(
     let fields = reply::object(&headers, &reply::body(body)?)?.unwrap_or_default();
     let asked = validate::reset_body(&fields).map_err(|issues| reply::unprocessable(&issues))?;
     client.rate.wait().await;
-    let seen = calls::reset(&Mutex::new(app.environment()), asked);
+    let seen = calls::reset(&Mutex::new(app.environment()), asked).map_err(unknown_task)?;
     Ok(Json(HttpStepReply(&seen)).into_response())
 }
 
@@ -259,33 +262,39 @@ fn take(
     answer
 }
 
-async fn splits(Path(env): Path<String>) -> Response {
-    unsupported(&env, "list_splits")
+async fn splits(Path(env): Path<String>) -> Result<Json<Value>, RefusedRequest> {
+    known_environment(&env)?;
+    Ok(Json(tasks::splits()))
 }
 
-/// The routes by which later cores list tasks: this environment has none, but
-/// says so in the same way.
+/// The routes by which later cores list tasks.
 async fn task_route(
+    State(app): State<Arc<ServerState>>,
     Path(env): Path<String>,
+    Extension(client): Extension<Arc<Client>>,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
-    method: &'static str,
-) -> Result<Response, RefusedRequest> {
+    route: TaskRoute,
+) -> Result<Json<Value>, RefusedRequest> {
     let fields = reply::object(&headers, &reply::body(body)?)?;
-    validate::task_body(&fields.unwrap_or_else(Map::new), method == "get_task")
+    let (split, query) = validate::task_body(&fields.unwrap_or_default(), route)
         .map_err(|issues| reply::unprocessable(&issues))?;
-    Ok(unsupported(&env, method))
+    known_environment(&env)?;
+    client.rate.wait().await;
+    tasks::answer(app.tools.catalog(), &split, query)
+        .map(Json)
+        .map_err(unknown_task)
 }
 
-fn unsupported(env: &str, method: &str) -> Response {
-    if env == ENVIRONMENT {
-        let said = format!("{method} is not supported for this environment");
-        reply::detail(StatusCode::NOT_IMPLEMENTED, said)
-    } else {
-        let shown: String = env.chars().take(100).collect();
-        reply::detail(
-            StatusCode::NOT_FOUND,
-            format!("unknown environment '{shown}'"),
-        )
+fn known_environment(env: &str) -> Result<(), RefusedRequest> {
+    if env.eq_ignore_ascii_case(tasks::ENVIRONMENT) {
+        return Ok(());
     }
+    let shown = cut(env, 100, "...");
+    let said = format!("unknown environment '{shown}'");
+    Err(reply::detail(StatusCode::NOT_FOUND, said).into())
+}
+
+fn unknown_task(error: TaskError) -> RefusedRequest {
+    reply::detail(StatusCode::BAD_REQUEST, error.to_string()).into()
 }

@@ -227,37 +227,6 @@ async fn other_methods_and_paths_are_refused_as_finqa_env_does() {
 }
 
 #[tokio::test]
-async fn the_task_routes_of_later_cores_say_that_there_are_none() {
-    let server = start(options()).await;
-    let said =
-        |name: &str| json!({"detail": format!("{name} is not supported for this environment")});
-    assert_eq!(
-        get(&server, "/finqa_env/splits").await,
-        (501, said("list_splits"))
-    );
-    let body = r#"{"split": "test", "index": 0}"#;
-    for (path, name) in [
-        ("tasks", "list_tasks"),
-        ("num_tasks", "num_tasks"),
-        ("task", "get_task"),
-        ("task_range", "get_task_range"),
-    ] {
-        assert_eq!(
-            post(&server, &format!("/finqa_env/{path}"), body).await,
-            (501, said(name))
-        );
-    }
-    let unknown = json!({"detail": "unknown environment 'other'"});
-    assert_eq!(post(&server, "/other/tasks", body).await, (404, unknown));
-    let (status, answer) = post(&server, "/finqa_env/tasks", "{}").await;
-    assert_eq!(
-        (status, &answer["detail"][0]["loc"]),
-        (422, &json!(["body", "split"]))
-    );
-    server.stop().await.expect("a clean end");
-}
-
-#[tokio::test]
 async fn a_body_over_the_limit_is_refused() {
     let server = start(ServerOptions {
         message_limit: 1000,

@@ -8,6 +8,7 @@ mod memory;
 mod patience;
 mod sessions;
 mod socket;
+mod tasks;
 
 use std::sync::Arc;
 

@@ -74,7 +74,7 @@ impl<'a> FieldReader<'a> {
     }
 
     /// A value other than null.
-    fn optional(&self, field: &str) -> Option<&'a Value> {
+    pub fn optional(&self, field: &str) -> Option<&'a Value> {
         self.data.get(field).filter(|value| !value.is_null())
     }
 

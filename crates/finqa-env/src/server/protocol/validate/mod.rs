@@ -8,6 +8,6 @@ mod requests;
 
 pub(crate) use issue::{RequestIssue, summary};
 pub(crate) use requests::{
-    MessageData, ResetRequest, RpcRequest, StepAction, action, message_data, reset_body,
-    reset_message, rpc_request, step_body, task_body,
+    MessageData, ResetRequest, RpcRequest, StepAction, TaskQuery, TaskRoute, action, message_data,
+    reset_body, reset_message, rpc_request, step_body, task_body,
 };

@@ -13,6 +13,10 @@ pub(crate) struct ResetRequest {
     pub seed: Option<u64>,
     /// The client's own name for the episode.
     pub episode_id: Option<String>,
+    /// The split of the question that is asked for.
+    pub split: Option<String>,
+    /// Its index within the split.
+    pub index: Option<i128>,
 }
 
 /// Reads the body of `POST /reset`: strict about both fields.
@@ -20,7 +24,13 @@ pub(crate) fn reset_body(data: &Map<String, Value>) -> Read<ResetRequest> {
     let mut fields = FieldReader::new(data);
     let seed = fields.natural("seed");
     let episode_id = fields.short_text("episode_id");
-    fields.finish_body(ResetRequest { seed, episode_id })
+    let (split, index) = task(&mut fields);
+    fields.finish_body(ResetRequest {
+        seed,
+        episode_id,
+        split,
+        index,
+    })
 }
 
 /// Reads the data of a `reset` message. A seed of any type passes, as with
@@ -30,7 +40,25 @@ pub(crate) fn reset_message(data: &Map<String, Value>) -> Read<ResetRequest> {
     let episode_id = fields.short_text("episode_id");
     let seed = data.get("seed").and_then(|value| integer(value).ok());
     let seed = seed.map(|number| u64::try_from(number.unsigned_abs()).unwrap_or(u64::MAX));
-    fields.finish(ResetRequest { seed, episode_id })
+    let (split, index) = task(&mut fields);
+    fields.finish(ResetRequest {
+        seed,
+        episode_id,
+        split,
+        index,
+    })
+}
+
+/// The task that a reset asks for: a split, or a split and an index.
+fn task(fields: &mut FieldReader<'_>) -> (Option<String>, Option<i128>) {
+    let split = fields.optional("split");
+    let index = fields.optional("index");
+    let index = fields.integer("index", index);
+    if index.is_some() && split.is_none() {
+        fields.required("split");
+    }
+    let name = fields.string("split", split);
+    (split.map(|_| name), index)
 }
 
 /// The body of `POST /step`.
@@ -51,16 +79,52 @@ pub(crate) fn step_body(data: &Map<String, Value>) -> Read<StepRequest> {
     fields.finish_body(StepRequest { action, timeout_s })
 }
 
-/// Checks the body of a task route: a split's name, and for one task its index.
-pub(crate) fn task_body(data: &Map<String, Value>, wants_index: bool) -> Read<()> {
+/// What a task route asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TaskQuery {
+    All,
+    Count,
+    One {
+        index: i128,
+    },
+    Range {
+        start: Option<i128>,
+        stop: Option<i128>,
+    },
+}
+
+/// The routes that take a [`TaskQuery`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TaskRoute {
+    Tasks,
+    NumTasks,
+    Task,
+    TaskRange,
+}
+
+/// The body of a task route: a split's name, and which of its tasks.
+pub(crate) fn task_body(data: &Map<String, Value>, route: TaskRoute) -> Read<(String, TaskQuery)> {
     let mut fields = FieldReader::new(data);
     let split = fields.required("split");
-    fields.string("split", split);
-    if wants_index {
-        let index = fields.required("index");
-        fields.integer("index", index);
-    }
-    fields.finish_body(())
+    let split = fields.string("split", split);
+    let query = match route {
+        TaskRoute::Tasks => TaskQuery::All,
+        TaskRoute::NumTasks => TaskQuery::Count,
+        TaskRoute::Task => {
+            let index = fields.required("index");
+            // Without an index there is an issue, and the query is not used.
+            let index = fields.integer("index", index).unwrap_or_default();
+            TaskQuery::One { index }
+        }
+        TaskRoute::TaskRange => {
+            let [start, stop] = ["start", "stop"].map(|bound| fields.optional(bound));
+            TaskQuery::Range {
+                start: fields.integer("start", start),
+                stop: fields.integer("stop", stop),
+            }
+        }
+    };
+    fields.finish_body((split, query))
 }
 
 /// What a step asks for.
@@ -233,6 +297,36 @@ mod tests {
     }
 
     #[test]
+    fn an_index_needs_a_split() {
+        let read = |data| reset_message(&object(data));
+        let both = read(json!({"split": "train", "index": "3"})).expect("read");
+        assert_eq!(
+            (both.split.as_deref(), both.index),
+            (Some("train"), Some(3))
+        );
+        assert_eq!(
+            read(json!({"split": null, "index": null})),
+            Ok(ResetRequest::default())
+        );
+        let fault = |data| {
+            let issue = read(data).expect_err("a fault").remove(0);
+            (issue.kind, issue.loc)
+        };
+        assert_eq!(
+            fault(json!({"index": 3})),
+            ("missing", vec![json!("split")])
+        );
+        assert_eq!(
+            fault(json!({"split": 1})),
+            ("string_type", vec![json!("split")])
+        );
+        assert_eq!(
+            fault(json!({"split": "train", "index": 1.5})),
+            ("int_from_float", vec![json!("index")])
+        );
+    }
+
+    #[test]
     fn a_reset_body_is_held_to_its_types() {
         let fault = |body| reset_body(&object(body)).expect_err("a fault")[0].kind;
         assert_eq!(fault(json!({"seed": -1})), "greater_than_equal");
@@ -247,7 +341,7 @@ mod tests {
             reset,
             Ok(ResetRequest {
                 seed: Some(7),
-                episode_id: None
+                ..ResetRequest::default()
             })
         );
     }

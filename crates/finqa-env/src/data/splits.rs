@@ -1,0 +1,208 @@
+//! Training, validation and test tasks: which question belongs to which split.
+//!
+//! Questions are split by company, so that no filing is in two splits. With fewer
+//! than three companies they are split by report page, and with fewer than three
+//! pages one by one. A group's place is decided by the hash of its name: the same
+//! in every file that contains the group, but for the few groups that move because
+//! a split would be empty without them.
+
+use std::collections::BTreeSet;
+
+use finqa_core::question::page_of_record;
+
+use super::EnvQuestion;
+
+/// A split of the tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskSplit {
+    /// About eight tenths of the groups.
+    Train,
+    /// About one tenth, for choosing between models.
+    Validation,
+    /// About one tenth, for the final figure.
+    Test,
+}
+
+impl TaskSplit {
+    /// All of them, in the order in which they are listed.
+    pub const ALL: [Self; 3] = [Self::Train, Self::Validation, Self::Test];
+
+    /// The name that clients use.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Validation => "validation",
+            Self::Test => "test",
+        }
+    }
+
+    /// The split of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|split| split.name() == name)
+    }
+}
+
+/// The tasks of each split, as positions in the list of questions, in file order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskSplits {
+    train: Vec<usize>,
+    validation: Vec<usize>,
+    test: Vec<usize>,
+}
+
+impl TaskSplits {
+    /// The questions of a split; a task's index is its position here.
+    #[must_use]
+    pub fn tasks(&self, split: TaskSplit) -> &[usize] {
+        match split {
+            TaskSplit::Train => &self.train,
+            TaskSplit::Validation => &self.validation,
+            TaskSplit::Test => &self.test,
+        }
+    }
+
+    pub(super) fn new(questions: &[EnvQuestion]) -> Self {
+        // The coarsest groups of which there is one for each split.
+        let groups: [fn(&EnvQuestion) -> &str; 3] = [
+            |question| &question.company,
+            |question| page_of_record(record_of(&question.id)),
+            |question| &question.id,
+        ];
+        let count = |group: fn(&EnvQuestion) -> &str| {
+            questions.iter().map(group).collect::<BTreeSet<_>>().len()
+        };
+        let by = |group: fn(&EnvQuestion) -> &str| Self::by_group(questions, group);
+        match groups {
+            [company, _, _] if count(company) >= 3 => by(company),
+            [_, page, _] if count(page) >= 3 => by(page),
+            [_, _, question] => by(question),
+        }
+    }
+
+    fn by_group(questions: &[EnvQuestion], group: fn(&EnvQuestion) -> &str) -> Self {
+        let hashes: BTreeSet<u64> = questions.iter().map(|q| hash(group(q))).collect();
+        let hashes: Vec<u64> = hashes.into_iter().collect();
+        let below = |tenths: u64| hashes.partition_point(|hash| *hash < u64::MAX / 10 * tenths);
+        // No split is empty where there are three groups.
+        let (validation, test) = match hashes.len() {
+            0..=2 => (1, 1),
+            count => {
+                let test = below(9).clamp(2, count - 1);
+                (below(8).clamp(1, test - 1), test)
+            }
+        };
+        let mut splits = Self::default();
+        for (at, question) in questions.iter().enumerate() {
+            let hash = hash(group(question));
+            let place = hashes.partition_point(|other| *other < hash);
+            if place < validation {
+                splits.train.push(at);
+            } else if place < test {
+                splits.validation.push(at);
+            } else {
+                splits.test.push(at);
+            }
+        }
+        splits
+    }
+}
+
+/// A group's hash: the first eight bytes of the blake3 hash of its name, big-endian.
+fn hash(name: &str) -> u64 {
+    let bytes = *blake3::hash(name.as_bytes()).as_bytes();
+    bytes
+        .iter()
+        .take(8)
+        .fold(0, |hash, byte| hash << 8 | u64::from(*byte))
+}
+
+/// The record that a built question's id names: `<record>#<part>`.
+fn record_of(id: &str) -> &str {
+    id.rsplit_once('#').map_or(id, |(record, _)| record)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn question(id: &str, company: &str) -> EnvQuestion {
+        EnvQuestion {
+            id: id.to_owned(),
+            company: company.to_owned(),
+            ..EnvQuestion::EMPTY
+        }
+    }
+
+    fn companies(count: usize) -> Vec<EnvQuestion> {
+        (0..count * 3)
+            .map(|i| question(&i.to_string(), &format!("company {}", i % count)))
+            .collect()
+    }
+
+    fn sizes(splits: &TaskSplits) -> [usize; 3] {
+        TaskSplit::ALL.map(|split| splits.tasks(split).len())
+    }
+
+    #[test]
+    fn every_question_is_in_one_split_and_no_company_in_two() {
+        for count in [3, 4, 5, 10, 100] {
+            let questions = companies(count);
+            let splits = TaskSplits::new(&questions);
+            assert_eq!(sizes(&splits).iter().sum::<usize>(), questions.len());
+            let mut seen = BTreeSet::new();
+            for split in TaskSplit::ALL {
+                let tasks = splits.tasks(split);
+                assert!(tasks.is_sorted() && !tasks.is_empty(), "{count}: {split:?}");
+                let found: BTreeSet<&str> = tasks
+                    .iter()
+                    .map(|at| questions[*at].company.as_str())
+                    .collect();
+                assert!(seen.is_disjoint(&found), "{count}: {split:?}");
+                seen.extend(found);
+            }
+        }
+    }
+
+    #[test]
+    fn about_a_tenth_of_many_companies_is_held_out_twice() {
+        assert_eq!(sizes(&TaskSplits::new(&companies(1000))), [2379, 339, 282]);
+    }
+
+    /// A company's split depends on its name alone where the splits are large.
+    #[test]
+    fn a_company_stays_in_its_split_when_others_come_and_go() {
+        let all = companies(400);
+        let some: Vec<EnvQuestion> = all
+            .iter()
+            .filter(|q| !q.company.ends_with('7'))
+            .cloned()
+            .collect();
+        let (of_all, of_some) = (TaskSplits::new(&all), TaskSplits::new(&some));
+        for split in TaskSplit::ALL {
+            let ids = |questions: &[EnvQuestion], splits: &TaskSplits| {
+                let tasks = splits.tasks(split).iter();
+                tasks
+                    .map(|at| questions[*at].id.clone())
+                    .collect::<BTreeSet<_>>()
+            };
+            let (whole, part) = (ids(&all, &of_all), ids(&some, &of_some));
+            assert!(part.is_subset(&whole), "{split:?}");
+        }
+    }
+
+    #[test]
+    fn fewer_than_three_companies_are_split_by_page_then_by_question() {
+        let id = |page: u32, n: u32| format!("Single_AB/2009/page_{page}.pdf-{n}#qa");
+        let by_page: Vec<EnvQuestion> = (0..9).map(|i| question(&id(i % 3, i), "AB")).collect();
+        assert_eq!(sizes(&TaskSplits::new(&by_page)), [3, 3, 3]);
+        let one_page: Vec<EnvQuestion> = (0..9).map(|i| question(&id(1, i), "AB")).collect();
+        let of_one = sizes(&TaskSplits::new(&one_page));
+        assert!(of_one.iter().all(|n| *n > 0) && of_one.iter().sum::<usize>() == 9);
+        for (count, wanted) in [(0, [0, 0, 0]), (1, [1, 0, 0]), (2, [1, 0, 1])] {
+            let few: Vec<EnvQuestion> = (0..count).map(|i| question(&id(1, i), "AB")).collect();
+            assert_eq!(sizes(&TaskSplits::new(&few)), wanted, "{count}");
+        }
+    }
+}

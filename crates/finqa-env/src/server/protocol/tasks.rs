@@ -1,0 +1,92 @@
+//! The tasks of each split, as the routes of later cores list them. A task names
+//! its question and never the answer.
+
+use finqa_core::text::cut;
+use serde_json::{Value, json};
+
+use crate::data::{Catalog, TaskSplit};
+use crate::episode::TaskError;
+use crate::server::protocol::validate::TaskQuery;
+
+/// The environment's name in the routes.
+pub(crate) const ENVIRONMENT: &str = "finqa_env";
+
+/// The splits, in OpenEnv's form.
+pub(crate) fn splits() -> Value {
+    TaskSplit::ALL
+        .iter()
+        .map(|split| json!({"name": split.name(), "type": split.name()}))
+        .collect()
+}
+
+/// The split of a name.
+pub(crate) fn split(name: &str) -> Result<TaskSplit, TaskError> {
+    TaskSplit::named(name).ok_or_else(|| TaskError::UnknownSplit(cut(name, 100, "...")))
+}
+
+/// Answers a task route.
+pub(crate) fn answer(catalog: &Catalog, name: &str, query: TaskQuery) -> Result<Value, TaskError> {
+    let split = split(name)?;
+    let count = catalog.splits().tasks(split).len();
+    let listed = |from: usize, to: usize| -> Vec<Value> {
+        (from..to)
+            .filter_map(|index| task(catalog, split, index))
+            .collect()
+    };
+    Ok(match query {
+        TaskQuery::All => json!({"tasks": listed(0, count), "env_name": ENVIRONMENT}),
+        TaskQuery::Count => json!({"num_tasks": count}),
+        TaskQuery::One { index } => {
+            let index = usize::try_from(index).map_err(|_| TaskError::Index)?;
+            json!({"task": task(catalog, split, index).ok_or(TaskError::Index)?})
+        }
+        TaskQuery::Range { start, stop } => {
+            let bound =
+                |given: Option<i128>, default| given.map_or(default, |at| slice_bound(at, count));
+            json!({"tasks": listed(bound(start, 0), bound(stop, count))})
+        }
+    })
+}
+
+fn task(catalog: &Catalog, split: TaskSplit, index: usize) -> Option<Value> {
+    let at = *catalog.splits().tasks(split).get(index)?;
+    let question = catalog.questions().get(at)?;
+    let name = split.name();
+    Some(json!({
+        "id": format!("{name}-{index}"),
+        "split": name,
+        "index": index,
+        "question_id": question.id,
+        "company": question.company,
+        "question": question.question,
+    }))
+}
+
+/// A bound of a Python slice: counted from the end if negative, and cut to the list.
+fn slice_bound(at: i128, count: usize) -> usize {
+    let length = i128::try_from(count).unwrap_or(i128::MAX);
+    let at = if at < 0 {
+        at.saturating_add(length)
+    } else {
+        at
+    };
+    usize::try_from(at.clamp(0, length)).unwrap_or(count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rstest::rstest;
+
+    #[rstest]
+    #[case(0, 0)]
+    #[case(3, 3)]
+    #[case(9, 5)]
+    #[case(-2, 3)]
+    #[case(-9, 0)]
+    #[case(i128::MAX, 5)]
+    #[case(i128::MIN, 0)]
+    fn bounds_are_those_of_a_python_slice(#[case] at: i128, #[case] wanted: usize) {
+        assert_eq!(slice_bound(at, 5), wanted);
+    }
+}
