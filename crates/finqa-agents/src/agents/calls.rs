@@ -1,14 +1,13 @@
 //! The model calls about one question: recorded before they are used, and recalled when
 //! an interrupted run is resumed.
 
-use std::time::Instant;
-
 use serde::{Deserialize, Serialize};
 
 use crate::models::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, ModelError, NodeUsage,
-    PriceOf, Stop,
+    PriceOf, RequestOrigin, Stop,
 };
+use finqa_core::question::Question;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Call {
@@ -70,13 +69,20 @@ pub struct RecordedCalls {
     pub made: Vec<Call>,
     memory: CallMemory,
     stop: Stop,
+    /// Whose calls they are.
+    origin: RequestOrigin,
 }
 
 impl RecordedCalls {
     /// Only the calls that failed when the question was asked before.
     #[must_use]
-    pub fn new(mut memory: CallMemory, stop: Stop) -> Self {
+    pub fn new(mut memory: CallMemory, stop: Stop, question: &Question, epoch: u32) -> Self {
         Self {
+            origin: RequestOrigin {
+                question: question.key.to_string(),
+                epoch,
+                repeat: 0,
+            },
             made: std::mem::take(&mut memory.failed),
             memory,
             stop,
@@ -106,7 +112,16 @@ impl RecordedCalls {
         if self.stop.drain.is_cancelled() {
             return Err(ModelError::new(ErrorKind::Cancelled, "stopped"));
         }
-        let started = Instant::now();
+        let repeat = self.made.iter().filter(|call| call.request_hash == hash);
+        let repeat = u32::try_from(repeat.count()).unwrap_or(u32::MAX);
+        let origin = RequestOrigin {
+            repeat,
+            ..self.origin.clone()
+        };
+        let request = &ChatRequest {
+            origin,
+            ..request.clone()
+        };
         let answered = model.chat(request, &self.stop).await;
         let mut call = Call {
             node: request.node.clone(),
@@ -116,12 +131,13 @@ impl RecordedCalls {
             reply: None,
             error: None,
             attempts: 0,
-            seconds: started.elapsed().as_secs_f64(),
+            seconds: 0.0,
             cost: Cost::default(),
         };
         let result = match answered {
             Ok(reply) => {
                 call.attempts = reply.attempts;
+                call.seconds = reply.latency.as_secs_f64();
                 let dollars = self.memory.price.as_ref().and_then(|price| price(&reply));
                 call.cost = Cost::of_reply(&reply, dollars);
                 call.reply = Some(reply.clone());
@@ -132,6 +148,7 @@ impl RecordedCalls {
                 error.after_success |= self.memory.answered_before
                     && !matches!(error.kind, ErrorKind::Connect | ErrorKind::Tls);
                 call.attempts = error.attempts;
+                call.seconds = error.latency.as_secs_f64();
                 call.cost = Cost::unknown(u64::from(error.lost));
                 call.error = Some(error.to_string());
                 Err(error)

@@ -78,10 +78,11 @@ pub struct Exchange {
 impl Exchange {
     #[must_use]
     pub fn new(question: Arc<Question>, epoch: u32, memory: CallMemory, stop: Stop) -> Self {
+        let calls = RecordedCalls::new(memory, stop, &question, epoch);
         Self {
             question,
             rounds: Vec::new(),
-            calls: RecordedCalls::new(memory, stop),
+            calls,
             failure: None,
             stop: None,
             opinion: None,

@@ -165,9 +165,12 @@ pub(super) fn failed(attempt: &Attempt, secret: &str, reached: bool) -> FailedAt
             TransportFailure::CutOff => ErrorKind::CutOff,
             TransportFailure::TooLarge => ErrorKind::Malformed,
             TransportFailure::Request => ErrorKind::Settings,
+            TransportFailure::NotRecorded => ErrorKind::NotRecorded,
         };
         let message = match (broken, source) {
             (TransportFailure::TooLarge, _) => "the body is larger than allowed".to_owned(),
+            // It is cut where values are quoted.
+            (TransportFailure::NotRecorded, Some(source)) => source.to_string(),
             (_, Some(source)) => one_line(&innermost(source.as_ref()).to_string()),
             (_, None) => String::new(),
         };
@@ -178,9 +181,10 @@ pub(super) fn failed(attempt: &Attempt, secret: &str, reached: bool) -> FailedAt
             TransportFailure::Connect => RetryLimit::FirstContact,
             TransportFailure::Timeout | TransportFailure::CutOff => RetryLimit::Full,
             // Certificates do not fix themselves; a body too large comes again.
-            TransportFailure::Tls | TransportFailure::TooLarge | TransportFailure::Request => {
-                RetryLimit::None
-            }
+            TransportFailure::Tls
+            | TransportFailure::TooLarge
+            | TransportFailure::Request
+            | TransportFailure::NotRecorded => RetryLimit::None,
         };
         return FailedAttempt {
             error: Box::new(error),

@@ -4,6 +4,7 @@
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What went wrong; callers branch on this, never on the text.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -38,6 +39,8 @@ pub enum ErrorKind {
     ContextTooLong,
     /// The caller's token was cancelled.
     Cancelled,
+    /// The cassette that is replayed does not hold the request.
+    NotRecorded,
     /// The settings cannot work: a malformed address, or one that redirects elsewhere.
     Settings,
 }
@@ -76,6 +79,7 @@ impl ErrorKind {
             Self::ContentFilter => "content_filter",
             Self::ContextTooLong => "context_too_long",
             Self::Cancelled => "cancelled",
+            Self::NotRecorded => "not_recorded",
             Self::Settings => "settings",
         }
     }
@@ -97,6 +101,7 @@ impl ErrorKind {
             Self::ContentFilter => "the provider's content filter refused the prompt",
             Self::ContextTooLong => "the prompt is longer than the model's context",
             Self::Cancelled => "cancelled",
+            Self::NotRecorded => "the request is not recorded",
             Self::Settings => "the model's settings cannot work",
         }
     }
@@ -139,6 +144,8 @@ pub struct ModelError {
     pub lost: u32,
     /// Whether the model has answered another call of this process.
     pub after_success: bool,
+    /// From the first request sent to the failure, as [`ChatReply::latency`](super::ChatReply).
+    pub latency: Duration,
     #[source]
     pub source: Option<Arc<dyn Error + Send + Sync>>,
 }
@@ -158,6 +165,7 @@ impl ModelError {
             attempts: 0,
             lost: 0,
             after_success: false,
+            latency: Duration::ZERO,
             source: None,
         }
     }
@@ -219,7 +227,7 @@ impl ModelError {
             | ErrorKind::Timeout
             | ErrorKind::CutOff
             | ErrorKind::Malformed => Scope::Provider,
-            ErrorKind::QuotaExceeded => Scope::Run,
+            ErrorKind::QuotaExceeded | ErrorKind::NotRecorded => Scope::Run,
             ErrorKind::Unauthorized if self.status == Some(401) => Scope::Run,
             ErrorKind::Connect | ErrorKind::Tls if self.after_success => Scope::Provider,
             ErrorKind::Unauthorized | ErrorKind::NotFound | ErrorKind::Settings

@@ -8,7 +8,6 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 use async_openai::Client;
 use async_openai::traits::RequestOptionsBuilder;
@@ -23,11 +22,12 @@ use finqa_core::secrets::{shown_address, strike_json};
 
 use super::address::ServerAddress;
 use super::capabilities::{Capabilities, Correction, corrected};
+use super::cassette::{Cassette, CassetteCall};
 use super::classify::{self, ErrorDetails};
 use super::error::{ErrorKind, ModelError};
 use super::http;
 use super::protocol::{ApiDialect, EncodedRequest, Protocol, ReplyBody};
-use super::retry::{FailedAttempt, RetryNotice, retry};
+use super::retry::{FailedAttempt, RetryLimit, RetryNotice, RetryOptions, retry};
 use super::settings::{Endpoint, ModelConnection, SettingsError};
 use super::trace;
 use super::transport::{Attempt, HttpReply, Transport};
@@ -59,6 +59,7 @@ pub struct HttpModel {
     answered: AtomicBool,
     jitter: RandomState,
     observer: Option<Observer>,
+    cassette: Option<Cassette>,
 }
 
 impl HttpModel {
@@ -78,6 +79,7 @@ impl HttpModel {
             answered: AtomicBool::new(false),
             jitter: RandomState::new(),
             observer: None,
+            cassette: None,
         })
     }
 
@@ -85,6 +87,17 @@ impl HttpModel {
     #[must_use]
     pub fn with_observer(mut self, observer: Observer) -> Self {
         self.observer = Some(observer);
+        self
+    }
+
+    /// The same model, recorded to `cassette`, or answered from it without a request.
+    #[must_use]
+    pub fn with_cassette(mut self, cassette: Option<Cassette>) -> Self {
+        if cassette.as_ref().is_some_and(|it| it.replay().is_some()) {
+            // The waits are recorded, and so is how often a request was repeated.
+            self.settings.retry = RetryOptions::without_limit();
+        }
+        self.cassette = cassette;
         self
     }
 
@@ -110,13 +123,32 @@ impl HttpModel {
     }
 
     async fn call(&self, request: &ChatRequest, stop: &Stop) -> Result<ChatReply, ModelError> {
-        let started = Instant::now();
-        let transport = self.transport.fresh();
-        let client = self.client.clone().with_http_service(transport.clone());
         let mut dialect = self.dialect();
+        let cassette = self.cassette.clone().map(|cassette| {
+            let call = CassetteCall::new(cassette, request, self.protocol.path(), dialect);
+            dialect = call.dialect();
+            call
+        });
+        let transport = self.transport.fresh(cassette);
+        let outcome = self.converse(&transport, request, dialect, stop).await;
+        // A cancelled call is made again by the run that is resumed.
+        if !matches!(&outcome, Err(error) if error.kind == ErrorKind::Cancelled) {
+            transport.finish(&self.settings.secrets());
+        }
+        outcome
+    }
+
+    async fn converse(
+        &self,
+        transport: &Transport,
+        request: &ChatRequest,
+        mut dialect: ApiDialect,
+        stop: &Stop,
+    ) -> Result<ChatReply, ModelError> {
+        let client = self.client.clone().with_http_service(transport.clone());
         let mut spoken = vec![dialect];
         loop {
-            match self.send(&client, &transport, request, dialect, stop).await {
+            match self.send(&client, transport, request, dialect, stop).await {
                 Ok((answer, exchange)) => {
                     self.answered.store(true, Ordering::Relaxed);
                     if let Some(id) = answer.id {
@@ -134,7 +166,7 @@ impl HttpModel {
                         attempts: transport.sent(),
                         lost: transport.lost(),
                         left_out: dialect.left_out(request),
-                        latency: started.elapsed(),
+                        latency: transport.latency(),
                     });
                 }
                 Err(error) => match self.correct(request, dialect, &error) {
@@ -142,7 +174,7 @@ impl HttpModel {
                         dialect = better;
                         spoken.push(better);
                     }
-                    _ => return Err(self.located(error, &transport)),
+                    _ => return Err(self.located(error, transport)),
                 },
             }
         }
@@ -174,6 +206,7 @@ impl HttpModel {
                     reason = notice.reason.as_str(),
                     "retry"
                 );
+                transport.waits(notice.delay);
                 self.emit(&request.node, &CallEvent::Retry(notice));
             },
             || {
@@ -219,6 +252,14 @@ impl HttpModel {
         if transport.sent() > before && !lost {
             transport.accounted_for();
         }
+        let judged = judged.map_err(|mut failed| {
+            match transport.has_another_attempt() {
+                None => {}
+                Some(true) => failed.retry_limit = RetryLimit::Full,
+                Some(false) => failed.retry_limit = RetryLimit::None,
+            }
+            failed
+        });
         judged.map(|answer| (answer, attempt.exchange))
     }
 
@@ -310,6 +351,7 @@ impl HttpModel {
     /// The error with the model, address and dialect in its words.
     fn located(&self, mut error: ModelError, transport: &Transport) -> ModelError {
         error.attempts = transport.sent();
+        error.latency = transport.latency();
         error.lost = transport.lost();
         error.after_success = self.answered.load(Ordering::Relaxed);
         let base = shown_address(&self.settings.base_url);

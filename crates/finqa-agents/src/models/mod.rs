@@ -6,8 +6,10 @@
 
 mod address;
 pub mod capabilities;
+mod cassette;
 mod chat_json;
 mod classify;
+mod difference;
 pub mod error;
 mod hint;
 pub mod http;
@@ -23,6 +25,7 @@ pub mod types;
 pub mod usage;
 
 pub use capabilities::Correction;
+pub use cassette::{Cassette, CassetteError, CassetteRecorder, CassetteReplay, RecordedRow};
 pub use chat_json::{messages_json, tools_json};
 pub use error::{ErrorKind, ModelError, Scope};
 pub use http::{client as http_client, download_client, install_crypto, upgrade_client};
@@ -33,7 +36,7 @@ pub use settings::{
     Endpoint, ModelConnection, ModelSettings, OPENAI_BASE_URL, Provider, SettingsError,
 };
 pub use types::{
-    ChatMessage, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ReplyFormat, Role, Stop,
-    Support, ToolCall, ToolChoice, ToolSpec, Usage,
+    ChatMessage, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ReplyFormat,
+    RequestOrigin, Role, Stop, Support, ToolCall, ToolChoice, ToolSpec, Usage,
 };
 pub use usage::{NodeUsage, UsageByNode};

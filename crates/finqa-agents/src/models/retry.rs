@@ -48,6 +48,20 @@ impl Default for RetryOptions {
     }
 }
 
+impl RetryOptions {
+    /// No wait, and as many attempts as the caller likes.
+    pub(super) fn without_limit() -> Self {
+        Self {
+            max_attempts: u32::MAX,
+            first_contact_attempts: u32::MAX,
+            total: Duration::MAX,
+            first_delay: Duration::ZERO,
+            max_delay: Duration::ZERO,
+            max_hint: Duration::ZERO,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetryNotice {
     /// From 1.

@@ -223,6 +223,13 @@ impl ModelConnection {
             .as_ref()
             .map_or("", ExposeSecret::expose_secret)
     }
+
+    /// What is sent to the server and must not be written anywhere.
+    pub(super) fn secrets(&self) -> Vec<&str> {
+        let ids = [&self.organization, &self.project];
+        let ids = ids.into_iter().filter_map(Option::as_deref);
+        std::iter::once(self.key()).chain(ids).collect()
+    }
 }
 
 pub(super) fn endpoint_of(url: &Url) -> Endpoint {

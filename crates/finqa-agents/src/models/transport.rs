@@ -2,20 +2,24 @@
 //!
 //! async-openai addresses and serialises a request; this service sends it and keeps
 //! status, headers and body, which async-openai would drop or misread (plain-text errors,
-//! integer codes, `retry-after-ms`). It classifies nothing.
+//! integer codes, `retry-after-ms`). It classifies nothing. A cassette is recorded here, and
+//! replayed in the place of the network.
 
 use std::error::Error;
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_openai::error::OpenAIError;
 use async_openai::middleware::HttpRequestFactory;
 use bytes::{Bytes, BytesMut};
 use futures::future::BoxFuture;
 use reqwest::header::HeaderMap;
+use serde::{Deserialize, Serialize};
+
+use super::cassette::{CassetteCall, body_of};
 
 /// A complete answer, whatever its status.
 #[derive(Debug, Clone, Default)]
@@ -28,7 +32,8 @@ pub(super) struct HttpReply {
 }
 
 /// Why no complete answer came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum TransportFailure {
     Timeout,
     /// No connection; nothing was sent.
@@ -38,6 +43,8 @@ pub(super) enum TransportFailure {
     CutOff,
     TooLarge,
     Request,
+    /// The cassette that is replayed does not hold it; nothing was sent.
+    NotRecorded,
 }
 
 /// The end of one attempt.
@@ -57,6 +64,17 @@ pub(super) struct Transport {
     sent: Arc<AtomicU32>,
     lost: Arc<AtomicU32>,
     last: Arc<Mutex<Option<Attempt>>>,
+    /// What the call is recorded to or replayed from.
+    cassette: Option<Arc<Mutex<CassetteCall>>>,
+    clock: Arc<Mutex<CallClock>>,
+}
+
+/// The time that a call has taken: its attempts and the waits between them.
+#[derive(Debug, Clone, Copy, Default)]
+struct CallClock {
+    spent: Duration,
+    /// The wait since the last attempt.
+    waited: Duration,
 }
 
 impl Transport {
@@ -68,17 +86,51 @@ impl Transport {
             sent: Arc::default(),
             lost: Arc::default(),
             last: Arc::default(),
+            cassette: None,
+            clock: Arc::default(),
         }
     }
 
     /// The same connections for a new call, with nothing sent yet.
-    pub fn fresh(&self) -> Self {
+    pub fn fresh(&self, cassette: Option<CassetteCall>) -> Self {
         Self {
             sent: Arc::default(),
             lost: Arc::default(),
             last: Arc::default(),
+            cassette: cassette.map(|call| Arc::new(Mutex::new(call))),
+            clock: Arc::default(),
             ..self.clone()
         }
+    }
+
+    /// From the first request to the end of the last one, the waits between them included.
+    pub fn latency(&self) -> Duration {
+        let clock = self.clock.lock();
+        clock.unwrap_or_else(PoisonError::into_inner).spent
+    }
+
+    /// Counts a wait before the next attempt.
+    pub fn waits(&self, wait: Duration) {
+        let clock = self.clock.lock();
+        clock.unwrap_or_else(PoisonError::into_inner).waited += wait;
+    }
+
+    /// Whether another attempt of the last request is recorded; `None` if nothing is
+    /// replayed.
+    pub fn has_another_attempt(&self) -> Option<bool> {
+        self.cassette()?.has_another_attempt()
+    }
+
+    /// Writes the call to the cassette that is recorded, without these `secrets`.
+    pub fn finish(&self, secrets: &[&str]) {
+        if let Some(mut call) = self.cassette() {
+            call.finish(secrets);
+        }
+    }
+
+    fn cassette(&self) -> Option<MutexGuard<'_, CassetteCall>> {
+        let call = self.cassette.as_ref()?;
+        Some(call.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub fn sent(&self) -> u32 {
@@ -104,12 +156,11 @@ impl Transport {
     }
 
     async fn attempt(&self, factory: HttpRequestFactory) -> Attempt {
-        let mut exchange = HttpReply::default();
         let request = match factory.build().await {
             Ok(request) => request,
             Err(source) => {
                 return Attempt {
-                    exchange,
+                    exchange: HttpReply::default(),
                     broken: Some((TransportFailure::Request, Some(Arc::new(source)))),
                 };
             }
@@ -117,23 +168,70 @@ impl Transport {
         // Counted before it is sent, so that a cancelled request counts too.
         self.sent.fetch_add(1, Ordering::Relaxed);
         self.lost.fetch_add(1, Ordering::Relaxed);
+        let replayed = self.cassette().and_then(|mut call| call.replay(&request));
+        let (ended, wait, took) = match replayed {
+            None => self.send(request).await,
+            Some(Ok(recorded)) => {
+                let [wait, took] = [recorded.wait, recorded.seconds]
+                    .map(|seconds| Duration::try_from_secs_f64(seconds).unwrap_or_default());
+                (recorded.into_attempt(), wait, took)
+            }
+            Some(Err(words)) => (
+                TransportFailure::not_recorded(words),
+                Duration::ZERO,
+                Duration::ZERO,
+            ),
+        };
+        {
+            let mut clock = self.clock.lock().unwrap_or_else(PoisonError::into_inner);
+            clock.spent += wait + took;
+            clock.waited = Duration::ZERO;
+        }
+        let unsent = [
+            TransportFailure::Connect,
+            TransportFailure::Tls,
+            TransportFailure::NotRecorded,
+        ];
+        if ended
+            .broken
+            .as_ref()
+            .is_some_and(|(why, _)| unsent.contains(why))
+        {
+            self.sent.fetch_sub(1, Ordering::Relaxed);
+            self.lost.fetch_sub(1, Ordering::Relaxed);
+        }
+        ended
+    }
+
+    /// How a request ended, with the wait before it and the time that it took.
+    async fn send(&self, request: reqwest::Request) -> (Attempt, Duration, Duration) {
+        let method = request.method().to_string();
+        let recorded = self.cassette.is_some().then(|| body_of(&request));
+        let mut exchange = HttpReply::default();
+        let started = Instant::now();
         let outcome =
             tokio::time::timeout(self.timeout, self.exchange(request, &mut exchange)).await;
+        let took = started.elapsed();
         let broken = match outcome {
             Ok(Ok(true)) => None,
             Ok(Ok(false)) => Some((TransportFailure::TooLarge, None)),
             Ok(Err(source)) => {
                 let broken = judge(&source, exchange.status != 0);
-                if matches!(broken, TransportFailure::Connect | TransportFailure::Tls) {
-                    self.sent.fetch_sub(1, Ordering::Relaxed);
-                    self.lost.fetch_sub(1, Ordering::Relaxed);
-                }
                 // The caller names the URL, without its query.
                 Some((broken, Some(Arc::new(source.without_url()) as _)))
             }
             Err(_) => Some((TransportFailure::Timeout, None)),
         };
-        Attempt { exchange, broken }
+        let ended = Attempt { exchange, broken };
+        let wait = self
+            .clock
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .waited;
+        if let (Some(mut call), Some(body)) = (self.cassette(), recorded) {
+            call.record(&method, body, &ended, [wait, took]);
+        }
+        (ended, wait, took)
     }
 
     /// Whether the whole body fits into the limit.

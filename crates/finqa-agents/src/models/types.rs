@@ -111,6 +111,21 @@ pub struct ChatRequest {
     pub format: ReplyFormat,
     pub tools: Vec<ToolSpec>,
     pub tool_choice: ToolChoice,
+    /// Which call of a run it is. Not sent, and not part of what a journal recognises it by.
+    #[serde(skip)]
+    pub origin: RequestOrigin,
+}
+
+/// Which call of a run a request is. It tells replies to equal requests apart.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequestOrigin {
+    /// The question, as `ID#part`.
+    pub question: String,
+    /// The pass over the questions, from 0.
+    pub epoch: u32,
+    /// How many equal requests of the same node the question has made before.
+    pub repeat: u32,
 }
 
 impl ChatRequest {

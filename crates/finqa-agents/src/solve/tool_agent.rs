@@ -80,6 +80,7 @@ impl ToolAgent {
     async fn play(
         &self,
         question: &Question,
+        epoch: u32,
         memory: CallMemory,
         stop: Stop,
     ) -> Result<Solution, Interruption> {
@@ -95,7 +96,8 @@ impl ToolAgent {
                 return Err(interruption(error, made));
             }
         };
-        let mut episode = EpisodeLoop::new(self, asked, RecordedCalls::new(memory, stop.clone()));
+        let calls = RecordedCalls::new(memory, stop.clone(), question, epoch);
+        let mut episode = EpisodeLoop::new(self, asked, calls);
         let played = episode.run(session.as_mut(), &stop).await;
         if played.is_ok() && episode.ground_truth.is_none() {
             // A server that fails only now has still graded the episode.
@@ -116,12 +118,12 @@ impl Solver for ToolAgent {
     fn solve<'a>(
         &'a self,
         question: Arc<Question>,
-        _epoch: u32,
+        epoch: u32,
         memory: CallMemory,
         stop: Stop,
         _on_round: &'a (dyn Fn(&Round) + Send + Sync),
     ) -> BoxFuture<'a, Result<Solution, Interruption>> {
-        async move { self.play(&question, memory, stop).await }.boxed()
+        async move { self.play(&question, epoch, memory, stop).await }.boxed()
     }
 
     fn span(&self, question: &Question, run: Option<&str>) -> Span {

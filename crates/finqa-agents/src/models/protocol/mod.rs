@@ -3,7 +3,7 @@
 
 mod chat_completions;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
@@ -70,7 +70,8 @@ impl EncodedRequest {
 }
 
 /// The strictest answer format that a server accepts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum FormatLevel {
     /// No `response_format`.
     Text,
@@ -81,7 +82,8 @@ pub(super) enum FormatLevel {
 }
 
 /// Which parameter limits the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum TokenLimit {
     /// `max_tokens`: compatible servers and older models.
     MaxTokens,
@@ -90,7 +92,7 @@ pub(super) enum TokenLimit {
 }
 
 /// Which role instructions are sent with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum SystemRole {
     System,
@@ -101,7 +103,8 @@ pub(super) enum SystemRole {
 }
 
 /// Which parts of a request are sent to this model, and under which names.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct ApiDialect {
     pub(crate) token_limit: TokenLimit,
     pub(crate) system_role: SystemRole,
