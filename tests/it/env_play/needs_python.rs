@@ -7,14 +7,14 @@ use serde_json::json;
 
 use super::{FIXTURE, episodes, fixture, knowing, play, truths};
 use crate::support::cli::Workplace;
-use crate::support::python::Framework;
+use crate::support::python::ScriptServer;
 
 #[rstest]
 #[case("openenv-0.2.3")]
 #[case("openenv-0.10.0")]
 #[ignore = "needs .venv, which tests/python/setup.sh makes"]
 fn a_server_on_openenvs_own_framework_is_played_each_question_once(#[case] venv: &str) {
-    let server = Framework::start(venv, Path::new(FIXTURE), 2);
+    let server = ScriptServer::framework(venv, Path::new(FIXTURE), 2);
     let place = Workplace::new();
     let model = knowing(truths(&fixture()));
     let base = model.base_url();

@@ -2,6 +2,8 @@
 //! client, its validator, the official MCP SDK's two lines, and a GRPO-style
 //! rollout. `tests/python/setup.sh` makes the virtual environments.
 
+mod validator;
+
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -14,7 +16,7 @@ use rstest::rstest;
 
 use super::{options, start};
 use crate::support::browser::browse_with;
-use crate::support::python::{Framework, program};
+use crate::support::python::{ScriptServer, program};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -103,7 +105,7 @@ async fn queries_answer_as_pandas_does_behind_openenvs_own_framework() {
     let venv = "openenv-0.2.3";
     let python = program(venv, "python");
     let data = root().join("crates/finqa-env/tests/fixtures/finqa-env/data");
-    let theirs = Framework::start(venv, &data, 2);
+    let theirs = ScriptServer::framework(venv, &data, 2);
     let catalog = Catalog::load(&data).expect("the fixture");
     let tools = Tools::new(Arc::new(catalog), ToolLimits::default());
     let ours = spawn_in_process(Arc::new(tools), Rules::default(), options())

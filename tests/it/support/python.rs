@@ -20,22 +20,31 @@ pub fn program(venv: &str, name: &str) -> PathBuf {
     path
 }
 
-/// `tests/python/openenv_finqa.py`, an environment on `OpenEnv`'s own framework;
-/// its process is ended when dropped.
-pub struct Framework {
+/// A server that is a script of `tests/python`; its process is ended when dropped.
+pub struct ScriptServer {
     child: Child,
     /// Where it listens.
     pub url: String,
 }
 
-impl Framework {
-    /// Serves the folder `data` to so many sessions at once.
-    pub fn start(venv: &str, data: &Path, sessions: usize) -> Self {
+impl ScriptServer {
+    /// `openenv_finqa.py`, an environment on `OpenEnv`'s own framework that serves
+    /// the folder `data` to so many sessions at once.
+    pub fn framework(venv: &str, data: &Path, sessions: usize) -> Self {
+        let data = data.to_str().unwrap();
+        let sessions = sessions.to_string();
+        Self::start(venv, &["openenv_finqa.py", data, "--sessions", &sessions])
+    }
+
+    /// `broken_route.py`, which passes requests on to a server but for one route.
+    pub fn broken_route(venv: &str, url: &str, route: &str) -> Self {
+        Self::start(venv, &["broken_route.py", url, route])
+    }
+
+    fn start(venv: &str, arguments: &[&str]) -> Self {
         let python = program(venv, "python");
         let mut child = Command::new(python)
-            .arg("openenv_finqa.py")
-            .arg(data)
-            .args(["--sessions", &sessions.to_string()])
+            .args(arguments)
             .current_dir(root().join("tests/python"))
             .env("PYTHONDONTWRITEBYTECODE", "1")
             .stdout(Stdio::piped())
@@ -59,7 +68,7 @@ impl Framework {
     }
 }
 
-impl Drop for Framework {
+impl Drop for ScriptServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

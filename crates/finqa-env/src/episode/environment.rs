@@ -9,7 +9,7 @@ use super::{
 };
 use crate::data::{Catalog, EnvQuestion, TaskSplit};
 use crate::python;
-use crate::reward::{MAX_ABSOLUTE_DIFFERENCE, RewardMode, TOLERANCE, compute_reward};
+use crate::reward::{GradedAnswer, RewardMode, grade};
 use crate::tools::{SUBMIT_ANSWER, ToolFailure, Tools};
 
 /// The rules of an episode.
@@ -291,19 +291,15 @@ impl Environment {
         self.phase = EpisodePhase::Over;
         let truth = self.current().answer.as_str();
         let mut metadata = json!({ "ground_truth": truth, "submitted_answer": answer });
-        let graded = compute_reward(
-            answer,
-            truth,
-            TOLERANCE,
-            MAX_ABSOLUTE_DIFFERENCE,
-            self.rules.reward,
-        );
-        let reward = graded.unwrap_or_else(|error| {
-            if let Some(map) = metadata.as_object_mut() {
-                map.insert("error".to_owned(), json!(error.to_string()));
-            }
-            0.0
-        });
+        let graded = grade(answer, truth, self.rules.reward);
+        let reward = graded.as_ref().map_or(0.0, GradedAnswer::reward);
+        let (key, said) = match graded {
+            Ok(graded) => ("grading", json!(graded)),
+            Err(error) => ("error", json!(error.to_string())),
+        };
+        if let Some(map) = metadata.as_object_mut() {
+            map.insert(key.to_owned(), said);
+        }
         Ok(StepOutcome {
             reward: Some(reward),
             ..Self::end(metadata)

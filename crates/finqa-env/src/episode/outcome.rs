@@ -70,7 +70,7 @@ pub struct StepOutcome {
     pub reward: Option<f64>,
     /// Whether the episode is over.
     pub done: bool,
-    /// The observation's metadata: `ground_truth` and `submitted_answer` after a
+    /// The observation's metadata: `ground_truth`, `submitted_answer` and `grading` after a
     /// submission, `error` after a failure; often empty.
     pub metadata: Map<String, Value>,
 }

@@ -5,9 +5,13 @@
 //! quirk.
 
 mod fraction;
+mod graded;
 mod text;
 
+pub(crate) use graded::GradedAnswer;
+
 use super::python;
+use graded::{ComparedValue, ComparisonRule};
 use text::{AnswerPart, ParsedAnswer, PercentSign};
 
 /// How an answer is graded.
@@ -71,8 +75,24 @@ pub fn compute_reward(
         max_absolute_difference,
         mode,
     };
-    let equal = grader.equal(prediction, truth)?;
-    Ok(if equal { 1.0 } else { 0.0 })
+    Ok(grader.grade(prediction, truth)?.reward())
+}
+
+/// Grades with the tolerances of OpenEnv's `finqa_env`, and tells what was compared.
+///
+/// # Errors
+/// As [`compute_reward`].
+pub(crate) fn grade(
+    prediction: &str,
+    truth: &str,
+    mode: RewardMode,
+) -> Result<GradedAnswer, RewardError> {
+    let grader = Grader {
+        tolerance: TOLERANCE,
+        max_absolute_difference: MAX_ABSOLUTE_DIFFERENCE,
+        mode,
+    };
+    grader.grade(prediction, truth)
 }
 
 struct Grader {
@@ -82,37 +102,65 @@ struct Grader {
 }
 
 impl Grader {
-    fn equal(&self, prediction: &str, truth: &str) -> Result<bool, RewardError> {
+    fn grade(&self, prediction: &str, truth: &str) -> Result<GradedAnswer, RewardError> {
         let truth_boxes = text::boxes(truth);
         if truth_boxes.len() > 1 {
-            return self.all_boxes_equal(prediction, &truth_boxes);
+            return self.boxes_equal(prediction, &truth_boxes);
         }
         let right = text::normalise(truth, PercentSign::Divide)?;
         let left = text::normalise(prediction, PercentSign::Divide)?;
+        let rule = match right.number {
+            Some(_) => ComparisonRule::Number,
+            None => ComparisonRule::Text,
+        };
+        let graded = |equal, rule, left: &ParsedAnswer| GradedAnswer {
+            equal,
+            rule,
+            submitted: vec![left.into()],
+            expected: vec![(&right).into()],
+        };
         if self.refuses(&left, &right) {
-            return Ok(false);
+            return Ok(graded(false, ComparisonRule::Refused, &left));
         }
         if self.same(left.number, &left.text, &right) {
-            return Ok(true);
+            return Ok(graded(true, rule, &left));
         }
         // `4.5%` for a truth of 4.5 percentage points.
         let dropped = text::normalise(prediction, PercentSign::Drop)?;
         if self.same(dropped.number, &left.text, &right) {
-            return Ok(true);
+            return Ok(graded(true, ComparisonRule::PercentSignDropped, &dropped));
         }
         match (truth_boxes.as_slice(), right.number) {
-            ([only], None) => self.lists_equal(prediction, only),
-            _ => Ok(false),
+            ([only], None) => {
+                let list = self.lists_equal(prediction, only)?;
+                Ok(list.unwrap_or_else(|| graded(false, rule, &left)))
+            }
+            _ => Ok(graded(false, rule, &left)),
         }
     }
 
     /// A truth of several boxes needs as many parts, in the same order.
-    fn all_boxes_equal(&self, prediction: &str, truths: &[&str]) -> Result<bool, RewardError> {
+    fn boxes_equal(&self, prediction: &str, truths: &[&str]) -> Result<GradedAnswer, RewardError> {
         let values = text::split_list(python::strip(prediction), false);
+        // A value on which the comparison does not raise is shown as its text.
+        let shown = |value: &&str| {
+            let value = text::without_label(value);
+            text::normalise(value, PercentSign::Divide)
+                .map_or_else(|_| ComparedValue::new(None, value), |read| (&read).into())
+        };
+        Ok(GradedAnswer {
+            equal: self.all_boxes_equal(&values, truths)?,
+            rule: ComparisonRule::ValuesInOrder,
+            submitted: values.iter().map(shown).collect(),
+            expected: truths.iter().map(shown).collect(),
+        })
+    }
+
+    fn all_boxes_equal(&self, values: &[&str], truths: &[&str]) -> Result<bool, RewardError> {
         if values.len() != truths.len() {
             return Ok(false);
         }
-        for (value, truth) in values.into_iter().zip(truths) {
+        for (value, truth) in values.iter().zip(truths) {
             let right = text::normalise(truth, PercentSign::Divide)?;
             let left = text::normalise(text::without_label(value), PercentSign::Divide)?;
             if self.refuses(&left, &right) {
@@ -154,14 +202,38 @@ impl Grader {
     }
 
     /// One box with several values: compared by year if both sides name the same
-    /// years, otherwise by position.
-    fn lists_equal(&self, prediction: &str, truth: &str) -> Result<bool, RewardError> {
+    /// years, otherwise by position. `None` for a truth of fewer than two numbers.
+    fn lists_equal(
+        &self,
+        prediction: &str,
+        truth: &str,
+    ) -> Result<Option<GradedAnswer>, RewardError> {
         let (truths, _) = text::parts(truth)?;
         let (values, unread) = text::parts(prediction)?;
-        if truths.len() < 2 || values.len() != truths.len() {
-            return Ok(false);
+        if truths.len() < 2 {
+            return Ok(None);
         }
-        let values_years = years(&values);
+        let numbers = |parts: &[AnswerPart]| {
+            let numbers = parts.iter().map(|part| part.number);
+            numbers
+                .map(|number| ComparedValue::new(Some(number), ""))
+                .collect()
+        };
+        Ok(Some(GradedAnswer {
+            equal: values.len() == truths.len() && self.parts_equal(&values, unread, &truths)?,
+            rule: ComparisonRule::List,
+            submitted: numbers(&values),
+            expected: numbers(&truths),
+        }))
+    }
+
+    fn parts_equal(
+        &self,
+        values: &[AnswerPart],
+        unread: usize,
+        truths: &[AnswerPart],
+    ) -> Result<bool, RewardError> {
+        let values_years = years(values);
         if self.mode == RewardMode::Strict {
             let named = values.iter().filter(|p| p.year.is_some()).count();
             let finite = values.iter().all(|p| p.number.is_finite());
@@ -169,8 +241,8 @@ impl Grader {
                 return Ok(false);
             }
         }
-        if values_years.is_empty() || values_years != years(&truths) {
-            let mut pairs = values.iter().zip(&truths);
+        if values_years.is_empty() || values_years != years(truths) {
+            let mut pairs = values.iter().zip(truths);
             return Ok(pairs.all(|(p, t)| self.close(p.number, t.number)));
         }
         // A repeated year keeps its first position and its last value.
@@ -183,8 +255,8 @@ impl Grader {
                 let same = side.iter().rev().find(|p| p.year == part.year);
                 same.map(|p| p.number)
             };
-            let p = last(&values).ok_or(RewardError::MissingYear)?;
-            let t = last(&truths).unwrap_or(part.number);
+            let p = last(values).ok_or(RewardError::MissingYear)?;
+            let t = last(truths).unwrap_or(part.number);
             if !self.close(p, t) {
                 return Ok(false);
             }

@@ -44,6 +44,13 @@ fn inputs_on_which_finqa_env_raises_are_errors() {
     }
 }
 
+/// The first pair decides, so the fraction after it is not read.
+#[test]
+fn a_wrong_value_before_a_fraction_too_large_is_wrong() {
+    let large = format!("1, {}/7", "9".repeat(400));
+    assert_eq!(grade(&large, r"\boxed{2}, \boxed{3}"), 0.0);
+}
+
 /// The examples of the measured contract that stand in no vector file.
 #[rstest]
 #[case("0.505", r"\boxed{0.5}", 0.0)]

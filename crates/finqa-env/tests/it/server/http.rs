@@ -55,10 +55,14 @@ async fn the_schemas_accept_what_the_server_sends() {
     let action = json!({"tool_name": "get_descriptions", "arguments": {"company_name": "x"}});
     assert!(jsonschema::is_valid(&schema["action"], &action));
     let (_, step) = post(&server, "/step", &json!({"action": action}).to_string()).await;
-    assert!(
-        jsonschema::is_valid(&schema["observation"], &step["observation"]),
-        "{step}"
-    );
+    let submission = r#"{"action": {"tool_name": "submit_answer", "arguments": {"answer": "1"}}}"#;
+    let (_, end) = post(&server, "/step", submission).await;
+    for step in [step, end] {
+        assert!(
+            jsonschema::is_valid(&schema["observation"], &step["observation"]),
+            "{step}"
+        );
+    }
     server.stop().await.expect("a clean end");
 }
 

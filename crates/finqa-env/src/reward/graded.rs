@@ -1,0 +1,151 @@
+//! What was compared to grade an answer, for those who want to know why an answer
+//! earned what it did.
+
+use serde::Serialize;
+
+use super::text::ParsedAnswer;
+use super::{MAX_ABSOLUTE_DIFFERENCE, NEAR_ZERO, TOLERANCE};
+
+/// An answer's grade and the values it was decided by.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct GradedAnswer {
+    pub(super) equal: bool,
+    pub(super) rule: ComparisonRule,
+    pub(super) submitted: Vec<ComparedValue>,
+    pub(super) expected: Vec<ComparedValue>,
+}
+
+/// How submitted and expected values were compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum ComparisonRule {
+    /// Two numbers, or a number expected and none read.
+    Number,
+    /// A number of percentage points, submitted with a percent sign.
+    PercentSignDropped,
+    /// Lower-case texts.
+    Text,
+    /// The values of several boxes, in order.
+    ValuesInOrder,
+    /// The numbers of one box, by year or in order.
+    List,
+    /// Nothing: strict grading refuses empty and non-finite answers.
+    Refused,
+}
+
+/// One side of a comparison: the number that was read, or else the text.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+pub(super) enum ComparedValue {
+    Number(f64),
+    Text(String),
+}
+
+impl ComparedValue {
+    pub(super) fn new(number: Option<f64>, text: &str) -> Self {
+        match number {
+            Some(number) if number.is_finite() => Self::Number(number),
+            // JSON has no number for it.
+            Some(number) => Self::Text(number.to_string()),
+            None => Self::Text(text.to_owned()),
+        }
+    }
+}
+
+impl From<&ParsedAnswer> for ComparedValue {
+    fn from(answer: &ParsedAnswer) -> Self {
+        Self::new(answer.number, &answer.text)
+    }
+}
+
+/// The tolerances that were applied; both must hold.
+#[derive(Serialize)]
+struct AppliedTolerance {
+    relative: Option<f64>,
+    absolute: f64,
+}
+
+impl GradedAnswer {
+    /// 1.0 or 0.0.
+    pub(crate) fn reward(&self) -> f64 {
+        if self.equal { 1.0 } else { 0.0 }
+    }
+
+    fn tolerance(&self) -> Option<AppliedTolerance> {
+        let is_zero = |value: &ComparedValue| *value == ComparedValue::Number(0.0);
+        match (self.rule, self.expected.as_slice()) {
+            (ComparisonRule::Text | ComparisonRule::Refused, _) => None,
+            (ComparisonRule::Number | ComparisonRule::PercentSignDropped, [zero])
+                if is_zero(zero) =>
+            {
+                Some(AppliedTolerance {
+                    relative: None,
+                    absolute: NEAR_ZERO,
+                })
+            }
+            _ => Some(AppliedTolerance {
+                relative: Some(TOLERANCE),
+                absolute: MAX_ABSOLUTE_DIFFERENCE,
+            }),
+        }
+    }
+}
+
+impl Serialize for GradedAnswer {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Shown<'a> {
+            rule: ComparisonRule,
+            submitted: &'a [ComparedValue],
+            expected: &'a [ComparedValue],
+            tolerance: Option<AppliedTolerance>,
+        }
+        Shown {
+            rule: self.rule,
+            submitted: &self.submitted,
+            expected: &self.expected,
+            tolerance: self.tolerance(),
+        }
+        .serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{RewardMode, grade};
+    use rstest::rstest;
+    use serde_json::{Value, json};
+
+    const BOTH: &str = r#"{"relative": 0.01, "absolute": 1.0}"#;
+
+    #[rstest]
+    #[case("12.5%", r"\boxed{12.6\%}", "number", json!([0.125]), json!([0.126]), BOTH)]
+    #[case("about 5", r"\boxed{5}", "number", json!(["about 5"]), json!([5.0]), BOTH)]
+    #[case("4.5%", "4.5", "percent_sign_dropped", json!([4.5]), json!([4.5]), BOTH)]
+    #[case("0.0004", "0", "number", json!([0.0004]), json!([0.0]), r#"{"relative": null, "absolute": 0.001}"#)]
+    #[case("Yes", r"\boxed{no}", "text", json!(["yes"]), json!(["no"]), "null")]
+    #[case("a: 4.5, 1", r"\boxed{4.5}, \boxed{1}", "values_in_order", json!([4.5, 1.0]), json!([4.5, 1.0]), BOTH)]
+    #[case("2022: 1, 2021: 2", r"\boxed{2021: 2, 2022: 1}", "list", json!([1.0, 2.0]), json!([2.0, 1.0]), BOTH)]
+    #[case("nan", "5", "number", json!(["NaN"]), json!([5.0]), BOTH)]
+    fn a_grade_shows_what_was_compared(
+        #[case] answer: &str,
+        #[case] truth: &str,
+        #[case] rule: &str,
+        #[case] submitted: Value,
+        #[case] expected: Value,
+        #[case] tolerance: &str,
+    ) {
+        let graded = grade(answer, truth, RewardMode::OpenEnv).unwrap();
+        let tolerance: Value = serde_json::from_str(tolerance).unwrap();
+        let wanted = json!({
+            "rule": rule, "submitted": submitted, "expected": expected, "tolerance": tolerance,
+        });
+        assert_eq!(serde_json::to_value(graded).unwrap(), wanted);
+    }
+
+    #[test]
+    fn strict_grading_says_that_it_refused() {
+        let graded = grade("", "5", RewardMode::Strict).unwrap();
+        assert_eq!(serde_json::to_value(graded).unwrap()["rule"], "refused");
+    }
+}
