@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use clap::ArgMatches;
+
 use crate::analysis::{Answers, analyze};
 use crate::dataset::load_named;
 use crate::output::terminal::{TerminalStyle, analysis_tables};
@@ -9,17 +11,17 @@ use crate::output::write_misses;
 use crate::run::RunFolder;
 use crate::score::{Rule, ScoreError};
 
+use super::args::OutputFolder;
 use super::{Exit, stdout};
 
 /// Arguments of `analyze`.
 #[derive(clap::Args, Debug)]
 pub struct AnalyzeArgs {
     /// CSV or JSONL file of answers, or a run: its folder, its id, a prefix of its id, or `last`
-    #[arg(default_value = "output/output.csv")]
-    file: PathBuf,
-    /// Folder with the runs
-    #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
-    output: PathBuf,
+    /// [default: output.csv in the folder with the runs]
+    file: Option<PathBuf>,
+    #[command(flatten)]
+    output: OutputFolder,
     /// Records the questions come from, for gold programs and pages (a file, or `sample`)
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,
@@ -41,18 +43,24 @@ pub struct AnalyzeArgs {
 ///
 /// # Errors
 /// Answers or records that cannot be read, a CSV that cannot be written.
-pub fn execute(args: &AnalyzeArgs, style: TerminalStyle) -> anyhow::Result<Exit> {
+pub fn execute(
+    args: &AnalyzeArgs,
+    matches: &ArgMatches,
+    style: TerminalStyle,
+) -> anyhow::Result<Exit> {
+    let output = args.output.path(matches)?;
+    let file = match &args.file {
+        Some(file) => file.clone(),
+        None => output.join(RunFolder::CSV),
+    };
     let dataset = load_named(args.data_path.as_deref())?;
-    let answers = Answers::open(
-        &RunFolder::answers_at(&args.file, &args.output)?,
-        dataset.as_ref(),
-    )?;
+    let answers = Answers::open(&RunFolder::answers_at(&file, &output)?, dataset.as_ref())?;
     if let Some(reason) = &answers.no_records {
         without_records(reason);
     }
     let analysis = analyze(&answers, args.rule.into());
     if analysis.questions == 0 {
-        let (path, rows) = (args.file.clone(), answers.rows.len());
+        let (path, rows) = (file, answers.rows.len());
         return Err(ScoreError::NothingScored { path, rows }.into());
     }
     if let Some(path) = &args.csv {

@@ -1,12 +1,16 @@
 //! The arguments of the main job.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+use clap::ArgMatches;
+use serde::Serialize;
 
 use crate::output::terminal::TerminalStyle;
 use crate::settings::Settings;
 
 use super::gate::GateArgs;
 use super::run::RunDisplay;
+use super::settings;
 
 /// The file of settings, for every command that has some.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -14,6 +18,34 @@ pub struct ConfigFile {
     /// Settings file [default: convfinqa.toml if it exists]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub config: Option<PathBuf>,
+}
+
+/// Where the runs are, for every command that reads them.
+#[derive(clap::Args, Clone, Debug, Serialize)]
+pub struct OutputFolder {
+    /// Folder with the runs [default: output]
+    #[arg(long, short = 'o', value_name = "DIR", help_heading = "Output")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    #[serde(skip)]
+    config: ConfigFile,
+}
+
+impl OutputFolder {
+    /// The folder that flag, environment or settings file name.
+    ///
+    /// # Errors
+    /// One line that names the layer and the setting.
+    pub fn path(&self, matches: &ArgMatches) -> anyhow::Result<PathBuf> {
+        let settings = settings::load(self, matches, self.file())?;
+        Ok(settings.run.output)
+    }
+
+    /// The settings file that is named.
+    pub fn file(&self) -> Option<&Path> {
+        self.config.config.as_deref()
+    }
 }
 
 /// The arguments of every command that drives a run.

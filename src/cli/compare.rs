@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use clap::ArgMatches;
+
 use crate::analysis::{Answers, AnswersOrigin, compare};
 use crate::dataset::load_named;
 use crate::output::report::ComparisonPage;
@@ -9,6 +11,7 @@ use crate::output::terminal::{TerminalStyle, comparison_tables};
 use crate::run::RunFolder;
 
 use super::analyze::{RuleName, without_records};
+use super::args::OutputFolder;
 use super::{Exit, stdout};
 
 /// Arguments of `compare`.
@@ -19,9 +22,8 @@ pub struct CompareArgs {
     a: PathBuf,
     /// Second side, with the same questions
     b: PathBuf,
-    /// Folder with the runs
-    #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
-    output: PathBuf,
+    #[command(flatten)]
+    output: OutputFolder,
     /// Rule that decides which questions flip
     #[arg(long, value_name = "RULE", default_value = "fe")]
     rule: RuleName,
@@ -44,10 +46,15 @@ pub struct CompareArgs {
 /// # Errors
 /// Answers that cannot be read, or that are not about the same questions; a
 /// page that cannot be written.
-pub fn execute(args: &CompareArgs, style: TerminalStyle) -> anyhow::Result<Exit> {
+pub fn execute(
+    args: &CompareArgs,
+    matches: &ArgMatches,
+    style: TerminalStyle,
+) -> anyhow::Result<Exit> {
+    let output = args.output.path(matches)?;
     let dataset = load_named(args.data_path.as_deref())?;
     let open = |named| -> anyhow::Result<Answers> {
-        let path = RunFolder::answers_at(named, &args.output)?;
+        let path = RunFolder::answers_at(named, &output)?;
         Ok(Answers::open(&path, dataset.as_ref())?)
     };
     let (a, b) = (open(&args.a)?, open(&args.b)?);

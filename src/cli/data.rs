@@ -107,14 +107,8 @@ pub fn execute(command: DataCommand) -> anyhow::Result<Exit> {
 }
 
 fn load(data: Option<&str>) -> anyhow::Result<Dataset> {
-    let downloaded = Path::new("data/train.json");
-    let source = match data {
-        Some("sample") => Source::Sample,
-        Some(path) => Source::Path(path.into()),
-        None if downloaded.is_file() => Source::Path(downloaded.to_owned()),
-        None => Source::Sample,
-    };
-    Ok(dataset::load(&source)?)
+    let source = data.map(Source::named).or_else(Source::downloaded);
+    Ok(dataset::load(&source.unwrap_or(Source::Sample))?)
 }
 
 fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {

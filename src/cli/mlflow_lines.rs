@@ -8,16 +8,16 @@ pub fn arrived(delivered: &DeliveredRun) -> String {
 }
 
 /// What the user is told of a run's side-car, if something is missing.
-pub fn missing(sent: Option<&DeliveryOutcome>, run: &str) -> Vec<String> {
+pub fn missing(sent: &DeliveryOutcome, run: &str) -> Vec<String> {
     let sync = format!("`convfinqa track sync {run}`");
     match sent {
-        Some(DeliveryOutcome::All(delivered)) => shortfalls(delivered),
-        Some(DeliveryOutcome::Missing { error, said: false }) => {
+        DeliveryOutcome::All(delivered) => shortfalls(delivered),
+        DeliveryOutcome::Missing(Some(error)) => {
             vec![format!(
                 "MLflow: {error}; not all of this run was delivered, {sync} sends the rest"
             )]
         }
-        Some(DeliveryOutcome::Missing { .. }) | None => {
+        DeliveryOutcome::Missing(None) => {
             vec![format!(
                 "MLflow: not all of this run was delivered; {sync} sends the rest when that is fixed"
             )]

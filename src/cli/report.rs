@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use clap::ArgMatches;
+
 use crate::output::OutputError;
 use crate::pipeline::{write_report, write_results};
 use crate::run::{Journal, RunFolder, RunLock};
 
+use super::args::OutputFolder;
 use super::{Exit, Failure, stdout};
 
 /// Arguments of `report`.
@@ -14,9 +17,8 @@ pub struct ReportArgs {
     /// The run: its folder, its id, a prefix of its id, or `last`
     #[arg(default_value = "last")]
     run: String,
-    /// Folder with the runs
-    #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
-    output: PathBuf,
+    #[command(flatten)]
+    output: OutputFolder,
     /// Folder for the files; if the name ends in .html, only the report is written
     /// [default: the run's folder]
     #[arg(long, value_name = "PATH")]
@@ -28,8 +30,8 @@ pub struct ReportArgs {
 /// # Errors
 /// A run that is not there, a journal that cannot be read, a file that cannot
 /// be written.
-pub fn execute(args: &ReportArgs) -> anyhow::Result<Exit> {
-    let folder = RunFolder::locate(&args.output, &args.run)?;
+pub fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
+    let folder = RunFolder::locate(&args.output.path(matches)?, &args.run)?;
     let journal = Journal::read(&folder.journal())?;
     let records = journal.meta()?.records();
     if let Err(reason) = &records {

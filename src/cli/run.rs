@@ -174,7 +174,7 @@ fn notify(writer: TerminalWriter) -> Notify {
 fn show(results: &RunResults, writer: &TerminalWriter, shown: RunDisplay) -> Result<(), Failure> {
     let printed = report(results, shown);
     if let Some(sent) = &results.tracked {
-        tell(writer, &results.summary, sent.as_ref(), shown);
+        tell(writer, &results.summary, sent, shown);
     }
     printed
 }
@@ -257,13 +257,8 @@ pub(super) fn without_tools(line: &str) -> Failure {
 
 /// Says where the run is seen, or what is missing there. This is beside the
 /// results and never on stdout with `--json`.
-fn tell(
-    writer: &TerminalWriter,
-    summary: &Summary,
-    sent: Option<&DeliveryOutcome>,
-    shown: RunDisplay,
-) {
-    if let Some(DeliveryOutcome::All(delivered)) = sent
+fn tell(writer: &TerminalWriter, summary: &Summary, sent: &DeliveryOutcome, shown: RunDisplay) {
+    if let DeliveryOutcome::All(delivered) = sent
         && !shown.quiet
     {
         let line = mlflow_lines::arrived(delivered);

@@ -1,27 +1,33 @@
 //! `convfinqa runs`: the runs of an output folder, newest first.
 
 use std::io::IsTerminal;
-use std::path::PathBuf;
+
+use clap::ArgMatches;
 
 use crate::output::terminal::{TerminalStyle, runs_list};
 use crate::run::RunFolder;
 
+use super::args::OutputFolder;
 use super::{Exit, stdout};
 
 /// Arguments of `runs`.
 #[derive(clap::Args, Debug)]
 pub struct RunsArgs {
-    /// Folder with the runs
-    #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
-    output: PathBuf,
+    #[command(flatten)]
+    output: OutputFolder,
 }
 
 /// Lists the runs, with their whole ids unless a terminal is too narrow.
 ///
 /// # Errors
 /// Standard output that cannot be written.
-pub fn execute(args: &RunsArgs, style: TerminalStyle) -> anyhow::Result<Exit> {
-    let folders = RunFolder::all(&args.output).into_iter().rev();
+pub fn execute(
+    args: &RunsArgs,
+    matches: &ArgMatches,
+    style: TerminalStyle,
+) -> anyhow::Result<Exit> {
+    let output = args.output.path(matches)?;
+    let folders = RunFolder::all(&output).into_iter().rev();
     let runs: Vec<_> = folders
         .map(|folder| (folder.id(), folder.state()))
         .collect();
@@ -30,11 +36,7 @@ pub fn execute(args: &RunsArgs, style: TerminalStyle) -> anyhow::Result<Exit> {
         .then_some(style.width.into());
     stdout::print(|out| {
         if runs.is_empty() {
-            writeln!(
-                out,
-                "no runs in {}",
-                RunFolder::runs(&args.output).display()
-            )
+            writeln!(out, "no runs in {}", RunFolder::runs(&output).display())
         } else {
             writeln!(out, "{}", runs_list(&runs, width))
         }

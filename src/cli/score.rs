@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use clap::ArgMatches;
+
 use crate::analysis::{Answers, records_behind};
 use crate::dataset::load_named;
 use crate::output::terminal::{TerminalStyle, scorecard_tables};
@@ -9,6 +11,7 @@ use crate::run::RunFolder;
 use crate::score::files::{read_predictions, rescore};
 use crate::score::{Row, ScoreError, Scorecard};
 
+use super::args::OutputFolder;
 use super::{Exit, stdout};
 
 /// Arguments of `score`.
@@ -17,9 +20,8 @@ pub struct ScoreArgs {
     /// File of predictions (our output.csv, the LangGraph baseline's CSV, or JSONL), or a run: its
     /// folder, its id, a prefix of its id, or `last`
     file: PathBuf,
-    /// Folder with the runs
-    #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
-    output: PathBuf,
+    #[command(flatten)]
+    output: OutputFolder,
     /// Records the questions come from, for gold programs and tables (a file, or `sample`);
     /// found automatically for a run's own CSV
     #[arg(long, value_name = "FILE")]
@@ -36,8 +38,13 @@ pub struct ScoreArgs {
 /// # Errors
 /// A file that cannot be read, in one line with its line and column; a score
 /// below `--fail-under`.
-pub fn execute(args: &ScoreArgs, style: TerminalStyle) -> anyhow::Result<Exit> {
-    let named = RunFolder::answers_at(&args.file, &args.output)?;
+pub fn execute(
+    args: &ScoreArgs,
+    matches: &ArgMatches,
+    style: TerminalStyle,
+) -> anyhow::Result<Exit> {
+    let output = args.output.path(matches)?;
+    let named = RunFolder::answers_at(&args.file, &output)?;
     let given = load_named(args.data_path.as_deref())?;
     let scored: Vec<Row> = if named.join(RunFolder::JOURNAL).is_file() {
         // The journal holds what the run's files are made from.

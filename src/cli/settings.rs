@@ -8,7 +8,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 use serde::Serialize;
 
-use crate::settings::{Layers, LogSettings, Origin, Settings, unknown_variable};
+use crate::settings::{Layers, LogSettings, Origin, Settings, keys, unknown_variable};
 
 use super::{Exit, Failure, dotenv};
 
@@ -53,6 +53,18 @@ pub fn load_by(
 /// The settings among `flags` that were given on the command line.
 fn given(flags: &impl Serialize, matches: &ArgMatches) -> anyhow::Result<toml::Table> {
     let is_given = |key: &str| matches.value_source(key) == Some(ValueSource::CommandLine);
+    let is_text = |key: &str| {
+        let values = matches.try_get_raw(key).ok().flatten();
+        let mut values = values.into_iter().flatten();
+        values.all(|value| value.to_str().is_some())
+    };
+    if let Some(key) = keys().find(|key| !is_text(key)) {
+        let line = format!(
+            "command line: --{} is not valid UTF-8",
+            key.replace('_', "-")
+        );
+        return Err(Failure::new(Exit::Usage, line).into());
+    }
     // TOML's whole numbers end at 2^63 - 1.
     let json = serde_json::to_value(flags).context("command line")?;
     let mut fields = json.as_object().into_iter().flatten();

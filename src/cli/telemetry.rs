@@ -9,7 +9,7 @@ use secrecy::SecretString;
 
 use crate::output::terminal::TerminalWriter;
 use crate::settings::{LogSettings, Settings, Traces};
-use crate::telemetry::{self, LogFormat, LogOptions, Otlp, Telemetry, TelemetryOptions};
+use crate::telemetry::{self, LogFormat, LogOptions, Otlp, Redactor, Telemetry, TelemetryOptions};
 use finqa_agents::models::{Endpoint, Provider, http_client};
 
 use super::dotenv::variable;
@@ -33,8 +33,11 @@ const SECRETS: &[&str] = &[
 /// Whether stderr holds JSON and nothing else: the last line, an error, too.
 static LOGGED: AtomicBool = AtomicBool::new(false);
 
-/// The line of an error that ends the program, in the form that stderr has.
+/// The line of an error that ends the program, in the form that stderr has and
+/// without secrets.
 pub fn error_line(message: &str, exit: Exit) -> String {
+    let redactor = Redactor::new(secrets());
+    let message = redactor.text(message);
     if !LOGGED.load(Ordering::Relaxed) {
         let name = console::style("error:").for_stderr().red().bold();
         return format!("{name} {message}");

@@ -1,17 +1,21 @@
 //! `convfinqa track sync`: delivers to MLflow what it has not got yet.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use anyhow::Context;
+use clap::ArgMatches;
+use serde::Serialize;
 
 use crate::output::mlflow::{
     self, DeliveredRun, Delivery, DeliveryRecord, Drawings, FinishedRun, MlflowError,
 };
 use crate::pipeline::{experiment, server, write_results};
 use crate::run::{Finish, Journal, RunFolder, RunLock, Status};
+use crate::settings::Settings;
 use finqa_core::secrets::{HIDDEN, shown_address};
 
-use super::{Exit, Failure, dotenv, exit, mlflow_lines, stdout};
+use super::args::OutputFolder;
+use super::{Exit, Failure, dotenv, exit, mlflow_lines, settings, stdout};
 
 /// Commands of `track`.
 #[derive(Debug, clap::Subcommand)]
@@ -21,26 +25,30 @@ pub enum TrackCommand {
 }
 
 /// Arguments of `track sync`.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Debug, Serialize)]
 pub struct SyncArgs {
     /// Runs: folders, ids, prefixes of ids, or `last` [default: all that are not complete on the
     /// server]
     #[arg(value_name = "RUN")]
+    #[serde(skip)]
     runs: Vec<String>,
-    /// Folder with the runs
-    #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
-    output: PathBuf,
+    #[command(flatten)]
+    #[serde(flatten)]
+    output: OutputFolder,
     /// MLflow server [default: the run's, otherwise MLFLOW_TRACKING_URI]
     #[arg(long, value_name = "URI")]
+    #[serde(skip)]
     mlflow: Option<String>,
     /// Experiment [default: the run's]
     #[arg(long, value_name = "NAME")]
+    #[serde(skip)]
     experiment: Option<String>,
     /// Allow MLflow's credentials to be sent over http:// to another machine
     #[arg(long)]
     allow_http: bool,
     /// Log the runs as new ones even if they were delivered before or deleted on the server
     #[arg(long)]
+    #[serde(skip)]
     new: bool,
 }
 
@@ -48,14 +56,15 @@ pub struct SyncArgs {
 ///
 /// # Errors
 /// As [`sync`].
-pub fn execute(command: TrackCommand) -> anyhow::Result<Exit> {
+pub fn execute(command: TrackCommand, matches: &ArgMatches) -> anyhow::Result<Exit> {
     match command {
         TrackCommand::Sync(args) => {
+            let settings = settings::load(&args, matches, args.output.file())?;
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
                 .build()
                 .context("cannot start the runtime")?;
-            runtime.block_on(sync(&args))
+            runtime.block_on(sync(&args, &settings))
         }
     }
 }
@@ -65,20 +74,16 @@ pub fn execute(command: TrackCommand) -> anyhow::Result<Exit> {
 /// # Errors
 /// A run that is not there, a server that is not known or cannot be reached;
 /// the last error of those runs that could not be delivered.
-async fn sync(args: &SyncArgs) -> anyhow::Result<Exit> {
-    super::dotenv::load()?;
-    super::settings::refuse_unknown_variables()?;
+async fn sync(args: &SyncArgs, settings: &Settings) -> anyhow::Result<Exit> {
+    let output = &settings.run.output;
     let folders = if args.runs.is_empty() {
-        undelivered(args)?
+        undelivered(args, output)?
     } else {
-        let found = args
-            .runs
-            .iter()
-            .map(|run| RunFolder::locate(&args.output, run));
+        let found = args.runs.iter().map(|run| RunFolder::locate(output, run));
         found.collect::<Result<Vec<_>, _>>()?
     };
     if folders.is_empty() {
-        let runs = RunFolder::runs(&args.output);
+        let runs = RunFolder::runs(output);
         stdout::print_words(|out| writeln!(out, "every run in {} has arrived", runs.display()))?;
     }
     let mut failed: Option<anyhow::Error> = None;
@@ -88,7 +93,7 @@ async fn sync(args: &SyncArgs) -> anyhow::Result<Exit> {
             .file_name()
             .unwrap_or_default()
             .to_string_lossy();
-        match deliver(args, folder).await {
+        match deliver(args, settings.model.allow_http, folder).await {
             Ok(delivered) => {
                 // Output that cannot be written is no reason to deliver no more.
                 let _ = stdout::print_words(|out| writeln!(out, "{name}: {}", delivered.page));
@@ -116,10 +121,10 @@ async fn sync(args: &SyncArgs) -> anyhow::Result<Exit> {
 
 /// Runs that have not arrived whole. Those that were not to be tracked are
 /// sent only when they are named.
-fn undelivered(args: &SyncArgs) -> anyhow::Result<Vec<RunFolder>> {
+fn undelivered(args: &SyncArgs, output: &Path) -> anyhow::Result<Vec<RunFolder>> {
     let asked = args.mlflow.as_deref().map(shown_address);
     let mut folders = Vec::new();
-    for folder in RunFolder::all(&args.output) {
+    for folder in RunFolder::all(output) {
         let journal = Journal::read(&folder.journal())?;
         let meta = journal.meta()?;
         if meta.settings.get("mlflow").and_then(toml::Value::as_str) == Some("off") {
@@ -146,7 +151,11 @@ fn undelivered(args: &SyncArgs) -> anyhow::Result<Vec<RunFolder>> {
     Ok(folders)
 }
 
-async fn deliver(args: &SyncArgs, folder: &RunFolder) -> anyhow::Result<DeliveredRun> {
+async fn deliver(
+    args: &SyncArgs,
+    allow_http: bool,
+    folder: &RunFolder,
+) -> anyhow::Result<DeliveredRun> {
     let journal = Journal::read(&folder.journal())?;
     let meta = journal.meta()?;
     let record = DeliveryRecord::read(folder.path())?;
@@ -175,10 +184,6 @@ async fn deliver(args: &SyncArgs, folder: &RunFolder) -> anyhow::Result<Delivere
         .clone()
         .or_else(|| record.map(|record| record.experiment))
         .unwrap_or_else(|| experiment(set("experiment"), &variables));
-    let allow_http = args.allow_http
-        || variables
-            .get("CONVFINQA_ALLOW_HTTP")
-            .is_some_and(|set| set.trim() == "true");
     let server = server(&uri, &experiment, allow_http, &variables)?;
     // Held from here on: a run that still goes on is not touched.
     let mut delivery = Delivery::open(server, folder.path(), args.new)?;
@@ -193,7 +198,7 @@ async fn deliver(args: &SyncArgs, folder: &RunFolder) -> anyhow::Result<Delivere
     let ending = FinishedRun {
         finish,
         summary,
-        drawings: Drawings::of_agents()?,
+        drawings: Drawings::of_run(meta.kind())?,
     };
     Ok(mlflow::finish(&mut delivery, &ending).await?)
 }

@@ -27,6 +27,13 @@ pub enum Source {
 }
 
 impl Source {
+    /// The file that `convfinqa data download` writes, if it is there.
+    #[must_use]
+    pub(crate) fn downloaded() -> Option<Self> {
+        let file = Path::new("data/train.json");
+        file.is_file().then(|| Self::Path(file.to_owned()))
+    }
+
     /// The file at a path, or the built-in sample by its name, `sample`.
     #[must_use]
     pub(crate) fn named(name: &str) -> Self {

@@ -11,6 +11,7 @@ use finqa_agents::models::{ChatModel, Feature, Observer, Support};
 use finqa_agents::solve::{
     SHOWN_CHARS, ToolAgent, ToolAgentOptions, ToolEnvironment, instructions_hash,
 };
+use finqa_core::text::counted;
 
 /// Episodes by default with a model that may cost money.
 const PAID_DEFAULT_EPISODES: usize = 100;
@@ -133,12 +134,13 @@ pub(crate) fn job(
             }
         };
     let total = dealer.is_none().then(|| plan.total());
-    let count = total.map_or_else(
-        || n.map_or_else(|| "all".to_owned(), |n| format!("at most {n}")),
-        |total| total.to_string(),
-    );
+    let count = match (total, n) {
+        (Some(total), _) => counted(total, "episode"),
+        (None, Some(n)) => format!("at most {}", counted(n, "episode")),
+        (None, None) => "all episodes".to_owned(),
+    };
     note(format!(
-        "{} plays {count} episodes of {}",
+        "{} plays {count} of {}",
         settings.model.name, played.name
     ));
     let (result_chars, total_chars) = match (endpoint, &dealer) {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::run::JournalError;
+use finqa_core::files;
 
 /// An output that cannot be written.
 #[derive(Debug, Error)]
@@ -30,27 +31,64 @@ pub enum OutputError {
     Journal(#[from] JournalError),
 }
 
-/// A file that is being written beside its place: a reader sees the old file or
-/// the new one, and a full disk leaves the old one as it was.
+/// A file that is being written next to its place: a reader sees the old file or
+/// the new one, and a full disk leaves the old one as it was. A FIFO or a device
+/// cannot be replaced and is written to; a link is followed.
 pub(crate) struct StagedFile {
     path: PathBuf,
-    file: std::io::BufWriter<tempfile::NamedTempFile>,
+    file: std::io::BufWriter<WriteTarget>,
 }
 
-impl StagedFile {
-    /// A file that nobody sees before [`StagedFile::persist`].
-    pub(crate) fn create(path: &Path) -> Result<Self, OutputError> {
-        let folder = path
+enum WriteTarget {
+    /// The new file, and the place that it gets.
+    Staged(tempfile::NamedTempFile, PathBuf),
+    Existing(std::fs::File),
+}
+
+impl WriteTarget {
+    fn open(path: &Path) -> std::io::Result<Self> {
+        let kind = std::fs::metadata(path).map(|found| found.file_type());
+        if let Ok(kind) = kind
+            && (files::is_descriptor(path) || !kind.is_file() && !kind.is_dir())
+        {
+            let file = std::fs::OpenOptions::new().write(true).open(path)?;
+            return Ok(Self::Existing(file));
+        }
+        let place = files::behind_links(path)?;
+        let folder = place
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty())
             .unwrap_or(Path::new("."));
         let file = tempfile::Builder::new()
             .prefix(".writing-")
-            .tempfile_in(folder)
-            .map_err(|source| OutputError::Write {
-                path: path.to_owned(),
-                source,
-            })?;
+            .tempfile_in(folder)?;
+        Ok(Self::Staged(file, place))
+    }
+}
+
+impl Write for WriteTarget {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self {
+            Self::Staged(file, _) => file.write(bytes),
+            Self::Existing(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        match self {
+            Self::Staged(file, _) => file.flush(),
+            Self::Existing(file) => file.flush(),
+        }
+    }
+}
+
+impl StagedFile {
+    /// A file that nobody sees before [`StagedFile::persist`].
+    pub(crate) fn create(path: &Path) -> Result<Self, OutputError> {
+        let file = WriteTarget::open(path).map_err(|source| OutputError::Write {
+            path: path.to_owned(),
+            source,
+        })?;
         Ok(Self {
             path: path.to_owned(),
             file: std::io::BufWriter::new(file),
@@ -67,9 +105,12 @@ impl StagedFile {
         let file = file
             .into_inner()
             .map_err(|failed| error(failed.into_error()))?;
+        let WriteTarget::Staged(file, place) = file else {
+            return Ok(());
+        };
         readable_by_others(file.path()).map_err(error)?;
         file.as_file().sync_all().map_err(error)?;
-        file.persist(&path).map_err(|failed| error(failed.error))?;
+        file.persist(place).map_err(|failed| error(failed.error))?;
         Ok(())
     }
 

@@ -112,7 +112,7 @@ pub struct RunResults {
     /// The records, or why they cannot be read.
     pub records: Result<Dataset, String>,
     /// What a tracking server got; `None` where none is asked for.
-    pub tracked: Option<Option<DeliveryOutcome>>,
+    pub tracked: Option<DeliveryOutcome>,
     /// Nobody else works on the run while this is held.
     _lock: RunLock,
 }
@@ -124,22 +124,22 @@ impl Run {
     /// # Errors
     /// [`PipelineError`] if the run cannot be started.
     pub async fn start(settings: &Settings, context: RunContext) -> Result<Self, PipelineError> {
-        let (variables, notify) = (context.variables.clone(), Arc::clone(&context.notify));
-        Self::start_job(settings, context, |settings, observer| {
-            job::questions(settings, &variables, &notify, observer)
+        let variables = context.variables.clone();
+        Self::start_job(settings, context, |settings, notify, observer| {
+            job::questions(settings, &variables, notify, observer)
         })
     }
 
     /// Starts, or continues, the run of the job that `job` makes of the settings.
-    /// It is not asked if every question is answered already. The observer that
-    /// it gets turns retries into events.
+    /// It is not asked if every question is answered already. What it says is shown
+    /// once the run is not refused; the observer turns retries into events.
     ///
     /// # Errors
     /// [`PipelineError`] if the run cannot be started.
     pub(crate) fn start_job(
         settings: &Settings,
         context: RunContext,
-        job: impl FnOnce(&Settings, Observer) -> Result<Job, PipelineError>,
+        job: impl FnOnce(&Settings, &Notify, Observer) -> Result<Job, PipelineError>,
     ) -> Result<Self, PipelineError> {
         let RunContext {
             resumed,
@@ -163,7 +163,11 @@ impl Run {
             resumed => {
                 let located = resumed.as_ref().map(|resumed| resumed.located(settings));
                 let observer = observer(sender.clone());
-                let job = job(located.as_ref().unwrap_or(settings), observer)?;
+                let (notices, later) = std::sync::mpsc::channel();
+                let hold: Notify = Arc::new(move |notice| drop(notices.send(notice)));
+                let job = job(located.as_ref().unwrap_or(settings), &hold, observer);
+                let show = || later.try_iter().for_each(|notice| notify(notice));
+                let job = job.inspect_err(|_| show())?;
                 let held = match resumed {
                     Some(resumed) => resumed.into_continued(settings, &job.meta.identity)?,
                     None => {
@@ -174,6 +178,7 @@ impl Run {
                         resume::begin(output, job.meta, job.prompts.as_ref(), commit)?
                     }
                 };
+                show();
                 let scheduler = Scheduler {
                     plan: job.plan,
                     solver: job.solver,
@@ -246,7 +251,7 @@ impl Run {
                 let ending = FinishedRun {
                     finish: finish.clone(),
                     summary: summary.clone(),
-                    drawings: Drawings::of_agents()?,
+                    drawings: Drawings::of_run(summary.run.kind())?,
                 };
                 Some(sidecar.finish(ending, self.stop.abort).await)
             }

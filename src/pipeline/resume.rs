@@ -196,6 +196,10 @@ fn own_settings(meta: &RunMeta) -> toml::Table {
         let data = if meta.invented { "sample" } else { &meta.data };
         own.insert("data_path".to_owned(), data.into());
     }
+    if let Some(n) = meta.episodes.as_ref().and_then(|episodes| episodes.n) {
+        let n = i64::try_from(n).unwrap_or(i64::MAX);
+        own.entry("n").or_insert(n.into());
+    }
     // An address that was not kept whole comes from where it came from.
     own.retain(|_, value| !value.as_str().is_some_and(|text| text.contains(HIDDEN)));
     own

@@ -1,7 +1,5 @@
 //! From settings to the records that are asked about.
 
-use std::path::Path;
-
 use crate::dataset::{self, Dataset, Selection, Source};
 use crate::settings::Settings;
 
@@ -20,13 +18,10 @@ pub(super) fn selected(
     remote: bool,
     note: impl Fn(&str),
 ) -> Result<Dataset, PipelineError> {
-    let downloaded = Path::new("data/train.json");
-    let source = match settings.questions.data_path.as_deref() {
-        Some(name) => Source::named(name),
-        None if downloaded.is_file() => Source::Path(downloaded.to_owned()),
-        None if remote => {
-            return Err(PipelineError::NoData);
-        }
+    let named = settings.questions.data_path.as_deref().map(Source::named);
+    let source = match named.or_else(Source::downloaded) {
+        Some(source) => source,
+        None if remote => return Err(PipelineError::NoData),
         None => {
             note("no --data-path and no data/train.json: answering the built-in sample");
             Source::Sample

@@ -1,10 +1,11 @@
 //! A run's folder: the names of its files, which runs there are, how far each
 //! has come, and which one a name means.
 
-use std::io::Write;
+use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use thiserror::Error;
 
 use finqa_core::files;
@@ -25,6 +26,12 @@ pub enum FolderError {
     /// There is neither a file nor a run of that name.
     #[error("{named}: no such file, and no such run in {folder}; `convfinqa runs` lists the runs")]
     NoSuchAnswers { named: PathBuf, folder: PathBuf },
+    /// What is named is not a run but a file of version 0.1.
+    #[error(
+        "{path}: episodes of version 0.1, which alone resumes and reports them; \
+         score the CSV that it wrote next to them"
+    )]
+    EarlierEpisodes { path: PathBuf },
     /// Several runs are meant by one name.
     #[error("{run} is the start of {count} runs in {folder}: {some}; give more of the id")]
     Ambiguous {
@@ -167,6 +174,7 @@ impl RunFolder {
         if path.join(Self::JOURNAL).is_file() {
             return Ok(Self::at(path, output));
         }
+        refuse_earlier_episodes(path)?;
         let runs = Self::runs(output);
         let mut all = Self::all(output);
         let mut found = match all.iter().position(|folder| folder.id() == run) {
@@ -300,6 +308,7 @@ impl RunFolder {
     /// # Errors
     /// [`FolderError::NoSuchRun`] or [`FolderError::Ambiguous`] for the name of a run.
     pub fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, FolderError> {
+        refuse_earlier_episodes(named)?;
         let is_id = |text: &&str| {
             !text.is_empty() && text.chars().all(|c| c.is_ascii_hexdigit() || c == '-')
         };
@@ -338,6 +347,35 @@ impl RunFolder {
             let same = size == bytes.len() as u64 && files::read(&copy).ok()? == bytes;
             same.then(|| run.journal())
         })
+    }
+}
+
+/// Version 0.1 kept the episodes of `env play` in a file of JSON lines and not in a
+/// run; later versions export such lines too, but name the run in each.
+fn refuse_earlier_episodes(path: &Path) -> Result<(), FolderError> {
+    #[derive(Deserialize)]
+    struct EpisodeHead {
+        #[serde(rename = "question_id")]
+        _question: IgnoredAny,
+        #[serde(rename = "player")]
+        _player: IgnoredAny,
+        run: Option<IgnoredAny>,
+    }
+    // A pipe would lose what is read from it here.
+    if !path.is_file() {
+        return Ok(());
+    }
+    let Ok(file) = files::open(path) else {
+        return Ok(());
+    };
+    let first = serde_json::Deserializer::from_reader(BufReader::new(file))
+        .into_iter::<EpisodeHead>()
+        .next();
+    match first {
+        Some(Ok(EpisodeHead { run: None, .. })) => Err(FolderError::EarlierEpisodes {
+            path: path.to_owned(),
+        }),
+        _ => Ok(()),
     }
 }
 

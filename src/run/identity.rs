@@ -82,10 +82,9 @@ pub struct EpisodeMeta {
 }
 
 impl EpisodeMeta {
-    /// The options in which `now` differs; the seed is a setting.
+    /// The options in which `now` differs; seed and number of questions are settings.
     #[must_use]
     pub fn changes(&self, now: &Self) -> Vec<Change> {
-        let count = |n: Option<usize>| n.map_or_else(|| "not set".to_owned(), |n| n.to_string());
         let place = match self.server {
             true => "--url",
             false => "--data-path",
@@ -94,11 +93,6 @@ impl EpisodeMeta {
         let steps = [self, now].map(|meta| meta.max_steps.to_string());
         let all = [
             (RunAspect::Data, place, environments),
-            (
-                RunAspect::Plan,
-                "--n",
-                [self, now].map(|meta| count(meta.n)),
-            ),
             (RunAspect::Answers, "--max-steps", steps),
         ];
         let changes = all.into_iter();

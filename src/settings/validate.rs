@@ -1,5 +1,7 @@
 //! Which values a run can work with.
 
+use std::path::Path;
+
 use finqa_core::secrets::HIDDEN;
 
 use super::Settings;
@@ -41,6 +43,23 @@ impl Settings {
     /// # Errors
     /// Which setting is wrong and what it may be, in one line.
     pub fn validate(&self) -> Result<(), String> {
+        let path = |path: &Path| path.to_string_lossy().into_owned();
+        let texts = [
+            ("data-path", self.questions.data_path.clone()),
+            ("critic-model", self.agents.critic_model.clone()),
+            ("prompts", self.agents.prompts.as_deref().map(path)),
+            ("output", Some(path(&self.run.output))),
+        ];
+        let is_blank = |text: &String| text.trim().is_empty();
+        if let Some((name, _)) = texts
+            .iter()
+            .find(|(_, text)| text.as_ref().is_some_and(is_blank))
+        {
+            return Err(format!("{name} is empty; give it a value, or leave it out"));
+        }
+        if self.questions.ids.iter().any(is_blank) {
+            return Err("ids holds an empty id; separate the ids by single commas".to_owned());
+        }
         let temperature = self.sampling.temperature.unwrap_or(0.0);
         if !(0.0..=1.0).contains(&temperature) {
             return Err(format!(

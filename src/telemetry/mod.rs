@@ -23,6 +23,7 @@ pub(crate) use lines::TraceLine;
 pub use lines::read_lines;
 pub use log::{LogFormat, LogOptions};
 pub(crate) use otlp::Otlp;
+pub(crate) use redact::Redactor;
 
 /// Called with a problem, in one line for the user.
 pub(crate) type OnWarning = std::sync::Arc<dyn Fn(&str) + Send + Sync>;

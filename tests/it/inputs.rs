@@ -85,3 +85,49 @@ fn a_pipe_that_the_caller_opened_is_read() {
     let shown = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success() && shown.contains("1250"), "{shown}");
 }
+
+/// They were replaced by regular files.
+#[rstest]
+#[case::junit(&["--n", "1", "--quiet", "--junit"], "<testsuites")]
+#[case::predictions(&["--n", "1", "--quiet", "--data-path", "sample", "--export-predictions"], "[{\"id\"")]
+#[case::episodes(&["score", "a.csv", "--junit"], "<testsuites")]
+fn an_output_is_written_to_the_fifo_device_or_link_that_is_named(
+    #[case] arguments: &[&str],
+    #[case] held: &str,
+) {
+    let place = Workplace::new();
+    place.write("a.csv", "id,ground_truth,prediction\nx,1,1\n");
+    let to = |name: &str| place.run(&[arguments, &[name]].concat());
+
+    place.write("real", "before");
+    std::os::unix::fs::symlink("real", place.path("link")).unwrap();
+    to("link").succeeds();
+    assert!(place.path("link").is_symlink());
+    assert!(place.read("real").contains(held));
+
+    std::os::unix::fs::symlink("none", place.path("dangling")).unwrap();
+    to("dangling").succeeds();
+    assert!(place.read("none").contains(held));
+
+    let fifo = place.path("fifo");
+    let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+    assert!(made.unwrap().success());
+    let path = fifo.clone();
+    let reader = std::thread::spawn(move || std::fs::read_to_string(path).unwrap());
+    to("fifo").succeeds();
+    use std::os::unix::fs::FileTypeExt;
+    assert!(
+        std::fs::symlink_metadata(fifo)
+            .unwrap()
+            .file_type()
+            .is_fifo()
+    );
+    assert!(reader.join().unwrap().contains(held));
+
+    let printed = to("/dev/stdout");
+    assert!(
+        printed.succeeds().stdout.contains(held),
+        "{}",
+        printed.stdout
+    );
+}

@@ -26,6 +26,7 @@ mod literals;
 mod migration;
 mod mlflow;
 mod opinion;
+mod options;
 mod pages;
 mod passes;
 mod report;

@@ -221,6 +221,22 @@ fn a_file_of_episodes_of_0_1_is_refused_in_a_line_that_names_the_version_and_kep
             assert_eq!(place.read("episodes.jsonl"), before);
         }
     }
+    let (place, _) = with_episodes("offline", "");
+    for command in [
+        &["--resume"][..],
+        &["env", "play", "--resume"],
+        &["report"],
+        &["score"],
+        &["analyze"],
+        &["track", "sync"],
+    ] {
+        place
+            .run(&[command, &["episodes.jsonl"]].concat())
+            .fails(2, &["episodes.jsonl", "version 0.1"]);
+    }
+    place
+        .run(&["compare", "episodes.jsonl", "episodes.jsonl"])
+        .fails(2, &["episodes.jsonl", "version 0.1"]);
     // Its rows are scored as any.
     let (place, _) = with_episodes("offline", "");
     fs::copy(kept("plays/offline.csv"), place.path("episodes.csv")).unwrap();

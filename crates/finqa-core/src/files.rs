@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Opens a regular file. A descriptor that the caller was started with
 /// (`/dev/stdin`, `<(command)` of a shell) may be a pipe.
@@ -43,8 +43,33 @@ pub fn read_to_string(path: &Path) -> Result<String> {
     Ok(text)
 }
 
-fn is_descriptor(path: &Path) -> bool {
-    path == Path::new("/dev/stdin")
+/// The place that a path leads to, through its links; nothing need be there.
+///
+/// # Errors
+/// The system's, links that lead in a circle among them.
+pub fn behind_links(path: &Path) -> Result<PathBuf> {
+    const LINKS: usize = 40;
+    let mut place = path.to_owned();
+    for _ in 0..LINKS {
+        match std::fs::symlink_metadata(&place) {
+            Ok(found) if found.is_symlink() => {
+                let target = std::fs::read_link(&place)?;
+                place.pop();
+                place.push(target);
+            }
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => return Ok(place),
+        }
+    }
+    Err(Error::new(ErrorKind::InvalidInput, "too many links"))
+}
+
+/// Whether a path names a descriptor that this process was started with.
+#[must_use]
+pub fn is_descriptor(path: &Path) -> bool {
+    ["stdin", "stdout", "stderr"]
+        .iter()
+        .any(|name| path == Path::new("/dev").join(name))
         || path.starts_with("/dev/fd")
         || path.starts_with("/proc/self/fd")
 }

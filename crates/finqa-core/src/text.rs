@@ -27,6 +27,13 @@ pub fn one_line(text: &str, most: usize) -> String {
     cut(&single_spaced(text), most, "…").replace(char::is_control, " ")
 }
 
+/// A number of things by a noun whose plural ends in s.
+#[must_use]
+pub fn counted(count: usize, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{ending}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -25,11 +25,7 @@ pub struct BuildArgs {
 /// # Errors
 /// Records that cannot be read, a folder that holds other files or cannot be written.
 pub fn execute(args: &BuildArgs) -> anyhow::Result<Exit> {
-    let source = match args.data_path.as_str() {
-        "sample" => Source::Sample,
-        path => Source::Path(path.into()),
-    };
-    let dataset = dataset::load(&source)?;
+    let dataset = dataset::load(&Source::named(&args.data_path))?;
     let options = BuildOptions {
         tables_only: args.tables_only,
     };

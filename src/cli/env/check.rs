@@ -8,7 +8,7 @@ use super::catalog;
 /// What is checked.
 #[derive(clap::Args, Debug)]
 pub struct CheckArgs {
-    /// Data directory [default: the built-in sample]
+    /// Data directory, or `sample` [default: the built-in sample]
     #[arg(long, value_name = "DIR", env = "FINQA_DATA_PATH")]
     data_path: Option<OsString>,
     /// The same as an argument, the spelling of 0.1.

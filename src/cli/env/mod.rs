@@ -13,6 +13,7 @@ use std::path::Path;
 use clap::ArgMatches;
 
 use crate::output::terminal::TerminalStyle;
+use finqa_core::text::counted;
 use finqa_env::data::{Catalog, EnvError};
 
 use super::{Exit, Failure};
@@ -50,17 +51,20 @@ pub fn execute(
     }
 }
 
+/// The name of the built-in data.
+const SAMPLE: &str = "sample";
+
 /// The data of a directory, or those made from the built-in sample.
 fn catalog(data: Option<&OsStr>) -> anyhow::Result<Catalog> {
     // An empty variable is none, as compose.yaml passes it on; clap would refuse
     // an empty path, so it is read as a plain string.
-    match data.filter(|path| !path.is_empty()) {
+    match data.filter(|path| !path.is_empty() && *path != SAMPLE) {
         Some(path) => Catalog::load(Path::new(path)).map_err(explained),
         None => Ok(crate::env_data::builtin()?),
     }
 }
 
-/// A folder that is none of ours is told from a file in it that is damaged.
+/// Distinguishes a folder of another kind from one with a damaged file.
 fn explained(error: EnvError) -> anyhow::Error {
     let other_folder = matches!(&error, EnvError::Io { path, source }
         if path.ends_with("benchmark_questions/finqa.csv")
@@ -69,19 +73,19 @@ fn explained(error: EnvError) -> anyhow::Error {
         return error.into();
     }
     let said = format!(
-        "{error}: this is no data directory; make one with `convfinqa env build`, fetch one with \
+        "{error}: this is not a data directory; make one with `convfinqa env build`, fetch one with \
          `convfinqa env download`, or leave it out for the built-in sample"
     );
     Failure::new(Exit::Data, said).into()
 }
 
-/// What is wrong with data that can be used all the same, in one line.
+/// The problems of data that can be used in spite of them, in one line.
 fn oddities(catalog: &Catalog) -> Option<String> {
     let problems = catalog.check().problems;
+    let count = counted(problems.len(), "problem");
     let first = problems.first()?;
     let source = catalog.source();
     Some(format!(
-        "note: {} things in {source} are wrong, such as {first}; all of them: convfinqa env check {source}",
-        problems.len()
+        "note: found {count} in {source}, such as {first}; `convfinqa env check --data-path {source}` lists them"
     ))
 }

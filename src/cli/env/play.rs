@@ -9,6 +9,7 @@ use clap::ArgMatches;
 use clap::parser::ValueSource;
 use serde::Serialize;
 
+use super::SAMPLE;
 use crate::cli::args::ControlArgs;
 use crate::cli::run::{RunCommand, drive, load, without_tools};
 use crate::cli::{Exit, Failure, dotenv};
@@ -30,9 +31,6 @@ use finqa_core::files;
 use finqa_env::episode::Rules;
 use finqa_env::tools::{ToolLimits, Tools};
 
-/// The built-in environment's name.
-const SAMPLE: &str = "sample";
-
 /// Arguments of `env play`. What is serialised is a layer of settings.
 #[derive(clap::Args, Debug, Serialize)]
 #[command(
@@ -51,7 +49,7 @@ pub struct PlayArgs {
     /// Number of questions to play, each once [default: all, at most 10,000 on a server; 100 for
     /// a remote model]
     #[arg(long, short = 'n', alias = "episodes", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     n: Option<u64>,
     /// Print each episode when it ends, and retries
     #[arg(long, short = 'v')]
@@ -122,8 +120,11 @@ pub fn execute(
     if let Some(path) = &args.export_episodes {
         refuse_foreign(path, run)?;
     }
-    // These are of the main job's records.
-    settings.questions = QuestionSettings::default();
+    // The others select records of the main job.
+    settings.questions = QuestionSettings {
+        n: settings.questions.n,
+        ..QuestionSettings::default()
+    };
     let mut command = EpisodeRun {
         args,
         default_steps: matches.value_source("max_steps") == Some(ValueSource::DefaultValue),
@@ -157,8 +158,8 @@ impl RunCommand for EpisodeRun<'_> {
         if let EpisodePlace::Server(server) = &options.environment.place {
             self.server = Some(Arc::clone(server));
         }
-        let started = Run::start_job(settings, context, |settings, observer| {
-            episodes::job(settings, &options, &variables, &notify, &observer)
+        let started = Run::start_job(settings, context, |settings, notify, observer| {
+            episodes::job(settings, &options, &variables, notify, &observer)
         });
         started.map_err(|error| match error {
             PipelineError::NoTools(_) => without_tools(&error.to_string()).into(),
@@ -192,7 +193,6 @@ impl EpisodeRun<'_> {
         let args = self.args;
         let was = resumed.as_ref();
         let was = was.and_then(|resumed| resumed.meta().episodes.clone());
-        let n = args.n.map(|n| usize::try_from(n).unwrap_or(usize::MAX));
         let max_steps = match &was {
             Some(was) if self.default_steps => was.max_steps,
             _ => args.max_steps,
@@ -214,7 +214,7 @@ impl EpisodeRun<'_> {
                 Some(url) => on_server(&url, args, settings, notify)?,
                 None => in_process(data_path, max_steps, notify)?,
             },
-            n: n.or(was.as_ref().and_then(|was| was.n)),
+            n: settings.questions.n,
             max_steps,
         };
         if let (Some(resumed), Some(was)) = (resumed, was) {
@@ -255,12 +255,11 @@ fn in_process(
     notify: &Notify,
 ) -> anyhow::Result<EpisodeEnvironment> {
     let named = data_path.is_some();
-    let folder = data_path.filter(|path| path != SAMPLE);
-    let catalog = super::catalog(folder.as_deref())?;
+    let catalog = super::catalog(data_path.as_deref())?;
     if let Some(line) = super::oddities(&catalog) {
         notify(RunNotice::Note(line));
     }
-    let name = match folder {
+    let name = match data_path.filter(|path| path != SAMPLE) {
         Some(folder) => std::fs::canonicalize(folder)?
             .to_string_lossy()
             .into_owned(),

@@ -21,7 +21,7 @@ use crate::settings::LogSettings;
 /// What is served, to whom, and within which limits.
 #[derive(clap::Args, Debug)]
 pub struct ServeArgs {
-    /// Data directory in the layout of OpenEnv's finqa_env [default: the built-in sample]
+    /// Data directory in the layout of OpenEnv's finqa_env, or `sample` [default: the built-in sample]
     #[arg(long, alias = "data", value_name = "DIR", env = "FINQA_DATA_PATH")]
     data_path: Option<OsString>,
     /// Serve MCP over standard input and output instead of a port
@@ -34,6 +34,7 @@ pub struct ServeArgs {
     /// Task to serve
     #[arg(long, value_name = "TASK", env = "FINQA_TASK", default_value = "finqa",
           value_parser = ["finqa"], help_heading = "Episodes")]
+    // There is one task: the option refuses the name of another.
     task: String,
     #[command(flatten)]
     log: LogSettings,

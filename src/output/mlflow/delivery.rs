@@ -31,8 +31,8 @@ pub struct FinishedRun {
     pub finish: Finish,
     /// Scores and cost.
     pub summary: Summary,
-    /// The graph that ran.
-    pub drawings: Drawings,
+    /// The graph that ran, if one did.
+    pub drawings: Option<Drawings>,
 }
 
 /// A run that has arrived.
@@ -126,7 +126,7 @@ impl Delivery {
         self.status(content::status(&ending.finish), Some(at))
             .await?;
         self.traces().await?;
-        self.files(&journal, &ending.drawings).await?;
+        self.files(&journal, ending.drawings.as_ref()).await?;
         self.record.complete_at = usize::try_from(answered).ok();
         self.record.write(&self.folder)?;
         let target = self.server.target();
@@ -380,7 +380,11 @@ impl Delivery {
             .await
     }
 
-    async fn files(&mut self, journal: &Journal, drawings: &Drawings) -> Result<(), MlflowError> {
+    async fn files(
+        &mut self,
+        journal: &Journal,
+        drawings: Option<&Drawings>,
+    ) -> Result<(), MlflowError> {
         let Some(root) = proxy_path(&self.server.target().uri, &self.record.artifact_uri) else {
             self.fall_short(format!(
                 "files: this server does not pass them on to {}; start it with --serve-artifacts and --artifacts-destination, and use a new experiment",
@@ -423,14 +427,16 @@ impl Delivery {
     fn artifacts(
         &self,
         journal: &Journal,
-        drawings: &Drawings,
+        drawings: Option<&Drawings>,
     ) -> Result<Vec<Artifact>, MlflowError> {
-        let mut artifacts = vec![
-            Artifact::text(TABLE, table(journal)?),
-            Artifact::text("graph/graph.svg", &drawings.svg),
-            Artifact::text("graph/graph.mmd", &drawings.mermaid),
-            Artifact::text("graph/graph.dot", &drawings.dot),
-        ];
+        let mut artifacts = vec![Artifact::text(TABLE, table(journal)?)];
+        if let Some(drawings) = drawings {
+            artifacts.extend([
+                Artifact::text("graph/graph.svg", &drawings.svg),
+                Artifact::text("graph/graph.mmd", &drawings.mermaid),
+                Artifact::text("graph/graph.dot", &drawings.dot),
+            ]);
+        }
         let files = RunFolder::RESULTS
             .iter()
             .filter_map(|name| Artifact::file(&self.folder, name));

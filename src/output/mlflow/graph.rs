@@ -1,5 +1,6 @@
 //! The agents' state machine as files, drawn from the object that runs.
 
+use crate::run::RunKind;
 use finqa_agents::agents::{Backend, Pair, PairOptions};
 use finqa_agents::graph::GraphError;
 
@@ -13,6 +14,17 @@ pub struct Drawings {
 }
 
 impl Drawings {
+    /// Draws the graph that a run of this kind runs; an episode has none.
+    ///
+    /// # Errors
+    /// As [`Self::of_agents`].
+    pub fn of_run(kind: RunKind) -> Result<Option<Self>, GraphError> {
+        match kind {
+            RunKind::Questions => Self::of_agents().map(Some),
+            RunKind::Episodes => Ok(None),
+        }
+    }
+
     /// Draws the graph of analyst and critic.
     ///
     /// # Errors

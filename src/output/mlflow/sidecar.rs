@@ -28,12 +28,8 @@ pub type NotifyLine = Box<dyn Fn(String) + Send>;
 pub enum DeliveryOutcome {
     /// All of it has arrived.
     All(DeliveredRun),
-    /// Something is missing: why, and whether the user was told so already.
-    Missing {
-        error: MlflowError,
-        /// Whether the user was told during the run.
-        said: bool,
-    },
+    /// Something is missing: why, unless the user has been told or nobody knows.
+    Missing(Option<MlflowError>),
 }
 
 /// A running side-car.
@@ -60,13 +56,10 @@ impl Sidecar {
                 .build();
             let result = match runtime {
                 Ok(runtime) => runtime.block_on(tell(server, &folder, received, ended, say)),
-                Err(source) => Some(DeliveryOutcome::Missing {
-                    error: MlflowError::File {
-                        path: folder,
-                        source,
-                    },
-                    said: false,
-                }),
+                Err(source) => Some(DeliveryOutcome::Missing(Some(MlflowError::File {
+                    path: folder,
+                    source,
+                }))),
             };
             if let Some(result) = result {
                 let _ = report.send(result);
@@ -88,14 +81,12 @@ impl Sidecar {
     }
 
     /// Sends the rest, for no longer than the server's patience allows or until
-    /// `give_up`; `None` if the side-car itself has died.
-    pub async fn finish(
-        self,
-        ending: FinishedRun,
-        give_up: CancellationToken,
-    ) -> Option<DeliveryOutcome> {
+    /// `give_up`.
+    pub async fn finish(self, ending: FinishedRun, give_up: CancellationToken) -> DeliveryOutcome {
         let _ = self.ending.send((ending, give_up));
-        self.sent.await.ok()
+        // The thread is gone if there is no answer.
+        let sent = self.sent.await;
+        sent.unwrap_or(DeliveryOutcome::Missing(None))
     }
 }
 
@@ -121,7 +112,7 @@ async fn tell(
         Err(error) => {
             say(format!("MLflow: {error}"));
             let _ = ended.await.ok()?;
-            return Some(DeliveryOutcome::Missing { error, said: true });
+            return Some(DeliveryOutcome::Missing(None));
         }
     };
     let (ending, give_up) = live.live(samples, ended).await?;
@@ -201,7 +192,7 @@ impl LiveDelivery {
     async fn end(mut self, ending: &FinishedRun, give_up: &CancellationToken) -> DeliveryOutcome {
         let patience = self.delivery.server().patience();
         let said = self.trouble.is_some();
-        let missing = |error| DeliveryOutcome::Missing { error, said };
+        let missing = |error| DeliveryOutcome::Missing((!said).then_some(error));
         if let Some(error) = self.trouble.take()
             && !error.passes()
         {

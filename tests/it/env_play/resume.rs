@@ -204,15 +204,41 @@ fn a_run_is_not_continued_with_other_options_and_they_are_named() {
         (["--n", "3"], "--n was 2, now 3"),
         (["--data-path", "sample"], "--data-path was "),
     ] {
-        play(&place, &[&["--resume", &id], &more[..]].concat())
-            .0
-            .fails(2, &[&id, said]);
+        let (refused, _) = play(&place, &[&["--resume", &id], &more[..]].concat());
+        refused.fails(2, &[&id, said]);
+        assert!(!refused.stderr.contains(" plays "), "{}", refused.stderr);
     }
     assert_eq!(
         std::fs::read(place.run_folder().join("output.csv")).unwrap(),
         before
     );
     assert_eq!(model.count(), 4);
+}
+
+/// Of the options of `env play`, only those that are settings were in it.
+#[test]
+fn the_config_of_an_episode_run_holds_what_plays_it_again() {
+    let place = Workplace::new();
+    let options = ["-n", "2", "--max-steps", "3", "--data-path", FIXTURE];
+    let (ran, first) = play(&place, &options);
+    ran.succeeds();
+    let config = std::fs::read_to_string(place.run_folder().join("config.toml")).unwrap();
+    let repeat = config
+        .lines()
+        .find_map(|line| line.strip_prefix("# repeat  convfinqa "));
+    let folder = std::fs::canonicalize(FIXTURE).unwrap();
+    let expected = format!(
+        "env play --config config.toml --data-path {} --max-steps 3",
+        folder.display()
+    );
+    assert_eq!(repeat, Some(expected.as_str()), "{config}");
+    place.write("config.toml", &config);
+    let mut arguments: Vec<_> = expected.split(' ').collect();
+    arguments.extend(["--json", "-o", "again"]);
+    let again = place.run(&arguments);
+    let again: Value = serde_json::from_str(&again.succeeds().stdout).unwrap();
+    assert_eq!(again["run"]["identity"], first["run"]["identity"]);
+    assert_eq!(again["questions"], 2);
 }
 
 #[test]
@@ -314,6 +340,8 @@ fn an_episode_run_is_listed_reported_and_tracked_with_the_commands_of_any_run() 
         }
         let steps = told.points.iter().filter(|(key, _)| key == "reward");
         assert_eq!(steps.count(), 12, "one for each episode");
+        let drawn = told.files.keys().filter(|name| name.starts_with("graph"));
+        assert_eq!(drawn.count(), 0, "the tool-using agent is no graph");
     }
     let listed = place.run(&["runs"]);
     assert!(

@@ -199,7 +199,11 @@ fn a_server_without_its_data_does_not_start() {
     let ran = Ran::of(serve(&place).args(["--data", "no/such/folder"]));
     ran.fails(
         3,
-        &["error: no/such/folder/", "no data directory", "env build"],
+        &[
+            "error: no/such/folder/",
+            "not a data directory",
+            "env build",
+        ],
     );
     assert_eq!(ran.stderr.lines().count(), 1, "{}", ran.stderr);
 }
@@ -223,11 +227,11 @@ fn a_server_with_damaged_data_says_so_when_it_starts() {
     ]);
     let said = &ran.succeeds().stderr;
     assert!(
-        said.starts_with("note: 1 things in") && said.contains("env check"),
+        said.starts_with("note: found 1 problem in") && said.contains("env check"),
         "{said}"
     );
     let line = first_line(serve(&place).args(["--data", "made"]));
-    assert!(line.starts_with("note: 1 things in"), "{line}");
+    assert!(line.starts_with("note: found 1 problem in"), "{line}");
 }
 
 #[test]

@@ -206,3 +206,21 @@ fn the_environments_server_logs_requests_without_queries() {
     server.kill().unwrap();
     server.wait().unwrap();
 }
+
+/// The last line was written past the redactor.
+#[test]
+fn the_line_of_an_error_holds_no_secret() {
+    let place = Workplace::new();
+    for format in ["off", "json"] {
+        let mut command = place.command();
+        command.env("OPENAI_API_KEY", "hunter2-hunter2");
+        let ran = Ran::of(command.args(["--data-path", "hunter2-hunter2.json", "--log", format]));
+        assert_eq!(ran.code, Some(3), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("no data file at [redacted].json"),
+            "{}",
+            ran.stderr
+        );
+        assert!(!ran.stderr.contains("hunter2"), "{}", ran.stderr);
+    }
+}
