@@ -17,7 +17,8 @@ use convfinqa::dataset::Dataset;
 use convfinqa::run::{HistoryMode, Identity, Journal, Mode, Plan, RunMeta, Scheduler};
 use finqa_agents::agents::{Backend, Pair, PairOptions};
 use finqa_agents::models::{
-    self, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ModelError, Stop, Support,
+    self, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, Limits, ModelError, Stop,
+    Support,
 };
 use futures::future::BoxFuture;
 
@@ -87,6 +88,7 @@ pub async fn run(
         solver: Arc::new(pair),
         dealer: None,
         concurrency: 8,
+        limits: Limits::default(),
         price: Arc::new(|_| None),
         stop: Stop::default(),
     };
@@ -152,6 +154,7 @@ fn reply(content: String) -> ChatReply {
         partial_usage: None,
         left_out: Vec::new(),
         latency: Duration::ZERO,
+        waited: Duration::ZERO,
     }
 }
 

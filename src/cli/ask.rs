@@ -14,12 +14,12 @@ use tracing::Instrument;
 use crate::dataset::{self, Document, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey};
 use crate::output::AnswerView;
 use crate::output::terminal::{ProgressOptions, TerminalWriter, UnsentSettings, answer_text};
-use crate::pipeline::{advice, pair_setup};
+use crate::pipeline::{ModelContext, advice, pair_setup};
 use crate::settings::{LogSettings, TraceSettings};
 use finqa_agents::agents::{
     AgentSettings, CallMemory, Interruption, Pair, Sampling, own_history, trace,
 };
-use finqa_agents::models::{CallEvent, ModelSettings, Observer, Stop};
+use finqa_agents::models::{CallEvent, Limits, ModelSettings, Observer, Stop};
 
 use super::args::ConfigFile;
 use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry};
@@ -110,7 +110,11 @@ pub fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
             ));
         }
     });
-    let setup = pair_setup(&settings, &variables, observer)?;
+    let models = ModelContext {
+        observer,
+        limits: Limits::default(),
+    };
+    let setup = pair_setup(&settings, &variables, &models)?;
     if let Some(notice) = &setup.notice {
         writer.warn(notice);
     }

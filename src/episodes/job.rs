@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use super::{Baseline, LocalEnvironment, ServerDealer, ServerEnvironment, SessionPool, tool_specs};
 use crate::pipeline::{Job, Notify, PipelineError, RunNotice};
-use crate::pipeline::{default_concurrency, is_remote, kept, model_setup, price};
+use crate::pipeline::{ModelContext, concurrency, is_remote, kept, model_setup, price};
 use crate::run::{Dealer, EpisodeMeta, Identity, Plan, RunMeta};
 use crate::settings::{Settings, Variables};
-use finqa_agents::models::{ChatModel, Feature, Observer, Support};
+use finqa_agents::models::{ChatModel, Feature, Support};
 use finqa_agents::solve::{
     SHOWN_CHARS, ToolAgent, ToolAgentOptions, ToolEnvironment, instructions_hash,
 };
@@ -84,7 +84,7 @@ pub(crate) fn job(
     options: &EpisodeOptions,
     variables: &Variables,
     notify: &Notify,
-    observer: &Observer,
+    context: &ModelContext,
 ) -> Result<Job, PipelineError> {
     let played = &options.environment;
     let (model, endpoint, name, resolved): (Arc<dyn ChatModel>, _, _, _) =
@@ -92,7 +92,7 @@ pub(crate) fn job(
             let offline = "offline".to_owned();
             (Arc::new(Baseline::new()), None, offline, settings.clone())
         } else {
-            let model_setup = model_setup(settings, &settings.model.name, variables, observer)?;
+            let model_setup = model_setup(settings, &settings.model.name, variables, context)?;
             if let Some(notice) = &model_setup.notice {
                 notify(RunNotice::Warning(notice.clone()));
             }
@@ -189,10 +189,7 @@ pub(crate) fn job(
         )),
         plan,
         dealer,
-        concurrency: settings
-            .run
-            .concurrency
-            .unwrap_or_else(|| default_concurrency(endpoint)),
+        concurrency: *concurrency(settings, endpoint).end(),
         price: price(endpoint),
         prompts: None,
         records: Err(

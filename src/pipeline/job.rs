@@ -7,11 +7,11 @@ use crate::dataset::Dataset;
 use crate::run::{Dealer, Identity, Plan, RunMeta};
 use crate::settings::{Settings, Variables};
 use finqa_agents::agents::Pair;
-use finqa_agents::models::{Observer, PriceOf};
+use finqa_agents::models::PriceOf;
 use finqa_agents::solve::Solver;
 
 use super::selection::selected;
-use super::setup::{self, advice, pair_setup};
+use super::setup::{self, ModelContext, advice, pair_setup};
 use super::{Notify, PipelineError, RunNotice};
 
 /// What a run does.
@@ -23,7 +23,7 @@ pub struct Job {
     /// Deals the questions that follow those of the plan, where a server decides
     /// them.
     pub dealer: Option<Box<dyn Dealer>>,
-    /// Conversations in flight at a time.
+    /// Conversations in flight at most.
     pub concurrency: usize,
     pub price: PriceOf,
     /// What the run is: identity, data, settings. Id, time, version and commit
@@ -44,9 +44,9 @@ pub(super) fn questions(
     settings: &Settings,
     variables: &Variables,
     notify: &Notify,
-    observer: Observer,
+    context: &ModelContext,
 ) -> Result<Job, PipelineError> {
-    let setup = pair_setup(settings, variables, observer)?;
+    let setup = pair_setup(settings, variables, context)?;
     if let Some(notice) = &setup.notice {
         notify(RunNotice::Warning(notice.clone()));
     }
@@ -83,10 +83,7 @@ pub(super) fn questions(
         plan,
         solver: Arc::new(Pair::new(pair)?),
         dealer: None,
-        concurrency: settings
-            .run
-            .concurrency
-            .unwrap_or_else(|| setup.default_concurrency()),
+        concurrency: *setup.concurrency(settings).end(),
         price: setup.price(),
         meta,
         prompts: prompts.transpose()?,

@@ -15,15 +15,17 @@ mod setup;
 mod tracking;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
+use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::dataset::Dataset;
 use crate::output::mlflow::{DeliveryOutcome, Drawings, FinishedRun, Sidecar};
 use crate::settings::{Settings, Variables};
 use crate::telemetry::Telemetry;
-use finqa_agents::models::{CallEvent, Observer, Stop};
+use finqa_agents::models::{CallEvent, LimitStatus, Limits, Observer, Stop};
 
 use crate::run::{Event, Finish, Journal, JournalError, RunFolder, RunLock, Scheduler, Summary};
 
@@ -32,13 +34,17 @@ pub(crate) use files::{has_result, write_report, write_results};
 pub use job::Job;
 pub use resume::ResumedRun;
 pub(crate) use setup::{
-    advice, default_concurrency, is_remote, kept, model_setup, pair_setup, price, unused_server,
+    ModelContext, advice, concurrency, is_remote, kept, model_setup, pair_setup, price,
+    unused_server,
 };
 pub use tracking::Tracking;
 pub(crate) use tracking::{experiment, server};
 
 /// Events that may wait for the consumer before questions wait for it.
 const EVENT_QUEUE: usize = 1024;
+
+/// How often a change of the limits is told.
+const LIMITS_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Questions for which a tracker has a place while nobody knows how many there are;
 /// what finds none is sent at the end.
@@ -92,6 +98,9 @@ pub struct Run {
     folder: RunFolder,
     records: Result<Dataset, String>,
     events: mpsc::Receiver<Event>,
+    limits: Limits,
+    /// What was last told of them, and when it is looked at again.
+    told: (Option<LimitStatus>, Interval),
     scheduler: Option<JoinHandle<Result<Finish, JournalError>>>,
     sidecar: Option<Sidecar>,
     traces: Telemetry,
@@ -125,21 +134,21 @@ impl Run {
     /// [`PipelineError`] if the run cannot be started.
     pub async fn start(settings: &Settings, context: RunContext) -> Result<Self, PipelineError> {
         let variables = context.variables.clone();
-        Self::start_job(settings, context, |settings, notify, observer| {
-            job::questions(settings, &variables, notify, observer)
+        Self::start_job(settings, context, |settings, notify, models| {
+            job::questions(settings, &variables, notify, models)
         })
     }
 
     /// Starts, or continues, the run of the job that `job` makes of the settings.
     /// It is not asked if every question is answered already. What it says is shown
-    /// once the run is not refused; the observer turns retries into events.
+    /// once the run is not refused; what its models share becomes events of the run.
     ///
     /// # Errors
     /// [`PipelineError`] if the run cannot be started.
     pub(crate) fn start_job(
         settings: &Settings,
         context: RunContext,
-        job: impl FnOnce(&Settings, &Notify, Observer) -> Result<Job, PipelineError>,
+        job: impl FnOnce(&Settings, &Notify, &ModelContext) -> Result<Job, PipelineError>,
     ) -> Result<Self, PipelineError> {
         let RunContext {
             resumed,
@@ -151,6 +160,7 @@ impl Run {
             ..
         } = context;
         let (sender, events) = mpsc::channel(EVENT_QUEUE);
+        let limits = Limits::default();
         let (held, records, asking) = match resumed {
             Some(resumed) if resumed.is_answered()? => {
                 let (held, records) = resumed.into_answered(settings)?;
@@ -162,10 +172,13 @@ impl Run {
             }
             resumed => {
                 let located = resumed.as_ref().map(|resumed| resumed.located(settings));
-                let observer = observer(sender.clone());
+                let models = ModelContext {
+                    observer: observer(sender.clone()),
+                    limits: limits.clone(),
+                };
                 let (notices, later) = std::sync::mpsc::channel();
                 let hold: Notify = Arc::new(move |notice| drop(notices.send(notice)));
-                let job = job(located.as_ref().unwrap_or(settings), &hold, observer);
+                let job = job(located.as_ref().unwrap_or(settings), &hold, &models);
                 let show = || later.try_iter().for_each(|notice| notify(notice));
                 let job = job.inspect_err(|_| show())?;
                 let held = match resumed {
@@ -184,6 +197,7 @@ impl Run {
                     solver: job.solver,
                     dealer: job.dealer,
                     concurrency: job.concurrency,
+                    limits: limits.clone(),
                     price: job.price,
                     stop: stop.clone(),
                 };
@@ -206,7 +220,11 @@ impl Run {
             }
         };
         traces.write_to(&folder.file(RunFolder::TRACES))?;
+        let mut tick = interval(LIMITS_INTERVAL);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Ok(Self {
+            limits,
+            told: (None, tick),
             scheduler: asking.map(|scheduler| tokio::spawn(scheduler.run(held.journal, sender))),
             folder,
             records,
@@ -221,7 +239,18 @@ impl Run {
     /// What happens next; `None` once every question has its outcome or the run
     /// was stopped.
     pub async fn next(&mut self) -> Option<Event> {
-        let event = self.events.recv().await?;
+        let event = loop {
+            tokio::select! {
+                event = self.events.recv() => break event?,
+                _ = self.told.1.tick() => {
+                    let status = self.limits.status();
+                    if let Some(now) = status.filter(|_| status != self.told.0) {
+                        self.told.0 = status;
+                        break Event::Limits(now);
+                    }
+                }
+            }
+        };
         if let Some(sidecar) = &self.sidecar {
             sidecar.on(&event);
         }

@@ -1,6 +1,7 @@
 //! From settings and variables to the two agents: which provider, which key,
 //! how many questions at a time.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use rust_decimal::Decimal;
@@ -8,12 +9,21 @@ use rust_decimal::Decimal;
 use crate::settings::{Origin, Settings, Variables};
 use finqa_agents::agents::{AnswerFrom, Backend, CriticMode, OpinionUse, PairOptions};
 use finqa_agents::models::{
-    self, ChatModel, Endpoint, HttpModel, ModelSettings, Observer, PriceList, PriceOf, Provider,
+    self, ChatModel, Endpoint, HttpModel, LimitOptions, Limits, ModelSettings, Observer, PriceList,
+    PriceOf, Provider,
 };
 use finqa_agents::prompt::Prompts;
 use finqa_core::secrets::shown_address;
 
 use super::PipelineError;
+
+/// What the models of a run share.
+#[derive(Clone)]
+pub(crate) struct ModelContext {
+    /// Hears of retries.
+    pub observer: Observer,
+    pub limits: Limits,
+}
 
 /// What answers, and where it lives.
 pub(crate) struct PairSetup {
@@ -29,14 +39,14 @@ pub(crate) struct PairSetup {
     pub notice: Option<String>,
 }
 
-/// Sets up the pair that the settings ask for; `observer` hears of retries.
+/// Sets up the pair that the settings ask for.
 ///
 /// # Errors
 /// A template, key or address that cannot work, in one line.
 pub(crate) fn pair_setup(
     settings: &Settings,
     variables: &Variables,
-    observer: Observer,
+    context: &ModelContext,
 ) -> Result<PairSetup, PipelineError> {
     let prompts = match &settings.agents.prompts {
         Some(folder) => Prompts::from_dir(folder)?,
@@ -49,10 +59,10 @@ pub(crate) fn pair_setup(
     let (backend, server, name, critic_name) = if settings.model.is_offline() {
         (Backend::Offline, None, "offline".to_owned(), String::new())
     } else {
-        let analyst = model_setup(settings, &settings.model.name, variables, &observer)?;
+        let analyst = model_setup(settings, &settings.model.name, variables, context)?;
         notice.clone_from(&analyst.notice);
         let critic = match &settings.agents.critic_model {
-            Some(model) => model_setup(settings, model, variables, &observer)?,
+            Some(model) => model_setup(settings, model, variables, context)?,
             None => analyst.clone(),
         };
         let backend = Backend::Llm {
@@ -107,9 +117,9 @@ impl PairSetup {
         price(self.endpoint())
     }
 
-    /// Conversations in flight at a time, if the settings do not say.
-    pub(crate) fn default_concurrency(&self) -> usize {
-        default_concurrency(self.endpoint())
+    /// Conversations in flight at a time.
+    pub(crate) fn concurrency(&self, settings: &Settings) -> RangeInclusive<usize> {
+        concurrency(settings, self.endpoint())
     }
 }
 
@@ -129,13 +139,19 @@ pub(crate) fn is_remote(endpoint: Option<Endpoint>) -> bool {
     endpoint.is_some_and(|endpoint| endpoint != Endpoint::Loopback)
 }
 
-/// Conversations in flight at a time: offline the cores are the limit, on this
-/// machine a model that may be alone on them, else the provider's patience.
-pub(crate) fn default_concurrency(endpoint: Option<Endpoint>) -> usize {
-    match endpoint {
-        None => std::thread::available_parallelism().map_or(1, usize::from),
-        Some(Endpoint::Loopback) => 2,
-        Some(_) => 8,
+/// Conversations in flight at a time, at first and at most: as many as the user says, else
+/// offline the cores are the limit, on this machine a model that may be alone on them, and
+/// elsewhere what the provider turns out to allow.
+pub(crate) fn concurrency(
+    settings: &Settings,
+    endpoint: Option<Endpoint>,
+) -> RangeInclusive<usize> {
+    let fixed = |n| n..=n;
+    match (settings.run.concurrency, endpoint) {
+        (Some(n), _) => fixed(n),
+        (None, None) => fixed(std::thread::available_parallelism().map_or(1, usize::from)),
+        (None, Some(Endpoint::Loopback)) => fixed(2),
+        (None, Some(_)) => 8..=64,
     }
 }
 
@@ -173,7 +189,7 @@ impl ModelSetup {
 }
 
 /// One model by the settings' server, with `variables` in the place of the
-/// environment; `observer` hears of retries.
+/// environment.
 ///
 /// # Errors
 /// A key or address that cannot work, in one line.
@@ -181,7 +197,7 @@ pub(crate) fn model_setup(
     settings: &Settings,
     model: &str,
     variables: &Variables,
-    observer: &Observer,
+    context: &ModelContext,
 ) -> Result<ModelSetup, PipelineError> {
     let asked = ModelSettings {
         name: model.to_owned(),
@@ -189,6 +205,17 @@ pub(crate) fn model_setup(
     };
     let resolved = models::ModelConnection::resolve(&|name| variables.get(name), &asked)?;
     let address = shown_address(&resolved.base_url);
+    // A conversation has one call in flight at a time.
+    let concurrency = concurrency(settings, Some(resolved.endpoint()));
+    let limiter = context.limits.of(
+        &resolved,
+        LimitOptions {
+            start: *concurrency.start(),
+            max: *concurrency.end(),
+            rpm: settings.model.rpm,
+            tpm: settings.model.tpm,
+        },
+    );
     Ok(ModelSetup {
         endpoint: resolved.endpoint(),
         provider: resolved.provider,
@@ -197,9 +224,11 @@ pub(crate) fn model_setup(
         // Part of a run's identity.
         name: format!("{} {address} {}", resolved.provider, resolved.model),
         model: match resolved.provider {
-            Provider::OpenAi | Provider::Azure => {
-                Arc::new(HttpModel::new(resolved)?.with_observer(Arc::clone(observer)))
-            }
+            Provider::OpenAi | Provider::Azure => Arc::new(
+                HttpModel::new(resolved)?
+                    .with_observer(Arc::clone(&context.observer))
+                    .with_limiter(limiter),
+            ),
         },
     })
 }
@@ -320,8 +349,13 @@ mod tests {
     }
 
     #[test]
-    fn a_local_model_starts_with_two_conversations_in_flight() {
-        assert_eq!(default_concurrency(Some(Endpoint::Loopback)), 2);
-        assert_eq!(default_concurrency(Some(Endpoint::OpenAi)), 8);
+    fn a_local_model_gets_two_conversations_and_a_remote_one_what_it_allows() {
+        let mut settings = Settings::default();
+        let at = |settings: &_, endpoint| concurrency(settings, Some(endpoint));
+        assert_eq!(at(&settings, Endpoint::Loopback), 2..=2);
+        assert_eq!(at(&settings, Endpoint::OpenAi), 8..=64);
+        settings.run.concurrency = Some(128);
+        assert_eq!(at(&settings, Endpoint::Loopback), 128..=128);
+        assert_eq!(at(&settings, Endpoint::OpenAi), 128..=128);
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::dataset::QuestionKey;
 use finqa_agents::agents::{Round, RunFailure};
+use finqa_agents::models::LimitStatus;
 
 use super::identity::RunMeta;
 use crate::score::Row;
@@ -56,6 +57,8 @@ pub enum Event {
         delay: Duration,
         reason: String,
     },
+    /// The limits of the models have changed, or how far they are used.
+    Limits(LimitStatus),
     /// Nothing follows.
     Finished {
         /// How it ended.

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
 
 use finqa_agents::agents::{Answer, Call, RunFailure};
-use finqa_agents::models::{PriceOf, Stop};
+use finqa_agents::models::{Limits, PriceOf, Stop};
 use finqa_agents::solve::Solver;
 
 use super::event::{Event, Finish};
@@ -33,8 +33,10 @@ pub struct Scheduler {
     pub dealer: Option<Box<dyn Dealer>>,
     /// Who answers.
     pub solver: Arc<dyn Solver>,
-    /// Units in flight at a time; at least 1.
+    /// Units in flight at most; at least 1.
     pub concurrency: usize,
+    /// What the models allow; no more units are begun.
+    pub limits: Limits,
     pub price: PriceOf,
     /// How it is stopped.
     pub stop: Stop,
@@ -119,7 +121,11 @@ impl Scheduler {
             answered_before,
             done: Arc::clone(&done),
         });
-        let mut passed = pass(&worker, &mut queue, self.concurrency, false).await;
+        let width = UnitWidth {
+            most: self.concurrency.max(1),
+            limits: self.limits,
+        };
+        let mut passed = pass(&worker, &mut queue, &width, false).await;
         // Only a provider that answers others may be asked again.
         if passed.trouble.is_none() && (answered_before || health.has_answered()) {
             let mut again = Queue {
@@ -127,7 +133,7 @@ impl Scheduler {
                 dealer: None,
                 dealt: 0,
             };
-            passed = pass(&worker, &mut again, self.concurrency, true).await;
+            passed = pass(&worker, &mut again, &width, true).await;
         }
         // A dealer that is gone has dealt everything.
         let total = match (&queue.dealer, total) {
@@ -220,29 +226,39 @@ impl Queue {
     }
 }
 
+/// How many units are in flight at a time.
+struct UnitWidth {
+    most: usize,
+    limits: Limits,
+}
+
+impl UnitWidth {
+    fn now(&self) -> usize {
+        self.limits.conversations().clamp(1, self.most)
+    }
+}
+
 /// Asks the questions of a queue, so many units at a time. In the last pass a
 /// refusal of one question is its outcome.
 async fn pass(
     worker: &Arc<Worker>,
     queue: &mut Queue,
-    concurrency: usize,
+    width: &UnitWidth,
     last: bool,
 ) -> PassResult {
-    let slots = Arc::new(Semaphore::new(concurrency.max(1)));
     let mut tasks: JoinSet<UnitOutcome> = JoinSet::new();
     let mut passed = PassResult::default();
     loop {
-        let next = async {
-            let slot = Arc::clone(&slots).acquire_owned().await;
-            (slot, queue.next().await)
-        };
+        let next = queue.next();
         tokio::pin!(next);
-        let (slot, unit) = loop {
+        let unit = loop {
+            let room = tasks.len() < width.now();
             tokio::select! {
                 biased;
-                () = worker.stop.drain.cancelled() => break (None, Ok(None)),
+                () = worker.stop.drain.cancelled() => break Ok(None),
                 Some(ended) = tasks.join_next() => passed.take(ended, worker),
-                (slot, unit) = &mut next => break (slot.ok(), unit),
+                unit = &mut next, if room => break unit,
+                () = width.limits.changed(), if !room => {}
             }
         };
         let unit = match unit {
@@ -254,10 +270,7 @@ async fn pass(
             }
         };
         let asking = Arc::clone(worker);
-        tasks.spawn(async move {
-            let _slot = slot;
-            asking.unit(unit, last).await
-        });
+        tasks.spawn(async move { asking.unit(unit, last).await });
     }
     while let Some(ended) = tasks.join_next().await {
         passed.take(ended, worker);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rust_decimal::Decimal;
 use tokio::sync::mpsc;
@@ -158,7 +158,8 @@ impl Worker {
                 return Err(self.postpone(planned, *solution).await);
             }
         };
-        let latency = recalled + started.elapsed().as_secs_f64();
+        let waited = solution.calls.iter().map(|call| call.waited).sum();
+        let latency = recalled + started.elapsed().saturating_sub(waited).as_secs_f64();
         let answer = solution.answer.clone();
         if answer.is_some() || solution.episode.is_some() {
             // An agent inside this process makes no calls that could say so.
@@ -184,7 +185,11 @@ impl Worker {
     }
 
     /// What a question's calls may recall, and where they are put down.
-    fn memory(&self, index: usize, earlier: Vec<Call>) -> CallMemory {
+    fn memory(&self, index: usize, mut earlier: Vec<Call>) -> CallMemory {
+        // What they waited is no part of the time that is taken now.
+        for call in &mut earlier {
+            call.waited = Duration::ZERO;
+        }
         let (replies, failed) = earlier.into_iter().partition(|call| call.reply.is_some());
         let (writer, health) = (self.writer.clone(), Arc::clone(&self.health));
         CallMemory {

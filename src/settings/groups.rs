@@ -115,7 +115,7 @@ pub struct QuestionSettings {
 #[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunSettings {
-    /// Number of conversations, or episodes, in flight [default: 8; 2 on loopback; the number of cores offline]
+    /// Maximum conversations, or episodes, in flight; fewer after a 429 [default: from 8 up to 64 while the provider allows it; 2 on loopback; the number of cores offline]
     #[arg(long, short = 'j', value_name = "N", help_heading = "Provider")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<usize>,

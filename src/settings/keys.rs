@@ -83,8 +83,10 @@ fn affects(key: &str) -> RunAspect {
         "n" | "range" | "ids" | "filter" | "shuffle" | "mode" | "history" | "epochs" => {
             RunAspect::Plan
         }
-        "allow_http" | "concurrency" | "timeout" | "attempts" | "output" | "mlflow"
-        | "experiment" | "traces" | "trace_content" | "log" | "log_level" => RunAspect::Nothing,
+        "allow_http" | "concurrency" | "timeout" | "attempts" | "rpm" | "tpm" | "output"
+        | "mlflow" | "experiment" | "traces" | "trace_content" | "log" | "log_level" => {
+            RunAspect::Nothing
+        }
         _ => RunAspect::Answers,
     }
 }
@@ -272,6 +274,8 @@ mod tests {
 allow_http = true
 answer_from = 'text'
 attempts = 2
+rpm = 60
+tpm = 30000
 base_url = 'http://x'
 concurrency = 3
 critic = 'off'

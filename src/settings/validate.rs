@@ -77,6 +77,8 @@ impl Settings {
             ("max-rounds", u64::from(self.agents.max_rounds)),
             ("timeout", self.model.timeout.unwrap_or(1)),
             ("attempts", u64::from(self.model.attempts)),
+            ("rpm", self.model.rpm.unwrap_or(1)),
+            ("tpm", self.model.tpm.unwrap_or(1)),
             ("epochs", u64::from(self.questions.epochs)),
             ("samples", u64::from(self.agents.samples)),
             ("n", self.questions.n.unwrap_or(1) as u64),

@@ -5,6 +5,7 @@ mod continuation;
 mod faults;
 mod files;
 mod library;
+mod limits;
 mod offline;
 mod outage;
 mod resume;

@@ -158,8 +158,8 @@ impl RunCommand for EpisodeRun<'_> {
         if let EpisodePlace::Server(server) = &options.environment.place {
             self.server = Some(Arc::clone(server));
         }
-        let started = Run::start_job(settings, context, |settings, notify, observer| {
-            episodes::job(settings, &options, &variables, notify, &observer)
+        let started = Run::start_job(settings, context, |settings, notify, models| {
+            episodes::job(settings, &options, &variables, notify, models)
         });
         started.map_err(|error| match error {
             PipelineError::NoTools(_) => without_tools(&error.to_string()).into(),

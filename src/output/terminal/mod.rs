@@ -2,10 +2,10 @@
 
 mod analysis;
 mod answer;
+mod calls;
 mod comparison;
 mod episodes;
 mod progress;
-mod retries;
 mod runs;
 mod style;
 mod table;

@@ -8,10 +8,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::dataset::Outcome;
 use crate::run::{Event, Finish, Row};
-use finqa_agents::models::Cost;
+use finqa_agents::models::{Cost, LimitStatus};
 use finqa_core::text::single_spaced;
 
-use super::retries::{self, Retries};
+use super::calls::{self, CallActivity};
 use super::style::harmless;
 use super::unsent::UnsentSettings;
 
@@ -93,11 +93,23 @@ impl TerminalWriter {
 /// Seconds between two plain progress lines.
 const PLAIN_INTERVAL: Duration = Duration::from_secs(5);
 
+const BAR: &str = "{bar:24.cyan/dim} {pos}/{len} {wide_msg}";
+/// Where nobody knows how many questions there are.
+const COUNT: &str = "{spinner} {pos} {wide_msg}";
+
+fn set_template(bar: &ProgressBar, template: &str) {
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style.progress_chars("━╸─"));
+    }
+}
+
 /// Shows a run's events on stderr.
 pub struct RunProgress {
     options: ProgressOptions,
     writer: TerminalWriter,
     bar: ProgressBar,
+    /// Whether it is known how many questions there are, if it ever is.
+    begun: bool,
     total: Option<usize>,
     answered: usize,
     /// Of these, by earlier processes.
@@ -109,7 +121,7 @@ pub struct RunProgress {
     failed: usize,
     /// Questions that are asked again later.
     postponed: BTreeSet<usize>,
-    retries: Retries,
+    calls: CallActivity,
     left_out: UnsentSettings,
     cost: Cost,
     last_line: Instant,
@@ -123,15 +135,13 @@ impl RunProgress {
         let writer = TerminalWriter::new(options);
         let bar = writer.bar();
         // Without a total the template has nothing to show; `Started` brings it.
-        if let Ok(style) = ProgressStyle::with_template("{bar:24.cyan/dim} {pos}/{len} {wide_msg}")
-        {
-            bar.set_style(style.progress_chars("━╸─"));
-        }
+        set_template(&bar, BAR);
         let now = Instant::now();
         Self {
             options,
             writer,
             bar,
+            begun: false,
             total: None,
             answered: 0,
             resumed: 0,
@@ -140,7 +150,7 @@ impl RunProgress {
             rewards: (0, 0.0),
             failed: 0,
             postponed: BTreeSet::new(),
-            retries: Retries::default(),
+            calls: CallActivity::default(),
             left_out: UnsentSettings::default(),
             cost: Cost::default(),
             last_line: now,
@@ -178,6 +188,7 @@ impl RunProgress {
                 delay,
                 reason,
             } => self.retried(*attempt, *delay, reason),
+            Event::Limits(status) => self.limited(*status),
             Event::Finished { finish, elapsed } => self.finish(finish, *elapsed),
         }
     }
@@ -194,21 +205,28 @@ impl RunProgress {
     }
 
     fn retried(&mut self, attempt: u32, delay: Duration, reason: &str) {
-        let due = self.retries.add(delay);
+        let due = self.calls.retried();
         self.show();
-        let line = retries::line(self.options, due, attempt, delay, reason, || self.status());
+        let line = calls::line(self.options, due, attempt, delay, reason, || self.status());
         if let Some(line) = line {
             self.say(&line);
         }
     }
 
+    fn limited(&mut self, status: LimitStatus) {
+        let due = self.calls.limited(status);
+        self.show();
+        if due && !self.options.terminal {
+            self.say(&self.status());
+        }
+    }
+
     fn begin(&mut self, total: Option<usize>, answered: usize) {
+        self.begun = true;
         self.total = total;
         match total {
             Some(total) => self.bar.set_length(total as u64),
-            None => {
-                drop(self.writer.styled_bar("{spinner} {pos} {wide_msg}"));
-            }
+            None => set_template(&self.bar, COUNT),
         }
         if answered > 0 {
             let of = total.map_or_else(String::new, |total| format!(" of {total}"));
@@ -258,6 +276,14 @@ impl RunProgress {
     fn show(&self) {
         self.bar
             .set_message(format!("{} {}", self.message(), self.eta()));
+        let Some(calls) = self.calls.text().filter(|_| self.begun) else {
+            return;
+        };
+        if self.bar.prefix().is_empty() {
+            let first = self.total.map_or(COUNT, |_| BAR);
+            set_template(&self.bar, &format!("{first}\n{{prefix}}"));
+        }
+        self.bar.set_prefix(calls);
     }
 
     /// How many are answered, and the message.
@@ -266,13 +292,14 @@ impl RunProgress {
             .total
             .map_or_else(String::new, |total| format!("/{total}"));
         let counts = format!("{}{of}", self.answered);
-        match self.message() {
-            message if message.is_empty() => counts,
-            message => format!("{counts} {message}"),
-        }
+        let parts = [self.message(), self.calls.text().unwrap_or_default()];
+        let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        format!("{counts} {}", parts.join(" · "))
+            .trim_end()
+            .to_owned()
     }
 
-    /// What is right so far, cost, failures and retries. Counts, because a rate
+    /// What is right so far, cost and failures. Counts, because a rate
     /// would need its interval, and NM its floor.
     fn message(&self) -> String {
         let mut parts = Vec::new();
@@ -290,7 +317,6 @@ impl RunProgress {
         if !self.postponed.is_empty() {
             parts.push(format!("{} to ask again", self.postponed.len()));
         }
-        parts.extend(self.retries.text());
         parts.join(" · ")
     }
 
@@ -301,7 +327,8 @@ impl RunProgress {
             .map_or_else(String::new, |seconds| format!("{seconds:.0} s left"))
     }
 
-    fn finish(&self, finish: &Finish, elapsed: Duration) {
+    fn finish(&mut self, finish: &Finish, elapsed: Duration) {
+        self.calls.finished();
         self.bar.finish_and_clear();
         let of = self
             .total

@@ -7,7 +7,7 @@ use std::time::Duration;
 use convfinqa::pipeline::{Run, RunContext};
 use convfinqa::run::{Event, HistoryMode, Journal, Mode, Plan, Scheduler, Status};
 use finqa_agents::agents::{Backend, Pair, PairOptions};
-use finqa_agents::models::Stop;
+use finqa_agents::models::{Limits, Stop};
 
 use crate::support::agents::{question_of, scripted, scripted_as};
 use crate::support::cli::{Ran, Workplace};
@@ -319,6 +319,7 @@ async fn a_resume_does_not_read_what_was_sent_and_replied() {
         solver: Arc::new(Pair::new(&PairOptions::new(Backend::Offline)).unwrap()),
         dealer: None,
         concurrency: 1,
+        limits: Limits::default(),
         price: Arc::new(|_| None),
         stop: Stop::default(),
     };

@@ -7,7 +7,8 @@ use convfinqa::run::{Event, Finish, HistoryMode, Journal, Mode, Plan, RunMeta, S
 use convfinqa::run::{Summary, summarise};
 use finqa_agents::agents::{AgentSettings, Backend, CriticMode, Pair, PairOptions, Sampling};
 use finqa_agents::models::{
-    ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, Feature, ModelError, Stop, Support, Usage,
+    ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, Feature, Limits, ModelError, Stop, Support,
+    Usage,
 };
 use futures::future::BoxFuture;
 use rust_decimal::Decimal;
@@ -127,6 +128,7 @@ async fn ran(
         solver: Arc::new(Pair::new(&options).unwrap()),
         dealer: None,
         concurrency: 1,
+        limits: Limits::default(),
         price: Arc::new(|_| Some(Decimal::ONE)),
         stop: Stop::default(),
     };

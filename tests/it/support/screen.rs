@@ -68,6 +68,9 @@ impl Screen {
         self.row += 1;
         if self.row == self.lines.len() {
             self.lines.push((Vec::new(), goes_on));
+        } else if goes_on {
+            // A line that something else was cleared from.
+            self.lines[self.row].1 = true;
         }
     }
 

@@ -1,6 +1,8 @@
 //! The model calls about one question: recorded before they are used, and recalled when
 //! an interrupted run is resumed.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::models::{
@@ -24,8 +26,11 @@ pub struct Call {
     pub error: Option<String>,
     /// HTTP requests, retries included.
     pub attempts: u32,
-    /// From the first request to the reply, retries included.
+    /// From the first request to the reply, retries included, waiting for a slot excluded.
     pub seconds: f64,
+    /// How long it waited for slots, if this process made it.
+    #[serde(skip)]
+    pub waited: Duration,
     /// The price of a reply is unknown where none is listed; requests that were lost may
     /// have been billed. Absent in journals of earlier versions.
     #[serde(default = "unknown_cost")]
@@ -132,6 +137,10 @@ impl RecordedCalls {
             error: None,
             attempts: 0,
             seconds: 0.0,
+            waited: match &answered {
+                Ok(reply) => reply.waited,
+                Err(error) => error.waited,
+            },
             cost: Cost::default(),
         };
         let result = match answered {

@@ -146,6 +146,8 @@ pub struct ModelError {
     pub after_success: bool,
     /// From the first request sent to the failure, as [`ChatReply::latency`](super::ChatReply).
     pub latency: Duration,
+    /// How long the call waited for slots.
+    pub waited: Duration,
     #[source]
     pub source: Option<Arc<dyn Error + Send + Sync>>,
 }
@@ -166,6 +168,7 @@ impl ModelError {
             lost: 0,
             after_success: false,
             latency: Duration::ZERO,
+            waited: Duration::ZERO,
             source: None,
         }
     }

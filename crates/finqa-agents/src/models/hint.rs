@@ -41,7 +41,7 @@ fn in_words(message: &str) -> Option<Duration> {
 }
 
 /// `1.2s`, `350ms`, `6m0s`, `1h2m`, `5 seconds`: reads parts up to the first that is not one.
-fn spoken_duration(mut text: &str) -> Option<Duration> {
+pub(super) fn spoken_duration(mut text: &str) -> Option<Duration> {
     let mut total = 0.0_f64;
     let mut found = false;
     loop {

@@ -8,6 +8,7 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use async_openai::Client;
 use async_openai::traits::RequestOptionsBuilder;
@@ -26,6 +27,9 @@ use super::cassette::{Cassette, CassetteCall};
 use super::classify::{self, ErrorDetails};
 use super::error::{ErrorKind, ModelError};
 use super::http;
+use super::limits::{
+    AttemptEnd, LimitVerdict, LimitedCall, Limiter, Slot, TokenBound, reported_quotas,
+};
 use super::protocol::{ApiDialect, EncodedRequest, Protocol, ReplyBody};
 use super::retry::{FailedAttempt, RetryLimit, RetryNotice, RetryOptions, retry};
 use super::settings::{Endpoint, ModelConnection, SettingsError};
@@ -60,6 +64,7 @@ pub struct HttpModel {
     jitter: RandomState,
     observer: Option<Observer>,
     cassette: Option<Cassette>,
+    limiter: Option<Limiter>,
 }
 
 impl HttpModel {
@@ -69,6 +74,7 @@ impl HttpModel {
         let http = http::client(settings.timeouts.connect, endpoint == Endpoint::Loopback)?;
         let capabilities = Capabilities::of(&settings.model);
         Ok(Self {
+            limiter: None,
             client: Client::build(http.clone(), ServerAddress::new(&settings)?),
             transport: Transport::new(http, settings.timeouts.attempt, settings.max_body),
             protocol: Protocol::ChatCompletions,
@@ -93,11 +99,18 @@ impl HttpModel {
     /// The same model, recorded to `cassette`, or answered from it without a request.
     #[must_use]
     pub fn with_cassette(mut self, cassette: Option<Cassette>) -> Self {
-        if cassette.as_ref().is_some_and(|it| it.replay().is_some()) {
+        self.cassette = cassette;
+        if self.is_replayed() {
             // The waits are recorded, and so is how often a request was repeated.
             self.settings.retry = RetryOptions::without_limit();
         }
-        self.cassette = cassette;
+        self
+    }
+
+    /// The same model within these limits.
+    #[must_use]
+    pub fn with_limiter(mut self, limiter: Limiter) -> Self {
+        self.limiter = Some(limiter);
         self
     }
 
@@ -110,6 +123,11 @@ impl HttpModel {
     #[must_use]
     pub fn capabilities(&self) -> &Capabilities {
         &self.capabilities
+    }
+
+    fn is_replayed(&self) -> bool {
+        let cassette = self.cassette.as_ref();
+        cassette.is_some_and(|it| it.replay().is_some())
     }
 
     fn dialect(&self) -> ApiDialect {
@@ -130,7 +148,11 @@ impl HttpModel {
             call
         });
         let transport = self.transport.fresh(cassette);
-        let outcome = self.converse(&transport, request, dialect, stop).await;
+        // What is replayed is sent to nobody.
+        let limiter = self.limiter.as_ref().filter(|_| !self.is_replayed());
+        let limited = limiter.map(Limiter::call);
+        let conversed = self.converse(&transport, limited.as_ref(), request, dialect, stop);
+        let outcome = conversed.await;
         // A cancelled call is made again by the run that is resumed.
         if !matches!(&outcome, Err(error) if error.kind == ErrorKind::Cancelled) {
             transport.finish(&self.settings.secrets());
@@ -141,6 +163,7 @@ impl HttpModel {
     async fn converse(
         &self,
         transport: &Transport,
+        limited: Option<&LimitedCall>,
         request: &ChatRequest,
         mut dialect: ApiDialect,
         stop: &Stop,
@@ -148,7 +171,8 @@ impl HttpModel {
         let client = self.client.clone().with_http_service(transport.clone());
         let mut spoken = vec![dialect];
         loop {
-            match self.send(&client, transport, request, dialect, stop).await {
+            let sent = self.send(&client, transport, limited, request, dialect, stop);
+            match sent.await {
                 Ok((answer, exchange)) => {
                     self.answered.store(true, Ordering::Relaxed);
                     if let Some(id) = answer.id {
@@ -167,6 +191,7 @@ impl HttpModel {
                         lost: transport.lost(),
                         left_out: dialect.left_out(request),
                         latency: transport.latency(),
+                        waited: limited.map(LimitedCall::waited).unwrap_or_default(),
                     });
                 }
                 Err(error) => match self.correct(request, dialect, &error) {
@@ -174,7 +199,12 @@ impl HttpModel {
                         dialect = better;
                         spoken.push(better);
                     }
-                    _ => return Err(self.located(error, transport)),
+                    _ => {
+                        return Err(ModelError {
+                            waited: limited.map(LimitedCall::waited).unwrap_or_default(),
+                            ..self.located(error, transport)
+                        });
+                    }
                 },
             }
         }
@@ -185,6 +215,7 @@ impl HttpModel {
         &self,
         client: &Client<ServerAddress>,
         transport: &Transport,
+        limited: Option<&LimitedCall>,
         request: &ChatRequest,
         dialect: ApiDialect,
         stop: &Stop,
@@ -207,11 +238,14 @@ impl HttpModel {
                     "retry"
                 );
                 transport.waits(notice.delay);
+                if let Some(limited) = limited {
+                    limited.delayed(notice.delay);
+                }
                 self.emit(&request.node, &CallEvent::Retry(notice));
             },
             || {
                 tries.fetch_add(1, Ordering::Relaxed);
-                self.attempt(client, transport, &encoded)
+                self.attempt(client, transport, limited, &encoded, stop)
             },
         )
         .await;
@@ -224,14 +258,26 @@ impl HttpModel {
         })
     }
 
-    /// Sends one HTTP request and reads how it ended: the only place where a request of a
-    /// model call leaves. Dropped in the middle when the call is aborted.
+    /// Sends one HTTP request once its limits allow it, and reads how it ended: the only
+    /// place where a request of a model call leaves. Dropped in the middle when the call is aborted.
     async fn attempt(
         &self,
         client: &Client<ServerAddress>,
         transport: &Transport,
+        limited: Option<&LimitedCall>,
         request: &EncodedRequest,
+        stop: &Stop,
     ) -> Result<(ReplyBody, HttpReply), FailedAttempt> {
+        let slot = match limited {
+            None => None,
+            Some(limited) => match limited.slot(token_bound(request), stop).await {
+                None => {
+                    let stopped = ModelError::new(ErrorKind::Cancelled, "");
+                    return Err(FailedAttempt::permanent(stopped));
+                }
+                slot => slot,
+            },
+        };
         let before = transport.sent();
         let posted = match client.chat().path(self.protocol.path()) {
             Ok(route) => route.create_byot::<_, IgnoredAny>(&request.json).await,
@@ -260,6 +306,9 @@ impl HttpModel {
             }
             failed
         });
+        if let Some(slot) = slot {
+            end_slot(slot, &attempt, &judged);
+        }
         judged.map(|answer| (answer, attempt.exchange))
     }
 
@@ -373,6 +422,32 @@ impl HttpModel {
         };
         error
     }
+}
+
+/// At most these tokens: one is a byte or more, and an answer without a limit of its own is
+/// rarely longer than this.
+fn token_bound(request: &EncodedRequest) -> TokenBound {
+    const UNLIMITED_OUTPUT: u32 = 4096;
+    TokenBound {
+        input: request.json.get().len() as u64,
+        output: u64::from(request.max_output_tokens.unwrap_or(UNLIMITED_OUTPUT)),
+    }
+}
+
+/// Tells the limits how an attempt ended.
+fn end_slot(slot: Slot, attempt: &Attempt, judged: &Result<ReplyBody, FailedAttempt>) {
+    let (verdict, tokens) = match judged {
+        Ok(answer) => (LimitVerdict::Answered, answer.usage.map(|it| it.total())),
+        Err(failed) if failed.error.kind == ErrorKind::RateLimited => {
+            (LimitVerdict::RateLimited, Some(0))
+        }
+        Err(_) => (LimitVerdict::Unrelated, None),
+    };
+    slot.end(&AttemptEnd {
+        verdict,
+        tokens,
+        quotas: reported_quotas(&attempt.exchange.headers, SystemTime::now()),
+    });
 }
 
 fn unsendable(message: String) -> ModelError {

@@ -14,6 +14,7 @@ pub mod error;
 mod hint;
 pub mod http;
 pub mod http_model;
+pub mod limits;
 pub mod price;
 mod protocol;
 mod resolve;
@@ -30,6 +31,7 @@ pub use chat_json::{messages_json, tools_json};
 pub use error::{ErrorKind, ModelError, Scope};
 pub use http::{client as http_client, download_client, install_crypto, upgrade_client};
 pub use http_model::{CallEvent, HttpModel, Observer};
+pub use limits::{LimitOptions, LimitStatus, Limiter, Limits};
 pub use price::{Cost, PriceList, PriceOf};
 pub use retry::RetryOptions;
 pub use settings::{

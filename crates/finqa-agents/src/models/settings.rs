@@ -191,6 +191,14 @@ pub struct ModelSettings {
     /// Maximum HTTP requests per model call, retries included
     #[arg(long, value_name = "N", default_value_t = 6, help_heading = "Provider")]
     pub attempts: u32,
+    /// Maximum HTTP requests per minute to each model, spread over the minute
+    #[arg(long, value_name = "N", help_heading = "Provider")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rpm: Option<u64>,
+    /// Maximum tokens per minute to and from each model, counted as an upper bound until the reply reports them
+    #[arg(long, value_name = "N", help_heading = "Provider")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tpm: Option<u64>,
 }
 
 /// The name of the embedded analyst in the place of a chat model's.

@@ -369,6 +369,9 @@ pub struct ChatReply {
     /// From the first request sent to the complete answer, retries and their waits included,
     /// waiting for a slot excluded.
     pub latency: Duration,
+    /// How long it waited for slots.
+    #[serde(skip)]
+    pub waited: Duration,
 }
 
 impl ChatReply {

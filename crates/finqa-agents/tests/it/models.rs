@@ -16,6 +16,7 @@ use crate::support::fault_server::{FaultServer, Faults, Reply, completion};
 mod cassettes;
 mod corrections;
 mod faults;
+mod limits;
 mod wire;
 
 /// Waits short enough for tests; the number of attempts is the default.

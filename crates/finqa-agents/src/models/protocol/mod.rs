@@ -53,7 +53,6 @@ impl Protocol {
 #[derive(Debug)]
 pub(super) struct EncodedRequest {
     pub json: Box<RawValue>,
-    #[allow(dead_code, reason = "the budget of a run bounds an attempt by it")]
     pub max_output_tokens: Option<u32>,
 }
 

@@ -1,0 +1,480 @@
+//! The limits under a clock that stands still until everybody waits.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use proptest::prelude::*;
+use tokio::time::{advance, sleep};
+
+use super::quota::ReportedQuota;
+use super::*;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+const SMALL: TokenBound = TokenBound {
+    input: 10,
+    output: 10,
+};
+
+fn limiter(options: LimitOptions) -> Limiter {
+    Limiter::new(options, Arc::default())
+}
+
+fn adaptive(start: usize, max: usize) -> Limiter {
+    limiter(LimitOptions {
+        start,
+        ..LimitOptions::fixed(max)
+    })
+}
+
+fn end(verdict: LimitVerdict) -> AttemptEnd {
+    AttemptEnd {
+        verdict,
+        tokens: None,
+        quotas: ReportedQuotas::default(),
+    }
+}
+
+async fn slot(call: &LimitedCall) -> Slot {
+    call.slot(SMALL, &Stop::default()).await.unwrap()
+}
+
+/// The slots of so many calls at once.
+async fn slots(limiter: &Limiter, count: usize) -> Vec<Slot> {
+    let mut slots = Vec::new();
+    for _ in 0..count {
+        slots.push(slot(&limiter.call()).await);
+    }
+    slots
+}
+
+fn limit(limiter: &Limiter) -> usize {
+    limiter.queue().state.limit()
+}
+
+async fn answered(limiter: &Limiter, rounds: usize) {
+    for _ in 0..rounds {
+        for slot in slots(limiter, limit(limiter)).await {
+            slot.end(&end(LimitVerdict::Answered));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_limit_doubles_with_each_round_until_its_maximum() {
+    let limiter = adaptive(8, 64);
+    let mut seen = vec![limit(&limiter)];
+    for _ in 0..4 {
+        answered(&limiter, 1).await;
+        seen.push(limit(&limiter));
+    }
+    assert_eq!(seen[0], 8);
+    // The second half of a round leaves more than half of the limit unused.
+    assert!(seen.windows(2).all(|two| two[0] <= two[1]), "{seen:?}");
+    assert!(seen[4] > 24, "{seen:?}");
+    answered(&limiter, 20).await;
+    assert_eq!(limit(&limiter), 64);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limit_that_is_not_used_does_not_grow() {
+    let limiter = adaptive(8, 64);
+    for _ in 0..100 {
+        slot(&limiter.call())
+            .await
+            .end(&end(LimitVerdict::Answered));
+    }
+    assert_eq!(limit(&limiter), 8);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_burst_of_429s_that_were_in_flight_together_counts_once() {
+    let limiter = adaptive(16, 64);
+    let mut burst = slots(&limiter, 16).await;
+    let late = burst.pop().unwrap();
+    for slot in burst {
+        slot.end(&end(LimitVerdict::RateLimited));
+    }
+    assert_eq!(limit(&limiter), 8);
+    // What started before the cut does not raise the limit either.
+    late.end(&end(LimitVerdict::Answered));
+    assert_eq!(limit(&limiter), 8);
+    assert_eq!(limiter.status(Instant::now()).rate_limited, 15);
+    slot(&limiter.call())
+        .await
+        .end(&end(LimitVerdict::RateLimited));
+    // Of the one that was in flight, half; but never none.
+    assert_eq!(limit(&limiter), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_limit_recovers_from_a_storm_one_by_one() {
+    let limiter = adaptive(32, 32);
+    for _ in 0..10 {
+        for slot in slots(&limiter, limit(&limiter)).await {
+            slot.end(&end(LimitVerdict::RateLimited));
+        }
+    }
+    assert_eq!(limit(&limiter), 1);
+    answered(&limiter, 4).await;
+    assert!((2..=6).contains(&limit(&limiter)), "{}", limit(&limiter));
+    answered(&limiter, 300).await;
+    assert_eq!(limit(&limiter), 32);
+}
+
+#[tokio::test(start_paused = true)]
+async fn failures_and_cancelled_attempts_change_nothing() {
+    let limiter = adaptive(4, 64);
+    for slot in slots(&limiter, 4).await {
+        slot.end(&end(LimitVerdict::Unrelated));
+    }
+    drop(slots(&limiter, 4).await);
+    let status = limiter.status(Instant::now());
+    assert_eq!((status.in_flight, status.limit), (0, 4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_hint_delays_one_call_and_makes_room_for_another_conversation() {
+    let limits = Limits::default();
+    let limiter = Limiter::new(LimitOptions::fixed(8), Arc::clone(&limits.changed));
+    let key = (String::new(), String::new(), blake3::hash(b""));
+    limits.limiters().push((key, limiter.clone()));
+    assert_eq!(limits.conversations(), 8);
+
+    let refused = limiter.call();
+    let others = slots(&limiter, 7).await;
+    slot(&refused).await.end(&end(LimitVerdict::RateLimited));
+    refused.delayed(89 * SECOND);
+    assert_eq!(limit(&limiter), 4);
+    assert_eq!(limits.conversations(), 5);
+    assert_eq!(limits.status().unwrap().pause, None);
+    // It holds no slot: the others go on.
+    for slot in others {
+        slot.end(&end(LimitVerdict::Answered));
+    }
+    let more = slots(&limiter, 4).await;
+    assert_eq!(limits.status().unwrap().in_flight, 4);
+    drop(more);
+    assert_eq!(limits.status().unwrap().pause, Some(89 * SECOND));
+    drop(refused);
+    assert_eq!(limits.conversations(), 4);
+    assert_eq!(limits.status().unwrap().pause, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn delayed_calls_do_not_multiply_conversations_when_all_are_refused() {
+    let limits = Limits::default();
+    let limiter = Limiter::new(LimitOptions::fixed(8), Arc::clone(&limits.changed));
+    let key = (String::new(), String::new(), blake3::hash(b""));
+    limits.limiters().push((key, limiter.clone()));
+    let mut refused = Vec::new();
+    for _ in 0..8 {
+        let call = limiter.call();
+        slot(&call).await.end(&end(LimitVerdict::RateLimited));
+        call.delayed(89 * SECOND);
+        refused.push(call);
+    }
+    assert_eq!(limits.conversations(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_ends_at_once_when_the_run_is_drained_or_aborted() {
+    for token in [
+        |stop: &Stop| stop.drain.clone(),
+        |stop: &Stop| stop.abort.clone(),
+    ] {
+        let limiter = adaptive(1, 1);
+        let held = slot(&limiter.call()).await;
+        let stop = Stop::default();
+        let before = Instant::now();
+        let waiting = tokio::spawn({
+            let (call, stop) = (limiter.call(), stop.clone());
+            async move { call.slot(SMALL, &stop).await.is_some() }
+        });
+        sleep(SECOND).await;
+        token(&stop).cancel();
+        assert!(!waiting.await.unwrap());
+        assert_eq!(before.elapsed(), SECOND);
+        drop(held);
+        // Nothing waits any more, and the slot is free.
+        drop(slot(&limiter.call()).await);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_draining_run_still_gets_a_slot_that_is_free() {
+    let stop = Stop::default();
+    stop.drain.cancel();
+    assert!(adaptive(1, 1).call().slot(SMALL, &stop).await.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_oldest_call_is_first_however_often_it_was_refused() {
+    let limiter = adaptive(1, 1);
+    let old = Arc::new(limiter.call());
+    let held = slot(&old).await;
+    let order = Arc::new(Mutex::new(Vec::new()));
+    let mut tasks = Vec::new();
+    for name in ["second", "third"] {
+        let (call, order) = (limiter.call(), Arc::clone(&order));
+        tasks.push(tokio::spawn(async move {
+            let slot = slot(&call).await;
+            order.lock().unwrap().push(name);
+            sleep(SECOND).await;
+            drop(slot);
+        }));
+        sleep(SECOND).await;
+    }
+    held.end(&end(LimitVerdict::Unrelated));
+    let again = {
+        let (call, order) = (Arc::clone(&old), Arc::clone(&order));
+        async move {
+            let slot = slot(&call).await;
+            order.lock().unwrap().push("first");
+            drop(slot);
+            call.waited()
+        }
+    };
+    // The second has the slot by now; the first comes before the third.
+    sleep(SECOND / 2).await;
+    assert_eq!(again.await, SECOND / 2);
+    for task in tasks {
+        task.await.unwrap();
+    }
+    assert_eq!(*order.lock().unwrap(), ["second", "first", "third"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_quota_that_is_used_up_holds_everything_until_its_reset() {
+    let limiter = adaptive(8, 8);
+    let before = Instant::now();
+    let mut quotas = ReportedQuotas::default();
+    quotas[0] = Some(ReportedQuota {
+        limit: Some(100),
+        remaining: 2,
+        reset: 20 * SECOND,
+    });
+    let told = AttemptEnd {
+        quotas,
+        ..end(LimitVerdict::Answered)
+    };
+    slot(&limiter.call()).await.end(&told);
+    // Two are left, however many are in flight.
+    let two = slots(&limiter, 2).await;
+    assert_eq!(before.elapsed(), Duration::ZERO);
+    let third = slot(&limiter.call()).await;
+    assert_eq!(before.elapsed(), 20 * SECOND);
+    drop((two, third));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_older_report_does_not_hide_a_newer_one() {
+    let limiter = adaptive(8, 8);
+    let report = |remaining| {
+        let mut quotas = ReportedQuotas::default();
+        quotas[1] = Some(ReportedQuota {
+            limit: Some(1000),
+            remaining,
+            reset: 30 * SECOND,
+        });
+        AttemptEnd {
+            quotas,
+            ..end(LimitVerdict::Answered)
+        }
+    };
+    let mut both = slots(&limiter, 2).await;
+    let (newer, older) = (both.pop().unwrap(), both.pop().unwrap());
+    newer.end(&report(19));
+    older.end(&report(900));
+    let before = Instant::now();
+    // It may take 20, and 19 are left.
+    drop(slot(&limiter.call()).await);
+    assert_eq!(before.elapsed(), 30 * SECOND);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reset_of_a_day_holds_for_a_minute() {
+    let limiter = adaptive(8, 8);
+    let mut quotas = ReportedQuotas::default();
+    quotas[2] = Some(ReportedQuota {
+        limit: None,
+        remaining: 0,
+        reset: 86_400 * SECOND,
+    });
+    let told = AttemptEnd {
+        quotas,
+        ..end(LimitVerdict::Answered)
+    };
+    slot(&limiter.call()).await.end(&told);
+    let status = limiter.status(Instant::now());
+    assert_eq!(status.pause, None, "nobody waits yet");
+    let before = Instant::now();
+    drop(slot(&limiter.call()).await);
+    assert_eq!(before.elapsed(), 60 * SECOND);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_correction_of_tokens_wakes_the_call_that_waits_for_them() {
+    let limiter = limiter(LimitOptions {
+        tpm: Some(30),
+        ..LimitOptions::fixed(8)
+    });
+    let first = slot(&limiter.call()).await;
+    let waiting = tokio::spawn({
+        let call = limiter.call();
+        async move {
+            slot(&call).await;
+            Instant::now()
+        }
+    });
+    let before = Instant::now();
+    sleep(SECOND).await;
+    first.end(&AttemptEnd {
+        tokens: Some(7),
+        ..end(LimitVerdict::Answered)
+    });
+    assert_eq!(waiting.await.unwrap() - before, SECOND);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_same_endpoint_model_and_key_share_one_limit() {
+    let limits = Limits::default();
+    let connection = |model: &str, key: &str| {
+        let find = |name: &str| match name {
+            "OPENAI_API_KEY" => Some(key.to_owned()),
+            _ => None,
+        };
+        let flags = crate::models::ModelSettings {
+            name: model.to_owned(),
+            ..Default::default()
+        };
+        ModelConnection::resolve(&find, &flags).unwrap()
+    };
+    let of = |model, key| limits.of(&connection(model, key), LimitOptions::fixed(3));
+    let _held = slots(&of("gpt-4o", "k"), 2).await;
+    let in_flight = |limiter: Limiter| limiter.status(Instant::now()).in_flight;
+    assert_eq!(in_flight(of("gpt-4o", "k")), 2);
+    assert_eq!(in_flight(of("gpt-4o", "another")), 0);
+    assert_eq!(in_flight(of("gpt-4o-mini", "k")), 0);
+    let status = limits.status().unwrap();
+    assert_eq!((status.in_flight, status.limit), (2, 9));
+}
+
+/// How the calls of a generated run go.
+#[derive(Debug, Clone)]
+struct Script {
+    options: LimitOptions,
+    /// Of each call: tokens it may use, milliseconds of an attempt, and how often it is
+    /// refused before it is answered.
+    calls: Vec<(u64, u64, u8)>,
+}
+
+fn script() -> impl Strategy<Value = Script> {
+    let ceiling = |most| prop::option::of(1..most);
+    let options = (1..8_usize, 1..40_usize, ceiling(400), ceiling(5000_u64));
+    let call = (1..400_u64, 1..3000_u64, 0..4_u8);
+    (options, prop::collection::vec(call, 1..80)).prop_map(|(options, calls)| {
+        let (start, max, rpm, tpm) = options;
+        Script {
+            options: LimitOptions {
+                start,
+                max,
+                rpm,
+                tpm,
+            },
+            calls,
+        }
+    })
+}
+
+/// When each attempt started, and what it was counted as.
+async fn play(script: &Script) -> Vec<(Instant, u64)> {
+    let limiter = limiter(script.options);
+    let started = Arc::new(Mutex::new(Vec::new()));
+    let running = Arc::new(AtomicUsize::new(0));
+    let mut tasks = Vec::new();
+    for &(tokens, millis, refusals) in &script.calls {
+        let (limiter, started, running) =
+            (limiter.clone(), Arc::clone(&started), Arc::clone(&running));
+        let max = script.options.max;
+        tasks.push(tokio::spawn(async move {
+            let call = limiter.call();
+            let bound = TokenBound {
+                input: tokens,
+                output: 0,
+            };
+            for attempt in 0..=refusals {
+                let slot = call.slot(bound, &Stop::default()).await.unwrap();
+                started.lock().unwrap().push((Instant::now(), tokens));
+                assert!(running.fetch_add(1, Ordering::Relaxed) < max);
+                sleep(Duration::from_millis(millis)).await;
+                running.fetch_sub(1, Ordering::Relaxed);
+                if attempt == refusals {
+                    slot.end(&end(LimitVerdict::Answered));
+                } else {
+                    slot.end(&end(LimitVerdict::RateLimited));
+                    let delay = Duration::from_millis(millis * 7);
+                    call.delayed(delay);
+                    sleep(delay).await;
+                }
+            }
+        }));
+    }
+    // A call that is not woken would wait for this.
+    let all = futures::future::join_all(tasks);
+    let ended = tokio::time::timeout(1_000_000 * SECOND, all).await;
+    for task in ended.expect("every call gets its slots") {
+        task.unwrap();
+    }
+    let mut started = started.lock().unwrap().clone();
+    started.sort_unstable_by_key(|(at, _)| *at);
+    started
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn every_call_gets_its_slots_and_no_minute_is_above_a_ceiling(script in script()) {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .start_paused(true)
+            .build()
+            .unwrap();
+        let started = runtime.block_on(play(&script));
+        let attempts: usize = script.calls.iter().map(|call| usize::from(call.2) + 1).sum();
+        prop_assert_eq!(started.len(), attempts);
+        for (index, (from, _)) in started.iter().enumerate() {
+            let minute = started[index..].iter().take_while(|(at, _)| *at < *from + 60 * SECOND);
+            let (requests, tokens) = minute.fold((0, 0), |sum, (_, t)| (sum.0 + 1, sum.1 + t));
+            prop_assert!(script.options.rpm.is_none_or(|most| requests <= most), "{requests}");
+            // A call that is larger than the ceiling is made alone.
+            prop_assert!(
+                script.options.tpm.is_none_or(|most| tokens <= most || requests == 1),
+                "{tokens}"
+            );
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_that_is_given_up_takes_no_slot_with_it() {
+    let limiter = adaptive(1, 1);
+    for _ in 0..50 {
+        let held = slot(&limiter.call()).await;
+        let waiting: Vec<_> = (0..3)
+            .map(|_| {
+                let call = limiter.call();
+                tokio::spawn(async move { slot(&call).await })
+            })
+            .collect();
+        advance(SECOND).await;
+        drop(held);
+        // One of them has been granted the slot and does not know it yet.
+        for task in waiting {
+            task.abort();
+            drop(task.await);
+        }
+    }
+    drop(slot(&limiter.call()).await);
+    assert_eq!(limiter.status(Instant::now()).in_flight, 0);
+}

@@ -1,0 +1,201 @@
+//! Limits against a server that refuses and reports: what is sent, what waits, what ends.
+
+use finqa_agents::models::{LimitOptions, LimitStatus, Limiter, Limits};
+use futures::future::join_all;
+use tokio::sync::mpsc;
+
+use super::*;
+
+/// A model with limits, and what its retries say.
+fn limited(
+    server: &FaultServer,
+    options: LimitOptions,
+) -> (Arc<HttpModel>, Limits, mpsc::UnboundedReceiver<CallEvent>) {
+    let settings = ModelConnection {
+        retry: RetryOptions::default(),
+        ..openai(server)
+    };
+    let limits = Limits::default();
+    let limiter: Limiter = limits.of(&settings, options);
+    let (sender, events) = mpsc::unbounded_channel();
+    let model = HttpModel::new(settings)
+        .unwrap()
+        .with_limiter(limiter)
+        .with_observer(Arc::new(move |_, event| drop(sender.send(event.clone()))));
+    (Arc::new(model), limits, events)
+}
+
+/// A call in a task of its own.
+fn spawned(
+    model: &Arc<HttpModel>,
+    stop: &Stop,
+) -> tokio::task::JoinHandle<Result<ChatReply, ModelError>> {
+    let (model, stop) = (Arc::clone(model), stop.clone());
+    tokio::spawn(async move { model.chat(&ask("How much?"), &stop).await })
+}
+
+/// Waits until the limits look like this.
+async fn until(limits: &Limits, seen: impl Fn(LimitStatus) -> bool) -> LimitStatus {
+    loop {
+        match limits.status() {
+            Some(status) if seen(status) => return status,
+            _ => tokio::time::sleep(Duration::from_millis(5)).await,
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_storm_of_429s_is_outlived_and_the_limit_grows_again() {
+    let server = FaultServer::start(|request| match request.index {
+        0..30 => Reply::error(429, "rate_limit_exceeded", "slow").header("retry-after-ms", "1"),
+        _ => Reply::chat("42"),
+    });
+    let (model, limits, _events) = limited(&server, LimitOptions::fixed(16));
+    let stop = Stop::default();
+    let calls = join_all((0..60).map(|_| spawned(&model, &stop))).await;
+    for call in calls {
+        assert_eq!(call.unwrap().unwrap().content, "42");
+    }
+    let status = limits.status().unwrap();
+    assert_eq!((status.in_flight, status.rate_limited), (0, 30));
+    assert_eq!(server.count(), 90);
+    assert!(server.most_in_flight() <= 16);
+    assert!((2..16).contains(&status.limit), "{status:?}");
+}
+
+#[tokio::test]
+async fn a_hint_of_89_seconds_holds_up_one_call_and_no_other() {
+    let server = FaultServer::start(|request| match request.index {
+        0 => Reply::error(429, "rate_limit_exceeded", "slow").header("retry-after", "89"),
+        _ => Reply::chat("42"),
+    });
+    let (model, limits, mut events) = limited(&server, LimitOptions::fixed(2));
+    let stop = Stop::default();
+    let unlucky = spawned(&model, &stop);
+    let Some(CallEvent::Retry(notice)) = events.recv().await else {
+        panic!("it is retried");
+    };
+    assert!(notice.delay >= Duration::from_secs(89));
+    let status = limits.status().unwrap();
+    assert_eq!((status.limit, status.rate_limited), (1, 1));
+    assert!(status.pause.unwrap() > Duration::from_secs(80));
+    for _ in 0..20 {
+        let other = chat(&model, &ask("How much?")).await.unwrap();
+        assert_eq!((other.attempts, other.waited), (1, Duration::ZERO));
+    }
+    assert!(!unlucky.is_finished());
+    assert_eq!(limits.status().unwrap().limit, 2);
+    stop.drain.cancel();
+    let error = unlucky.await.unwrap().unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Cancelled);
+    assert_eq!(limits.status().unwrap().pause, None);
+    assert_eq!(server.count(), 21);
+}
+
+/// Nothing is sent after a reply with these headers, and a drained run does not wait.
+async fn holds_back(headers: &'static [(&'static str, &'static str)]) {
+    let server = FaultServer::start(|_| {
+        let reply = Reply::chat("42");
+        headers
+            .iter()
+            .fold(reply, |reply, (name, value)| reply.header(name, value))
+    });
+    let (model, limits, _events) = limited(&server, LimitOptions::fixed(8));
+    assert!(chat(&model, &ask("How much?")).await.is_ok());
+    let stop = Stop::default();
+    let waiting = spawned(&model, &stop);
+    let status = until(&limits, |status| status.pause.is_some()).await;
+    assert!(
+        status.pause.unwrap() > Duration::from_secs(30),
+        "{headers:?}"
+    );
+    stop.drain.cancel();
+    let error = waiting.await.unwrap().unwrap_err();
+    assert_eq!((error.kind, error.attempts), (ErrorKind::Cancelled, 0));
+    assert_eq!(server.count(), 1, "{headers:?}");
+}
+
+#[tokio::test]
+async fn reported_limits_that_reach_zero_are_obeyed() {
+    holds_back(&[
+        ("x-ratelimit-limit-requests", "500"),
+        ("x-ratelimit-remaining-requests", "0"),
+        ("x-ratelimit-reset-requests", "6m0s"),
+    ])
+    .await;
+    holds_back(&[
+        ("x-ratelimit-limit-tokens", "30000"),
+        ("x-ratelimit-remaining-tokens", "12"),
+        ("x-ratelimit-reset-tokens", "58.1s"),
+    ])
+    .await;
+    holds_back(&[
+        ("anthropic-ratelimit-output-tokens-limit", "8000"),
+        ("anthropic-ratelimit-output-tokens-remaining", "0"),
+        (
+            "anthropic-ratelimit-output-tokens-reset",
+            "2999-01-01T00:00:00Z",
+        ),
+    ])
+    .await;
+}
+
+#[tokio::test]
+async fn a_reset_in_milliseconds_is_waited_for_and_left_out_of_the_latency() {
+    let server = FaultServer::start(|_| {
+        Reply::chat("42")
+            .header("x-ratelimit-remaining-requests", "0")
+            .header("x-ratelimit-reset-requests", "400ms")
+    });
+    let (model, _, _events) = limited(&server, LimitOptions::fixed(8));
+    let started = std::time::Instant::now();
+    let mut sum = Duration::ZERO;
+    for _ in 0..3 {
+        let reply = chat(&model, &ask("How much?")).await.unwrap();
+        sum += reply.latency + reply.waited;
+    }
+    assert!(started.elapsed() >= Duration::from_millis(800));
+    assert!(sum <= started.elapsed());
+}
+
+#[tokio::test]
+async fn a_ceiling_of_requests_spreads_them_over_the_minute() {
+    let server = FaultServer::start(|_| Reply::chat("42"));
+    let (model, limits, _events) = limited(
+        &server,
+        LimitOptions {
+            rpm: Some(2),
+            ..LimitOptions::fixed(8)
+        },
+    );
+    let stop = Stop::default();
+    let calls: Vec<_> = (0..3).map(|_| spawned(&model, &stop)).collect();
+    until(&limits, |status| status.pause.is_some()).await;
+    assert_eq!(server.count(), 1);
+    stop.drain.cancel();
+    let ended = join_all(calls).await;
+    let answered = ended.iter().filter(|call| call.as_ref().unwrap().is_ok());
+    assert_eq!(answered.count(), 1);
+    assert_eq!(server.count(), 1);
+}
+
+#[tokio::test]
+async fn a_ceiling_of_tokens_counts_what_was_used_once_it_is_known() {
+    // The scripted usage is 102 tokens, and a request may use some thousands.
+    let server = FaultServer::start(|_| Reply::chat("42"));
+    let (model, limits, _events) = limited(
+        &server,
+        LimitOptions {
+            tpm: Some(5000),
+            ..LimitOptions::fixed(8)
+        },
+    );
+    let stop = Stop::default();
+    let calls: Vec<_> = (0..6).map(|_| spawned(&model, &stop)).collect();
+    for call in calls {
+        call.await.unwrap().unwrap();
+    }
+    // Never two at a time, since each may use nearly all of it.
+    assert_eq!(server.most_in_flight(), 1);
+    assert_eq!(limits.status().unwrap().pause, None);
+}

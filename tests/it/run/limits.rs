@@ -1,0 +1,77 @@
+//! A run whose provider refuses requests: what it shows, and what of it reaches the rows.
+
+use std::time::Duration;
+
+use convfinqa::run::{Event, Finish};
+use convfinqa::{Run, RunContext};
+use finqa_agents::models::{LimitStatus, Stop};
+
+use crate::support::agents::scripted;
+use crate::support::cli::{Ran, Workplace};
+use crate::support::fault_server::{FaultServer, Reply};
+
+fn too_many() -> Reply {
+    Reply::error(429, "rate_limit_exceeded", "Rate limit reached")
+}
+
+#[test]
+fn rows_do_not_depend_on_how_often_requests_were_refused() {
+    let answers = |refused: usize| {
+        let place = Workplace::new();
+        let server = FaultServer::start(move |request| match request.index < refused {
+            true => too_many().header("retry-after-ms", "2"),
+            false => scripted(request),
+        });
+        let mut command = place.command();
+        command.args(["--model", "scripted", "--data-path", "sample", "-j", "32"]);
+        command.args(["--base-url", &server.base_url()]);
+        let ran = Ran::of(&mut command);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(server.most_in_flight() <= 32);
+        let rows = place.rows("output/output.csv").into_iter();
+        rows.map(|row| {
+            (
+                row["id"].clone(),
+                row["prediction"].clone(),
+                row["outcome"].clone(),
+            )
+        })
+        .collect::<Vec<_>>()
+    };
+    assert_eq!(answers(60), answers(0));
+}
+
+#[tokio::test]
+async fn a_run_in_which_everything_waits_says_so_and_stops_at_once() {
+    let place = Workplace::new();
+    let server = FaultServer::start(|_| too_many().header("retry-after", "89"));
+    let settings = place.settings(&format!(
+        "model = 'm'\nbase_url = '{}'\nconcurrency = 4",
+        server.base_url()
+    ));
+    let stop = Stop::default();
+    let context = RunContext {
+        stop: stop.clone(),
+        ..RunContext::default()
+    };
+    let mut run = Run::start(&settings, context).await.unwrap();
+    let mut seen = LimitStatus::default();
+    let mut finish = None;
+    while let Some(event) = run.next().await {
+        match event {
+            Event::Limits(status) => {
+                let waits = status.pause.is_some_and(|it| it > Duration::from_secs(60));
+                if waits && status.rate_limited == 4 {
+                    seen = status;
+                    stop.drain.cancel();
+                }
+            }
+            Event::Finished { finish: end, .. } => finish = Some(end),
+            _ => {}
+        }
+    }
+    assert_eq!((seen.in_flight, seen.rate_limited), (0, 4));
+    assert!(seen.limit < 4, "{seen:?}");
+    assert_eq!(finish, Some(Finish::Interrupted));
+    assert_eq!(server.count(), 4);
+}
