@@ -1,16 +1,24 @@
-//! `transcripts.jsonl`: every question's whole exchange, one JSON object a line.
+//! `transcripts.jsonl`: every question's whole exchange. Each line is a JSON object: the
+//! first names the format, one with `text` holds a paragraph that later lines name by its
+//! number, every other one is a question. `docs/runs.md` says how to read it.
 
-use std::io::Write;
+use std::collections::HashMap;
+use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
-use crate::run::Row;
+use crate::run::{Row, TextHash, share, text_hash};
 use finqa_agents::agents::Call;
 
 use super::staged::{OutputError, StagedFile};
 
-/// A line: the row and, beside it, its calls, which the row leaves to the journal.
+/// The version of the file's layout. In version 1, which had no line for it, every question
+/// repeated its texts.
+const FORMAT: u32 = 2;
+
+/// A question's line: the row and, beside it, its calls, which the row leaves to the journal.
 #[derive(Serialize)]
 struct TranscriptLine<'a> {
     #[serde(flatten)]
@@ -21,34 +29,54 @@ struct TranscriptLine<'a> {
 /// `transcripts.jsonl` while it is being written, row by row in the plan's order.
 pub struct Transcripts {
     file: StagedFile,
-    failed: Option<std::io::Error>,
+    /// The numbers of the texts that are written.
+    texts: HashMap<TextHash, i64>,
+    failed: Option<io::Error>,
 }
 
 impl Transcripts {
-    /// An empty file.
+    /// A file without questions.
     ///
     /// # Errors
     /// [`OutputError`] naming the file.
     pub fn create(path: &Path) -> Result<Self, OutputError> {
+        let mut file = StagedFile::create(path)?;
+        let failed = line(&mut file, &json!({"format": FORMAT})).err();
         Ok(Self {
-            file: StagedFile::create(path)?,
-            failed: None,
+            file,
+            texts: HashMap::new(),
+            failed,
         })
     }
 
     /// Adds a row. What goes wrong is told by [`Transcripts::finish`].
     pub fn add(&mut self, row: &Row) {
-        if self.failed.is_some() {
-            return;
+        if self.failed.is_none() {
+            self.failed = self.write(row).err();
         }
-        let line = TranscriptLine {
+    }
+
+    fn write(&mut self, row: &Row) -> io::Result<()> {
+        let Self { file, texts, .. } = self;
+        let mut question = serde_json::to_value(TranscriptLine {
             row,
             calls: &row.solution.calls,
-        };
-        let written = serde_json::to_writer(&mut self.file, &line)
-            .map_err(std::io::Error::from)
-            .and_then(|()| self.file.write_all(b"\n"));
-        self.failed = written.err();
+        })?;
+        if let Some(Value::Array(calls)) = question.get_mut("calls") {
+            for call in calls.iter_mut().filter_map(Value::as_object_mut) {
+                // By it a run recognises a reply that it has; the request is all here.
+                call.shift_remove("request_hash");
+            }
+        }
+        share(&mut question, |text| {
+            let next = texts.len() as i64 + 1;
+            let number = *texts.entry(text_hash(text)).or_insert(next);
+            if number == next {
+                line(file, &json!({"text": number, "content": text}))?;
+            }
+            Ok::<_, io::Error>(number)
+        })?;
+        line(file, &question)
     }
 
     /// Puts the file in its place.
@@ -62,4 +90,9 @@ impl Transcripts {
             None => self.file.persist(),
         }
     }
+}
+
+fn line(file: &mut StagedFile, value: &Value) -> io::Result<()> {
+    serde_json::to_writer(&mut *file, value)?;
+    file.write_all(b"\n")
 }

@@ -89,16 +89,23 @@ impl Scheduler {
         let trace = Arc::new(RunTrace::start(&meta, self.plan.mode));
         let JournalReplay {
             journal,
-            answers,
-            calls,
+            units,
+            answered: resumed,
+            any_answer: answered_before,
             last,
             dealer,
-        } = replay(journal, total, meta, self.dealer, events.clone()).await?;
-        let resumed = answers.len();
+        } = replay(
+            journal,
+            total,
+            meta,
+            self.plan.units,
+            self.dealer,
+            events.clone(),
+        )
+        .await?;
         let done = Arc::new(AtomicUsize::new(resumed));
-        let answered_before = answers.values().any(Option::is_some);
         let mut queue = Queue {
-            units: units(self.plan.units, answers, calls),
+            units,
             dealer,
             dealt: 0,
         };
@@ -169,30 +176,6 @@ impl Scheduler {
         let _ = events.send(finished).await;
         Ok(finish)
     }
-}
-
-/// The units that are not done, each with what earlier processes left of it.
-fn units(
-    planned: Vec<Vec<PlannedQuestion>>,
-    mut answers: HashMap<usize, Option<Answer>>,
-    mut calls: HashMap<usize, Vec<Call>>,
-) -> VecDeque<PlanUnit> {
-    let units = planned.into_iter().map(|planned| {
-        let indices = planned.iter().map(|planned| planned.index);
-        PlanUnit {
-            answers: indices
-                .clone()
-                .filter_map(|index| Some((index, answers.remove(&index)?)))
-                .collect(),
-            calls: indices
-                .filter_map(|index| Some((index, calls.remove(&index)?)))
-                .collect(),
-            planned,
-        }
-    });
-    units
-        .filter(|unit| unit.answers.len() < unit.planned.len())
-        .collect()
 }
 
 /// Where a pass takes its units from: those that are planned, then those that

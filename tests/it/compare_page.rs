@@ -18,7 +18,7 @@ fn two_runs(folder: &Path, change: impl Fn(usize, &mut Value)) -> (PathBuf, Path
     std::fs::create_dir(&b).unwrap();
     std::fs::copy(a.join("journal.sqlite"), b.join("journal.sqlite")).unwrap();
     let connection = Connection::open(b.join("journal.sqlite")).unwrap();
-    let renamed = "UPDATE meta SET value = json_set(value, '$.id', 'second')";
+    let renamed = "UPDATE meta SET value = json_set(value, '$.id', 'second') WHERE key = 'run'";
     connection.execute(renamed, []).unwrap();
     drop(connection);
     rewrite(&b.join("journal.sqlite"), rows, |index, row| {

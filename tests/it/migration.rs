@@ -1,5 +1,5 @@
-//! Files that version 0.1 wrote are read, or refused in a line that names it.
-//! `tests/data/v0_1/README.md` says how they were made.
+//! Files that earlier versions wrote are read, or refused in a line that names the version.
+//! `README.md` in `tests/data/v0_1` and `tests/data/v0_2` says how they were made.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,21 +10,25 @@ use crate::support::agents::{is_critic, question_of};
 use crate::support::cli::{Ran, Workplace, csv_rows};
 use crate::support::fault_server::{FaultServer, Reply, Request};
 
-const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/v0_1");
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
 
 fn kept(name: &str) -> PathBuf {
-    Path::new(KEPT).join(name)
+    Path::new(DATA).join("v0_1").join(name)
 }
 
 /// A kept run in the output folder of a new working folder, and its id.
 fn with_run(name: &str) -> (Workplace, String) {
+    with_run_of(&kept(&format!("runs/{name}")))
+}
+
+fn with_run_of(kept: &Path) -> (Workplace, String) {
     let place = Workplace::new();
-    let config = fs::read_to_string(kept(&format!("runs/{name}/config.toml"))).unwrap();
+    let config = fs::read_to_string(kept.join("config.toml")).unwrap();
     let id = config.strip_prefix("# Run ").unwrap();
     let id = id[..id.find(',').unwrap()].to_owned();
     let folder = place.path(&format!("output/runs/{id}"));
     fs::create_dir_all(&folder).unwrap();
-    for file in fs::read_dir(kept(&format!("runs/{name}"))).unwrap() {
+    for file in fs::read_dir(kept).unwrap() {
         let file = file.unwrap();
         fs::copy(file.path(), folder.join(file.file_name())).unwrap();
     }
@@ -75,7 +79,10 @@ fn a_run_of_0_1_is_resumed_and_reported() {
     let report = place.read(&format!("{folder}/report.html"));
     assert!(report.contains("<title>66.7 %") && report.contains(&id));
     let transcripts = place.read(&format!("{folder}/transcripts.jsonl"));
-    assert_eq!(transcripts.lines().count(), 6);
+    let questions = transcripts
+        .lines()
+        .filter(|line| line.contains("\"index\":"));
+    assert_eq!(questions.count(), 6);
     let again = place.summary();
     for key in [
         "complete",
@@ -132,17 +139,21 @@ fn an_interrupted_run_of_0_1_is_resumed_and_reported() {
     json_of(&place.run(&["analyze", &id, "--json"]));
 }
 
-#[test]
-fn calls_of_an_interrupted_run_of_0_1_are_not_paid_for_again() {
-    let (place, id) = with_run("chat");
-    let server = accepting();
-    // The address is part of what a run is.
+/// Makes a kept run one of this server: the address is part of what a run is.
+fn move_to(server: &FaultServer, place: &Workplace) {
     let journal = place.run_folder().join("journal.sqlite");
     let moved = rusqlite::Connection::open(&journal).unwrap().execute(
         "UPDATE meta SET value = replace(value, 'http://127.0.0.1:8000/v1', ?1) WHERE key = 'run'",
         [server.base_url()],
     );
     assert_eq!(moved.unwrap(), 1);
+}
+
+#[test]
+fn calls_of_an_interrupted_run_of_0_1_are_not_paid_for_again() {
+    let (place, id) = with_run("chat");
+    let server = accepting();
+    move_to(&server, &place);
     place
         .run(&["--resume", &id, "--allow-version", "--quiet"])
         .succeeds();
@@ -161,6 +172,36 @@ fn calls_of_an_interrupted_run_of_0_1_are_not_paid_for_again() {
     }
     place.run(&["report", &id]).succeeds();
     assert_eq!(place.summary()["spent"]["calls"], 4 + 1 + requests.len());
+}
+
+/// Its entries are plain JSON, and so are those that are added.
+#[test]
+fn a_journal_of_format_1_is_read_and_continued() {
+    let kept = Path::new(DATA).join("v0_2/runs/chat");
+    let (place, id) = with_run_of(&kept);
+    let server = accepting();
+    move_to(&server, &place);
+    place.run(&["report", &id]).succeeds();
+    assert_eq!(place.summary()["spent"]["calls"], 4 + 3);
+    let before = csv_rows(&place.run_folder().join("output.csv"));
+    assert_eq!(before.len(), 1);
+    place
+        .run(&["--resume", &id, "--allow-version", "--quiet"])
+        .succeeds();
+    let rows = place.rows("output/output.csv");
+    assert_eq!((rows.len(), &rows[0]), (4, &before[0]));
+    // The second question has its revised analysis: only its critic is asked.
+    let requests = server.requests();
+    assert!(is_critic(&requests[0]));
+    assert_eq!(question_of(&requests[0]), rows[1]["question"]);
+    assert_eq!(place.summary()["spent"]["calls"], 4 + 3 + requests.len());
+    let journal = place.run_folder().join("journal.sqlite");
+    let connection = rusqlite::Connection::open(journal).unwrap();
+    let plain = |table: &str| -> bool {
+        let sql = format!("SELECT min(typeof(json) = 'text') FROM {table}");
+        connection.query_row(&sql, [], |row| row.get(0)).unwrap()
+    };
+    assert!(plain("calls") && plain("answers"));
 }
 
 #[test]

@@ -44,19 +44,17 @@ pub fn sample_run(folder: &Path) -> PathBuf {
 
 /// Changes every answered row of a journal, and repeats them until there are `total`.
 pub fn rewrite(journal: &Path, total: usize, change: impl Fn(usize, &mut Value)) {
+    let mut rows = Vec::new();
+    let read = Journal::read(journal).unwrap();
+    read.for_each_row(|row| rows.push(serde_json::to_value(row).unwrap()))
+        .unwrap();
+    drop(read);
     let connection = Connection::open(journal).unwrap();
-    let rows: Vec<String> = connection
-        .prepare("SELECT json FROM answers ORDER BY question")
-        .unwrap()
-        .query_map([], |row| row.get(0))
-        .unwrap()
-        .map(Result::unwrap)
-        .collect();
     connection
         .execute_batch("BEGIN; DELETE FROM answers")
         .unwrap();
     for index in 0..total {
-        let mut row: Value = serde_json::from_str(&rows[index % rows.len()]).unwrap();
+        let mut row = rows[index % rows.len()].clone();
         row["index"] = json!(index);
         row["epoch"] = json!(index / rows.len());
         change(index, &mut row);
@@ -74,12 +72,17 @@ pub fn rewrite(journal: &Path, total: usize, change: impl Fn(usize, &mut Value))
             .unwrap();
     }
     let meta: String = connection
-        .query_row("SELECT value FROM meta", [], |row| row.get(0))
+        .query_row("SELECT value FROM meta WHERE key = 'run'", [], |row| {
+            row.get(0)
+        })
         .unwrap();
     let mut meta: Value = serde_json::from_str(&meta).unwrap();
     meta["total"] = json!(total);
     connection
-        .execute("UPDATE meta SET value = ?1", params![meta.to_string()])
+        .execute(
+            "UPDATE meta SET value = ?1 WHERE key = 'run'",
+            params![meta.to_string()],
+        )
         .unwrap();
     connection.execute_batch("COMMIT").unwrap();
 }
@@ -87,6 +90,9 @@ pub fn rewrite(journal: &Path, total: usize, change: impl Fn(usize, &mut Value))
 /// Repeats a journal's rows until there are `total`, with times and costs of
 /// their own. SQLite does it, for a debug build would take its time.
 fn repeat(journal: &Path, total: usize) {
+    let rows = Journal::read(journal).unwrap().answered().unwrap();
+    // As plain JSON, which SQLite can change.
+    rewrite(journal, rows, |_, _| {});
     let connection = Connection::open(journal).unwrap();
     let sql = format!(
         "BEGIN;
@@ -97,7 +103,7 @@ fn repeat(journal: &Path, total: usize) {
                   json_set(a.json, '$.index', i, '$.epoch', i / n,
                            '$.latency', (i * 7919 % 20011) / 911.0, '$.cost', '0.00' || (1 + i % 97))
            FROM k, n JOIN answers a ON a.question = i % n;
-         UPDATE meta SET value = json_set(value, '$.total', {total});
+         UPDATE meta SET value = json_set(value, '$.total', {total}) WHERE key = 'run';
          COMMIT;"
     );
     connection.execute_batch(&sql).unwrap();

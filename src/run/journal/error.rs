@@ -42,6 +42,9 @@ pub enum JournalError {
          opened is lost, and nothing more is asked; start a new run"
     )]
     Gone { path: PathBuf },
+    /// Another process has it to itself.
+    #[error("{path} is in use by another process; wait until it ends")]
+    Busy { path: PathBuf },
     /// A copy to read from cannot be made.
     #[error("{path}: cannot be read in place, nor copied to be read: {source}")]
     Copy {

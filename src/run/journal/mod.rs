@@ -4,12 +4,15 @@
 //! run that is killed at any point goes on from there. Everything else that a
 //! run leaves behind can be made again from this file without a model call.
 
+mod entry;
 mod error;
 mod open;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
@@ -17,12 +20,16 @@ use finqa_agents::agents::Call;
 
 use super::identity::RunMeta;
 use crate::score::Row;
+use entry::{EntryReader, EntryWriter};
 use open::{FileId, file_id};
 
 pub use error::JournalError;
 
-/// The version of the file's layout; a newer one is refused.
-const FORMAT: i64 = 1;
+/// The version of the file's layout; a newer one is refused. A journal of format 1, whose
+/// entries are plain JSON, is read and continued as it is.
+const FORMAT: i64 = 2;
+/// The first format whose entries are packed.
+const PACKED: i64 = 2;
 
 /// How far a run has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +47,12 @@ pub struct Journal {
     connection: Connection,
     /// The file as it was opened, to notice when it is no longer the one at `path`.
     file: Option<FileId>,
+    format: i64,
+    /// What the entries were packed with.
+    example: Arc<str>,
+    entries: EntryWriter,
+    /// Whether this process writes it, and leaves it as one file in the end.
+    writes: bool,
     /// A copy that is read in the place of a journal in a read-only folder.
     _copy: Option<tempfile::TempDir>,
 }
@@ -141,38 +154,64 @@ impl Journal {
                 path: self.path.clone(),
             });
         }
-        let encoded = entries
-            .iter()
-            .map(|entry| {
-                entry
-                    .json()
-                    .map_err(|source| self.entry_error(&entry.name(), source))
-            })
-            .collect::<Result<Vec<_>, _>>()?;
+        let written = self.write(entries);
+        if written.is_err() {
+            self.entries.forget();
+        }
+        written
+    }
+
+    fn write(&mut self, entries: &[JournalEntry]) -> Result<(), JournalError> {
         let path = self.path.clone();
         let sqlite = |source| JournalError::Sqlite {
             path: path.clone(),
             source,
         };
         let transaction = self.connection.transaction().map_err(sqlite)?;
-        for (entry, json) in entries.iter().zip(encoded) {
+        for entry in entries {
+            let json = entry.json().map_err(|source| JournalError::Entry {
+                path: path.clone(),
+                entry: entry.name(),
+                source,
+            })?;
+            let stored = match entry {
+                JournalEntry::Call { .. } | JournalEntry::Answer(_) if self.format >= PACKED => {
+                    let packed = self.entries.packed(json, &transaction).map_err(sqlite)?;
+                    rusqlite::types::Value::Blob(packed)
+                }
+                _ => json.to_string().into(),
+            };
             match entry {
                 JournalEntry::Call { question, .. } => transaction.prepare_cached(
                     "INSERT INTO calls VALUES (?1, (SELECT count(*) FROM calls WHERE question = ?1), ?2)",
-                ).and_then(|mut statement| statement.execute(params![*question as i64, json])),
+                ).and_then(|mut statement| statement.execute(params![*question as i64, stored])),
                 JournalEntry::Answer(row) => transaction.prepare_cached(
                     "INSERT INTO answers VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 ).and_then(|mut statement| statement.execute(params![
-                    row.index as i64, row.key.id, row.key.part, row.epoch, row.solution.outcome.name(), json
+                    row.index as i64, row.key.id, row.key.part, row.epoch, row.solution.outcome.name(), stored
                 ])),
                 JournalEntry::Total(_) => transaction.execute(
                     "UPDATE meta SET value = json_set(value, '$.total', json(?1)) WHERE key = 'run'",
-                    params![json],
+                    params![stored],
                 ),
             }
             .map_err(sqlite)?;
         }
         transaction.commit().map_err(sqlite)
+    }
+
+    /// The questions that have an outcome, by their places in the plan.
+    ///
+    /// # Errors
+    /// [`JournalError`] if the journal cannot be read.
+    pub(super) fn answered_questions(&self) -> Result<HashSet<usize>, JournalError> {
+        let sqlite = |source| self.sqlite_error(source);
+        let mut statement = self
+            .connection
+            .prepare("SELECT question FROM answers")
+            .map_err(sqlite)?;
+        let places = statement.query_map([], question).map_err(sqlite)?;
+        places.collect::<Result<_, _>>().map_err(sqlite)
     }
 
     /// Calls put down for questions that have no outcome yet, by question.
@@ -184,21 +223,17 @@ impl Journal {
                    WHERE question NOT IN (SELECT question FROM answers) ORDER BY question, seq";
         let sqlite = |source| self.sqlite_error(source);
         let mut statement = self.connection.prepare(sql).map_err(sqlite)?;
-        let rows = statement
-            .query_map([], |row| {
-                Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
-            })
-            .map_err(sqlite)?;
+        let mut rows = statement.query([]).map_err(sqlite)?;
+        let mut entries = EntryReader::new(&self.connection, &self.example);
         let mut calls: HashMap<usize, Vec<Call>> = HashMap::new();
-        for row in rows {
-            let (question, json) = row.map_err(sqlite)?;
-            let call = serde_json::from_str(&json).map_err(|source| {
-                self.entry_error(&format!("call of question {question}"), source)
-            })?;
-            calls
-                .entry(usize::try_from(question).unwrap_or_default())
-                .or_default()
-                .push(call);
+        while let Some(row) = rows.next().map_err(sqlite)? {
+            let question = question(row).map_err(sqlite)?;
+            let call = entries
+                .whole(row.get_ref(1).map_err(sqlite)?)
+                .map_err(|source| {
+                    self.entry_error(&format!("call of question {question}"), source)
+                })?;
+            calls.entry(question).or_default().push(call);
         }
         Ok(calls)
     }
@@ -209,10 +244,7 @@ impl Journal {
     /// # Errors
     /// [`JournalError`] if the journal cannot be read.
     pub fn for_each_row(&self, visit: impl FnMut(Row)) -> Result<(), JournalError> {
-        self.rows(
-            "SELECT json FROM calls WHERE question = ?1 ORDER BY seq",
-            visit,
-        )
+        self.rows(EntryReader::whole, EntryReader::whole, visit)
     }
 
     /// The same without what was sent and replied, which is nearly all of a
@@ -222,31 +254,38 @@ impl Journal {
     /// [`JournalError`] if the journal cannot be read.
     pub(super) fn for_each_result(&self, visit: impl FnMut(Row)) -> Result<(), JournalError> {
         self.rows(
-            "SELECT json_replace(json, '$.messages', json('[]'), '$.reply.content', '')
-             FROM calls WHERE question = ?1 ORDER BY seq",
+            EntryReader::without_texts,
+            EntryReader::without_texts,
             visit,
         )
     }
 
-    fn rows(&self, calls: &str, mut visit: impl FnMut(Row)) -> Result<(), JournalError> {
+    fn rows<'j>(
+        &'j self,
+        read_row: ReadEntry<'j, Row>,
+        read_call: ReadEntry<'j, Call>,
+        mut visit: impl FnMut(Row),
+    ) -> Result<(), JournalError> {
         let sqlite = |source| self.sqlite_error(source);
-        let mut calls = self.connection.prepare(calls).map_err(sqlite)?;
+        let mut calls = self
+            .connection
+            .prepare("SELECT json FROM calls WHERE question = ?1 ORDER BY seq")
+            .map_err(sqlite)?;
         let mut answers = self
             .connection
             .prepare("SELECT question, json FROM answers ORDER BY question")
             .map_err(sqlite)?;
+        let mut entries = EntryReader::new(&self.connection, &self.example);
         let mut rows = answers.query([]).map_err(sqlite)?;
         while let Some(found) = rows.next().map_err(sqlite)? {
             let question: i64 = found.get(0).map_err(sqlite)?;
-            let json: String = found.get(1).map_err(sqlite)?;
-            let name = format!("question {question}");
-            let mut row: Row =
-                serde_json::from_str(&json).map_err(|source| self.entry_error(&name, source))?;
+            let unreadable = |source| self.entry_error(&format!("question {question}"), source);
+            let mut row =
+                read_row(&mut entries, found.get_ref(1).map_err(sqlite)?).map_err(unreadable)?;
             let mut found = calls.query(params![question]).map_err(sqlite)?;
             while let Some(call) = found.next().map_err(sqlite)? {
-                let json: String = call.get(0).map_err(sqlite)?;
-                let call = serde_json::from_str(&json)
-                    .map_err(|source| self.entry_error(&name, source))?;
+                let call = read_call(&mut entries, call.get_ref(0).map_err(sqlite)?)
+                    .map_err(unreadable)?;
                 row.solution.calls.push(call);
             }
             visit(row);
@@ -276,6 +315,15 @@ impl Journal {
     }
 }
 
+/// A question's place in the plan, the first column of a row.
+fn question(row: &rusqlite::Row<'_>) -> rusqlite::Result<usize> {
+    let place: i64 = row.get(0)?;
+    usize::try_from(place).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(0, place))
+}
+
+/// How an entry is read: whole, or without its texts.
+type ReadEntry<'j, T> = fn(&mut EntryReader<'j>, ValueRef<'_>) -> Result<T, serde_json::Error>;
+
 /// Something to put down.
 pub(super) enum JournalEntry {
     /// A model call has returned.
@@ -285,17 +333,17 @@ pub(super) enum JournalEntry {
         call: Box<Call>,
     },
     /// A question has its outcome. Its calls stand in entries of their own.
-    Answer(std::sync::Arc<Row>),
+    Answer(Arc<Row>),
     /// All questions have been dealt: so many.
     Total(usize),
 }
 
 impl JournalEntry {
-    fn json(&self) -> Result<String, serde_json::Error> {
+    fn json(&self) -> Result<serde_json::Value, serde_json::Error> {
         match self {
-            Self::Call { call, .. } => serde_json::to_string(call),
-            Self::Answer(row) => serde_json::to_string(row),
-            Self::Total(total) => serde_json::to_string(total),
+            Self::Call { call, .. } => serde_json::to_value(call),
+            Self::Answer(row) => serde_json::to_value(row),
+            Self::Total(total) => serde_json::to_value(total),
         }
     }
 

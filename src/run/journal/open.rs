@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
 
 use percent_encoding::{AsciiSet, CONTROLS};
 use rusqlite::{Connection, ErrorCode, OpenFlags, params};
@@ -9,7 +11,11 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, params};
 use crate::run::folder::RunFolder;
 use crate::run::identity::RunMeta;
 
-use super::{FORMAT, Journal, JournalError};
+use super::entry::{EXAMPLE, EntryWriter};
+use super::{FORMAT, Journal, JournalError, PACKED};
+
+/// How long another process may hold the file.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 impl Journal {
     /// Makes the journal of a new run, with the texts that the models are asked
@@ -46,13 +52,17 @@ impl Journal {
             .execute_batch(
                 "BEGIN;
                  CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-                 CREATE TABLE calls (question INTEGER NOT NULL, seq INTEGER NOT NULL, json TEXT NOT NULL,
+                 CREATE TABLE texts (id INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, content BLOB NOT NULL) STRICT;
+                 CREATE TABLE calls (question INTEGER NOT NULL, seq INTEGER NOT NULL, json ANY NOT NULL,
                                      PRIMARY KEY (question, seq)) STRICT;
                  CREATE TABLE answers (question INTEGER PRIMARY KEY, id TEXT NOT NULL, part TEXT NOT NULL,
-                                       epoch INTEGER NOT NULL, outcome TEXT NOT NULL, json TEXT NOT NULL) STRICT;",
+                                       epoch INTEGER NOT NULL, outcome TEXT NOT NULL, json ANY NOT NULL) STRICT;",
             )
             .and_then(|()| connection.pragma_update(None, "user_version", FORMAT))
-            .and_then(|()| connection.execute("INSERT INTO meta VALUES ('run', ?1)", params![json]))
+            .and_then(|()| {
+                let sql = "INSERT INTO meta VALUES ('run', ?1), ('example', ?2)";
+                connection.execute(sql, params![json, EXAMPLE])
+            })
             .and_then(|_| match prompts {
                 Some(json) => connection
                     .execute("INSERT INTO meta VALUES ('prompts', ?1)", params![json]),
@@ -73,18 +83,24 @@ impl Journal {
     /// # Errors
     /// [`JournalError`] if it is missing, no journal, or from a newer program.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
-        let journal = Self::connect(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let mut journal =
+            Self::connect(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE)?.checked()?;
         // WAL: a killed process loses nothing that was committed, and a reader
         // (report, analyze) is never in the writer's way.
-        let pragma = |name, value| {
-            journal
-                .connection
-                .pragma_update(None, name, value)
-                .map_err(|source| journal.sqlite_error(source))
+        let wal = |journal: &Self| {
+            let pragma = |name, value| journal.connection.pragma_update(None, name, value);
+            pragma("journal_mode", "WAL").and_then(|()| pragma("synchronous", "NORMAL"))
         };
-        pragma("journal_mode", "WAL")?;
-        pragma("synchronous", "NORMAL")?;
-        journal.checked()
+        let opened = wal(&journal).or_else(|error| {
+            // The file system has no memory that processes share: nobody reads meanwhile.
+            let exclusive = journal
+                .connection
+                .pragma_update(None, "locking_mode", "EXCLUSIVE");
+            exclusive.and_then(|()| wal(&journal)).map_err(|_| error)
+        });
+        opened.map_err(|source| journal.sqlite_error(source))?;
+        journal.writes = true;
+        Ok(journal)
     }
 
     /// Opens a journal to read it, in a folder that cannot be written to as well.
@@ -97,6 +113,11 @@ impl Journal {
         match opened {
             Err(JournalError::Sqlite { source, .. }) if needs_to_write(&source) => {
                 Self::read_in_place(path)
+            }
+            Err(JournalError::Sqlite { path, source })
+                if source.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) =>
+            {
+                Err(JournalError::Busy { path })
             }
             opened => opened,
         }
@@ -136,30 +157,52 @@ impl Journal {
         };
         let connection = Connection::open_with_flags(from, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
             .map_err(sqlite)?;
-        connection
-            .busy_timeout(std::time::Duration::from_secs(5))
-            .map_err(sqlite)?;
+        connection.busy_timeout(PATIENCE).map_err(sqlite)?;
         Ok(Self {
             path: path.to_owned(),
             connection,
             file: file_id(path),
+            format: FORMAT,
+            example: Arc::default(),
+            entries: EntryWriter::new(Arc::default()),
+            writes: false,
             _copy: None,
         })
     }
 
     /// The journal, if it is one that this program can read.
-    fn checked(self) -> Result<Self, JournalError> {
+    fn checked(mut self) -> Result<Self, JournalError> {
         let found: i64 = self
             .connection
             .pragma_query_value(None, "user_version", |row| row.get(0))
             .map_err(|source| self.sqlite_error(source))?;
+        self.format = found;
+        let path = self.path.clone();
         match found {
-            0 => Err(JournalError::Empty { path: self.path }),
-            found if found > FORMAT => Err(JournalError::Newer {
-                path: self.path,
-                found,
-            }),
+            0 => Err(JournalError::Empty { path }),
+            found if found > FORMAT => Err(JournalError::Newer { path, found }),
+            PACKED.. => {
+                let example = self.entry("example")?;
+                self.example = example.ok_or(JournalError::Empty { path })?.into();
+                self.entries = EntryWriter::new(Arc::clone(&self.example));
+                Ok(self)
+            }
             _ => Ok(self),
+        }
+    }
+}
+
+impl Drop for Journal {
+    /// Leaves the journal as one file, which any host can read, from a read-only folder too.
+    /// While somebody reads it, its log remains beside it, as after a kill.
+    fn drop(&mut self) {
+        if self.writes && file_id(&self.path) == self.file {
+            let alone = self.connection.busy_timeout(Duration::ZERO);
+            let one_file = |()| {
+                let mode = "journal_mode";
+                self.connection.pragma_update(None, mode, "DELETE")
+            };
+            let _ = alone.and_then(one_file);
         }
     }
 }

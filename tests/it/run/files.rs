@@ -161,6 +161,64 @@ fn a_read_only_run_is_read_and_its_files_are_made_elsewhere() {
     writable_again(&place);
 }
 
+/// Neither a log nor shared memory lies beside it, and it does not ask for them.
+#[test]
+fn the_journal_of_a_run_that_ended_is_one_file_that_any_reader_can_open() {
+    let (_place, folder) = finished();
+    let beside: Vec<String> = std::fs::read_dir(&folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with("journal.sqlite"))
+        .collect();
+    assert_eq!(beside, ["journal.sqlite"]);
+    let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY;
+    let path = folder.join("journal.sqlite");
+    let connection = Connection::open_with_flags(path, flags).unwrap();
+    let mode = |row: &rusqlite::Row<'_>| row.get::<_, String>(0);
+    let mode = connection.query_row("PRAGMA journal_mode", [], mode);
+    assert_eq!(mode.unwrap(), "delete");
+}
+
+/// As on a file system without memory that processes share.
+#[test]
+fn a_run_needs_no_shared_memory() {
+    let (place, folder) = finished();
+    let path = folder.join("journal.sqlite");
+    std::fs::create_dir(folder.join("journal.sqlite-shm")).unwrap();
+    let journal = Journal::open(&path).unwrap();
+    assert!(journal.answered().unwrap() > 0);
+    let report = ["report", "--to", "page.html"];
+    place.run(&report).succeeds();
+    drop(journal);
+    place.run(&report).succeeds();
+    let alone = Connection::open(&path).unwrap();
+    alone.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    place
+        .run(&report)
+        .fails(2, &["journal.sqlite is in use by another process"]);
+}
+
+#[test]
+fn a_journal_that_is_cut_off_or_from_a_newer_version_is_named_in_one_line() {
+    let (place, folder) = finished();
+    let path = folder.join("journal.sqlite");
+    let run = folder.file_name().unwrap().to_str().unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    for length in [whole.len() / 2, 10_000, 100] {
+        std::fs::write(&path, &whole[..length]).unwrap();
+        let ran = place.run(&["report", run]);
+        ran.fails(2, &["journal.sqlite"]);
+        place.run(&["--resume", run]).fails(2, &["journal.sqlite"]);
+    }
+    std::fs::write(&path, &whole).unwrap();
+    let connection = Connection::open(&path).unwrap();
+    connection.pragma_update(None, "user_version", 99).unwrap();
+    drop(connection);
+    for command in [&["report", run], &["--resume", run]] {
+        place.run(command).fails(2, &["journal format 99 is newer"]);
+    }
+}
+
 /// A killed process leaves its last answers in SQLite's log beside the journal.
 #[cfg(unix)]
 #[test]
@@ -168,8 +226,11 @@ fn a_read_only_run_that_was_killed_keeps_what_is_in_its_log() {
     let (place, folder) = finished();
     let journal = folder.join("journal.sqlite");
     let (base, copy) = (folder.join("base"), folder.join("journal.sqlite-wal"));
-    std::fs::copy(&journal, &base).unwrap();
     let connection = Connection::open(&journal).unwrap();
+    connection
+        .pragma_update(None, "journal_mode", "WAL")
+        .unwrap();
+    std::fs::copy(&journal, &base).unwrap();
     connection
         .execute("DELETE FROM answers WHERE question > 0", [])
         .unwrap();

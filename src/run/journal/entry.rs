@@ -1,0 +1,210 @@
+//! The form of calls and rows in the file: deflated JSON, whose long texts are in a table
+//! of their own, each once. Journals of format 1 hold plain JSON.
+
+use std::collections::HashMap;
+use std::error::Error;
+use std::sync::Arc;
+
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, params};
+use serde::de::{DeserializeOwned, Error as _};
+use serde_json::Value;
+
+use crate::run::texts::{self, TextHash, text_hash};
+
+/// What entries look like, for new journals: nothing that an entry has in common with it
+/// takes room. Each journal holds its own copy, so that this one may change.
+pub(super) const EXAMPLE: &str = include_str!("example.txt");
+
+/// Texts that are kept in memory, because the next entries are likely to have them too.
+const KNOWN_TEXTS: usize = 2_048;
+const KNOWN_BYTES: usize = 1 << 20;
+
+/// Writes entries, and the texts that the file does not have yet.
+pub(super) struct EntryWriter {
+    deflate: Compress,
+    example: Arc<str>,
+    known: HashMap<TextHash, i64>,
+}
+
+impl EntryWriter {
+    pub(super) fn new(example: Arc<str>) -> Self {
+        Self {
+            // More effort saves nothing on entries as small as these.
+            deflate: Compress::new(Compression::new(3), false),
+            example,
+            known: HashMap::new(),
+        }
+    }
+
+    /// The stored form of an entry.
+    pub(super) fn packed(
+        &mut self,
+        mut entry: Value,
+        connection: &Connection,
+    ) -> rusqlite::Result<Vec<u8>> {
+        texts::share(&mut entry, |text| self.number(text, connection))?;
+        self.deflated(entry.to_string().as_bytes())
+    }
+
+    /// Forgets what a transaction that failed has added.
+    pub(super) fn forget(&mut self) {
+        self.known.clear();
+    }
+
+    fn number(&mut self, text: &str, connection: &Connection) -> rusqlite::Result<i64> {
+        let hash = text_hash(text);
+        if let Some(number) = self.known.get(&hash) {
+            return Ok(*number);
+        }
+        let stored = connection
+            .prepare_cached("SELECT id FROM texts WHERE hash = ?1")?
+            .query_row([&hash], |row| row.get(0))
+            .optional()?;
+        let number = match stored {
+            Some(number) => number,
+            None => connection
+                .prepare_cached("INSERT INTO texts (hash, content) VALUES (?1, ?2)")?
+                .insert(params![hash, self.deflated(text.as_bytes())?])?,
+        };
+        if self.known.len() >= KNOWN_TEXTS {
+            self.known.clear();
+        }
+        self.known.insert(hash, number);
+        Ok(number)
+    }
+
+    fn deflated(&mut self, bytes: &[u8]) -> rusqlite::Result<Vec<u8>> {
+        let failed = |error| rusqlite::Error::ToSqlConversionFailure(Box::new(error));
+        self.deflate.reset();
+        self.deflate
+            .set_dictionary(self.example.as_bytes())
+            .map_err(failed)?;
+        let mut packed = Vec::with_capacity(bytes.len() / 2 + 64);
+        while self
+            .deflate
+            .compress_vec(
+                rest(bytes, self.deflate.total_in()),
+                &mut packed,
+                FlushCompress::Finish,
+            )
+            .map_err(failed)?
+            != Status::StreamEnd
+        {
+            packed.reserve(bytes.len() + 64);
+        }
+        Ok(packed)
+    }
+}
+
+/// Reads entries and their texts.
+pub(super) struct EntryReader<'c> {
+    connection: &'c Connection,
+    inflate: Decompress,
+    example: &'c str,
+    known: HashMap<i64, String>,
+    known_bytes: usize,
+}
+
+impl<'c> EntryReader<'c> {
+    pub(super) fn new(connection: &'c Connection, example: &'c str) -> Self {
+        Self {
+            connection,
+            inflate: Decompress::new(false),
+            example,
+            known: HashMap::new(),
+            known_bytes: 0,
+        }
+    }
+
+    /// The entry that was stored.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn whole<T: DeserializeOwned>(
+        &mut self,
+        stored: ValueRef<'_>,
+    ) -> Result<T, serde_json::Error> {
+        if let ValueRef::Text(json) = stored {
+            return serde_json::from_slice(json);
+        }
+        let mut entry = self.json(stored)?;
+        texts::restore(&mut entry, |number, whole| {
+            self.add(number, whole).map_err(|error| {
+                serde_json::Error::custom(format!("its text {number} cannot be read: {error}"))
+            })
+        })?;
+        serde_json::from_value(entry)
+    }
+
+    /// The same without what was sent and replied, which is nearly all of a journal.
+    ///
+    /// # Errors
+    /// As [`Self::whole`].
+    pub(super) fn without_texts<T: DeserializeOwned>(
+        &mut self,
+        stored: ValueRef<'_>,
+    ) -> Result<T, serde_json::Error> {
+        let mut entry = self.json(stored)?;
+        texts::leave_out(&mut entry);
+        serde_json::from_value(entry)
+    }
+
+    fn json(&mut self, stored: ValueRef<'_>) -> Result<Value, serde_json::Error> {
+        match stored {
+            ValueRef::Text(json) => serde_json::from_slice(json),
+            ValueRef::Blob(packed) => {
+                let json = self.inflated(packed).map_err(serde_json::Error::custom)?;
+                serde_json::from_slice(&json)
+            }
+            _ => Err(serde_json::Error::custom("neither JSON nor packed JSON")),
+        }
+    }
+
+    fn add(&mut self, number: i64, whole: &mut String) -> Result<(), Box<dyn Error>> {
+        if let Some(text) = self.known.get(&number) {
+            whole.push_str(text);
+            return Ok(());
+        }
+        let packed: Vec<u8> = self
+            .connection
+            .prepare_cached("SELECT content FROM texts WHERE id = ?1")?
+            .query_row([number], |row| row.get(0))?;
+        let text = String::from_utf8(self.inflated(&packed)?)?;
+        whole.push_str(&text);
+        if self.known_bytes + text.len() > KNOWN_BYTES {
+            self.known.clear();
+            self.known_bytes = 0;
+        }
+        self.known_bytes += text.len();
+        self.known.insert(number, text);
+        Ok(())
+    }
+
+    fn inflated(&mut self, packed: &[u8]) -> Result<Vec<u8>, Box<dyn Error>> {
+        self.inflate.reset(false);
+        self.inflate.set_dictionary(self.example.as_bytes())?;
+        let mut bytes = Vec::with_capacity(4 * packed.len() + 64);
+        loop {
+            let (read, room) = (self.inflate.total_in(), bytes.capacity() - bytes.len());
+            let status = self.inflate.decompress_vec(
+                rest(packed, read),
+                &mut bytes,
+                FlushDecompress::Finish,
+            )?;
+            if status == Status::StreamEnd {
+                return Ok(bytes);
+            }
+            if room > 0 && bytes.len() < bytes.capacity() {
+                return Err("it is cut off".into());
+            }
+            bytes.reserve(bytes.len() + 64);
+        }
+    }
+}
+
+fn rest(bytes: &[u8], done: u64) -> &[u8] {
+    let done = usize::try_from(done).unwrap_or(usize::MAX);
+    bytes.get(done..).unwrap_or_default()
+}
