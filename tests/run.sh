@@ -9,6 +9,7 @@
 # needs_python, needs_browser, needs_data and so on. Those whose need is met are run.
 # CONVFINQA_REQUIRE_DATA (a folder, or 1 for ../shared/data) says where the published
 # files of ConvFinQA are; without it the tests on whole files are left out.
+# CONVFINQA_SOAK=1 runs those that take many minutes (20,000 questions, 200 kills).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,6 +22,7 @@ leave_out() {
   left_out+=("left out: tests that need $2 (needs_$1)")
 }
 [ -n "${CONVFINQA_REQUIRE_DATA-}" ] || leave_out data "the published files; set CONVFINQA_REQUIRE_DATA"
+[ -n "${CONVFINQA_SOAK-}" ] || leave_out time "many minutes; set CONVFINQA_SOAK=1"
 for program in groff zsh fish; do
   command -v "$program" >/dev/null || leave_out "$program" "$program, which is not installed"
 done

@@ -4,9 +4,11 @@
 mod continuation;
 mod faults;
 mod files;
+mod kills;
 mod library;
 mod limits;
 mod offline;
 mod outage;
 mod resume;
 mod scheduler;
+mod soak;

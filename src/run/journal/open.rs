@@ -87,18 +87,10 @@ impl Journal {
             Self::connect(path, path, OpenFlags::SQLITE_OPEN_READ_WRITE)?.checked()?;
         // WAL: a killed process loses nothing that was committed, and a reader
         // (report, analyze) is never in the writer's way.
-        let wal = |journal: &Self| {
-            let pragma = |name, value| journal.connection.pragma_update(None, name, value);
-            pragma("journal_mode", "WAL").and_then(|()| pragma("synchronous", "NORMAL"))
-        };
-        let opened = wal(&journal).or_else(|error| {
-            // The file system has no memory that processes share: nobody reads meanwhile.
-            let exclusive = journal
-                .connection
-                .pragma_update(None, "locking_mode", "EXCLUSIVE");
-            exclusive.and_then(|()| wal(&journal)).map_err(|_| error)
-        });
-        opened.map_err(|source| journal.sqlite_error(source))?;
+        let pragma = |name, value| journal.connection.pragma_update(None, name, value);
+        pragma("journal_mode", "WAL")
+            .and_then(|()| pragma("synchronous", "NORMAL"))
+            .map_err(|source| journal.sqlite_error(source))?;
         journal.writes = true;
         Ok(journal)
     }

@@ -1,11 +1,13 @@
 //! The files of a run: whole after a kill, made again from the journal, and
 //! nobody's loss where something is in the way.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use convfinqa::run::{Journal, Stage};
 use rusqlite::Connection;
+use serde_json::Value;
 
 use crate::support::agents::scripted;
 use crate::support::cli::{Ran, Workplace};
@@ -179,22 +181,61 @@ fn the_journal_of_a_run_that_ended_is_one_file_that_any_reader_can_open() {
     assert_eq!(mode.unwrap(), "delete");
 }
 
-/// As on a file system without memory that processes share.
+/// Read as docs/runs.md says.
 #[test]
-fn a_run_needs_no_shared_memory() {
+fn transcripts_hold_every_request_to_the_byte_and_repeat_no_text() {
+    let place = Workplace::new();
+    let server = FaultServer::start(scripted);
+    let url = server.base_url();
+    let started = "model = 'm'\nn = 8\nmode = 'conversations'";
+    let ended = place.answer(&format!("{started}\nbase_url = '{url}'"));
+    let path = ended.folder.file("transcripts.jsonl");
+    let mut texts = HashMap::new();
+    let mut sent = Vec::new();
+    let mut turns = 0;
+    for line in std::fs::read_to_string(&path).unwrap().lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        if let Some(number) = line["text"].as_i64() {
+            let text = line["content"].as_str().unwrap().to_owned();
+            assert!(!texts.values().any(|known| *known == text), "{text}");
+            texts.insert(number, text);
+            continue;
+        }
+        turns += usize::from(line["index"].is_u64());
+        for call in line["calls"].as_array().into_iter().flatten() {
+            let mut messages = call["messages"].clone();
+            for message in messages.as_array_mut().unwrap() {
+                let parts = message["content"].as_array().cloned();
+                let parts = parts.into_iter().flatten().map(|part| match part.as_i64() {
+                    Some(number) => texts[&number].clone(),
+                    None => part.as_str().unwrap().to_owned(),
+                });
+                if message["content"].is_array() {
+                    message["content"] = parts.collect::<String>().into();
+                }
+            }
+            sent.push(messages.to_string());
+        }
+    }
+    let requests = server.requests().into_iter();
+    let mut received: Vec<_> = requests.map(|r| r.body["messages"].to_string()).collect();
+    received.sort();
+    sent.sort();
+    assert_eq!(sent, received);
+    drop(ended);
+    for file in ["journal.sqlite", "transcripts.jsonl"] {
+        let bytes = std::fs::metadata(path.with_file_name(file)).unwrap().len();
+        assert!(bytes < 6_000 * turns as u64, "{file}: {bytes} for {turns}");
+    }
+}
+
+#[test]
+fn a_journal_that_another_process_has_to_itself_is_said_to_be_in_use() {
     let (place, folder) = finished();
-    let path = folder.join("journal.sqlite");
-    std::fs::create_dir(folder.join("journal.sqlite-shm")).unwrap();
-    let journal = Journal::open(&path).unwrap();
-    assert!(journal.answered().unwrap() > 0);
-    let report = ["report", "--to", "page.html"];
-    place.run(&report).succeeds();
-    drop(journal);
-    place.run(&report).succeeds();
-    let alone = Connection::open(&path).unwrap();
+    let alone = Connection::open(folder.join("journal.sqlite")).unwrap();
     alone.execute_batch("BEGIN EXCLUSIVE").unwrap();
     place
-        .run(&report)
+        .run(&["report", "--to", "page.html"])
         .fails(2, &["journal.sqlite is in use by another process"]);
 }
 

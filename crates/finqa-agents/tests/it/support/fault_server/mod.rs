@@ -13,6 +13,7 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -90,7 +91,10 @@ type Handler = dyn Fn(&Request) -> Reply + Send + Sync;
 
 struct Shared {
     handler: Box<Handler>,
-    requests: Mutex<Vec<Request>>,
+    /// Read whole so far.
+    count: AtomicUsize,
+    /// `None` where nobody asks for them.
+    requests: Option<Mutex<Vec<Request>>>,
     repeats: Mutex<HashMap<Vec<u8>, usize>>,
     /// Now, and at most so far.
     in_flight: Mutex<(usize, usize)>,
@@ -110,14 +114,29 @@ impl FaultServer {
         Self::at(SocketAddr::from(([127, 0, 0, 1], 0)), handler)
     }
 
+    /// A server that counts requests and does not keep them: for a great many.
+    pub fn forgetful(handler: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
+        let address = SocketAddr::from(([127, 0, 0, 1], 0));
+        Self::serve(address, None, Box::new(handler))
+    }
+
     /// A server at an address that an earlier one had, say.
     pub fn at(
         address: SocketAddr,
         handler: impl Fn(&Request) -> Reply + Send + Sync + 'static,
     ) -> Self {
+        Self::serve(address, Some(Mutex::default()), Box::new(handler))
+    }
+
+    fn serve(
+        address: SocketAddr,
+        requests: Option<Mutex<Vec<Request>>>,
+        handler: Box<Handler>,
+    ) -> Self {
         let shared = Arc::new(Shared {
-            handler: Box::new(handler),
-            requests: Mutex::default(),
+            handler,
+            count: AtomicUsize::new(0),
+            requests,
             repeats: Mutex::default(),
             in_flight: Mutex::default(),
         });
@@ -179,11 +198,12 @@ impl FaultServer {
 
     /// Requests read whole so far.
     pub fn count(&self) -> usize {
-        self.shared.requests.lock().unwrap().len()
+        self.shared.count.load(Ordering::SeqCst)
     }
 
     pub fn requests(&self) -> Vec<Request> {
-        self.shared.requests.lock().unwrap().clone()
+        let requests = self.shared.requests.as_ref();
+        requests.unwrap().lock().unwrap().clone()
     }
 
     /// Most requests that were being answered at the same time.
@@ -265,9 +285,10 @@ async fn read_request(
         *seen += 1;
         *seen - 1
     };
-    let mut requests = shared.requests.lock().unwrap();
+    // Counted and kept in the same order.
+    let mut requests = shared.requests.as_ref().map(|kept| kept.lock().unwrap());
     let request = Request {
-        index: requests.len(),
+        index: shared.count.fetch_add(1, Ordering::SeqCst),
         repeat,
         method: method.to_owned(),
         path: path.to_owned(),
@@ -276,7 +297,9 @@ async fn read_request(
         body: serde_json::from_slice(&raw).unwrap_or_default(),
         raw,
     };
-    requests.push(request.clone());
+    if let Some(requests) = &mut requests {
+        requests.push(request.clone());
+    }
     Some(request)
 }
 
