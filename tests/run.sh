@@ -10,6 +10,7 @@
 # CONVFINQA_REQUIRE_DATA (a folder, or 1 for ../shared/data) says where the published
 # files of ConvFinQA are; without it the tests on whole files are left out.
 # CONVFINQA_SOAK=1 runs those that take many minutes (20,000 questions, 200 kills).
+# CONVFINQA_TEST_LLM is the address of a llama.cpp server, such as http://127.0.0.1:8080.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -23,6 +24,7 @@ leave_out() {
 }
 [ -n "${CONVFINQA_REQUIRE_DATA-}" ] || leave_out data "the published files; set CONVFINQA_REQUIRE_DATA"
 [ -n "${CONVFINQA_SOAK-}" ] || leave_out time "many minutes; set CONVFINQA_SOAK=1"
+[ -n "${CONVFINQA_TEST_LLM-}" ] || leave_out llm "a llama.cpp server; set CONVFINQA_TEST_LLM to its address"
 for program in groff zsh fish; do
   command -v "$program" >/dev/null || leave_out "$program" "$program, which is not installed"
 done

@@ -115,7 +115,7 @@ pub fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
         limits: Limits::default(),
     };
     let setup = pair_setup(&settings, &variables, &models)?;
-    if let Some(notice) = &setup.notice {
+    for notice in &setup.notices {
         writer.warn(notice);
     }
     let session = Session {

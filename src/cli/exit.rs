@@ -150,6 +150,7 @@ pub fn classify(error: &anyhow::Error) -> Exit {
             Some(PipelineError::NoData | PipelineError::NoEpisodeData) => return Exit::Data,
             Some(
                 PipelineError::TextWithoutModel
+                | PipelineError::CriticWithoutModel
                 | PipelineError::NoTools(_)
                 | PipelineError::OtherKind { .. }
                 | PipelineError::OtherVersion { .. }

@@ -92,7 +92,7 @@ pub(crate) fn job(
             let offline = "offline".to_owned();
             (Arc::new(Baseline::new()), None, offline, settings.clone())
         } else {
-            let model_setup = model_setup(settings, &settings.model.name, variables, context)?;
+            let model_setup = model_setup(settings, variables, context)?;
             if let Some(notice) = &model_setup.notice {
                 notify(RunNotice::Warning(notice.clone()));
             }

@@ -21,6 +21,9 @@ pub enum PipelineError {
          answer of its own; leave --answer-from out, or name a --model"
     )]
     TextWithoutModel,
+    /// A server for the critic, and no model on it.
+    #[error("--critic-provider and --critic-base-url need --critic-model: name the critic's model")]
+    CriticWithoutModel,
     /// A model that may cost money, and no data.
     #[error(
         "no data: data/train.json is not there, and a model that costs money is never run on the \

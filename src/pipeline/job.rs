@@ -47,7 +47,7 @@ pub(super) fn questions(
     context: &ModelContext,
 ) -> Result<Job, PipelineError> {
     let setup = pair_setup(settings, variables, context)?;
-    if let Some(notice) = &setup.notice {
+    for notice in &setup.notices {
         notify(RunNotice::Warning(notice.clone()));
     }
     for line in advice(settings, variables) {

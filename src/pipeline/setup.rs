@@ -9,8 +9,8 @@ use rust_decimal::Decimal;
 use crate::settings::{Origin, Settings, Variables};
 use finqa_agents::agents::{AnswerFrom, Backend, CriticMode, OpinionUse, PairOptions};
 use finqa_agents::models::{
-    self, ChatModel, Endpoint, HttpModel, LimitOptions, Limits, ModelSettings, Observer, PriceList,
-    PriceOf, Provider,
+    self, ChatModel, Endpoint, HttpModel, LimitOptions, Limits, ModelSettings, Observer, OpenAiApi,
+    PriceList, PriceOf, Provider,
 };
 use finqa_agents::prompt::Prompts;
 use finqa_core::secrets::shown_address;
@@ -31,12 +31,14 @@ pub(crate) struct PairSetup {
     pub pair: PairOptions,
     /// The analyst's server; none offline.
     server: Option<ModelSetup>,
+    /// The critic's, if it has one of its own.
+    critic_server: Option<ModelSetup>,
     /// `offline`, or provider, address and model.
     pub name: String,
     /// The same for the critic.
     pub critic_name: String,
-    /// What must be known before a key is sent.
-    pub notice: Option<String>,
+    /// What must be known before a key is sent, a line each.
+    pub notices: Vec<String>,
 }
 
 /// Sets up the pair that the settings ask for.
@@ -52,25 +54,35 @@ pub(crate) fn pair_setup(
         Some(folder) => Prompts::from_dir(folder)?,
         None => Prompts::embedded(),
     };
-    let mut notice = None;
     if settings.model.is_offline() && settings.agents.answer_from == AnswerFrom::Text {
         return Err(PipelineError::TextWithoutModel);
     }
-    let (backend, server, name, critic_name) = if settings.model.is_offline() {
-        (Backend::Offline, None, "offline".to_owned(), String::new())
+    if settings.agents.has_critic_server() && settings.agents.critic_model.is_none() {
+        return Err(PipelineError::CriticWithoutModel);
+    }
+    let mut notices = Vec::new();
+    let mut server = None;
+    let mut critic_server = None;
+    let (backend, name, critic_name) = if settings.model.is_offline() {
+        (Backend::Offline, "offline".to_owned(), String::new())
     } else {
-        let analyst = model_setup(settings, &settings.model.name, variables, context)?;
-        notice.clone_from(&analyst.notice);
-        let critic = match &settings.agents.critic_model {
-            Some(model) => model_setup(settings, model, variables, context)?,
+        let analyst = model_setup(settings, variables, context)?;
+        let critic = match critic_choice(settings, &analyst) {
+            Some(choice) => server_setup(settings, &choice, variables, context)?,
             None => analyst.clone(),
         };
+        notices.extend(analyst.notice.clone());
+        if settings.agents.has_critic_server() {
+            notices.extend(critic.notice.clone());
+        }
         let backend = Backend::Llm {
             analyst: Arc::clone(&analyst.model),
-            critic: critic.model,
+            critic: Arc::clone(&critic.model),
         };
-        let name = analyst.name.clone();
-        (backend, Some(analyst), name, critic.name)
+        let names = (analyst.name.clone(), critic.name.clone());
+        server = Some(analyst);
+        critic_server = settings.agents.has_critic_server().then_some(critic);
+        (backend, names.0, names.1)
     };
     let pair = PairOptions {
         backend,
@@ -86,47 +98,57 @@ pub(crate) fn pair_setup(
     Ok(PairSetup {
         pair,
         server,
+        critic_server,
         name,
         critic_name,
-        notice,
+        notices,
     })
 }
 
 impl PairSetup {
     /// Whether calls leave this machine, and so may cost money.
     pub(crate) fn is_remote(&self) -> bool {
-        is_remote(self.endpoint())
+        self.servers()
+            .any(|server| is_remote(Some(server.endpoint)))
     }
 
     /// Where calls go; nowhere offline.
-    fn endpoint(&self) -> Option<Endpoint> {
-        self.server.as_ref().map(|server| server.endpoint)
+    fn servers(&self) -> impl Iterator<Item = &ModelSetup> {
+        self.server.iter().chain(&self.critic_server)
     }
 
-    /// The settings with the server that variables of the environment chose, so
+    /// The settings with the servers that variables of the environment chose, so
     /// that a run can be resumed without them.
     pub(crate) fn resolved(&self, settings: &Settings) -> Settings {
-        match &self.server {
+        let mut resolved = match &self.server {
             Some(server) => server.resolved(settings),
             None => settings.clone(),
+        };
+        if let Some(critic) = &self.critic_server {
+            resolved.agents.critic_provider = Some(critic.provider);
+            resolved.agents.critic_base_url = Some(critic.base_url.clone());
         }
+        resolved
     }
 
     /// What replies cost: nothing offline, unknown where no price is listed.
     pub(crate) fn price(&self) -> PriceOf {
-        price(self.endpoint())
+        price(self.server.as_ref().map(|server| server.endpoint))
     }
 
-    /// Conversations in flight at a time.
+    /// Conversations in flight at a time: what the slower of the servers bears.
     pub(crate) fn concurrency(&self, settings: &Settings) -> RangeInclusive<usize> {
-        concurrency(settings, self.endpoint())
+        let each = self.servers();
+        let each = each.map(|server| concurrency(settings, Some(server.endpoint)));
+        each.min_by_key(|range| *range.end())
+            .unwrap_or_else(|| concurrency(settings, None))
     }
 }
 
 /// The settings as a run keeps them: without what may be a key in an address.
 pub(crate) fn kept(settings: &Settings) -> Result<toml::Table, toml::ser::Error> {
     let mut table = toml::Table::try_from(settings)?;
-    for key in ["base_url", "mlflow"] {
+    for key in ["base_url", "critic_base_url", "mlflow"] {
         if let Some(toml::Value::String(address)) = table.get_mut(key) {
             *address = shown_address(address);
         }
@@ -188,22 +210,61 @@ impl ModelSetup {
     }
 }
 
-/// One model by the settings' server, with `variables` in the place of the
-/// environment.
+/// A model and its server as the settings ask for them.
+struct ServerChoice {
+    asked: ModelSettings,
+    /// The setting that names the address.
+    address_key: &'static str,
+}
+
+/// The critic's model, if it is not the analyst's.
+fn critic_choice(settings: &Settings, analyst: &ModelSetup) -> Option<ServerChoice> {
+    let agents = &settings.agents;
+    let named = ModelSettings {
+        name: agents.critic_model.clone()?,
+        ..settings.model.clone()
+    };
+    Some(if agents.has_critic_server() {
+        ServerChoice {
+            asked: ModelSettings {
+                provider: agents.critic_provider.or(Some(analyst.provider)),
+                base_url: agents.critic_base_url.clone(),
+                api: None,
+                ..named
+            },
+            address_key: "critic_base_url",
+        }
+    } else {
+        ServerChoice {
+            asked: named,
+            address_key: "base_url",
+        }
+    })
+}
+
+/// The settings' model, with `variables` in the place of the environment.
 ///
 /// # Errors
 /// A key or address that cannot work, in one line.
 pub(crate) fn model_setup(
     settings: &Settings,
-    model: &str,
     variables: &Variables,
     context: &ModelContext,
 ) -> Result<ModelSetup, PipelineError> {
-    let asked = ModelSettings {
-        name: model.to_owned(),
-        ..settings.model.clone()
+    let choice = ServerChoice {
+        asked: settings.model.clone(),
+        address_key: "base_url",
     };
-    let resolved = models::ModelConnection::resolve(&|name| variables.get(name), &asked)?;
+    server_setup(settings, &choice, variables, context)
+}
+
+fn server_setup(
+    settings: &Settings,
+    choice: &ServerChoice,
+    variables: &Variables,
+    context: &ModelContext,
+) -> Result<ModelSetup, PipelineError> {
+    let resolved = models::ModelConnection::resolve(&|name| variables.get(name), &choice.asked)?;
     let address = shown_address(&resolved.base_url);
     // A conversation has one call in flight at a time.
     let concurrency = concurrency(settings, Some(resolved.endpoint()));
@@ -216,20 +277,22 @@ pub(crate) fn model_setup(
             tpm: settings.model.tpm,
         },
     );
+    let api = match resolved.api {
+        OpenAiApi::Chat => "",
+        OpenAiApi::Responses => " (responses)",
+    };
     Ok(ModelSetup {
         endpoint: resolved.endpoint(),
         provider: resolved.provider,
         base_url: resolved.base_url.clone(),
-        notice: foreign_address(settings, variables, &resolved, &address),
+        notice: foreign_address(settings, choice, variables, &resolved, &address),
         // Part of a run's identity.
-        name: format!("{} {address} {}", resolved.provider, resolved.model),
-        model: match resolved.provider {
-            Provider::OpenAi | Provider::Azure => Arc::new(
-                HttpModel::new(resolved)?
-                    .with_observer(Arc::clone(&context.observer))
-                    .with_limiter(limiter),
-            ),
-        },
+        name: format!("{} {address} {}{api}", resolved.provider, resolved.model),
+        model: Arc::new(
+            HttpModel::new(resolved)?
+                .with_observer(Arc::clone(&context.observer))
+                .with_limiter(limiter),
+        ),
     })
 }
 
@@ -237,6 +300,7 @@ pub(crate) fn model_setup(
 /// file may be somebody else's, and the key is sent to the address that it names.
 fn foreign_address(
     settings: &Settings,
+    choice: &ServerChoice,
     variables: &Variables,
     resolved: &models::ModelConnection,
     shown: &str,
@@ -244,15 +308,18 @@ fn foreign_address(
     resolved.api_key.as_ref()?;
     let dotenv = |name: &str| variables.is_from_file(name).then(|| ".env".to_owned());
     let [key, variable] = resolved.provider.variables();
-    let file = match (&settings.model.base_url, settings.origins.get("base_url")) {
+    let origin = settings.origins.get(choice.address_key);
+    let file = match (&choice.asked.base_url, origin) {
         (Some(_), Some(Origin::File(path))) => Some(path.display().to_string()),
-        (Some(_), Some(Origin::Environment)) => dotenv("CONVFINQA_BASE_URL"),
+        (Some(_), Some(Origin::Environment)) => {
+            dotenv(&format!("CONVFINQA_{}", choice.address_key.to_uppercase()))
+        }
         (Some(_), Some(Origin::CommandLine) | None) => None,
         (Some(url), Some(Origin::Run)) => {
-            let chosen = variables
-                .get(variable)
-                .unwrap_or_else(|| models::OPENAI_BASE_URL.to_owned());
-            if chosen.trim().trim_end_matches('/') == url {
+            let chosen = variables.get(variable);
+            let chosen = chosen.as_deref().or(resolved.provider.own_address());
+            // It may have been set with a path that the run's address lacks.
+            if chosen.is_some_and(|chosen| chosen.trim().starts_with(url)) {
                 dotenv(variable)
             } else {
                 Some("the run's own settings".to_owned())

@@ -76,8 +76,8 @@ impl std::fmt::Display for Change {
 /// What of a run a key decides.
 fn affects(key: &str) -> RunAspect {
     match key {
-        "model" | "provider" | "base_url" => RunAspect::Model,
-        "critic" | "critic_model" => RunAspect::Critic,
+        "model" | "provider" | "api" | "base_url" => RunAspect::Model,
+        "critic" | "critic_model" | "critic_provider" | "critic_base_url" => RunAspect::Critic,
         "data_path" => RunAspect::Data,
         "prompts" => RunAspect::Prompts,
         "n" | "range" | "ids" | "filter" | "shuffle" | "mode" | "history" | "epochs" => {
@@ -273,13 +273,16 @@ mod tests {
     const EVERY_KEY: &str = "
 allow_http = true
 answer_from = 'text'
+api = 'responses'
 attempts = 2
 rpm = 60
 tpm = 30000
 base_url = 'http://x'
 concurrency = 3
 critic = 'off'
+critic_base_url = 'http://x'
 critic_model = '4'
+critic_provider = 'anthropic'
 data_path = 'x'
 epochs = 4
 experiment = 'x'

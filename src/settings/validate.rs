@@ -108,6 +108,11 @@ impl Settings {
         let addresses = [
             ("mlflow", Some(self.run.mlflow.as_str()), MLFLOW_KEYS),
             ("base_url", self.model.base_url.as_deref(), MODEL_KEYS),
+            (
+                "critic_base_url",
+                self.agents.critic_base_url.as_deref(),
+                MODEL_KEYS,
+            ),
         ];
         for (name, address, variables) in addresses {
             let address = address.unwrap_or_default();

@@ -29,6 +29,7 @@ mod opinion;
 mod options;
 mod pages;
 mod passes;
+mod providers;
 mod report;
 mod run;
 mod sample;

@@ -315,12 +315,13 @@ fn variables(flags: &ModelSettings) -> Variables {
         match name {
             "CONVFINQA_MODEL" => own.or_else(|| other("MODEL")),
             "CONVFINQA_BASE_URL" => own.or_else(|| other("API_BASE_URL")),
-            "OPENAI_API_KEY" | "AZURE_OPENAI_API_KEY" if by_api_base_url => {
+            "OPENAI_API_KEY" | "AZURE_OPENAI_API_KEY" | "ANTHROPIC_API_KEY" if by_api_base_url => {
                 other("API_KEY").or(own)
             }
             "OPENAI_API_KEY" => own.or_else(|| {
-                let azure = other("AZURE_OPENAI_API_KEY").is_some();
-                (!azure).then(|| other("API_KEY")).flatten()
+                let another = ["AZURE_OPENAI_API_KEY", "ANTHROPIC_API_KEY"];
+                let another = another.into_iter().any(|key| other(key).is_some());
+                (!another).then(|| other("API_KEY")).flatten()
             }),
             _ => own,
         }

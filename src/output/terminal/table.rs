@@ -4,7 +4,7 @@ use comfy_table::{Attribute, Cell, CellAlignment, Table};
 
 use crate::run::Summary;
 use crate::score::{ConversationCard, Rule, RuleRates, Scorecard};
-use finqa_agents::models::NodeUsage;
+use finqa_agents::models::{NodeUsage, Usage};
 use finqa_core::stats::Rate;
 
 use super::episodes::episode_table;
@@ -372,6 +372,14 @@ fn tokens(node: &NodeUsage, count: u64) -> String {
     }
 }
 
+/// The share in percent of the tokens read that came from a provider's cache, where one
+/// reports any.
+#[expect(clippy::cast_precision_loss, reason = "a share in percent")]
+fn cached_share(tokens: &Usage) -> Option<f64> {
+    let [cached, all] = [tokens.cached_input_tokens, tokens.input_tokens].map(|count| count as f64);
+    (cached > 0.0 && all > 0.0).then(|| 100.0 * cached / all)
+}
+
 fn spent_table(summary: &Summary, style: TerminalStyle) -> String {
     let spent = &summary.spent;
     if spent.calls == 0 {
@@ -388,12 +396,33 @@ fn spent_table(summary: &Summary, style: TerminalStyle) -> String {
         ]);
     }
     align(&mut table, &[1, 2, 3, 4]);
-    format!("{table}\nRounds {} · cost {}", spent.rounds, spent.cost)
+    let cached = cached_share(&spent.nodes.total().tokens);
+    let cached = cached.map_or_else(String::new, |share| {
+        format!(" · {share:.1} % of the tokens in from the provider's cache")
+    });
+    format!(
+        "{table}\nRounds {}{cached} · cost {}",
+        spent.rounds, spent.cost
+    )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_cached_share_is_shown_only_where_a_provider_reports_one() {
+        let share = |cached_input_tokens| {
+            cached_share(&Usage {
+                input_tokens: 200,
+                cached_input_tokens,
+                ..Usage::default()
+            })
+        };
+        assert_eq!(share(0), None);
+        assert_eq!(share(50), Some(25.0));
+        assert_eq!(cached_share(&Usage::default()), None);
+    }
 
     #[test]
     fn a_sum_without_some_tokens_is_shown_as_at_least() {

@@ -6,18 +6,9 @@ use super::fault_server::{Reply, Request};
 
 /// The text of the question that a request is about.
 pub fn question_of(request: &Request) -> String {
-    let texts = request.body["messages"].as_array().unwrap();
-    let asked = texts.iter().find_map(|message| {
-        let text = message["content"].as_str()?;
-        let at = text.rfind("Question: ")?;
-        Some(
-            text[at + "Question: ".len()..]
-                .lines()
-                .next()
-                .unwrap_or_default()
-                .trim()
-                .to_owned(),
-        )
+    let asked = request.conversation().into_iter().find_map(|(_, text)| {
+        let (_, asked) = text.rsplit_once("Question: ")?;
+        Some(asked.lines().next().unwrap_or_default().trim().to_owned())
     });
     asked.unwrap_or_default()
 }
@@ -58,11 +49,8 @@ pub fn scripted_as(request: &Request, written: impl Fn(u32) -> String) -> Reply 
             r#"{"findings": [{"where": "answer", "problem": "it is one too many.", "fix": "take one off."}]}"#
         });
     }
-    let revised = request.body["messages"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .any(|m| m["role"] == "assistant");
+    let conversation = request.conversation();
+    let revised = conversation.iter().any(|(role, _)| role == "assistant");
     let stated = if is_sent_back(&question) && !revised {
         written(number + 1)
     } else {

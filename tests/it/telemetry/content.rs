@@ -98,7 +98,8 @@ fn questions_and_replies_leave_only_on_request() {
 #[case::fatal(|quoted: &str| Reply::error(404, "model_not_found", quoted))]
 fn an_error_that_quotes_the_prompt_leaves_only_on_request(#[case] reply: fn(&str) -> Reply) {
     let model = FaultServer::start(move |request| {
-        let prompt = request.user().split_whitespace().collect::<Vec<_>>();
+        let user = request.user();
+        let prompt = user.split_whitespace().collect::<Vec<_>>();
         reply(&format!(
             "cannot read invented company: {}",
             prompt.join(" ").replace('"', "")

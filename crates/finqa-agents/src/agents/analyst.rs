@@ -13,7 +13,7 @@ use finqa_core::outcome::Outcome;
 use finqa_core::text::{cut, single_spaced};
 
 use super::answer::{Answer, AnswerFrom, CriticVerdict, Round};
-use super::exchange::{Exchange, QuestionFailure};
+use super::exchange::{Exchange, QuestionFailure, opening};
 use super::offline::OfflineAnalyst;
 use super::settings::Sampling;
 use super::trace;
@@ -187,10 +187,7 @@ impl LlmAnalyst {
             .prompts
             .analyst(&exchange.question, &self.rendering)
             .map_err(prompt_failure)?;
-        let mut messages = vec![
-            ChatMessage::system(prompt.system),
-            ChatMessage::user(prompt.user),
-        ];
+        let mut messages = opening(prompt);
         for round in &exchange.rounds {
             messages.push(ChatMessage::assistant(round.reply.clone()));
             let criticism = super::critic::criticism(round);

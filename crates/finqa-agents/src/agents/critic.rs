@@ -6,14 +6,14 @@ use futures::future::BoxFuture;
 use tracing::{Instrument, Span};
 
 use crate::graph::Node;
-use crate::models::{ChatMessage, ChatModel};
+use crate::models::ChatModel;
 use crate::parse::{self, ParsedVerdict};
 use crate::prompt::{CriticView, Prompts, Rendering};
 
 use super::StopReason;
 use super::analyst::prompt_failure;
 use super::answer::{CriticVerdict, Round};
-use super::exchange::{Exchange, QuestionFailure};
+use super::exchange::{Exchange, QuestionFailure, opening};
 use super::settings::{CriticMode, Sampling};
 use super::trace;
 use super::verify::{self, Finding};
@@ -182,12 +182,8 @@ impl LlmCritic {
             .prompts
             .critic(&exchange.question, &view, &self.rendering)
             .map_err(prompt_failure)?;
-        let messages = vec![
-            ChatMessage::system(prompt.system),
-            ChatMessage::user(prompt.user),
-        ];
         let sampling = self.sampling.nth(exchange.epoch, self.samples, 1);
-        let request = sampling.text_request("critic", messages);
+        let request = sampling.text_request("critic", opening(prompt));
         let reply = exchange.call(&*self.model, number, &request).await?;
         let verdict = match parse::verdict(&reply).value {
             ParsedVerdict::AllOk => CriticVerdict::Ok,

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use tracing::Span;
 
 use crate::models::{
-    ChatModel, ChatReply, ChatRequest, ErrorKind, FinishReason, ModelError, Scope, Stop,
+    ChatMessage, ChatModel, ChatReply, ChatRequest, ErrorKind, FinishReason, ModelError, Scope,
+    Stop,
 };
+use crate::prompt::Prompt;
 use finqa_core::outcome::Outcome;
 use finqa_core::question::Question;
 use finqa_core::text;
@@ -119,6 +121,17 @@ impl Exchange {
     pub fn settle(self) -> Solution {
         super::best::settle(self)
     }
+}
+
+/// The messages of a prompt.
+pub(super) fn opening(prompt: Prompt) -> Vec<ChatMessage> {
+    vec![
+        ChatMessage::system(prompt.system),
+        ChatMessage {
+            stable_bytes: prompt.page_bytes,
+            ..ChatMessage::user(prompt.user)
+        },
+    ]
 }
 
 fn content(reply: &ChatReply) -> Result<String, QuestionFailure> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::models::{ChatMessage, ChatModel, ChatRequest, ReplyFormat};
+use crate::models::{ChatMessage, ChatModel, ChatRequest, Provider, ReplyFormat};
 use crate::prompt::{Prompts, Rendering};
 use finqa_core::options::defaults;
 use finqa_core::table::TableStyle;
@@ -42,6 +42,14 @@ pub struct AgentSettings {
     #[arg(long, value_name = "MODEL", help_heading = "Agents")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub critic_model: Option<String>,
+    /// Provider of the critic's model, if it differs from the analyst's
+    #[arg(long, value_name = "PROVIDER", help_heading = "Agents")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub critic_provider: Option<Provider>,
+    /// Base URL of the critic's server, if it differs from the analyst's
+    #[arg(long, value_name = "URL", help_heading = "Agents")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub critic_base_url: Option<String>,
     /// Maximum analyst–critic rounds per question
     #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Agents")]
     pub max_rounds: u32,
@@ -100,6 +108,14 @@ pub struct AgentSettings {
     #[arg(long, value_name = "DIR", help_heading = "Agents")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompts: Option<PathBuf>,
+}
+
+impl AgentSettings {
+    /// Whether the critic's model is at a server of its own.
+    #[must_use]
+    pub fn has_critic_server(&self) -> bool {
+        self.critic_provider.is_some() || self.critic_base_url.is_some()
+    }
 }
 
 impl Default for AgentSettings {

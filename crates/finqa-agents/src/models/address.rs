@@ -7,7 +7,7 @@ use async_openai::config::Config;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use secrecy::SecretString;
 
-use super::settings::{ModelConnection, Provider, SettingsError};
+use super::settings::{ANTHROPIC_VERSION, ModelConnection, Provider, SettingsError};
 
 /// The key sent where none is set: servers that need no key ignore it, and some refuse
 /// an empty one.
@@ -67,6 +67,18 @@ impl ServerAddress {
                 "AZURE_OPENAI_API_KEY",
                 key,
             )?,
+            Provider::Anthropic => {
+                put(
+                    HeaderName::from_static("x-api-key"),
+                    "ANTHROPIC_API_KEY",
+                    key,
+                )?;
+                put(
+                    HeaderName::from_static("anthropic-version"),
+                    "ANTHROPIC_API_KEY",
+                    ANTHROPIC_VERSION,
+                )?;
+            }
         }
         Ok(Self {
             base: settings.base_url.clone(),
@@ -97,7 +109,7 @@ impl Config for ServerAddress {
         } else if path.starts_with("/chat/") {
             format!("{}{}{path}", self.base, self.deployment)
         } else {
-            // Files and batches belong to the resource, not to a deployment.
+            // The other APIs belong to the resource, and name the deployment in the body.
             format!("{}/openai{path}", self.base)
         }
     }

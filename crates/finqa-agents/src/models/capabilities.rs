@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 
 use super::classify::ErrorDetails;
-use super::protocol::{ApiDialect, FormatLevel, SystemRole, TokenLimit};
-use super::settings::Endpoint;
+use super::protocol::{ApiDialect, FormatLevel, Protocol, SystemRole, TokenLimit};
+use super::settings::{Endpoint, OpenAiApi};
 use super::types::{Feature, Support};
 
 const TABLE: &str = include_str!("../../../../data/models.json");
@@ -25,6 +25,9 @@ pub struct Capabilities {
     /// Whether it reasons before it answers: it takes no plain token limit.
     #[serde(default)]
     pub reasoning: bool,
+    /// The API of OpenAI under which the model is asked there, if not told otherwise.
+    #[serde(default)]
+    pub(super) api: OpenAiApi,
     /// Prompt and answer together, in tokens.
     #[serde(default)]
     pub(crate) context_tokens: Option<u64>,
@@ -87,6 +90,7 @@ impl Capabilities {
         Self {
             pattern: model.to_owned(),
             reasoning: false,
+            api: OpenAiApi::default(),
             context_tokens: None,
             system_role: system(),
             temperature: unknown(),
@@ -99,7 +103,7 @@ impl Capabilities {
 
     /// The first dialect for the model at `endpoint`: everything that is not known to be
     /// refused is tried.
-    pub(super) fn dialect(&self, endpoint: Endpoint) -> ApiDialect {
+    pub(super) fn dialect(&self, endpoint: Endpoint, protocol: Protocol) -> ApiDialect {
         let foreign = matches!(endpoint, Endpoint::Compatible | Endpoint::Loopback);
         let takes = |support| support != Support::No;
         ApiDialect {
@@ -115,7 +119,9 @@ impl Capabilities {
                 role => role,
             },
             temperature: takes(self.temperature),
-            seed: takes(self.seed),
+            // The other two have no such parameter.
+            seed: takes(self.seed) && protocol == Protocol::ChatCompletions,
+            cache_marks: protocol == Protocol::Messages,
             format: if takes(self.json_schema) {
                 FormatLevel::JsonSchema
             } else if takes(self.json_object) {
@@ -153,6 +159,7 @@ pub struct Correction {
 /// A server that refuses both names of the token limit would have it changed back and
 /// forth: the caller stops at a dialect that it has used before.
 pub(super) fn corrected(
+    protocol: Protocol,
     dialect: ApiDialect,
     words: &ErrorDetails,
     formatted: bool,
@@ -168,12 +175,18 @@ pub(super) fn corrected(
     };
     let change = |dialect, parameter, change| Some((dialect, Correction { parameter, change }));
 
-    if formatted && dialect.format > FormatLevel::Text && is_about_format(&message, parameter) {
-        let (format, how) = match dialect.format {
-            FormatLevel::JsonSchema => (FormatLevel::JsonObject, "ask for a JSON object instead"),
+    if formatted
+        && dialect.format > FormatLevel::Text
+        && is_about_format(protocol, &message, parameter)
+    {
+        let (format, how) = match (protocol, dialect.format) {
+            (Protocol::ChatCompletions | Protocol::Responses, FormatLevel::JsonSchema) => {
+                (FormatLevel::JsonObject, "ask for a JSON object instead")
+            }
             _ => (FormatLevel::Text, "ask for text instead"),
         };
-        return change(ApiDialect { format, ..dialect }, "response_format", how);
+        let parameter = protocol.format_parameter();
+        return change(ApiDialect { format, ..dialect }, parameter, how);
     }
     if !is_unsupported(words, &message) {
         // A value out of range is the caller's to fix, not ours to drop.
@@ -193,6 +206,21 @@ pub(super) fn corrected(
     if dialect.seed && names("seed") {
         let seed = false;
         return change(ApiDialect { seed, ..dialect }, "seed", "leave it out");
+    }
+    if dialect.cache_marks && names("cache_control") {
+        let cache_marks = false;
+        return change(
+            ApiDialect {
+                cache_marks,
+                ..dialect
+            },
+            "cache_control",
+            "leave it out",
+        );
+    }
+    if protocol != Protocol::ChatCompletions {
+        // The names of roles and limits are the same everywhere.
+        return None;
     }
     if names(".role") || (parameter.is_empty() && message.contains("role")) {
         let (system_role, how) = match dialect.system_role {
@@ -232,21 +260,36 @@ pub(super) fn corrected(
     )
 }
 
-fn is_about_format(message: &str, parameter: &str) -> bool {
-    const WORDS: [&str; 5] = [
+/// The dialect after an answer that ignored the format without a word: text, which the
+/// prompt describes too.
+pub(super) fn ignored_format(protocol: Protocol, dialect: ApiDialect) -> (ApiDialect, Correction) {
+    let format = FormatLevel::Text;
+    let correction = Correction {
+        parameter: protocol.format_parameter(),
+        change: "ask for text instead",
+    };
+    (ApiDialect { format, ..dialect }, correction)
+}
+
+fn is_about_format(protocol: Protocol, message: &str, parameter: &str) -> bool {
+    const WORDS: [&str; 7] = [
         "response_format",
+        "text.format",
+        // A model that reasons may not be made to call a tool.
+        "tool_choice",
         "json_schema",
         "json_object",
         "structured output",
         "grammar",
     ];
-    parameter.starts_with("response_format")
+    parameter.starts_with(protocol.format_parameter())
         || (parameter.is_empty() || parameter == "messages")
             && WORDS.iter().any(|word| message.contains(word))
 }
 
 fn is_unsupported(words: &ErrorDetails, message: &str) -> bool {
-    const SAID: [&str; 11] = [
+    const SAID: [&str; 12] = [
+        "deprecated",
         "unsupported",
         "not supported",
         "not support",
@@ -269,11 +312,16 @@ mod tests {
     use super::*;
 
     fn first(model: &str, endpoint: Endpoint) -> ApiDialect {
-        Capabilities::of(model).dialect(endpoint)
+        Capabilities::of(model).dialect(endpoint, Protocol::ChatCompletions)
     }
 
     fn correct(dialect: ApiDialect, body: &str) -> Option<(ApiDialect, Correction)> {
-        corrected(dialect, &ErrorDetails::read(body.as_bytes()), true)
+        corrected(
+            Protocol::ChatCompletions,
+            dialect,
+            &ErrorDetails::read(body.as_bytes()),
+            true,
+        )
     }
 
     #[test]
@@ -298,6 +346,11 @@ mod tests {
             Support::Unknown
         );
         assert_eq!(Capabilities::of("gpt-4-turbo").json_object, Support::Yes);
+        assert_eq!(Capabilities::of("claude-opus-4-8").temperature, Support::No);
+        assert_eq!(
+            Capabilities::of("claude-opus-4-6").temperature,
+            Support::Unknown
+        );
     }
 
     #[test]
@@ -344,7 +397,7 @@ mod tests {
         assert_eq!(text.format, FormatLevel::Text);
         assert!(correct(text, body).is_none());
         let words = ErrorDetails::read(body.as_bytes());
-        assert!(corrected(start, &words, false).is_none());
+        assert!(corrected(Protocol::ChatCompletions, start, &words, false).is_none());
     }
 
     #[test]

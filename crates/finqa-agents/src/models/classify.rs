@@ -67,11 +67,22 @@ impl ErrorDetails {
             (Some(other), _) | (None, Some(other)) => other.to_string(),
             (None, None) => String::new(),
         };
+        let mut parameter = word("param");
+        // Anthropic names it at the beginning of the message: `max_tokens: …`, `tools.0.name: …`.
+        if parameter.is_empty()
+            && value.get("type").is_some_and(|kind| kind == "error")
+            && let Some((path, _)) = message.split_once(": ")
+            && path.bytes().all(|byte| {
+                byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_.".contains(&byte)
+            })
+        {
+            path.clone_into(&mut parameter);
+        }
         Self {
             message: one_line(&message),
             code: word("code").to_ascii_lowercase(),
             kind: word("type").to_ascii_lowercase(),
-            parameter: Some(word("param")).filter(|name| !name.is_empty()),
+            parameter: Some(parameter).filter(|name| !name.is_empty()),
             inner_code: error
                 .pointer("/innererror/code")
                 .and_then(Value::as_str)
@@ -100,6 +111,8 @@ impl ErrorDetails {
         .iter()
         .any(|word| self.is(word))
             || self.says("exceeded your current quota")
+            || self.says("credit balance is too low")
+            || self.says("reached your specified api usage limits")
     }
 
     fn is_content_filter(&self) -> bool {
@@ -122,7 +135,10 @@ impl ErrorDetails {
     fn is_too_long(&self) -> bool {
         self.is("context_length_exceeded")
             || self.is("exceed_context_size_error")
+            || self.is("request_too_large")
             || self.says("maximum context length")
+            || self.says("prompt is too long")
+            || self.says("exceed context limit")
             || self.says("available context size")
             || self.says("exceeds the context window")
     }
@@ -133,7 +149,7 @@ pub(super) fn kind_of(status: u16, words: &ErrorDetails) -> ErrorKind {
         _ if words.is_content_filter() => ErrorKind::ContentFilter,
         402 => ErrorKind::QuotaExceeded,
         401 | 403 => ErrorKind::Unauthorized,
-        429 if words.is_quota() => ErrorKind::QuotaExceeded,
+        400 | 429 if words.is_quota() => ErrorKind::QuotaExceeded,
         // One request above the whole minute's allowance: waiting does not help.
         429 if words.says("request too large") => ErrorKind::ContextTooLong,
         429 => ErrorKind::RateLimited,
@@ -225,11 +241,16 @@ pub(super) fn refused(
 }
 
 pub(super) fn request_id(exchange: &HttpReply, secret: &str) -> Option<String> {
-    ["x-request-id", "apim-request-id", "x-ms-request-id"]
-        .iter()
-        .find_map(|name| exchange.headers.get(*name))
-        .and_then(|value| value.to_str().ok())
-        .map(|id| strike(id, &[secret]).into_owned())
+    [
+        "x-request-id",
+        "request-id",
+        "apim-request-id",
+        "x-ms-request-id",
+    ]
+    .iter()
+    .find_map(|name| exchange.headers.get(*name))
+    .and_then(|value| value.to_str().ok())
+    .map(|id| strike(id, &[secret]).into_owned())
 }
 
 fn location(exchange: &HttpReply) -> Option<String> {

@@ -31,7 +31,7 @@ pub enum ErrorKind {
     Tls,
     /// The connection broke, or the body ended before its announced length.
     CutOff,
-    /// A success status with a body that is not a chat completion.
+    /// A success status with a body that is not an answer in the server's protocol.
     Malformed,
     /// The provider's filter refused the prompt (400 `content_filter`).
     ContentFilter,
@@ -97,7 +97,7 @@ impl ErrorKind {
             Self::Connect => "no connection to the provider",
             Self::Tls => "no encrypted connection to the provider",
             Self::CutOff => "the connection broke before the answer was complete",
-            Self::Malformed => "the provider's answer is not a chat completion",
+            Self::Malformed => "the provider's answer could not be read",
             Self::ContentFilter => "the provider's content filter refused the prompt",
             Self::ContextTooLong => "the prompt is longer than the model's context",
             Self::Cancelled => "cancelled",

@@ -22,7 +22,7 @@ use crate::telemetry::{attributes as names, set};
 use finqa_core::secrets::{shown_address, strike_json};
 
 use super::address::ServerAddress;
-use super::capabilities::{Capabilities, Correction, corrected};
+use super::capabilities::{Capabilities, Correction, corrected, ignored_format};
 use super::cassette::{Cassette, CassetteCall};
 use super::classify::{self, ErrorDetails};
 use super::error::{ErrorKind, ModelError};
@@ -30,7 +30,7 @@ use super::http;
 use super::limits::{
     AttemptEnd, LimitVerdict, LimitedCall, Limiter, Slot, TokenBound, reported_quotas,
 };
-use super::protocol::{ApiDialect, EncodedRequest, Protocol, ReplyBody};
+use super::protocol::{ApiDialect, EncodedRequest, FormatLevel, Protocol, ReplyBody};
 use super::retry::{FailedAttempt, RetryLimit, RetryNotice, RetryOptions, retry};
 use super::settings::{Endpoint, ModelConnection, SettingsError};
 use super::trace;
@@ -71,14 +71,15 @@ impl HttpModel {
     /// A model by these settings; nothing is sent yet.
     pub fn new(settings: ModelConnection) -> Result<Self, SettingsError> {
         let endpoint = settings.endpoint();
+        let protocol = settings.protocol();
         let http = http::client(settings.timeouts.connect, endpoint == Endpoint::Loopback)?;
         let capabilities = Capabilities::of(&settings.model);
         Ok(Self {
             limiter: None,
             client: Client::build(http.clone(), ServerAddress::new(&settings)?),
             transport: Transport::new(http, settings.timeouts.attempt, settings.max_body),
-            protocol: Protocol::ChatCompletions,
-            dialect: Mutex::new(capabilities.dialect(endpoint)),
+            protocol,
+            dialect: Mutex::new(capabilities.dialect(endpoint, protocol)),
             capabilities,
             settings,
             reached: AtomicBool::new(false),
@@ -175,6 +176,9 @@ impl HttpModel {
             match sent.await {
                 Ok((answer, exchange)) => {
                     self.answered.store(true, Ordering::Relaxed);
+                    if answer.ignored_format && dialect.format > FormatLevel::Text {
+                        self.learn(request, dialect, ignored_format(self.protocol, dialect));
+                    }
                     if let Some(id) = answer.id {
                         set(&Span::current(), names::RESPONSE_ID, id);
                     }
@@ -245,7 +249,7 @@ impl HttpModel {
             },
             || {
                 tries.fetch_add(1, Ordering::Relaxed);
-                self.attempt(client, transport, limited, &encoded, stop)
+                self.attempt(client, transport, limited, &encoded, request, stop)
             },
         )
         .await;
@@ -265,12 +269,13 @@ impl HttpModel {
         client: &Client<ServerAddress>,
         transport: &Transport,
         limited: Option<&LimitedCall>,
-        request: &EncodedRequest,
+        encoded: &EncodedRequest,
+        request: &ChatRequest,
         stop: &Stop,
     ) -> Result<(ReplyBody, HttpReply), FailedAttempt> {
         let slot = match limited {
             None => None,
-            Some(limited) => match limited.slot(token_bound(request), stop).await {
+            Some(limited) => match limited.slot(token_bound(encoded), stop).await {
                 None => {
                     let stopped = ModelError::new(ErrorKind::Cancelled, "");
                     return Err(FailedAttempt::permanent(stopped));
@@ -280,7 +285,7 @@ impl HttpModel {
         };
         let before = transport.sent();
         let posted = match client.chat().path(self.protocol.path()) {
-            Ok(route) => route.create_byot::<_, IgnoredAny>(&request.json).await,
+            Ok(route) => route.create_byot::<_, IgnoredAny>(&encoded.json).await,
             Err(error) => Err(error),
         };
         let Some(attempt) = transport.take() else {
@@ -290,7 +295,7 @@ impl HttpModel {
                 message.unwrap_or_default(),
             )));
         };
-        let judged = self.judge(&attempt);
+        let judged = self.judge(&attempt, request);
         let lost = judged
             .as_ref()
             .err()
@@ -313,7 +318,7 @@ impl HttpModel {
     }
 
     /// The answer in an attempt, or what its failure means.
-    fn judge(&self, attempt: &Attempt) -> Result<ReplyBody, FailedAttempt> {
+    fn judge(&self, attempt: &Attempt, request: &ChatRequest) -> Result<ReplyBody, FailedAttempt> {
         let secret = self.settings.key();
         let reached = if attempt.exchange.status == 0 {
             self.reached.load(Ordering::Relaxed)
@@ -341,7 +346,7 @@ impl HttpModel {
         })?;
         // From here on, what is read is kept and shown.
         strike_json(&mut body, &[secret]);
-        match self.protocol.decode(&body) {
+        match self.protocol.decode(&body, request) {
             Ok(answer) => Ok(answer),
             // Some gateways return the failure of the server behind them as a success.
             Err(_) if body.get("error").is_some_and(|error| !error.is_null()) => {
@@ -380,7 +385,17 @@ impl HttpModel {
         }
         let words = ErrorDetails::read(error.body.as_deref().unwrap_or_default().as_bytes());
         let formatted = request.format != ReplyFormat::Text;
-        let (better, correction) = corrected(spoken, &words, formatted)?;
+        let learnt = corrected(self.protocol, spoken, &words, formatted)?;
+        Some(self.learn(request, spoken, learnt))
+    }
+
+    /// Speaks a better dialect from now on, and says so.
+    fn learn(
+        &self,
+        request: &ChatRequest,
+        spoken: ApiDialect,
+        (better, correction): (ApiDialect, Correction),
+    ) -> ApiDialect {
         {
             // Another call may have learnt something else in the meantime: adopt only what
             // this one changed.
@@ -394,7 +409,7 @@ impl HttpModel {
             "correction"
         );
         self.emit(&request.node, &CallEvent::Correction(correction));
-        Some(better)
+        better
     }
 
     /// The error with the model, address and dialect in its words.

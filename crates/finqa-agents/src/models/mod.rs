@@ -35,7 +35,7 @@ pub use limits::{LimitOptions, LimitStatus, Limiter, Limits};
 pub use price::{Cost, PriceList, PriceOf};
 pub use retry::RetryOptions;
 pub use settings::{
-    Endpoint, ModelConnection, ModelSettings, OPENAI_BASE_URL, Provider, SettingsError,
+    Endpoint, ModelConnection, ModelSettings, OPENAI_BASE_URL, OpenAiApi, Provider, SettingsError,
 };
 pub use types::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, Feature, FinishReason, ReplyFormat,

@@ -119,7 +119,10 @@ impl PriceList {
             let (family, date) = model.split_at_checked(model.len().checked_sub(11)?)?;
             is_date(date).then(|| self.models.get(family))?
         })?;
-        let listed = matches!(endpoint, Endpoint::OpenAi | Endpoint::Azure);
+        let listed = matches!(
+            endpoint,
+            Endpoint::OpenAi | Endpoint::Azure | Endpoint::Anthropic
+        );
         (listed || price.anywhere).then_some(price)
     }
 
@@ -257,6 +260,7 @@ mod tests {
         input_tokens: 1_000_000,
         output_tokens: 100_000,
         cached_input_tokens: 400_000,
+        cache_write_tokens: 0,
         reasoning_tokens: 50_000,
     };
 

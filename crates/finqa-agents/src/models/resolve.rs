@@ -5,14 +5,16 @@
 
 use std::time::Duration;
 
+use clap::ValueEnum;
 use reqwest::Url;
 use secrecy::SecretString;
 
 use finqa_core::secrets::shown_address;
 
+use super::capabilities::Capabilities;
 use super::retry::RetryOptions;
 use super::settings::{
-    AZURE_API_VERSION, Endpoint, ModelConnection, ModelSettings, OPENAI_BASE_URL, Provider,
+    AZURE_API_VERSION, Endpoint, ModelConnection, ModelSettings, OpenAiApi, Provider,
     SettingsError, Timeouts, endpoint_of,
 };
 
@@ -21,9 +23,9 @@ type VariableLookup<'v> = &'v dyn Fn(&str) -> Option<String>;
 impl ModelConnection {
     /// Chooses provider, address and key.
     ///
-    /// `--provider` decides. Without it: Azure if its variables are set and
-    /// neither `OPENAI_API_KEY` nor `--base-url` is, else OpenAI. An empty
-    /// variable counts as unset. Only OpenAI's and Azure's own servers need a key.
+    /// `--provider` decides. Without it: Azure, or else Anthropic, if its variables are set
+    /// and neither OpenAI's nor `--base-url` is, else OpenAI. An empty variable counts as
+    /// unset. Only the three companies' own servers need a key.
     pub fn resolve(vars: VariableLookup<'_>, flags: &ModelSettings) -> Result<Self, SettingsError> {
         let var = |name: &str| {
             vars(name)
@@ -36,17 +38,33 @@ impl ModelConnection {
         match provider {
             Provider::OpenAi => Self::openai(&var, flags),
             Provider::Azure => Self::azure(&var, flags),
+            Provider::Anthropic => Self::anthropic(&var, flags),
         }
     }
 
+    fn anthropic(var: VariableLookup<'_>, flags: &ModelSettings) -> Result<Self, SettingsError> {
+        if let Some(api) = flags.api.and_then(|api| api.to_possible_value()) {
+            return Err(SettingsError::NotOpenAiApi(api.get_name().to_owned()));
+        }
+        let url = address(Provider::Anthropic, var, flags)?;
+        // Its own clients take the address without the version; it is often pasted with it.
+        let base_url = url_text(&url, "/messages");
+        let base_url = base_url.strip_suffix("/v1").unwrap_or(&base_url).to_owned();
+        Self::build(
+            EndpointParts {
+                provider: Provider::Anthropic,
+                url: &url,
+                base_url,
+                api_version: String::new(),
+            },
+            var,
+            flags,
+        )
+    }
+
     fn openai(var: VariableLookup<'_>, flags: &ModelSettings) -> Result<Self, SettingsError> {
-        let (variable, base) = match (&flags.base_url, var("OPENAI_BASE_URL")) {
-            (Some(flag), _) => ("--base-url", flag.clone()),
-            (None, Some(base)) => ("OPENAI_BASE_URL", base),
-            (None, None) => ("OPENAI_BASE_URL", OPENAI_BASE_URL.to_owned()),
-        };
-        let url = checked_url(variable, &base)?;
-        let base_url = url_text(&url, "/chat/completions");
+        let url = address(Provider::OpenAi, var, flags)?;
+        let base_url = openai_base(&url);
         Self::build(
             EndpointParts {
                 provider: Provider::OpenAi,
@@ -60,14 +78,9 @@ impl ModelConnection {
     }
 
     fn azure(var: VariableLookup<'_>, flags: &ModelSettings) -> Result<Self, SettingsError> {
-        let (variable, base) = match (&flags.base_url, var("AZURE_OPENAI_ENDPOINT")) {
-            (Some(flag), _) => ("--base-url", flag.clone()),
-            (None, Some(base)) => ("AZURE_OPENAI_ENDPOINT", base),
-            (None, None) => return Err(SettingsError::NoVariable("AZURE_OPENAI_ENDPOINT")),
-        };
-        let url = checked_url(variable, &base)?;
+        let url = address(Provider::Azure, var, flags)?;
         // The portal shows the whole address of a deployment; the resource is meant.
-        let base_url = match url_text(&url, "/chat/completions") {
+        let base_url = match openai_base(&url) {
             text if text.ends_with("/openai/v1") => text,
             text => match text.find("/openai") {
                 Some(at) if is_path_part(&text, at) => {
@@ -111,7 +124,10 @@ impl ModelConnection {
                 host: parts.url.host_str().unwrap_or_default().to_owned(),
             });
         }
-        let needs_key = matches!(endpoint, Endpoint::OpenAi | Endpoint::Azure);
+        let needs_key = matches!(
+            endpoint,
+            Endpoint::OpenAi | Endpoint::Azure | Endpoint::Anthropic
+        );
         if api_key.is_none() && needs_key {
             return Err(SettingsError::NoKey {
                 variable: key_variable,
@@ -120,7 +136,7 @@ impl ModelConnection {
         }
         let (organization, project) = match parts.provider {
             Provider::OpenAi => (var("OPENAI_ORG_ID"), var("OPENAI_PROJECT_ID")),
-            Provider::Azure => (None, None),
+            Provider::Azure | Provider::Anthropic => (None, None),
         };
         if let Some(value) = &organization {
             check_header("OPENAI_ORG_ID", value)?;
@@ -135,14 +151,20 @@ impl ModelConnection {
             None if endpoint == Endpoint::Loopback => timeouts.attempt = Duration::from_secs(600),
             None => {}
         }
+        let model = checked_model(parts.provider, &flags.name)?;
+        let api = flags.api.unwrap_or(match endpoint {
+            Endpoint::OpenAi => Capabilities::of(&model).api,
+            _ => OpenAiApi::Chat,
+        });
         Ok(Self {
             provider: parts.provider,
+            api,
             base_url: parts.base_url,
             api_key: api_key.map(SecretString::from),
             api_version: parts.api_version,
             organization,
             project,
-            model: checked_model(parts.provider, &flags.name)?,
+            model,
             timeouts,
             retry: RetryOptions {
                 max_attempts: flags.attempts,
@@ -165,10 +187,31 @@ fn default_provider(var: VariableLookup<'_>, has_base_flag: bool) -> Provider {
     let key = var("AZURE_OPENAI_API_KEY").is_some();
     // One of the two alone is a slip worth reporting, unless another server is named.
     let azure = (endpoint && key) || ((endpoint || key) && var("OPENAI_BASE_URL").is_none());
-    if azure && var("OPENAI_API_KEY").is_none() && !has_base_flag {
+    let anthropic = var("OPENAI_BASE_URL").is_none()
+        && (var("ANTHROPIC_API_KEY").is_some() || var("ANTHROPIC_BASE_URL").is_some());
+    if var("OPENAI_API_KEY").is_some() || has_base_flag {
+        Provider::OpenAi
+    } else if azure {
         Provider::Azure
+    } else if anthropic {
+        Provider::Anthropic
     } else {
         Provider::OpenAi
+    }
+}
+
+/// The address by flag, variable or the provider's own.
+fn address(
+    provider: Provider,
+    var: VariableLookup<'_>,
+    flags: &ModelSettings,
+) -> Result<Url, SettingsError> {
+    let [_, variable] = provider.variables();
+    match (&flags.base_url, var(variable), provider.own_address()) {
+        (Some(flag), ..) => checked_url("--base-url", flag),
+        (None, Some(set), _) => checked_url(variable, &set),
+        (None, None, Some(own)) => checked_url(variable, own),
+        (None, None, None) => Err(SettingsError::NoVariable(variable)),
     }
 }
 
@@ -204,6 +247,12 @@ fn checked_url(variable: &'static str, value: &str) -> Result<Url, SettingsError
         return Err(fail(value, "it has no host"));
     }
     Ok(url)
+}
+
+/// The address without the path of either API.
+fn openai_base(url: &Url) -> String {
+    let base = url_text(url, "/chat/completions");
+    base.strip_suffix("/responses").unwrap_or(&base).to_owned()
 }
 
 /// Scheme, host and path, without query, fragment, `suffix` and trailing slashes.
@@ -242,7 +291,7 @@ fn check_header(variable: &'static str, value: &str) -> Result<(), SettingsError
 fn checked_model(provider: Provider, name: &str) -> Result<String, SettingsError> {
     let name = name.trim();
     let what = match provider {
-        Provider::OpenAi => "model",
+        Provider::OpenAi | Provider::Anthropic => "model",
         Provider::Azure => "deployment",
     };
     let reason = if name.is_empty() {
@@ -268,217 +317,4 @@ fn checked_model(provider: Provider, name: &str) -> Result<String, SettingsError
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn resolve(
-        vars: &[(&str, &str)],
-        flags: ModelSettings,
-    ) -> Result<ModelConnection, SettingsError> {
-        let find = |name: &str| {
-            vars.iter()
-                .find(|(key, _)| *key == name)
-                .map(|(_, value)| (*value).to_owned())
-        };
-        ModelConnection::resolve(&find, &flags)
-    }
-
-    const AZURE: [(&str, &str); 3] = [
-        ("AZURE_OPENAI_ENDPOINT", "https://unit.openai.azure.com/"),
-        ("AZURE_OPENAI_API_KEY", "azure-key"),
-        ("OPENAI_API_VERSION", "2025-01-01"),
-    ];
-
-    #[test]
-    fn azure_is_chosen_only_without_an_openai_key() {
-        let settings = resolve(&AZURE, ModelSettings::default()).unwrap();
-        assert_eq!(settings.provider, Provider::Azure);
-        assert_eq!(settings.base_url, "https://unit.openai.azure.com");
-        assert_eq!(settings.api_version, "2025-01-01");
-        assert_eq!(settings.key(), "azure-key");
-
-        let mut both = AZURE.to_vec();
-        both.push(("OPENAI_API_KEY", "sk-1"));
-        let settings = resolve(&both, ModelSettings::default()).unwrap();
-        assert_eq!(settings.provider, Provider::OpenAi);
-        assert_eq!(settings.base_url, OPENAI_BASE_URL);
-        assert_eq!(settings.key(), "sk-1");
-
-        let azure = ModelSettings {
-            provider: Some(Provider::Azure),
-            ..ModelSettings::default()
-        };
-        assert_eq!(resolve(&both, azure).unwrap().provider, Provider::Azure);
-    }
-
-    #[test]
-    fn a_base_url_flag_takes_precedence_over_azure_variables() {
-        let flags = ModelSettings {
-            base_url: Some("http://127.0.0.1:8080/v1/".into()),
-            ..ModelSettings::default()
-        };
-        let settings = resolve(&AZURE, flags).unwrap();
-        assert_eq!(settings.provider, Provider::OpenAi);
-        assert_eq!(settings.base_url, "http://127.0.0.1:8080/v1");
-        assert!(settings.api_key.is_none());
-    }
-
-    #[test]
-    fn one_of_azures_two_variables_names_the_other() {
-        let error = resolve(&AZURE[..1], ModelSettings::default()).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "no key for unit.openai.azure.com: set AZURE_OPENAI_API_KEY (in the environment or in .env)"
-        );
-        let error = resolve(&AZURE[1..2], ModelSettings::default()).unwrap_err();
-        assert!(
-            error.to_string().contains("AZURE_OPENAI_ENDPOINT"),
-            "{error}"
-        );
-    }
-
-    #[test]
-    fn values_are_trimmed_and_empty_ones_are_unset() {
-        let settings = resolve(
-            &[("OPENAI_API_KEY", " sk-1\n"), ("OPENAI_BASE_URL", " ")],
-            ModelSettings::default(),
-        )
-        .unwrap();
-        assert_eq!(settings.key(), "sk-1");
-        assert_eq!(settings.base_url, OPENAI_BASE_URL);
-    }
-
-    #[test]
-    fn only_the_servers_of_openai_and_azure_need_a_key() {
-        for (base, endpoint) in [
-            ("http://localhost:1234/v1", Endpoint::Loopback),
-            ("http://127.0.0.9:1/v1", Endpoint::Loopback),
-            ("http://[::1]:8080/v1", Endpoint::Loopback),
-            ("http://ollama:11434/v1", Endpoint::Compatible),
-            ("http://10.0.0.7/v1", Endpoint::Compatible),
-            ("https://models.example/v1", Endpoint::Compatible),
-        ] {
-            let settings = resolve(&[("OPENAI_BASE_URL", base)], ModelSettings::default()).unwrap();
-            assert_eq!(settings.endpoint(), endpoint, "{base}");
-            assert!(settings.api_key.is_none(), "{base}");
-        }
-        for base in [
-            OPENAI_BASE_URL,
-            "https://eu.api.openai.com/v1",
-            "https://unit.openai.azure.com/openai/v1",
-        ] {
-            let error = resolve(&[("OPENAI_BASE_URL", base)], ModelSettings::default());
-            assert!(matches!(error, Err(SettingsError::NoKey { .. })), "{base}");
-        }
-        let error = resolve(&[], ModelSettings::default());
-        assert!(matches!(error, Err(SettingsError::NoKey { .. })));
-    }
-
-    #[test]
-    fn a_key_goes_over_http_to_another_machine_only_if_that_is_allowed() {
-        let to = |base: &str, allow_http| {
-            let vars = [("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", base)];
-            let flags = ModelSettings {
-                allow_http,
-                ..ModelSettings::default()
-            };
-            resolve(&vars, flags)
-        };
-        let error = to("http://ollama:11434/v1", false).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "OPENAI_API_KEY would be sent to ollama unencrypted: use https://, unset the key, or pass --allow-http"
-        );
-        assert!(to("http://ollama:11434/v1", true).is_ok());
-        assert!(to("http://127.0.0.1:1/v1", false).is_ok());
-        assert!(to("https://models.example/v1", false).is_ok());
-    }
-
-    #[test]
-    fn a_broken_key_is_reported_and_not_shown() {
-        let error = resolve(
-            &[("OPENAI_API_KEY", "sk-1\nsk-2")],
-            ModelSettings::default(),
-        )
-        .unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "OPENAI_API_KEY contains a line break: set it again as one line without spaces"
-        );
-        let shown = resolve(&[("OPENAI_API_KEY", "sk-secret")], ModelSettings::default()).unwrap();
-        assert!(!format!("{shown:?}").contains("sk-secret"));
-    }
-
-    #[test]
-    fn an_unusable_address_is_reported() {
-        for (base, hint) in [
-            ("localhost:8080/v1", "http://"),
-            ("api.openai.com/v1", "http://"),
-            ("ftp://host/v1", "http://"),
-            ("http://", "host"),
-            ("https://user:pw@host/v1", "user name"),
-            ("https://host/v1?key=pw", "query string"),
-            ("https://host/v1?api-version=1&key=pw", "query string"),
-            ("https://host/v1#pw", "query string"),
-            ("host/v1?key=pw", "http://"),
-        ] {
-            let error = resolve(
-                &[("OPENAI_API_KEY", "k"), ("OPENAI_BASE_URL", base)],
-                ModelSettings::default(),
-            )
-            .unwrap_err()
-            .to_string();
-            assert!(error.contains(hint) && !error.contains("pw"), "{error}");
-        }
-    }
-
-    #[test]
-    fn a_pasted_address_is_cut_to_the_base() {
-        let openai = resolve(
-            &[
-                ("OPENAI_API_KEY", "k"),
-                (
-                    "OPENAI_BASE_URL",
-                    "https://host.example/v1/chat/completions",
-                ),
-            ],
-            ModelSettings::default(),
-        );
-        assert_eq!(openai.unwrap().base_url, "https://host.example/v1");
-        for (pasted, base) in [
-            (
-                "https://u.openai.azure.com/openai/deployments/d/chat/completions?api-version=1",
-                "https://u.openai.azure.com",
-            ),
-            (
-                "https://u.openai.azure.com/openai",
-                "https://u.openai.azure.com",
-            ),
-            (
-                "https://u.openai.azure.com/openai/v1/",
-                "https://u.openai.azure.com/openai/v1",
-            ),
-            ("https://openai.azure.com", "https://openai.azure.com"),
-        ] {
-            let mut vars = AZURE;
-            vars[0].1 = pasted;
-            assert_eq!(
-                resolve(&vars, ModelSettings::default()).unwrap().base_url,
-                base
-            );
-        }
-    }
-
-    #[test]
-    fn a_deployment_must_fit_into_a_path() {
-        let name = "my/deployment".into();
-        let flags = ModelSettings {
-            name,
-            ..ModelSettings::default()
-        };
-        assert!(matches!(
-            resolve(&AZURE, flags),
-            Err(SettingsError::Model { .. })
-        ));
-    }
-}
+mod tests;

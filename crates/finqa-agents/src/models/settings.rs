@@ -13,10 +13,17 @@ use serde::{Deserialize, Serialize};
 
 use finqa_core::options::defaults;
 
+use super::protocol::Protocol;
 use super::retry::RetryOptions;
 
 /// OpenAI's own address.
 pub const OPENAI_BASE_URL: &str = "https://api.openai.com/v1";
+
+/// Anthropic's own address.
+pub const ANTHROPIC_BASE_URL: &str = "https://api.anthropic.com";
+
+/// The version of Anthropic's API whose protocol is spoken; it has been the only one since 2023.
+pub(super) const ANTHROPIC_VERSION: &str = "2023-06-01";
 
 /// Azure's API version where none is set: the newest generally available one with JSON
 /// schemas.
@@ -57,6 +64,8 @@ pub enum SettingsError {
         name: String,
         reason: &'static str,
     },
+    #[error("--api {0} is one of OpenAI's APIs: leave it out with --provider anthropic")]
+    NotOpenAiApi(String),
     #[error("cannot build an HTTP client")]
     Client {
         #[source]
@@ -73,6 +82,8 @@ pub enum Provider {
     OpenAi,
     /// Azure: paths by deployment, `api-key`, an API version.
     Azure,
+    /// Anthropic and servers with its Messages API: `/v1/messages`, `x-api-key`.
+    Anthropic,
 }
 
 impl Provider {
@@ -82,6 +93,17 @@ impl Provider {
         match self {
             Self::OpenAi => ["OPENAI_API_KEY", "OPENAI_BASE_URL"],
             Self::Azure => ["AZURE_OPENAI_API_KEY", "AZURE_OPENAI_ENDPOINT"],
+            Self::Anthropic => ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"],
+        }
+    }
+
+    /// The address of the provider itself; on Azure each resource has its own.
+    #[must_use]
+    pub fn own_address(self) -> Option<&'static str> {
+        match self {
+            Self::OpenAi => Some(OPENAI_BASE_URL),
+            Self::Azure => None,
+            Self::Anthropic => Some(ANTHROPIC_BASE_URL),
         }
     }
 
@@ -103,8 +125,22 @@ impl fmt::Display for Provider {
         f.write_str(match self {
             Self::OpenAi => "openai",
             Self::Azure => "azure",
+            Self::Anthropic => "anthropic",
         })
     }
+}
+
+/// Which of OpenAI's two APIs is spoken.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Hash, clap::ValueEnum, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum OpenAiApi {
+    /// Chat completions, which compatible servers have too.
+    #[default]
+    Chat,
+    /// Responses.
+    Responses,
 }
 
 /// Who runs a server: what is known of its models and prices depends on it.
@@ -114,7 +150,9 @@ pub enum Endpoint {
     OpenAi,
     /// Azure itself.
     Azure,
-    /// Some other server that speaks either protocol.
+    /// Anthropic itself.
+    Anthropic,
+    /// Some other server that speaks one of their protocols.
     Compatible,
     /// A server on this machine.
     Loopback,
@@ -148,8 +186,10 @@ impl Default for Timeouts {
 #[derive(Debug, Clone)]
 pub struct ModelConnection {
     pub provider: Provider,
+    /// For OpenAI and Azure.
+    pub api: OpenAiApi,
     /// Its address without a trailing slash: `https://api.openai.com/v1`,
-    /// `https://NAME.openai.azure.com`.
+    /// `https://NAME.openai.azure.com`, `https://api.anthropic.com`.
     pub base_url: String,
     /// `None` for a server that needs none.
     pub api_key: Option<SecretString>,
@@ -173,11 +213,15 @@ pub struct ModelSettings {
     #[arg(id = "model", long = "model", short = 'm', value_name = "MODEL", default_value = OFFLINE)]
     #[serde(rename = "model")]
     pub name: String,
-    /// API of the server [default: Azure if its variables are set and OPENAI_API_KEY is not, otherwise OpenAI]
-    #[arg(long, value_name = "API", help_heading = "Provider")]
+    /// Provider whose API the server has [default: the one whose variables are set, OpenAI if several are]
+    #[arg(long, value_name = "PROVIDER", help_heading = "Provider")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<Provider>,
-    /// Base URL of any compatible server, e.g. http://127.0.0.1:8080/v1; only OpenAI and Azure require a key
+    /// Which of OpenAI's APIs is used [default: responses at OpenAI for models that need it, otherwise chat]
+    #[arg(long, value_name = "API", help_heading = "Provider")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub api: Option<OpenAiApi>,
+    /// Base URL of any compatible server, e.g. http://127.0.0.1:8080/v1; only OpenAI, Azure and Anthropic require a key
     #[arg(long, value_name = "URL", help_heading = "Provider")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
@@ -226,6 +270,14 @@ impl ModelConnection {
         Endpoint::of(&self.base_url)
     }
 
+    pub(super) fn protocol(&self) -> Protocol {
+        match (self.provider, self.api) {
+            (Provider::Anthropic, _) => Protocol::Messages,
+            (_, OpenAiApi::Chat) => Protocol::ChatCompletions,
+            (_, OpenAiApi::Responses) => Protocol::Responses,
+        }
+    }
+
     pub(super) fn key(&self) -> &str {
         self.api_key
             .as_ref()
@@ -248,6 +300,8 @@ pub(super) fn endpoint_of(url: &Url) -> Endpoint {
         Endpoint::OpenAi
     } else if host.ends_with(".azure.com") || host.ends_with(".azure.us") {
         Endpoint::Azure
+    } else if host == "api.anthropic.com" {
+        Endpoint::Anthropic
     } else {
         Endpoint::Compatible
     }

@@ -57,6 +57,7 @@ pub(super) fn server(span: &Span, settings: &ModelConnection) {
     let provider = match settings.provider {
         Provider::OpenAi => "openai",
         Provider::Azure => "azure.ai.openai",
+        Provider::Anthropic => "anthropic",
     };
     set(span, names::PROVIDER, provider);
     if let Ok(url) = reqwest::Url::parse(&settings.base_url) {
@@ -86,6 +87,7 @@ pub fn replied(span: &Span, reply: &ChatReply) {
         set(span, names::OUTPUT_TOKENS, count(usage.output_tokens));
         let parts = [
             (names::CACHED_TOKENS, usage.cached_input_tokens),
+            (names::CACHE_WRITE_TOKENS, usage.cache_write_tokens),
             (names::REASONING_TOKENS, usage.reasoning_tokens),
         ];
         for (name, tokens) in parts.into_iter().filter(|(_, tokens)| *tokens > 0) {

@@ -161,6 +161,10 @@ pub struct ChatMessage {
     /// For [`Role::Tool`]: the call that this is the result of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
+    /// Bytes at the beginning of the text that later requests repeat: a provider that caches
+    /// prompts only where it is asked to may do so up to here. 0 for none; not stored.
+    #[serde(skip)]
+    pub stable_bytes: usize,
 }
 
 impl ChatMessage {
@@ -172,6 +176,7 @@ impl ChatMessage {
             content: content.into(),
             tool_calls: Vec::new(),
             tool_call_id: None,
+            stable_bytes: 0,
         }
     }
 
@@ -285,11 +290,13 @@ impl fmt::Display for FinishReason {
 impl From<String> for FinishReason {
     fn from(word: String) -> Self {
         match word.as_str() {
-            // `eos` and `max_tokens` are what some compatible servers send.
-            "stop" | "eos" | "end_turn" => Self::Stop,
-            "length" | "max_tokens" => Self::Length,
+            // The words of Anthropic's API, which some compatible servers send too, and `eos`.
+            "stop" | "eos" | "end_turn" | "stop_sequence" => Self::Stop,
+            "length" | "max_tokens" | "max_output_tokens" | "model_context_window_exceeded" => {
+                Self::Length
+            }
             "content_filter" => Self::ContentFilter,
-            "tool_calls" | "function_call" => Self::ToolCalls,
+            "tool_calls" | "function_call" | "tool_use" => Self::ToolCalls,
             _ => Self::Other(word),
         }
     }
@@ -311,9 +318,21 @@ pub struct Usage {
     /// The part of `input_tokens` that came from the provider's cache.
     #[serde(default)]
     pub cached_input_tokens: u64,
+    /// The part of `input_tokens` that was written to the provider's cache, where that is
+    /// billed apart.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_write_tokens: u64,
     /// The part of `output_tokens` that was hidden reasoning.
     #[serde(default)]
     pub reasoning_tokens: u64,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde passes a reference"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Usage {
@@ -330,6 +349,9 @@ impl AddAssign for Usage {
         self.cached_input_tokens = self
             .cached_input_tokens
             .saturating_add(other.cached_input_tokens);
+        self.cache_write_tokens = self
+            .cache_write_tokens
+            .saturating_add(other.cache_write_tokens);
         self.reasoning_tokens = self.reasoning_tokens.saturating_add(other.reasoning_tokens);
     }
 }

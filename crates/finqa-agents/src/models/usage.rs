@@ -5,30 +5,9 @@ use std::ops::AddAssign;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::price::Cost;
 use super::types::{ChatReply, Usage};
-
-impl Usage {
-    /// The tokens of a reply's `usage`: all, or the known part where those read or those
-    /// written are missing.
-    pub(super) fn from_response(usage: &Value) -> (Option<Self>, Option<Self>) {
-        let count = |path: &str| usage.pointer(path).and_then(Value::as_u64);
-        let (input, output) = (count("/prompt_tokens"), count("/completion_tokens"));
-        let known = Self {
-            input_tokens: input.unwrap_or(0),
-            output_tokens: output.unwrap_or(0),
-            cached_input_tokens: count("/prompt_tokens_details/cached_tokens").unwrap_or(0),
-            reasoning_tokens: count("/completion_tokens_details/reasoning_tokens").unwrap_or(0),
-        };
-        match (input, output) {
-            (Some(_), Some(_)) => (Some(known), None),
-            (None, None) => (None, None),
-            _ => (None, Some(known)),
-        }
-    }
-}
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeUsage {

@@ -139,13 +139,12 @@ impl Prompts {
         question: &Question,
         rendering: &Rendering,
     ) -> Result<Prompt, PromptError> {
-        Ok(Prompt {
-            system: self.system("analyst_system.j2", rendering)?,
-            user: self.render(
-                "analyst_user.j2",
-                variables(question, &CriticView::default(), *rendering),
-            )?,
-        })
+        let variables = variables(question, &CriticView::default(), *rendering);
+        self.prompt(
+            ["analyst_system.j2", "analyst_user.j2"],
+            variables,
+            rendering,
+        )
     }
 
     /// The critic's prompt for one analysis.
@@ -155,9 +154,28 @@ impl Prompts {
         view: &CriticView,
         rendering: &Rendering,
     ) -> Result<Prompt, PromptError> {
+        let variables = variables(question, view, *rendering);
+        self.prompt(["critic_system.j2", "critic_user.j2"], variables, rendering)
+    }
+
+    fn prompt(
+        &self,
+        [system, user]: [&str; 2],
+        variables: minijinja::Value,
+        rendering: &Rendering,
+    ) -> Result<Prompt, PromptError> {
+        let no_turns: [(); 0] = [];
+        let page = context! { history => no_turns, ..variables.clone() };
+        let page = self.render("page.j2", page)?;
+        let user = self.render(user, variables)?;
         Ok(Prompt {
-            system: self.system("critic_system.j2", rendering)?,
-            user: self.render("critic_user.j2", variables(question, view, *rendering))?,
+            system: self.system(system, rendering)?,
+            page_bytes: if user.starts_with(&page) {
+                page.len()
+            } else {
+                0
+            },
+            user,
         })
     }
 

@@ -19,6 +19,9 @@ pub struct Prompt {
     pub system: String,
     /// Page, earlier turns, question.
     pub user: String,
+    /// Bytes of `user` that every question about the page begins with; 0 where the templates
+    /// do not begin with the page.
+    pub page_bytes: usize,
 }
 
 /// What the critic is shown in addition to page and question.

@@ -22,6 +22,7 @@ pub(crate) const INPUT_TOKENS: &str = "gen_ai.usage.input_tokens";
 /// Reasoning included.
 pub(crate) const OUTPUT_TOKENS: &str = "gen_ai.usage.output_tokens";
 pub(crate) const CACHED_TOKENS: &str = "gen_ai.usage.cache_read.input_tokens";
+pub(crate) const CACHE_WRITE_TOKENS: &str = "gen_ai.usage.cache_creation.input_tokens";
 pub(crate) const REASONING_TOKENS: &str = "gen_ai.usage.reasoning.output_tokens";
 /// `analyst`, `critic` or `player`.
 pub const AGENT: &str = "gen_ai.agent.name";

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use finqa_agents::models::{
     CallEvent, ChatMessage, ChatModel, ChatReply, ChatRequest, ErrorKind, Feature, FinishReason,
-    HttpModel, ModelConnection, ModelError, ModelSettings, Provider, ReplyFormat, RetryOptions,
-    Scope, Stop, Support, ToolSpec, Usage,
+    HttpModel, ModelConnection, ModelError, ModelSettings, OpenAiApi, Provider, ReplyFormat,
+    RetryOptions, Scope, Stop, Support, ToolSpec, Usage,
 };
 use serde_json::json;
 
@@ -17,6 +17,7 @@ mod cassettes;
 mod corrections;
 mod faults;
 mod limits;
+mod protocols;
 mod wire;
 
 /// Waits short enough for tests; the number of attempts is the default.
@@ -64,6 +65,23 @@ fn azure(server: &FaultServer) -> ModelConnection {
         ],
         "my-deployment",
     )
+}
+
+fn anthropic(server: &FaultServer) -> ModelConnection {
+    settings(
+        &[
+            ("ANTHROPIC_BASE_URL", &server.azure_endpoint()),
+            ("ANTHROPIC_API_KEY", "sk-ant-test-key"),
+        ],
+        "claude-sonnet-4-5",
+    )
+}
+
+fn responses(server: &FaultServer) -> ModelConnection {
+    ModelConnection {
+        api: OpenAiApi::Responses,
+        ..openai(server)
+    }
 }
 
 fn ask(text: &str) -> ChatRequest {

@@ -186,6 +186,12 @@ fn stable_text_comes_first() {
     let shared = a.user.find("\n\nQuestion: ").unwrap();
     assert!(b.user.starts_with(&a.user[..shared]));
     assert!(critic.user.starts_with(&b.user));
+    // Where the page ends, which a provider's cache is told, every turn agrees.
+    let page = &a.user[..a.page_bytes];
+    assert!(page.ends_with("END OF THE PAGE"), "{page}");
+    for prompt in [&b, &critic] {
+        assert_eq!(&prompt.user[..prompt.page_bytes], page);
+    }
 }
 
 /// Servers that tell the two apart by their words rely on this.

@@ -7,7 +7,9 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{ApiDialect, FormatLevel, ReplyBody, SystemRole, TokenLimit};
+use super::{
+    ApiDialect, FormatLevel, ReplyBody, SystemRole, TokenLimit, arguments, call_id, count, text,
+};
 use crate::models::types::{
     ChatMessage, ChatRequest, FinishReason, ReplyFormat, Role, ToolCall, ToolChoice, ToolSpec,
     Usage,
@@ -187,7 +189,6 @@ pub(super) fn read_answer(body: &Value) -> Result<ReplyBody, &'static str> {
         .get("message")
         .filter(|message| message.is_object())
         .ok_or("its first choice has no `message`")?;
-    let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
     let tool_calls: Vec<ToolCall> = message
         .get("tool_calls")
         .and_then(Value::as_array)
@@ -197,11 +198,7 @@ pub(super) fn read_answer(body: &Value) -> Result<ReplyBody, &'static str> {
         Some(word) => FinishReason::from(word),
         None => FinishReason::Other(String::new()),
     };
-    let (usage, partial_usage) = body
-        .get("usage")
-        .map(Usage::from_response)
-        .unwrap_or_default();
-    Ok(ReplyBody {
+    let mut answer = ReplyBody {
         content: content(message.get("content")),
         // Some servers say `stop` although they call a tool.
         finish: match finish {
@@ -209,12 +206,26 @@ pub(super) fn read_answer(body: &Value) -> Result<ReplyBody, &'static str> {
             other => other,
         },
         tool_calls,
-        refusal: text(message.get("refusal")).filter(|words| !words.is_empty()),
-        usage,
-        partial_usage,
-        model: text(body.get("model")).filter(|name| !name.is_empty()),
-        id: text(body.get("id")).filter(|id| !id.is_empty()),
-    })
+        refusal: text(message.get("refusal")),
+        model: text(body.get("model")),
+        id: text(body.get("id")),
+        ..ReplyBody::default()
+    };
+    answer.set_usage(
+        count(body, "/usage/prompt_tokens"),
+        count(body, "/usage/completion_tokens"),
+        Usage {
+            cached_input_tokens: count(body, "/usage/prompt_tokens_details/cached_tokens")
+                .unwrap_or(0),
+            // OpenAI's models since GPT-5.6 bill what they store.
+            cache_write_tokens: count(body, "/usage/prompt_tokens_details/cache_write_tokens")
+                .unwrap_or(0),
+            reasoning_tokens: count(body, "/usage/completion_tokens_details/reasoning_tokens")
+                .unwrap_or(0),
+            ..Usage::default()
+        },
+    );
+    Ok(answer)
 }
 
 /// Text, or a list of parts of which those with text count.
@@ -232,18 +243,9 @@ fn content(value: Option<&Value>) -> String {
 fn read_call((index, call): (usize, &Value)) -> Option<ToolCall> {
     let function = call.get("function")?;
     Some(ToolCall {
-        // A result must quote an id.
-        id: call
-            .get("id")
-            .and_then(Value::as_str)
-            .filter(|id| !id.is_empty())
-            .map_or_else(|| format!("call_{index}"), str::to_owned),
+        id: call_id(call.get("id"), index),
         name: function.get("name")?.as_str()?.to_owned(),
-        arguments: match function.get("arguments") {
-            Some(Value::String(text)) => text.clone(),
-            Some(Value::Null) | None => String::new(),
-            Some(object) => object.to_string(),
-        },
+        arguments: arguments(function.get("arguments")),
     })
 }
 
@@ -258,6 +260,7 @@ mod tests {
         temperature: true,
         seed: true,
         format: FormatLevel::JsonSchema,
+        cache_marks: false,
     };
 
     fn request() -> ChatRequest {
@@ -302,6 +305,7 @@ mod tests {
             temperature: false,
             seed: false,
             format: FormatLevel::JsonObject,
+            ..FULL
         };
         let poor = serde_json::to_value(ChatBody::new("m", &request, poor)).unwrap();
         assert_eq!(

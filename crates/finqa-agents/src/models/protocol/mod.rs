@@ -2,6 +2,8 @@
 //! success body says. Sending, retries and errors are `http_model`'s.
 
 mod chat_completions;
+mod messages;
+mod responses;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -14,7 +16,12 @@ pub(super) use chat_completions::BodyMessage;
 /// How requests are written and replies are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Protocol {
+    /// OpenAI's chat completions, which most servers speak.
     ChatCompletions,
+    /// OpenAI's Responses.
+    Responses,
+    /// Anthropic's Messages.
+    Messages,
 }
 
 impl Protocol {
@@ -22,6 +29,17 @@ impl Protocol {
     pub fn path(self) -> &'static str {
         match self {
             Self::ChatCompletions => "/chat/completions",
+            Self::Responses => "/responses",
+            Self::Messages => "/v1/messages",
+        }
+    }
+
+    /// The parameter that asks for a format.
+    pub fn format_parameter(self) -> &'static str {
+        match self {
+            Self::ChatCompletions => "response_format",
+            Self::Responses => "text.format",
+            Self::Messages => "tool_choice",
         }
     }
 
@@ -32,18 +50,32 @@ impl Protocol {
         request: &ChatRequest,
         dialect: ApiDialect,
     ) -> Result<EncodedRequest, serde_json::Error> {
-        match self {
-            Self::ChatCompletions => EncodedRequest::new(
-                &chat_completions::ChatBody::new(model, request, dialect),
+        let (json, max_output_tokens) = match self {
+            Self::ChatCompletions => (
+                to_raw_value(&chat_completions::ChatBody::new(model, request, dialect))?,
                 request.max_output_tokens,
             ),
-        }
+            Self::Responses => (
+                to_raw_value(&responses::body(model, request, dialect))?,
+                request.max_output_tokens,
+            ),
+            Self::Messages => (
+                to_raw_value(&messages::body(model, request, dialect))?,
+                Some(messages::max_tokens(request)),
+            ),
+        };
+        Ok(EncodedRequest {
+            json,
+            max_output_tokens,
+        })
     }
 
-    /// What a success body says, or what it lacks.
-    pub fn decode(self, body: &Value) -> Result<ReplyBody, &'static str> {
+    /// What a success body says in answer to `request`, or what it lacks.
+    pub fn decode(self, body: &Value, request: &ChatRequest) -> Result<ReplyBody, &'static str> {
         match self {
             Self::ChatCompletions => chat_completions::read_answer(body),
+            Self::Responses => responses::read_answer(body),
+            Self::Messages => messages::read_answer(body, request),
         }
     }
 }
@@ -56,27 +88,15 @@ pub(super) struct EncodedRequest {
     pub max_output_tokens: Option<u32>,
 }
 
-impl EncodedRequest {
-    fn new(
-        body: &impl Serialize,
-        max_output_tokens: Option<u32>,
-    ) -> Result<Self, serde_json::Error> {
-        Ok(Self {
-            json: to_raw_value(body)?,
-            max_output_tokens,
-        })
-    }
-}
-
 /// The strictest answer format that a server accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum FormatLevel {
-    /// No `response_format`.
+    /// No format.
     Text,
     /// `json_object`.
     JsonObject,
-    /// `json_schema`.
+    /// `json_schema`, or a tool with the schema that the model must call.
     JsonSchema,
 }
 
@@ -110,6 +130,9 @@ pub(super) struct ApiDialect {
     pub temperature: bool,
     pub seed: bool,
     pub format: FormatLevel,
+    /// Whether parts of the prompt are marked for the provider's cache.
+    #[serde(default)]
+    pub cache_marks: bool,
 }
 
 impl ApiDialect {
@@ -136,6 +159,7 @@ impl ApiDialect {
         self.temperature &= after.temperature;
         self.seed &= after.seed;
         self.format = self.format.min(after.format);
+        self.cache_marks &= after.cache_marks;
     }
 }
 
@@ -150,4 +174,46 @@ pub(super) struct ReplyBody {
     pub partial_usage: Option<Usage>,
     pub model: Option<String>,
     pub id: Option<String>,
+    /// Whether the server took a request for a format and ignored it.
+    pub ignored_format: bool,
+}
+
+impl ReplyBody {
+    /// Sets the tokens: all, or the known part where those read or those written are missing.
+    fn set_usage(&mut self, input: Option<u64>, output: Option<u64>, parts: Usage) {
+        let known = Usage {
+            input_tokens: input.unwrap_or(0),
+            output_tokens: output.unwrap_or(0),
+            ..parts
+        };
+        match (input, output) {
+            (Some(_), Some(_)) => self.usage = Some(known),
+            (None, None) => {}
+            _ => self.partial_usage = Some(known),
+        }
+    }
+}
+
+/// A text that is there and not empty.
+fn text(value: Option<&Value>) -> Option<String> {
+    let text = value.and_then(Value::as_str)?;
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn count(body: &Value, path: &str) -> Option<u64> {
+    body.pointer(path).and_then(Value::as_u64)
+}
+
+/// A call's arguments: the JSON that the model wrote, though some servers send an object.
+fn arguments(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Null) | None => String::new(),
+        Some(object) => object.to_string(),
+    }
+}
+
+/// A call's id, which its result must quote: made up if the server sent none.
+fn call_id(value: Option<&Value>, index: usize) -> String {
+    text(value).unwrap_or_else(|| format!("call_{index}"))
 }

@@ -19,6 +19,7 @@ async fn openai_gets_its_path_key_and_body() {
             input_tokens: 100,
             output_tokens: 2,
             cached_input_tokens: 40,
+            cache_write_tokens: 0,
             reasoning_tokens: 0,
         })
     );

@@ -23,6 +23,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
 mod faults;
+mod protocols;
 mod reply;
 
 pub use faults::{Fault, Faults};
@@ -55,35 +56,65 @@ impl Request {
             .map(|(_, value)| value.as_str())
     }
 
-    /// The key it came with, in either provider's header.
+    /// What its path speaks: `messages`, `responses` or `completions`.
+    pub fn protocol(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The key it came with, in any provider's header.
     pub fn key(&self) -> Option<&str> {
-        self.header("api-key").or_else(|| {
+        let apart = self.header("api-key").or_else(|| self.header("x-api-key"));
+        apart.or_else(|| {
             self.header("authorization")
                 .and_then(|value| value.strip_prefix("Bearer "))
         })
     }
 
-    /// The text of the last message of this role.
-    pub fn last(&self, role: &str) -> &str {
-        self.body["messages"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .rfind(|message| message["role"] == role)
-            .and_then(|message| message["content"].as_str())
-            .unwrap_or_default()
+    /// Role and text of each message, whatever the protocol.
+    pub fn conversation(&self) -> Vec<(String, String)> {
+        let name = match self.protocol() {
+            "responses" => "input",
+            _ => "messages",
+        };
+        let messages = self.body[name].as_array().into_iter().flatten();
+        messages
+            .map(|message| {
+                let role = message["role"].as_str().unwrap_or_default();
+                (role.to_owned(), text_of(&message["content"]))
+            })
+            .collect()
     }
 
-    pub fn user(&self) -> &str {
+    /// The text of the last message of this role.
+    pub fn last(&self, role: &str) -> String {
+        let conversation = self.conversation().into_iter();
+        let last = conversation.filter(|(who, _)| who == role).last();
+        last.map(|(_, text)| text).unwrap_or_default()
+    }
+
+    pub fn user(&self) -> String {
         self.last("user")
     }
 
-    /// The instructions, under whichever role they came.
-    pub fn system(&self) -> &str {
-        match self.last("system") {
-            "" => self.last("developer"),
-            text => text,
+    /// The instructions, wherever they came.
+    pub fn system(&self) -> String {
+        match self.protocol() {
+            "messages" => text_of(&self.body["system"]),
+            "responses" => text_of(&self.body["instructions"]),
+            _ => match self.last("system") {
+                text if text.is_empty() => self.last("developer"),
+                text => text,
+            },
         }
+    }
+}
+
+/// A text, or the texts of blocks.
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => blocks.iter().map(|block| text_of(&block["text"])).collect(),
+        _ => String::new(),
     }
 }
 
@@ -187,7 +218,7 @@ impl FaultServer {
         format!("http://{}/v1", self.address)
     }
 
-    /// For `AZURE_OPENAI_ENDPOINT`.
+    /// For `AZURE_OPENAI_ENDPOINT` and `ANTHROPIC_BASE_URL`.
     pub fn azure_endpoint(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -230,7 +261,8 @@ async fn connection(mut stream: TcpStream, shared: Arc<Shared>) {
             flight.0 += 1;
             flight.1 = flight.1.max(flight.0);
         }
-        let reply = (shared.handler)(&request);
+        let reply = protocols::refused(&request).unwrap_or_else(|| (shared.handler)(&request));
+        let reply = protocols::translated(&request, reply);
         tokio::time::sleep(reply.delay).await;
         shared.in_flight.lock().unwrap().0 -= 1;
         if !write_reply(&mut stream, &reply).await {

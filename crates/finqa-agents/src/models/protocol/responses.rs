@@ -1,0 +1,188 @@
+//! OpenAI's Responses: written strictly, read leniently.
+//!
+//! What differs from chat completions: instructions are apart from the input, calls and
+//! results are items of their own, a format is one of the text, and there is no seed.
+//! Nothing is stored at the provider.
+
+use serde_json::{Map, Value, json};
+
+use super::{ApiDialect, FormatLevel, ReplyBody, arguments, call_id, count, text};
+use crate::models::types::{
+    ChatMessage, ChatRequest, FinishReason, ReplyFormat, Role, ToolCall, ToolChoice, ToolSpec,
+    Usage,
+};
+
+pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> Value {
+    let mut body = Map::new();
+    let mut put = |name: &str, value: Value| {
+        body.insert(name.to_owned(), value);
+    };
+    put("model", model.into());
+    let messages = request.messages.iter();
+    let instructions: Vec<&str> = messages
+        .clone()
+        .filter(|message| message.role == Role::System)
+        .map(|message| message.content.as_str())
+        .collect();
+    if !instructions.is_empty() {
+        put("instructions", instructions.join("\n\n").into());
+    }
+    put("input", messages.flat_map(items).collect());
+    if let Some(temperature) = request.temperature.filter(|_| dialect.temperature) {
+        put("temperature", temperature.into());
+    }
+    if let Some(limit) = request.max_output_tokens {
+        put("max_output_tokens", limit.into());
+    }
+    if let Some(format) = format(&request.format, dialect.format) {
+        put("text", json!({"format": format}));
+    }
+    if !request.tools.is_empty() {
+        put("tools", request.tools.iter().map(tool).collect());
+        if let Some(choice) = tool_choice(&request.tool_choice) {
+            put("tool_choice", choice);
+        }
+    }
+    put("store", false.into());
+    Value::Object(body)
+}
+
+fn items(message: &ChatMessage) -> Vec<Value> {
+    let said = |role: &str| json!({"role": role, "content": message.content});
+    match message.role {
+        Role::System => Vec::new(),
+        Role::User => vec![said("user")],
+        Role::Tool => vec![json!({
+            "type": "function_call_output",
+            "call_id": message.tool_call_id,
+            "output": message.content,
+        })],
+        Role::Assistant => {
+            // An assistant message that only calls tools has no text.
+            let silent = message.content.is_empty() && !message.tool_calls.is_empty();
+            let text = (!silent).then(|| said("assistant"));
+            let calls = message.tool_calls.iter().map(|call| {
+                json!({
+                    "type": "function_call",
+                    "call_id": call.id,
+                    "name": call.name,
+                    "arguments": call.arguments,
+                })
+            });
+            text.into_iter().chain(calls).collect()
+        }
+    }
+}
+
+fn format(format: &ReplyFormat, most: FormatLevel) -> Option<Value> {
+    match (format, most) {
+        (ReplyFormat::Text, _) | (_, FormatLevel::Text) => None,
+        (
+            ReplyFormat::JsonSchema {
+                name,
+                schema,
+                strict,
+            },
+            FormatLevel::JsonSchema,
+        ) => Some(json!({
+            "type": "json_schema",
+            "name": name,
+            "strict": strict,
+            "schema": schema,
+        })),
+        _ => Some(json!({"type": "json_object"})),
+    }
+}
+
+fn tool(spec: &ToolSpec) -> Value {
+    json!({
+        "type": "function",
+        "name": spec.name,
+        "description": spec.description,
+        "parameters": spec.parameters,
+        // Here the default is true, which many schemas do not fit.
+        "strict": false,
+    })
+}
+
+fn tool_choice(choice: &ToolChoice) -> Option<Value> {
+    match choice {
+        ToolChoice::Auto => None,
+        ToolChoice::None => Some("none".into()),
+        ToolChoice::Required => Some("required".into()),
+        ToolChoice::Function(name) => Some(json!({"type": "function", "name": name})),
+    }
+}
+
+pub(super) fn read_answer(body: &Value) -> Result<ReplyBody, &'static str> {
+    let status = text(body.get("status"));
+    match status.as_deref() {
+        Some("failed") => return Err("its `status` is `failed`"),
+        Some("queued" | "in_progress" | "cancelled") => return Err("it is not complete"),
+        _ => {}
+    }
+    let output = body
+        .get("output")
+        .and_then(Value::as_array)
+        .ok_or("it has no `output`")?;
+    let mut answer = ReplyBody {
+        model: text(body.get("model")),
+        id: text(body.get("id")),
+        ..ReplyBody::default()
+    };
+    let mut refusal = String::new();
+    for (index, item) in output.iter().enumerate() {
+        match item.get("type").and_then(Value::as_str) {
+            // What a model says on its way to the answer is not part of it.
+            Some("message") if item.get("phase").is_none_or(|phase| phase != "commentary") => {
+                read_message(item, &mut answer.content, &mut refusal);
+            }
+            Some("function_call") => answer.tool_calls.push(ToolCall {
+                id: call_id(item.get("call_id"), index),
+                name: text(item.get("name")).unwrap_or_default(),
+                arguments: arguments(item.get("arguments")),
+            }),
+            _ => {}
+        }
+    }
+    answer.refusal = (!refusal.is_empty()).then_some(refusal);
+    answer.finish = if status.as_deref() == Some("incomplete") {
+        let reason = text(body.pointer("/incomplete_details/reason"));
+        FinishReason::from(reason.unwrap_or_else(|| "incomplete".to_owned()))
+    } else if answer.tool_calls.is_empty() {
+        FinishReason::Stop
+    } else {
+        FinishReason::ToolCalls
+    };
+    let tokens = |path: &str| count(body, &format!("/usage/{path}"));
+    answer.set_usage(
+        tokens("input_tokens"),
+        tokens("output_tokens"),
+        Usage {
+            cached_input_tokens: tokens("input_tokens_details/cached_tokens").unwrap_or(0),
+            cache_write_tokens: tokens("input_tokens_details/cache_write_tokens").unwrap_or(0),
+            reasoning_tokens: tokens("output_tokens_details/reasoning_tokens").unwrap_or(0),
+            ..Usage::default()
+        },
+    );
+    Ok(answer)
+}
+
+fn read_message(item: &Value, content: &mut String, refusal: &mut String) {
+    match item.get("content") {
+        Some(Value::String(text)) => content.push_str(text),
+        Some(Value::Array(parts)) => {
+            let words = |part: &Value, name: &str| {
+                part.get(name)
+                    .and_then(Value::as_str)
+                    .unwrap_or_default()
+                    .to_owned()
+            };
+            for part in parts {
+                content.push_str(&words(part, "text"));
+                refusal.push_str(&words(part, "refusal"));
+            }
+        }
+        _ => {}
+    }
+}
