@@ -318,7 +318,7 @@ fn by_program(evidence: &MissEvidence<'_>, target: &TargetNumber) -> Option<Caus
     }
     let formula = match (formula, &found_gold) {
         (Some(formula), _) => formula,
-        // A gold that stands on the page as it is: a look-up.
+        // A gold that is on the page as it is: a look-up.
         (None, Quantity::Number(gold)) => {
             let places = evidence.places?;
             let on_page = places

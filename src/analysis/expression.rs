@@ -100,7 +100,7 @@ pub(super) fn value(expression: &Expression, leaves: &[f64]) -> Option<f64> {
     expression.value_with(&number)?.number()
 }
 
-/// The value where an earlier result was another one: whatever comes to
+/// The value where an earlier result was another one: whatever equals
 /// `gold` counts as what was answered instead.
 #[allow(clippy::float_cmp, reason = "golds are filed at 5 decimals")]
 pub(super) fn carried(expression: &Expression, answered: &[(f64, f64)]) -> Option<f64> {

@@ -360,8 +360,8 @@ impl<'s> Search<'s> {
         for slot in &slots {
             let cell = slot.cell();
             let dashes = cell.into_iter().flat_map(|cell| {
-                let beside = places.row(cell).chain(places.column(cell));
-                beside.filter(|place| place.dash)
+                let neighbours = places.row(cell).chain(places.column(cell));
+                neighbours.filter(|place| place.dash)
             });
             for dash in dashes {
                 for other in slots.iter().filter(|other| other.leaves != slot.leaves) {

@@ -14,7 +14,7 @@ pub(super) struct TargetNumber {
 }
 
 impl TargetNumber {
-    /// The answer's number; `None` if it is none.
+    /// The answer's number; `None` if it is not a number.
     pub(crate) fn of(row: &Row) -> Option<Self> {
         if let Some(Value::Number(value)) = row.value() {
             let tolerance = 1e-6 * value.abs();
@@ -32,7 +32,7 @@ impl TargetNumber {
         }
     }
 
-    /// Whether it has digits enough to be told from a chance hit, when about
+    /// Whether it has enough digits not to be a chance hit, when about
     /// this share of all numbers would hit.
     pub(crate) fn is_sharp(&self, share: f64) -> bool {
         self.value.abs() > 0.0 && self.tolerance <= share * self.value.abs()

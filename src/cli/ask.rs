@@ -172,7 +172,7 @@ struct Session {
     writer: TerminalWriter,
 }
 
-/// A question that was asked to its end.
+/// The result of a question.
 struct AskResult {
     outcome: Outcome,
     /// Whether somebody reads the answers.
@@ -204,7 +204,7 @@ impl Session {
         let mut asked = false;
         loop {
             if prompt {
-                // Nobody to read it is no reason to stop, let alone to panic.
+                // A closed stderr neither stops the program nor makes it panic.
                 let _ = write!(std::io::stderr(), "> ");
             }
             let line = tokio::select! {

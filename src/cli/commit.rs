@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use super::dotenv::variable;
 
 /// The commit that this program was built from: what `CONVFINQA_COMMIT` says,
-/// which a container's image sets, or that of the work tree that its file lies in.
+/// which a container's image sets, or that of the work tree that contains its file.
 pub fn commit() -> Option<String> {
     if let Some(commit) = variable("CONVFINQA_COMMIT") {
         return Some(commit);

@@ -86,7 +86,7 @@ pub fn execute(
 }
 
 /// The report of the run that the answers are of, if it is where it was written:
-/// in the run's folder, or beside the copy of its CSV.
+/// in the run's folder, or next to the copy of its CSV.
 fn report_of(answers: &Answers) -> Option<PathBuf> {
     let AnswersOrigin::Run(id) = &answers.origin else {
         return None;
@@ -96,7 +96,7 @@ fn report_of(answers: &Answers) -> Option<PathBuf> {
     } else {
         answers.path.parent()?
     };
-    let beside = folder.join(RunFolder::REPORT);
+    let own = folder.join(RunFolder::REPORT);
     let of_copy = RunFolder::runs(folder).join(id).join(RunFolder::REPORT);
-    [beside, of_copy].into_iter().find(|path| path.is_file())
+    [own, of_copy].into_iter().find(|path| path.is_file())
 }

@@ -35,7 +35,7 @@ pub enum Exit {
     Unanswered,
     /// The provider cannot be reached or refuses.
     Provider,
-    /// A score lies below its `--fail-under`.
+    /// A score is below its `--fail-under`.
     BelowThreshold,
     /// Stopped by the user; can be resumed.
     Interrupted,

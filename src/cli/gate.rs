@@ -101,7 +101,7 @@ impl GateArgs {
             .filter_map(|Threshold { rule, percent }| {
                 let name = rule.name();
                 match rates.get(*rule).map(|rate| 100.0 * rate.rate) {
-                    // A share that is printed as the threshold may lie a rounding error below it.
+                    // A share that is printed as the threshold may be a rounding error below it.
                     Some(value) if value + 1e-9 >= *percent => None,
                     Some(value) => Some(format!("{name} is {value:.2} %, below {percent} %")),
                     None => Some(format!(

@@ -1,4 +1,4 @@
-//! What the user is told of a tracking server.
+//! Lines about a tracking server for the user.
 
 use crate::output::mlflow::{DeliveredRun, DeliveryOutcome, MlflowError};
 
@@ -7,7 +7,7 @@ pub fn arrived(delivered: &DeliveredRun) -> String {
     format!("MLflow: {}", delivered.page)
 }
 
-/// What the user is told of a run's side-car, if something is missing.
+/// What was not delivered during the run, and how to send it.
 pub fn missing(sent: &DeliveryOutcome, run: &str) -> Vec<String> {
     let sync = format!("`convfinqa track sync {run}`");
     match sent {

@@ -113,7 +113,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The command line as clap sees it, for completions and the reference page.
+/// The command line as clap sees it, for completions and docs/cli.md.
 #[must_use]
 pub fn command() -> clap::Command {
     Cli::command()
@@ -161,8 +161,8 @@ fn dispatch(cli: Cli, matches: &ArgMatches, style: TerminalStyle) -> anyhow::Res
     }
 }
 
-/// Says a line on stderr, with the words of others made harmless. Nobody to read
-/// it is no reason to stop.
+/// Says a line on stderr, with the words of others made harmless. A closed
+/// stderr does not stop the program.
 fn note(line: impl std::fmt::Display) {
     let line = line.to_string();
     let _ = writeln!(std::io::stderr().lock(), "{}", harmless(&line));

@@ -25,7 +25,7 @@ pub struct ReportArgs {
     to: Option<PathBuf>,
 }
 
-/// Writes the files and says where the report lies.
+/// Writes the files and says where the report is.
 ///
 /// # Errors
 /// A run that is not there, a journal that cannot be read, a file that cannot

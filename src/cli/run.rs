@@ -224,7 +224,7 @@ fn exit_of(results: &RunResults) -> Result<Exit, Failure> {
     }
 }
 
-/// How the program ends after a run that came to no end.
+/// How the program ends after a run that did not complete.
 fn exit_of_unfinished(finish: Finish) -> Result<Exit, Failure> {
     match finish {
         Finish::Complete => Ok(Exit::Done),
@@ -255,8 +255,8 @@ pub(super) fn without_tools(line: &str) -> Failure {
     Failure::new(Exit::Usage, line)
 }
 
-/// Says where the run is seen, or what is missing there. This is beside the
-/// results and never on stdout with `--json`.
+/// Says where the run is seen, or what is missing there. With `--json`,
+/// stdout holds the results alone.
 fn tell(writer: &TerminalWriter, summary: &Summary, sent: &DeliveryOutcome, shown: RunDisplay) {
     if let DeliveryOutcome::All(delivered) = sent
         && !shown.quiet

@@ -64,7 +64,7 @@ pub fn is_logged(format: LogFormat) -> bool {
 pub enum TraceDestination {
     /// Nowhere: the command has no run.
     Nowhere,
-    /// Into a run's folder, or beside a play's episodes; `tracked` if something
+    /// Into a run's folder, ; `tracked` if something
     /// there waits for them.
     Run {
         /// Traces are delivered from the file (MLflow).
@@ -109,7 +109,7 @@ pub fn start(
 /// Starts logs alone, for a command without traces.
 ///
 /// # Errors
-/// A level that is none, in one line.
+/// An unknown level, in one line.
 pub fn start_logs(log: &LogSettings, writer: &TerminalWriter) -> anyhow::Result<Telemetry> {
     install(log.log, log.log_level.clone(), writer, |log| {
         TelemetryOptions {

@@ -95,7 +95,7 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> anyhow::Result<Exit> {
             .to_string_lossy();
         match deliver(args, settings.model.allow_http, folder).await {
             Ok(delivered) => {
-                // Output that cannot be written is no reason to deliver no more.
+                // Output that cannot be written does not end the deliveries.
                 let _ = stdout::print_words(|out| writeln!(out, "{name}: {}", delivered.page));
                 for line in mlflow_lines::shortfalls(&delivered) {
                     super::note(format_args!("{name}: {line}"));
@@ -185,7 +185,7 @@ async fn deliver(
         .or_else(|| record.map(|record| record.experiment))
         .unwrap_or_else(|| experiment(set("experiment"), &variables));
     let server = server(&uri, &experiment, allow_http, &variables)?;
-    // Held from here on: a run that still goes on is not touched.
+    // Locked from here on: a run that is still in progress is left alone.
     let mut delivery = Delivery::open(server, folder.path(), args.new)?;
     RunLock::check_free(folder.path())?;
     let records = meta.records();

@@ -149,7 +149,7 @@ fn from_reader(
             reason,
         } => DatasetError::Record {
             origin: origin.to_owned(),
-            // The id may stand behind the field that failed, so it is looked up afterwards.
+            // The id may follow the field that failed, so it is looked up afterwards.
             record: record_name(index + 1, &id_of(index).unwrap_or_default()),
             field,
             reason: format!("{reason}; fix the field or drop the record"),

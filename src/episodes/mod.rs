@@ -26,7 +26,7 @@ pub use local::LocalEnvironment;
 pub use server::ServerEnvironment;
 pub use sessions::{Note, SessionPool};
 
-/// The environment's tools in the form in which models are told of tools.
+/// The environment's tools as they are described to models.
 #[must_use]
 pub fn tool_specs() -> Vec<ToolSpec> {
     let tools = specs().iter().map(|spec| ToolSpec {

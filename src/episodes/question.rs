@@ -10,7 +10,7 @@ use finqa_agents::solve::EpisodeQuestion;
 use finqa_env::data::bare_question;
 
 /// What identifies a question: its key, its cluster and its text. Ids alone may
-/// be missing or stand twice.
+/// be missing or occur twice.
 pub(super) type QuestionIdentity = (QuestionKey, String, String);
 
 pub(super) fn identity_of(question: &Question) -> QuestionIdentity {
@@ -18,8 +18,8 @@ pub(super) fn identity_of(question: &Question) -> QuestionIdentity {
     (question.key.clone(), cluster, question.text.clone())
 }
 
-/// The question at `index` of a run. The page itself is not at hand: the tools
-/// tell of it. Questions about one page, or else one company, are not independent.
+/// The question at `index` of a run. The page itself is not available: the tools
+/// show it. Questions about one page, or else one company, are not independent.
 pub(super) fn planned(asked: &EpisodeQuestion, index: usize, gold: Gold) -> PlannedQuestion {
     let from_dataset = question_key(&asked.id);
     let filename = match &from_dataset {

@@ -154,7 +154,7 @@ impl Remote {
     async fn state(&mut self) -> Result<Map<String, Value>, RemoteError> {
         match self.ask(json!({"type": "state"})).await? {
             Value::Object(state) => Ok(state),
-            _ => Err(self.protocol("its `state` is no object")),
+            _ => Err(self.protocol("its `state` is not an object")),
         }
     }
 
@@ -172,7 +172,7 @@ impl Remote {
             Some(reward) => Some(
                 reward
                     .as_f64()
-                    .ok_or_else(|| self.protocol("a reward is no number"))?,
+                    .ok_or_else(|| self.protocol("a reward is not a number"))?,
             ),
         };
         let error = seen.get("error").filter(|error| !error.is_null());
@@ -221,7 +221,7 @@ impl Remote {
             }
         };
         let mut answer: Value =
-            serde_json::from_str(&text).map_err(|_| self.protocol("it sent what is no JSON"))?;
+            serde_json::from_str(&text).map_err(|_| self.protocol("it sent what is not JSON"))?;
         if let Some(token) = &self.token {
             strike_json(&mut answer, &[token.expose_secret()]);
         }

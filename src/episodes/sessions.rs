@@ -22,7 +22,7 @@ use crate::run::PlannedQuestion;
 use finqa_agents::solve::EpisodeQuestion;
 
 /// Questions dealt again, one after the other, after which a session has seen
-/// all there are; a single one may stand twice in the data.
+/// all there are; a single one may be in the data twice.
 const REPEATS: u32 = 3;
 
 /// Resets refused one after the other after which a session is given up:

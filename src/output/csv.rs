@@ -75,7 +75,7 @@ impl CsvFile {
         })
     }
 
-    /// Adds a row. What goes wrong is told by [`CsvFile::finish`].
+    /// Adds a row. [`CsvFile::finish`] returns the error, if any.
     pub fn add(&mut self, row: &Row) {
         if self.failed.is_none() {
             self.failed = self.writer.write_record(cells(row)).err().map(Into::into);

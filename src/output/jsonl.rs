@@ -18,7 +18,7 @@ use super::staged::{OutputError, StagedFile};
 /// repeated its texts.
 const FORMAT: u32 = 2;
 
-/// A question's line: the row and, beside it, its calls, which the row leaves to the journal.
+/// A question's line: the row and its calls, which the journal stores apart from it.
 #[derive(Serialize)]
 struct TranscriptLine<'a> {
     #[serde(flatten)]
@@ -49,7 +49,7 @@ impl Transcripts {
         })
     }
 
-    /// Adds a row. What goes wrong is told by [`Transcripts::finish`].
+    /// Adds a row. [`Transcripts::finish`] returns the error, if any.
     pub fn add(&mut self, row: &Row) {
         if self.failed.is_none() {
             self.failed = self.write(row).err();

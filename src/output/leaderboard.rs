@@ -43,8 +43,8 @@ pub fn write_leaderboard(
     write_json(path, &predictions)
 }
 
-/// A turn's id is its conversation's with the turn behind it, as in the
-/// published turn files; the two questions of a Double are told apart alike.
+/// A turn's id is its conversation's followed by the turn, as in the
+/// published turn files; the two questions of a Double are distinguished in the same way.
 fn id(row: &Row) -> String {
     match (row.mode, row.key.part.as_str()) {
         (Mode::Questions, "qa") => row.key.id.clone(),

@@ -13,7 +13,9 @@ use finqa_core::files;
 #[derive(Debug, Error)]
 pub enum OutputError {
     /// The file or folder cannot be written.
-    #[error("cannot write {path}: {source}; choose another folder with --output, or make room")]
+    #[error(
+        "cannot write {path}: {source}; choose another folder with --output, or free disk space"
+    )]
     Write {
         path: PathBuf,
         #[source]

@@ -128,7 +128,7 @@ fn read<'p>(
 }
 
 /// Why answers are wrong, as `analyze` finds it. A run without answers has no
-/// causes, which is no reason to go without its report.
+/// causes, but it still gets its report.
 fn causes(path: &Path, run: &RunMeta, rows: Vec<Row>, dataset: Option<&Dataset>) -> Causes {
     let Ok(answers) = Answers::of_rows(path, run, rows, dataset) else {
         return Causes::new();

@@ -108,7 +108,7 @@ pub struct Run {
     lock: RunLock,
 }
 
-/// What a run came to.
+/// The results of a run.
 pub struct RunResults {
     /// How it ended.
     pub finish: Finish,

@@ -8,7 +8,7 @@ use super::PipelineError;
 /// Records asked for by default from an endpoint that may cost money.
 const PAID_DEFAULT_RECORDS: usize = 100;
 
-/// Loads and selects the records; `note` is told what was chosen by default.
+/// Loads and selects the records; `note` gets what was chosen by default.
 ///
 /// # Errors
 /// Data that cannot be read, a selection that finds nothing, or a paid model

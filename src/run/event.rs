@@ -13,7 +13,7 @@ use crate::score::Row;
 /// Something that happened in a run, in the order in which it happened.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// The run begins, or goes on.
+    /// The run begins, or continues.
     Started {
         meta: Arc<RunMeta>,
         /// Questions in the plan, if that is known before the end.
@@ -39,7 +39,7 @@ pub enum Event {
     /// A question has its outcome, and the journal holds it.
     Answered {
         row: Arc<Row>,
-        /// It stood in the journal before this process started.
+        /// It was in the journal before this process started.
         resumed: bool,
     },
     /// A question is left for later, because the provider failed.

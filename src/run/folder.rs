@@ -17,7 +17,7 @@ use super::lock::{Holder, RunLock};
 /// A run's folder that cannot be made or found.
 #[derive(Debug, Error)]
 pub enum FolderError {
-    /// There is nothing to go on with.
+    /// There is nothing to resume.
     #[error("{folder}: no unfinished run to resume; leave out --resume to start one")]
     NothingToResume { folder: PathBuf },
     /// There is no run of that name.
@@ -45,7 +45,7 @@ pub enum FolderError {
     Journal(#[from] JournalError),
 }
 
-/// One run's folder, `OUTPUT/runs/<run-id>/`, beside the last run's `OUTPUT/output.csv`.
+/// One run's folder, `OUTPUT/runs/<run-id>/`; the last run's CSV is copied to `OUTPUT/output.csv`.
 #[derive(Clone, Debug)]
 pub struct RunFolder {
     output: PathBuf,
@@ -335,9 +335,9 @@ impl RunFolder {
         if csv.file_name()? != Self::CSV {
             return None;
         }
-        let beside = csv.with_file_name(Self::JOURNAL);
-        if beside.is_file() {
-            return Some(beside);
+        let own = csv.with_file_name(Self::JOURNAL);
+        if own.is_file() {
+            return Some(own);
         }
         let bytes = files::read(csv).ok()?;
         // Newest first: the last run's copy is the likely one.

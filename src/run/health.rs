@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Failed calls of an agent in a row, across questions and with none answered
-/// in between, after which the run stops. A call has its retries behind it by
-/// then, so that twenty of them are no passing trouble.
+/// in between, after which the run stops. Each call has used up its
+/// retries by then, so that twenty of them are not a passing problem.
 const GIVE_UP_AFTER: u32 = 20;
 
 /// How the calls of a run go.

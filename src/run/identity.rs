@@ -175,7 +175,7 @@ impl RunMeta {
         }
     }
 
-    /// The model as it was asked for; where it is, is no part of its name.
+    /// The model's name as given, without the server's address.
     #[must_use]
     pub fn model(&self) -> &str {
         let named = self.settings.get("model").and_then(toml::Value::as_str);

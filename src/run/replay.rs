@@ -29,7 +29,7 @@ pub(super) struct JournalReplay {
     pub dealer: Option<Box<dyn Dealer>>,
 }
 
-/// Tells `events` and `dealer` what a journal holds of a run of `total` questions,
+/// Passes on to `events` and `dealer` what a journal holds of a run of `total` questions,
 /// of which those in `planned` are known.
 ///
 /// # Errors
@@ -57,7 +57,7 @@ fn tell(
     events: &mpsc::Sender<Event>,
 ) -> Result<JournalReplay, JournalError> {
     let done = journal.answered_questions()?;
-    // Whoever listens no longer misses nothing of the run.
+    // Nothing is lost if nobody receives events any more.
     let _ = events.blocking_send(Event::Started {
         meta,
         total,

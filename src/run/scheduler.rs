@@ -1,5 +1,5 @@
 //! Asks a plan's questions: units side by side, a conversation's turns in
-//! order, every outcome in the journal before anybody hears of it. Questions
+//! order, every outcome in the journal before its event is sent. Questions
 //! that the provider fails are asked again once the others are done.
 
 use std::any::Any;
@@ -58,11 +58,11 @@ pub(super) enum UnitOutcome {
     Over,
     /// To a question that the provider failed.
     Postponed(PlanUnit),
-    /// To a failure that makes going on useless.
+    /// To a failure that ends the run.
     Fatal(RunFailure),
 }
 
-/// What the units of a pass came to.
+/// The result of a pass.
 #[derive(Default)]
 struct PassResult {
     postponed: Vec<PlanUnit>,
@@ -71,7 +71,7 @@ struct PassResult {
 }
 
 impl Scheduler {
-    /// Runs to the end, or until stopped, telling `events` everything.
+    /// Runs to the end, or until stopped, and sends all `events`.
     ///
     /// # Errors
     /// [`JournalError`] if the journal fails; the run can be resumed from what it holds.

@@ -16,7 +16,7 @@ use super::episodes::EpisodeSummary;
 use super::identity::RunMeta;
 use super::journal::{Journal, JournalError};
 
-/// What a run comes to: the scorecard's rates lie flat beside it, from 0 to 1.
+/// The results of a run, with the scorecard's rates, from 0 to 1, at the top level.
 #[derive(Clone, Debug, Serialize)]
 pub struct Summary {
     /// The version of this layout.
@@ -134,7 +134,7 @@ impl SummaryBuilder {
         }
     }
 
-    /// What the rows of this run come to, and the calls of questions that have
+    /// Summarises the rows of this run, and the calls of questions that have
     /// no row yet, which were paid for all the same.
     ///
     /// # Errors

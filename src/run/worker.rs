@@ -1,4 +1,4 @@
-//! One unit's questions: asked in order, each outcome put down as it comes.
+//! One unit's questions: asked in order, each outcome recorded as it comes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -169,7 +169,7 @@ impl Worker {
         trace::answered(&span, &row);
         drop(span);
         let Some(row) = self.writer.answer(row).await else {
-            // The journal is broken; its own error is what the user is told.
+            // The journal is broken; the user sees its own error.
             self.stop.drain.cancel();
             return Err(NoOutcome::Stopped);
         };
@@ -184,7 +184,7 @@ impl Worker {
         Ok(answer)
     }
 
-    /// What a question's calls may recall, and where they are put down.
+    /// What a question's calls may recall, and where they are recorded.
     fn memory(&self, index: usize, mut earlier: Vec<Call>) -> CallMemory {
         // What they waited is no part of the time that is taken now.
         for call in &mut earlier {

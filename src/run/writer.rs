@@ -47,7 +47,7 @@ impl WriterThread {
     }
 }
 
-/// Starts the thread, which goes on after the stamp `last`. It ends when every
+/// Starts the thread, which continues after the stamp `last`. It ends when every
 /// [`JournalWriter`] is dropped.
 pub(super) fn spawn(mut journal: Journal, last: Stamp) -> (JournalWriter, WriterThread) {
     let (messages, received) = mpsc::channel();

@@ -19,7 +19,7 @@ use finqa_core::stats::{LatencySummary, Rate};
 pub enum Rule {
     /// EM.
     ExactMatch,
-    /// NM, the reference system's ±0.5.
+    /// NM, the LangGraph baseline's ±0.5.
     NumericalMatch,
     /// Official execution accuracy of the answers.
     ExecutionAccuracy,

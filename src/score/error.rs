@@ -82,7 +82,7 @@ pub enum ScoreError {
     Duplicate {
         /// Where it occurs again.
         line: usize,
-        /// Where it stood first.
+        /// Where it occurs first.
         first: usize,
         id: String,
         /// The part, or the question where there is no part.

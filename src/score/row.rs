@@ -78,7 +78,7 @@ pub struct PredictionCells {
 }
 
 /// A row's place in the order of answering, which is not the plan's: what
-/// develops over a run can be told again from its journal.
+/// develops over a run can be reproduced from its journal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stamp {
     /// From 1, without gaps over all processes of a run.
@@ -88,7 +88,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// The stamp of the next row, put down `now`.
+    /// The stamp of the next row, recorded `now`.
     #[must_use]
     pub(crate) fn next(self, now: i64) -> Self {
         Self {
@@ -151,7 +151,7 @@ impl Row {
         self.key.part.parse().ok()
     }
 
-    /// The table as filed; empty if the page is not available.
+    /// The table as published; empty if the page is not available.
     #[must_use]
     pub fn table(&self) -> &[Vec<String>] {
         self.document.as_deref().map_or(&[], |page| &page.table)
@@ -262,7 +262,7 @@ impl Row {
 pub struct Scores {
     /// EM.
     pub exact_match: Option<bool>,
-    /// NM, the reference system's ±0.5.
+    /// NM, the LangGraph baseline's ±0.5.
     pub numerical_match: Option<bool>,
     /// Official execution accuracy of the answer: its value, or what is printed.
     pub execution_accuracy: Option<bool>,

@@ -10,7 +10,7 @@ pub fn exact_match(ground_truth: &str, prediction: &str) -> bool {
     ground_truth.trim() == prediction.trim()
 }
 
-/// NM: the reference system's ±0.5, bug for bug, so that its published figure
+/// NM: the LangGraph baseline's ±0.5, bug for bug, so that its published figure
 /// is comparable. See `numeric_value` for what it takes for a number.
 ///
 /// It is degenerate against `exe_ans` (many golds are small fractions): print

@@ -26,7 +26,7 @@ fn key_of(option: &'static Arg) -> &'static str {
 pub enum RunAspect {
     /// How fast, where to, what is logged: no answer.
     Nothing,
-    /// Which model answers; a run's identity holds what it comes to.
+    /// Which model answers; a run's identity holds the resolved model.
     Model,
     /// Who criticises; as above.
     Critic,

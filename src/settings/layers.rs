@@ -78,7 +78,7 @@ pub struct Layers {
 }
 
 impl Layers {
-    /// Lays a file over what is there. A missing file is no error unless
+    /// Lays a file over what is there. A missing file is not an error unless
     /// `required` (it was named).
     ///
     /// # Errors
@@ -128,7 +128,7 @@ impl Layers {
         Ok(self)
     }
 
-    /// What the layers come to.
+    /// The settings that result from the layers.
     ///
     /// # Errors
     /// [`ConfigError`] if a value is outside what a run can work with.
@@ -233,7 +233,7 @@ mod tests {
             .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "command line: temperature is 1.5; it must lie between 0 and 1"
+            "command line: temperature is 1.5; it must be between 0 and 1"
         );
         let error = layers
             .table(

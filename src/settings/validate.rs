@@ -63,7 +63,7 @@ impl Settings {
         let temperature = self.sampling.temperature.unwrap_or(0.0);
         if !(0.0..=1.0).contains(&temperature) {
             return Err(format!(
-                "temperature is {temperature}; it must lie between 0 and 1"
+                "temperature is {temperature}; it must be between 0 and 1"
             ));
         }
         let chances = [
@@ -71,7 +71,7 @@ impl Settings {
             ("opinion-confidence", self.agents.opinion_confidence),
         ];
         if let Some((name, p)) = chances.iter().find(|(_, p)| !(0.0..=1.0).contains(p)) {
-            return Err(format!("{name} is {p}; it must lie between 0 and 1"));
+            return Err(format!("{name} is {p}; it must be between 0 and 1"));
         }
         let least_one = [
             ("max-rounds", u64::from(self.agents.max_rounds)),

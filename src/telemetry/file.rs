@@ -181,7 +181,7 @@ fn write_all(
             }
         }
         let mut broken = state.broken.lock().unwrap_or_else(PoisonError::into_inner);
-        // After a failure half a line may stand there: nothing may follow it.
+        // After a failure the file may end with half a line: nothing may follow it.
         if broken.is_none()
             && let Err(error) = file.write_all(&lines)
         {

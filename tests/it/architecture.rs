@@ -89,7 +89,7 @@ fn sources() -> Vec<PathBuf> {
     sources
 }
 
-fn source_files() -> Vec<PathBuf> {
+pub fn source_files() -> Vec<PathBuf> {
     sources()
         .iter()
         .flat_map(|source| rust_files(source))

@@ -1,7 +1,9 @@
-//! The wording of README, docs and help (`docs/cli.md` is the help of every
-//! command): turns of phrase that plain English does not use are refused.
+//! The wording of README, docs, help (`docs/cli.md` is the help of every command),
+//! doc comments and errors: turns of phrase that plain English does not use are
+//! refused.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use regex::Regex;
 
@@ -26,6 +28,17 @@ const AVOIDED: &[(&str, &str)] = &[
         "the LangGraph baseline, or OpenEnv's finqa_env",
     ),
 ];
+
+static PATTERNS: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    let patterns = AVOIDED.iter().map(|(pattern, _)| {
+        // A phrase may be broken over two lines.
+        Regex::new(&format!("(?i){}", pattern.replace(' ', r"\s+"))).unwrap()
+    });
+    patterns.collect()
+});
+
+static NEGATED: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"(?i)\b(\w+)\s+(is|are)\s+no\s+(\w+)").unwrap());
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -53,19 +66,13 @@ fn faults(text: &str) -> Vec<String> {
         let line = text[..start].matches('\n').count() + 1;
         faults.push(format!("line {line}: \"{found}\" (write: {instead})"));
     };
-    for (pattern, instead) in AVOIDED {
-        // A phrase may be broken over two lines.
-        let pattern = pattern.replace(' ', r"\s+");
-        for found in Regex::new(&format!("(?i){pattern}"))
-            .unwrap()
-            .find_iter(text)
-        {
+    for (pattern, (_, instead)) in PATTERNS.iter().zip(AVOIDED) {
+        for found in pattern.find_iter(text) {
             add(found.start(), found.as_str(), instead);
         }
     }
     // "there is no X" and "is no longer" are plain English.
-    let negated = Regex::new(r"(?i)\b(\w+)\s+(is|are)\s+no\s+(\w+)").unwrap();
-    for found in negated.captures_iter(text) {
+    for found in NEGATED.captures_iter(text) {
         let all = found.get(0).unwrap();
         if !found[1].eq_ignore_ascii_case("there") && !["longer", "more"].contains(&&found[3]) {
             add(all.start(), all.as_str(), "is not a");
@@ -105,6 +112,42 @@ fn readme_docs_and_help_use_plain_english() {
         all.extend(faults(&text).iter().map(|fault| format!("{page} {fault}")));
     }
     assert!(all.is_empty(), "\n{}", all.join("\n"));
+}
+
+/// Doc comments, and the texts of errors, of a source file; other lines are empty.
+fn prose(source: &str) -> String {
+    let mut error = false;
+    let mut prose = String::new();
+    for line in source.lines() {
+        let text = line.trim_start();
+        let starts = ["#[error(", "bail!(", "anyhow!("];
+        error |= starts.iter().any(|start| text.contains(start));
+        if error || text.starts_with("///") || text.starts_with("//!") {
+            prose.push_str(text.trim_start_matches(['/', '!']));
+        }
+        error &= !text.ends_with([']', ';']);
+        prose.push('\n');
+    }
+    prose
+}
+
+#[test]
+fn doc_comments_and_errors_use_plain_english() {
+    let mut all = Vec::new();
+    for file in crate::architecture::source_files() {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let file = file.strip_prefix(root()).unwrap().display();
+        let faults = faults(&prose(&text));
+        all.extend(faults.iter().map(|fault| format!("{file} {fault}")));
+    }
+    assert!(all.is_empty(), "\n{}", all.join("\n"));
+}
+
+#[test]
+fn the_prose_of_a_source_file_is_its_doc_comments_and_errors() {
+    let source = "/// Told.\n// Not this.\n#[error(\n    \"goes on\"\n)]\nlet room = 1;";
+    assert_eq!(faults(&prose(source)).len(), 1, "{}", prose(source));
+    assert!(!prose(source).contains("room") && !prose(source).contains("Not this"));
 }
 
 #[test]

@@ -14,11 +14,11 @@ pub struct Document {
     pub id: String,
     /// Report page, e.g. `JKHY/2009/page_28.pdf`: the cluster for statistics.
     pub filename: String,
-    /// Sentences before the table, as filed.
+    /// Sentences before the table, as published.
     pub pre_text: Vec<String>,
-    /// Sentences after the table, as filed.
+    /// Sentences after the table, as published.
     pub post_text: Vec<String>,
-    /// Cell strings as filed, row 0 the header; rows may be ragged.
+    /// Cell strings as published, row 0 the header; rows may be ragged.
     pub table: Vec<Vec<String>>,
     /// The table before tokenisation, if the file has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,7 +38,7 @@ impl Document {
             .map(String::as_str)
     }
 
-    /// The text that an evidence id names, as filed: `r3c2` a cell (row 0 the
+    /// The text that an evidence id names, as published: `r3c2` a cell (row 0 the
     /// header, column 0 the row labels), `t5` the fifth sentence. `None` if the
     /// page has no such cell or sentence; `h1` names an earlier turn, not the page.
     #[must_use]

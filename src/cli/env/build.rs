@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::super::{Exit, stdout};
 use crate::dataset::{self, Source};
 use crate::env_data::{BuildOptions, build};
+use finqa_core::text::counted;
 
 /// What is built, and where.
 #[derive(clap::Args, Debug)]
@@ -33,26 +34,28 @@ pub fn execute(args: &BuildArgs) -> anyhow::Result<Exit> {
     stdout::print_words(|out| {
         writeln!(
             out,
-            "{}: {} questions about {} companies, {} tables: {} pages with their sentences",
+            "{}: {} about {} companies, {} tables: {} with their sentences",
             args.output.display(),
-            built.questions,
+            counted(built.questions, "question"),
             built.companies,
             built.tables,
-            built.tables / 2,
+            counted(built.tables / 2, "page"),
         )?;
-        for (count, reason) in [
-            (built.without_gold, "stand-alone questions without gold"),
+        for (count, noun, reason) in [
+            (built.without_gold, "stand-alone question", "without gold"),
             (
                 built.not_in_cells,
-                "questions whose operands do not all stand in cells (--tables-only)",
+                "question",
+                "whose operands are not all in cells (--tables-only)",
             ),
             (
                 dataset.turn_count(),
-                "turns of conversations, which cannot be asked alone",
+                "turn",
+                "of conversations, which cannot be asked alone",
             ),
         ] {
             if count > 0 {
-                writeln!(out, "left out: {count} {reason}")?;
+                writeln!(out, "left out: {} {reason}", counted(count, noun))?;
             }
         }
         writeln!(

@@ -35,7 +35,7 @@ pub struct HubArgs {
 /// Fetches it and prints what is there now.
 ///
 /// # Errors
-/// A hub that cannot be reached or lies, a folder that cannot be written.
+/// A hub that cannot be reached or whose files do not verify, a folder that cannot be written.
 pub fn execute(args: HubArgs) -> anyhow::Result<Exit> {
     let defaults = HubOptions::default();
     let options = HubOptions {

@@ -56,7 +56,7 @@ const SAMPLE: &str = "sample";
 
 /// The data of a directory, or those made from the built-in sample.
 fn catalog(data: Option<&OsStr>) -> anyhow::Result<Catalog> {
-    // An empty variable is none, as compose.yaml passes it on; clap would refuse
+    // compose.yaml passes an unset variable on as an empty one; clap would refuse
     // an empty path, so it is read as a plain string.
     match data.filter(|path| !path.is_empty() && *path != SAMPLE) {
         Some(path) => Catalog::load(Path::new(path)).map_err(explained),

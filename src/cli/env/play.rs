@@ -219,7 +219,7 @@ impl EpisodeRun<'_> {
         };
         if let (Some(resumed), Some(was)) = (resumed, was) {
             if resumed.meta().identity.data == options.environment.hash {
-                // The same data may lie elsewhere now; the run knows them by their first place.
+                // The same data may have moved; the run keeps their first place.
                 options.environment.name.clone_from(&was.environment);
             }
             resumed.also_changed(was.changes(&options.meta(settings)));

@@ -38,7 +38,7 @@ fn separator_of(text: &str) -> u8 {
     let count = |separator: char| text.matches(separator).count();
     let tabs = count('\t');
     let semicolons = count(';');
-    // Decimal commas come with semicolons, so semicolons win a tie; tabs stand
+    // Decimal commas come with semicolons, so semicolons win a tie; tabs are
     // in no cell.
     if tabs > 0 && tabs >= text.lines().filter(|line| !line.trim().is_empty()).count() {
         b'\t'

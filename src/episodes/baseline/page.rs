@@ -64,7 +64,7 @@ pub(super) struct Shape {
 impl Shape {
     /// Reads it; `None` if the tool answered with an error.
     pub fn read(name: &str, info: &str) -> Option<Self> {
-        // The reference writes a missing value as bare NaN.
+        // OpenEnv's finqa_env writes a missing value as bare NaN.
         let info: Value = serde_json::from_str(info)
             .or_else(|_| serde_json::from_str(&info.replace("NaN", "null")))
             .ok()?;
@@ -134,8 +134,8 @@ impl Read {
         self.columns.iter().position(|name| name == "sentence")
     }
 
-    /// The table with its headings as row 0, as filed: the environment calls an
-    /// empty first heading `item` and numbers headings that stand twice.
+    /// The table with its headings as row 0, unchanged: the environment calls an
+    /// empty first heading `item` and numbers headings that occur twice.
     fn table(&self) -> Vec<Vec<String>> {
         let heading = |(at, name): (usize, &String)| {
             let base = name

@@ -24,7 +24,7 @@ use super::wire::{
 /// Metrics in one call: MLflow's limit.
 const BATCH: usize = 1000;
 
-/// What a run has come to, besides its journal.
+/// The result of a run, besides its journal.
 #[derive(Clone, Debug)]
 pub struct FinishedRun {
     /// How it ended.
@@ -59,7 +59,7 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// Takes hold of the run in `folder`. With `anew`, what was delivered
+    /// Locks the delivery of the run in `folder`. With `anew`, what was delivered
     /// before is left alone and forgotten.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl Delivery {
         &self.server
     }
 
-    /// Sends points while the run goes on, and spans that lie there.
+    /// Sends points, and spans in the folder, while the run continues.
     ///
     /// # Errors
     /// [`MlflowError`]; nothing is lost by it.
@@ -136,7 +136,7 @@ impl Delivery {
         })
     }
 
-    /// What the server has is no longer known: a call was broken off.
+    /// Forgets what the server has, because a call was cancelled.
     pub fn forget(&mut self) {
         self.latest = None;
     }

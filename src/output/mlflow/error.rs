@@ -10,18 +10,18 @@ use crate::run::JournalError;
 /// A run, or part of it, that a tracking server did not get.
 #[derive(Debug, Error)]
 pub enum MlflowError {
-    /// The address is none of a tracking server.
+    /// The address is not that of a tracking server.
     #[error("{uri}: {reason}")]
     Address { uri: String, reason: &'static str },
     /// A user, password or token that fits no header.
-    #[error("{variable} holds a character that no HTTP header can carry; set it anew")]
+    #[error("{variable} holds a character that no HTTP header can carry; set it again")]
     Credentials { variable: &'static str },
     /// `MLFLOW_LINKS` is not a rule for links; its value may hold a password.
     #[error(
         "MLFLOW_LINKS must be SERVER=ADDRESS, two http or https addresses, such as http://mlflow:5000=http://localhost:5000"
     )]
     Links,
-    /// Nobody answers, or not in time.
+    /// No answer, or none in time.
     #[error("{uri} cannot be reached ({reason})")]
     Unreachable { uri: String, reason: String },
     /// 401 or 403.
@@ -44,7 +44,7 @@ pub enum MlflowError {
         code: String,
         message: String,
     },
-    /// What answers is no MLflow server.
+    /// What answers is not an MLflow server.
     #[error("{uri} answers {status} to {call} with {found}, not as an MLflow server does")]
     NotMlflow {
         uri: String,
@@ -63,7 +63,7 @@ pub enum MlflowError {
     },
     /// The run was deleted on the server.
     #[error(
-        "MLflow run {run} was deleted on {uri}; restore it there, or log it anew with `convfinqa track sync --new`"
+        "MLflow run {run} was deleted on {uri}; restore it there, or log it as a new run with `convfinqa track sync --new`"
     )]
     RunDeleted { uri: String, run: String },
     /// Another process delivers the same run.
@@ -88,7 +88,7 @@ pub enum MlflowError {
 }
 
 impl MlflowError {
-    /// Whether it may be better at the next try, with nobody doing anything.
+    /// Whether the next attempt may succeed without any change.
     #[must_use]
     pub fn passes(&self) -> bool {
         match self {
@@ -100,7 +100,7 @@ impl MlflowError {
         }
     }
 
-    /// Whether it lies at this machine and not at the server.
+    /// Whether the cause is on this machine and not on the server.
     #[must_use]
     pub fn is_local(&self) -> bool {
         matches!(

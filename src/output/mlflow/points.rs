@@ -1,6 +1,6 @@
-//! Metrics: how a run develops, step by answered question, and what it comes
-//! to. Both are functions of the journal's rows in the order of their stamps,
-//! so that they come out alike whenever they are made.
+//! Metrics: how a run develops, step by answered question, and its totals. Both are
+//! functions of the journal's rows in the order of their stamps, so that they are the
+//! same whenever they are computed.
 
 use std::collections::BTreeMap;
 
@@ -174,13 +174,13 @@ impl Series {
 }
 
 /// Which steps have points: each of the first thousand, then every tenth, from
-/// 10,000 on every hundredth. It depends on the step alone, so that a run that
-/// goes on keeps to it.
+/// 10,000 on every hundredth. It depends on the step alone, so that a
+/// resumed run uses the same steps.
 fn stride(step: u64) -> u64 {
     10_u64.pow(step.max(1).ilog10().saturating_sub(2))
 }
 
-/// What a run comes to, at its last step. What [`Series`] tells is not told again.
+/// A run's totals, at its last step, without those that [`Series`] has logged.
 #[must_use]
 pub fn totals(summary: &Summary, place: (i64, i64)) -> Vec<MetricPoint> {
     let mut points = StepPoints::at(place);

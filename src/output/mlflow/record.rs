@@ -1,4 +1,4 @@
-//! `mlflow.json` in a run's folder: where the run is told, and what of it is
+//! `mlflow.json` in a run's folder: where the run is logged, and what of it is
 //! known to have arrived. It saves questions to the server and decides nothing:
 //! without it everything is found out or sent again.
 
@@ -18,7 +18,7 @@ use super::traces::PendingTraces;
 /// The version of the file's layout; a newer one is refused.
 const FORMAT: u32 = 1;
 
-/// Where a run is told and what has arrived.
+/// Where a run is logged and what has arrived.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeliveryRecord {
@@ -84,7 +84,7 @@ impl DeliveryRecord {
             .map_err(|source| error(format!("not a record of a delivery ({source})")))
     }
 
-    /// Whether every trace that lies in the run's folder has arrived, or cannot.
+    /// Whether every trace in the run's folder has arrived, or never can.
     ///
     /// # Errors
     /// [`MlflowError::File`] if they cannot be read.

@@ -210,7 +210,7 @@ impl Server {
             .map_err(|_| self.not_mlflow(status, call, &bytes))
     }
 
-    /// What a reply that is no success comes to.
+    /// The error of a reply that is not a success.
     async fn refusal(&self, call: &str, reply: Response) -> MlflowError {
         let status = reply.status();
         let moved = reply

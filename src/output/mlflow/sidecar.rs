@@ -20,7 +20,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Between two tries at the end of a run.
 const SHORT_PAUSE: Duration = Duration::from_millis(500);
 
-/// Says a line to the user while the run goes on.
+/// Shows the user a line while the run continues.
 pub type NotifyLine = Box<dyn Fn(String) + Send>;
 
 /// The result of logging a run to a server.
@@ -28,7 +28,7 @@ pub type NotifyLine = Box<dyn Fn(String) + Send>;
 pub enum DeliveryOutcome {
     /// All of it has arrived.
     All(DeliveredRun),
-    /// Something is missing: why, unless the user has been told or nobody knows.
+    /// Something is missing: why, unless it is unknown or has been shown already.
     Missing(Option<MlflowError>),
 }
 
@@ -45,7 +45,7 @@ impl Sidecar {
     /// `server`. `say` is called at most once.
     #[must_use]
     pub fn start(server: Server, folder: &Path, total: usize, say: NotifyLine) -> Self {
-        // Each question is answered once: with room for all, none can block.
+        // Each question is answered once: a queue that holds all never blocks.
         let (samples, received) = mpsc::channel(total.max(1));
         let (ending, ended) = oneshot::channel();
         let (report, sent) = oneshot::channel();

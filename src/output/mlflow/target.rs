@@ -45,7 +45,7 @@ impl Target {
     /// taken for the credentials, unless there are others.
     ///
     /// # Errors
-    /// [`MlflowError::Address`] if it is none of an HTTP server,
+    /// [`MlflowError::Address`] if it is not that of an HTTP server,
     /// [`MlflowError::Credentials`] if they fit no header.
     pub fn new(uri: &str, experiment: &str, credentials: Credentials) -> Result<Self, MlflowError> {
         let uri = uri.trim();

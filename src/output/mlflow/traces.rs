@@ -15,7 +15,7 @@ const REQUEST: usize = 50;
 /// says nothing that the MLflow run does not say.
 const QUESTION: &str = "convfinqa.question.id";
 
-/// Traces that lie in a run's folder and have not been delivered.
+/// Traces in a run's folder that have not been delivered.
 #[derive(Debug, Default)]
 pub(super) struct PendingTraces {
     /// Request bodies, a question each.

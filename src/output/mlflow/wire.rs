@@ -56,7 +56,7 @@ pub(super) struct RunData {
     pub params: Vec<KeyValue>,
 }
 
-/// The newest point of a metric. Its value may be anything (`NaN` stands as a
+/// The newest point of a metric. Its value may be anything (`NaN` is written as a
 /// word) and is not read.
 #[derive(Deserialize)]
 pub(super) struct LatestMetric {

@@ -1,5 +1,5 @@
 //! One question's details, as the page's script shows them: programs step by
-//! step, where their figures stand on the page, the whole exchange.
+//! step, where their figures are on the page, the whole exchange.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -19,7 +19,7 @@ use finqa_core::program::{Argument, Program};
 use super::elements::{Elements, Store};
 use super::pages::Pages;
 
-/// A figure that stands at more places than this says nothing by its places.
+/// A figure at more places than this has no telling place.
 const MOST_PLACES: usize = 8;
 
 /// Everything that the page shows when a question is opened.
@@ -27,7 +27,7 @@ const MOST_PLACES: usize = 8;
 pub(super) struct QuestionDetail<'a> {
     question: &'a str,
     filename: &'a str,
-    /// The page's number; absent if the page is not at hand.
+    /// The page's number; absent if the page is not available.
     page: Option<usize>,
     gold: &'a Gold,
     gold_program: ExecutedProgram,
@@ -76,7 +76,7 @@ pub(super) struct ExecutedProgram {
     steps: Vec<ExecutedStep>,
     /// Why it cannot be executed.
     error: Option<String>,
-    /// Where its figures stand on the page: literal, evidence ids.
+    /// Where its figures are on the page: literal, evidence ids.
     places: BTreeMap<String, Vec<String>>,
 }
 
@@ -87,7 +87,7 @@ struct ExecutedStep {
     result: Option<String>,
 }
 
-/// A call without what stands elsewhere: messages of earlier calls, and texts
+/// A call without what is stored elsewhere: messages of earlier calls, and texts
 /// that many questions share.
 #[derive(Serialize)]
 struct CallDetail<'a> {
@@ -236,7 +236,7 @@ impl<'p> Details<'p> {
     }
 }
 
-/// Where the page's figures stand.
+/// Where the page's figures are.
 fn places(document: &Arc<Document>) -> LiteralPlaces {
     LiteralPlaces::of(&Question {
         key: QuestionKey {

@@ -10,7 +10,7 @@ use super::list::ListedRow;
 const GAP: f64 = 14.0;
 /// Half the width of a node, in percent of the width.
 const HALF: f64 = 0.9;
-/// Where the columns stand, in percent of the width.
+/// Where the columns are, in percent of the width.
 const COLUMNS: [f64; 3] = [1.0, 50.0, 99.0];
 /// The names of the columns' nodes, upper first.
 const NODES: [[&str; 2]; 3] = [

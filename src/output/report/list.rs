@@ -172,7 +172,7 @@ pub(super) fn shown(text: &str) -> String {
     finqa_core::text::cut(text, SHOWN, "…")
 }
 
-/// The list as the page's script reads it: values of facets stand once, rows
+/// The list as the page's script reads it: values of facets are stored once, rows
 /// name them by number.
 pub(super) struct QuestionIndex<'a> {
     pub(super) rows: &'a [ListedRow],

@@ -1,14 +1,14 @@
 //! `report.html`: a run in one file that a person looks at, without a network.
 //!
-//! The scorecard and every figure stand in the page as it is written (the
+//! The scorecard and every figure are part of the page as it is written (the
 //! template, `report.html`); the questions follow as compressed JSON, of which
 //! the page's script unpacks what is looked at. Texts that many questions share
-//! (pages, prompts) stand once. Whatever comes from data or models is only ever
+//! (pages, prompts) is stored once. Whatever comes from data or models is only ever
 //! inserted as text, and the page's own policy refuses any other script and
 //! every request.
 //!
 //! It decides nothing and scores nothing: numbers come from the [`Summary`] and
-//! the journal's rows, causes from whoever knows them.
+//! the journal's rows, causes from the caller.
 
 mod compared;
 mod detail;
@@ -48,7 +48,7 @@ const BASE_SCRIPT: &str = include_str!("base.js");
 const REPORT_SCRIPT: &str = include_str!("report.js");
 const COMPARE_SCRIPT: &str = include_str!("compare.js");
 
-/// Where the template leaves room for the data. Escaped text cannot hold it.
+/// Marks the place of the data in the template. Escaped text cannot hold it.
 const DATA: &str = "<!-- data -->";
 
 /// A report that gathers a run's rows one by one, so that whoever reads the
@@ -98,7 +98,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Adds a row, in the plan's order. What goes wrong is told by [`Report::write`].
+    /// Adds a row, in the plan's order. [`Report::write`] returns the error, if any.
     pub fn add(&mut self, row: &Row) {
         if self.failed.is_none() {
             self.failed = self.details.add(row).err();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::dataset::{self, Dataset, Document};
 
-/// The pages by record id, or the reason why they are not at hand.
+/// The pages by record id, or the reason why they are not available.
 #[derive(Clone, Debug, Default)]
 pub struct Pages {
     documents: HashMap<String, Arc<Document>>,

@@ -154,7 +154,7 @@ fn opinion(solution: &Solution) -> Vec<String> {
     told.into_iter().collect()
 }
 
-/// A title and a text broken at spaces behind it.
+/// A title and a text, which is broken at spaces.
 fn entry(title: &str, text: &str) -> String {
     let mut out = format!("{title:INDENT$}");
     let mut width = INDENT;

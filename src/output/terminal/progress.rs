@@ -49,7 +49,7 @@ impl TerminalWriter {
         Self { options, bar }
     }
 
-    /// The bar that lines are said beside.
+    /// The bar; lines are printed above it.
     pub(super) fn bar(&self) -> ProgressBar {
         self.bar.clone()
     }
@@ -82,7 +82,7 @@ impl TerminalWriter {
         }
     }
 
-    /// Writes a line as it is. Nobody to read it is no reason to stop.
+    /// Writes a line as it is. A closed stderr does not stop the program.
     pub fn line(&self, line: &str) {
         self.bar.suspend(|| {
             let _ = writeln!(std::io::stderr().lock(), "{}", harmless(line));
@@ -193,7 +193,7 @@ impl RunProgress {
         }
     }
 
-    /// What says lines beside this display, from any thread.
+    /// Prints lines above this display, from any thread.
     #[must_use]
     pub fn writer(&self) -> TerminalWriter {
         self.writer.clone()

@@ -131,14 +131,14 @@ fn with_interval(rate: &Rate) -> String {
     )
 }
 
-fn rate_row(title: &str, rate: &Rate, beside: String) -> Vec<String> {
+fn rate_row(title: &str, rate: &Rate, note: String) -> Vec<String> {
     vec![
         title.to_owned(),
         rate.hits.to_string(),
         rate.n.to_string(),
         format!("{:.1}", 100.0 * rate.rate),
         format!("{:.1} – {:.1}", 100.0 * rate.low, 100.0 * rate.high),
-        beside,
+        note,
     ]
 }
 

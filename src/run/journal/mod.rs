@@ -1,7 +1,7 @@
 //! The journal: append-only truth of a run in one SQLite file.
 //!
-//! Calls are put down as they return, answers when they have their outcome; a
-//! run that is killed at any point goes on from there. Everything else that a
+//! Calls are recorded as they return, answers when they have their outcome; a
+//! run that is killed at any point continues from there. Everything else that a
 //! run leaves behind can be made again from this file without a model call.
 
 mod entry;
@@ -142,7 +142,7 @@ impl Journal {
         })
     }
 
-    /// Puts down a batch in one transaction; when this returns it is durable
+    /// Records a batch in one transaction; when this returns it is durable
     /// against the death of the process.
     ///
     /// # Errors
@@ -214,7 +214,7 @@ impl Journal {
         places.collect::<Result<_, _>>().map_err(sqlite)
     }
 
-    /// Calls put down for questions that have no outcome yet, by question.
+    /// Calls recorded for questions that have no outcome yet, by question.
     ///
     /// # Errors
     /// [`JournalError`] if the journal cannot be read.
@@ -324,7 +324,7 @@ fn question(row: &rusqlite::Row<'_>) -> rusqlite::Result<usize> {
 /// How an entry is read: whole, or without its texts.
 type ReadEntry<'j, T> = fn(&mut EntryReader<'j>, ValueRef<'_>) -> Result<T, serde_json::Error>;
 
-/// Something to put down.
+/// Something to record.
 pub(super) enum JournalEntry {
     /// A model call has returned.
     Call {

@@ -115,9 +115,9 @@ impl Journal {
         }
     }
 
-    /// Reads a journal beside which SQLite cannot make the files that it shares
+    /// Reads a journal next to which SQLite cannot make the files that it shares
     /// among processes. A copy has them, and what a killed process left in the
-    /// log beside the journal; without a log the journal is whole by itself.
+    /// log next to the journal; without a log the journal is whole by itself.
     fn read_in_place(path: &Path) -> Result<Self, JournalError> {
         let log = beside(path, "-wal");
         if std::fs::metadata(&log).map_or(0, |log| log.len()) == 0 {
@@ -210,7 +210,7 @@ fn needs_to_write(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// A file that SQLite keeps beside a database.
+/// A file that SQLite keeps next to a database.
 fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);

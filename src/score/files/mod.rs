@@ -1,7 +1,7 @@
-//! Predictions on disk: our own `output.csv`, the reference system's, and
+//! Predictions on disk: our own `output.csv`, the LangGraph baseline's, and
 //! JSONL, to be scored again without a model.
 //!
-//! [`read_predictions`] reads rows as they stand; [`rescore`] pairs them with a
+//! [`read_predictions`] reads rows as they are; [`rescore`] pairs them with a
 //! dataset where there is one, and scores them. Nothing is guessed: a missing
 //! column, a question that occurs twice, an encoding other than UTF-8, an id
 //! that the dataset does not have, a gold that is not the dataset's are errors

@@ -337,7 +337,7 @@ fn whole(text: &str) -> String {
     }
 }
 
-/// A JSON scalar as text; `null`, lists and objects are no cells. A JSON number
+/// A JSON scalar as text; `null`, lists and objects are not cells. A JSON number
 /// has no written form to keep: `5.0` is `5`, as in our own CSV.
 fn plain_text(value: &serde_json::Value) -> Option<String> {
     match value {

@@ -87,8 +87,8 @@ fn build_says_what_it_made_and_what_it_left_out() {
     built.succeeds();
     assert_eq!(
         built.stdout,
-        "made: 2 questions about 1 companies, 2 tables: 1 pages with their sentences\n\
-         left out: 1 stand-alone questions without gold\n\
+        "made: 2 questions about 1 companies, 2 tables: 1 page with their sentences\n\
+         left out: 1 stand-alone question without gold\n\
          left out: 3 turns of conversations, which cannot be asked alone\n\
          serve it: convfinqa env serve --data-path made\n"
     );
@@ -106,9 +106,9 @@ fn build_says_what_it_made_and_what_it_left_out() {
         "--tables-only",
     ]);
     fewer.succeeds();
-    let left = "left out: 1 questions whose operands do not all stand in cells (--tables-only)";
+    let left = "left out: 1 question whose operands are not all in cells (--tables-only)";
     assert!(fewer.stdout.contains(left), "{}", fewer.stdout);
-    assert!(fewer.stdout.starts_with("made: 1 questions"));
+    assert!(fewer.stdout.starts_with("made: 1 question about"));
 }
 
 #[test]

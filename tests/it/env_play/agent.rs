@@ -135,8 +135,8 @@ fn calls_that_reach_no_tool_are_counted_and_told_to_the_model() {
     assert_eq!(line["outcome"], "submitted");
     let told = results(&model.requests()[1]);
     assert_eq!(told.len(), 6);
-    assert!(told[0].contains("no JSON object"), "{}", told[0]);
-    assert!(told[1].contains("no JSON:"), "{}", told[1]);
+    assert!(told[0].contains("not a JSON object"), "{}", told[0]);
+    assert!(told[1].contains("not JSON:"), "{}", told[1]);
     assert!(
         told[2].contains("Unknown tool: 'delete_everything'"),
         "{}",

@@ -207,9 +207,9 @@ fn a_full_server_is_one_clear_line() {
 fn what_is_no_openenv_server_is_one_clear_line() {
     let place = Workplace::new();
     for (answer, said) in [
-        ("hello", "no JSON"),
+        ("hello", "not JSON"),
         ("{\"type\": \"state\"}", "without `data`"),
-        ("{\"type\": \"state\", \"data\": []}", "no object"),
+        ("{\"type\": \"state\", \"data\": []}", "not an object"),
         (
             "{\"type\": \"observation\", \"data\": {}}",
             "answered with `observation`",
@@ -244,7 +244,7 @@ fn an_episode_with_a_step_that_is_answered_wrongly_is_played_again_on_another_se
     );
     ran.succeeds();
     assert!(
-        ran.stderr.contains("a reward is no number"),
+        ran.stderr.contains("a reward is not a number"),
         "{}",
         ran.stderr
     );

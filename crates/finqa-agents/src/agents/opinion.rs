@@ -81,7 +81,7 @@ impl SecondOpinion {
         same((value, printed), (&self.value, &self.printed))
     }
 
-    /// What the critic is told about an answer that differs.
+    /// The note to the critic about an answer that differs.
     #[must_use]
     pub(super) fn finding(&self) -> Finding {
         let cells: Vec<String> = self

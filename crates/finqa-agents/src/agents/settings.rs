@@ -234,7 +234,7 @@ impl PairOptions {
         }
     }
 
-    /// Who reviews answers: without a chat model the checks stand in for the LLM.
+    /// Who reviews answers: without a chat model the checks replace the LLM.
     #[must_use]
     pub fn critic(&self) -> CriticMode {
         match (&self.backend, self.settings.critic) {

@@ -71,7 +71,7 @@ pub(super) fn candidates(text: &str) -> Vec<Candidate> {
         .collect()
 }
 
-/// Whether `at` lies in one of `fences`, which are in order.
+/// Whether `at` is in one of `fences`, which are in order.
 fn is_fenced(fences: &[std::ops::Range<usize>], at: usize) -> bool {
     let next = fences.partition_point(|fence| fence.start <= at);
     next.checked_sub(1)

@@ -19,14 +19,14 @@ use crate::models::{
 use crate::parse::Analysis;
 use finqa_core::question::Question;
 
-/// What the model is told after a reply without a tool call, once an episode.
+/// Sent to the model after a reply without a tool call, once an episode.
 const NUDGE: &str = "You called no tool. Go on with a tool call, or call submit_answer with your \
                      final answer; your next text is taken as the answer.";
 
 /// The tool that ends an episode.
 const SUBMIT: &str = "submit_answer";
 
-/// Why an episode came to no end.
+/// Why an episode did not end.
 pub(super) enum EpisodeFailure {
     /// The session is lost.
     Environment(EnvironmentError),
@@ -426,8 +426,8 @@ fn readable(call: &ToolCall) -> Result<Map<String, Value>, String> {
     } else {
         match serde_json::from_str(text) {
             Ok(Value::Object(map)) => map,
-            Ok(_) => return Err("the arguments are no JSON object".to_owned()),
-            Err(error) => return Err(format!("the arguments are no JSON: {error}")),
+            Ok(_) => return Err("the arguments are not a JSON object".to_owned()),
+            Err(error) => return Err(format!("the arguments are not JSON: {error}")),
         }
     };
     if call.name == SUBMIT && !arguments.get("answer").is_some_and(Value::is_string) {

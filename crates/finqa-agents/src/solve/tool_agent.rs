@@ -19,7 +19,7 @@ use crate::models::{ChatModel, Stop, ToolSpec};
 use finqa_core::outcome::Outcome;
 use finqa_core::question::Question;
 
-/// What the model is told before the question.
+/// The instructions to the model before the question.
 pub(super) const INSTRUCTIONS: &str = include_str!("../../../../prompts/tool_agent.txt");
 
 /// How the agent plays.
@@ -49,7 +49,7 @@ pub struct ToolAgentOptions {
 /// ConvFinQA fit the first, and any model's context the second.
 pub const SHOWN_CHARS: (usize, usize) = (16_000, 200_000);
 
-/// blake3 of what a model is told before the question: part of a run's identity.
+/// blake3 of the instructions to a model before the question: part of a run's identity.
 #[must_use]
 pub fn instructions_hash() -> String {
     blake3::hash(INSTRUCTIONS.as_bytes()).to_hex().to_string()

@@ -41,7 +41,7 @@ pub(super) fn episode(question: &Question, run: Option<&str>) -> Span {
     span
 }
 
-/// The span of one tool call. A name that is no tool's is a model's free text.
+/// The span of one tool call. A name that is not a tool's is a model's free text.
 pub(super) fn tool(name: &str, is_known: bool, arguments: &Value) -> Span {
     let shown = if is_known { name } else { "unknown" };
     let span = info_span!(

@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use crate::models::{ToolCall, ToolSpec};
 
-/// What stands before the calls, and the calls; `first` numbers them. `None`
-/// where the text is no such reply.
+/// The text before the calls, and the calls; `first` numbers them. `None`
+/// where the text is not such a reply.
 pub(super) fn calls(
     content: &str,
     first: usize,

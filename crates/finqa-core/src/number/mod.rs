@@ -3,8 +3,8 @@
 //!
 //! It knows nothing of questions, tables or models.
 //!
-//! Two readers stand side by side, because two things are read. [`literal`]
-//! is the official evaluator's: what may stand in a program, as strict and as
+//! There are two readers, because two things are read. [`literal`]
+//! is the official evaluator's: what a program may contain, as strict and as
 //! odd as the original. [`read`] is for text written by people and models:
 //! currency, parentheses for negatives, scale words, percent signs.
 

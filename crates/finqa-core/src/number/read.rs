@@ -181,7 +181,7 @@ impl<'t> Scanner<'t> {
         let (mut percent, mut scale) = (false, None);
         let mut parenthesis = prefix.parenthesis;
         // `(5.2%)`, `(5.2)%` and `(5.2 million)`: the closing parenthesis may
-        // stand before or after the percent sign and the scale word.
+        // be before or after the percent sign and the scale word.
         for _ in 0..3 {
             if parenthesis == Parenthesis::Open {
                 let close = self.skip_spaces(end);

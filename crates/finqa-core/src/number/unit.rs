@@ -9,7 +9,7 @@ pub enum UnitKind {
     /// A plain amount.
     #[default]
     Number,
-    /// A share printed as `14.1%`; the value behind it is the fraction.
+    /// A share printed as `14.1%`; its value is the fraction.
     Percent,
     /// A share or multiple printed as it is (`0.141`).
     Ratio,

@@ -1,6 +1,6 @@
 //! The official tokenisation, also the form of a leaderboard file.
 
-/// Splits at `", "`; inside a piece emits up to and including `(`, what stands
+/// Splits at `", "`; inside a piece emits up to and including `(`, what is
 /// before `)`, and `)`. Ends with `EOF`. So `add(1,2)`, without the space, has
 /// one argument and is not a valid step.
 ///

@@ -6,7 +6,7 @@ use crate::text::single_spaced;
 /// What the table, or the sentence before it, says of its unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caption {
-    /// As filed, without parentheses: `$ in millions except per share amounts`.
+    /// As published, without parentheses: `$ in millions except per share amounts`.
     pub text: String,
     /// The scale word in it, if any; `in dollars` has none.
     pub scale: Option<Scale>,

@@ -1,4 +1,4 @@
-//! One cell: the text as filed and what it is read as.
+//! One cell: the text as published and what it is read as.
 
 use crate::number::{self, Scale};
 
@@ -32,10 +32,10 @@ pub enum CellKind {
 /// A cell of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// The text as filed.
+    /// The text as published.
     pub raw: String,
     /// What a program would write for it: `-2913`, `28%`, `103102`; a dash as
-    /// `—`; other text with its lost escapes mended.
+    /// `—`; other text with its lost escapes repaired.
     pub literal: String,
     /// What it is.
     pub kind: CellKind,
@@ -167,7 +167,7 @@ fn leading_digits(text: &str) -> String {
         .collect()
 }
 
-/// Whether the same digits stand again, in parentheses, behind the number.
+/// Whether the same digits follow the number in parentheses.
 fn is_doubled(text: &str, digits: &str) -> bool {
     let Some((front, back)) = text.rsplit_once('(') else {
         return false;

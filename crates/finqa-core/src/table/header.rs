@@ -1,4 +1,4 @@
-//! Column labels: from the table's first row where it is sound, else mended
+//! Column labels: from the table's first row where it is sound, else repaired
 //! from `table_ori`, else told apart by their order.
 //!
 //! The tokeniser flattened multi-row headers by repeating the upper row over
@@ -19,16 +19,16 @@ pub(super) struct Labels {
 /// What was done to the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Repair {
-    /// Nothing: the labels are as filed.
+    /// Nothing: the labels are as published.
     None,
     /// Labels come from `table_ori`.
     Original,
-    /// Labels that stood twice were numbered; the page does not say more.
+    /// Labels that occurred twice were numbered; the page does not say more.
     Numbered,
 }
 
 /// The labels for `table`, whose row 0 is the header. For a document of the user they are
-/// as filed, but that labels which stand twice are numbered.
+/// the published ones, but labels that occur twice are numbered.
 pub(super) fn labels(
     table: &[Vec<String>],
     original: Option<&[Vec<String>]>,
@@ -152,7 +152,7 @@ fn spread(leaf: &[String], upper: &[Vec<String>]) -> Option<Vec<String>> {
 }
 
 /// Header cells that went into rows of their own: one for each column in
-/// reading order, the words of the first shared by bare years behind it
+/// reading order, the words of the first shared by bare years after it
 /// (`year ended june 30, 2009`, `2008`, `2007`).
 fn in_sequence(header: &[Vec<String>], width: usize) -> Option<Vec<String>> {
     let mut cells: Vec<String> = header
@@ -180,7 +180,7 @@ fn in_sequence(header: &[Vec<String>], width: usize) -> Option<Vec<String>> {
     Some(cells)
 }
 
-/// Labels that stand twice, told apart. Where a spanning label was repeated
+/// Labels that occur twice, made distinct. Where a spanning label was repeated
 /// over too many columns and so fell short of the last one (`p a | p b | p a |
 /// b`), it is taken off the later groups, since nothing says that it is theirs.
 fn numbered(labels: Vec<String>, published: bool) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! Tables as filed, read into typed cells, repaired and rendered.
+//! Tables as published, read into typed cells, repaired and rendered.
 //!
 //! A [`Table`] keeps every cell as it was filed, alongside what it is read as: a
 //! number (often written twice, `-2913 ( 2913 )`), a dash (often the lost

@@ -2,7 +2,7 @@
 //!
 //! The dataset's tokeniser dropped the `\u` of escapes: `company 2019s` was
 //! "company’s", `201cgip 201d` was "“gip”", `note 20 2014equity` had a dash.
-//! Only what cannot be a year or an amount is mended: a lone `2019` or `2014`
+//! Only what cannot be a year or an amount is repaired: a lone `2019` or `2014`
 //! in a sentence stays as it is.
 
 use std::borrow::Cow;
@@ -71,11 +71,11 @@ pub fn normalise_sentence(sentence: &str) -> Cow<'_, str> {
     }
 }
 
-/// A row's label mended: as a sentence, and besides a `2013` or `2014` between
+/// A row's label repaired: as a sentence, and besides a `2013` or `2014` between
 /// two words without a year between them (`loans 2013 reported`) is a dash.
 ///
 /// In sentences this would be a guess; of the row labels of 514 published
-/// tables it mends 16 and hits no year.
+/// tables it repairs 16 and hits no year.
 pub(super) fn normalise_label(label: &str) -> Cow<'_, str> {
     let label = normalise_sentence(label);
     if !label.contains("201") {
@@ -124,11 +124,11 @@ fn follows_year(word: &str) -> bool {
 /// What became of one token.
 enum TokenRepair<'a> {
     No,
-    /// Stands without a space after the token before: `’s`, `”`.
+    /// Has no space before it: `’s`, `”`.
     Closing(String),
-    /// An opening quote, and the word behind it.
+    /// An opening quote, and the word after it.
     Opening(&'a str),
-    /// A dash, and the word behind it.
+    /// A dash, and the word after it.
     Dash(&'a str),
 }
 

@@ -8,7 +8,7 @@ use super::structure::{Table, TableStyle};
 impl Table {
     /// The table as aligned Markdown, without a line break at its end.
     ///
-    /// [`TableStyle::Published`]: the cells as filed, row 0 the header.
+    /// [`TableStyle::Published`]: the cells as published, row 0 the header.
     /// [`TableStyle::Repaired`]: a line `Unit: …` if the unit is known; then columns
     /// `c0`, `c1`, … and rows `r0` (the header), `r1`, …, so that `r3c2` names a
     /// cell; dashes as `—`, doubled numbers once.

@@ -44,7 +44,7 @@ pub(super) enum TableOrigin {
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// The label, mended in [`TableStyle::Repaired`]; lower case unless the document
+    /// The label, repaired in [`TableStyle::Repaired`]; lower case unless the document
     /// is the user's own.
     pub label: String,
     /// The one year that the label names.
@@ -54,7 +54,7 @@ pub struct Column {
 /// A row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableRow {
-    /// The text of the first cell, lost escapes mended.
+    /// The text of the first cell, lost escapes repaired.
     pub label: String,
     /// The one year that the label names.
     pub year: Option<i32>,
@@ -139,7 +139,7 @@ impl Table {
         let columns = labels
             .into_iter()
             .map(|label| Column {
-                // The cells of a first row of data are no labels of the columns under them.
+                // The cells of a first row of data are not labels of the columns under them.
                 year: single_year(&label).filter(|_| !headerless),
                 label,
             })
@@ -210,7 +210,7 @@ impl Table {
         self.repair == Repair::Original
     }
 
-    /// Whether labels stood twice and were only numbered: the page does not
+    /// Whether labels occurred twice and were only numbered: the page does not
     /// say which group of columns is which.
     #[must_use]
     pub fn header_is_ambiguous(&self) -> bool {

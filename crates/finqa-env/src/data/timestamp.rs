@@ -25,7 +25,7 @@ pub(super) fn print(moment: DateTime) -> String {
 }
 
 /// Epochs in seconds, milli-, micro- or nanoseconds: the first unit in which all
-/// of them lie in the years 1677 to 2262.
+/// of them are in the years 1677 to 2262.
 pub(super) fn from_epochs(epochs: &[Option<f64>]) -> Option<Vec<Option<DateTime>>> {
     const LAST_SECOND: f64 = 9_223_372_036.0;
     let unit = [1.0, 1e3, 1e6, 1e9].into_iter().find(|unit| {

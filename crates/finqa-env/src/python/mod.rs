@@ -1,4 +1,4 @@
-//! Python's reading of numbers, and its printing of the literals that stand in
+//! Python's reading of numbers, and its printing of the literals in
 //! error texts. OpenEnv's `finqa_env` is a Python program whose graders and tables call
 //! `int()`, `float()`, `Fraction()` and `repr()`; answers depend on their corners.
 
@@ -40,7 +40,7 @@ pub(crate) fn strip(text: &str) -> &str {
 }
 
 /// The number with ASCII digits and without its underscores; `None` if an
-/// underscore does not stand between two digits, or a character is foreign to
+/// underscore is not between two digits, or a character is foreign to
 /// numbers anyway.
 fn ascii_number(text: &str) -> Option<String> {
     let mut out = String::with_capacity(text.len());

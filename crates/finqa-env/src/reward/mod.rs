@@ -50,7 +50,7 @@ const NEAR_ZERO: f64 = 0.001;
 
 /// Grades a prediction against a truth: 1.0 or 0.0.
 ///
-/// Numbers must lie within both tolerances (`finqa_env`'s README says *or*; its
+/// Numbers must be within both tolerances (`finqa_env`'s README says *or*; its
 /// code says *and*); anything else must be the same text, ignoring case.
 ///
 /// ```

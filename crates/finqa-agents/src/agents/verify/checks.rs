@@ -290,7 +290,7 @@ pub(super) fn unit(answer: &Answer, asked: &QuestionCues) -> Option<Finding> {
         finding(
             FindingKind::Unit,
             "unit",
-            "the question asks for a percent, the answer is none.".to_owned(),
+            "the question asks for a percent, the answer is not one.".to_owned(),
             "let the program yield the fraction and set the unit to percent.",
         )
     })

@@ -19,7 +19,7 @@ use crate::server::state::app::ServerState;
 use crate::server::state::query_queue::Caller;
 use crate::tools::{FailureKind, ToolFailure, specs};
 
-/// A step that came to no observation; told to the client as it is.
+/// A step without an observation; sent to the client as it is.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StepFault {
     /// The client asked for what cannot be done.
@@ -117,7 +117,7 @@ fn timed_out(tool: &str, limit: Duration) -> String {
     )
 }
 
-/// One tool call outside any episode; the error is what the client is told.
+/// One tool call outside any episode; the error is sent to the client.
 pub(crate) async fn call_tool(
     app: &ServerState,
     caller: &Caller,

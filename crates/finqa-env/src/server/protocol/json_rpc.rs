@@ -1,6 +1,6 @@
 //! JSON-RPC 2.0 as OpenEnv speaks it: over `POST /mcp`, over `WS /mcp`, and
 //! inside the `mcp` message of `/ws`. Lists and calls tools and opens and
-//! closes sessions; a call here is no step and earns no reward. The official
+//! closes sessions; a call here is not a step and earns no reward. The official
 //! MCP transport is in `mcp`.
 
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The official MCP server, through rmcp: streamable HTTP at `/mcp/stream` and
 //! standard input and output for desktop clients. It offers the same four
-//! tools; a call here is no step of an episode and earns no reward, as over
+//! tools; a call here is not a step of an episode and earns no reward, as over
 //! the JSON-RPC of `rpc`.
 //!
 //! The tools keep nothing between calls, so the HTTP transport is stateless:

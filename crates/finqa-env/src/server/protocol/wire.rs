@@ -15,11 +15,11 @@ pub(crate) struct StepReply {
     pub reward: Option<f64>,
     /// Whether the episode is over.
     pub done: bool,
-    /// Stands inside the observation (cores from 0.4) and beside it.
+    /// Inside the observation (cores from 0.4) and next to it.
     pub metadata: Map<String, Value>,
 }
 
-/// What an observation shows beside its metadata.
+/// What an observation shows besides its metadata.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum ObservationContent {
     /// Nothing: after reset, and when an episode ends.

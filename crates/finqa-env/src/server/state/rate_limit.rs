@@ -37,7 +37,7 @@ impl RateLimit {
         due.duration_since(now).saturating_sub(self.burst)
     }
 
-    /// Waits until a request may go on.
+    /// Waits until a request may continue.
     pub async fn wait(&self) {
         let delay = self.take(Instant::now());
         if !delay.is_zero() {

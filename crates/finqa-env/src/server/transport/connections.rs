@@ -28,8 +28,8 @@ use crate::server::transport::listener::{BoundedListener, ClientConnection};
 use crate::server::transport::reply;
 
 /// Takes connections until `shutdown`, then lets the requests in progress end;
-/// what has not ended after `drain` is dropped. A WebSocket is no connection
-/// here any more: its own task holds it.
+/// what has not ended after `drain` is dropped. A WebSocket no longer
+/// counts as a connection here: its own task holds it.
 pub(crate) async fn serve(
     mut listener: BoundedListener,
     router: Router,

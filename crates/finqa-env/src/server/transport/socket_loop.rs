@@ -30,7 +30,7 @@ pub(crate) enum Protocol {
 
 /// What a message leads to.
 pub(crate) enum MessageOutcome {
-    /// Send this and go on.
+    /// Send this and continue.
     StepReply(String),
     /// The client is done.
     Close,

@@ -32,7 +32,7 @@ use crate::server::transport::reply;
 const STEP: usize = 16 * 1024;
 /// Longest frame that is sent: the library keeps a buffer of its size.
 const PIECE: usize = 16 * 1024;
-/// What a frame of control has beside its payload: two bytes and the mask.
+/// What a control frame has besides its payload: two bytes and the mask.
 const CONTROL_HEAD: usize = 6;
 
 /// A request that wants to become a WebSocket.
@@ -111,7 +111,7 @@ pub(crate) struct WebSocket {
 pub(crate) enum SocketMessage {
     /// A whole text.
     Text(Utf8Bytes),
-    /// A whole message that is none.
+    /// A whole message that is not text.
     Binary,
     /// A sign of life.
     Alive,
@@ -127,7 +127,7 @@ pub(crate) enum SocketFault {
     TooLarge,
     /// The memory budget has too little left for the message.
     NoRoom,
-    /// A text that is no UTF-8.
+    /// A text that is not UTF-8.
     NotText,
 }
 
@@ -270,7 +270,7 @@ impl MessageMeter {
         self.busy += std::mem::take(&mut self.coming);
     }
 
-    /// A frame of control is no part of a message, and none of it is kept.
+    /// A control frame is not part of a message, and none of it is kept.
     fn control(&mut self, payload: usize) {
         self.coming = self.coming.saturating_sub(payload + CONTROL_HEAD);
     }
