@@ -27,7 +27,7 @@
 //! [`ChatModel`]. `docs/architecture.md` says where everything else is. What is not
 //! documented here may change in any version.
 
-#![warn(missing_docs)]
+#![warn(missing_docs, unreachable_pub)]
 #![cfg_attr(
     test,
     allow(clippy::float_cmp, reason = "tests compare exact, hand-made values")
@@ -49,8 +49,7 @@ pub mod cli;
 pub mod dataset;
 #[doc(hidden)]
 pub mod env_data;
-#[doc(hidden)]
-pub mod episodes;
+mod episodes;
 #[doc(hidden)]
 pub mod output;
 #[doc(hidden)]

@@ -16,7 +16,7 @@ use super::{Exit, stdout};
 
 /// Arguments of `analyze`.
 #[derive(clap::Args, Debug)]
-pub struct AnalyzeArgs {
+pub(crate) struct AnalyzeArgs {
     /// CSV or JSONL file of answers, or a run: its folder, its id, a prefix of its id, or `last`
     /// [default: output.csv in the folder with the runs]
     file: Option<PathBuf>,
@@ -43,7 +43,7 @@ pub struct AnalyzeArgs {
 ///
 /// # Errors
 /// Answers or records that cannot be read, a CSV that cannot be written.
-pub fn execute(
+pub(crate) fn execute(
     args: &AnalyzeArgs,
     matches: &ArgMatches,
     style: TerminalStyle,

@@ -14,7 +14,7 @@ use super::settings;
 
 /// The file of settings, for every command that has some.
 #[derive(clap::Args, Clone, Debug, Default)]
-pub struct ConfigFile {
+pub(crate) struct ConfigFile {
     /// Settings file [default: convfinqa.toml if it exists]
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub config: Option<PathBuf>,
@@ -22,7 +22,7 @@ pub struct ConfigFile {
 
 /// Where the runs are, for every command that reads them.
 #[derive(clap::Args, Clone, Debug, Serialize)]
-pub struct OutputFolder {
+pub(crate) struct OutputFolder {
     /// Folder with the runs [default: output]
     #[arg(long, short = 'o', value_name = "DIR", help_heading = "Output")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,20 +37,20 @@ impl OutputFolder {
     ///
     /// # Errors
     /// One line that names the layer and the setting.
-    pub fn path(&self, matches: &ArgMatches) -> anyhow::Result<PathBuf> {
+    pub(crate) fn path(&self, matches: &ArgMatches) -> anyhow::Result<PathBuf> {
         let settings = settings::load(self, matches, self.file())?;
         Ok(settings.run.output)
     }
 
     /// The settings file that is named.
-    pub fn file(&self) -> Option<&Path> {
+    pub(crate) fn file(&self) -> Option<&Path> {
         self.config.config.as_deref()
     }
 }
 
 /// The arguments of every command that drives a run.
 #[derive(clap::Args, Clone, Debug, Default)]
-pub struct ControlArgs {
+pub(crate) struct ControlArgs {
     #[command(flatten)]
     pub config: ConfigFile,
     /// Continue an unfinished run with its own settings: the last one, or the given one
@@ -80,7 +80,7 @@ impl ControlArgs {
 
 /// The arguments of the main job.
 #[derive(clap::Args, Clone, Debug, Default)]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     #[command(flatten)]
     pub settings: Settings,
     /// Print every question, its gold and generated answer, and the rounds

@@ -29,7 +29,7 @@ use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry};
 #[command(
     after_help = "Without a question, each line of stdin is a question, which may refer to earlier ones."
 )]
-pub struct AskArgs {
+pub(crate) struct AskArgs {
     /// The document: a Markdown, text, CSV or TSV file; omitted with --table or --text
     file: Option<String>,
     /// The question, in quotes; if omitted, questions are read from stdin
@@ -76,7 +76,7 @@ struct AskSettings {
 ///
 /// # Errors
 /// One line for the user; [`super::exit::classify`] knows its exit code.
-pub fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
+pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
     let settings = settings::load(&args.settings, matches, args.config.config.as_deref())?;
     let (own, question) = document(args)?;
     let quiet = args.quiet;

@@ -8,7 +8,7 @@ use crate::output::terminal::TerminalStyle;
 
 /// When to colour what people read.
 #[derive(clap::ValueEnum, Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ColorChoice {
+pub(crate) enum ColorChoice {
     // On a terminal, unless the environment says otherwise.
     #[default]
     Auto,
@@ -52,7 +52,7 @@ fn colored(when: ColorChoice, wishes: ColorVariables, terminal: bool) -> bool {
 }
 
 /// How stdout looks; sets stderr's colours, which the progress bar asks for.
-pub fn style(when: ColorChoice) -> TerminalStyle {
+pub(crate) fn style(when: ColorChoice) -> TerminalStyle {
     let wishes = ColorVariables::read();
     let stdout = std::io::stdout().is_terminal();
     let color = colored(when, wishes, stdout);

@@ -7,7 +7,7 @@ use super::dotenv::variable;
 
 /// The commit that this program was built from: what `CONVFINQA_COMMIT` says,
 /// which a container's image sets, or that of the work tree that contains its file.
-pub fn commit() -> Option<String> {
+pub(crate) fn commit() -> Option<String> {
     if let Some(commit) = variable("CONVFINQA_COMMIT") {
         return Some(commit);
     }

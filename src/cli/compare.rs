@@ -16,7 +16,7 @@ use super::{Exit, stdout};
 
 /// Arguments of `compare`.
 #[derive(clap::Args, Debug)]
-pub struct CompareArgs {
+pub(crate) struct CompareArgs {
     /// First side: a CSV or JSONL file of answers, or a run: its folder, its id, the start of its
     /// id, or `last`
     a: PathBuf,
@@ -46,7 +46,7 @@ pub struct CompareArgs {
 /// # Errors
 /// Answers that cannot be read, or that are not about the same questions; a
 /// page that cannot be written.
-pub fn execute(
+pub(crate) fn execute(
     args: &CompareArgs,
     matches: &ArgMatches,
     style: TerminalStyle,

@@ -18,7 +18,7 @@ use super::{Exit, Failure, stdout};
 
 /// The subcommands.
 #[derive(clap::Subcommand, Debug)]
-pub enum DataCommand {
+pub(crate) enum DataCommand {
     /// Download the published archive, verify it and unpack it
     Download {
         /// Target folder
@@ -69,7 +69,7 @@ pub enum DataCommand {
 
 /// Which records are read.
 #[derive(clap::Args, Debug)]
-pub struct DataFile {
+pub(crate) struct DataFile {
     /// File of records, or `sample` [default: data/train.json if it exists, otherwise the sample]
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,
@@ -88,7 +88,7 @@ impl DataFile {
 ///
 /// # Errors
 /// Data that cannot be fetched or read, in one line.
-pub fn execute(command: DataCommand) -> anyhow::Result<Exit> {
+pub(crate) fn execute(command: DataCommand) -> anyhow::Result<Exit> {
     match command {
         DataCommand::Download { output, force } => fetch(&output, force),
         DataCommand::Check {

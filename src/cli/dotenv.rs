@@ -23,7 +23,7 @@ static NAMES: OnceLock<HashSet<String>> = OnceLock::new();
 ///
 /// # Errors
 /// A `.env` that cannot be read; one that is not there is not an error.
-pub fn load() -> anyhow::Result<()> {
+pub(crate) fn load() -> anyhow::Result<()> {
     let bytes = match files::read(Path::new(FILE)) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
@@ -52,19 +52,19 @@ pub fn load() -> anyhow::Result<()> {
 }
 
 /// The variable as set in the environment or in `.env`; empty is unset.
-pub fn variable(name: &str) -> Option<String> {
+pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name)
         .ok()
         .filter(|value| !value.trim().is_empty())
 }
 
 /// The variables as the library gets them.
-pub fn variables() -> Variables {
+pub(crate) fn variables() -> Variables {
     Variables::new(variable).with_file(gave)
 }
 
 /// Whether the value of the variable is that in `.env`.
-pub fn gave(name: &str) -> bool {
+pub(crate) fn gave(name: &str) -> bool {
     NAMES.get().is_some_and(|names| names.contains(name))
 }
 

@@ -85,7 +85,7 @@ impl Failure {
 /// Which exit code an error ends the program with: the one place that knows
 /// what each module's errors mean to a caller.
 #[must_use]
-pub fn classify(error: &anyhow::Error) -> Exit {
+pub(crate) fn classify(error: &anyhow::Error) -> Exit {
     for cause in error.chain() {
         if let Some(failure) = cause.downcast_ref::<Failure>() {
             return failure.exit;
@@ -173,7 +173,7 @@ pub fn classify(error: &anyhow::Error) -> Exit {
 
 /// The error in one line: the causes behind each other, none said twice.
 #[must_use]
-pub fn one_line(error: &anyhow::Error) -> String {
+pub(crate) fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
     for cause in error.chain() {
         let text = single_spaced(&cause.to_string());

@@ -10,7 +10,7 @@ use super::{Exit, Failure};
 
 /// The options of `run` and `score` for CI.
 #[derive(clap::Args, Clone, Debug, Default)]
-pub struct GateArgs {
+pub(crate) struct GateArgs {
     /// Write each question as a JUnit test case; an answer that is wrong by financial equivalence
     /// is a failure
     #[arg(long, value_name = "FILE", help_heading = "CI")]
@@ -27,7 +27,7 @@ pub struct GateArgs {
 
 /// The least percentage of a rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Threshold {
+pub(crate) struct Threshold {
     rule: Rule,
     percent: f64,
 }
@@ -82,7 +82,7 @@ impl GateArgs {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn write(&self, suite: &str, rows: &[Row]) -> anyhow::Result<()> {
+    pub(crate) fn write(&self, suite: &str, rows: &[Row]) -> anyhow::Result<()> {
         if let Some(path) = &self.junit {
             output::write_junit(path, suite, Rule::FinancialEquivalence, rows)?;
         }
@@ -94,7 +94,7 @@ impl GateArgs {
     /// # Errors
     /// [`Exit::BelowThreshold`] naming each rule, its value and its threshold;
     /// a rule that nothing could be judged by is below any threshold.
-    pub fn hold(&self, rates: &RuleRates) -> anyhow::Result<()> {
+    pub(crate) fn hold(&self, rates: &RuleRates) -> anyhow::Result<()> {
         let below: Vec<String> = self
             .fail_under
             .iter()

@@ -6,7 +6,7 @@ use super::{Exit, stdout};
 
 /// Arguments of `graph`.
 #[derive(clap::Args, Debug)]
-pub struct GraphArgs {
+pub(crate) struct GraphArgs {
     /// Format of the drawing
     #[arg(long, value_enum, default_value_t = Format::Mermaid)]
     format: Format,
@@ -23,7 +23,7 @@ enum Format {
 ///
 /// # Errors
 /// Only if the wiring itself were wrong.
-pub fn execute(args: &GraphArgs) -> anyhow::Result<Exit> {
+pub(crate) fn execute(args: &GraphArgs) -> anyhow::Result<Exit> {
     let drawings = Drawings::of_agents()?;
     let drawing = match args.format {
         Format::Mermaid => drawings.mermaid,

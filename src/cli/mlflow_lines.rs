@@ -3,12 +3,12 @@
 use crate::output::mlflow::{DeliveredRun, DeliveryOutcome, MlflowError};
 
 /// The line that says where a run is seen.
-pub fn arrived(delivered: &DeliveredRun) -> String {
+pub(crate) fn arrived(delivered: &DeliveredRun) -> String {
     format!("MLflow: {}", delivered.page)
 }
 
 /// What was not delivered during the run, and how to send it.
-pub fn missing(sent: &DeliveryOutcome, run: &str) -> Vec<String> {
+pub(crate) fn missing(sent: &DeliveryOutcome, run: &str) -> Vec<String> {
     let sync = format!("`convfinqa track sync {run}`");
     match sent {
         DeliveryOutcome::All(delivered) => shortfalls(delivered),
@@ -26,7 +26,7 @@ pub fn missing(sent: &DeliveryOutcome, run: &str) -> Vec<String> {
 }
 
 /// What a server could not take, a line each.
-pub fn shortfalls(delivered: &DeliveredRun) -> Vec<String> {
+pub(crate) fn shortfalls(delivered: &DeliveredRun) -> Vec<String> {
     let lines = delivered.shortfalls.iter();
     lines
         .map(|line| format!("MLflow: not delivered: {line}"))
@@ -34,7 +34,7 @@ pub fn shortfalls(delivered: &DeliveredRun) -> Vec<String> {
 }
 
 /// Whether a failed delivery ends `track sync` for the runs that follow too.
-pub fn is_everywhere(error: &MlflowError) -> bool {
+pub(crate) fn is_everywhere(error: &MlflowError) -> bool {
     matches!(
         error,
         MlflowError::Unreachable { .. } | MlflowError::Refused { .. }

@@ -13,7 +13,7 @@ use super::{Exit, Failure, stdout};
 
 /// Arguments of `report`.
 #[derive(clap::Args, Debug)]
-pub struct ReportArgs {
+pub(crate) struct ReportArgs {
     /// The run: its folder, its id, a prefix of its id, or `last`
     #[arg(default_value = "last")]
     run: String,
@@ -30,7 +30,7 @@ pub struct ReportArgs {
 /// # Errors
 /// A run that is not there, a journal that cannot be read, a file that cannot
 /// be written.
-pub fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
+pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
     let folder = RunFolder::locate(&args.output.path(matches)?, &args.run)?;
     let journal = Journal::read(&folder.journal())?;
     let records = journal.meta()?.records();

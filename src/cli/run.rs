@@ -48,7 +48,11 @@ pub(super) struct RunDisplay {
 ///
 /// # Errors
 /// One line for the user; [`super::exit::classify`] knows its exit code.
-pub fn execute(args: &RunArgs, matches: &ArgMatches, style: TerminalStyle) -> anyhow::Result<Exit> {
+pub(crate) fn execute(
+    args: &RunArgs,
+    matches: &ArgMatches,
+    style: TerminalStyle,
+) -> anyhow::Result<Exit> {
     let RunArgs {
         settings, control, ..
     } = args;

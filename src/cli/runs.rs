@@ -12,7 +12,7 @@ use super::{Exit, stdout};
 
 /// Arguments of `runs`.
 #[derive(clap::Args, Debug)]
-pub struct RunsArgs {
+pub(crate) struct RunsArgs {
     #[command(flatten)]
     output: OutputFolder,
 }
@@ -21,7 +21,7 @@ pub struct RunsArgs {
 ///
 /// # Errors
 /// Standard output that cannot be written.
-pub fn execute(
+pub(crate) fn execute(
     args: &RunsArgs,
     matches: &ArgMatches,
     style: TerminalStyle,

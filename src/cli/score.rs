@@ -16,7 +16,7 @@ use super::{Exit, stdout};
 
 /// Arguments of `score`.
 #[derive(clap::Args, Debug)]
-pub struct ScoreArgs {
+pub(crate) struct ScoreArgs {
     /// File of predictions (our output.csv, the LangGraph baseline's CSV, or JSONL), or a run: its
     /// folder, its id, a prefix of its id, or `last`
     file: PathBuf,
@@ -38,7 +38,7 @@ pub struct ScoreArgs {
 /// # Errors
 /// A file that cannot be read, in one line with its line and column; a score
 /// below `--fail-under`.
-pub fn execute(
+pub(crate) fn execute(
     args: &ScoreArgs,
     matches: &ArgMatches,
     style: TerminalStyle,

@@ -18,7 +18,7 @@ use super::{Exit, Failure, dotenv};
 ///
 /// # Errors
 /// One line that names the layer and the setting.
-pub fn load(
+pub(crate) fn load(
     flags: &impl Serialize,
     matches: &ArgMatches,
     named: Option<&Path>,
@@ -31,7 +31,7 @@ pub fn load(
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_by(
+pub(crate) fn load_by(
     flags: &impl Serialize,
     matches: &ArgMatches,
     named: Option<&Path>,
@@ -82,7 +82,7 @@ fn given(flags: &impl Serialize, matches: &ArgMatches) -> anyhow::Result<toml::T
 ///
 /// # Errors
 /// One line that names the variable.
-pub fn refuse_unknown_variables() -> Result<(), Failure> {
+pub(crate) fn refuse_unknown_variables() -> Result<(), Failure> {
     let set = std::env::vars_os().filter(|(_, value)| !value.is_empty());
     let unknown = set.filter_map(|(name, _)| unknown_variable(&name.to_string_lossy()));
     // Always the same one, whatever the order of the environment.
@@ -96,7 +96,7 @@ pub fn refuse_unknown_variables() -> Result<(), Failure> {
 ///
 /// # Errors
 /// As [`load`].
-pub fn logging(flags: &LogSettings, matches: &ArgMatches) -> anyhow::Result<LogSettings> {
+pub(crate) fn logging(flags: &LogSettings, matches: &ArgMatches) -> anyhow::Result<LogSettings> {
     let layers = Layers::default()
         .environment(&dotenv::variable)?
         .table(given(flags, matches)?, Origin::CommandLine)?;
@@ -108,7 +108,7 @@ pub fn logging(flags: &LogSettings, matches: &ArgMatches) -> anyhow::Result<LogS
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_resumed(
+pub(crate) fn load_resumed(
     own: toml::Table,
     flags: &impl Serialize,
     matches: &ArgMatches,

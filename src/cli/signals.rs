@@ -4,7 +4,7 @@
 use finqa_agents::models::Stop;
 
 /// Listens until the runtime ends. `notice` is called with what to tell the user.
-pub fn listen(stop: Stop, notice: impl Fn(&str) + Send + 'static) {
+pub(crate) fn listen(stop: Stop, notice: impl Fn(&str) + Send + 'static) {
     let mut signals = Signals::new();
     tokio::spawn(async move {
         if signals.next().await {

@@ -35,7 +35,7 @@ static LOGGED: AtomicBool = AtomicBool::new(false);
 
 /// The line of an error that ends the program, in the form that stderr has and
 /// without secrets.
-pub fn error_line(message: &str, exit: Exit) -> String {
+pub(crate) fn error_line(message: &str, exit: Exit) -> String {
     let redactor = Redactor::new(secrets());
     let message = redactor.text(message);
     if !LOGGED.load(Ordering::Relaxed) {
@@ -53,7 +53,7 @@ pub fn error_line(message: &str, exit: Exit) -> String {
 }
 
 /// Whether stderr is to hold log lines and nothing else.
-pub fn is_logged(format: LogFormat) -> bool {
+pub(crate) fn is_logged(format: LogFormat) -> bool {
     let logged = format == LogFormat::Json;
     LOGGED.store(logged, Ordering::Relaxed);
     logged
@@ -61,7 +61,7 @@ pub fn is_logged(format: LogFormat) -> bool {
 
 /// Where traces may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TraceDestination {
+pub(crate) enum TraceDestination {
     /// Nowhere: the command has no run.
     Nowhere,
     /// Into a run's folder, ; `tracked` if something
@@ -77,7 +77,7 @@ pub enum TraceDestination {
 ///
 /// # Errors
 /// Settings or variables that cannot work, in one line.
-pub fn start(
+pub(crate) fn start(
     settings: &Settings,
     place: TraceDestination,
     writer: &TerminalWriter,
@@ -110,7 +110,7 @@ pub fn start(
 ///
 /// # Errors
 /// An unknown level, in one line.
-pub fn start_logs(log: &LogSettings, writer: &TerminalWriter) -> anyhow::Result<Telemetry> {
+pub(crate) fn start_logs(log: &LogSettings, writer: &TerminalWriter) -> anyhow::Result<Telemetry> {
     install(log.log, log.log_level.clone(), writer, |log| {
         TelemetryOptions {
             service_name: None,

@@ -19,14 +19,14 @@ use super::{Exit, Failure, dotenv, exit, mlflow_lines, settings, stdout};
 
 /// Commands of `track`.
 #[derive(Debug, clap::Subcommand)]
-pub enum TrackCommand {
+pub(crate) enum TrackCommand {
     /// Deliver runs, or the missing parts of them; safe to repeat.
     Sync(SyncArgs),
 }
 
 /// Arguments of `track sync`.
 #[derive(clap::Args, Debug, Serialize)]
-pub struct SyncArgs {
+pub(crate) struct SyncArgs {
     /// Runs: folders, ids, prefixes of ids, or `last` [default: all that are not complete on the
     /// server]
     #[arg(value_name = "RUN")]
@@ -56,7 +56,7 @@ pub struct SyncArgs {
 ///
 /// # Errors
 /// As [`sync`].
-pub fn execute(command: TrackCommand, matches: &ArgMatches) -> anyhow::Result<Exit> {
+pub(crate) fn execute(command: TrackCommand, matches: &ArgMatches) -> anyhow::Result<Exit> {
     match command {
         TrackCommand::Sync(args) => {
             let settings = settings::load(&args, matches, args.output.file())?;

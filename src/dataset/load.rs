@@ -103,7 +103,7 @@ pub fn sample() -> Result<Dataset, DatasetError> {
 ///
 /// # Errors
 /// As [`load`].
-pub fn load_named(name: Option<&str>) -> Result<Option<Dataset>, DatasetError> {
+pub(crate) fn load_named(name: Option<&str>) -> Result<Option<Dataset>, DatasetError> {
     name.map(|name| load(&Source::named(name))).transpose()
 }
 

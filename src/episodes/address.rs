@@ -10,7 +10,7 @@ use super::RemoteError;
 
 /// Where a server is, and the token it wants.
 #[derive(Clone, Debug)]
-pub struct Address {
+pub(crate) struct Address {
     /// `http://…/ws`, without anything secret.
     pub(super) url: Url,
     pub(super) token: Option<SecretString>,
@@ -23,7 +23,7 @@ impl Address {
     /// # Errors
     /// [`RemoteError::Address`], also for a token that would go unencrypted to
     /// another machine, unless `allow_http` is set.
-    pub fn new(
+    pub(crate) fn new(
         text: &str,
         token: Option<SecretString>,
         allow_http: bool,
@@ -63,7 +63,7 @@ impl Address {
 
     /// The address as shown to people; it holds no secret.
     #[must_use]
-    pub fn shown(&self) -> String {
+    pub(crate) fn shown(&self) -> String {
         let shown = shown_address(self.url.as_str());
         shown
             .trim_end_matches("/ws")

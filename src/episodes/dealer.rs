@@ -13,7 +13,7 @@ use finqa_agents::agents::{Call, RunFailure};
 use finqa_agents::models::Role;
 
 /// Deals the questions of a server to a run.
-pub struct ServerDealer {
+pub(crate) struct ServerDealer {
     sessions: Arc<SessionPool>,
     taken: HashSet<QuestionIdentity>,
     /// Questions that may still be dealt.
@@ -27,7 +27,7 @@ pub struct ServerDealer {
 impl ServerDealer {
     /// Deals `n` questions at most, those of an earlier process among them.
     #[must_use]
-    pub fn new(sessions: Arc<SessionPool>, n: usize) -> Self {
+    pub(crate) fn new(sessions: Arc<SessionPool>, n: usize) -> Self {
         Self {
             sessions,
             taken: HashSet::new(),

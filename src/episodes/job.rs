@@ -27,7 +27,7 @@ const BASELINE_CHARS: (usize, usize) = (2_000_000, 8_000_000);
 
 /// Where episodes are played.
 #[derive(Clone)]
-pub enum EpisodePlace {
+pub(crate) enum EpisodePlace {
     /// In this process.
     Local(Arc<LocalEnvironment>),
     /// On a server.
@@ -36,7 +36,7 @@ pub enum EpisodePlace {
 
 /// An environment as a run names it.
 #[derive(Clone)]
-pub struct EpisodeEnvironment {
+pub(crate) struct EpisodeEnvironment {
     /// Where it is.
     pub place: EpisodePlace,
     /// Its directory, `sample`, or its server's address: where a run that is
@@ -52,7 +52,7 @@ pub struct EpisodeEnvironment {
 
 /// What is played.
 #[derive(Clone)]
-pub struct EpisodeOptions {
+pub(crate) struct EpisodeOptions {
     /// Where.
     pub environment: EpisodeEnvironment,
     /// The most questions that are played; by default all, or 100 where the model

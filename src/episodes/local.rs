@@ -19,7 +19,7 @@ use finqa_env::episode::{Environment, Observation, QuestionOrder, Rules, StepOut
 use finqa_env::tools::Tools;
 
 /// An environment in this process.
-pub struct LocalEnvironment {
+pub(crate) struct LocalEnvironment {
     tools: Arc<Tools>,
     rules: Rules,
     /// Where each question is in the catalog.
@@ -29,7 +29,7 @@ pub struct LocalEnvironment {
 impl LocalEnvironment {
     /// The environment over these tools and, through them, their questions.
     #[must_use]
-    pub fn new(tools: Arc<Tools>, rules: Rules) -> Self {
+    pub(crate) fn new(tools: Arc<Tools>, rules: Rules) -> Self {
         let mut places = HashMap::new();
         for (at, question) in tools.catalog().questions().iter().enumerate() {
             let key = identity_of(&planned(&asked(question), 0, Gold::default()).case.question);
@@ -45,7 +45,7 @@ impl LocalEnvironment {
     /// The first `n` questions, or all of them, in the order of a seed, or else
     /// that of their file. A question that the file repeats is planned once.
     #[must_use]
-    pub fn plan(&self, seed: Option<u64>, n: Option<usize>) -> Vec<PlannedQuestion> {
+    pub(crate) fn plan(&self, seed: Option<u64>, n: Option<usize>) -> Vec<PlannedQuestion> {
         let questions = self.tools.catalog().questions();
         let mut order = match seed {
             Some(seed) => QuestionOrder::new(questions.len(), seed),

@@ -16,19 +16,19 @@ mod sessions;
 use finqa_agents::models::ToolSpec;
 use finqa_env::tools::specs;
 
-pub use address::Address;
-pub use baseline::Baseline;
-pub use dealer::ServerDealer;
-pub use error::RemoteError;
+pub(crate) use address::Address;
+pub(crate) use baseline::Baseline;
+pub(crate) use dealer::ServerDealer;
+pub(crate) use error::RemoteError;
 pub(crate) use job::job;
-pub use job::{EpisodeEnvironment, EpisodeOptions, EpisodePlace};
-pub use local::LocalEnvironment;
-pub use server::ServerEnvironment;
-pub use sessions::{Note, SessionPool};
+pub(crate) use job::{EpisodeEnvironment, EpisodeOptions, EpisodePlace};
+pub(crate) use local::LocalEnvironment;
+pub(crate) use server::ServerEnvironment;
+pub(crate) use sessions::SessionPool;
 
 /// The environment's tools as they are described to models.
 #[must_use]
-pub fn tool_specs() -> Vec<ToolSpec> {
+pub(crate) fn tool_specs() -> Vec<ToolSpec> {
     let tools = specs().iter().map(|spec| ToolSpec {
         name: spec.name.to_owned(),
         description: spec.description.to_owned(),

@@ -61,7 +61,7 @@ impl Drop for Remote {
 
 impl Remote {
     /// Connects, and checks that the server speaks the protocol and has a free session.
-    pub async fn open(address: &Address) -> Result<Self, RemoteError> {
+    pub(crate) async fn open(address: &Address) -> Result<Self, RemoteError> {
         let url = address.shown();
         let socket = tokio::time::timeout(CONNECT * 2, connect(address))
             .await
@@ -83,7 +83,10 @@ impl Remote {
         Ok(remote)
     }
 
-    pub async fn reset(&mut self, seed: Option<u64>) -> Result<EpisodeQuestion, RemoteError> {
+    pub(crate) async fn reset(
+        &mut self,
+        seed: Option<u64>,
+    ) -> Result<EpisodeQuestion, RemoteError> {
         let data = seed.map_or_else(|| json!({}), |seed| json!({ "seed": seed }));
         self.ask(json!({"type": "reset", "data": data})).await?;
         // The reset reply of core 0.2.3 does not hold the question; the state does.
@@ -115,7 +118,7 @@ impl Remote {
         })
     }
 
-    pub async fn step(
+    pub(crate) async fn step(
         &mut self,
         tool: &str,
         arguments: Map<String, Value>,
@@ -137,7 +140,7 @@ impl Remote {
 
     /// Ends the session in order, so that the server's slot is free and nothing
     /// is in its log.
-    pub async fn close(mut self) {
+    pub(crate) async fn close(mut self) {
         let end = async {
             let _ = self.to.send(json!({"type": "close"}).to_string()).await;
             while let Some(Ok(_)) = self.from.recv().await {}
@@ -145,7 +148,7 @@ impl Remote {
         let _ = tokio::time::timeout(GOODBYE, end).await;
     }
 
-    pub async fn ground_truth(&mut self) -> Result<String, RemoteError> {
+    pub(crate) async fn ground_truth(&mut self) -> Result<String, RemoteError> {
         let state = self.state().await?;
         let truth = state.get("ground_truth").and_then(Value::as_str);
         Ok(cut(truth.unwrap_or_default(), WORDS))

@@ -16,7 +16,7 @@ use finqa_agents::solve::{
 };
 
 /// The environment on a server.
-pub struct ServerEnvironment(pub Arc<SessionPool>);
+pub(crate) struct ServerEnvironment(pub Arc<SessionPool>);
 
 impl ToolEnvironment for ServerEnvironment {
     fn begin<'a>(

@@ -38,10 +38,10 @@ const BROKEN: u32 = 3;
 const FULL_WAITS: [u64; 5] = [100, 300, 600, 1000, 2000];
 
 /// A callback for lines that a person should see.
-pub type Note = Box<dyn Fn(String) + Send + Sync>;
+pub(crate) type Note = Box<dyn Fn(String) + Send + Sync>;
 
 /// A server and the sessions that are open on it.
-pub struct SessionPool {
+pub(crate) struct SessionPool {
     address: Address,
     seed: u64,
     note: Note,
@@ -77,7 +77,7 @@ impl SessionPool {
     /// The server at an address; `note` is called with what should be known.
     /// Without a seed the order of questions is one that is the same every time.
     #[must_use]
-    pub fn new(address: Address, seed: Option<u64>, note: Note) -> Arc<Self> {
+    pub(crate) fn new(address: Address, seed: Option<u64>, note: Note) -> Arc<Self> {
         Arc::new(Self {
             address,
             seed: seed.unwrap_or_default(),
@@ -88,7 +88,7 @@ impl SessionPool {
     }
 
     /// Ends the sessions in order.
-    pub async fn close(&self) {
+    pub(crate) async fn close(&self) {
         let (idle, dealt) = {
             let mut sessions = self.sessions();
             let idle = std::mem::take(&mut sessions.idle);

@@ -10,7 +10,7 @@ use finqa_core::table::{Table, TableStyle, position};
 
 /// An answer with the names of the places it cites and the findings of each round.
 #[derive(Debug)]
-pub struct AnswerView<'a> {
+pub(crate) struct AnswerView<'a> {
     pub(super) question: &'a Question,
     pub(super) solution: &'a Solution,
     pub(super) evidence: Vec<NamedEvidence>,
@@ -46,7 +46,7 @@ pub(super) struct RoundFindings {
 impl<'a> AnswerView<'a> {
     /// Names the cited places and lists each round's findings.
     #[must_use]
-    pub fn new(question: &'a Question, solution: &'a Solution) -> Self {
+    pub(crate) fn new(question: &'a Question, solution: &'a Solution) -> Self {
         let table = Table::from_document(&question.document, TableStyle::Repaired);
         let cited = solution.answer.iter().flat_map(|answer| &answer.evidence);
         Self {

@@ -12,7 +12,7 @@ use finqa_agents::agents::Solution;
 use super::staged::{OutputError, StagedFile};
 
 /// The columns, in order.
-pub const COLUMNS: &[&str] = &[
+pub(crate) const COLUMNS: &[&str] = &[
     "id",
     "question",
     "ground_truth",
@@ -54,7 +54,7 @@ pub const COLUMNS: &[&str] = &[
 ];
 
 /// `output.csv` while it is being written, row by row in the plan's order.
-pub struct CsvFile {
+pub(crate) struct CsvFile {
     path: PathBuf,
     writer: ::csv::Writer<StagedFile>,
     failed: Option<std::io::Error>,
@@ -65,7 +65,7 @@ impl CsvFile {
     ///
     /// # Errors
     /// [`OutputError`] naming the file.
-    pub fn create(path: &Path) -> Result<Self, OutputError> {
+    pub(crate) fn create(path: &Path) -> Result<Self, OutputError> {
         let mut writer = ::csv::Writer::from_writer(StagedFile::create(path)?);
         let failed = writer.write_record(COLUMNS).err().map(Into::into);
         Ok(Self {
@@ -76,7 +76,7 @@ impl CsvFile {
     }
 
     /// Adds a row. [`CsvFile::finish`] returns the error, if any.
-    pub fn add(&mut self, row: &Row) {
+    pub(crate) fn add(&mut self, row: &Row) {
         if self.failed.is_none() {
             self.failed = self.writer.write_record(cells(row)).err().map(Into::into);
         }
@@ -87,7 +87,7 @@ impl CsvFile {
     /// # Errors
     /// [`OutputError`] if anything could not be written; a file that was there is
     /// then as it was.
-    pub fn finish(self) -> Result<(), OutputError> {
+    pub(crate) fn finish(self) -> Result<(), OutputError> {
         let Self {
             path,
             writer,

@@ -83,7 +83,7 @@ struct EpisodeLine<'r> {
 
 /// Whether a file holds episodes of this run alone, or none.
 #[must_use]
-pub fn is_export_of(path: &Path, run: &str) -> bool {
+pub(crate) fn is_export_of(path: &Path, run: &str) -> bool {
     #[derive(Deserialize)]
     struct Line {
         run: String,
@@ -99,7 +99,7 @@ pub fn is_export_of(path: &Path, run: &str) -> bool {
 ///
 /// # Errors
 /// [`OutputError`] if the journal cannot be read or the file not be written.
-pub fn write_episodes(
+pub(crate) fn write_episodes(
     path: &Path,
     journal: &Journal,
     tools: &[ToolSpec],

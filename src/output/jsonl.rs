@@ -27,7 +27,7 @@ struct TranscriptLine<'a> {
 }
 
 /// `transcripts.jsonl` while it is being written, row by row in the plan's order.
-pub struct Transcripts {
+pub(crate) struct Transcripts {
     file: StagedFile,
     /// The numbers of the texts that are written.
     texts: HashMap<TextHash, i64>,
@@ -84,7 +84,7 @@ impl Transcripts {
     /// # Errors
     /// [`OutputError`] if anything could not be written; a file that was there is
     /// then as it was.
-    pub fn finish(self) -> Result<(), OutputError> {
+    pub(crate) fn finish(self) -> Result<(), OutputError> {
         match self.failed {
             Some(source) => Err(self.file.error(source)),
             None => self.file.persist(),

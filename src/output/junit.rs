@@ -18,7 +18,12 @@ const SHOWN: usize = 2000;
 ///
 /// # Errors
 /// [`OutputError`] if the file cannot be written; an existing one is then unchanged.
-pub fn write_junit(path: &Path, suite: &str, rule: Rule, rows: &[Row]) -> Result<(), OutputError> {
+pub(crate) fn write_junit(
+    path: &Path,
+    suite: &str,
+    rule: Rule,
+    rows: &[Row],
+) -> Result<(), OutputError> {
     let xml = junit(suite, rule, rows).to_string();
     write_atomic(path, |file| {
         file.write_all(xml.map_err(std::io::Error::other)?.as_bytes())

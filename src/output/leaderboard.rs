@@ -23,7 +23,7 @@ struct Prediction {
 ///
 /// # Errors
 /// [`OutputError`] if the journal cannot be read or the file not be written.
-pub fn write_leaderboard(
+pub(crate) fn write_leaderboard(
     path: &Path,
     journal: &Journal,
     dataset: &Dataset,

@@ -29,7 +29,7 @@ const COLUMNS: [&str; 13] = [
 /// # Errors
 /// [`OutputError`] if the file cannot be written; one that was there is then as
 /// it was.
-pub fn write_misses(path: &Path, misses: &[Miss]) -> Result<(), OutputError> {
+pub(crate) fn write_misses(path: &Path, misses: &[Miss]) -> Result<(), OutputError> {
     write_atomic(path, |file| {
         let mut writer = ::csv::Writer::from_writer(file);
         writer.write_record(COLUMNS)?;

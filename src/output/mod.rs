@@ -9,7 +9,7 @@ mod jsonl;
 mod junit;
 mod leaderboard;
 mod misses;
-pub mod mlflow;
+pub(crate) mod mlflow;
 pub mod report;
 mod staged;
 mod summary;
@@ -17,15 +17,15 @@ pub mod terminal;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC};
 
-pub use answer::AnswerView;
-pub use csv::{COLUMNS, CsvFile};
-pub use episodes::{is_export_of, write_episodes};
-pub use jsonl::Transcripts;
-pub use junit::write_junit;
-pub use leaderboard::write_leaderboard;
-pub use misses::write_misses;
-pub use staged::{OutputError, copy};
-pub use summary::{write_config, write_summary};
+pub(crate) use answer::AnswerView;
+pub(crate) use csv::CsvFile;
+pub(crate) use episodes::{is_export_of, write_episodes};
+pub(crate) use jsonl::Transcripts;
+pub(crate) use junit::write_junit;
+pub(crate) use leaderboard::write_leaderboard;
+pub(crate) use misses::write_misses;
+pub(crate) use staged::{OutputError, copy};
+pub(crate) use summary::{write_config, write_summary};
 
 /// What is escaped in a segment of a URL's path: all but RFC 3986's unreserved.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC

@@ -176,7 +176,7 @@ pub(crate) fn write_json_pretty(path: &Path, value: &impl Serialize) -> Result<(
 ///
 /// # Errors
 /// [`OutputError::Write`] naming the file that cannot be read or written.
-pub fn copy(from: &Path, to: &Path) -> Result<(), OutputError> {
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), OutputError> {
     let mut opened = std::fs::File::open(from).map_err(|source| OutputError::Write {
         path: from.to_owned(),
         source,

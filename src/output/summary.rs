@@ -10,7 +10,7 @@ use super::staged::{OutputError, write_atomic, write_json_pretty};
 ///
 /// # Errors
 /// [`OutputError`] if it cannot be written.
-pub fn write_summary(path: &Path, summary: &Summary) -> Result<(), OutputError> {
+pub(crate) fn write_summary(path: &Path, summary: &Summary) -> Result<(), OutputError> {
     write_json_pretty(path, summary)
 }
 
@@ -20,7 +20,11 @@ pub fn write_summary(path: &Path, summary: &Summary) -> Result<(), OutputError> 
 ///
 /// # Errors
 /// [`OutputError`] if it cannot be written.
-pub fn write_config(path: &Path, meta: &RunMeta, note: Option<&str>) -> Result<(), OutputError> {
+pub(crate) fn write_config(
+    path: &Path,
+    meta: &RunMeta,
+    note: Option<&str>,
+) -> Result<(), OutputError> {
     let RunMeta {
         id,
         started,

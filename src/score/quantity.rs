@@ -96,7 +96,7 @@ impl Quantity {
 
 /// Whether two golds as written say the same: `14.10%` and `14.1%` do.
 #[must_use]
-pub fn same_gold(a: &str, b: &str) -> bool {
+pub(crate) fn same_gold(a: &str, b: &str) -> bool {
     match (Quantity::parse(a), Quantity::parse(b)) {
         (Quantity::Number(a), Quantity::Number(b)) => {
             same(a.value, b.value) && a.percent == b.percent

@@ -39,7 +39,7 @@ pub enum LogFormat {
 }
 
 /// Takes one line, without its end.
-pub type LineSink = Arc<dyn Fn(&str) + Send + Sync>;
+pub(crate) type LineSink = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// Which log lines, in what form, where to.
 pub struct LogOptions {

@@ -13,7 +13,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 /// Removes secrets from text.
 #[derive(Default)]
-pub struct Redactor {
+pub(crate) struct Redactor {
     secrets: Vec<SecretString>,
     shapes: Option<Regex>,
 }

@@ -9,7 +9,7 @@ use finqa_core::text::counted;
 
 /// What is built, and where.
 #[derive(clap::Args, Debug)]
-pub struct BuildArgs {
+pub(crate) struct BuildArgs {
     /// File of records with gold, or `sample`
     #[arg(long, alias = "from", value_name = "FILE")]
     data_path: String,
@@ -25,7 +25,7 @@ pub struct BuildArgs {
 ///
 /// # Errors
 /// Records that cannot be read, a folder that holds other files or cannot be written.
-pub fn execute(args: &BuildArgs) -> anyhow::Result<Exit> {
+pub(crate) fn execute(args: &BuildArgs) -> anyhow::Result<Exit> {
     let dataset = dataset::load(&Source::named(&args.data_path))?;
     let options = BuildOptions {
         tables_only: args.tables_only,

@@ -7,7 +7,7 @@ use super::catalog;
 
 /// What is checked.
 #[derive(clap::Args, Debug)]
-pub struct CheckArgs {
+pub(crate) struct CheckArgs {
     /// Data directory, or `sample` [default: the built-in sample]
     #[arg(long, value_name = "DIR", env = "FINQA_DATA_PATH")]
     data_path: Option<OsString>,
@@ -20,7 +20,7 @@ pub struct CheckArgs {
 ///
 /// # Errors
 /// Data that cannot be read.
-pub fn execute(args: &CheckArgs) -> anyhow::Result<Exit> {
+pub(crate) fn execute(args: &CheckArgs) -> anyhow::Result<Exit> {
     let catalog = catalog(args.directory.as_deref().or(args.data_path.as_deref()))?;
     let report = catalog.check();
     stdout::print_words(|out| {

@@ -14,7 +14,7 @@ use super::super::{Exit, stdout};
 
 /// What is fetched, from where, to where.
 #[derive(clap::Args, Debug)]
-pub struct HubArgs {
+pub(crate) struct HubArgs {
     /// Target folder; files that verify are not downloaded again
     #[arg(
         long,
@@ -36,7 +36,7 @@ pub struct HubArgs {
 ///
 /// # Errors
 /// A hub that cannot be reached or whose files do not verify, a folder that cannot be written.
-pub fn execute(args: HubArgs) -> anyhow::Result<Exit> {
+pub(crate) fn execute(args: HubArgs) -> anyhow::Result<Exit> {
     let defaults = HubOptions::default();
     let options = HubOptions {
         hub: args

@@ -20,7 +20,7 @@ use super::{Exit, Failure};
 
 /// The subcommands.
 #[derive(clap::Subcommand, Debug)]
-pub enum EnvCommand {
+pub(crate) enum EnvCommand {
     /// Serve episodes to OpenEnv clients, tools to MCP clients, and a page for playing by hand
     Serve(Box<serve::ServeArgs>),
     /// Read every table and question of a data directory, and list the problems found
@@ -37,7 +37,7 @@ pub enum EnvCommand {
 ///
 /// # Errors
 /// What the subcommand says.
-pub fn execute(
+pub(crate) fn execute(
     command: EnvCommand,
     matches: &ArgMatches,
     style: TerminalStyle,

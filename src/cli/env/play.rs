@@ -36,7 +36,7 @@ use finqa_env::tools::{ToolLimits, Tools};
 #[command(
     after_help = "The variables MODEL, API_BASE_URL and API_KEY of OpenEnv's inference scripts are read too; flags take precedence. The episodes are a run like any other: `runs`, `report`, `compare` and `track sync` accept it."
 )]
-pub struct PlayArgs {
+pub(crate) struct PlayArgs {
     #[command(flatten)]
     #[serde(flatten)]
     model: ModelSettings,
@@ -107,7 +107,7 @@ pub struct PlayArgs {
 ///
 /// # Errors
 /// One line for the user; [`crate::cli::exit::classify`] knows its exit code.
-pub fn execute(
+pub(crate) fn execute(
     args: &PlayArgs,
     matches: &ArgMatches,
     style: TerminalStyle,

@@ -20,7 +20,7 @@ use crate::settings::LogSettings;
 
 /// What is served, to whom, and within which limits.
 #[derive(clap::Args, Debug)]
-pub struct ServeArgs {
+pub(crate) struct ServeArgs {
     /// Data directory in the layout of OpenEnv's finqa_env, or `sample` [default: the built-in sample]
     #[arg(long, alias = "data", value_name = "DIR", env = "FINQA_DATA_PATH")]
     data_path: Option<OsString>,
@@ -44,7 +44,7 @@ pub struct ServeArgs {
 ///
 /// # Errors
 /// Data that cannot be read, an address that cannot be taken.
-pub fn execute(args: ServeArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
+pub(crate) fn execute(args: ServeArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
     let catalog = catalog(args.data_path.as_deref())?;
     let oddities = oddities(&catalog);
     let (source, questions) = (catalog.source().to_owned(), catalog.questions().len());

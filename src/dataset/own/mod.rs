@@ -20,7 +20,7 @@ const LARGEST: u64 = 8 * 1024 * 1024;
 
 /// Why a document cannot be read.
 #[derive(Debug, Error)]
-pub enum OwnError {
+pub(crate) enum OwnError {
     /// The file cannot be read.
     #[error("{path}: {source}")]
     Unreadable {
@@ -52,7 +52,7 @@ pub enum OwnError {
 
 /// A document that has been read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct OwnDocument {
+pub(crate) struct OwnDocument {
     /// The page: its id and filename are the file's name.
     pub document: Document,
     /// What was read differently from the file, one line each.
@@ -74,7 +74,7 @@ struct Grid {
 ///
 /// # Errors
 /// [`OwnError`], in one line.
-pub fn read_own(path: &Path) -> Result<OwnDocument, OwnError> {
+pub(crate) fn read_own(path: &Path) -> Result<OwnDocument, OwnError> {
     match extension(path).as_str() {
         "csv" | "tsv" | "tab" => read_parts(Some(path), None),
         "txt" | "text" => read_parts(None, Some(path)),
@@ -98,7 +98,10 @@ pub fn read_own(path: &Path) -> Result<OwnDocument, OwnError> {
 ///
 /// # Errors
 /// [`OwnError`], in one line.
-pub fn read_parts(table: Option<&Path>, text: Option<&Path>) -> Result<OwnDocument, OwnError> {
+pub(crate) fn read_parts(
+    table: Option<&Path>,
+    text: Option<&Path>,
+) -> Result<OwnDocument, OwnError> {
     let path = table.or(text).unwrap_or(Path::new(""));
     let mut document = named(path);
     let mut notes = Vec::new();

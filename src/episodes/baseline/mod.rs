@@ -28,14 +28,14 @@ const NOTHING: &str = "unknown";
 
 /// The embedded pair's solver, playing.
 #[derive(Debug, Default)]
-pub struct Baseline {
+pub(crate) struct Baseline {
     solver: RuleAnalyst,
 }
 
 impl Baseline {
     /// The baseline with the built-in weights.
     #[must_use]
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::default()
     }
 

@@ -63,7 +63,7 @@ pub(super) struct Shape {
 
 impl Shape {
     /// Reads it; `None` if the tool answered with an error.
-    pub fn read(name: &str, info: &str) -> Option<Self> {
+    pub(crate) fn read(name: &str, info: &str) -> Option<Self> {
         // OpenEnv's finqa_env writes a missing value as bare NaN.
         let info: Value = serde_json::from_str(info)
             .or_else(|_| serde_json::from_str(&info.replace("NaN", "null")))
@@ -82,7 +82,7 @@ impl Shape {
 
     /// The query for all its rows. Backticks, because `SQLite` takes an unknown
     /// name in double quotes for a text.
-    pub fn query(&self) -> String {
+    pub(crate) fn query(&self) -> String {
         let quoted = |name: &str| format!("`{}`", name.replace('`', "``"));
         let columns: Vec<String> = self.columns.iter().map(|name| quoted(name)).collect();
         let first = columns.first().map_or("", String::as_str);
@@ -94,7 +94,7 @@ impl Shape {
     }
 
     /// The rows of a result; `None` if the tool answered with an error.
-    pub fn rows(&self, result: &str) -> Option<Read> {
+    pub(crate) fn rows(&self, result: &str) -> Option<Read> {
         let records: Vec<serde_json::Map<String, Value>> = serde_json::from_str(result).ok()?;
         let rows = records
             .iter()

@@ -8,7 +8,7 @@ use super::error::MlflowError;
 
 /// A file that the server gets.
 #[derive(Clone, Debug)]
-pub struct Artifact {
+pub(crate) struct Artifact {
     /// Its path among the run's files on the server.
     pub path: String,
     pub content: ArtifactContent,
@@ -16,7 +16,7 @@ pub struct Artifact {
 
 /// Where a file's content is.
 #[derive(Clone, Debug)]
-pub enum ArtifactContent {
+pub(crate) enum ArtifactContent {
     /// In a file of the run's folder.
     File(PathBuf),
     /// Here.

@@ -26,7 +26,7 @@ const BATCH: usize = 1000;
 
 /// The result of a run, besides its journal.
 #[derive(Clone, Debug)]
-pub struct FinishedRun {
+pub(crate) struct FinishedRun {
     /// How it ended.
     pub finish: Finish,
     /// Scores and cost.
@@ -46,7 +46,7 @@ pub struct DeliveredRun {
 
 /// A run on its way to a server.
 #[derive(Debug)]
-pub struct Delivery {
+pub(crate) struct Delivery {
     server: Server,
     folder: PathBuf,
     meta: RunMeta,
@@ -65,7 +65,7 @@ impl Delivery {
     /// # Errors
     /// [`MlflowError`] if another process has it, or its journal or record
     /// cannot be read.
-    pub fn open(server: Server, folder: &Path, anew: bool) -> Result<Self, MlflowError> {
+    pub(crate) fn open(server: Server, folder: &Path, anew: bool) -> Result<Self, MlflowError> {
         let hold = DeliveryLock::take(folder)?;
         let journal = Journal::read(&folder.join(RunFolder::JOURNAL))?;
         let target = server.target();
@@ -86,13 +86,13 @@ impl Delivery {
 
     /// What this run is.
     #[must_use]
-    pub fn meta(&self) -> &RunMeta {
+    pub(crate) fn meta(&self) -> &RunMeta {
         &self.meta
     }
 
     /// The server.
     #[must_use]
-    pub fn server(&self) -> &Server {
+    pub(crate) fn server(&self) -> &Server {
         &self.server
     }
 
@@ -100,7 +100,7 @@ impl Delivery {
     ///
     /// # Errors
     /// [`MlflowError`]; nothing is lost by it.
-    pub async fn go_on(&mut self, points: &[MetricPoint]) -> Result<(), MlflowError> {
+    pub(crate) async fn go_on(&mut self, points: &[MetricPoint]) -> Result<(), MlflowError> {
         self.attach(true).await?;
         self.points(points).await?;
         self.traces().await
@@ -110,7 +110,10 @@ impl Delivery {
     ///
     /// # Errors
     /// [`MlflowError`]; what was sent before it stays sent.
-    pub async fn finish(&mut self, ending: &FinishedRun) -> Result<DeliveredRun, MlflowError> {
+    pub(crate) async fn finish(
+        &mut self,
+        ending: &FinishedRun,
+    ) -> Result<DeliveredRun, MlflowError> {
         self.record.shortfalls.clear();
         self.attach(false).await?;
         let journal = Journal::read(&self.folder.join(RunFolder::JOURNAL))?;
@@ -137,7 +140,7 @@ impl Delivery {
     }
 
     /// Forgets what the server has, because a call was cancelled.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.latest = None;
     }
 

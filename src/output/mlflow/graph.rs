@@ -6,7 +6,7 @@ use finqa_agents::graph::GraphError;
 
 /// The same graph in three languages.
 #[derive(Clone, Debug, Default)]
-pub struct Drawings {
+pub(crate) struct Drawings {
     pub mermaid: String,
     pub dot: String,
     /// A picture, which MLflow's pages show.
@@ -18,7 +18,7 @@ impl Drawings {
     ///
     /// # Errors
     /// As [`Self::of_agents`].
-    pub fn of_run(kind: RunKind) -> Result<Option<Self>, GraphError> {
+    pub(crate) fn of_run(kind: RunKind) -> Result<Option<Self>, GraphError> {
         match kind {
             RunKind::Questions => Self::of_agents().map(Some),
             RunKind::Episodes => Ok(None),
@@ -29,7 +29,7 @@ impl Drawings {
     ///
     /// # Errors
     /// Only if the wiring itself were wrong.
-    pub fn of_agents() -> Result<Self, GraphError> {
+    pub(crate) fn of_agents() -> Result<Self, GraphError> {
         let pair = Pair::new(&PairOptions::new(Backend::Offline))?;
         let graph = pair.graph();
         Ok(Self {

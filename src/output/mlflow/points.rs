@@ -14,7 +14,7 @@ use finqa_core::stats::Rate;
 
 /// One value of a metric.
 #[derive(Clone, Debug, PartialEq)]
-pub struct MetricPoint {
+pub(crate) struct MetricPoint {
     pub key: String,
     /// Always finite.
     pub value: f64,
@@ -26,7 +26,7 @@ pub struct MetricPoint {
 
 /// What of a row its run's development is made from.
 #[derive(Clone, Debug, Default)]
-pub struct RowMetrics {
+pub(crate) struct RowMetrics {
     stamp: Option<Stamp>,
     marks: [Option<bool>; RULES.len()],
     latency: f64,
@@ -72,7 +72,7 @@ impl From<&Row> for RowMetrics {
 /// A run as it develops: takes samples in any order, gives points in the order
 /// of answering.
 #[derive(Clone, Debug, Default)]
-pub struct Series {
+pub(crate) struct Series {
     /// Samples whose predecessors are not there yet, by their step.
     waiting: BTreeMap<u64, RowMetrics>,
     /// Where rows of an earlier version, which have no stamp, are put in time.
@@ -93,7 +93,7 @@ pub struct Series {
 impl Series {
     /// A run of which nothing is known yet.
     #[must_use]
-    pub fn new(meta: &RunMeta) -> Self {
+    pub(crate) fn new(meta: &RunMeta) -> Self {
         let begun = started(meta);
         Self {
             begun,
@@ -103,7 +103,7 @@ impl Series {
     }
 
     /// Takes a row's sample; the points that it makes possible.
-    pub fn add(&mut self, sample: RowMetrics) -> Vec<MetricPoint> {
+    pub(crate) fn add(&mut self, sample: RowMetrics) -> Vec<MetricPoint> {
         // Rows without a stamp come first and in order.
         let ordinal = sample.stamp.map_or(self.step + 1, |stamp| stamp.ordinal);
         self.waiting.insert(ordinal, sample);
@@ -118,7 +118,7 @@ impl Series {
     }
 
     /// The points of the last step, if it has none yet.
-    pub fn last(&mut self) -> Vec<MetricPoint> {
+    pub(crate) fn last(&mut self) -> Vec<MetricPoint> {
         if self.told == self.step {
             return Vec::new();
         }
@@ -127,7 +127,7 @@ impl Series {
 
     /// Questions answered so far, and when the last of them was.
     #[must_use]
-    pub fn place(&self) -> (i64, i64) {
+    pub(crate) fn place(&self) -> (i64, i64) {
         (i64::try_from(self.step).unwrap_or(i64::MAX), self.at)
     }
 
@@ -182,7 +182,7 @@ fn stride(step: u64) -> u64 {
 
 /// A run's totals, at its last step, without those that [`Series`] has logged.
 #[must_use]
-pub fn totals(summary: &Summary, place: (i64, i64)) -> Vec<MetricPoint> {
+pub(crate) fn totals(summary: &Summary, place: (i64, i64)) -> Vec<MetricPoint> {
     let mut points = StepPoints::at(place);
     for (rule, rate) in summary.scores.rates.iter() {
         let name = rule.name();

@@ -21,7 +21,7 @@ const FORMAT: u32 = 1;
 /// Where a run is logged and what has arrived.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct DeliveryRecord {
+pub(crate) struct DeliveryRecord {
     format: u32,
     /// The server, without anything that may be secret.
     pub uri: String,
@@ -54,7 +54,7 @@ impl DeliveryRecord {
     ///
     /// # Errors
     /// [`MlflowError::Record`] if it cannot be read or is from a newer program.
-    pub fn read(folder: &Path) -> Result<Option<Self>, MlflowError> {
+    pub(crate) fn read(folder: &Path) -> Result<Option<Self>, MlflowError> {
         let path = path(folder);
         let error = |reason| MlflowError::Record {
             path: path.clone(),
@@ -88,7 +88,7 @@ impl DeliveryRecord {
     ///
     /// # Errors
     /// [`MlflowError::File`] if they cannot be read.
-    pub fn has_all_traces(&self, folder: &Path) -> Result<bool, MlflowError> {
+    pub(crate) fn has_all_traces(&self, folder: &Path) -> Result<bool, MlflowError> {
         if self
             .shortfalls
             .iter()
@@ -132,7 +132,7 @@ impl DeliveryLock {
     ///
     /// # Errors
     /// [`MlflowError::Busy`] if another process has it.
-    pub fn take(folder: &Path) -> Result<Self, MlflowError> {
+    pub(crate) fn take(folder: &Path) -> Result<Self, MlflowError> {
         let path = folder.join(RunFolder::TRACKING_LOCK);
         let error = |source| MlflowError::File {
             path: path.clone(),

@@ -21,7 +21,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 const SHORT_PAUSE: Duration = Duration::from_millis(500);
 
 /// Shows the user a line while the run continues.
-pub type NotifyLine = Box<dyn Fn(String) + Send>;
+pub(crate) type NotifyLine = Box<dyn Fn(String) + Send>;
 
 /// The result of logging a run to a server.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub enum DeliveryOutcome {
 
 /// A running side-car.
 #[derive(Debug)]
-pub struct Sidecar {
+pub(crate) struct Sidecar {
     samples: mpsc::Sender<RowMetrics>,
     ending: oneshot::Sender<(FinishedRun, CancellationToken)>,
     sent: oneshot::Receiver<DeliveryOutcome>,
@@ -44,7 +44,7 @@ impl Sidecar {
     /// Starts logging the run in `folder`, which has `total` questions, to
     /// `server`. `say` is called at most once.
     #[must_use]
-    pub fn start(server: Server, folder: &Path, total: usize, say: NotifyLine) -> Self {
+    pub(crate) fn start(server: Server, folder: &Path, total: usize, say: NotifyLine) -> Self {
         // Each question is answered once: a queue that holds all never blocks.
         let (samples, received) = mpsc::channel(total.max(1));
         let (ending, ended) = oneshot::channel();
@@ -73,7 +73,7 @@ impl Sidecar {
     }
 
     /// Queues an event; never waits.
-    pub fn on(&self, event: &Event) {
+    pub(crate) fn on(&self, event: &Event) {
         if let Event::Answered { row, .. } = event {
             // If the queue were full, the end of the run would deliver it.
             let _ = self.samples.try_send(RowMetrics::from(row.as_ref()));
@@ -82,7 +82,11 @@ impl Sidecar {
 
     /// Sends the rest, for no longer than the server's patience allows or until
     /// `give_up`.
-    pub async fn finish(self, ending: FinishedRun, give_up: CancellationToken) -> DeliveryOutcome {
+    pub(crate) async fn finish(
+        self,
+        ending: FinishedRun,
+        give_up: CancellationToken,
+    ) -> DeliveryOutcome {
         let _ = self.ending.send((ending, give_up));
         // The thread is gone if there is no answer.
         let sent = self.sent.await;
@@ -225,7 +229,7 @@ impl LiveDelivery {
 ///
 /// # Errors
 /// The last try's.
-pub async fn finish(
+pub(crate) async fn finish(
     delivery: &mut Delivery,
     ending: &FinishedRun,
 ) -> Result<DeliveredRun, MlflowError> {

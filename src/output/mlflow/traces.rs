@@ -29,7 +29,7 @@ pub(super) struct PendingTraces {
 impl PendingTraces {
     /// Reads on from an offset. A last line without its end is still being
     /// written, and is left for the next time.
-    pub fn read(folder: &Path, from: u64) -> Result<Self, MlflowError> {
+    pub(crate) fn read(folder: &Path, from: u64) -> Result<Self, MlflowError> {
         let path = folder.join(RunFolder::TRACES);
         let read = read_lines(&path, from, REQUEST)
             .map_err(|source| MlflowError::File { path, source })?;
@@ -46,7 +46,7 @@ impl PendingTraces {
 
     /// All of them as one request: its only field repeats, so that requests
     /// joined end to end are one.
-    pub fn together(&self) -> Vec<u8> {
+    pub(crate) fn together(&self) -> Vec<u8> {
         self.bodies.concat()
     }
 }

@@ -87,7 +87,7 @@ pub(super) struct KeyValue {
 }
 
 impl KeyValue {
-    pub fn new(key: impl Into<String>, value: impl Into<String>) -> Self {
+    pub(crate) fn new(key: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             key: key.into(),
             value: value.into(),

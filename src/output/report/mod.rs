@@ -35,7 +35,7 @@ use detail::Details;
 use elements::{Elements, Store};
 use list::{ListedRow, QuestionIndex};
 
-pub use compared::ComparisonPage;
+pub(crate) use compared::ComparisonPage;
 pub use pages::Pages;
 
 const TEMPLATES: [(&str, &str); 3] = [

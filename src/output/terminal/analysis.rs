@@ -12,7 +12,11 @@ const SHOWN: usize = 40;
 /// The analysis as tables for a terminal of 80 columns and more, with this
 /// many examples of each cause.
 #[must_use]
-pub fn analysis_tables(analysis: &MissAnalysis, examples: usize, style: TerminalStyle) -> String {
+pub(crate) fn analysis_tables(
+    analysis: &MissAnalysis,
+    examples: usize,
+    style: TerminalStyle,
+) -> String {
     let rule = rule_title(analysis.rule);
     let by = match &analysis.dataset {
         Some(dataset) => format!("with the records of {dataset}"),

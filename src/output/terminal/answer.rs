@@ -16,7 +16,7 @@ const INDENT: usize = 10;
 
 /// The answer with its steps, its evidence, its program and its verdicts.
 #[must_use]
-pub fn answer_text(view: &AnswerView<'_>) -> String {
+pub(crate) fn answer_text(view: &AnswerView<'_>) -> String {
     let mut out = String::new();
     let mut part = |title: &str, lines: &[String]| {
         for (index, line) in lines.iter().enumerate() {

@@ -17,7 +17,7 @@ use super::unsent::UnsentSettings;
 
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ProgressOptions {
+pub(crate) struct ProgressOptions {
     /// Every question with its answers and rounds.
     pub verbose: bool,
     /// No output at all.
@@ -31,7 +31,7 @@ pub struct ProgressOptions {
 
 /// Says lines on stderr without tearing a bar that may be there.
 #[derive(Clone, Debug)]
-pub struct TerminalWriter {
+pub(crate) struct TerminalWriter {
     options: ProgressOptions,
     bar: ProgressBar,
 }
@@ -39,7 +39,7 @@ pub struct TerminalWriter {
 impl TerminalWriter {
     /// A writer with a bar, which appears on a terminal once it has a length.
     #[must_use]
-    pub fn new(options: ProgressOptions) -> Self {
+    pub(crate) fn new(options: ProgressOptions) -> Self {
         let target = if options.terminal && !options.quiet && !options.logged {
             ProgressDrawTarget::stderr()
         } else {
@@ -56,7 +56,7 @@ impl TerminalWriter {
 
     /// The same in a form of one's own, in indicatif's words.
     #[must_use]
-    pub fn styled_bar(&self, template: &str) -> ProgressBar {
+    pub(crate) fn styled_bar(&self, template: &str) -> ProgressBar {
         if let Ok(style) = ProgressStyle::with_template(template) {
             self.bar.set_style(style);
         }
@@ -64,7 +64,7 @@ impl TerminalWriter {
     }
 
     /// Says a line to the user, unless all is to be quiet.
-    pub fn say(&self, line: &str) {
+    pub(crate) fn say(&self, line: &str) {
         if self.options.quiet {
         } else if self.options.logged {
             tracing::info!("{line}");
@@ -74,7 +74,7 @@ impl TerminalWriter {
     }
 
     /// Says what must be known, even if all is to be quiet.
-    pub fn warn(&self, line: &str) {
+    pub(crate) fn warn(&self, line: &str) {
         if self.options.logged {
             tracing::warn!("{line}");
         } else {
@@ -83,7 +83,7 @@ impl TerminalWriter {
     }
 
     /// Writes a line as it is. A closed stderr does not stop the program.
-    pub fn line(&self, line: &str) {
+    pub(crate) fn line(&self, line: &str) {
         self.bar.suspend(|| {
             let _ = writeln!(std::io::stderr().lock(), "{}", harmless(line));
         });
@@ -104,7 +104,7 @@ fn set_template(bar: &ProgressBar, template: &str) {
 }
 
 /// Shows a run's events on stderr.
-pub struct RunProgress {
+pub(crate) struct RunProgress {
     options: ProgressOptions,
     writer: TerminalWriter,
     bar: ProgressBar,
@@ -131,7 +131,7 @@ pub struct RunProgress {
 impl RunProgress {
     /// A display that has seen nothing yet.
     #[must_use]
-    pub fn new(options: ProgressOptions) -> Self {
+    pub(crate) fn new(options: ProgressOptions) -> Self {
         let writer = TerminalWriter::new(options);
         let bar = writer.bar();
         // Without a total the template has nothing to show; `Started` brings it.
@@ -159,7 +159,7 @@ impl RunProgress {
     }
 
     /// Takes one event.
-    pub fn on(&mut self, event: &Event) {
+    pub(crate) fn on(&mut self, event: &Event) {
         match event {
             Event::Started {
                 total, answered, ..
@@ -195,12 +195,12 @@ impl RunProgress {
 
     /// Prints lines above this display, from any thread.
     #[must_use]
-    pub fn writer(&self) -> TerminalWriter {
+    pub(crate) fn writer(&self) -> TerminalWriter {
         self.writer.clone()
     }
 
     /// Prints a line without tearing the bar.
-    pub fn say(&self, line: &str) {
+    pub(crate) fn say(&self, line: &str) {
         self.writer.say(line);
     }
 

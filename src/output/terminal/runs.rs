@@ -12,7 +12,10 @@ const HEADER: [&str; 5] = ["run", "started", "model", "answered", "status"];
 /// line each. Where `width` columns do not hold the whole ids, only as much of
 /// them is shown as tells the runs apart, which names them too.
 #[must_use]
-pub fn runs_list(runs: &[(String, Result<RunState, FolderError>)], width: Option<usize>) -> String {
+pub(crate) fn runs_list(
+    runs: &[(String, Result<RunState, FolderError>)],
+    width: Option<usize>,
+) -> String {
     let rows: Vec<_> = runs.iter().map(|(id, state)| row(id, state)).collect();
     let whole = columns(&rows);
     let widest = whole.lines().map(|line| line.chars().count()).max();

@@ -10,7 +10,7 @@ use console::measure_text_width;
 /// writing, which would show text in an order that it does not have, their codes
 /// (`<U+202E>`). Lines and tabs stay.
 #[must_use]
-pub fn harmless(text: &str) -> Cow<'_, str> {
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
     let obeyed = |c: char| (c.is_control() && c != '\n' && c != '\t') || turns_direction(c);
     if !text.contains(obeyed) {
         return Cow::Borrowed(text);

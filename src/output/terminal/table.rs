@@ -12,7 +12,7 @@ use super::style::TerminalStyle;
 
 /// The summary as tables: scores, what is behind them, what they took.
 #[must_use]
-pub fn summary_tables(summary: &Summary, style: TerminalStyle) -> String {
+pub(crate) fn summary_tables(summary: &Summary, style: TerminalStyle) -> String {
     let mut parts = Vec::new();
     if let Some(episodes) = &summary.episodes {
         parts.push(episode_table(episodes, style));
@@ -102,7 +102,7 @@ pub(super) fn align(table: &mut Table, right: &[usize]) {
 
 /// A rule's name for people.
 #[must_use]
-pub fn rule_title(rule: Rule) -> &'static str {
+pub(crate) fn rule_title(rule: Rule) -> &'static str {
     match rule {
         Rule::ExactMatch => "exact match",
         Rule::NumericalMatch => "numeric match (NM)",

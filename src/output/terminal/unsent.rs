@@ -6,12 +6,12 @@ use crate::run::left_out_line;
 
 /// The settings of which it was said.
 #[derive(Debug, Default)]
-pub struct UnsentSettings(BTreeSet<String>);
+pub(crate) struct UnsentSettings(BTreeSet<String>);
 
 impl UnsentSettings {
     /// What is to be said of settings that replies were made without: nothing of
     /// those of which it was said before.
-    pub fn add<'n>(&mut self, names: impl Iterator<Item = &'n String>) -> Option<String> {
+    pub(crate) fn add<'n>(&mut self, names: impl Iterator<Item = &'n String>) -> Option<String> {
         let new: BTreeSet<&str> = names
             .map(String::as_str)
             .filter(|name| !self.0.contains(*name))

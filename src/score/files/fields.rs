@@ -52,7 +52,7 @@ impl PredictionField {
 /// `JKHY/2009/page_28.pdf`.
 /// A whole id that names no file stays as it is.
 #[must_use]
-pub fn filename_of(id: &str) -> &str {
+pub(crate) fn filename_of(id: &str) -> &str {
     let page = id
         .strip_prefix("Single_")
         .or_else(|| id.strip_prefix("Double_"))

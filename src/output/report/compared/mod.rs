@@ -17,7 +17,7 @@ use super::Page;
 
 /// What a page of two runs is made from.
 #[derive(Clone, Copy, Debug)]
-pub struct ComparisonPage<'a> {
+pub(crate) struct ComparisonPage<'a> {
     pub comparison: &'a Comparison,
     /// The answers of A and B that were compared.
     pub answers: [&'a Answers; 2],
@@ -30,7 +30,7 @@ impl ComparisonPage<'_> {
     ///
     /// # Errors
     /// [`OutputError`] if it cannot be written.
-    pub fn write(&self, path: &Path) -> Result<(), OutputError> {
+    pub(crate) fn write(&self, path: &Path) -> Result<(), OutputError> {
         let pairs = pairs::listed_pairs(self.comparison, self.answers);
         let links = self
             .reports
