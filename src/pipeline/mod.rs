@@ -43,7 +43,7 @@ pub(crate) use tracking::{experiment, server};
 /// Events that may wait for the consumer before questions wait for it.
 const EVENT_QUEUE: usize = 1024;
 
-/// How often a change of the limits is told.
+/// How often a change of the limits is reported.
 const LIMITS_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Questions for which a tracker has a place while nobody knows how many there are;

@@ -219,7 +219,7 @@ impl LimitState {
 }
 
 impl KnownQuota {
-    /// When there is room for `amount`; `None` if now.
+    /// When `amount` fits; `None` if now.
     fn room_at(&self, used: u64, amount: u64) -> Option<Instant> {
         let since = used.saturating_sub(self.used);
         let amount = self.limit.map_or(amount, |limit| amount.min(limit));

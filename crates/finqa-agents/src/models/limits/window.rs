@@ -43,8 +43,8 @@ impl SlidingWindow {
         }
     }
 
-    /// When there is room for `amount`, at the earliest; `None` if now. What is larger than
-    /// the ceiling has room when nothing else counts.
+    /// When `amount` fits, at the earliest; `None` if now. What is larger than
+    /// the ceiling fits when nothing else counts.
     pub(super) fn room_at(&mut self, now: Instant, amount: u64) -> Option<Instant> {
         while let Some(&(_, at, counted)) = self.entries.front()
             && at + self.span <= now
