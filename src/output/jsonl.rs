@@ -39,7 +39,7 @@ impl Transcripts {
     ///
     /// # Errors
     /// [`OutputError`] naming the file.
-    pub fn create(path: &Path) -> Result<Self, OutputError> {
+    pub(crate) fn create(path: &Path) -> Result<Self, OutputError> {
         let mut file = StagedFile::create(path)?;
         let failed = line(&mut file, &json!({"format": FORMAT})).err();
         Ok(Self {

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-/// A shorter paragraph stays in its entry: a number and a row of its own take as much room.
+/// A shorter paragraph stays in its entry: a number and a row of its own take as much space.
 const SHORTEST: usize = 64;
 
 /// Where the texts of a call, of a row, and of a row with its calls are.

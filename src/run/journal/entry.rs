@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::run::texts::{self, TextHash, text_hash};
 
 /// What entries look like, for new journals: nothing that an entry has in common with it
-/// takes room. Each journal holds its own copy, so that this one may change.
+/// takes space. Each journal holds its own copy, so that this one may change.
 pub(super) const EXAMPLE: &str = include_str!("example.txt");
 
 /// Texts that are kept in memory, because the next entries are likely to have them too.

@@ -186,7 +186,7 @@ impl Journal {
 
 impl Drop for Journal {
     /// Leaves the journal as one file, which any host can read, from a read-only folder too.
-    /// While somebody reads it, its log remains beside it, as after a kill.
+    /// While somebody reads it, its log remains next to it, as after a kill.
     fn drop(&mut self) {
         if self.writes && file_id(&self.path) == self.file {
             let alone = self.connection.busy_timeout(Duration::ZERO);
