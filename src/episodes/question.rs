@@ -41,7 +41,7 @@ pub(super) fn planned(asked: &EpisodeQuestion, index: usize, gold: Gold) -> Plan
     };
     PlannedQuestion {
         index,
-        case: Case {
+        case: Arc::new(Case {
             question: Question {
                 key,
                 document: Arc::new(document),
@@ -49,7 +49,7 @@ pub(super) fn planned(asked: &EpisodeQuestion, index: usize, gold: Gold) -> Plan
                 history: Vec::new(),
             },
             gold,
-        },
+        }),
         kind,
         epoch: 0,
         turns: None,

@@ -1,6 +1,8 @@
 //! Which questions are asked, in which order, and what they may know of each
 //! other.
 
+use std::sync::Arc;
+
 use futures::future::BoxFuture;
 use thiserror::Error;
 
@@ -31,7 +33,7 @@ pub struct PlannedQuestion {
     /// Its place: the order of every output.
     pub index: usize,
     /// Question and gold.
-    pub case: Case,
+    pub case: Arc<Case>,
     /// Whether its record is a Single or a Double.
     pub kind: RecordKind,
     /// Which repetition of the whole set it belongs to, from 0 (`--epochs`).
@@ -76,25 +78,29 @@ impl Plan {
     ) -> Result<Self, PlanError> {
         let mut units = Vec::new();
         let mut index = 0;
+        // Shared by the epochs, or a plan would grow with them.
+        let shared: Vec<(RecordKind, Vec<Arc<Case>>)> = dataset
+            .records
+            .iter()
+            .flat_map(|record| {
+                let units = units_of(record, mode).into_iter();
+                units.map(|cases| (record.kind, cases.iter().cloned().map(Arc::new).collect()))
+            })
+            .collect();
         for epoch in 0..epochs.max(1) {
-            for record in &dataset.records {
-                for cases in units_of(record, mode) {
-                    let unit = cases
-                        .iter()
-                        .map(|case| {
-                            let planned = PlannedQuestion {
-                                index,
-                                case: case.clone(),
-                                kind: record.kind,
-                                epoch,
-                                turns: (mode == Mode::Conversations).then_some(cases.len()),
-                            };
-                            index += 1;
-                            planned
-                        })
-                        .collect();
-                    units.push(unit);
-                }
+            for (kind, cases) in &shared {
+                let unit = cases.iter().map(|case| {
+                    let planned = PlannedQuestion {
+                        index,
+                        case: Arc::clone(case),
+                        kind: *kind,
+                        epoch,
+                        turns: (mode == Mode::Conversations).then_some(cases.len()),
+                    };
+                    index += 1;
+                    planned
+                });
+                units.push(unit.collect());
             }
         }
         if units.is_empty() {
@@ -166,5 +172,24 @@ pub(super) fn gold_history(question: &str, gold: &Gold) -> HistoryEntry {
         program: gold.program.clone(),
         label: None,
         source: HistorySource::Gold,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_epochs_of_a_plan_share_their_cases() {
+        let sample = crate::dataset::sample().unwrap();
+        for mode in [Mode::Questions, Mode::Conversations] {
+            let plan = Plan::new(&sample, mode, HistoryMode::Own, 3).unwrap();
+            let all: Vec<_> = plan.units.iter().flatten().collect();
+            let (first, others) = all.split_at(all.len() / 3);
+            for (one, other) in first.iter().cycle().zip(others) {
+                assert!(Arc::ptr_eq(&one.case, &other.case));
+                assert_eq!(other.index, one.index + other.epoch as usize * first.len());
+            }
+        }
     }
 }

@@ -65,7 +65,7 @@ impl CallActivity {
         } = self.limits;
         let mut parts = Vec::new();
         if limit > 0 {
-            parts.push(format!("{in_flight} of {limit} calls in flight"));
+            parts.push(format!("{in_flight} calls in flight, limit {limit}"));
         }
         match self.retries {
             0 => {}
@@ -126,7 +126,7 @@ mod tests {
             });
             calls.text().unwrap()
         };
-        assert_eq!(at(None), "3 of 8 calls in flight · 2 × 429");
+        assert_eq!(at(None), "3 calls in flight, limit 8 · 2 × 429");
         let waiting = at(Some(900_000));
         assert!(waiting.contains(" · waiting until "), "{waiting}");
         assert!(waiting.chars().count() <= 80, "{waiting}");
