@@ -33,7 +33,7 @@ use finqa_agents::prompt::{Prompts, Rendering};
 use finqa_core::program::Program;
 use finqa_core::program::official::{Dialect, evaluate};
 
-use common::{Scripted, at_once, cpu_seconds, peak_megabytes, repeated, run};
+use common::{Scripted, at_once, cpu_seconds, load_average, peak_megabytes, repeated, run};
 
 const RECORDS: usize = 3_000;
 const REPETITIONS: usize = 5;
@@ -73,7 +73,7 @@ fn measure(file: Option<&Path>) {
         .iter()
         .flat_map(|record| &record.questions)
         .collect();
-    println!("load {}, one core", load());
+    println!("load {}, one core", load_average());
     println!(
         "{} records, {} stand-alone questions, {megabytes:.1} MB, {REPETITIONS} repetitions (median, min–max)",
         data.records.len(),
@@ -327,10 +327,4 @@ impl Clock {
 fn thread_nanoseconds() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split_whitespace().next()?.parse().ok()
-}
-
-/// Processes that wanted a core, on average over the last minute.
-fn load() -> String {
-    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    text.split(' ').next().unwrap_or("unknown").to_owned()
 }

@@ -128,14 +128,16 @@ impl ChatModel for Scripted {
     }
 }
 
+/// An analyst's answer.
+pub const ANALYSIS: &str = r#"{"evidence": [{"id": "r1c1", "literal": "10"}], "program": "add(10, 2)", "steps": ["add"],
+            "answer": "12", "unit": "number", "label": "sum", "confidence": 0.9}"#;
+
 /// Always the same answer, which the critic accepts.
 pub fn at_once(request: &ChatRequest) -> String {
     if request.node == "critic" {
         "ALL_OK".to_owned()
     } else {
-        r#"{"evidence": [{"id": "r1c1", "literal": "10"}], "program": "add(10, 2)", "steps": ["add"],
-            "answer": "12", "unit": "number", "label": "sum", "confidence": 0.9}"#
-            .to_owned()
+        ANALYSIS.to_owned()
     }
 }
 
@@ -175,6 +177,12 @@ pub fn cpu_seconds() -> f64 {
     };
     // utime and stime are fields 14 and 15 of the line, in hundredths of a second.
     (ticks(11) + ticks(12)) / 100.0
+}
+
+/// Processes that wanted a core, on average over the last minute.
+pub fn load_average() -> String {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').next().unwrap_or("unknown").to_owned()
 }
 
 pub fn peak_megabytes() -> f64 {

@@ -1,0 +1,276 @@
+//! What a run against a model server takes: `cargo bench --bench load [-- --quick] [FILE]`.
+//!
+//! Prints wall time against the ideal over latencies and conversations in flight, calls per
+//! second without latency, own CPU time per call, and peak memory while asking and while
+//! writing the outputs, apart. The server is a process of its own that answers analyst and
+//! critic at once or after a latency; each run is one too, so that CPU time and memory are
+//! its own. Records: the built-in sample, or those of FILE, repeated to 3,000 under new ids
+//! and with pages of their own; more questions by epochs.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::cast_precision_loss,
+    dead_code,
+    reason = "a measuring program ends at the first surprise"
+)]
+
+mod common;
+#[path = "common/process.rs"]
+mod process;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::Path as UrlPath;
+use axum::http::header::CONTENT_TYPE;
+use axum::serve::ListenerExt;
+use convfinqa::dataset::Mode;
+use convfinqa::run::Event;
+use convfinqa::settings::{QuestionSettings, RunSettings, Settings};
+use convfinqa::{Run, RunContext};
+use finqa_agents::models::{ModelSettings, Provider};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use common::{cpu_seconds, load_average, peak_megabytes, repeated};
+use process::{Process, first_line};
+
+const RECORDS: usize = 3_000;
+
+/// Analyst and critic, who accepts.
+const CALLS_A_QUESTION: usize = 2;
+
+/// A run, as its process is told.
+#[derive(Serialize, Deserialize)]
+struct RunPlan {
+    file: PathBuf,
+    url: String,
+    concurrency: usize,
+    /// Records of the file; each has one stand-alone question or two.
+    records: usize,
+    epochs: u32,
+}
+
+/// What the process measured.
+#[derive(Serialize, Deserialize)]
+struct RunFigures {
+    questions: usize,
+    calls: u64,
+    /// From the first setting read to the last answer.
+    asking_seconds: f64,
+    asking_cpu: f64,
+    asking_peak: f64,
+    writing_seconds: f64,
+    writing_cpu: f64,
+    writing_peak: f64,
+    journal_megabytes: f64,
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|a| a != "--bench")
+        .collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match arguments.as_slice() {
+        ["serve"] => serve(),
+        ["run", plan] => run(serde_json::from_str(plan).unwrap()),
+        ["--quick"] => measure(true, None),
+        ["--quick", file] => measure(true, Some(Path::new(file))),
+        [] => measure(false, None),
+        [file] if !file.starts_with('-') => measure(false, Some(Path::new(file))),
+        _ => eprintln!("usage: cargo bench --bench load [-- --quick] [FILE]"),
+    }
+}
+
+fn itself(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn measure(quick: bool, file: Option<&Path>) {
+    let folder = tempfile::tempdir().unwrap();
+    let many = repeated(file, folder.path(), RECORDS);
+    let mut server = itself(&["serve"]).stdout(Stdio::piped()).spawn().unwrap();
+    let address = first_line(server.stdout.take());
+    let server = Process(server);
+    let run = |latency: u64, concurrency, records, epochs| {
+        let plan = RunPlan {
+            file: many.clone(),
+            url: format!("http://{}/{latency}/v1", address.trim()),
+            concurrency,
+            records,
+            epochs,
+        };
+        let output = itself(&["run", &serde_json::to_string(&plan).unwrap()])
+            .stderr(Stdio::inherit())
+            .output()
+            .unwrap();
+        serde_json::from_slice::<RunFigures>(&output.stdout).unwrap()
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    println!(
+        "load {}, {cores} cores, shared with the server; analyst and critic, second opinion included",
+        load_average()
+    );
+
+    println!(
+        "\nlatency  in flight  questions   calls     wall    ideal   ratio  with tail   ms CPU a call"
+    );
+    let latencies: &[u64] = if quick { &[200] } else { &[50, 200, 1000] };
+    for &latency in latencies {
+        for concurrency in [1, 16, 128, 512] {
+            // About four seconds, in whole waves; the aim's row has all records.
+            let waves = (4000 / (latency as usize * CALLS_A_QUESTION)).max(1);
+            let records = match (latency, concurrency) {
+                (200, 128) => RECORDS,
+                _ => (waves * concurrency).min(RECORDS),
+            };
+            let ran = run(latency, concurrency, records, 1);
+            let seconds = latency as f64 / 1e3;
+            let ideal = ran.calls as f64 * seconds / concurrency as f64;
+            // The last wave is seldom full, and takes as long as a full one.
+            let waves = ran.questions.div_ceil(concurrency);
+            let with_tail = waves as f64 * CALLS_A_QUESTION as f64 * seconds;
+            println!(
+                "{latency:>4} ms  {concurrency:>9}  {:>9}  {:>6}  {:>5.2} s  {ideal:>5.2} s  {:>6.3}  {:>9.3}  {:>14.3}",
+                ran.questions,
+                ran.calls,
+                ran.asking_seconds,
+                ran.asking_seconds / ideal,
+                ran.asking_seconds / with_tail,
+                1e3 * ran.asking_cpu / ran.calls as f64,
+            );
+        }
+    }
+
+    println!("\nwithout latency, 64 in flight");
+    println!(
+        "questions   calls  calls/s  ms CPU a call  MB asking  MB writing  writing  ms CPU a row  journal"
+    );
+    let epochs: &[u32] = if quick { &[1, 3] } else { &[1, 1, 1, 13] };
+    for &epochs in epochs {
+        let ran = run(0, 64, RECORDS, epochs);
+        println!(
+            "{:>9}  {:>6}  {:>7.0}  {:>13.3}  {:>9.1}  {:>10.1}  {:>5.1} s  {:>12.3}  {:>4.0} MB",
+            ran.questions,
+            ran.calls,
+            ran.calls as f64 / ran.asking_seconds,
+            1e3 * ran.asking_cpu / ran.calls as f64,
+            ran.asking_peak,
+            ran.writing_peak,
+            ran.writing_seconds,
+            1e3 * ran.writing_cpu / ran.questions as f64,
+            ran.journal_megabytes,
+        );
+    }
+    drop(server);
+}
+
+/// Makes a run as the command does, and prints what it took.
+fn run(plan: RunPlan) {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Settings {
+        model: ModelSettings {
+            name: "bench".to_owned(),
+            provider: Some(Provider::OpenAi),
+            base_url: Some(plan.url),
+            ..ModelSettings::default()
+        },
+        questions: QuestionSettings {
+            data_path: Some(plan.file.display().to_string()),
+            mode: Mode::Questions,
+            n: Some(plan.records),
+            epochs: plan.epochs,
+            ..QuestionSettings::default()
+        },
+        run: RunSettings {
+            concurrency: Some(plan.concurrency),
+            output: folder.path().to_owned(),
+            mlflow: "off".to_owned(),
+            ..RunSettings::default()
+        },
+        ..Settings::default()
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let started = Instant::now();
+        let mut run = Run::start(&settings, RunContext::default()).await.unwrap();
+        let (mut questions, mut calls) = (0, 0);
+        while let Some(event) = run.next().await {
+            if let Event::Answered { row, .. } = event {
+                questions += 1;
+                let attempts = row
+                    .solution
+                    .calls
+                    .iter()
+                    .map(|call| u64::from(call.attempts));
+                calls += attempts.sum::<u64>();
+            }
+        }
+        let asked = (started.elapsed(), cpu_seconds(), peak_megabytes());
+        // The next peak is that of what follows.
+        std::fs::write("/proc/self/clear_refs", "5").unwrap();
+        let results = run.finish().await.unwrap();
+        let journal = results.folder.file("journal.sqlite");
+        let figures = RunFigures {
+            questions,
+            calls,
+            asking_seconds: asked.0.as_secs_f64(),
+            asking_cpu: asked.1,
+            asking_peak: asked.2,
+            writing_seconds: (started.elapsed() - asked.0).as_secs_f64(),
+            writing_cpu: cpu_seconds() - asked.1,
+            writing_peak: peak_megabytes(),
+            journal_megabytes: std::fs::metadata(journal).unwrap().len() as f64 / 1e6,
+        };
+        println!("{}", serde_json::to_string(&figures).unwrap());
+    });
+}
+
+/// Answers chat completions after the milliseconds in the path, until it is killed.
+fn serve() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        println!("{}", listener.local_addr().unwrap());
+        let listener = listener.tap_io(|stream| stream.set_nodelay(true).unwrap());
+        let routes = Router::new().route(
+            "/{latency}/v1/chat/completions",
+            axum::routing::post(|UrlPath(latency): UrlPath<u64>, body: Bytes| async move {
+                let arrived = tokio::time::Instant::now();
+                let content = reply(&body);
+                tokio::time::sleep_until(arrived + Duration::from_millis(latency)).await;
+                ([(CONTENT_TYPE, "application/json")], content)
+            }),
+        );
+        axum::serve(listener, routes).await.unwrap();
+    });
+}
+
+/// The critic has the analyst's answer before it, and accepts it.
+fn reply(request: &[u8]) -> String {
+    let critic = request
+        .windows(b"critic".len())
+        .take(2000)
+        .any(|word| word.eq_ignore_ascii_case(b"critic"));
+    let content = if critic { "ALL_OK" } else { common::ANALYSIS };
+    json!({
+        "id": "x", "object": "chat.completion", "created": 1, "model": "bench",
+        "choices": [{"index": 0, "finish_reason": "stop",
+            "message": {"role": "assistant", "content": content}}],
+        "usage": {"prompt_tokens": 1000, "completion_tokens": 50, "total_tokens": 1050},
+    })
+    .to_string()
+}
