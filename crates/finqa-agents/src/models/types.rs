@@ -327,10 +327,6 @@ pub struct Usage {
     pub reasoning_tokens: u64,
 }
 
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "serde passes a reference"
-)]
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }

@@ -88,8 +88,8 @@ fn system(request: &ChatRequest, dialect: ApiDialect) -> Vec<Value> {
         .filter(|message| message.role == Role::System)
         .filter_map(|message| text_block(&message.content))
         .collect();
-    if dialect.cache_marks {
-        blocks.last_mut().map(mark);
+    if let Some(last) = blocks.last_mut().filter(|_| dialect.cache_marks) {
+        mark(last);
     }
     blocks
 }
@@ -128,7 +128,9 @@ fn user_blocks(message: &ChatMessage, dialect: ApiDialect) -> Vec<Value> {
         .split_at_checked(cut)
         .unwrap_or(("", &message.content));
     let mut stable = text_block(stable);
-    stable.as_mut().map(mark);
+    if let Some(stable) = &mut stable {
+        mark(stable);
+    }
     stable.into_iter().chain(text_block(rest)).collect()
 }
 

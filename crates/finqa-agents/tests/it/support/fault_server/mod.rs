@@ -87,8 +87,8 @@ impl Request {
 
     /// The text of the last message of this role.
     pub fn last(&self, role: &str) -> String {
-        let conversation = self.conversation().into_iter();
-        let last = conversation.filter(|(who, _)| who == role).last();
+        let mut conversation = self.conversation().into_iter();
+        let last = conversation.rfind(|(who, _)| who == role);
         last.map(|(_, text)| text).unwrap_or_default()
     }
 
