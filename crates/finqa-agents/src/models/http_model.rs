@@ -8,7 +8,6 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
 
 use async_openai::Client;
 use async_openai::traits::RequestOptionsBuilder;
@@ -27,9 +26,7 @@ use super::cassette::{Cassette, CassetteCall};
 use super::classify::{self, ErrorDetails};
 use super::error::{ErrorKind, ModelError};
 use super::http;
-use super::limits::{
-    AttemptEnd, LimitVerdict, LimitedCall, Limiter, Slot, TokenBound, reported_quotas,
-};
+use super::limits::{LimitedCall, Limiter, end_slot, token_bound};
 use super::protocol::{ApiDialect, EncodedRequest, FormatLevel, Protocol, ReplyBody};
 use super::retry::{FailedAttempt, RetryLimit, RetryNotice, RetryOptions, retry};
 use super::settings::{Endpoint, ModelConnection, SettingsError};
@@ -437,32 +434,6 @@ impl HttpModel {
         };
         error
     }
-}
-
-/// At most these tokens: one is a byte or more, and an answer without a limit of its own is
-/// rarely longer than this.
-fn token_bound(request: &EncodedRequest) -> TokenBound {
-    const UNLIMITED_OUTPUT: u32 = 4096;
-    TokenBound {
-        input: request.json.get().len() as u64,
-        output: u64::from(request.max_output_tokens.unwrap_or(UNLIMITED_OUTPUT)),
-    }
-}
-
-/// Tells the limits how an attempt ended.
-fn end_slot(slot: Slot, attempt: &Attempt, judged: &Result<ReplyBody, FailedAttempt>) {
-    let (verdict, tokens) = match judged {
-        Ok(answer) => (LimitVerdict::Answered, answer.usage.map(|it| it.total())),
-        Err(failed) if failed.error.kind == ErrorKind::RateLimited => {
-            (LimitVerdict::RateLimited, Some(0))
-        }
-        Err(_) => (LimitVerdict::Unrelated, None),
-    };
-    slot.end(&AttemptEnd {
-        verdict,
-        tokens,
-        quotas: reported_quotas(&attempt.exchange.headers, SystemTime::now()),
-    });
 }
 
 fn unsendable(message: String) -> ModelError {

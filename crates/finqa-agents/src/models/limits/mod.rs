@@ -6,6 +6,7 @@
 //! reported quotas and the user's ceilings. Reading order: `state` (the rules, without a
 //! clock), `window` (the ceilings), `quota` (the headers), this file (the waiting).
 
+mod attempt;
 mod quota;
 mod state;
 #[cfg(test)]
@@ -22,6 +23,7 @@ use tokio::time::Instant;
 use super::settings::ModelConnection;
 use super::types::Stop;
 
+pub(super) use attempt::{end_slot, token_bound};
 pub use quota::{ReportedQuotas, TokenBound, reported_quotas};
 pub use state::{AttemptEnd, LimitOptions, LimitVerdict};
 use state::{LimitState, StartedAttempt};
