@@ -1,16 +1,20 @@
 //! The arguments of the main job.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::ArgMatches;
 use serde::Serialize;
 
 use crate::output::terminal::TerminalStyle;
 use crate::settings::Settings;
+use finqa_agents::models::{
+    Cassette, CassetteError, CassetteRecorder, CassetteReplay, ModelSettings,
+};
 
 use super::gate::GateArgs;
 use super::run::RunDisplay;
-use super::settings;
+use super::{Exit, Failure, settings, telemetry};
 
 /// The file of settings, for every command that has some.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -48,11 +52,69 @@ impl OutputFolder {
     }
 }
 
+/// The file of a command's model calls.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct CassetteArgs {
+    /// Record every model call to a new file for --replay; with --resume, to the file of that run
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "replay",
+        help_heading = "Provider"
+    )]
+    pub record: Option<PathBuf>,
+    /// Answer model calls from a recorded file, without a server or a key
+    #[arg(long, value_name = "FILE", help_heading = "Provider")]
+    pub replay: Option<PathBuf>,
+}
+
+impl CassetteArgs {
+    /// Opens the file; `resumed` if the run that is recorded was started before.
+    pub(super) fn open(&self, resumed: bool) -> Result<Option<Cassette>, CassetteError> {
+        Ok(match (&self.record, &self.replay) {
+            (Some(path), _) => {
+                let secrets = telemetry::secrets();
+                let recorder = match resumed {
+                    true => CassetteRecorder::append(path, secrets)?,
+                    false => CassetteRecorder::create(path, secrets)?,
+                };
+                Some(Cassette::Record(Arc::new(recorder)))
+            }
+            (None, Some(path)) => {
+                let replay = CassetteReplay::open(path)?;
+                if replay.is_cut() {
+                    super::note(format_args!(
+                        "{} ends within a line because its recording was killed; replaying the lines before it",
+                        path.display()
+                    ));
+                }
+                Some(Cassette::Replay(Arc::new(replay)))
+            }
+            (None, None) => None,
+        })
+    }
+}
+
+/// Refuses a cassette without a chat model: the embedded rules send no requests.
+pub(super) fn needs_model(
+    cassette: Option<&Cassette>,
+    model: &ModelSettings,
+) -> Result<(), Failure> {
+    if cassette.is_none() || !model.is_offline() {
+        return Ok(());
+    }
+    let line = "--record and --replay need a chat model, because the embedded pair sends no \
+                requests; pass --model NAME";
+    Err(Failure::new(Exit::Usage, line))
+}
+
 /// The arguments of every command that drives a run.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub(crate) struct ControlArgs {
     #[command(flatten)]
     pub config: ConfigFile,
+    #[command(flatten)]
+    pub cassette: CassetteArgs,
     /// Continue an unfinished run with its own settings: the last one, or the given one
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last", help_heading = "Output")]
     pub resume: Option<String>,

@@ -14,14 +14,15 @@ use tracing::Instrument;
 use crate::dataset::{self, Document, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey};
 use crate::output::AnswerView;
 use crate::output::terminal::{ProgressOptions, TerminalWriter, UnsentSettings, answer_text};
-use crate::pipeline::{ModelContext, advice, pair_setup};
+use crate::pipeline::{ModelContext, advice, cache, pair_setup};
 use crate::settings::{LogSettings, TraceSettings};
 use finqa_agents::agents::{
     AgentSettings, CallMemory, Interruption, Pair, Sampling, own_history, trace,
 };
-use finqa_agents::models::{CallEvent, Limits, ModelSettings, Observer, Stop};
+use finqa_agents::models::{CallEvent, Cassette, Limits, ModelSettings, Observer, Stop};
 
-use super::args::ConfigFile;
+use super::args::{CassetteArgs, ConfigFile, needs_model};
+use super::run::notify;
 use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry};
 
 /// Arguments of `ask`.
@@ -50,6 +51,8 @@ pub(crate) struct AskArgs {
     settings: AskSettings,
     #[command(flatten)]
     config: ConfigFile,
+    #[command(flatten)]
+    cassette: CassetteArgs,
 }
 
 /// The groups of settings that matter here.
@@ -79,6 +82,12 @@ struct AskSettings {
 pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
     let settings = settings::load(&args.settings, matches, args.config.config.as_deref())?;
     let (own, question) = document(args)?;
+    let cassette = args.cassette.open(false)?;
+    needs_model(cassette.as_ref(), &settings.model)?;
+    let recorder = cassette.as_ref().and_then(Cassette::recorder);
+    if let Some(recorder) = recorder {
+        recorder.begin(None);
+    }
     let quiet = args.quiet;
     let writer = TerminalWriter::new(ProgressOptions {
         quiet,
@@ -113,6 +122,9 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
     let models = ModelContext {
         observer,
         limits: Limits::default(),
+        cassette: cassette.clone(),
+        cache: cache(&settings, cassette.as_ref(), &notify(writer.clone()))?,
+        journaled: None,
     };
     let setup = pair_setup(&settings, &variables, &models)?;
     for notice in &setup.notices {
@@ -134,6 +146,9 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
         traces.finish().await;
         exit
     });
+    if let Some(recorder) = recorder {
+        recorder.finish()?;
+    }
     // A read of stdin that nobody waits for any more must not hold up the end.
     runtime.shutdown_background();
     exit

@@ -13,7 +13,7 @@ use crate::run::{FolderError, JournalError, LockError, PlanError};
 use crate::score::ScoreError;
 use crate::settings::ConfigError;
 use crate::telemetry::TelemetryError;
-use finqa_agents::models::{ErrorKind, ModelError, SettingsError};
+use finqa_agents::models::{CacheError, CassetteError, ErrorKind, ModelError, SettingsError};
 use finqa_agents::prompt::PromptError;
 use finqa_core::fetch::DownloadError;
 use finqa_core::text::single_spaced;
@@ -90,7 +90,11 @@ pub(crate) fn classify(error: &anyhow::Error) -> Exit {
         if let Some(failure) = cause.downcast_ref::<Failure>() {
             return failure.exit;
         }
-        if cause.is::<ConfigError>() || cause.is::<PromptError>() || cause.is::<SettingsError>() {
+        if cause.is::<CacheError>()
+            || cause.is::<ConfigError>()
+            || cause.is::<PromptError>()
+            || cause.is::<SettingsError>()
+        {
             return Exit::Usage;
         }
         if let Some(error) = cause.downcast_ref::<DatasetError>() {
@@ -98,6 +102,13 @@ pub(crate) fn classify(error: &anyhow::Error) -> Exit {
                 Exit::Usage
             } else {
                 Exit::Data
+            };
+        }
+        if let Some(error) = cause.downcast_ref::<CassetteError>() {
+            return if error.is_data() {
+                Exit::Data
+            } else {
+                Exit::Usage
             };
         }
         if let Some(error) = cause.downcast_ref::<DownloadError>() {
@@ -147,12 +158,18 @@ pub(crate) fn classify(error: &anyhow::Error) -> Exit {
             };
         }
         match cause.downcast_ref::<PipelineError>() {
-            Some(PipelineError::NoData | PipelineError::NoEpisodeData) => return Exit::Data,
+            Some(
+                PipelineError::NoData
+                | PipelineError::NoEpisodeData
+                | PipelineError::CassetteRun { .. },
+            ) => return Exit::Data,
             Some(
                 PipelineError::TextWithoutModel
                 | PipelineError::CriticWithoutModel
                 | PipelineError::NoTools(_)
                 | PipelineError::OtherKind { .. }
+                | PipelineError::OtherCassette { .. }
+                | PipelineError::Unexplained { .. }
                 | PipelineError::OtherVersion { .. }
                 | PipelineError::ChangedSettings { .. }
                 | PipelineError::ChangedInputs { .. },

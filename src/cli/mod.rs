@@ -4,6 +4,7 @@
 mod analyze;
 mod args;
 mod ask;
+mod cache;
 mod color;
 mod commit;
 mod compare;
@@ -77,6 +78,9 @@ enum Command {
     /// Serve the FinQA environment, play it, or build and check its data.
     #[command(subcommand)]
     Env(env::EnvCommand),
+    /// Show, explain or empty the response cache (--cache).
+    #[command(subcommand)]
+    Cache(cache::CacheCommand),
     /// Deliver runs to MLflow.
     #[command(subcommand)]
     Track(track::TrackCommand),
@@ -139,6 +143,7 @@ fn dispatch(cli: Cli, matches: &ArgMatches, style: TerminalStyle) -> anyhow::Res
         Some(Command::Runs(args)) => runs::execute(&args, matches, style),
         Some(Command::Data(command)) => data::execute(command),
         Some(Command::Env(command)) => env::execute(command, matches, style),
+        Some(Command::Cache(command)) => cache::execute(&command, matches),
         Some(Command::Track(command)) => track::execute(command, matches),
         Some(Command::Graph(args)) => graph::execute(&args),
         Some(Command::Completions { shell }) => {

@@ -12,15 +12,16 @@ use crate::output::mlflow::DeliveryOutcome;
 use crate::output::terminal::{
     ProgressOptions, RunProgress, TerminalStyle, TerminalWriter, summary_tables,
 };
-use crate::pipeline::has_result;
 use crate::pipeline::{
     Notify, PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults, Tracking,
 };
-use crate::run::{Finish, JournalError, RunFolder, RunKind, Summary};
+use crate::pipeline::{has_result, recorded_run, replay_settings};
+use crate::run::{Finish, JournalError, RunFolder, RunKind, RunMeta, Summary};
 use crate::settings::Settings;
 use finqa_agents::agents::{Fault, RunFailure};
+use finqa_agents::models::Cassette;
 
-use super::args::{ControlArgs, RunArgs};
+use super::args::{ControlArgs, RunArgs, needs_model};
 use super::{Exit, Failure, commit, dotenv, mlflow_lines, settings, signals, stdout, telemetry};
 
 /// What a command adds to the run that it drives.
@@ -57,9 +58,15 @@ pub(crate) fn execute(
         settings, control, ..
     } = args;
     let kind = RunKind::Questions;
-    let (settings, resumed) = load(settings, matches, control, kind, &dotenv::variable)?;
+    let RunInputs {
+        settings,
+        resumed,
+        cassette,
+        ..
+    } = load(settings, matches, control, kind, &dotenv::variable)?;
     let context = RunContext {
         resumed,
+        cassette,
         variables: dotenv::variables(),
         ..RunContext::default()
     };
@@ -83,25 +90,51 @@ impl RunCommand for QuestionRun<'_> {
     }
 }
 
+/// What a command drives.
+pub(super) struct RunInputs {
+    pub settings: Settings,
+    /// The run that is continued.
+    pub resumed: Option<ResumedRun>,
+    /// What the run is recorded to, or replayed from.
+    pub cassette: Option<Cassette>,
+    /// The run that is replayed.
+    pub recorded: Option<RunMeta>,
+}
+
 /// The settings of a command, `flags`, and the run of this `kind` that it
-/// continues, if any, whose settings then take the place of defaults.
+/// continues or replays, if any, whose settings then take the place of defaults.
 pub(super) fn load(
     flags: &impl Serialize,
     matches: &ArgMatches,
     control: &ControlArgs,
     kind: RunKind,
     variable: &dyn Fn(&str) -> Option<String>,
-) -> anyhow::Result<(Settings, Option<ResumedRun>)> {
+) -> anyhow::Result<RunInputs> {
     let file = control.config.config.as_deref();
-    let settings = settings::load_by(flags, matches, file, variable)?;
-    let Some(run) = &control.resume else {
-        return Ok((settings, None));
+    let mut settings = settings::load_by(flags, matches, file, variable)?;
+    let output = settings.run.output.clone();
+    let resumed = control.resume.as_ref();
+    let resumed = resumed.map(|run| ResumedRun::open(&output, run, kind, control.allow_version));
+    let resumed = resumed.transpose()?;
+    let cassette = control.cassette.open(resumed.is_some())?;
+    let replay = cassette.as_ref().and_then(Cassette::replay);
+    let recorded = replay.map(recorded_run).transpose()?.flatten();
+    let own = match (&resumed, &recorded) {
+        (Some(resumed), _) => Some(resumed.settings()),
+        (None, Some(recorded)) => Some(replay_settings(recorded, &settings)?),
+        (None, None) => None,
     };
-    let output = settings.run.output;
-    let resumed = ResumedRun::open(&output, run, kind, control.allow_version)?;
-    let mut settings = settings::load_resumed(resumed.settings(), flags, matches, file)?;
-    settings.run.output = output;
-    Ok((settings, Some(resumed)))
+    if let Some(own) = own {
+        settings = settings::load_resumed(own, flags, matches, file)?;
+        settings.run.output = output;
+    }
+    needs_model(cassette.as_ref(), &settings.model)?;
+    Ok(RunInputs {
+        settings,
+        resumed,
+        cassette,
+        recorded,
+    })
 }
 
 /// Drives a run to its end and shows it. `context` says what is continued and
@@ -167,7 +200,7 @@ async fn watch(
 }
 
 /// Shows notices as lines on stderr.
-fn notify(writer: TerminalWriter) -> Notify {
+pub(super) fn notify(writer: TerminalWriter) -> Notify {
     Arc::new(move |notice| match notice {
         RunNotice::Note(line) => writer.say(&line),
         RunNotice::Warning(line) => writer.warn(&line),

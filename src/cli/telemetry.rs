@@ -192,7 +192,8 @@ fn collector() -> anyhow::Result<Option<Otlp>> {
     }))
 }
 
-fn secrets() -> Vec<SecretString> {
+/// The values that must not be written anywhere.
+pub(super) fn secrets() -> Vec<SecretString> {
     let headers = [
         "OTEL_EXPORTER_OTLP_HEADERS",
         "OTEL_EXPORTER_OTLP_TRACES_HEADERS",

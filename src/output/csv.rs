@@ -51,6 +51,7 @@ pub(crate) const COLUMNS: &[&str] = &[
     "second_opinion",
     "opinion_confidence",
     "opinion_agrees",
+    "cached_calls",
 ];
 
 /// `output.csv` while it is being written, row by row in the plan's order.
@@ -192,6 +193,7 @@ fn cells(row: &Row) -> Vec<String> {
             .map(|opinion| format!("{:.3}", opinion.confidence))
             .unwrap_or_default(),
         truth(opinion.as_ref().and_then(|opinion| opinion.agrees)),
+        row.solution.cached_calls().to_string(),
     ]
 }
 

@@ -1,5 +1,7 @@
 //! Why a run cannot be started or finished.
 
+use std::path::PathBuf;
+
 use thiserror::Error;
 
 use crate::dataset::DatasetError;
@@ -9,7 +11,7 @@ use crate::run::{FolderError, JournalError, LockError, PlanError};
 use crate::settings::ConfigError;
 use crate::telemetry::TelemetryError;
 use finqa_agents::graph::GraphError;
-use finqa_agents::models::SettingsError;
+use finqa_agents::models::{CacheError, CassetteError, SettingsError};
 use finqa_agents::prompt::PromptError;
 
 /// Why a run cannot be started or finished.
@@ -43,6 +45,25 @@ pub enum PipelineError {
     /// The run is of another command.
     #[error("run {id} is resumed with `{command} {id}`")]
     OtherKind { id: String, command: &'static str },
+    /// A cassette of another run, command, model or data.
+    #[error("the cassette {path} does not belong to this run: {difference}")]
+    OtherCassette { path: PathBuf, difference: String },
+    /// A run in a cassette that this program cannot read.
+    #[error("{path}: the run that was recorded cannot be read: {source}")]
+    CassetteRun {
+        path: PathBuf,
+        #[source]
+        source: serde_json::Error,
+    },
+    /// Everything is answered or stopped and written, but not every call was recorded.
+    #[error("the recording is incomplete: {0}")]
+    Unrecorded(#[source] CassetteError),
+    /// A question of an earlier run whose requests cannot be made again.
+    #[error("run {run} cannot be explained: {reason}")]
+    Unexplained { run: String, reason: String },
+    /// A folder that cannot be used as a cache.
+    #[error("{0}")]
+    Cache(#[from] CacheError),
     /// Another version of this program started the run.
     #[error(
         "run {id} was started by convfinqa {version}, this is {own}, which may answer otherwise; \

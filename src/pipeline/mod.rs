@@ -6,7 +6,9 @@
 //! `job` (what is asked, and who answers), `resume` (new and earlier runs),
 //! `files` (what a run leaves behind). It knows the outputs, which `run` does not.
 
+mod cassette;
 mod error;
+mod explain;
 mod files;
 mod job;
 mod resume;
@@ -25,16 +27,18 @@ use crate::dataset::Dataset;
 use crate::output::mlflow::{DeliveryOutcome, Drawings, FinishedRun, Sidecar};
 use crate::settings::{Settings, Variables};
 use crate::telemetry::Telemetry;
-use finqa_agents::models::{CallEvent, LimitStatus, Limits, Observer, Stop};
+use finqa_agents::models::{CallEvent, Cassette, LimitStatus, Limits, Observer, Stop};
 
 use crate::run::{Event, Finish, Journal, JournalError, RunFolder, RunLock, Scheduler, Summary};
 
+pub(crate) use cassette::{recorded_run, replay_settings};
 pub use error::PipelineError;
+pub(crate) use explain::requests_of;
 pub(crate) use files::{has_result, write_report, write_results};
 pub use job::Job;
 pub use resume::ResumedRun;
 pub(crate) use setup::{
-    ModelContext, advice, concurrency, is_remote, kept, model_setup, pair_setup, price,
+    ModelContext, advice, cache, concurrency, is_remote, kept, model_setup, pair_setup, price,
     unused_server,
 };
 pub use tracking::Tracking;
@@ -77,6 +81,8 @@ pub struct RunContext {
     pub stop: Stop,
     /// The commit that this program was built from, where known.
     pub commit: Option<String>,
+    /// What the run is recorded to, or replayed from.
+    pub cassette: Option<Cassette>,
 }
 
 impl Default for RunContext {
@@ -89,6 +95,7 @@ impl Default for RunContext {
             notify: Arc::new(|_| {}),
             stop: Stop::default(),
             commit: None,
+            cassette: None,
         }
     }
 }
@@ -106,6 +113,7 @@ pub struct Run {
     traces: Telemetry,
     stop: Stop,
     lock: RunLock,
+    cassette: Option<Cassette>,
 }
 
 /// The results of a run.
@@ -157,6 +165,7 @@ impl Run {
             notify,
             stop,
             commit,
+            cassette,
             ..
         } = context;
         let (sender, events) = mpsc::channel(EVENT_QUEUE);
@@ -175,20 +184,37 @@ impl Run {
                 let models = ModelContext {
                     observer: observer(sender.clone()),
                     limits: limits.clone(),
+                    cassette: cassette.clone(),
+                    cache: setup::cache(settings, cassette.as_ref(), &notify)?,
+                    journaled: None,
                 };
                 let (notices, later) = std::sync::mpsc::channel();
                 let hold: Notify = Arc::new(move |notice| drop(notices.send(notice)));
                 let job = job(located.as_ref().unwrap_or(settings), &hold, &models);
                 let show = || later.try_iter().for_each(|notice| notify(notice));
-                let job = job.inspect_err(|_| show())?;
+                let mut job = job.inspect_err(|_| show())?;
                 let held = match resumed {
-                    Some(resumed) => resumed.into_continued(settings, &job.meta.identity)?,
+                    Some(resumed) => {
+                        cassette::continued(cassette.as_ref(), resumed.meta())?;
+                        resumed.into_continued(settings, &job.meta.identity)?
+                    }
                     None => {
                         let output = &settings.run.output;
+                        job.meta = cassette::described(cassette.as_ref(), job.meta)?;
+                        let id = &job.meta.id;
+                        if !id.is_empty() && RunFolder::new(output, id).path().exists() {
+                            notify(RunNotice::Note(format!(
+                                "run {id} is already in {}: the replay gets its own id and start",
+                                output.display()
+                            )));
+                            job.meta.id.clear();
+                        }
                         if let Some(line) = resume::unfinished(output, &job.meta.identity) {
                             notify(RunNotice::Note(line));
                         }
-                        resume::begin(output, job.meta, job.prompts.as_ref(), commit)?
+                        let held = resume::begin(output, job.meta, job.prompts.as_ref(), commit)?;
+                        cassette::begin(cassette.as_ref(), &held.meta);
+                        held
                     }
                 };
                 show();
@@ -200,6 +226,10 @@ impl Run {
                     limits: limits.clone(),
                     price: job.price,
                     stop: stop.clone(),
+                    recorded: match &cassette {
+                        Some(Cassette::Replay(replay)) => Some(Arc::clone(replay)),
+                        _ => None,
+                    },
                 };
                 (held, job.records, Some(scheduler))
             }
@@ -233,6 +263,7 @@ impl Run {
             traces,
             stop,
             lock: held.lock,
+            cassette,
         })
     }
 
@@ -254,6 +285,7 @@ impl Run {
         if let Some(sidecar) = &self.sidecar {
             sidecar.on(&event);
         }
+        cassette::record(self.cassette.as_ref(), &event);
         Some(event)
     }
 
@@ -275,6 +307,9 @@ impl Run {
         let written = files::write_run(&self.folder, records);
         let finish = finish?;
         let (journal, summary) = written.map_err(PipelineError::Unwritten)?;
+        if let Some(recorder) = self.cassette.as_ref().and_then(Cassette::recorder) {
+            recorder.finish().map_err(PipelineError::Unrecorded)?;
+        }
         let tracked = match self.sidecar {
             Some(sidecar) => {
                 let ending = FinishedRun {

@@ -190,7 +190,7 @@ impl ResumedRun {
 }
 
 /// The settings that a run was started with, its data by the name they had.
-fn own_settings(meta: &RunMeta) -> toml::Table {
+pub(super) fn own_settings(meta: &RunMeta) -> toml::Table {
     let mut own = meta.settings.clone();
     if meta.kind() == RunKind::Questions {
         let data = if meta.invented { "sample" } else { &meta.data };
@@ -215,7 +215,14 @@ pub(super) fn begin(
     prompts: Option<&BTreeMap<String, String>>,
     commit: Option<String>,
 ) -> Result<LockedRun, PipelineError> {
-    let id = uuid::Uuid::now_v7().to_string();
+    let (id, started) = match meta.id.as_str() {
+        "" => (
+            uuid::Uuid::now_v7().to_string(),
+            jiff::Timestamp::now().to_string(),
+        ),
+        // Of a replay, as it was recorded.
+        _ => (meta.id.clone(), meta.started.clone()),
+    };
     let folder = RunFolder::new(output, &id);
     folder.create().map_err(|source| OutputError::Write {
         path: folder.path().to_owned(),
@@ -224,7 +231,7 @@ pub(super) fn begin(
     let lock = RunLock::take(folder.path())?;
     let meta = RunMeta {
         id,
-        started: jiff::Timestamp::now().to_string(),
+        started,
         version: VERSION.to_owned(),
         commit,
         ..meta

@@ -2,28 +2,21 @@
 //! how many questions at a time.
 
 use std::ops::RangeInclusive;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use rust_decimal::Decimal;
 
 use crate::settings::{Origin, Settings, Variables};
 use finqa_agents::agents::{AnswerFrom, Backend, CriticMode, OpinionUse, PairOptions};
 use finqa_agents::models::{
-    self, ChatModel, Endpoint, HttpModel, LimitOptions, Limits, ModelSettings, Observer, OpenAiApi,
-    PriceList, PriceOf, Provider,
+    self, Cassette, ChatModel, Endpoint, HttpModel, LimitOptions, Limits, ModelSettings, Observer,
+    OpenAiApi, PriceList, PriceOf, Provider, ResponseCache,
 };
 use finqa_agents::prompt::Prompts;
 use finqa_core::secrets::shown_address;
 
-use super::PipelineError;
-
-/// What the models of a run share.
-#[derive(Clone)]
-pub(crate) struct ModelContext {
-    /// Hears of retries.
-    pub observer: Observer,
-    pub limits: Limits,
-}
+use super::explain::{JournaledCalls, JournaledModel};
+use super::{Notify, PipelineError, RunNotice};
 
 /// What answers, and where it lives.
 pub(crate) struct PairSetup {
@@ -39,6 +32,65 @@ pub(crate) struct PairSetup {
     pub critic_name: String,
     /// What must be known before a key is sent, a line each.
     pub notices: Vec<String>,
+}
+
+/// What the models of a run share.
+#[derive(Clone)]
+pub(crate) struct ModelContext {
+    /// Hears of retries.
+    pub observer: Observer,
+    pub limits: Limits,
+    /// Requests are recorded to it, or answered from it.
+    pub cassette: Option<Cassette>,
+    /// Replies are kept in it, and given again.
+    pub cache: Option<Arc<ResponseCache>>,
+    /// The replies of an earlier run that take the place of every server.
+    pub journaled: Option<Arc<Mutex<JournaledCalls>>>,
+}
+
+/// Opens the cache that the settings name. A cassette holds every call of a run, so a run
+/// that is recorded or replayed has none.
+///
+/// # Errors
+/// A folder that cannot be used.
+pub(crate) fn cache(
+    settings: &Settings,
+    cassette: Option<&Cassette>,
+    notify: &Notify,
+) -> Result<Option<Arc<ResponseCache>>, PipelineError> {
+    let folder = settings.model.cache.as_deref();
+    let Some(folder) = folder.filter(|_| !settings.model.is_offline()) else {
+        return Ok(None);
+    };
+    if cassette.is_some() {
+        let line = format!(
+            "note: the cache {} is not used, because a cassette holds every call",
+            folder.display()
+        );
+        notify(RunNotice::Note(line));
+        return Ok(None);
+    }
+    let notify = Arc::clone(notify);
+    let warn = move |line: &str| notify(RunNotice::Warning(format!("warning: {line}")));
+    Ok(Some(Arc::new(ResponseCache::open(folder, Arc::new(warn))?)))
+}
+
+impl ModelContext {
+    /// Nobody hears of anything.
+    pub(super) fn silent() -> Self {
+        Self {
+            observer: Arc::new(|_, _| {}),
+            limits: Limits::default(),
+            cassette: None,
+            cache: None,
+            journaled: None,
+        }
+    }
+
+    fn is_replayed(&self) -> bool {
+        let cassette = self.cassette.as_ref();
+        self.journaled.is_some() || cassette.is_some_and(|it| it.replay().is_some())
+    }
 }
 
 /// Sets up the pair that the settings ask for.
@@ -264,7 +316,17 @@ fn server_setup(
     variables: &Variables,
     context: &ModelContext,
 ) -> Result<ModelSetup, PipelineError> {
-    let resolved = models::ModelConnection::resolve(&|name| variables.get(name), &choice.asked)?;
+    let replayed = context.is_replayed();
+    let asked = ModelSettings {
+        allow_http: replayed || choice.asked.allow_http,
+        ..choice.asked.clone()
+    };
+    let variable = |name: &str| match replayed && Provider::key_variables().any(|key| key == name) {
+        // Nothing is sent, so no key is needed, and none is read.
+        true => Some("none".to_owned()),
+        false => variables.get(name),
+    };
+    let resolved = models::ModelConnection::resolve(&variable, &asked)?;
     let address = shown_address(&resolved.base_url);
     // A conversation has one call in flight at a time.
     let concurrency = concurrency(settings, Some(resolved.endpoint()));
@@ -281,18 +343,32 @@ fn server_setup(
         OpenAiApi::Chat => "",
         OpenAiApi::Responses => " (responses)",
     };
+    // Part of a run's identity.
+    let name = format!("{} {address} {}{api}", resolved.provider, resolved.model);
     Ok(ModelSetup {
         endpoint: resolved.endpoint(),
         provider: resolved.provider,
         base_url: resolved.base_url.clone(),
-        notice: foreign_address(settings, choice, variables, &resolved, &address),
-        // Part of a run's identity.
-        name: format!("{} {address} {}{api}", resolved.provider, resolved.model),
-        model: Arc::new(
-            HttpModel::new(resolved)?
-                .with_observer(Arc::clone(&context.observer))
-                .with_limiter(limiter),
-        ),
+        notice: foreign_address(settings, choice, variables, &resolved, &address)
+            .filter(|_| !replayed),
+        model: {
+            let model: Arc<dyn ChatModel> = Arc::new(
+                HttpModel::new(resolved)?
+                    .with_observer(Arc::clone(&context.observer))
+                    .with_limiter(limiter)
+                    .with_cassette(context.cassette.clone()),
+            );
+            match (&context.journaled, &context.cache) {
+                (Some(calls), _) => Arc::new(JournaledModel {
+                    server: name.clone(),
+                    name: asked.name.clone(),
+                    calls: Arc::clone(calls),
+                }),
+                (None, Some(cache)) => cache.before(model, &name),
+                (None, None) => model,
+            }
+        },
+        name,
     })
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::settings::{Change, RunAspect};
+use crate::settings::{Change, RunAspect, with_effects_of};
 
 /// What must not change when a run is resumed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -145,6 +145,15 @@ pub enum RunKind {
 }
 
 impl RunKind {
+    /// The command that starts a run of this kind.
+    #[must_use]
+    pub(crate) fn command(self) -> &'static str {
+        match self {
+            Self::Questions => "run",
+            Self::Episodes => "env play",
+        }
+    }
+
     /// The command that resumes a run of this kind.
     #[must_use]
     pub fn resume_command(self) -> &'static str {
@@ -162,6 +171,18 @@ impl RunMeta {
         match self.episodes {
             None => RunKind::Questions,
             Some(_) => RunKind::Episodes,
+        }
+    }
+
+    /// The same run as it was `recorded`: with its id, its start, and those of its settings
+    /// that affect no answer.
+    #[must_use]
+    pub(crate) fn replaying(self, recorded: Self) -> Self {
+        Self {
+            settings: with_effects_of(recorded.settings, self.settings),
+            id: recorded.id,
+            started: recorded.started,
+            ..self
         }
     }
 

@@ -32,6 +32,7 @@ pub use folder::{FolderError, RunFolder, RunState, Stage};
 pub use identity::{EpisodeMeta, Identity, RunKind, RunMeta};
 pub use journal::{Journal, JournalError, Status};
 pub use lock::{Holder, LockError, RunLock};
+pub(crate) use plan::gold_history;
 pub use plan::{Dealer, DealtQuestion, Plan, PlanError, PlannedQuestion};
 pub use scheduler::Scheduler;
 pub(crate) use summary::left_out_line;

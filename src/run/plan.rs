@@ -165,7 +165,7 @@ fn units_of(record: &Record, mode: Mode) -> Vec<&[Case]> {
 /// Turns an earlier turn's gold into plain history: the one place where gold
 /// becomes something an agent may see, and only for turns that are over.
 #[must_use]
-pub(super) fn gold_history(question: &str, gold: &Gold) -> HistoryEntry {
+pub(crate) fn gold_history(question: &str, gold: &Gold) -> HistoryEntry {
     HistoryEntry {
         question: question.to_owned(),
         value: gold.exe_ans.clone(),

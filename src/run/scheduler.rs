@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
 
 use finqa_agents::agents::{Answer, Call, RunFailure};
-use finqa_agents::models::{Limits, PriceOf, Stop};
+use finqa_agents::models::{CassetteReplay, Limits, PriceOf, Stop};
 use finqa_agents::solve::Solver;
 
 use super::event::{Event, Finish};
@@ -40,6 +40,8 @@ pub struct Scheduler {
     pub price: PriceOf,
     /// How it is stopped.
     pub stop: Stop,
+    /// The recording that is replayed: when questions were answered.
+    pub recorded: Option<Arc<CassetteReplay>>,
 }
 
 /// Questions that are asked one after the other, and what is known of them.
@@ -127,6 +129,7 @@ impl Scheduler {
             health: Arc::clone(&health),
             answered_before,
             done: Arc::clone(&done),
+            recorded: self.recorded,
         });
         let width = UnitWidth {
             most: self.concurrency.max(1),

@@ -13,7 +13,7 @@ use crate::score::Scores;
 use finqa_agents::agents::{
     self, Answer, Call, CallMemory, Interruption, RunFailure, Solution, own_history,
 };
-use finqa_agents::models::{Cost, PriceOf, Stop};
+use finqa_agents::models::{CassetteReplay, Cost, PriceOf, Stop};
 use finqa_agents::solve::Solver;
 
 use super::event::Event;
@@ -24,7 +24,7 @@ use super::trace::{self, RunTrace};
 use super::truth;
 use super::writer::JournalWriter;
 use crate::dataset::HistoryMode;
-use crate::score::Row;
+use crate::score::{Row, Stamp};
 
 /// What the tasks of a run share.
 pub(super) struct Worker {
@@ -41,6 +41,8 @@ pub(super) struct Worker {
     pub answered_before: bool,
     /// Questions whose outcome the journal holds.
     pub done: Arc<AtomicUsize>,
+    /// The recording that is replayed.
+    pub recorded: Option<Arc<CassetteReplay>>,
 }
 
 /// Why a question has no outcome.
@@ -158,14 +160,29 @@ impl Worker {
                 return Err(self.postpone(planned, *solution).await);
             }
         };
-        let waited = solution.calls.iter().map(|call| call.waited).sum();
-        let latency = recalled + started.elapsed().saturating_sub(waited).as_secs_f64();
+        let recorded = self.recorded.as_ref().map(|replay| replay.row(index));
+        let latency = match recorded {
+            None => {
+                let waited = solution.calls.iter().map(|call| call.waited).sum();
+                recalled + started.elapsed().saturating_sub(waited).as_secs_f64()
+            }
+            Some(Some(recorded)) => recorded.latency,
+            // Its recording was killed before the question was answered.
+            Some(None) => solution.calls.iter().map(|call| call.seconds).sum(),
+        };
+        let stamp = recorded.flatten().map(|recorded| Stamp {
+            ordinal: recorded.ordinal,
+            at: recorded.at,
+        });
         let answer = solution.answer.clone();
         if answer.is_some() || solution.episode.is_some() {
             // An agent inside this process makes no calls that could say so.
             self.health.answered("");
         }
-        let row = row(planned, self.mode, solution, latency);
+        let row = Row {
+            stamp,
+            ..row(planned, self.mode, solution, latency)
+        };
         trace::answered(&span, &row);
         drop(span);
         let Some(row) = self.writer.answer(row).await else {

@@ -72,7 +72,8 @@ fn write_all(
                     // Here and not where it was answered: only one place knows
                     // the order in which rows become durable.
                     last = last.next(jiff::Timestamp::now().as_millisecond());
-                    row.stamp = Some(last);
+                    // A replay has those of its recording.
+                    row.stamp.get_or_insert(last);
                     let row = Arc::new(*row);
                     entries.push(JournalEntry::Answer(Arc::clone(&row)));
                     waiting.push((durable, row));

@@ -83,12 +83,21 @@ fn affects(key: &str) -> RunAspect {
         "n" | "range" | "ids" | "filter" | "shuffle" | "mode" | "history" | "epochs" => {
             RunAspect::Plan
         }
-        "allow_http" | "concurrency" | "timeout" | "attempts" | "rpm" | "tpm" | "output"
-        | "mlflow" | "experiment" | "traces" | "trace_content" | "log" | "log_level" => {
+        "allow_http" | "cache" | "concurrency" | "timeout" | "attempts" | "rpm" | "tpm"
+        | "output" | "mlflow" | "experiment" | "traces" | "trace_content" | "log" | "log_level" => {
             RunAspect::Nothing
         }
         _ => RunAspect::Answers,
     }
+}
+
+/// The settings `base` with those of `other` that may affect answers.
+#[must_use]
+pub(crate) fn with_effects_of(base: Table, other: Table) -> Table {
+    let effects = |key: &str| affects(key) != RunAspect::Nothing;
+    let base = base.into_iter().filter(|(key, _)| !effects(key));
+    base.chain(other.into_iter().filter(|(key, _)| effects(key)))
+        .collect()
 }
 
 /// What the text of a variable says.
@@ -278,6 +287,7 @@ attempts = 2
 rpm = 60
 tpm = 30000
 base_url = 'http://x'
+cache = 'x'
 concurrency = 3
 critic = 'off'
 critic_base_url = 'http://x'

@@ -12,6 +12,7 @@ mod validate;
 mod variables;
 
 pub use groups::{LogSettings, QuestionSettings, RunSettings, Settings, TraceSettings, Traces};
+pub(crate) use keys::with_effects_of;
 pub use keys::{Change, RunAspect, keys, unknown_variable};
 pub use layers::{ConfigError, Layers, Origin};
 pub use variables::Variables;

@@ -13,6 +13,8 @@ mod agents;
 mod analysis;
 mod architecture;
 mod ask;
+mod caches;
+mod cassettes;
 mod cli;
 mod compare_page;
 mod containers;

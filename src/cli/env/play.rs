@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::SAMPLE;
 use crate::cli::args::ControlArgs;
-use crate::cli::run::{RunCommand, drive, load, without_tools};
+use crate::cli::run::{RunCommand, RunInputs, drive, load, without_tools};
 use crate::cli::{Exit, Failure, dotenv};
 use crate::episodes::{
     self, Address, EpisodeEnvironment, EpisodeOptions, EpisodePlace, LocalEnvironment, SessionPool,
@@ -21,7 +21,7 @@ use crate::output::terminal::TerminalStyle;
 use crate::output::{is_export_of, write_episodes};
 use crate::pipeline::unused_server;
 use crate::pipeline::{Notify, PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults};
-use crate::run::RunKind;
+use crate::run::{EpisodeMeta, RunKind};
 use crate::settings::{
     LogSettings, QuestionSettings, RunSettings, Settings, TraceSettings, Variables,
 };
@@ -115,7 +115,12 @@ pub(crate) fn execute(
     let variables = variables(&args.model);
     let variable = |name: &str| variables.get(name);
     let kind = RunKind::Episodes;
-    let (mut settings, resumed) = load(args, matches, &args.control, kind, &variable)?;
+    let RunInputs {
+        mut settings,
+        resumed,
+        cassette,
+        recorded,
+    } = load(args, matches, &args.control, kind, &variable)?;
     let run = resumed.as_ref().map(|run| run.meta().id.as_str());
     if let Some(path) = &args.export_episodes {
         refuse_foreign(path, run)?;
@@ -128,10 +133,12 @@ pub(crate) fn execute(
     let mut command = EpisodeRun {
         args,
         default_steps: matches.value_source("max_steps") == Some(ValueSource::DefaultValue),
+        recorded: recorded.and_then(|run| run.episodes),
         server: None,
     };
     let context = RunContext {
         resumed,
+        cassette,
         variables,
         ..RunContext::default()
     };
@@ -143,6 +150,8 @@ struct EpisodeRun<'a> {
     args: &'a PlayArgs,
     /// Whether nobody has given `--max-steps`.
     default_steps: bool,
+    /// What is replayed.
+    recorded: Option<EpisodeMeta>,
     server: Option<Arc<SessionPool>>,
 }
 
@@ -193,6 +202,7 @@ impl EpisodeRun<'_> {
         let args = self.args;
         let was = resumed.as_ref();
         let was = was.and_then(|resumed| resumed.meta().episodes.clone());
+        let was = was.or_else(|| self.recorded.clone());
         let max_steps = match &was {
             Some(was) if self.default_steps => was.max_steps,
             _ => args.max_steps,

@@ -396,12 +396,19 @@ fn spent_table(summary: &Summary, style: TerminalStyle) -> String {
         ]);
     }
     align(&mut table, &[1, 2, 3, 4]);
-    let cached = cached_share(&spent.nodes.total().tokens);
-    let cached = cached.map_or_else(String::new, |share| {
+    let used = spent.nodes.total();
+    let share = cached_share(&used.tokens).map_or_else(String::new, |share| {
         format!(" · {share:.1} % of the tokens in from the provider's cache")
     });
+    let hits = match used.cached_calls {
+        0 => String::new(),
+        calls => format!(
+            " · {calls} calls from --cache, {} tokens saved",
+            used.saved_tokens
+        ),
+    };
     format!(
-        "{table}\nRounds {}{cached} · cost {}",
+        "{table}\nRounds {}{share}{hits} · cost {}",
         spent.rounds, spent.cost
     )
 }

@@ -161,6 +161,7 @@ async fn a_resume_does_not_read_what_was_sent_and_replied() {
         limits: Limits::default(),
         price: Arc::new(|_| None),
         stop: Stop::default(),
+        recorded: None,
     };
     let (events, mut received) = tokio::sync::mpsc::channel(8);
     let run = tokio::spawn(scheduler.run(Journal::open(&path).unwrap(), events));

@@ -131,6 +131,7 @@ async fn ran(
         limits: Limits::default(),
         price: Arc::new(|_| Some(Decimal::ONE)),
         stop: Stop::default(),
+        recorded: None,
     };
     let finish = scheduler.run(journal, sender).await.unwrap();
     let mut events = Vec::new();

@@ -294,6 +294,13 @@ impl Solution {
         }
     }
 
+    /// Calls that the response cache answered.
+    #[must_use]
+    pub fn cached_calls(&self) -> usize {
+        let replies = self.calls.iter().filter_map(|call| call.reply.as_ref());
+        replies.filter(|reply| reply.cached).count()
+    }
+
     /// Tokens read and written over all calls that report them.
     #[must_use]
     pub fn tokens(&self) -> (u64, u64) {

@@ -86,7 +86,7 @@ impl RecordedCalls {
             origin: RequestOrigin {
                 question: question.key.to_string(),
                 epoch,
-                repeat: 0,
+                ..RequestOrigin::default()
             },
             made: std::mem::take(&mut memory.failed),
             memory,
@@ -117,10 +117,12 @@ impl RecordedCalls {
         if self.stop.drain.is_cancelled() {
             return Err(ModelError::new(ErrorKind::Cancelled, "stopped"));
         }
-        let repeat = self.made.iter().filter(|call| call.request_hash == hash);
-        let repeat = u32::try_from(repeat.count()).unwrap_or(u32::MAX);
+        let count = |is: &dyn Fn(&&Call) -> bool| {
+            u32::try_from(self.made.iter().filter(is).count()).unwrap_or(u32::MAX)
+        };
         let origin = RequestOrigin {
-            repeat,
+            call: count(&|call| call.node == request.node),
+            repeat: count(&|call| call.request_hash == hash && call.reply.is_some()),
             ..self.origin.clone()
         };
         let request = &ChatRequest {

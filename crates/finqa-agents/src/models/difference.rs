@@ -159,6 +159,35 @@ fn cut(value: &Value, text: &str, same: usize) -> String {
     }
 }
 
+/// Feeds a value with its keys sorted.
+pub(super) fn canonical(value: &Value, hasher: &mut blake3::Hasher) {
+    match value {
+        Value::Object(fields) => {
+            let mut keys: Vec<&String> = fields.keys().collect();
+            keys.sort_unstable();
+            hasher.update(b"{");
+            for key in keys {
+                hasher.update(Value::from(key.as_str()).to_string().as_bytes());
+                hasher.update(b":");
+                canonical(fields.get(key).unwrap_or(&Value::Null), hasher);
+                hasher.update(b",");
+            }
+            hasher.update(b"}");
+        }
+        Value::Array(items) => {
+            hasher.update(b"[");
+            for item in items {
+                canonical(item, hasher);
+                hasher.update(b",");
+            }
+            hasher.update(b"]");
+        }
+        leaf => {
+            hasher.update(leaf.to_string().as_bytes());
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -190,6 +190,7 @@ impl HttpModel {
                         request_id: classify::request_id(&exchange, self.settings.key()),
                         attempts: transport.sent(),
                         lost: transport.lost(),
+                        cached: false,
                         left_out: dialect.left_out(request),
                         latency: transport.latency(),
                         waited: limited.map(LimitedCall::waited).unwrap_or_default(),

@@ -5,6 +5,7 @@
 //! `docs/extending.md` lists the other places. This module reads no environment variable and prints nothing.
 
 mod address;
+mod cache;
 pub mod capabilities;
 mod cassette;
 mod chat_json;
@@ -25,9 +26,11 @@ mod transport;
 pub mod types;
 pub mod usage;
 
+pub use cache::{CacheError, CacheKey, CacheLookup, CacheStats, CacheWarning, ResponseCache};
 pub use capabilities::Correction;
 pub use cassette::{Cassette, CassetteError, CassetteRecorder, CassetteReplay, RecordedRow};
 pub use chat_json::{messages_json, tools_json};
+pub use difference::FieldDifference;
 pub use error::{ErrorKind, ModelError, Scope};
 pub use http::{client as http_client, download_client, install_crypto, upgrade_client};
 pub use http_model::{CallEvent, HttpModel, Observer};

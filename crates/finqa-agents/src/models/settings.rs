@@ -3,6 +3,7 @@
 //! Plain values; `resolve` makes them from flags and variables.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -243,6 +244,10 @@ pub struct ModelSettings {
     #[arg(long, value_name = "N", help_heading = "Provider")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tpm: Option<u64>,
+    /// Keep replies in this folder, and give them again to equal requests of later runs
+    #[arg(long, value_name = "DIR", help_heading = "Provider")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cache: Option<PathBuf>,
 }
 
 /// The name of the embedded analyst in the place of a chat model's.

@@ -124,7 +124,9 @@ pub struct RequestOrigin {
     pub question: String,
     /// The pass over the questions, from 0.
     pub epoch: u32,
-    /// How many equal requests of the same node the question has made before.
+    /// How many calls of the same node the question has made before, failed ones included.
+    pub call: u32,
+    /// How many equal requests of the same node were answered before.
     pub repeat: u32,
 }
 
@@ -380,6 +382,9 @@ pub struct ChatReply {
     /// Of these, requests without an answer that may have been billed.
     #[serde(default)]
     pub lost: u32,
+    /// Whether the response cache gave it: its tokens were paid for by an earlier call.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cached: bool,
     /// Sampling settings of the request that the model does not accept and that were left
     /// out: `temperature`, `seed`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -402,10 +407,11 @@ impl ChatReply {
         }
     }
 
-    /// The tokens that the server reported, all or some of them.
+    /// The tokens that the server reported for this call, all or some of them.
     #[must_use]
     pub(crate) fn known_tokens(&self) -> Option<Usage> {
-        self.usage.or(self.partial_usage)
+        let known = self.usage.or(self.partial_usage);
+        known.filter(|_| !self.cached)
     }
 
     /// Whether a provider's filter or the model itself withheld the answer.

@@ -9,6 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::price::Cost;
 use super::types::{ChatReply, Usage};
 
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeUsage {
     /// Failed ones included.
@@ -23,6 +27,12 @@ pub struct NodeUsage {
     pub tokens: Usage,
     /// Answers whose tokens are not all known: `tokens` lacks theirs.
     pub without_usage: u64,
+    /// Calls answered by the response cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_calls: u64,
+    /// Tokens, read and written, that those calls did not need.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub saved_tokens: u64,
     #[serde(skip)]
     pub cost: Cost,
     /// Duration of the answered calls, retries included.
@@ -42,6 +52,11 @@ impl NodeUsage {
             tokens: reply.known_tokens().unwrap_or_default(),
             // A model inside this process has no tokens to report.
             without_usage: u64::from(reply.usage.is_none() && reply.attempts > 0),
+            cached_calls: u64::from(reply.cached),
+            saved_tokens: match reply.usage.filter(|_| reply.cached) {
+                Some(usage) => usage.total(),
+                None => 0,
+            },
             cost,
             time: reply.latency,
         }
@@ -69,6 +84,8 @@ impl AddAssign for NodeUsage {
         self.lost += other.lost;
         self.tokens += other.tokens;
         self.without_usage += other.without_usage;
+        self.cached_calls += other.cached_calls;
+        self.saved_tokens += other.saved_tokens;
         self.cost += other.cost;
         self.time += other.time;
     }

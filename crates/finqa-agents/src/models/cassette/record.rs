@@ -21,6 +21,8 @@ use super::replay::CassetteReplay;
 pub struct CassetteRecorder {
     path: PathBuf,
     secrets: Vec<SecretString>,
+    /// What the file that is continued says of its run.
+    run: Option<Value>,
     state: Mutex<RecorderState>,
 }
 
@@ -48,7 +50,7 @@ impl CassetteRecorder {
                 source,
             },
         })?;
-        Ok(Self::of(path, secrets, file, false))
+        Ok(Self::of(path, secrets, file, None))
     }
 
     /// The file of a run that is resumed. A line that was being written when its process
@@ -57,23 +59,29 @@ impl CassetteRecorder {
     /// # Errors
     /// A file that cannot be read as a cassette, or not be written.
     pub fn append(path: &Path, secrets: Vec<SecretString>) -> Result<Self, CassetteError> {
-        let whole = CassetteReplay::open(path)?.whole_lines();
+        let recorded = CassetteReplay::open(path)?;
         let error = |source| CassetteError::Write {
             path: path.to_owned(),
             source,
         };
         let file = OpenOptions::new().append(true).open(path).map_err(error)?;
-        file.set_len(whole).map_err(error)?;
-        Ok(Self::of(path, secrets, file, true))
+        file.set_len(recorded.whole_lines()).map_err(error)?;
+        Ok(Self::of(path, secrets, file, Some(recorded.run().cloned())))
     }
 
-    fn of(path: &Path, secrets: Vec<SecretString>, file: File, begun: bool) -> Self {
+    fn of(
+        path: &Path,
+        secrets: Vec<SecretString>,
+        file: File,
+        continued: Option<Option<Value>>,
+    ) -> Self {
         Self {
             path: path.to_owned(),
             secrets,
+            run: continued.clone().flatten(),
             state: Mutex::new(RecorderState {
                 file,
-                begun,
+                begun: continued.is_some(),
                 failed: None,
             }),
         }
@@ -129,6 +137,12 @@ impl CassetteRecorder {
                 source,
             })
         })
+    }
+
+    /// What the file that is continued says of its run.
+    #[must_use]
+    pub fn run(&self) -> Option<&Value> {
+        self.run.as_ref()
     }
 
     #[must_use]

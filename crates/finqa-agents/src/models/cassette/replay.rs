@@ -12,7 +12,7 @@ use serde_json::Value;
 use finqa_core::files;
 use finqa_core::text::{cut, single_spaced};
 
-use super::super::difference::{FieldDifference, differences, distance, in_words};
+use super::super::difference::{FieldDifference, canonical, differences, distance, in_words};
 use super::super::protocol::ApiDialect;
 use super::super::types::RequestOrigin;
 use super::CassetteError;
@@ -311,33 +311,4 @@ fn hash(method: &str, path: &str, body: &Value) -> blake3::Hash {
     hasher.update(format!("{method} {path} ").as_bytes());
     canonical(body, &mut hasher);
     hasher.finalize()
-}
-
-/// Feeds a value with its keys sorted.
-pub(in super::super) fn canonical(value: &Value, hasher: &mut blake3::Hasher) {
-    match value {
-        Value::Object(fields) => {
-            let mut keys: Vec<&String> = fields.keys().collect();
-            keys.sort_unstable();
-            hasher.update(b"{");
-            for key in keys {
-                hasher.update(Value::from(key.as_str()).to_string().as_bytes());
-                hasher.update(b":");
-                canonical(fields.get(key).unwrap_or(&Value::Null), hasher);
-                hasher.update(b",");
-            }
-            hasher.update(b"}");
-        }
-        Value::Array(items) => {
-            hasher.update(b"[");
-            for item in items {
-                canonical(item, hasher);
-                hasher.update(b",");
-            }
-            hasher.update(b"]");
-        }
-        leaf => {
-            hasher.update(leaf.to_string().as_bytes());
-        }
-    }
 }

@@ -54,12 +54,12 @@ impl Tape {
     }
 }
 
-fn asked_by(question: &str, repeat: u32, text: &str) -> ChatRequest {
+fn asked_by(question: &str, call: u32, text: &str) -> ChatRequest {
     ChatRequest {
         origin: RequestOrigin {
             question: question.to_owned(),
-            epoch: 0,
-            repeat,
+            call,
+            ..RequestOrigin::default()
         },
         ..ask(text)
     }
@@ -285,6 +285,30 @@ async fn a_killed_recording_is_read_and_continued_after_its_last_whole_line() {
     chat(&model, &asked_by("b", 0, "b")).await.unwrap();
     assert!(!CassetteReplay::open(&tape.path()).unwrap().is_cut());
     assert!(chat(&tape.replayed(), &asked_by("b", 0, "b")).await.is_ok());
+}
+
+/// The rounds of a question are calls of one node, and only the first meets the refusal.
+#[tokio::test]
+async fn each_call_of_a_question_begins_in_the_dialect_that_it_was_recorded_in() {
+    let server = FaultServer::start(|request| match request.body.get("temperature") {
+        Some(_) => Reply::unsupported("temperature", "Unsupported value: 'temperature'"),
+        None => Reply::chat("42"),
+    });
+    let tape = Tape::new();
+    let requests = [0, 1, 2].map(|call| ChatRequest {
+        temperature: Some(0.0),
+        ..asked_by("a", call, &format!("Round {call}?"))
+    });
+    let (model, mut live) = (tape.recorded(&server), Vec::new());
+    for request in &requests {
+        live.push(chat(&model, request).await.unwrap());
+    }
+    let (model, mut replayed) = (tape.replayed(), Vec::new());
+    for request in &requests {
+        replayed.push(chat(&model, request).await.unwrap());
+    }
+    assert_eq!(live, replayed);
+    assert_eq!([live[0].attempts, live[1].attempts], [2, 1]);
 }
 
 /// A reply that was recorded but lost with its process before the journal held it is asked

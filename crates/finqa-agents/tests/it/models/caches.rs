@@ -1,0 +1,373 @@
+//! The response cache: what is stored, what never is, and what happens to damage.
+
+use std::path::{Path, PathBuf};
+
+use finqa_agents::models::{CacheError, CacheKey, CacheLookup, RequestOrigin, ResponseCache};
+
+use super::*;
+
+/// A cache in a folder, and what it warned of.
+struct Cached {
+    folder: tempfile::TempDir,
+    warnings: Arc<Mutex<Vec<String>>>,
+}
+
+impl Cached {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            warnings: Arc::default(),
+        }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("cache")
+    }
+
+    fn cache(&self) -> Arc<ResponseCache> {
+        let warnings = Arc::clone(&self.warnings);
+        let warn = Arc::new(move |line: &str| warnings.lock().unwrap().push(line.to_owned()));
+        Arc::new(ResponseCache::open(&self.path(), warn).unwrap())
+    }
+
+    fn model(&self, server: &FaultServer) -> Arc<dyn ChatModel> {
+        let model = HttpModel::new(openai(server)).unwrap();
+        self.cache().before(Arc::new(model), "openai http://a/v1 m")
+    }
+
+    fn entries(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        for folder in std::fs::read_dir(self.path()).unwrap().flatten() {
+            if let Ok(files) = std::fs::read_dir(folder.path()) {
+                found.extend(files.flatten().map(|entry| entry.path()));
+            }
+        }
+        found
+    }
+
+    fn warned(&self) -> Vec<String> {
+        self.warnings.lock().unwrap().clone()
+    }
+}
+
+async fn ask_model(
+    model: &Arc<dyn ChatModel>,
+    request: &ChatRequest,
+) -> Result<ChatReply, ModelError> {
+    model.chat(request, &Stop::default()).await
+}
+
+#[tokio::test]
+async fn a_stored_reply_is_given_again_without_a_request() {
+    let cached = Cached::new();
+    let server = FaultServer::start(|_| Reply::chat("42").header("x-request-id", "req_1"));
+    let first = ask_model(&cached.model(&server), &ask("How much?"))
+        .await
+        .unwrap();
+    // Another process.
+    let second = ask_model(&cached.model(&server), &ask("How much?"))
+        .await
+        .unwrap();
+    assert_eq!(server.count(), 1);
+    assert!(!first.cached && second.cached);
+    assert_eq!((first.attempts, second.attempts, second.lost), (1, 0, 0));
+    let expected = ChatReply {
+        attempts: 0,
+        cached: true,
+        latency: second.latency,
+        ..first
+    };
+    assert_eq!(second, expected);
+}
+
+#[tokio::test]
+async fn whatever_changes_the_reply_is_part_of_the_key() {
+    let cached = Cached::new();
+    let server = FaultServer::start(|_| Reply::chat("42"));
+    let model = cached.model(&server);
+    let origin = |epoch, repeat| RequestOrigin {
+        question: "q".to_owned(),
+        epoch,
+        repeat,
+        call: repeat,
+    };
+    let plain = ask("How much?");
+    let requests = [
+        plain.clone(),
+        ask("How many?"),
+        ChatRequest {
+            temperature: Some(0.0),
+            ..plain.clone()
+        },
+        ChatRequest {
+            temperature: Some(0.5),
+            ..plain.clone()
+        },
+        ChatRequest {
+            seed: Some(1),
+            ..plain.clone()
+        },
+        ChatRequest {
+            max_output_tokens: Some(9),
+            ..plain.clone()
+        },
+        ChatRequest {
+            format: ReplyFormat::JsonObject,
+            ..plain.clone()
+        },
+        ChatRequest {
+            node: "analyst#2".into(),
+            ..plain.clone()
+        },
+        ChatRequest {
+            origin: origin(1, 0),
+            ..plain.clone()
+        },
+        ChatRequest {
+            origin: origin(0, 1),
+            ..plain.clone()
+        },
+    ];
+    for request in requests.iter().chain(&requests) {
+        ask_model(&model, request).await.unwrap();
+    }
+    assert_eq!(server.count(), requests.len());
+    // The same request of another question is the same.
+    let other = ChatRequest {
+        origin: origin(0, 0),
+        ..plain.clone()
+    };
+    assert!(ask_model(&model, &other).await.unwrap().cached);
+    let elsewhere = HttpModel::new(openai(&server)).unwrap();
+    let elsewhere = cached
+        .cache()
+        .before(Arc::new(elsewhere), "openai http://b/v1 m");
+    assert!(!ask_model(&elsewhere, &plain).await.unwrap().cached);
+}
+
+/// A reply of this kind is asked for again.
+async fn is_never_stored(reply: Reply) {
+    let told = format!("{reply:?}");
+    let cached = Cached::new();
+    let server = FaultServer::start(move |_| reply.clone());
+    let connection = ModelConnection {
+        retry: RetryOptions {
+            max_attempts: 1,
+            ..QUICK
+        },
+        ..openai(&server)
+    };
+    let model = Arc::new(HttpModel::new(connection).unwrap());
+    let model = cached.cache().before(model, "s");
+    for _ in 0..2 {
+        let outcome = ask_model(&model, &ask("How much?")).await;
+        assert!(outcome.is_err() || !outcome.unwrap().cached, "{told}");
+    }
+    assert_eq!((server.count(), cached.entries().len()), (2, 0), "{told}");
+}
+
+#[tokio::test]
+async fn a_refusal_is_never_stored() {
+    let mut refusal = completion("", "stop");
+    refusal["choices"][0]["message"]["refusal"] = json!("I cannot help with that.");
+    is_never_stored(Reply::json(200, &refusal)).await;
+}
+
+#[tokio::test]
+async fn a_filtered_reply_is_never_stored() {
+    is_never_stored(Reply::json(200, &completion("In 20", "content_filter"))).await;
+    is_never_stored(Reply::content_filter()).await;
+}
+
+#[tokio::test]
+async fn a_truncated_reply_is_never_stored() {
+    is_never_stored(Reply::json(200, &completion("In 20", "length"))).await;
+}
+
+#[tokio::test]
+async fn an_error_is_never_stored() {
+    for status in [400, 401, 404, 429, 500] {
+        is_never_stored(Reply::error(status, "x", "no")).await;
+    }
+    is_never_stored(Reply::reset()).await;
+}
+
+#[tokio::test]
+async fn a_success_with_an_error_in_its_body_is_never_stored() {
+    is_never_stored(Reply::json(
+        200,
+        &json!({"error": {"code": 502, "message": "upstream"}}),
+    ))
+    .await;
+    is_never_stored(Reply::json(200, &completion("Bad gateway", "error"))).await;
+    is_never_stored(Reply::plain(200, "<html>busy</html>")).await;
+}
+
+#[tokio::test]
+async fn an_empty_answer_is_never_stored() {
+    is_never_stored(Reply::json(200, &completion("", "stop"))).await;
+    is_never_stored(Reply::json(200, &completion(" \n", "stop"))).await;
+}
+
+#[tokio::test]
+async fn a_cancelled_call_is_never_stored() {
+    let cached = Cached::new();
+    let server = FaultServer::start(|_| Reply::hang());
+    let model = cached.model(&server);
+    let stop = Stop::default();
+    let request = ask("How much?");
+    let asking = model.chat(&request, &stop);
+    let cancel = async {
+        while server.count() == 0 {
+            tokio::task::yield_now().await;
+        }
+        stop.abort.cancel();
+    };
+    let (outcome, ()) = tokio::join!(asking, cancel);
+    assert_eq!(outcome.unwrap_err().kind, ErrorKind::Cancelled);
+    assert_eq!(cached.entries().len(), 0);
+}
+
+#[tokio::test]
+async fn of_equal_requests_at_the_same_time_one_is_sent() {
+    let cached = Cached::new();
+    let server = FaultServer::start(|_| Reply::chat("42").after(Duration::from_millis(50)));
+    let model = cached.model(&server);
+    let request = ask("How much?");
+    let replies = (0..8).map(|_| ask_model(&model, &request));
+    let replies = futures::future::join_all(replies).await;
+    assert_eq!(server.count(), 1);
+    let from_cache = replies
+        .iter()
+        .filter(|reply| reply.as_ref().unwrap().cached);
+    assert_eq!(from_cache.count(), 7);
+}
+
+#[tokio::test]
+async fn a_damaged_entry_is_a_miss_with_a_warning_and_replaced() {
+    let cached = Cached::new();
+    let server = FaultServer::start(|_| Reply::chat("42"));
+    let model = cached.model(&server);
+    ask_model(&model, &ask("How many?")).await.unwrap();
+    let other = std::fs::read(&cached.entries()[0]).unwrap();
+    std::fs::remove_file(&cached.entries()[0]).unwrap();
+    ask_model(&model, &ask("How much?")).await.unwrap();
+    let path = cached.entries().remove(0);
+    let whole = std::fs::read_to_string(&path).unwrap();
+    let newer = whole.replace("{\"version\":1", "{\"version\":2");
+    for damaged in [
+        &b""[..],
+        &whole.as_bytes()[..whole.len() / 2],
+        b"{}",
+        b"\xff",
+        &other,
+        newer.as_bytes(),
+    ] {
+        std::fs::write(&path, damaged).unwrap();
+        cached.warnings.lock().unwrap().clear();
+        assert!(!ask_model(&model, &ask("How much?")).await.unwrap().cached);
+        let warned = cached.warned();
+        assert_eq!(warned.len(), 1, "{warned:?}");
+        assert!(warned[0].contains("is damaged ("), "{warned:?}");
+        assert!(ask_model(&model, &ask("How much?")).await.unwrap().cached);
+    }
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_folder_that_cannot_be_written_warns_once_and_fails_nothing() {
+    let cached = Cached::new();
+    let server = FaultServer::start(|_| Reply::chat("42"));
+    let model = cached.model(&server);
+    // Files in the places of the entries' folders, as a full disk refuses them to anybody.
+    for first in 0..=255_u8 {
+        std::fs::write(cached.path().join(format!("{first:02x}")), "").unwrap();
+    }
+    for text in ["a", "b"] {
+        assert_eq!(ask_model(&model, &ask(text)).await.unwrap().content, "42");
+    }
+    let written: Vec<String> = cached.warned();
+    let written = written
+        .iter()
+        .filter(|line| line.contains("cannot be written"));
+    assert_eq!(written.count(), 1);
+}
+
+#[test]
+fn only_a_cache_is_used_and_cleared() {
+    let folder = tempfile::tempdir().unwrap();
+    let quiet = || Arc::new(|_: &str| {});
+    let open = |path: &Path| ResponseCache::open(path, quiet());
+    let mine = folder.path().join("mine.txt");
+    std::fs::write(&mine, "mine").unwrap();
+    assert!(matches!(
+        open(folder.path()),
+        Err(CacheError::Occupied { .. })
+    ));
+    assert!(matches!(open(&mine), Err(CacheError::Folder { .. })));
+    assert!(matches!(
+        ResponseCache::existing(folder.path(), quiet()),
+        Err(CacheError::Foreign { .. })
+    ));
+    let path = folder.path().join("a/cache");
+    open(&path).unwrap();
+    std::fs::write(path.join("mine.txt"), "mine").unwrap();
+    assert_eq!(open(&path).unwrap().clear().unwrap(), 0);
+    assert!(path.join("mine.txt").exists());
+    std::fs::write(
+        path.join("convfinqa-cache.json"),
+        r#"{"convfinqa_cache":2}"#,
+    )
+    .unwrap();
+    let error = open(&path).unwrap_err().to_string();
+    assert!(
+        error.ends_with("is a cache of version 2; this program reads version 1"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn a_miss_is_explained_by_the_nearest_entry_and_entries_are_counted_and_deleted() {
+    let cached = Cached::new();
+    let server = FaultServer::start(|_| Reply::chat("42"));
+    let model = cached.model(&server);
+    let asked = ChatRequest {
+        seed: Some(7),
+        ..ask("What was revenue in 2008?")
+    };
+    let cache = cached.cache();
+    let key = |server: &str, request: &ChatRequest| CacheKey::new(server, request);
+    let here = "openai http://a/v1 m";
+    assert_eq!(cache.explain(&key(here, &asked)), CacheLookup::Empty);
+    ask_model(&model, &asked).await.unwrap();
+    ask_model(&model, &ask("What is 2 + 2?")).await.unwrap();
+    assert!(matches!(
+        cache.explain(&key(here, &asked)),
+        CacheLookup::Stored { .. }
+    ));
+    let other = ChatRequest {
+        seed: Some(8),
+        ..asked.clone()
+    };
+    let CacheLookup::Nearest { differences, .. } =
+        cache.explain(&key("openai http://b/v1 m", &other))
+    else {
+        panic!("it is not stored");
+    };
+    let differences: Vec<String> = differences.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        differences,
+        [
+            "/server (\"…enai http://a/v1 m\" stored, \"…enai http://b/v1 m\" asked)",
+            "/request/seed (7 stored, 8 asked)"
+        ]
+    );
+    let stats = cache.stats();
+    assert_eq!(
+        (stats.entries, stats.damaged, stats.servers[here]),
+        (2, 0, 2)
+    );
+    assert!(stats.bytes > 0 && stats.stored.is_some());
+    assert_eq!(cache.clear().unwrap(), 2);
+    assert_eq!(cache.stats().entries, 0);
+}

@@ -1,0 +1,139 @@
+//! `convfinqa cache`: what the response cache holds, why a request is not in it, and how it
+//! is emptied.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use clap::{ArgMatches, Subcommand};
+use serde::Serialize;
+
+use crate::pipeline::requests_of;
+use finqa_agents::models::{CacheKey, CacheLookup, ResponseCache};
+
+use super::args::OutputFolder;
+use super::{Exit, Failure, settings, stdout};
+
+/// Shows or empties the response cache.
+#[derive(Debug, Subcommand)]
+pub enum CacheCommand {
+    /// Show how many replies a cache holds, and of which models.
+    Stats(StatsArgs),
+    /// Show whether the requests of a run's question are cached, and otherwise the fields in which
+    /// the nearest entry differs.
+    Explain(ExplainArgs),
+    /// Delete all entries of a cache.
+    Clear(FolderArgs),
+}
+
+/// Which cache.
+#[derive(clap::Args, Debug, Serialize)]
+pub struct FolderArgs {
+    /// Folder of the cache [default: the setting `cache`]
+    #[arg(long, value_name = "DIR")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache: Option<PathBuf>,
+}
+
+#[derive(clap::Args, Debug)]
+pub struct StatsArgs {
+    #[command(flatten)]
+    folder: FolderArgs,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args, Debug)]
+pub struct ExplainArgs {
+    #[command(flatten)]
+    folder: FolderArgs,
+    /// The run: its folder, its id, a prefix of its id, or `last`
+    run: String,
+    /// The question: a record's id, or ID#PART
+    question: String,
+    #[command(flatten)]
+    output: OutputFolder,
+}
+
+/// Does what the command says.
+///
+/// # Errors
+/// A folder that is not a cache, a run or question that is not there.
+pub fn execute(command: &CacheCommand, matches: &ArgMatches) -> anyhow::Result<Exit> {
+    match command {
+        CacheCommand::Stats(args) => stats(&open(&args.folder, matches)?, args.json)?,
+        CacheCommand::Explain(args) => {
+            let output = args.output.path(matches)?;
+            explain(&open(&args.folder, matches)?, args, &output)?;
+        }
+        CacheCommand::Clear(args) => {
+            let deleted = open(args, matches)?.clear()?;
+            stdout::print(|out| writeln!(out, "deleted {deleted} entries"))?;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn open(args: &FolderArgs, matches: &ArgMatches) -> anyhow::Result<ResponseCache> {
+    let folder = settings::load(args, matches, None)?.model.cache;
+    let folder = folder
+        .ok_or_else(|| Failure::new(Exit::Usage, "no cache: name its folder with --cache DIR"))?;
+    Ok(ResponseCache::existing(&folder, Arc::new(|_| {}))?)
+}
+
+fn stats(cache: &ResponseCache, json: bool) -> anyhow::Result<()> {
+    let stats = cache.stats();
+    if json {
+        stdout::print_json(&stats)?;
+        return Ok(());
+    }
+    let time = |seconds: u64| {
+        let seconds = i64::try_from(seconds).unwrap_or_default();
+        jiff::Timestamp::from_second(seconds).unwrap_or_default()
+    };
+    stdout::print(|out| {
+        writeln!(out, "{} entries, {} bytes", stats.entries, stats.bytes)?;
+        if let Some((first, last)) = stats.stored {
+            writeln!(out, "stored from {} to {}", time(first), time(last))?;
+        }
+        for (server, entries) in &stats.servers {
+            writeln!(out, "{entries:>8}  {server}")?;
+        }
+        if stats.damaged > 0 {
+            writeln!(
+                out,
+                "{} damaged files, which are replaced when asked for",
+                stats.damaged
+            )?;
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+fn explain(cache: &ResponseCache, args: &ExplainArgs, output: &Path) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let runtime = runtime.context("cannot start the runtime")?;
+    let requests = runtime.block_on(requests_of(output, &args.run, &args.question))?;
+    stdout::print(|out| {
+        for asked in &requests {
+            let node = &asked.request.node;
+            match cache.explain(&CacheKey::new(&asked.server, &asked.request)) {
+                CacheLookup::Stored { file } => writeln!(out, "{node}: cached in {file}")?,
+                CacheLookup::Empty => writeln!(out, "{node}: not cached; the cache is empty")?,
+                CacheLookup::Nearest { file, differences } => {
+                    writeln!(
+                        out,
+                        "{node}: not cached; the nearest entry, {file}, differs in"
+                    )?;
+                    for field in differences {
+                        writeln!(out, "  {field}")?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(())
+}

@@ -1,0 +1,118 @@
+//! The cassette of a run: which run it is of, and what of the run's files depends on the
+//! clock.
+
+use serde::Deserialize;
+
+use crate::run::{Event, RunMeta};
+use crate::settings::{Settings, with_effects_of};
+use finqa_agents::models::{Cassette, CassetteReplay, RecordedRow};
+
+use super::PipelineError;
+use super::resume::own_settings;
+
+/// The run that was recorded; `None` for a cassette of a command without runs.
+///
+/// # Errors
+/// A run that this program cannot read.
+pub(crate) fn recorded_run(replay: &CassetteReplay) -> Result<Option<RunMeta>, PipelineError> {
+    let run = replay.run().map(RunMeta::deserialize).transpose();
+    run.map_err(|source| PipelineError::CassetteRun {
+        path: replay.path().to_owned(),
+        source,
+    })
+}
+
+/// The settings of a replay: the recorded run's, and `now` for what affects no answer, such
+/// as where results go.
+///
+/// # Errors
+/// Settings that cannot be written as TOML.
+pub(crate) fn replay_settings(
+    recorded: &RunMeta,
+    now: &Settings,
+) -> Result<toml::Table, PipelineError> {
+    Ok(with_effects_of(
+        toml::Table::try_from(now)?,
+        own_settings(recorded),
+    ))
+}
+
+/// The description of a run that is new, recorded or replayed.
+///
+/// # Errors
+/// A cassette that belongs to other data or another model.
+pub(super) fn described(
+    cassette: Option<&Cassette>,
+    meta: RunMeta,
+) -> Result<RunMeta, PipelineError> {
+    let Some(replay) = cassette.and_then(Cassette::replay) else {
+        return Ok(meta);
+    };
+    let other = |difference| PipelineError::OtherCassette {
+        path: replay.path().to_owned(),
+        difference,
+    };
+    let Some(recorded) = recorded_run(replay)? else {
+        return Err(other("it holds the calls of `ask`".to_owned()));
+    };
+    if recorded.kind() != meta.kind() {
+        let command = recorded.kind().command();
+        return Err(other(format!("it was recorded by `{command}`")));
+    }
+    if recorded.model() != meta.model() {
+        let [was, now] = [&recorded, &meta].map(RunMeta::model);
+        return Err(other(format!("--model was {was}, now {now}")));
+    }
+    if recorded.identity.data != meta.identity.data {
+        return Err(other(match recorded.data == meta.data {
+            true => format!("the data in {} have changed since", meta.data),
+            false => format!("the data were {}, now {}", recorded.data, meta.data),
+        }));
+    }
+    Ok(meta.replaying(recorded))
+}
+
+/// Whether a run that is resumed is the one that the cassette is of.
+///
+/// # Errors
+/// A recording of another run.
+pub(super) fn continued(cassette: Option<&Cassette>, meta: &RunMeta) -> Result<(), PipelineError> {
+    let Some(recorder) = cassette.and_then(Cassette::recorder) else {
+        return Ok(());
+    };
+    let id = recorder.run().and_then(|run| run.get("id"));
+    if id.and_then(serde_json::Value::as_str) == Some(&meta.id) {
+        return Ok(());
+    }
+    Err(PipelineError::OtherCassette {
+        path: recorder.path().to_owned(),
+        difference: format!("it is not the recording of run {}", meta.id),
+    })
+}
+
+/// Writes to the cassette of a new run what the run is.
+pub(super) fn begin(cassette: Option<&Cassette>, meta: &RunMeta) {
+    if let Some(recorder) = cassette.and_then(Cassette::recorder) {
+        let meta = RunMeta {
+            // A path of this machine.
+            data_file: None,
+            ..meta.clone()
+        };
+        recorder.begin(serde_json::to_value(meta).ok());
+    }
+}
+
+/// Writes to the cassette what an event says about the clock.
+pub(super) fn record(cassette: Option<&Cassette>, event: &Event) {
+    if let Some(recorder) = cassette.and_then(Cassette::recorder)
+        && let Event::Answered { row, .. } = event
+        && let (Some(latency), Some(stamp)) = (row.latency, row.stamp)
+    {
+        recorder.row(RecordedRow {
+            index: row.index,
+            latency,
+            ordinal: stamp.ordinal,
+            at: stamp.at,
+        });
+    }
+}

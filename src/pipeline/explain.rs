@@ -1,0 +1,158 @@
+//! Which requests a question of an earlier run makes: its agents are run again over the
+//! journaled replies, so that nothing is sent, and asked what they would send.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
+use crate::dataset::{HistoryEntry, HistoryMode, Question};
+use crate::run::{Journal, Plan, PlannedQuestion, Row, RunFolder, gold_history};
+use crate::settings::{Layers, Origin, Variables};
+use finqa_agents::agents::{CallMemory, Pair, own_history};
+use finqa_agents::models::{
+    ChatModel, ChatReply, ChatRequest, ErrorKind, Feature, ModelError, Stop, Support,
+};
+
+use super::PipelineError;
+use super::resume::own_settings;
+use super::setup::{ModelContext, pair_setup};
+
+/// A request, and the server that it goes to, as a run names it.
+pub(crate) struct ServerRequest {
+    pub server: String,
+    pub request: ChatRequest,
+}
+
+/// What the models of a question replied, and what they were asked.
+#[derive(Default)]
+pub(crate) struct JournaledCalls {
+    replies: VecDeque<(String, ChatReply)>,
+    asked: Vec<ServerRequest>,
+}
+
+/// A model that gives journaled replies.
+pub(super) struct JournaledModel {
+    pub server: String,
+    pub name: String,
+    pub calls: Arc<Mutex<JournaledCalls>>,
+}
+
+impl ChatModel for JournaledModel {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn supports(&self, _: Feature) -> Support {
+        Support::Unknown
+    }
+
+    fn chat<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+        _: &'a Stop,
+    ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        calls.asked.push(ServerRequest {
+            server: self.server.clone(),
+            request: request.clone(),
+        });
+        let at = calls
+            .replies
+            .iter()
+            .position(|(node, _)| *node == request.node);
+        let reply = at.and_then(|at| calls.replies.remove(at));
+        let reply = reply.map(|(_, reply)| reply);
+        let end = || ModelError::new(ErrorKind::Cancelled, "no further reply is journaled");
+        std::future::ready(reply.ok_or_else(end)).boxed()
+    }
+}
+
+/// The requests of the question `asked`, a record's id or `ID#PART`, in `run`: in its first
+/// pass and with the run's settings, as this program makes them.
+///
+/// # Errors
+/// A run that cannot be read or is of episodes, and a question that it has not answered.
+pub(crate) async fn requests_of(
+    output: &Path,
+    run: &str,
+    asked: &str,
+) -> Result<Vec<ServerRequest>, PipelineError> {
+    let folder = RunFolder::locate(output, run)?;
+    let journal = Journal::read(&folder.journal())?;
+    let meta = journal.meta()?;
+    let unexplained = |reason: String| PipelineError::Unexplained {
+        run: meta.id.clone(),
+        reason,
+    };
+    let layers = Layers::default().table(own_settings(&meta), Origin::Run)?;
+    let settings = layers.settings()?;
+    if settings.model.is_offline() {
+        return Err(unexplained("it made no model calls".to_owned()));
+    }
+    let dataset = meta.records().map_err(&unexplained)?;
+    let questions = &settings.questions;
+    let plan = Plan::new(
+        &dataset,
+        questions.mode,
+        questions.history,
+        questions.epochs,
+    )?;
+    let mut rows: Vec<Row> = Vec::new();
+    journal.for_each_row(|row| rows.push(row))?;
+    let row_of = |planned: &PlannedQuestion| rows.iter().find(|row| row.index == planned.index);
+    let is_asked = |planned: &PlannedQuestion| {
+        let key = &planned.case.question.key;
+        row_of(planned).is_some_and(|row| row.key == *key)
+            && (key.id == asked || format!("{}#{}", key.id, key.part) == asked)
+    };
+    let unit = plan.units.iter().find(|unit| unit.iter().any(is_asked));
+    let missing = || unexplained(format!("it has not answered {asked}; name ID or ID#PART"));
+    let unit = unit.ok_or_else(missing)?;
+    let mut history: Vec<HistoryEntry> = Vec::new();
+    let mut found = None;
+    for planned in unit {
+        if is_asked(planned) {
+            found = Some(planned);
+            break;
+        }
+        let text = &planned.case.question.text;
+        let answer = row_of(planned).and_then(|row| row.solution.answer.as_ref());
+        history.push(match questions.history {
+            HistoryMode::Own => own_history(text, answer),
+            HistoryMode::Gold => gold_history(text, &planned.case.gold),
+        });
+    }
+    let planned = found.ok_or_else(missing)?;
+    let replies = row_of(planned)
+        .into_iter()
+        .flat_map(|row| &row.solution.calls);
+    let replies = replies.filter_map(|call| Some((call.node.clone(), call.reply.clone()?)));
+    let calls = Arc::new(Mutex::new(JournaledCalls {
+        replies: replies.collect(),
+        asked: Vec::new(),
+    }));
+    let context = ModelContext {
+        journaled: Some(Arc::clone(&calls)),
+        ..ModelContext::silent()
+    };
+    let setup = pair_setup(&settings, &Variables::none(), &context)?;
+    let question = Arc::new(Question {
+        history,
+        ..planned.case.question.clone()
+    });
+    // How it ends does not matter: what it asked is known.
+    let _ = Pair::new(&setup.pair)?
+        .ask(
+            question,
+            planned.epoch,
+            CallMemory::default(),
+            Stop::default(),
+            &|_| {},
+        )
+        .await;
+    let mut calls = calls.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(std::mem::take(&mut calls.asked))
+}

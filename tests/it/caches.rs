@@ -1,0 +1,201 @@
+//! The response cache end to end: a second run asks for nothing that a first one has, and
+//! says so.
+
+use rstest::rstest;
+
+use crate::support::agents::scripted;
+use crate::support::cli::{Ran, Workplace};
+use crate::support::fault_server::{FaultServer, Reply};
+
+fn run(place: &Workplace, server: &FaultServer, more: &[&str]) -> Ran {
+    let url = server.base_url();
+    let fixed = [
+        "--model",
+        "m",
+        "--data-path",
+        "sample",
+        "--base-url",
+        &url,
+        "--cache",
+        "cache",
+        "--n",
+        "2",
+    ];
+    place.run(&[&fixed, more].concat())
+}
+
+fn sum(place: &Workplace, column: &str) -> u64 {
+    let rows = place.rows("output/output.csv");
+    rows.iter()
+        .map(|row| row[column].parse::<u64>().unwrap())
+        .sum()
+}
+
+#[test]
+fn a_second_run_is_answered_from_the_cache_and_says_what_it_saved() {
+    let place = Workplace::new();
+    let server = FaultServer::start(scripted);
+    run(&place, &server, &[]).succeeds();
+    let sent = server.count();
+    let first = place.read("output/output.csv");
+    assert_eq!(sum(&place, "cached_calls"), 0);
+
+    let ran = run(&place, &server, &["-o", "second", "--json"]);
+    ran.succeeds();
+    assert_eq!(server.count(), sent);
+    let summary: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let analyst = &summary["spent"]["nodes"]["analyst"];
+    assert_eq!(summary["spent"]["requests"], 0);
+    assert_eq!(analyst["cached_calls"], analyst["calls"]);
+    assert_eq!(analyst["input_tokens"], 0);
+    assert!(analyst["saved_tokens"].as_u64().unwrap() > 0);
+    assert_eq!(summary["spent"]["cost"]["unpriced"], 0);
+    let second = place.rows("second/output.csv");
+    let first = csv::Reader::from_reader(first.as_bytes())
+        .deserialize()
+        .map(Result::unwrap)
+        .collect::<Vec<std::collections::HashMap<String, String>>>();
+    for (first, second) in first.iter().zip(&second) {
+        assert_eq!(first["answer"], second["answer"]);
+        assert_eq!(first["calls"], second["cached_calls"]);
+        assert_eq!(second["attempts"], "0");
+    }
+
+    let stats = place.run(&["cache", "stats", "--cache", "cache"]);
+    assert!(
+        stats
+            .succeeds()
+            .stdout
+            .contains(&format!("{sent} entries, ")),
+        "{}",
+        stats.stdout
+    );
+    let cleared = place.run(&["cache", "clear", "--cache", "cache"]);
+    assert_eq!(
+        cleared.succeeds().stdout,
+        format!("deleted {sent} entries\n")
+    );
+    assert!(place.path("cache/convfinqa-cache.json").exists());
+}
+
+#[test]
+fn a_miss_is_explained_by_question() {
+    let place = Workplace::new();
+    let server = FaultServer::start(scripted);
+    run(&place, &server, &["--seed", "1"]).succeeds();
+    let id = place.rows("output/output.csv")[0]["id"].clone();
+    let explain =
+        |run: &str, id: &str| place.run(&["cache", "explain", "--cache", "cache", run, id]);
+    let ran = explain("last", &id);
+    let lines: Vec<&str> = ran.succeeds().stdout.lines().collect();
+    assert!(
+        !lines.is_empty() && lines.iter().all(|line| line.contains(": cached in ")),
+        "{lines:?}"
+    );
+    place
+        .run(&["cache", "clear", "--cache", "cache"])
+        .succeeds();
+    run(&place, &server, &["--seed", "2", "-o", "second"]).succeeds();
+    let ran = explain("last", &id);
+    let text = &ran.succeeds().stdout;
+    assert!(
+        text.starts_with("analyst: not cached; the nearest entry, "),
+        "{text}"
+    );
+    assert!(
+        text.contains("  /request/seed (2 stored, 1 asked)"),
+        "{text}"
+    );
+    explain("last", "none").fails(2, &["it has not answered none"]);
+    explain("none", &id).fails(2, &["none"]);
+}
+
+#[rstest]
+#[case::a_file(&["--cache", "page.md"], "cannot use page.md as a cache")]
+#[case::a_folder_of_other_files(&["--cache", "."], ". is not a cache and not empty")]
+#[case::below_a_file(&["--cache", "page.md/cache"], "cannot use page.md/cache as a cache")]
+fn a_place_that_cannot_be_a_cache_is_one_line(#[case] arguments: &[&str], #[case] words: &str) {
+    let place = Workplace::new();
+    place.write("page.md", "| | 2019 |\n|---|---|\n| Revenue | 1,250 |\n");
+    let base = ["--model", "m", "--base-url", "http://127.0.0.1:9/v1"];
+    let sample = [&base[..], &["--data-path", "sample"]].concat();
+    let ask = [&["ask"], &base[..], &["page.md", "what was revenue?"]].concat();
+    let play = [&["env", "play"], &base[..], &["--data", "sample"]].concat();
+    for command in [sample, ask, play] {
+        place
+            .run(&[&command[..], arguments].concat())
+            .fails(2, &[words]);
+    }
+    for command in ["stats", "clear"] {
+        let ran = place.run(&[&["cache", command], arguments].concat());
+        ran.fails(2, &["is not a cache"]);
+    }
+    assert!(place.path("page.md").exists());
+    place
+        .run(&["cache", "stats"])
+        .fails(2, &["name its folder with --cache DIR"]);
+}
+
+#[test]
+fn a_cassette_holds_every_call_whatever_is_cached() {
+    let place = Workplace::new();
+    let server = FaultServer::start(scripted);
+    run(&place, &server, &[]).succeeds();
+    let ran = run(
+        &place,
+        &server,
+        &["--record", "run.jsonl", "-o", "recorded"],
+    );
+    assert!(
+        ran.succeeds()
+            .stderr
+            .contains("is not used, because a cassette holds every call")
+    );
+    drop(server);
+    place
+        .run(&["--replay", "run.jsonl", "-o", "replayed"])
+        .succeeds();
+    assert_eq!(
+        place.read("recorded/output.csv"),
+        place.read("replayed/output.csv")
+    );
+}
+
+#[test]
+fn a_cache_and_its_messages_hold_no_key() {
+    const KEY: &str = "sk-planted-0123456789abcdef";
+    let place = Workplace::new();
+    let server = FaultServer::start(|request| {
+        let key = request.key().unwrap_or_default().to_owned();
+        Reply::chat(&format!("12 {key}")).header("x-request-id", &key)
+    });
+    let base = format!("http://{}/{KEY}/v1", server.address());
+    let mut command = place.command();
+    command.env("OPENAI_API_KEY", KEY).args([
+        "--model",
+        "m",
+        "--data-path",
+        "sample",
+        "--n",
+        "1",
+        "--base-url",
+        &base,
+        "--cache",
+        "cache",
+    ]);
+    let ran = Ran::of(&mut command);
+    let stats = place.run(&["cache", "stats", "--cache", "cache"]);
+    assert!(!stats.succeeds().stdout.starts_with("0 entries"));
+    let mut texts = vec![ran.stderr, stats.stdout];
+    for folder in std::fs::read_dir(place.path("cache")).unwrap() {
+        for entry in std::fs::read_dir(folder.unwrap().path())
+            .into_iter()
+            .flatten()
+        {
+            texts.push(std::fs::read_to_string(entry.unwrap().path()).unwrap());
+        }
+    }
+    for text in texts {
+        assert!(!text.contains("sk-planted"), "{text}");
+    }
+}
