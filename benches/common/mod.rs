@@ -91,6 +91,7 @@ pub async fn run(
         limits: Limits::default(),
         price: Arc::new(|_| None),
         stop: Stop::default(),
+        recorded: None,
     };
     let (events, mut received) = tokio::sync::mpsc::channel(1024);
     let running = tokio::spawn(scheduler.run(journal, events));
@@ -153,6 +154,7 @@ fn reply(content: String) -> ChatReply {
         request_id: None,
         attempts: 1,
         lost: 0,
+        cached: false,
         partial_usage: None,
         left_out: Vec::new(),
         latency: Duration::ZERO,

@@ -49,6 +49,7 @@ impl Settings {
             ("critic-model", self.agents.critic_model.clone()),
             ("prompts", self.agents.prompts.as_deref().map(path)),
             ("output", Some(path(&self.run.output))),
+            ("cache", self.model.cache.as_deref().map(path)),
         ];
         let is_blank = |text: &String| text.trim().is_empty();
         if let Some((name, _)) = texts

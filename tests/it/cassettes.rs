@@ -76,7 +76,7 @@ fn faulty() -> FaultServer {
 
 #[rstest]
 #[case::questions(&["-j", "4"], "1")]
-#[case::conversations(&["--mode", "conversations", "-j", "1"], "8")]
+#[case::conversations(&["--mode", "conversations", "--n", "4", "-j", "8"], "1")]
 #[case::epochs_and_samples(&["--n", "3", "--epochs", "2", "--samples", "2", "--temperature", "0.5", "-j", "8"], "2")]
 fn a_replay_writes_the_same_bytes_at_any_concurrency(
     #[case] arguments: &[&str],
