@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use finqa_agents::models::{CacheError, CacheKey, CacheLookup, RequestOrigin, ResponseCache};
+use finqa_agents::models::{
+    CacheError, CacheKey, CacheLookup, LimitOptions, Limits, RequestOrigin, ResponseCache,
+};
 
 use super::*;
 
@@ -241,6 +243,32 @@ async fn of_equal_requests_at_the_same_time_one_is_sent() {
         .iter()
         .filter(|reply| reply.as_ref().unwrap().cached);
     assert_eq!(from_cache.count(), 7);
+}
+
+#[tokio::test]
+async fn a_hit_takes_no_slot_and_grows_no_limit() {
+    let cached = Cached::new();
+    let server = FaultServer::start(|_| Reply::chat("42"));
+    let limits = Limits::default();
+    let connection = openai(&server);
+    let options = LimitOptions {
+        start: 2,
+        max: 64,
+        rpm: Some(1),
+        tpm: None,
+    };
+    let limiter = limits.of(&connection, options);
+    let model = HttpModel::new(connection).unwrap().with_limiter(limiter);
+    let model = cached.cache().before(Arc::new(model), "s");
+    ask_model(&model, &ask("How much?")).await.unwrap();
+    let after_one = limits.status();
+    for _ in 0..50 {
+        assert!(ask_model(&model, &ask("How much?")).await.unwrap().cached);
+    }
+    assert_eq!(
+        limits.status().map(|status| status.limit),
+        after_one.map(|status| status.limit)
+    );
 }
 
 #[tokio::test]
