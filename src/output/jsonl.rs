@@ -50,7 +50,7 @@ impl Transcripts {
     }
 
     /// Adds a row. [`Transcripts::finish`] returns the error, if any.
-    pub fn add(&mut self, row: &Row) {
+    pub(crate) fn add(&mut self, row: &Row) {
         if self.failed.is_none() {
             self.failed = self.write(row).err();
         }
