@@ -154,7 +154,7 @@ mod tests {
         );
         assert_eq!(shared["error"], call["error"]);
         let add = |number: i64, whole: &mut String| {
-            whole.push_str(&texts[number as usize]);
+            whole.push_str(&texts[usize::try_from(number).unwrap()]);
             Ok::<_, Infallible>(())
         };
         restore(&mut shared, add).unwrap();
