@@ -54,7 +54,7 @@ impl OutputFolder {
 
 /// The file of a command's model calls.
 #[derive(clap::Args, Clone, Debug, Default)]
-pub struct CassetteArgs {
+pub(crate) struct CassetteArgs {
     /// Record every model call to a new file for --replay; with --resume, to the file of that run
     #[arg(
         long,

@@ -16,7 +16,7 @@ use super::{Exit, Failure, settings, stdout};
 
 /// Shows or empties the response cache.
 #[derive(Debug, Subcommand)]
-pub enum CacheCommand {
+pub(crate) enum CacheCommand {
     /// Show how many replies a cache holds, and of which models.
     Stats(StatsArgs),
     /// Show whether the requests of a run's question are cached, and otherwise the fields in which
@@ -28,7 +28,7 @@ pub enum CacheCommand {
 
 /// Which cache.
 #[derive(clap::Args, Debug, Serialize)]
-pub struct FolderArgs {
+pub(crate) struct FolderArgs {
     /// Folder of the cache [default: the setting `cache`]
     #[arg(long, value_name = "DIR")]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -36,7 +36,7 @@ pub struct FolderArgs {
 }
 
 #[derive(clap::Args, Debug)]
-pub struct StatsArgs {
+pub(crate) struct StatsArgs {
     #[command(flatten)]
     folder: FolderArgs,
     /// Print JSON
@@ -45,7 +45,7 @@ pub struct StatsArgs {
 }
 
 #[derive(clap::Args, Debug)]
-pub struct ExplainArgs {
+pub(crate) struct ExplainArgs {
     #[command(flatten)]
     folder: FolderArgs,
     /// The run: its folder, its id, a prefix of its id, or `last`
@@ -60,7 +60,7 @@ pub struct ExplainArgs {
 ///
 /// # Errors
 /// A folder that is not a cache, a run or question that is not there.
-pub fn execute(command: &CacheCommand, matches: &ArgMatches) -> anyhow::Result<Exit> {
+pub(crate) fn execute(command: &CacheCommand, matches: &ArgMatches) -> anyhow::Result<Exit> {
     match command {
         CacheCommand::Stats(args) => stats(&open(&args.folder, matches)?, args.json)?,
         CacheCommand::Explain(args) => {
