@@ -5,6 +5,7 @@
 # pinned versions is left as it is.
 #
 #   tests/python/setup.sh
+#   tests/python/setup.sh trainers    those of .ci/trainers instead, 7 GB
 #
 # PYTHON names the interpreter (3.10 or newer; default python3).
 set -euo pipefail
@@ -36,6 +37,11 @@ install() {
   echo "$name: ready"
 }
 
+if [ "${1:-}" = trainers ]; then
+  install trl-1.16.0 'trl, openenv.core'
+  install verifiers-0.4.0 'verifiers.v1, openenv'
+  exit
+fi
 install openenv-0.2.3 'openenv.core, mcp'
 install openenv-0.10.0 'openenv.core, mcp'
 # Half the size: what only its machine-learning clients need is left out.

@@ -1,6 +1,5 @@
 //! The public Python clients against our server: both generations of OpenEnv's
-//! client, its validator, the official MCP SDK's two lines, and a GRPO-style
-//! rollout. `tests/python/setup.sh` makes the virtual environments.
+//! client, its validator, the official MCP SDK's two lines. `tests/python/setup.sh` makes the virtual environments.
 
 mod validator;
 
@@ -82,18 +81,6 @@ async fn the_mcp_sdk_calls_tools_over_streamable_http(#[case] venv: &str) {
     let server = start(options()).await;
     let out = script(venv, "mcp_sdk.py", &server).await;
     assert!(out.contains("ok: streamable HTTP"), "{out}");
-    server.stop().await.expect("a clean end");
-}
-
-#[rstest]
-#[case("openenv-0.2.3")]
-#[case("openenv-0.10.0")]
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "needs .venv, which tests/python/setup.sh makes"]
-async fn a_grpo_rollout_earns_what_its_policy_deserves(#[case] venv: &str) {
-    let server = start(options()).await;
-    let out = script(venv, "rollout.py", &server).await;
-    assert!(out.contains("mean reward 0.50"), "{out}");
     server.stop().await.expect("a clean end");
 }
 
