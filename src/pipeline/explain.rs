@@ -17,8 +17,9 @@ use finqa_agents::models::{
 };
 
 use super::PipelineError;
+use super::context::ModelContext;
 use super::resume::own_settings;
-use super::setup::{ModelContext, pair_setup};
+use super::setup::pair_setup;
 
 /// A request, and the server that it goes to, as a run names it.
 pub(crate) struct ServerRequest {

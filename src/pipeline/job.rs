@@ -10,8 +10,9 @@ use finqa_agents::agents::Pair;
 use finqa_agents::models::PriceOf;
 use finqa_agents::solve::Solver;
 
+use super::context::ModelContext;
 use super::selection::selected;
-use super::setup::{self, ModelContext, advice, pair_setup};
+use super::setup::{self, advice, pair_setup};
 use super::{Notify, PipelineError, RunNotice};
 
 /// What a run does.

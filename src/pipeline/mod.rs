@@ -7,6 +7,7 @@
 //! `files` (what a run leaves behind). It knows the outputs, which `run` does not.
 
 mod cassette;
+mod context;
 mod error;
 mod explain;
 mod files;
@@ -32,14 +33,14 @@ use finqa_agents::models::{CallEvent, Cassette, LimitStatus, Limits, Observer, S
 use crate::run::{Event, Finish, Journal, JournalError, RunFolder, RunLock, Scheduler, Summary};
 
 pub(crate) use cassette::{recorded_run, replay_settings};
+pub(crate) use context::{ModelContext, cache};
 pub use error::PipelineError;
 pub(crate) use explain::requests_of;
 pub(crate) use files::{has_result, write_report, write_results};
 pub use job::Job;
 pub use resume::ResumedRun;
 pub(crate) use setup::{
-    ModelContext, advice, cache, concurrency, is_remote, kept, model_setup, pair_setup, price,
-    unused_server,
+    advice, concurrency, is_remote, kept, model_setup, pair_setup, price, unused_server,
 };
 pub use tracking::Tracking;
 pub(crate) use tracking::{experiment, server};
@@ -185,7 +186,7 @@ impl Run {
                     observer: observer(sender.clone()),
                     limits: limits.clone(),
                     cassette: cassette.clone(),
-                    cache: setup::cache(settings, cassette.as_ref(), &notify)?,
+                    cache: context::cache(settings, cassette.as_ref(), &notify)?,
                     journaled: None,
                 };
                 let (notices, later) = std::sync::mpsc::channel();

@@ -2,21 +2,22 @@
 //! how many questions at a time.
 
 use std::ops::RangeInclusive;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use rust_decimal::Decimal;
 
 use crate::settings::{Origin, Settings, Variables};
 use finqa_agents::agents::{AnswerFrom, Backend, CriticMode, OpinionUse, PairOptions};
 use finqa_agents::models::{
-    self, Cassette, ChatModel, Endpoint, HttpModel, LimitOptions, Limits, ModelSettings, Observer,
-    OpenAiApi, PriceList, PriceOf, Provider, ResponseCache,
+    self, ChatModel, Endpoint, HttpModel, LimitOptions, ModelSettings, OpenAiApi, PriceList,
+    PriceOf, Provider,
 };
 use finqa_agents::prompt::Prompts;
 use finqa_core::secrets::shown_address;
 
-use super::explain::{JournaledCalls, JournaledModel};
-use super::{Notify, PipelineError, RunNotice};
+use super::PipelineError;
+use super::context::ModelContext;
+use super::explain::JournaledModel;
 
 /// What answers, and where it lives.
 pub(crate) struct PairSetup {
@@ -32,65 +33,6 @@ pub(crate) struct PairSetup {
     pub critic_name: String,
     /// What must be known before a key is sent, a line each.
     pub notices: Vec<String>,
-}
-
-/// What the models of a run share.
-#[derive(Clone)]
-pub(crate) struct ModelContext {
-    /// Hears of retries.
-    pub observer: Observer,
-    pub limits: Limits,
-    /// Requests are recorded to it, or answered from it.
-    pub cassette: Option<Cassette>,
-    /// Replies are kept in it, and given again.
-    pub cache: Option<Arc<ResponseCache>>,
-    /// The replies of an earlier run that take the place of every server.
-    pub journaled: Option<Arc<Mutex<JournaledCalls>>>,
-}
-
-/// Opens the cache that the settings name. A cassette holds every call of a run, so a run
-/// that is recorded or replayed has none.
-///
-/// # Errors
-/// A folder that cannot be used.
-pub(crate) fn cache(
-    settings: &Settings,
-    cassette: Option<&Cassette>,
-    notify: &Notify,
-) -> Result<Option<Arc<ResponseCache>>, PipelineError> {
-    let folder = settings.model.cache.as_deref();
-    let Some(folder) = folder.filter(|_| !settings.model.is_offline()) else {
-        return Ok(None);
-    };
-    if cassette.is_some() {
-        let line = format!(
-            "note: the cache {} is not used, because a cassette holds every call",
-            folder.display()
-        );
-        notify(RunNotice::Note(line));
-        return Ok(None);
-    }
-    let notify = Arc::clone(notify);
-    let warn = move |line: &str| notify(RunNotice::Warning(format!("warning: {line}")));
-    Ok(Some(Arc::new(ResponseCache::open(folder, Arc::new(warn))?)))
-}
-
-impl ModelContext {
-    /// Nobody hears of anything.
-    pub(super) fn silent() -> Self {
-        Self {
-            observer: Arc::new(|_, _| {}),
-            limits: Limits::default(),
-            cassette: None,
-            cache: None,
-            journaled: None,
-        }
-    }
-
-    fn is_replayed(&self) -> bool {
-        let cassette = self.cassette.as_ref();
-        self.journaled.is_some() || cassette.is_some_and(|it| it.replay().is_some())
-    }
 }
 
 /// Sets up the pair that the settings ask for.
