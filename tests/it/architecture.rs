@@ -301,7 +301,7 @@ fn tests_that_the_documentation_names_exist() {
         .flat_map(|folder| rust_files(&root.join(folder)))
         .map(|file| std::fs::read_to_string(file).unwrap())
         .collect();
-    let page = std::fs::read_to_string(root.join("docs/finqa-environment.md")).unwrap();
+    let page = std::fs::read_to_string(root.join("docs/finqa-wire.md")).unwrap();
     let named: Vec<_> = row
         .captures_iter(&page)
         .map(|found| found[1].to_owned())

@@ -133,10 +133,8 @@ impl Tools {
     /// The names of a company's tables, sorted, as a JSON list.
     #[must_use]
     pub fn get_descriptions(&self, company: &str) -> String {
-        let companies = self.catalog.companies();
-        let Some(found) = companies.get(company) else {
-            let available = python::repr_list(companies.keys().map(String::as_str));
-            return format!("Error: '{company}' not found. Available companies: {available}");
+        let Some(found) = self.catalog.companies().get(company) else {
+            return self.unknown_company(company);
         };
         let mut out = String::from("[");
         for (i, name) in found.tables.keys().enumerate() {
@@ -149,9 +147,18 @@ impl Tools {
         out
     }
 
+    fn unknown_company(&self, company: &str) -> String {
+        let companies = self.catalog.companies();
+        let available = python::repr_list(companies.keys().map(String::as_str));
+        format!("Error: '{company}' not found. Available companies: {available}")
+    }
+
     /// A table's metadata, column types and values, as JSON text.
     #[must_use]
     pub fn get_table_info(&self, company: &str, table: &str) -> String {
+        if !self.catalog.companies().contains_key(company) {
+            return self.unknown_company(company);
+        }
         match self.catalog.table_info(company, &cleaned(table)) {
             Some(info) => info.to_owned(),
             None => format!("Error: Table '{table}' not found for company '{company}'"),

@@ -74,6 +74,27 @@ fn bad_directories_say_what_and_where() {
     ));
 }
 
+/// Neither is JSON: the table cannot be queried, and `env check` says which and where.
+#[test]
+fn a_byte_order_mark_and_a_nan_in_a_table_are_named() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| write(dir.path(), name, text);
+    write(
+        "benchmark_questions/finqa.csv",
+        "\u{feff}id,company,user_query,question,answer\n1,a,q,q,1\n",
+    );
+    write("input_companies/tables_cleaned_all_companies.json", "{}");
+    write("input_companies/a/marked.json", "\u{feff}[{\"x\":1}]");
+    write("input_companies/a/nan.json", r#"[{"x":NaN}]"#);
+    let problems = Catalog::load(dir.path()).unwrap().check().problems;
+    for wanted in [
+        "input_companies/a/marked.json: expected value at line 1 column 1",
+        "input_companies/a/nan.json: expected value at line 1 column 7",
+    ] {
+        assert!(problems.iter().any(|line| line == wanted), "{problems:?}");
+    }
+}
+
 #[test]
 fn the_hash_tells_tables_with_other_cells_apart() {
     let hash = |cell: &str| {

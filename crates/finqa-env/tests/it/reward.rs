@@ -114,6 +114,30 @@ fn strict_refuses_answers_that_score_only_by_a_quirk() {
     );
 }
 
+/// The table of exploits in docs/finqa-environment.md: submission, truth, and what
+/// each mode gives.
+#[rstest]
+#[case("", "", 1.0, 0.0)]
+#[case("nan", "nan", 0.0, 0.0)]
+#[case("inf", r"\boxed{1e999}", 0.0, 0.0)]
+#[case("1, no idea, 2", r"\boxed{2022: 1, 2023: 2}", 1.0, 0.0)]
+#[case("2022: 9, 2022: 2", r"\boxed{2022: 1, 2022: 2}", 1.0, 0.0)]
+#[case("0.0009", r"\boxed{0}", 1.0, 1.0)]
+#[case("4.5%", r"\boxed{4.5}", 1.0, 1.0)]
+#[case(r"\boxed{5} or \boxed{6}", r"\boxed{5}", 1.0, 1.0)]
+#[case("5 or 6", r"\boxed{5}", 0.0, 0.0)]
+#[case("5, 6", r"\boxed{5}", 0.0, 0.0)]
+#[case("50.4", r"\boxed{50}", 1.0, 1.0)]
+fn an_exploit_earns_what_the_documentation_says(
+    #[case] submission: &str,
+    #[case] truth: &str,
+    #[case] reference: f64,
+    #[case] strictly: f64,
+) {
+    let earned = (grade(submission, truth), strict(submission, truth));
+    assert_eq!(earned, (reference, strictly));
+}
+
 /// Refusing exploits must not refuse answers: on every vector with a number or a
 /// word for a truth, strict grades as OpenEnv's `finqa_env` does.
 #[test]

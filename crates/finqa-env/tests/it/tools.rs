@@ -138,6 +138,10 @@ fn table_info_is_the_measured_text() {
         r#"{"description": "shares_outstanding","column_names": ["class","shares","par"],"unique_vals_per_col": {"class": ["class_a","class_b"]},"company": "globex","column_dtypes": {"class": "str","shares": "str","par": "str"}}"#
     );
     assert_eq!(
+        tools.get_table_info("initech", INCOME),
+        "Error: 'initech' not found. Available companies: ['acme', 'globex']"
+    );
+    assert_eq!(
         tools.get_table_info("acme", "nope.json"),
         "Error: Table 'nope.json' not found for company 'acme'"
     );
