@@ -1,93 +1,87 @@
-//! The choice among candidates: a conditional logit over whole programs, right
-//! where they come to the gold value.
+//! The choice among candidates: a conditional logit over whole programs, right where they
+//! come to the gold value.
 
 use convfinqa::dataset::Question;
-use finqa_agents::offline::{RuleAnalyst, RuleWeights, candidates};
+use finqa_agents::offline::{RuleAnalyst, candidates};
 
-use crate::items::{Item, converse};
-
-/// Weights below this are left out: the choice is the same without them.
-const LEAST: f64 = 0.1;
+use crate::items::Item;
+use crate::trees::Row;
 
 /// The candidates of one question: their features, and whether each is right.
-type Choices = Vec<(Vec<(usize, f64)>, bool)>;
+pub struct Choices {
+    all: Vec<(Vec<(u32, f32)>, bool)>,
+}
 
-fn choices(solver: &RuleAnalyst, item: &Item, question: &Question) -> Option<Choices> {
+/// All candidates; `None` unless one is right and one is not.
+pub fn choices(solver: &RuleAnalyst, item: &Item, question: &Question) -> Option<Choices> {
     item.gold.as_ref()?;
     let page = solver.index(&question.document);
-    let all: Choices = candidates(&page, question)
+    let all: Vec<_> = candidates(solver, &page, question, true)
         .into_iter()
         .map(|c| {
             let right = item.value(&c.program).is_some_and(|v| item.right(&v));
-            (c.features, right)
+            let features = c.features.iter().map(|(i, x)| (*i as u32, *x as f32));
+            (features.collect(), right)
         })
         .collect();
     let right = all.iter().filter(|(_, right)| *right).count();
+    (right > 0 && right < all.len()).then_some(Choices { all })
+}
+
+/// The candidates that the trees compare; `None` unless one is right and one is not.
+pub fn rows(solver: &RuleAnalyst, item: &Item, question: &Question) -> Option<Vec<Row>> {
+    item.gold.as_ref()?;
+    let page = solver.index(&question.document);
+    let all: Vec<Row> = candidates(solver, &page, question, false)
+        .into_iter()
+        .map(|c| Row {
+            right: item.value(&c.program).is_some_and(|v| item.right(&v)),
+            detail: c.detail,
+            linear: c.linear,
+        })
+        .collect();
+    let right = all.iter().filter(|row| row.right).count();
     (right > 0 && right < all.len()).then_some(all)
 }
 
-fn dot(features: &[(usize, f64)], weights: &[f64]) -> f64 {
-    features
+fn dot(features: &[(u32, f32)], weights: &[f64]) -> f64 {
+    let terms = features
         .iter()
-        .map(|(i, x)| x * weights.get(*i).copied().unwrap_or_default())
-        .sum()
+        .map(|(i, x)| f64::from(*x) * weights[*i as usize]);
+    terms.sum()
 }
 
-fn train(all: &[Choices], n: usize, l2: f64) -> Vec<f64> {
-    let (mut weights, mut velocity) = (vec![0.0; n], vec![0.0; n]);
+/// Gradient descent with momentum on the mean log-loss plus `l2 * |w|^2 / 2`.
+pub fn train(all: &[Choices], start: Vec<f64>, l2: f64) -> Vec<f64> {
+    let mut velocity = vec![0.0; start.len()];
+    let mut weights = start;
     let count = all.len().max(1) as f64;
-    for _ in 0..500 {
+    for _ in 0..90 {
         let mut gradient: Vec<f64> = weights.iter().map(|w| l2 * w).collect();
         for choices in all {
-            let scores: Vec<f64> = choices.iter().map(|(f, _)| dot(f, &weights)).collect();
+            let scores: Vec<f64> = choices.all.iter().map(|(f, _)| dot(f, &weights)).collect();
             let top = scores.iter().copied().fold(f64::MIN, f64::max);
             let mass: Vec<f64> = scores.iter().map(|s| (s - top).exp()).collect();
             let total: f64 = mass.iter().sum();
-            let of_right = mass.iter().zip(choices).filter(|(_, (_, right))| *right);
+            let of_right = mass
+                .iter()
+                .zip(&choices.all)
+                .filter(|(_, (_, right))| *right);
             let right = of_right.map(|(m, _)| m).sum::<f64>().max(1e-12);
-            for (m, (features, is_right)) in mass.iter().zip(choices) {
+            for (m, (features, is_right)) in mass.iter().zip(&choices.all) {
                 let push = (m / total - if *is_right { m / right } else { 0.0 }) / count;
-                for (i, x) in features {
-                    if let Some(g) = gradient.get_mut(*i) {
-                        *g += push * x;
+                if push.abs() > 1e-9 {
+                    for (i, x) in features {
+                        gradient[*i as usize] += push * f64::from(*x);
                     }
                 }
             }
         }
+        let rate = 0.3;
         for ((w, v), g) in weights.iter_mut().zip(&mut velocity).zip(&gradient) {
-            *v = 0.9 * *v - 0.2 * g;
+            *v = 0.93 * *v - rate * g;
             *w += *v;
         }
     }
-    for weight in &mut weights {
-        if weight.abs() < LEAST {
-            *weight = 0.0;
-        }
-    }
     weights
-}
-
-/// Two rounds: the second adds every turn as it stands over the first round's
-/// own history, so that the choice also knows conversations gone astray.
-pub fn fit(items: &[&Item], slots: &[f64], l2: f64) -> Vec<f64> {
-    let mut weights = RuleWeights {
-        slots: slots.to_vec(),
-        ..RuleWeights::embedded().clone()
-    };
-    let n = weights.choice.len();
-    let solver = RuleAnalyst::with_weights(weights.clone());
-    let mut all: Vec<Choices> = items
-        .iter()
-        .filter_map(|item| choices(&solver, item, &item.question))
-        .collect();
-    weights.choice = train(&all, n, l2);
-    let solver = RuleAnalyst::with_weights(weights);
-    let turns: Vec<&Item> = items.iter().copied().filter(|i| !i.stand_alone).collect();
-    all.extend(
-        converse(&solver, &turns)
-            .iter()
-            .filter(|a| !a.item.first)
-            .filter_map(|a| choices(&solver, a.item, &a.question)),
-    );
-    train(&all, n, l2)
 }

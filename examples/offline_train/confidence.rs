@@ -1,84 +1,55 @@
-//! The confidence: logistic regression on the signals of whole answers.
+//! The confidence: logistic regression on the signals of answers about pages that the other
+//! weights were not trained on.
 
 use finqa_agents::offline::RuleWeights;
 
-use crate::slots::dot;
+use crate::items::FOLDS;
+
+/// An answer's signals, whether it is right, and its fold.
+pub struct Judged<'a> {
+    pub signals: &'a [f64],
+    pub right: bool,
+    pub fold: usize,
+}
 
 fn logistic(weights: &[f64], signals: &[f64]) -> f64 {
-    1.0 / (1.0 + (-dot(weights, signals)).exp())
+    let z: f64 = weights.iter().zip(signals).map(|(w, s)| w * s).sum();
+    1.0 / (1.0 + (-z).exp())
 }
 
 /// Logistic regression with a light penalty.
-fn calibrate(judged: &[&(Vec<f64>, bool)]) -> Vec<f64> {
+pub fn fit(judged: &[&Judged<'_>]) -> Vec<f64> {
     let mut weights = vec![0.0; RuleWeights::embedded().confidence.len()];
+    let mut velocity = weights.clone();
     let n = judged.len().max(1) as f64;
-    for _ in 0..4000 {
-        let mut gradient: Vec<f64> = weights.iter().map(|w| 0.002 * w).collect();
-        for (signals, right) in judged {
-            let push = (logistic(&weights, signals) - f64::from(u8::from(*right))) / n;
-            for (g, s) in gradient.iter_mut().zip(signals) {
+    for _ in 0..600 {
+        let mut gradient: Vec<f64> = weights.iter().map(|w| 0.001 * w).collect();
+        for one in judged {
+            let push = (logistic(&weights, one.signals) - f64::from(u8::from(one.right))) / n;
+            for (g, s) in gradient.iter_mut().zip(one.signals) {
                 *g += push * s;
             }
         }
-        for (w, g) in weights.iter_mut().zip(&gradient) {
-            *w -= 0.5 * g;
+        for ((w, v), g) in weights.iter_mut().zip(&mut velocity).zip(&gradient) {
+            *v = 0.9 * *v - 0.1 * g;
+            *w += *v;
         }
     }
     weights
 }
 
-/// Prints the reliability of confidences fitted on the other folds; returns the
-/// weights fitted on all.
-pub fn report(folds: &[Vec<(Vec<f64>, bool)>]) -> Vec<f64> {
-    let mut judged: Vec<(f64, bool)> = Vec::new();
-    for (i, test) in folds.iter().enumerate() {
-        let rest: Vec<_> = folds
-            .iter()
-            .enumerate()
-            .filter(|(j, _)| *j != i)
-            .flat_map(|(_, f)| f)
-            .collect();
-        let weights = calibrate(&rest);
-        judged.extend(
-            test.iter()
-                .map(|(signals, right)| (logistic(&weights, signals), *right)),
-        );
-    }
-    let n = judged.len() as f64;
-    let brier: f64 = judged
+/// The confidence of each answer by weights fitted on the other folds.
+pub fn cross_fitted(judged: &[Judged<'_>]) -> Vec<f64> {
+    let of_fold: Vec<Vec<f64>> = (0..FOLDS)
+        .map(|fold| {
+            fit(&judged
+                .iter()
+                .filter(|one| one.fold != fold)
+                .collect::<Vec<_>>())
+        })
+        .collect();
+    judged
         .iter()
-        .map(|(p, right)| (p - f64::from(u8::from(*right))).powi(2))
-        .sum::<f64>()
-        / n;
-    println!("confidence, cross-validated by page: Brier score {brier:.3}");
-    println!("  from   n    mean  accuracy");
-    for tenth in 0..10 {
-        let low = f64::from(tenth) / 10.0;
-        let bin: Vec<_> = judged
-            .iter()
-            .filter(|(p, _)| *p >= low && *p < low + 0.1)
-            .collect();
-        if !bin.is_empty() {
-            let m = bin.len() as f64;
-            println!(
-                "  {low:.1} {:5}   {:.2}  {:.2}",
-                bin.len(),
-                bin.iter().map(|(p, _)| p).sum::<f64>() / m,
-                bin.iter().filter(|(_, r)| *r).count() as f64 / m
-            );
-        }
-    }
-    println!("  at least   answered   accuracy of the answered");
-    for tenth in [0, 3, 4, 5, 6, 7, 8, 9] {
-        let least = f64::from(tenth) / 10.0;
-        let kept: Vec<_> = judged.iter().filter(|(p, _)| *p >= least).collect();
-        let m = kept.len().max(1) as f64;
-        println!(
-            "  {least:.1}        {:5.1} %    {:5.1} %",
-            100.0 * kept.len() as f64 / n,
-            100.0 * kept.iter().filter(|(_, r)| *r).count() as f64 / m
-        );
-    }
-    let all: Vec<_> = folds.iter().flatten().collect();
-    calibrate(&all)
+        .map(|one| logistic(&of_fold[one.fold], one.signals))
+        .collect()
 }

@@ -1,44 +1,54 @@
-//! Trains the embedded analyst's weights:
+//! Trains the embedded analyst's weights and measures it on pages that it was not trained on:
 //!
 //! ```text
-//! cargo run --release --example offline_train -- FILE... [--l2 X] [--choice-l2 X] [--split N]
-//!     [--write data/offline_weights.json]
+//! cargo run --release --example offline_train -- FILE... [--dialogues FILE] [--write data]
 //! ```
 //!
-//! The slot scorer and the choice among candidates are conditional logits with an
-//! L2 penalty, the confidence a logistic regression. It prints their accuracy
-//! cross-validated by report page (pages of the first N records of each file
-//! apart from the others). `--write` writes the weights trained on everything;
-//! the next build of the program embeds them.
+//! Files hold records of the dataset or of FinQA. Their pages are dealt into five folds:
+//! records that share a page, a table or a conversation are in the same one. The questions of
+//! each fold are answered by weights that were trained on the others, dialogues included.
+//! `--write` writes the weights trained on everything; the next build of the program embeds
+//! them.
+
+#![allow(
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a program of the developers, over files that they know"
+)]
 
 mod choice;
 mod confidence;
 mod items;
+mod random;
+mod report;
+mod shapes;
 mod slots;
+mod trees;
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use convfinqa::dataset::{Source, load};
-use finqa_agents::offline::{RuleAnalyst, RuleWeights};
+use finqa_agents::offline::{RuleAnalyst, RuleWeights, ShapeModel, candidates};
 
-use items::{FOLDS, Item, converse, items};
+use items::{FOLDS, Item, converse};
+use report::{Answer, Report};
+use shapes::ShapeExample;
 
+#[derive(Default)]
 struct Options {
     files: Vec<PathBuf>,
-    l2: f64,
-    choice_l2: f64,
-    split: usize,
+    dialogues: Option<PathBuf>,
     write: Option<PathBuf>,
+    misses: Option<PathBuf>,
+    folds: usize,
 }
 
 fn options() -> Result<Options, Box<dyn std::error::Error>> {
     let mut out = Options {
-        files: Vec::new(),
-        l2: 0.001,
-        choice_l2: 0.003,
-        split: usize::MAX,
-        write: None,
+        folds: FOLDS,
+        ..Options::default()
     };
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -48,121 +58,176 @@ fn options() -> Result<Options, Box<dyn std::error::Error>> {
                 .ok_or(format!("{argument}: a value is missing"))
         };
         match argument.as_str() {
-            "--l2" => out.l2 = value()?.parse()?,
-            "--choice-l2" => out.choice_l2 = value()?.parse()?,
-            "--split" => out.split = value()?.parse()?,
+            "--dialogues" => out.dialogues = Some(PathBuf::from(value()?)),
             "--write" => out.write = Some(PathBuf::from(value()?)),
+            "--misses" => out.misses = Some(PathBuf::from(value()?)),
+            "--folds" => out.folds = value()?.parse()?,
             file => out.files.push(PathBuf::from(file)),
         }
     }
     Ok(out)
 }
 
-/// Right and asked, by what was asked.
-#[derive(Default)]
-struct SummaryBuilder(BTreeMap<String, (usize, usize)>);
-
-impl SummaryBuilder {
-    fn add(&mut self, key: &str, right: bool) {
-        let (n, all) = self.0.entry(key.to_owned()).or_default();
-        *n += usize::from(right);
-        *all += 1;
+/// The weights trained without some folds, and for each fold a model of shapes that was
+/// trained without that one too: questions that the choice learns from must not have taught
+/// the shapes.
+fn train(items: &[Item], shapes: &[ShapeExample], without: Option<usize>) -> RuleWeights {
+    let of_shapes = |also: Option<usize>| -> ShapeModel {
+        let left = |fold: usize| Some(fold) != without && Some(fold) != also;
+        shapes::fit(&shapes.iter().filter(|e| left(e.fold)).collect::<Vec<_>>())
+    };
+    let started = Instant::now();
+    let used: Vec<&Item> = items.iter().filter(|i| Some(i.fold) != without).collect();
+    let start = RuleWeights::embedded();
+    let mut weights = RuleWeights {
+        slots: slots::fit(&used, &start.slots),
+        shapes: of_shapes(None),
+        trees: Vec::new(),
+        ..start.clone()
+    };
+    let step = |what: &str| eprintln!("  {what}: {:.1} s", started.elapsed().as_secs_f64());
+    step("slots, shapes");
+    let inner: Vec<(usize, ShapeModel)> = (0..FOLDS)
+        .filter(|fold| Some(*fold) != without)
+        .map(|fold| (fold, of_shapes(Some(fold))))
+        .collect();
+    let solvers = |weights: &RuleWeights| -> Vec<(usize, RuleAnalyst)> {
+        let with = |shapes: &ShapeModel| RuleWeights {
+            shapes: shapes.clone(),
+            ..weights.clone()
+        };
+        let of =
+            |(fold, shapes): &(usize, ShapeModel)| (*fold, RuleAnalyst::with_weights(with(shapes)));
+        inner.iter().map(of).collect()
+    };
+    let n = weights.choice.len();
+    let mut all = Vec::new();
+    for (fold, solver) in solvers(&weights) {
+        let of_fold = used.iter().filter(|item| item.fold == fold);
+        all.extend(of_fold.filter_map(|item| choice::choices(&solver, item, &item.question)));
     }
-
-    fn print(&self) {
-        for (key, (n, all)) in &self.0 {
-            println!("{key:44} {:5.1} % of {all}", rate(*n, *all));
-        }
+    step("shapes of folds, candidates");
+    weights.choice = choice::train(&all, vec![0.0; n], 0.002);
+    step("choice");
+    // The second round adds every turn as it is over the first round's own history, so that
+    // the choice also knows conversations gone astray.
+    for (fold, solver) in solvers(&weights) {
+        let turns: Vec<&Item> = used
+            .iter()
+            .copied()
+            .filter(|item| item.fold == fold && !item.stand_alone)
+            .collect();
+        let own = converse(&solver, &turns);
+        let later = own.iter().filter(|a| !a.item.first);
+        all.extend(later.filter_map(|a| choice::choices(&solver, a.item, &a.question)));
     }
+    weights.choice = choice::train(&all, weights.choice, 0.002);
+    drop(all);
+    step("choice, own history too");
+    let mut rows = Vec::new();
+    for (fold, solver) in solvers(&weights) {
+        let of_fold: Vec<&Item> = used.iter().copied().filter(|i| i.fold == fold).collect();
+        let gold = of_fold.iter();
+        rows.extend(gold.filter_map(|item| choice::rows(&solver, item, &item.question)));
+        let turns: Vec<&Item> = of_fold.into_iter().filter(|i| !i.stand_alone).collect();
+        let own = converse(&solver, &turns);
+        let later = own.iter().filter(|a| !a.item.first);
+        rows.extend(later.filter_map(|a| choice::rows(&solver, a.item, &a.question)));
+    }
+    step("rows");
+    weights.trees = trees::fit(&rows, &trees::Growth::default());
+    step("trees");
+    weights
 }
 
-fn rate(a: usize, b: usize) -> f64 {
-    100.0 * a as f64 / b.max(1) as f64
+/// Answers questions of one fold with the weights trained on the others.
+fn examine<'a>(weights: &RuleWeights, test: &[&'a Item], report: &mut Report<'a>) {
+    let solver = RuleAnalyst::with_weights(weights.clone());
+    let linear = RuleAnalyst::with_weights(RuleWeights {
+        trees: Vec::new(),
+        ..weights.clone()
+    });
+    for item in test.iter().filter(|item| item.gold.is_some()) {
+        let page = solver.index(&item.question.document);
+        let guess = solver.answer(&page, &item.question);
+        let is_right = |program: &str| item.value(program).is_some_and(|v| item.right(&v));
+        let all = candidates(&solver, &page, &item.question, true);
+        let place = all.iter().position(|c| is_right(&c.program));
+        let by_linear = linear.answer(&page, &item.question);
+        report.add(Answer {
+            item,
+            history: if item.stand_alone { "" } else { "gold" },
+            right: guess.as_ref().is_some_and(|g| is_right(&g.program)),
+            linear: by_linear.is_some_and(|g| is_right(&g.program)),
+            place,
+            program: guess.as_ref().map(|g| g.program.clone()),
+            signals: guess.map(|g| g.signals).unwrap_or_default(),
+        });
+    }
+    let turns: Vec<&'a Item> = test.iter().copied().filter(|i| !i.stand_alone).collect();
+    for answered in converse(&solver, &turns) {
+        if answered.item.gold.is_some() {
+            report.add(Answer {
+                item: answered.item,
+                history: "own",
+                right: answered.right,
+                linear: false,
+                place: None,
+                program: answered.program,
+                signals: answered.signals,
+            });
+        }
+    }
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = options()?;
-    let mut all = Vec::new();
+    let mut files = Vec::new();
     for file in &options.files {
-        all.extend(items(&load(&Source::Path(file.clone()))?, options.split));
+        files.push((items::set_name(file), load(&Source::Path(file.clone()))?));
     }
-    let embedded = RuleWeights::embedded();
-    let start = &embedded.slots;
-    let mut judged: Vec<Vec<(Vec<f64>, bool)>> = Vec::new();
-    let mut tally = SummaryBuilder::default();
-    for fold in 0..FOLDS {
-        let (test, rest): (Vec<&Item>, Vec<&Item>) = all.iter().partition(|i| i.fold == fold);
-        let slots = slots::fit(&rest, start, options.l2);
-        let solver = RuleAnalyst::with_weights(RuleWeights {
-            choice: choice::fit(&rest, &slots, options.choice_l2),
-            slots: slots.clone(),
-            ..embedded.clone()
-        });
-        for example in slots::examples(&solver, &test) {
-            tally.add("choices of facts", slots::right(&example, &slots));
-        }
-        let asked = |item: &&&Item| item.gold.is_some();
-        for item in test.iter().filter(asked) {
-            let page = solver.index(&item.question.document);
-            let value = solver
-                .answer(&page, &item.question)
-                .and_then(|g| item.value(&g.program));
-            let right = value.is_some_and(|v| item.right(&v));
-            let kind = if item.stand_alone {
-                "stand-alone questions"
-            } else {
-                "turns over gold history"
-            };
-            tally.add(kind, right);
-            tally.add(&format!("{kind}, {}", half(item)), right);
-        }
-        let turns: Vec<&Item> = test.into_iter().filter(|i| !i.stand_alone).collect();
-        let own = converse(&solver, &turns);
-        for answered in own.iter().filter(|a| a.item.gold.is_some()) {
-            tally.add("turns over own history", answered.right);
-            let key = format!("turns over own history, {}", half(answered.item));
-            tally.add(&key, answered.right);
-        }
-        let signals = own.into_iter().filter(|a| !a.signals.is_empty());
-        judged.push(signals.map(|a| (a.signals, a.right)).collect());
+    let all = items::items(&files, &options.files)?;
+    let mut shapes = shapes::examples(&all);
+    if let Some(file) = &options.dialogues {
+        let fold = |id: &str| {
+            let page = items::page_of(id);
+            let known = all.iter().find(|item| item.page() == page);
+            known.map_or_else(|| items::fold_of(page), |item| item.fold)
+        };
+        let known = |id: &str| all.iter().any(|item| item.question.key.id == id);
+        shapes.extend(shapes::of_dialogues(file, fold, known)?);
     }
-    println!("cross-validated by page:");
-    tally.print();
-    let mut weights = RuleWeights {
-        confidence: confidence::report(&judged),
-        ..embedded.clone()
-    };
-    let everything: Vec<&Item> = all.iter().collect();
-    let slots = slots::fit(&everything, start, options.l2);
-    weights.slots.clone_from(&slots);
-    let solver = RuleAnalyst::with_weights(weights.clone());
-    let examples = slots::examples(&solver, &everything);
-    let right = examples.iter().filter(|e| slots::right(e, &slots)).count();
-    println!(
-        "choices of facts, trained on all: {:.1} %",
-        rate(right, examples.len())
-    );
-    weights.choice = choice::fit(&everything, &slots, options.choice_l2);
-    if let Some(path) = options.write {
-        for weight in [
-            &mut weights.slots,
-            &mut weights.choice,
-            &mut weights.confidence,
-        ]
-        .into_iter()
-        .flatten()
-        {
-            *weight = (*weight * 100.0).round() / 100.0;
-        }
-        std::fs::write(path, weights.to_json())?;
+    println!("{} questions, {} for shapes", all.len(), shapes.len());
+    let mut report = Report::default();
+    for fold in 0..options.folds {
+        eprintln!("fold {fold}");
+        let weights = train(&all, &shapes, Some(fold));
+        let test: Vec<&Item> = all.iter().filter(|item| item.fold == fold).collect();
+        examine(&weights, &test, &mut report);
+    }
+    report.print();
+    report.print_confidence();
+    if let Some(path) = &options.misses {
+        report.write_misses(path)?;
+    }
+    if let Some(folder) = &options.write {
+        let mut weights = train(&all, &shapes, None);
+        weights.confidence = report.confidence();
+        write(&mut weights, folder)?;
     }
     Ok(())
 }
 
-fn half(item: &Item) -> &'static str {
-    if item.seen {
-        "first pages"
-    } else {
-        "the other pages"
+fn write(weights: &mut RuleWeights, folder: &Path) -> std::io::Result<()> {
+    let lists = [
+        &mut weights.slots,
+        &mut weights.choice,
+        &mut weights.confidence,
+    ];
+    for weight in lists.into_iter().flatten() {
+        *weight = (*weight * 100.0).round() / 100.0;
     }
+    std::fs::write(folder.join("offline_weights.json"), weights.to_json())?;
+    std::fs::write(folder.join("offline_trees.json"), weights.trees_to_json())?;
+    std::fs::write(folder.join("offline_shapes.bin"), weights.shapes.to_bytes())
 }

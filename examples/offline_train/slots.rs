@@ -19,7 +19,7 @@ fn train(examples: &[SlotExample], start: &[f64], l2: f64) -> Vec<f64> {
     let mut weights = start.to_vec();
     let mut velocity = vec![0.0; weights.len()];
     let n = examples.len().max(1) as f64;
-    for _ in 0..400 {
+    for _ in 0..150 {
         let mut gradient: Vec<f64> = weights
             .iter()
             .zip(start)
@@ -63,7 +63,8 @@ pub fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Two rounds: the second sees the choices that the first's weights put in reach.
-pub fn fit(items: &[&Item], start: &[f64], l2: f64) -> Vec<f64> {
+pub fn fit(items: &[&Item], start: &[f64]) -> Vec<f64> {
+    let l2 = 0.001;
     let zero = vec![0.0; start.len()];
     let solver = |slots: &[f64]| {
         RuleAnalyst::with_weights(RuleWeights {
@@ -73,13 +74,4 @@ pub fn fit(items: &[&Item], start: &[f64], l2: f64) -> Vec<f64> {
     };
     let first = train(&examples(&solver(start), items), &zero, l2);
     train(&examples(&solver(&first), items), &zero, l2)
-}
-
-/// Whether the weights choose right.
-pub fn right(example: &SlotExample, weights: &[f64]) -> bool {
-    example
-        .choices
-        .iter()
-        .max_by(|a, b| dot(&a.0, weights).total_cmp(&dot(&b.0, weights)))
-        .is_some_and(|(_, used)| *used)
 }

@@ -69,7 +69,7 @@ impl Serialize for AnswerView<'_> {
         let solution = self.solution;
         let answer = solution.answer.as_ref();
         let (input_tokens, output_tokens) = solution.tokens();
-        let mut view = serializer.serialize_struct("AnswerView", 20)?;
+        let mut view = serializer.serialize_struct("AnswerView", 21)?;
         view.serialize_field("question", &self.question.text)?;
         view.serialize_field("outcome", &solution.outcome)?;
         view.serialize_field("answer", &answer.map(|answer| &answer.printed))?;
@@ -83,6 +83,7 @@ impl Serialize for AnswerView<'_> {
         let program_error = answer.and_then(|answer| answer.program_error.as_ref());
         view.serialize_field("program_error", &program_error)?;
         view.serialize_field("confidence", &answer.and_then(|answer| answer.confidence))?;
+        view.serialize_field("doubt", &answer.and_then(|answer| answer.doubt.as_ref()))?;
         view.serialize_field("rounds", &self.rounds)?;
         view.serialize_field("chosen_round", &solution.chosen_round)?;
         view.serialize_field("votes", &solution.votes)?;

@@ -23,7 +23,11 @@ const BESIDE: &[&str] = &[
 /// name of one of their weights.
 const LONGEST_CUE: usize = 9;
 /// What the embedded rules read from files.
-const RULE_DATA: &[&str] = &["data/offline_weights.json", "data/offline_words.json"];
+const RULE_DATA: &[&str] = &[
+    "data/offline_weights.json",
+    "data/offline_trees.json",
+    "data/offline_words.json",
+];
 /// So many words in a row of a question are no accident.
 const TELLING: usize = 6;
 
@@ -143,6 +147,25 @@ fn no_literal_or_template_asks_a_question_but_of_an_invented_year() {
             assert!(fine, "{}: {:?}", file.display(), found.as_str());
         }
     }
+}
+
+/// The vectors' words are single words without digits; the weights of shapes are numbers.
+#[test]
+fn the_binary_data_of_the_rules_holds_no_text_but_single_words() {
+    let vectors = std::fs::read(root().join("data/offline_vectors.bin")).unwrap();
+    let number = |at: usize| u32::from_le_bytes(vectors[at..at + 4].try_into().unwrap()) as usize;
+    let (count, dimensions, text) = (number(0), number(4), number(8));
+    assert_eq!(vectors.len(), 12 + text + count * dimensions);
+    let words = std::str::from_utf8(&vectors[12..12 + text]).unwrap();
+    assert_eq!(words.lines().count(), count);
+    let single =
+        |word: &str| (3..=20).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_lowercase());
+    assert_eq!(words.lines().find(|word| !single(word)), None);
+    let shapes = std::fs::read(root().join("data/offline_shapes.bin")).unwrap();
+    assert_eq!(
+        shapes.len(),
+        4 + finqa_agents::offline::BUCKETS * finqa_agents::offline::shapes().len()
+    );
 }
 
 #[rstest]

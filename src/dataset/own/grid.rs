@@ -81,6 +81,7 @@ pub(super) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, OwnErr
             .filter(|cell| !cell.is_empty())
             .collect();
     }
+    merge_header(&mut lines);
     let Some((_, header)) = lines.first() else {
         return Err(OwnError::Nothing {
             path: path.to_owned(),
@@ -125,7 +126,49 @@ pub(super) fn shape(path: &Path, lines: Vec<NumberedRow>) -> Result<Grid, OwnErr
         row.resize(width, String::new());
     }
     grid.rows = lines.into_iter().map(|(_, row)| row).collect();
+    grid.notes.extend(super::amounts::normalise(&mut grid.rows));
     Ok(grid)
+}
+
+/// Joins the lines of a header: one line more as long as none has a label or a figure that is
+/// not a year. A cell of an upper line also names the empty ones to its right.
+fn merge_header(lines: &mut Vec<NumberedRow>) {
+    let named = |row: &[String]| row.iter().skip(1).any(|cell| !cell.is_empty());
+    let of_header = |row: &[String]| {
+        let corner = row.first().map_or("", String::as_str);
+        let unit = corner.is_empty() || corner.starts_with('(');
+        unit && named(row) && !has_figures(row)
+    };
+    let count = lines.iter().take_while(|(_, row)| of_header(row)).count();
+    if count < 2 || count >= lines.len() {
+        return;
+    }
+    let width = lines.iter().map(|(_, row)| row.len()).max().unwrap_or(0);
+    let mut merged = vec![String::new(); width];
+    for (at, (_, row)) in lines.iter().take(count).enumerate() {
+        let mut left = String::new();
+        for (column, name) in merged.iter_mut().enumerate() {
+            let cell = row.get(column).map_or("", String::as_str);
+            let spans = cell.is_empty() && column > 0 && at + 1 < count;
+            let cell = if spans { left.clone() } else { cell.to_owned() };
+            if column > 0 {
+                left.clone_from(&cell);
+            }
+            if !cell.is_empty() && !name.ends_with(&cell) {
+                let space = if name.is_empty() { "" } else { " " };
+                *name = format!("{name}{space}{cell}");
+            }
+        }
+    }
+    let line = lines.first().map_or(1, |(line, _)| *line);
+    lines.splice(..count, [(line, merged)]);
+}
+
+fn has_figures(row: &[String]) -> bool {
+    let cells = row.iter().skip(1).filter(|cell| !cell.is_empty());
+    cells
+        .map(|cell| Cell::read(cell))
+        .any(|cell| matches!(cell.kind, CellKind::Number { .. }) && !cell.is_year())
 }
 
 /// Whether a first row holds figures instead of names: only numbers behind its
@@ -191,6 +234,24 @@ mod tests {
         ] {
             assert_eq!(read(text).unwrap().rows[1], ["Revenue", "1,5", "2,5"]);
         }
+    }
+
+    #[test]
+    fn lines_of_a_header_are_joined() {
+        let text = "\tThree months ended June 30,\t\tSix months ended June 30,\t\n(in thousands)\t2023\t2022\t2023\t2022\nSales\t5\t4\t9\t8\n";
+        let header = &read(text).unwrap().rows[0];
+        assert_eq!(
+            header,
+            &[
+                "(in thousands)",
+                "Three months ended June 30, 2023",
+                "Three months ended June 30, 2022",
+                "Six months ended June 30, 2023",
+                "Six months ended June 30, 2022"
+            ]
+        );
+        let grid = read("Name,A,B\nFounded,1998,2001\nSales,5,4\n").unwrap();
+        assert_eq!(grid.rows[0], ["Name", "A", "B"]);
     }
 
     #[test]

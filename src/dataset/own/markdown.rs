@@ -74,13 +74,19 @@ pub(super) fn table_alone(path: &Path, text: &str) -> Result<Grid, OwnError> {
     Ok(page.grid)
 }
 
+/// The most lines that a header has above its `|---|` line.
+const HEADER_LINES: usize = 4;
+
 fn blocks(text: &str) -> Vec<Block> {
     let lines: Vec<&str> = text.lines().collect();
     let mut blocks = Vec::new();
     let mut plain = String::new();
     let mut at = 0;
     while let Some(line) = lines.get(at) {
-        let ruled = lines.get(at + 1).is_some_and(|next| is_rule(next));
+        let below = lines.iter().skip(at + 1).take(HEADER_LINES);
+        let ruled = below
+            .take_while(|line| line.contains('|'))
+            .any(|line| is_rule(line));
         if line.contains('|') && ruled {
             blocks.push(Block::Text(std::mem::take(&mut plain)));
             let rows = lines.iter().enumerate().skip(at);

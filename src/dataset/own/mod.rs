@@ -4,6 +4,7 @@
 //! A note reports what is read differently from the file; what could be misread
 //! is an error. It reads no HTML, spreadsheet or PDF.
 
+mod amounts;
 mod decode;
 mod grid;
 mod markdown;

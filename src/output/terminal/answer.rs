@@ -55,6 +55,9 @@ fn headline(solution: &Solution) -> String {
         return format!("none ({})", solution.outcome.name().replace('_', " "));
     };
     let mut line = with_scale(&answer.printed, answer.unit);
+    if let Some(doubt) = &answer.doubt {
+        line = format!("not sure ({doubt}); best guess: {line}");
+    }
     if let Some(label) = answer
         .label
         .as_deref()

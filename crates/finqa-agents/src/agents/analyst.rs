@@ -25,6 +25,8 @@ pub(super) struct AnalystDraft {
     pub(super) leniencies: Vec<Leniency>,
     pub(super) reply: String,
     pub(super) reasked: bool,
+    /// Why it is a guess, as the embedded analyst knows.
+    pub(super) doubt: Option<String>,
 }
 
 /// Who writes analyses.
@@ -85,7 +87,8 @@ impl AnalystNode {
                 return Ok(Route::Stop);
             }
         };
-        let answer = Answer::settle(&draft.analysis, &exchange.question, self.answer_from);
+        let mut answer = Answer::settle(&draft.analysis, &exchange.question, self.answer_from);
+        answer.doubt = draft.doubt;
         if let Some(reason) = no_value(&answer) {
             exchange.stop = Some(super::StopReason::Failed);
             exchange.failure = Some(QuestionFailure::new(Outcome::ParseFailure, reason));
@@ -278,6 +281,7 @@ fn draft(parsed: ParsedReply<Analysis>, reply: String, reasked: bool) -> Analyst
         leniencies: parsed.leniencies,
         reply,
         reasked,
+        doubt: None,
     }
 }
 

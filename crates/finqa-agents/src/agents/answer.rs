@@ -54,6 +54,9 @@ pub struct Answer {
     /// The analyst's own confidence, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
+    /// Why the embedded analyst takes it for a guess.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
 }
 
 impl Answer {
@@ -95,6 +98,7 @@ impl Answer {
             steps: analysis.steps.clone(),
             evidence: analysis.evidence.clone(),
             confidence: analysis.confidence,
+            doubt: None,
         };
         match (from, executed) {
             (AnswerFrom::Program, Some(Ok((program, value)))) => {

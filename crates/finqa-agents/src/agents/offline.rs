@@ -8,10 +8,10 @@ use crate::parse::{Analysis, CitedEvidence};
 use finqa_core::question::{Document, Question};
 
 use super::analyst::AnalystDraft;
-use super::answer::{Answer, AnswerFrom};
+use super::answer::{Answer, AnswerFrom, Round};
 use super::exchange::Exchange;
 use super::opinion::SecondOpinion;
-use super::verify;
+use super::verify::{self, FindingKind};
 
 /// Pages whose index is kept: the turns of a conversation share a page.
 const PAGES_KEPT: usize = 16;
@@ -71,15 +71,24 @@ impl OfflineAnalyst {
     /// The next analysis; `None` if there is no other.
     pub(super) fn draft(&self, exchange: &Exchange) -> Option<AnalystDraft> {
         let question = &exchange.question;
-        let candidates = analyses(self.embedded.guess(question)?);
+        let guess = self.embedded.guess(question)?;
+        let doubt = guess.doubt.clone();
+        let candidates = analyses(guess);
         let mut fresh = candidates.into_iter().filter(|analysis| {
             !exchange
                 .rounds
                 .iter()
                 .any(|round| round.answer.program == analysis.program)
         });
+        let only_doubted = |round: &Round| {
+            let mut objections = round.findings.iter().filter(|f| f.kind.sends_back());
+            objections.all(|finding| finding.kind == FindingKind::Doubt)
+        };
         let analysis = if exchange.rounds.is_empty() {
             fresh.next()
+        } else if exchange.rounds.last().is_some_and(only_doubted) {
+            // Nothing speaks for another answer.
+            None
         } else {
             fresh.find(|analysis| is_clean(question, analysis))
         }?;
@@ -89,6 +98,7 @@ impl OfflineAnalyst {
             leniencies: Vec::new(),
             reply,
             reasked: false,
+            doubt,
         })
     }
 }

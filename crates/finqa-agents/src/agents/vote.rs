@@ -118,6 +118,7 @@ mod tests {
                 leniencies: Vec::new(),
                 reply: (*reply).to_owned(),
                 reasked: false,
+                doubt: None,
             };
             let answer = Answer {
                 value: value.map(Value::Number),

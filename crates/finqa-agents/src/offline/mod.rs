@@ -7,12 +7,16 @@
 
 mod answering;
 mod expr;
+mod logarithm;
 mod question;
 mod reading;
+mod shape;
 mod training;
 mod weights;
 
 pub(crate) use answering::analyst::{EvidenceRef, PageIndex};
 pub use answering::analyst::{RuleAnalyst, RuleAnswer};
-pub use training::{SlotExample, candidates, example};
+pub use answering::choice::forest::Tree;
+pub use question::proposal::{BUCKETS, ShapeModel};
+pub use training::{ProgramCandidate, SlotExample, buckets, candidates, example, shape_of, shapes};
 pub use weights::RuleWeights;

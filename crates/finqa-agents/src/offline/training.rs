@@ -7,14 +7,17 @@ use std::sync::Arc;
 
 use finqa_core::question::Question;
 
-use crate::offline::answering::choice::ChoiceContext;
 use crate::offline::answering::filling::{choices, joint_features};
 use crate::offline::expr::Expr;
 use crate::offline::question::plan::ProgramPattern;
+use crate::offline::question::proposal;
+use crate::offline::question::templates::{self, PlanContext};
 use crate::offline::question::wording::Wording;
+use crate::offline::shape::{self, SHAPES};
 
-use crate::offline::answering::analyst::{self, PageIndex, plans};
+use crate::offline::answering::analyst::{self, PageIndex, RuleAnalyst};
 use crate::offline::question::conversation::EarlierTurns;
+use crate::offline::question::follow_up;
 use crate::offline::question::slots::Rankings;
 
 /// A question whose facts are known.
@@ -30,23 +33,54 @@ pub struct ProgramCandidate {
     pub program: String,
     /// Its features that are not zero: index in [`RuleWeights::choice`](super::RuleWeights) and value.
     pub features: Vec<(usize, f64)>,
+    /// Its score by the linear model.
+    pub linear: f64,
+    /// What the trees see of it.
+    pub detail: Vec<f64>,
 }
 
-/// All programs the rules consider for a question.
+/// The programs that the analyst makes for a question, best by the linear model first: those
+/// that it compares, or all.
 #[must_use]
-pub fn candidates(page: &PageIndex, question: &Question) -> Vec<ProgramCandidate> {
+pub fn candidates(
+    solver: &RuleAnalyst,
+    page: &PageIndex,
+    question: &Question,
+    all: bool,
+) -> Vec<ProgramCandidate> {
     let facts = &*page.facts;
-    let asked = Wording::read(&question.text);
+    let asked = Wording::read(&facts.written(&question.text));
     let state = EarlierTurns::read(facts, &question.history);
-    let (plans, follow_ups) = plans(facts, &asked, &state);
-    let scene = ChoiceContext::new(facts, &asked, &state, follow_ups);
-    analyst::candidates(&scene, &plans)
+    let (scene, plans) = solver.scene(facts, &asked, &state, question);
+    let most = if all { usize::MAX } else { analyst::COMPARED };
+    analyst::candidates(&scene, &plans, &solver.weights.choice, most)
         .into_iter()
-        .map(|(features, filled)| ProgramCandidate {
-            program: filled.expr.program(),
-            features,
+        .map(|one| ProgramCandidate {
+            program: one.filled.expr.program(),
+            detail: one.detail(&scene, &plans),
+            linear: one.standing.linear,
+            features: one.features,
         })
         .collect()
+}
+
+/// The names of the shapes of programs.
+#[must_use]
+pub fn shapes() -> &'static [&'static str] {
+    &SHAPES
+}
+
+/// The shape of a program of the dataset.
+#[must_use]
+pub fn shape_of(program: &str) -> Option<usize> {
+    shape::shape_of(program)
+}
+
+/// The buckets of a question for [`ShapeModel`](super::ShapeModel), after turns of these
+/// shapes, oldest first.
+#[must_use]
+pub fn buckets(question: &str, before: &[usize], alone: bool) -> Vec<usize> {
+    proposal::buckets(&Wording::read(question).phrase, before, alone)
 }
 
 const TRIED: usize = 25;
@@ -59,7 +93,10 @@ pub fn example(page: &PageIndex, question: &Question, program: &str) -> Option<S
     let gold = Expr::parse(program)?;
     let asked = Wording::read(&question.text);
     let state = EarlierTurns::read(facts, &question.history);
-    for plan in plans(facts, &asked, &state).0 {
+    let context = PlanContext::after(&state);
+    let follow_ups = follow_up::plans(facts, &asked, &state, &context);
+    let alone = templates::plans(facts, &asked, &context);
+    for plan in follow_ups.into_iter().chain(alone) {
         let mut literals = vec![None; plan.slots.len()];
         if plan.slots.is_empty() || !unify(&plan.pattern, &gold, &mut literals) {
             continue;

@@ -4,13 +4,16 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use super::answering::choice;
+use super::answering::choice::{self, forest::Tree};
 use super::answering::confidence::SIGNAL_NAMES;
+use super::question::proposal::ShapeModel;
 use super::question::slots::FEATURE_NAMES;
 
 const EMBEDDED: &str = include_str!("../../../../data/offline_weights.json");
+const TREES: &str = include_str!("../../../../data/offline_trees.json");
+const SHAPE_WEIGHTS: &[u8] = include_bytes!("../../../../data/offline_shapes.bin");
 
 /// The version of the file's format.
 const VERSION: u32 = 1;
@@ -22,6 +25,10 @@ pub struct RuleWeights {
     pub slots: Vec<f64>,
     pub choice: Vec<f64>,
     pub confidence: Vec<f64>,
+    /// Which kind of calculation a question asks for.
+    pub shapes: ShapeModel,
+    /// What is added to the choice.
+    pub trees: Vec<Tree>,
 }
 
 /// Why a file of weights cannot be used.
@@ -59,7 +66,11 @@ impl RuleWeights {
     pub fn embedded() -> &'static Self {
         static WEIGHTS: OnceLock<RuleWeights> = OnceLock::new();
         // A test reads the file, so the empty weights of a broken one never ship.
-        WEIGHTS.get_or_init(|| Self::from_json(EMBEDDED).unwrap_or_default())
+        WEIGHTS.get_or_init(|| Self {
+            shapes: ShapeModel::from_bytes(SHAPE_WEIGHTS).unwrap_or_default(),
+            trees: trees_from_json(TREES).unwrap_or_default(),
+            ..Self::from_json(EMBEDDED).unwrap_or_default()
+        })
     }
 
     /// Reads weights in the form of `data/offline_weights.json`.
@@ -72,7 +83,19 @@ impl RuleWeights {
             slots: in_order("slots", file.slots, FEATURE_NAMES, None)?,
             choice: in_order("choice", file.choice, choice::names(), Some(0.0))?,
             confidence: in_order("confidence", file.confidence, SIGNAL_NAMES, None)?,
+            ..Self::default()
         })
+    }
+
+    /// The file of the trees.
+    #[must_use]
+    pub fn trees_to_json(&self) -> String {
+        let file = TreesFile {
+            version: VERSION,
+            features: choice::detail_names(),
+            trees: self.trees.clone(),
+        };
+        serde_json::to_string(&file).unwrap_or_default() + "\n"
     }
 
     /// The file of these weights, for [`Self::from_json`]; zero weights of the choice are
@@ -87,6 +110,30 @@ impl RuleWeights {
             "confidence": by_name(SIGNAL_NAMES.into_iter().zip(&self.confidence)),
         });
         format!("{file:#}\n")
+    }
+}
+
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct TreesFile {
+    version: u32,
+    /// The names of the features that the trees number.
+    features: Vec<String>,
+    trees: Vec<Tree>,
+}
+
+fn trees_from_json(text: &str) -> Result<Vec<Tree>, WeightsError> {
+    let file: TreesFile = serde_json::from_str(text)?;
+    if file.version != VERSION {
+        return Err(WeightsError::Version(file.version));
+    }
+    let known = choice::detail_names();
+    match file.features.iter().zip(&known).find(|(a, b)| a != b) {
+        Some((name, _)) => Err(WeightsError::UnknownFeature {
+            model: "trees",
+            name: name.clone(),
+        }),
+        None => Ok(file.trees),
     }
 }
 

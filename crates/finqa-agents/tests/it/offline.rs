@@ -249,3 +249,24 @@ fn a_clear_question_has_no_unlikely_alternatives() {
     assert!(guess.alternatives.iter().all(|other| near(other.score)));
     assert!(guess.alternatives.len() < 3, "{:?}", guess.alternatives);
 }
+
+#[test]
+fn a_guess_says_why_it_is_one() {
+    for (text, why) in [
+        ("what was the net revenue in 2017?", "the page has no 2017"),
+        (
+            "what was the compound annual growth rate of net revenue from 2011 to 2012?",
+            "it asks for a compound rate, which the rules do not work out",
+        ),
+        (
+            "in which year was the net revenue highest?",
+            "it asks for the largest or smallest of several, which the rules do not work out",
+        ),
+        (
+            "what was the ebitda in 2012?",
+            "the page does not mention \"ebitda\"",
+        ),
+    ] {
+        assert_eq!(ask(&[], text).doubt.as_deref(), Some(why), "{text}");
+    }
+}

@@ -34,6 +34,15 @@ pub(super) fn value(answer: &Answer) -> Option<Finding> {
     })
 }
 
+pub(super) fn doubt(why: &str) -> Finding {
+    finding(
+        FindingKind::Doubt,
+        "answer",
+        format!("it is a guess: {why}."),
+        "check it against the page, or ask for figures that the page has.",
+    )
+}
+
 pub(super) fn invalid_program(error: &str) -> Finding {
     finding(
         FindingKind::InvalidProgram,

@@ -52,6 +52,8 @@ pub enum FindingKind {
     YesNo,
     /// A share or percent of unlikely size.
     Magnitude,
+    /// The embedded analyst takes its answer for a guess.
+    Doubt,
     /// The embedded rules give something else, and are seldom wrong at this confidence.
     SecondOpinion,
 }
@@ -141,6 +143,7 @@ pub fn check(question: &Question, answer: &Answer) -> Vec<Finding> {
         let direction = || checks::direction(&program, &places, &asked, answer);
         findings.extend(order.or_else(direction));
     }
+    findings.extend(answer.doubt.as_deref().map(checks::doubt));
     findings.extend(checks::mismatch(answer));
     findings.extend(checks::unit(answer, &asked));
     findings.extend(checks::yes_no(answer, &asked));

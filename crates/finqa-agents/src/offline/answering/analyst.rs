@@ -6,19 +6,22 @@ use std::sync::Arc;
 use finqa_core::number::{Unit, UnitKind, Value};
 use finqa_core::question::{Document, Question};
 
-use super::choice::{self, ChoiceContext};
+use super::choice::{self, ChoiceContext, Standing, forest};
 use super::confidence;
 use super::description::{self, DescribedPage};
+use super::doubt;
 use super::filling::{FilledPlan, fill};
 use super::scale;
 use super::variants::variants;
 use crate::offline::expr::Expr;
 use crate::offline::question::conversation::EarlierTurns;
 use crate::offline::question::plan::ProgramPlan;
+use crate::offline::question::proposal;
 use crate::offline::question::slots::Rankings;
 use crate::offline::question::templates::{self, PlanContext};
 use crate::offline::question::wording::Wording;
 use crate::offline::reading::facts::Facts;
+use crate::offline::shape::SHAPES;
 use crate::offline::weights::RuleWeights;
 use finqa_core::program::Op;
 
@@ -72,6 +75,8 @@ pub struct RuleAnswer {
     pub score: f64,
     /// Probability that it is right.
     pub confidence: f64,
+    /// Why it is no more than a guess, if so.
+    pub doubt: Option<String>,
     /// The inputs of the confidence, in the order of its weights.
     pub signals: Vec<f64>,
     /// The next best programs, best first.
@@ -80,7 +85,7 @@ pub struct RuleAnswer {
 
 #[derive(Clone, Debug)]
 pub struct RuleAnalyst {
-    weights: Cow<'static, RuleWeights>,
+    pub(crate) weights: Cow<'static, RuleWeights>,
 }
 
 impl Default for RuleAnalyst {
@@ -126,10 +131,9 @@ impl RuleAnalyst {
         let facts = &*page.facts;
         let asked = Wording::read(&facts.written(&question.text));
         let state = EarlierTurns::read(facts, &question.history);
-        let (plans, follow_ups) = plans(facts, &asked, &state);
-        let scene = ChoiceContext::new(facts, &asked, &state, follow_ups);
+        let (scene, plans) = self.scene(facts, &asked, &state, question);
         let ranked = self.rank(&scene, &plans);
-        let signals = confidence::signals(facts, &asked, &state, &plans, &ranked);
+        let signals = confidence::signals(&scene, &question.history, &ranked);
         let history: Vec<Option<&str>> = question
             .history
             .iter()
@@ -151,8 +155,11 @@ impl RuleAnalyst {
             });
         let best = all.next()?;
         let alternatives: Vec<Alternative> = all.collect();
+        let confidence = confidence::probability(&signals, &self.weights.confidence);
+        let yes_no = best.unit.kind == UnitKind::YesNo;
         Some(RuleAnswer {
-            confidence: confidence::probability(&signals, &self.weights.confidence),
+            doubt: doubt::doubt(&scene, best.template, yes_no, confidence),
+            confidence,
             signals,
             program: best.program,
             template: best.template,
@@ -167,27 +174,76 @@ impl RuleAnalyst {
         })
     }
 
-    /// All candidates with their scores, best first.
+    /// All candidates with their scores, best first: of the best by the linear model the order
+    /// is the trees'.
     fn rank(&self, scene: &ChoiceContext<'_>, plans: &[ProgramPlan]) -> Vec<(f64, FilledPlan)> {
-        let mut ranked: Vec<(f64, FilledPlan)> = candidates(scene, plans)
-            .into_iter()
-            .map(|(features, filled)| (choice::score(&features, &self.weights.choice), filled))
-            .collect();
+        let weights = &*self.weights;
+        let mut ranked: Vec<(f64, FilledPlan)> =
+            candidates(scene, plans, &weights.choice, COMPARED)
+                .into_iter()
+                .map(|one| {
+                    let detail = one.detail(scene, plans);
+                    (
+                        one.standing.linear + forest::score(&weights.trees, &detail),
+                        one.filled,
+                    )
+                })
+                .collect();
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
         ranked
     }
+
+    /// The question read for the choice, and its plans.
+    pub(crate) fn scene<'a>(
+        &self,
+        facts: &'a Facts,
+        asked: &'a Wording,
+        state: &'a EarlierTurns,
+        question: &Question,
+    ) -> (ChoiceContext<'a>, Vec<ProgramPlan>) {
+        // The dataset's questions by themselves nearly all need a calculation, the first turns
+        // of its conversations hardly ever do.
+        let alone = question.key.part.starts_with("qa");
+        let buckets = proposal::of_question(asked, state, alone);
+        let proposal = self.weights.shapes.propose(&buckets);
+        let context = PlanContext::after(state);
+        let (plans, follow_ups) = plans(facts, asked, state, &context, &proposal);
+        let whole = templates::query(facts, asked, &asked.phrase, &context);
+        let mut scene = ChoiceContext::new(facts, asked, state, follow_ups, proposal, &whole);
+        scene.alone = alone;
+        (scene, plans)
+    }
 }
 
-/// How many fillings of a plan are candidates.
-const FILLINGS: usize = 8;
+/// How many candidates the trees compare.
+pub(crate) const COMPARED: usize = 32;
 
-/// All fillings of all plans and their variants with the features for the choice among
-/// them; a program that several plans give counts for the first.
+/// A program that may answer, and what the choice knows of it.
+pub(crate) struct Candidate {
+    pub filled: FilledPlan,
+    /// Its features that are not zero.
+    pub features: Vec<(usize, f64)>,
+    pub standing: Standing,
+}
+
+impl Candidate {
+    pub(crate) fn detail(&self, scene: &ChoiceContext<'_>, plans: &[ProgramPlan]) -> Vec<f64> {
+        let plan = plans.get(self.filled.plan);
+        plan.map_or_else(Vec::new, |plan| {
+            scene.detail(plan, &self.filled, &self.features, &self.standing)
+        })
+    }
+}
+
+/// The fillings of all plans and their variants that are best by the linear model, best
+/// first; a program that several plans give counts for the first.
 pub(crate) fn candidates(
     scene: &ChoiceContext<'_>,
     plans: &[ProgramPlan],
-) -> Vec<(Vec<(usize, f64)>, FilledPlan)> {
-    let mut out: Vec<(Vec<(usize, f64)>, FilledPlan)> = Vec::new();
+    linear: &[f64],
+    most: usize,
+) -> Vec<Candidate> {
+    let mut out: Vec<Candidate> = Vec::new();
     let scale = templates::asked_scale(scene.asked);
     let mut rankings = Rankings::default();
     for (i, plan) in plans.iter().enumerate() {
@@ -197,14 +253,36 @@ pub(crate) fn candidates(
             let others = variants(scene.facts, &one, scale);
             std::iter::once(one).chain(others)
         });
-        for one in all {
-            if !out.iter().any(|(_, seen)| seen.expr == one.expr) {
-                out.push((scene.features(plan, &one, best), one));
+        for filled in all {
+            if !out.iter().any(|seen| seen.filled.expr == filled.expr) {
+                let features = scene.features(plan, &filled, best);
+                let standing = Standing {
+                    linear: choice::score(&features, linear),
+                    ..Standing::default()
+                };
+                out.push(Candidate {
+                    filled,
+                    features,
+                    standing,
+                });
             }
         }
     }
+    out.sort_by(|a, b| b.standing.linear.total_cmp(&a.standing.linear));
+    let values: Vec<Option<f64>> = out.iter().map(|one| one.filled.expr.number()).collect();
+    let top = out.first().map_or(0.0, |one| one.standing.linear);
+    out.truncate(most);
+    for (rank, one) in out.iter_mut().enumerate() {
+        let value = values.get(rank).copied().flatten();
+        one.standing.behind = top - one.standing.linear;
+        one.standing.rank = rank;
+        one.standing.votes = values.iter().filter(|other| **other == value).count();
+    }
     out
 }
+
+/// How many fillings of a plan are candidates.
+const FILLINGS: usize = 8;
 
 fn describe(
     page: DescribedPage<'_>,
@@ -265,15 +343,16 @@ pub(crate) fn plans(
     facts: &Facts,
     asked: &Wording,
     state: &EarlierTurns,
+    context: &PlanContext,
+    proposal: &[f64; SHAPES.len()],
 ) -> (Vec<ProgramPlan>, usize) {
-    let context = PlanContext::after(state);
     let mut out = Vec::new();
     if !state.turns.is_empty() {
         out.extend(crate::offline::question::follow_up::plans(
-            facts, asked, state, &context,
+            facts, asked, state, context,
         ));
     }
-    let mut alone = templates::plans(facts, asked, &context);
+    let mut alone = templates::plans(facts, asked, context);
     if !out.is_empty() {
         for plan in &mut alone {
             plan.prior *= 0.3;
@@ -283,5 +362,6 @@ pub(crate) fn plans(
     }
     let follow_ups = out.len();
     out.extend(alone);
+    out.extend(templates::proposed(facts, asked, state, context, proposal));
     (out, follow_ups)
 }

@@ -1,100 +1,127 @@
-//! The probability that an answer is right: a logistic model over a few signals.
+//! The probability that an answer is right: a logistic model over how far it leads the other
+//! candidates, by what is known of earlier turns, and by the kind of calculation.
 //!
-//! Fitted on the solver's own runs, so that an answer built on an earlier one carries the
-//! earlier one's doubt too; `docs/offline.md` has the reliability table.
+//! Fitted on answers about pages that the other weights were not trained on;
+//! `docs/offline.md` has the reliability.
 
+use super::choice::ChoiceContext;
 use super::filling::FilledPlan;
-use crate::offline::question::conversation::EarlierTurns;
-use crate::offline::question::plan::ProgramPlan;
-use crate::offline::question::wording::Wording;
-use crate::offline::reading::facts::Facts;
-use finqa_core::number::{UnitKind, Value};
+use crate::offline::expr::Expr;
+use crate::offline::shape::{SHAPES, shape};
+use finqa_core::question::{HistoryEntry, HistorySource};
 
-pub(crate) const SIGNAL_NAMES: [&str; 14] = [
-    "always",
-    "margin over the next best choice",
-    "score of the choice",
-    "nothing to be found on the page",
-    "slots",
-    "earlier turns",
-    "all from the table",
+pub(crate) const SIGNAL_NAMES: [&str; 22] = [
+    "by itself",
+    "own history",
+    "given history",
+    "odds, by itself",
+    "odds, own history",
+    "odds, given history",
+    "odds, look-up by itself",
+    "own turns",
+    "value of an own turn",
+    "question words not covered",
+    "words that the page lacks",
     "a year asked for is missing",
-    "implausible magnitude",
+    "kind not proposed",
     "look-up",
     "ratio",
     "difference",
     "relative change",
-    "constant",
+    "sum",
+    "average",
+    "product",
+    "more steps",
+    "opens a conversation",
 ];
 
 /// The signals of the best of the ranked fillings, in the order of [`SIGNAL_NAMES`].
 pub(crate) fn signals(
-    facts: &Facts,
-    asked: &Wording,
-    state: &EarlierTurns,
-    plans: &[ProgramPlan],
+    scene: &ChoiceContext<'_>,
+    history: &[HistoryEntry],
     ranked: &[(f64, FilledPlan)],
 ) -> Vec<f64> {
-    let flag = |condition: bool| f64::from(u8::from(condition));
     let Some((_, best)) = ranked.first() else {
         return vec![0.0; SIGNAL_NAMES.len()];
     };
-    let Some(plan) = plans.get(best.plan) else {
-        return vec![0.0; SIGNAL_NAMES.len()];
-    };
-    let open = !plan.slots.is_empty();
-    let rival = ranked
-        .iter()
-        .skip(1)
-        .find(|(_, other)| other.plan == best.plan && other.expr.number() != best.expr.number());
-    let margin = rival.map_or(3.0, |(_, other)| (best.score - other.score).clamp(0.0, 3.0));
+    let own = history.iter().any(|turn| turn.source == HistorySource::Own);
+    let alone = history.is_empty();
+    let odds = odds(ranked);
+    let shape = shape(&best.expr);
+    let name = SHAPES.get(shape).copied().unwrap_or_default();
+    let proposed = scene.proposal.get(shape).copied().unwrap_or_default();
     let years: Vec<u16> = best
         .expr
         .leaves()
         .into_iter()
-        .filter_map(|l| facts.all.get(l.source?))
+        .filter_map(|l| scene.facts.all.get(l.source?))
         .flat_map(|f| f.years.iter().copied())
         .collect();
-    let in_table = best
+    let missing = scene.asked.years.iter().any(|year| !years.contains(year));
+    let earlier = |leaf: &str| {
+        let bare = leaf.trim_start_matches('-');
+        scene.earlier_literals.iter().any(|known| known == bare)
+    };
+    let repeats = best
         .expr
         .leaves()
         .into_iter()
-        .filter_map(|l| facts.all.get(l.source?))
-        .all(|f| f.cell().is_some());
-    #[allow(
-        clippy::cast_precision_loss,
-        reason = "a conversation has a handful of turns"
-    )]
-    let (slots, turns) = (plan.slots.len() as f64, state.turns.len() as f64);
+        .any(|leaf| earlier(&leaf.literal));
+    let look_up = name.starts_with("look-up");
+    let one_of = |names: &[&str]| flag(names.contains(&name));
     vec![
-        1.0,
-        flag(open) * margin,
-        flag(open) * best.score.clamp(-5.0, 15.0) / 10.0,
-        flag(!open),
-        slots.min(4.0),
-        turns.min(5.0),
-        flag(in_table),
-        flag(!asked.years.is_empty() && asked.years.iter().any(|y| !years.contains(y))),
-        best.expr
-            .value()
-            .map_or(0.0, |v| flag(!plausible(plan.kind, &v))),
-        flag(plan.name == "look-up"),
-        flag(plan.name == "ratio"),
-        flag(plan.name == "difference"),
-        flag(plan.name == "relative change"),
-        flag(matches!(plan.name, "constant" | "conversion")),
+        flag(alone),
+        flag(own),
+        flag(!alone && !own),
+        flag(alone) * odds,
+        flag(own) * odds,
+        flag(!alone && !own) * odds,
+        flag(alone && look_up) * odds,
+        flag(own) * small(history.len()),
+        flag(own && repeats),
+        scene.uncovered(&best.expr),
+        scene.unknown(),
+        flag(missing),
+        proposed.max(-6.0),
+        flag(look_up),
+        one_of(&["ratio"]),
+        one_of(&["difference"]),
+        one_of(&["relative change", "return on a constant"]),
+        one_of(&["sum", "sum of three or more"]),
+        one_of(&["average", "average of three or more"]),
+        one_of(&["product"]),
+        flag(best.expr.parts().len() > 5),
+        flag(alone && !scene.alone),
     ]
+}
+
+fn flag(condition: bool) -> f64 {
+    f64::from(u8::from(condition))
+}
+
+fn small(n: usize) -> f64 {
+    f64::from(u8::try_from(n.min(5)).unwrap_or(5))
+}
+
+/// The logarithm of the odds of the best candidate's value against the others', if the scores
+/// are logarithms of probabilities.
+fn odds(ranked: &[(f64, FilledPlan)]) -> f64 {
+    let top = ranked.first().map_or(0.0, |(score, _)| *score);
+    let value = |expr: &Expr| expr.value();
+    let best = ranked.first().and_then(|(_, filled)| value(&filled.expr));
+    let (mut with, mut against) = (0.0, 0.0);
+    for (score, filled) in ranked {
+        let mass = (score - top).exp();
+        if value(&filled.expr) == best {
+            with += mass;
+        } else {
+            against += mass;
+        }
+    }
+    (with / f64::max(against, 1e-3)).ln().clamp(-4.0, 6.0)
 }
 
 pub(crate) fn probability(signals: &[f64], weights: &[f64]) -> f64 {
     let z: f64 = signals.iter().zip(weights).map(|(s, w)| s * w).sum();
     1.0 / (1.0 + (-z).exp())
-}
-
-/// Whether a share or change has a size that reports have.
-fn plausible(kind: UnitKind, value: &Value) -> bool {
-    match (kind, value.number()) {
-        (UnitKind::Percent, Some(x)) => (0.001..=1.5).contains(&x.abs()),
-        _ => true,
-    }
 }

@@ -4,6 +4,7 @@ pub(super) mod analyst;
 pub(super) mod choice;
 pub(super) mod confidence;
 pub(super) mod description;
+pub(super) mod doubt;
 pub(super) mod filling;
 pub(super) mod scale;
 pub(super) mod variants;

@@ -5,6 +5,7 @@ pub(super) mod conversation;
 pub(super) mod follow_up;
 pub(super) mod mention;
 pub(super) mod plan;
+pub(super) mod proposal;
 pub(super) mod reference;
 pub(super) mod slots;
 pub(super) mod templates;

@@ -3,20 +3,22 @@
 //! A linear model over named features; its weights are in `data/offline_weights.json`.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use crate::offline::reading::facts::{Fact, FactPlace, Facts};
+use crate::offline::reading::similarity;
 use crate::offline::reading::text::{TextToken, TokenKind};
 use crate::offline::reading::words::{is_stop, is_weak, synonyms};
 use finqa_core::number::Scale;
 
 /// Where the features of a number in the text begin.
-pub(crate) const TEXT: usize = 15;
+pub(crate) const TEXT: usize = 17;
 /// Where the features that both kinds share begin.
-pub(crate) const SHARED: usize = 28;
+pub(crate) const SHARED: usize = 31;
 /// Where the features of two facts together begin.
-pub(crate) const PAIRS: usize = 51;
+pub(crate) const PAIRS: usize = 54;
 /// How many features there are.
-pub(crate) const FEATURES: usize = 62;
+pub(crate) const FEATURES: usize = 65;
 
 /// Names of the features, in order.
 pub(crate) const FEATURE_NAMES: [&str; FEATURES] = [
@@ -35,6 +37,8 @@ pub(crate) const FEATURE_NAMES: [&str; FEATURES] = [
     "cell: no year",
     "cell: first column, no year asked for",
     "cell: last row, no year asked for",
+    "cell: words like the question's in the row label",
+    "cell: words like the question's in the column header",
     "text: question words in the sentence",
     "text: question words near by",
     "text: question words by distance",
@@ -48,6 +52,7 @@ pub(crate) const FEATURE_NAMES: [&str; FEATURES] = [
     "text: one or two bare digits",
     "text: bare number",
     "text: amount of money",
+    "text: words like the question's near by",
     "series of the last fact, entity left out",
     "series of the last fact, entity named",
     "series of any earlier fact",
@@ -89,6 +94,8 @@ pub(crate) const FEATURE_NAMES: [&str; FEATURES] = [
 pub(crate) struct SlotQuery {
     /// Requested words with their weight in the document.
     pub words: Vec<(u32, f64)>,
+    /// Words of the page that mean nearly the same as requested ones, with their weights.
+    pub alike: Rc<[(u32, f64)]>,
     /// Weight of words that the document lacks.
     pub unknown: f64,
     /// Words of the earlier turn that a short question leaves out.
@@ -151,6 +158,43 @@ pub(crate) fn weighted(facts: &Facts, tokens: &[TextToken<'_>]) -> (Vec<(u32, f6
     (words, unknown)
 }
 
+/// How alike two words must be to count.
+const ALIKE: f64 = 0.45;
+
+/// The words of the page that mean nearly the same as one of these tokens, other than
+/// `words`; each with how alike it is and the weight of the token.
+pub(crate) fn alike(
+    facts: &Facts,
+    tokens: &[TextToken<'_>],
+    words: &[(u32, f64)],
+) -> Rc<[(u32, f64)]> {
+    let mut out: Vec<(u32, f64)> = Vec::new();
+    for token in tokens {
+        let named = token.kind == TokenKind::Word && !is_stop(&token.text) && !is_weak(&token.text);
+        let Some(row) = named.then(|| similarity::row(&token.text)).flatten() else {
+            continue;
+        };
+        let id = facts.vocabulary.get(&token.text);
+        let weight = id.map_or(UNKNOWN, |id| facts.weight(id));
+        for (other, vector) in (0_u32..).zip(&facts.vectors) {
+            let Some(vector) = *vector else { continue };
+            let how = similarity::cosine(row, vector);
+            if how <= ALIKE || words.iter().any(|(word, _)| *word == other) {
+                continue;
+            }
+            let weight = weight * (how - ALIKE) / (1.0 - ALIKE);
+            match out.iter_mut().find(|(word, _)| *word == other) {
+                Some((_, known)) => *known = known.max(weight),
+                None => out.push((other, weight)),
+            }
+        }
+    }
+    out.into()
+}
+
+/// The weight of a word that the page lacks.
+const UNKNOWN: f64 = 2.0;
+
 pub(crate) fn features(
     facts: &Facts,
     fact: &Fact,
@@ -177,6 +221,10 @@ pub(crate) fn features(
             (false, false) => {}
         }
     }
+    let sum_alike = |set: &[u32]| -> f64 {
+        let found = query.alike.iter().filter(|(word, _)| set.contains(word));
+        (found.map(|(_, weight)| weight).sum::<f64>() / total).min(1.0)
+    };
     let inherited_total: f64 = query.inherited.iter().map(|(_, w)| w).sum::<f64>().max(1.0);
     let in_inherited: f64 = query
         .inherited
@@ -251,6 +299,8 @@ pub(crate) fn features(
                 undated,
                 flag(!asked && col == 1),
                 flag(!asked) * flag(row + 1 == facts.rows.len()),
+                sum_alike(&fact.label),
+                sum_alike(&fact.near),
             ]
         }
         FactPlace::Text { sentence, at, .. } => {
@@ -270,7 +320,7 @@ pub(crate) fn features(
                 if let Some(distance) = distance {
                     #[allow(clippy::cast_precision_loss, reason = "distances are small")]
                     let d = distance as f64;
-                    close += weight * (-d / 10.0).exp();
+                    close += weight / (1.0 + d / 10.0 + d * d / 200.0);
                     right_before += weight * flag(distance <= 4);
                 }
             }
@@ -291,6 +341,7 @@ pub(crate) fn features(
                 flag(bare && fact.literal.len() <= 2),
                 flag(bare),
                 flag(fact.dollar),
+                sum_alike(&fact.near),
             ]
         }
     };

@@ -10,9 +10,11 @@ use finqa_core::table::{Table, TableStyle, years_in};
 
 use super::cell;
 use super::prose;
+use super::similarity;
 use super::text::{TextToken, TokenKind, as_written, stem, tokenize};
 use super::vocabulary::Vocabulary;
 use crate::offline::expr::literal_value;
+use crate::offline::logarithm::logarithm;
 
 /// Where a fact is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,6 +134,8 @@ pub(crate) struct Facts {
     /// The word `total`, where the page has it.
     pub total: Option<u32>,
     pub weights: Vec<f64>,
+    /// The vector of each word that has one, by [`similarity::row`].
+    pub(crate) vectors: Vec<Option<u16>>,
     /// The page is the user's own: it has no lost escapes.
     pub own: bool,
 }
@@ -147,6 +151,7 @@ impl Facts {
         for (i, filed) in document.sentences().enumerate() {
             facts.read_text(i + 1, filed);
         }
+        facts.vectors = facts.vocabulary.stems(similarity::row);
         facts.weigh();
         facts.mark_balances();
         facts
@@ -340,7 +345,7 @@ impl Facts {
         let total: f64 = units;
         self.idf = df
             .into_iter()
-            .map(|n| ((total + 1.0) / (n + 0.5)).ln().max(0.2))
+            .map(|n| logarithm((total + 1.0) / (n + 0.5)).max(0.2))
             .collect();
         let weight = |word: &u32| self.idf.get(*word as usize).copied().unwrap_or(1.0);
         for row in &mut self.rows {

@@ -3,6 +3,7 @@
 pub(super) mod cell;
 pub(super) mod facts;
 pub(super) mod prose;
+pub(super) mod similarity;
 pub(super) mod text;
 pub(super) mod vocabulary;
 pub(super) mod words;

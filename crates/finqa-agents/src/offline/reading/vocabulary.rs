@@ -65,6 +65,18 @@ impl Vocabulary {
             .map(|(_, _, id)| id)
     }
 
+    /// Something of each word's stem, by the word's id.
+    pub fn stems<T: Clone + Default>(&self, of: impl Fn(&str) -> T) -> Vec<T> {
+        let mut out = vec![T::default(); self.len()];
+        for (stem, id) in &self.ids {
+            let slot = id.and_then(|id| out.get_mut(id as usize));
+            if let Some(slot) = slot {
+                *slot = of(stem);
+            }
+        }
+        out
+    }
+
     pub fn len(&self) -> usize {
         self.count as usize
     }

@@ -1,9 +1,9 @@
 //! What a question says, and what kind of turn came before it.
 
 use super::ChoiceContext;
-use super::shape::{SHAPES, shape};
 use crate::offline::question::conversation::EarlierTurn;
 use crate::offline::reading::text::TokenKind;
+use crate::offline::shape::{SHAPES, shape};
 
 /// A cue: its name and when it holds.
 pub(super) type Cue = (&'static str, fn(&ChoiceContext<'_>) -> bool);

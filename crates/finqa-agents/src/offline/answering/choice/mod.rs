@@ -6,18 +6,21 @@
 //! `data/offline_weights.json`, fitted by `examples/offline_train`.
 
 mod cues;
-mod shape;
+mod detail;
+pub(crate) mod forest;
 mod traits;
 
 use super::filling::FilledPlan;
 use crate::offline::question::conversation::EarlierTurns;
 use crate::offline::question::plan::ProgramPlan;
-use crate::offline::question::slots::weighted;
+use crate::offline::question::slots::{SlotQuery, rank, weighted};
 use crate::offline::question::wording::Wording;
 use crate::offline::reading::facts::Facts;
+use crate::offline::reading::words::{is_stop, is_weak};
 
+use crate::offline::expr::Expr;
+use crate::offline::shape::{SHAPES, shape};
 use cues::CUES;
-use shape::{SHAPES, shape};
 use traits::TRAITS;
 
 pub(crate) const VARIANTS: [&str; 7] = [
@@ -31,7 +34,7 @@ pub(crate) const VARIANTS: [&str; 7] = [
 ];
 
 /// Names of the rules, which identify their plans.
-const RULES: [&str; 24] = [
+const RULES: [&str; 27] = [
     "look-up",
     "relative change",
     "difference",
@@ -55,20 +58,36 @@ const RULES: [&str; 24] = [
     "series sum",
     "series average",
     "series range",
+    "any parts",
+    "any periods",
+    "any turns",
     "another",
 ];
 
 /// The features' names, in order.
 pub(crate) fn names() -> Vec<String> {
-    let crossed = SHAPES.iter().chain(VARIANTS.iter().skip(1));
-    let mut out: Vec<String> = crossed
-        .flat_map(|what| CUES.iter().map(move |(cue, _)| format!("{what}, {cue}")))
-        .collect();
+    let kinds = SHAPES.iter().chain(VARIANTS.iter().skip(1));
+    let mut out: Vec<String> = kinds.map(|kind| format!("kind: {kind}")).collect();
     out.extend(TRAITS.iter().map(|name| (*name).to_owned()));
     for place in ["follow-up", "by itself"] {
         out.extend(RULES.iter().map(|rule| format!("rule: {rule}, {place}")));
     }
     out
+}
+
+/// The names of what the trees see of a candidate, in order.
+pub(crate) fn detail_names() -> Vec<String> {
+    detail::names()
+}
+
+/// How a candidate compares with the others by the linear model.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Standing {
+    pub linear: f64,
+    pub behind: f64,
+    pub rank: usize,
+    /// How many candidates have its value.
+    pub votes: usize,
 }
 
 /// A question in its conversation, read once for all candidates.
@@ -88,6 +107,18 @@ pub(crate) struct ChoiceContext<'a> {
     /// Literals of earlier turns, without their minus signs.
     pub(crate) earlier_literals: Vec<String>,
     cues: Vec<usize>,
+    /// The question is asked by itself and opens no conversation.
+    pub(crate) alone: bool,
+    /// The content words in order, each with its weight and what leads to it.
+    said: Vec<Said>,
+    /// How many content words the page lacks.
+    lacking: f64,
+    /// How likely each kind of calculation is, by [`ShapeModel::propose`].
+    ///
+    /// [`ShapeModel::propose`]: crate::offline::ShapeModel
+    pub(crate) proposal: [f64; SHAPES.len()],
+    /// The facts that fit the question as a whole best, with their scores.
+    best_facts: Vec<(usize, f64)>,
 }
 
 impl<'a> ChoiceContext<'a> {
@@ -96,6 +127,8 @@ impl<'a> ChoiceContext<'a> {
         asked: &'a Wording,
         state: &'a EarlierTurns,
         follow_ups: usize,
+        proposal: [f64; SHAPES.len()],
+        whole: &SlotQuery,
     ) -> Self {
         let bare = crate::offline::question::conversation::is_bare(asked);
         let mut context = Self {
@@ -116,6 +149,11 @@ impl<'a> ChoiceContext<'a> {
                 .map(|leaf| leaf.literal.trim_start_matches('-').to_owned())
                 .collect(),
             cues: Vec::new(),
+            alone: false,
+            said: Said::all(facts, asked),
+            lacking: weighted(facts, &asked.content()).1,
+            proposal,
+            best_facts: rank(facts, whole, BEST_FACTS),
         };
         context.cues = CUES
             .iter()
@@ -136,12 +174,11 @@ impl<'a> ChoiceContext<'a> {
     ) -> Vec<(usize, f64)> {
         let mut out: Vec<(usize, f64)> = Vec::with_capacity(48);
         let shape = shape(&filled.expr);
-        out.extend(self.cues.iter().map(|cue| (shape * CUES.len() + cue, 1.0)));
+        out.push((shape, 1.0));
         if let Some(variant) = filled.variant.checked_sub(1) {
-            let from = (SHAPES.len() + variant) * CUES.len();
-            out.extend(self.cues.iter().map(|cue| (from + cue, 1.0)));
+            out.push((SHAPES.len() + variant, 1.0));
         }
-        let from = (SHAPES.len() + VARIANTS.len() - 1) * CUES.len();
+        let from = first_trait();
         let traits = traits::of(self, plan, filled, best, shape);
         out.extend(
             traits
@@ -162,6 +199,112 @@ impl<'a> ChoiceContext<'a> {
         out.push((from + TRAITS.len() + place + rule, 1.0));
         out
     }
+
+    /// The share of the question's content words that no number of an expression is near.
+    pub(crate) fn uncovered(&self, expr: &Expr) -> f64 {
+        let leaves = expr.leaves().into_iter();
+        let used: Vec<_> = leaves
+            .filter_map(|leaf| self.facts.all.get(leaf.source?))
+            .collect();
+        let named = |word: u32| {
+            let near = used
+                .iter()
+                .any(|f| f.label.contains(&word) || f.near.contains(&word));
+            near || self.facts.corner.contains(&word)
+        };
+        let total: f64 = self.said.iter().map(|said| said.weight).sum();
+        let left = self.said.iter().filter(|said| !named(said.word));
+        if total > 0.0 {
+            left.map(|said| said.weight).sum::<f64>() / total
+        } else {
+            0.0
+        }
+    }
+
+    /// A year of the question that is nowhere on the page.
+    pub(crate) fn missing_year(&self) -> Option<u16> {
+        let facts = self.facts;
+        let known = |year: u16| {
+            let named = |years: &[u16]| years.contains(&year);
+            let digits = year.to_string();
+            facts.all.iter().any(|fact| named(&fact.years))
+                || facts.columns.iter().any(|column| named(&column.years))
+                || facts.rows.iter().any(|row| named(&row.years))
+                || facts.sentences.iter().any(|s| s.text.contains(&digits))
+        };
+        let mut years = self.asked.years.iter().copied();
+        years.find(|year| !known(*year))
+    }
+
+    /// The share of the question's content words that the page lacks.
+    pub(crate) fn unknown(&self) -> f64 {
+        let said = f64::from(u8::try_from(self.said.len()).unwrap_or(u8::MAX));
+        if self.lacking > 0.0 {
+            self.lacking / (said + self.lacking)
+        } else {
+            0.0
+        }
+    }
+
+    /// What the trees see of a candidate.
+    pub fn detail(
+        &self,
+        plan: &ProgramPlan,
+        filled: &FilledPlan,
+        sparse: &[(usize, f64)],
+        standing: &Standing,
+    ) -> Vec<f64> {
+        detail::of(self, plan, filled, sparse, standing)
+    }
+}
+
+const BEST_FACTS: usize = 16;
+
+/// A content word of the question.
+struct Said {
+    word: u32,
+    weight: f64,
+    /// Index into [`LEADS`] of the last of them before it.
+    lead: usize,
+}
+
+/// Words that tell which operand follows.
+const LEADS: [&str; 14] = [
+    "of", "to", "in", "from", "by", "for", "as", "is", "and", "than", "total", "over", "due",
+    "percent",
+];
+
+impl Said {
+    fn all(facts: &Facts, asked: &Wording) -> Vec<Self> {
+        let mut out: Vec<Self> = Vec::new();
+        let mut lead = LEADS.len();
+        for token in &asked.tokens {
+            let text = match &*token.text {
+                "was" | "were" | "are" => "is",
+                text => text,
+            };
+            if let Some(i) = LEADS.iter().position(|known| *known == text) {
+                lead = i;
+            }
+            let content = !is_stop(&token.text) && !is_weak(&token.text);
+            let word = content
+                .then(|| facts.vocabulary.find(&token.text))
+                .flatten();
+            if let Some(word) = word.filter(|word| out.iter().all(|said| said.word != *word)) {
+                out.push(Self {
+                    word,
+                    weight: facts.weight(word),
+                    lead,
+                });
+            }
+        }
+        out
+    }
+}
+
+/// The index of the first of the traits.
+fn first_trait() -> usize {
+    SHAPES.len() + VARIANTS.len() - 1
 }
 
 pub(crate) fn score(features: &[(usize, f64)], weights: &[f64]) -> f64 {
@@ -177,8 +320,7 @@ mod tests {
 
     /// How many features there are: shape by cue, variant by cue, traits, and the
     /// rules, for follow-ups and for questions by themselves.
-    const FEATURES: usize =
-        (SHAPES.len() + VARIANTS.len() - 1) * CUES.len() + TRAITS.len() + 2 * RULES.len();
+    const FEATURES: usize = SHAPES.len() + VARIANTS.len() - 1 + TRAITS.len() + 2 * RULES.len();
 
     #[test]
     fn every_feature_has_its_own_name() {

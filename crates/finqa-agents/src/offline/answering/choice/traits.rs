@@ -4,15 +4,16 @@
 use std::cmp::Ordering;
 
 use super::ChoiceContext;
-use super::shape::{alike, difference, holds};
 use crate::offline::answering::filling::{FilledPlan, is_outflow};
 use crate::offline::expr::{Expr, PageLeaf};
+use crate::offline::logarithm::logarithm;
 use crate::offline::question::conversation::EarlierTurn;
 use crate::offline::question::plan::ProgramPlan;
 use crate::offline::reading::facts::{Fact, Facts};
+use crate::offline::shape::{SHAPES, alike, difference, holds};
 
 /// The traits, in the order of [`of`].
-pub(super) const TRAITS: [&str; 40] = [
+pub(super) const TRAITS: [&str; 42] = [
     "prior of the rule",
     "logarithm of the prior",
     "mean slot score",
@@ -53,6 +54,8 @@ pub(super) const TRAITS: [&str; 40] = [
     "table and text mixed",
     "sum or ratio across columns",
     "rule for follow-ups",
+    "kind as proposed",
+    "kind proposed first",
 ];
 
 /// Words with which a question asks for an outflow.
@@ -87,7 +90,11 @@ pub(super) fn of(
     let size = value.unwrap_or(0.5);
     let open = !plan.slots.is_empty();
     let look_up = shape < 2;
-    let ratio = matches!(shape, 6 | 7);
+    let name = SHAPES.get(shape).copied().unwrap_or_default();
+    let ratio = matches!(
+        name,
+        "ratio" | "over a sum" | "sum over" | "ratio of results"
+    );
     let repeated = value.is_some_and(|v| context.state.turns.iter().any(|t| has_value(t, v)));
     let last = contains(context, expr, 0);
     let before = contains(context, expr, 1);
@@ -96,9 +103,10 @@ pub(super) fn of(
     let signed = read.minus || read.dropped;
     let outflow = signed && read.of_page.iter().any(|f| is_outflow(context.facts, f));
     let order = read.order(context.facts, expr);
+    let proposed = context.proposal.get(shape).copied().unwrap_or_default();
     [
         plan.prior,
-        plan.prior.max(0.01).ln(),
+        logarithm(plan.prior.max(0.01)),
         flag(open) * filled.score / 5.0,
         flag(open) * filled.lowest / 5.0,
         flag(open) * (best - filled.score),
@@ -135,8 +143,10 @@ pub(super) fn of(
         flag(!outflow && read.minus),
         flag(read.dropped && asked.says(&OUTFLOW)),
         flag(read.mixed()),
-        flag(matches!(shape, 6 | 9) && read.across_columns()),
+        flag(matches!(name, "ratio" | "sum") && read.across_columns()),
         flag(filled.plan < context.follow_ups),
+        proposed.max(-8.0) / 4.0,
+        flag(proposed >= 0.0),
     ]
 }
 

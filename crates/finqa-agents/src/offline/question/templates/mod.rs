@@ -4,11 +4,13 @@
 //! are resolved in `follow_up`.
 
 mod amounts;
+mod any;
 mod balance;
 mod parts;
 mod returns;
 mod series;
 
+pub(crate) use any::proposed;
 pub(crate) use returns::{index_return, starts_at_hundred};
 
 use std::cell::RefCell;
@@ -18,7 +20,7 @@ use std::rc::Rc;
 use super::conversation::EarlierTurns;
 use super::mention::{operands, span};
 use super::plan::{Pairing, ProgramPattern, ProgramPlan};
-use super::slots::{SlotQuery, weighted};
+use super::slots::{SlotQuery, alike, weighted};
 use super::wording::Wording;
 use crate::offline::reading::facts::Facts;
 use crate::offline::reading::text::TokenKind;
@@ -40,6 +42,7 @@ pub(crate) struct PlanContext {
 #[derive(Debug)]
 struct PlanPart {
     words: Vec<(u32, f64)>,
+    alike: Rc<[(u32, f64)]>,
     unknown: f64,
     years: Vec<u16>,
     bare: bool,
@@ -67,6 +70,7 @@ impl PlanContext {
         let read = Wording::read(text);
         let (words, unknown) = weighted(facts, &read.tokens);
         let part = Rc::new(PlanPart {
+            alike: alike(facts, &read.tokens, &words),
             words,
             unknown,
             bare: super::conversation::is_bare(&read),
@@ -90,6 +94,7 @@ pub(crate) fn query(
     let part = context.part(facts, text);
     let mut query = SlotQuery {
         words: part.words.clone(),
+        alike: Rc::clone(&part.alike),
         unknown: part.unknown,
         inherited: context.words.clone(),
         anchors: context.anchors.clone(),

@@ -1,0 +1,86 @@
+//! What makes an answer no more than a guess: a kind of question that no program of the
+//! analyst answers, a year or a thing that the page lacks, or a low confidence.
+
+use crate::offline::question::wording::Wording;
+use crate::offline::reading::text::TokenKind;
+use crate::offline::reading::words::{is_stop, is_weak};
+
+use super::choice::ChoiceContext;
+
+/// From this confidence on stand-alone questions are answered right at least four times in
+/// five (docs/offline.md, "Confidence").
+const SURE: f64 = 0.6;
+
+/// Phrases of questions that ask for what no program gives, and what that is.
+const BEYOND: [(&[&str], &str); 5] = [
+    (
+        &["compound", "compounded", "cagr", "annualized", "annualised"],
+        "a compound rate",
+    ),
+    (&["median", "deviation", "correlation"], "a statistic"),
+    (
+        &[
+            "highest", "lowest", "largest", "smallest", "maximum", "minimum", "biggest",
+        ],
+        "the largest or smallest of several",
+    ),
+    (
+        &[
+            "which year",
+            "what year",
+            "which quarter",
+            "which month",
+            "when",
+        ],
+        "a date",
+    ),
+    (&["who", "where", "why", "how come"], "a name or a reason"),
+];
+
+/// Why an answer is a guess; `None` if it is more.
+pub(crate) fn doubt(
+    scene: &ChoiceContext<'_>,
+    template: &str,
+    yes_no: bool,
+    confidence: f64,
+) -> Option<String> {
+    let asked = scene.asked;
+    let named = template == "series range";
+    let beyond = BEYOND
+        .iter()
+        .find(|(phrases, _)| asked.says(phrases) && !named);
+    let which = asked.starts(&["which", "in which", "what company", "what segment"]);
+    if let Some((_, what)) = beyond {
+        return Some(format!(
+            "it asks for {what}, which the rules do not work out"
+        ));
+    }
+    if which && !yes_no {
+        return Some("it asks for a name, and the rules give numbers".to_owned());
+    }
+    if let Some(year) = scene.missing_year() {
+        return Some(format!("the page has no {year}"));
+    }
+    if let Some(word) = lacking(scene, asked) {
+        return Some(format!("the page does not mention {word:?}"));
+    }
+    (confidence < SURE).then(|| "the rules are not sure".to_owned())
+}
+
+/// A word of the question that the page lacks, if it lacks at least half of them.
+fn lacking(scene: &ChoiceContext<'_>, asked: &Wording) -> Option<String> {
+    if scene.unknown() < 0.5 {
+        return None;
+    }
+    let lacks = |text: &str| scene.facts.vocabulary.find(text).is_none();
+    let missing = asked.tokens.iter().find(|token| {
+        let content = token.kind == TokenKind::Word && !is_stop(&token.text);
+        content && !is_weak(&token.text) && lacks(&token.text)
+    })?;
+    // As the question spells it, not its stem.
+    let words = asked.phrase.split_whitespace();
+    let spelled = words
+        .into_iter()
+        .find(|word| word.starts_with(&*missing.text));
+    Some(spelled.unwrap_or(&missing.text).to_owned())
+}

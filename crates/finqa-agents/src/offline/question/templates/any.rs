@@ -1,0 +1,171 @@
+//! Plans for the kinds of calculation that are likely by the words of the question, whatever
+//! the other templates make of it: the facts that fit the question as a whole, and the values
+//! of earlier turns.
+
+use super::super::conversation::EarlierTurns;
+use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::super::slots::SlotQuery;
+use super::super::wording::Wording;
+use super::parts::added;
+use super::{PlanContext, change_pattern, periods, query};
+use crate::offline::expr::Expr;
+use crate::offline::reading::facts::Facts;
+use crate::offline::shape::SHAPES;
+use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
+
+/// How much less likely than the likeliest a kind may be.
+const LEAST: f64 = -5.0;
+
+pub(crate) fn proposed(
+    facts: &Facts,
+    asked: &Wording,
+    state: &EarlierTurns,
+    context: &PlanContext,
+    proposal: &[f64; SHAPES.len()],
+) -> Vec<ProgramPlan> {
+    let slot = ProgramPattern::Slot;
+    let step = ProgramPattern::step;
+    let whole = SlotQuery {
+        percent: false,
+        ..query(facts, asked, &asked.phrase, context)
+    };
+    let plan = |name, pattern, slots, pairing, kind| ProgramPlan {
+        name,
+        pattern,
+        slots,
+        pairing,
+        prior: 0.2,
+        kind,
+    };
+    let of = |n: usize| vec![whole.clone(); n];
+    let dated = periods(facts, asked, context);
+    let mut out = Vec::new();
+    let mut all: Vec<(usize, f64)> = proposal.iter().copied().enumerate().collect();
+    all.sort_by(|a, b| b.1.total_cmp(&a.1));
+    for (name, _) in all
+        .into_iter()
+        .filter(|(_, likely)| *likely >= LEAST)
+        .filter_map(|(i, likely)| Some((*SHAPES.get(i)?, likely)))
+    {
+        use Pairing::{Parts, Periods};
+        use UnitKind::{Number, Percent, YesNo};
+        let two = |op| ProgramPattern::of_slots(op);
+        let three = |op| step(op, two(Op::Add), slot(2));
+        match name {
+            "difference" => {
+                out.push(plan("any parts", two(Op::Subtract), of(2), Parts, Number));
+                out.extend(dated.clone().map(|(a, b)| {
+                    plan(
+                        "any periods",
+                        two(Op::Subtract),
+                        vec![a, b],
+                        Periods,
+                        Number,
+                    )
+                }));
+            }
+            "relative change" => {
+                out.push(plan("any parts", change_pattern(), of(2), Parts, Percent));
+                out.extend(dated.clone().map(|(a, b)| {
+                    plan(
+                        "any periods",
+                        change_pattern(),
+                        vec![a, b],
+                        Periods,
+                        Percent,
+                    )
+                }));
+            }
+            "ratio" => {
+                out.push(plan("any parts", two(Op::Divide), of(2), Parts, Percent));
+            }
+            "sum" => out.push(plan("any parts", two(Op::Add), of(2), Parts, Number)),
+            "sum of three or more" => {
+                out.extend(added(3).map(|sum| plan("any parts", sum, of(3), Parts, Number)))
+            }
+            "average" => out.push(plan(
+                "any parts",
+                step(Op::Divide, two(Op::Add), ProgramPattern::constant(2)),
+                of(2),
+                Parts,
+                Number,
+            )),
+            "product" => out.push(plan("any parts", two(Op::Multiply), of(2), Parts, Number)),
+            "comparison" => out.push(plan("any parts", two(Op::Greater), of(2), Parts, YesNo)),
+            "over a sum" => out.push(plan(
+                "any parts",
+                step(Op::Divide, slot(0), two(Op::Add)),
+                of(2),
+                Parts,
+                Percent,
+            )),
+            "sum over" => out.push(plan("any parts", three(Op::Divide), of(3), Parts, Percent)),
+            "difference over another" => out.push(plan(
+                "any parts",
+                step(Op::Divide, two(Op::Subtract), slot(2)),
+                of(3),
+                Parts,
+                Percent,
+            )),
+            _ => {}
+        }
+        if !state.turns.is_empty() {
+            out.extend(of_turns(state, &whole, name));
+        }
+    }
+    out
+}
+
+/// How many of the latest values are combined.
+const COMBINED: usize = 4;
+
+/// An operation on two earlier values, or on one of them and a number of the page.
+fn of_turns(state: &EarlierTurns, whole: &SlotQuery, name: &str) -> Vec<ProgramPlan> {
+    let (op, kind) = match name {
+        "difference" | "difference of results" | "difference of ratios" => {
+            (Op::Subtract, UnitKind::Number)
+        }
+        "ratio"
+        | "over a sum"
+        | "sum over"
+        | "ratio of results"
+        | "difference over another"
+        | "relative change" => (Op::Divide, UnitKind::Percent),
+        "sum" | "sum of three or more" | "sum of results" => (Op::Add, UnitKind::Number),
+        "product" => (Op::Multiply, UnitKind::Number),
+        _ => return Vec::new(),
+    };
+    let latest: Vec<&Expr> = state
+        .turns
+        .iter()
+        .rev()
+        .take(COMBINED)
+        .map(|t| &t.expr)
+        .collect();
+    let mut out = Vec::new();
+    let fixed = |expr| ProgramPlan::fixed("any turns", expr, 0.2, kind);
+    for (i, last) in latest.iter().enumerate() {
+        for before in latest.iter().skip(i + 1) {
+            let (a, b) = ((*before).clone(), (*last).clone());
+            if name == "relative change" {
+                let change = Expr::step(Op::Subtract, b, a.clone());
+                out.push(fixed(Expr::step(Op::Divide, change, a)));
+            } else {
+                out.push(fixed(Expr::step(op, a, b)));
+            }
+        }
+        if i < 2 && name != "relative change" {
+            let known = ProgramPattern::Fixed((*last).clone());
+            out.push(ProgramPlan {
+                name: "any turns",
+                pattern: ProgramPattern::step(op, known, ProgramPattern::Slot(0)),
+                slots: vec![whole.clone()],
+                pairing: Pairing::Free,
+                prior: 0.2,
+                kind,
+            });
+        }
+    }
+    out
+}
