@@ -232,7 +232,7 @@ mod tests {
             ";2019;2018\nRevenue;1,5;2,5\n",
             "\t2019\t2018\nRevenue\t1,5\t2,5\n",
         ] {
-            assert_eq!(read(text).unwrap().rows[1], ["Revenue", "1,5", "2,5"]);
+            assert_eq!(read(text).unwrap().rows[1], ["Revenue", "1.5", "2.5"]);
         }
     }
 

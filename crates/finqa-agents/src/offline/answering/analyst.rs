@@ -189,6 +189,10 @@ impl RuleAnalyst {
                     )
                 })
                 .collect();
+        // Yes or no is answered by a comparison, if there is one.
+        let compares = |filled: &FilledPlan| matches!(filled.expr.top(), Some((Op::Greater, ..)));
+        let yes_no = scene.asked.asks_yes_no() && ranked.iter().any(|(_, filled)| compares(filled));
+        ranked.retain(|(_, filled)| !yes_no || compares(filled));
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
         ranked
     }

@@ -9,7 +9,7 @@ use super::choice::ChoiceContext;
 
 /// From this confidence on stand-alone questions are answered right at least four times in
 /// five (docs/offline.md, "Confidence").
-const SURE: f64 = 0.6;
+const SURE: f64 = 0.65;
 
 /// Phrases of questions that ask for what no program gives, and what that is.
 const BEYOND: [(&[&str], &str); 5] = [

@@ -241,16 +241,22 @@ impl Wording {
     }
 
     /// It begins like a yes/no question.
-    pub fn yes_no(&self) -> bool {
+    pub fn asks_yes_no(&self) -> bool {
         self.starts(&[
             "did", "does", "do", "is", "are", "was", "were", "has", "have", "will", "so did",
             "and did", "so was", "so is",
-        ]) || self.says(&[
-            "greater than the",
-            "which one is greater",
-            "was greater",
-            "is greater",
         ])
+    }
+
+    /// It is likely to be a yes/no question.
+    pub fn yes_no(&self) -> bool {
+        self.asks_yes_no()
+            || self.says(&[
+                "greater than the",
+                "which one is greater",
+                "was greater",
+                "is greater",
+            ])
     }
 }
 

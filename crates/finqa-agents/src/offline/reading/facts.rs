@@ -227,6 +227,9 @@ impl Facts {
                 years: years(name),
             });
         }
+        if self.own {
+            self.date_repeated_columns();
+        }
         for (r, cells) in document.table.iter().enumerate() {
             let row = table.rows().get(r);
             let name = row.map(|row| row.label.clone()).unwrap_or_default();
@@ -254,6 +257,21 @@ impl Facts {
                 if r > 0 || !heading {
                     self.push_cell(r, c, &number);
                 }
+            }
+        }
+    }
+
+    /// Columns of one name without a year, such as "% of total" after each year's amounts, are
+    /// of the year of the column to their left.
+    fn date_repeated_columns(&mut self) {
+        let names: Vec<String> = self.columns.iter().map(|c| c.name.clone()).collect();
+        let mut left: Vec<u16> = Vec::new();
+        for column in self.columns.iter_mut().skip(1) {
+            let repeated = names.iter().filter(|name| **name == column.name).count() > 1;
+            if column.years.is_empty() && repeated {
+                column.years.clone_from(&left);
+            } else {
+                left.clone_from(&column.years);
             }
         }
     }
