@@ -156,9 +156,8 @@ impl RuleAnalyst {
         let best = all.next()?;
         let alternatives: Vec<Alternative> = all.collect();
         let confidence = confidence::probability(&signals, &self.weights.confidence);
-        let yes_no = best.unit.kind == UnitKind::YesNo;
         Some(RuleAnswer {
-            doubt: doubt::doubt(&scene, best.template, yes_no, confidence),
+            doubt: doubt::doubt(&scene, best.template, &best.value, confidence),
             confidence,
             signals,
             program: best.program,

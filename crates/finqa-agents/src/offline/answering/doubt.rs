@@ -6,6 +6,7 @@ use crate::offline::reading::text::TokenKind;
 use crate::offline::reading::words::{is_stop, is_weak};
 
 use super::choice::ChoiceContext;
+use finqa_core::number::Value;
 
 /// From this confidence on stand-alone questions are answered right at least four times in
 /// five (docs/offline.md, "Confidence").
@@ -41,22 +42,23 @@ const BEYOND: [(&[&str], &str); 5] = [
 pub(crate) fn doubt(
     scene: &ChoiceContext<'_>,
     template: &str,
-    yes_no: bool,
+    value: &Value,
     confidence: f64,
 ) -> Option<String> {
     let asked = scene.asked;
     let named = template == "series range";
+    let year = value
+        .number()
+        .is_some_and(|x| x.fract().abs() <= 0.0 && (1900.0..2100.0).contains(&x));
     let beyond = BEYOND
         .iter()
         .find(|(phrases, _)| asked.says(phrases) && !named);
     let which = asked.starts(&["which", "in which", "what company", "what segment"]);
-    if let Some((_, what)) = beyond {
-        return Some(format!(
-            "it asks for {what}, which the rules do not work out"
-        ));
+    if let Some((_, what)) = beyond.filter(|(_, what)| !(year && *what == "a date")) {
+        return Some(format!("it asks for {what}, beyond the rules"));
     }
-    if which && !yes_no {
-        return Some("it asks for a name, and the rules give numbers".to_owned());
+    if which && value.number().is_some() && !year {
+        return Some("it asks for a name, not a number".to_owned());
     }
     if let Some(year) = scene.missing_year() {
         return Some(format!("the page has no {year}"));
