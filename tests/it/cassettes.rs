@@ -358,6 +358,8 @@ fn a_recording_and_the_messages_of_its_replay_hold_no_key(
 #[rstest]
 #[case::questions("questions")]
 #[case::conversations("conversations")]
+#[case::anthropic_messages("messages")]
+#[case::openai_responses("responses")]
 fn a_run_by_a_real_model_gives_the_rows_that_it_gave(#[case] name: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/cassettes");
     let place = Workplace::new();
