@@ -89,11 +89,14 @@ pub fn fit(examples: &[&ShapeExample]) -> ShapeModel {
             odds.iter_mut().for_each(|o| *o /= sum);
             odds[example.shape] -= 1.0;
             for bucket in &example.buckets {
-                for k in 0..n {
-                    let at = bucket * n + k;
-                    let g = odds[k] + L2 * weights[at] * examples.len() as f64;
-                    seen[at] += g * g;
-                    weights[at] -= RATE * g / seen[at].sqrt();
+                let of_bucket = bucket * n..(bucket + 1) * n;
+                let learnt = weights[of_bucket.clone()]
+                    .iter_mut()
+                    .zip(&mut seen[of_bucket]);
+                for ((weight, seen), odds) in learnt.zip(&odds) {
+                    let g = odds + L2 * *weight * examples.len() as f64;
+                    *seen += g * g;
+                    *weight -= RATE * g / seen.sqrt();
                 }
             }
         }

@@ -146,14 +146,15 @@ fn rewritten(cell: &str, comma: bool) -> Option<String> {
     let percent = if after.contains('%') { "%" } else { "" };
     let sign = if negative { "-" } else { "" };
     let space = if currency.is_empty() { "" } else { " " };
-    let usual = !comma
-        && !marks(written, &['\'', '\u{2019}', ' ', '\u{a0}', '\u{202f}'])
-        && !marks(before, &['+'])
-        && !(closed && marks(before, &['-', '\u{2212}']))
-        && !marks(after, &['*', '$', '\u{20ac}', '\u{a3}'])
-        && (scale.is_empty() || after.starts_with(' '))
-        && written.split(group).skip(1).all(|part| part.len() >= 3);
-    let changed = !usual && plain.parse::<f64>().is_ok();
+    let spaced = ['\'', '\u{2019}', ' ', '\u{a0}', '\u{202f}'];
+    let unusual = comma
+        || marks(written, &spaced)
+        || marks(before, &['+'])
+        || closed && marks(before, &['-', '\u{2212}'])
+        || marks(after, &['*', '$', '\u{20ac}', '\u{a3}'])
+        || !(scale.is_empty() || after.starts_with(' '))
+        || written.split(group).skip(1).any(|part| part.len() < 3);
+    let changed = unusual && plain.parse::<f64>().is_ok();
     changed.then(|| format!("{currency}{space}{sign}{plain}{percent}{scale}"))
 }
 

@@ -87,10 +87,9 @@ const OF_BOTH: [&str; 6] = [
 pub(crate) fn names() -> Vec<String> {
     let own = DETAILS.iter().map(|name| (*name).to_owned());
     let each = ["first", "second"].into_iter().flat_map(|which| {
-        let named = OF_EACH
+        OF_EACH
             .iter()
-            .map(move |name| format!("{which} fact: {name}"));
-        named
+            .map(move |name| format!("{which} fact: {name}"))
     });
     let both = OF_BOTH.iter().map(|name| format!("both facts: {name}"));
     let own = own.chain(each).chain(both);
