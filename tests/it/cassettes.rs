@@ -367,5 +367,25 @@ fn a_run_by_a_real_model_gives_the_rows_that_it_gave(#[case] name: &str) {
     let ran = place.run(&["--replay", recorded.to_str().unwrap()]);
     assert!(matches!(ran.code, Some(0 | 4)), "{}", ran.stderr);
     let expected = std::fs::read_to_string(folder.join(format!("{name}.csv"))).unwrap();
-    assert_eq!(place.read("output/output.csv"), expected);
+    assert_eq!(
+        without_opinion(&place.read("output/output.csv")),
+        without_opinion(&expected)
+    );
+}
+
+/// The rows without what the embedded analyst of this build says of them.
+fn without_opinion(csv: &str) -> Vec<Vec<String>> {
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let kept: Vec<bool> = reader
+        .headers()
+        .unwrap()
+        .iter()
+        .map(|name| !name.contains("opinion"))
+        .collect();
+    let rows = reader.records().map(|row| {
+        let row = row.unwrap();
+        let cells = row.iter().zip(&kept).filter(|(_, kept)| **kept);
+        cells.map(|(cell, _)| cell.to_owned()).collect()
+    });
+    rows.collect()
 }

@@ -48,10 +48,9 @@ pub(super) fn body(model: &str, request: &ChatRequest, dialect: ApiDialect) -> V
 }
 
 fn items(message: &ChatMessage) -> Vec<Value> {
-    let said = |role: &str| json!({"role": role, "content": message.content});
     match message.role {
         Role::System => Vec::new(),
-        Role::User => vec![said("user")],
+        Role::User => vec![json!({"role": "user", "content": message.content})],
         Role::Tool => vec![json!({
             "type": "function_call_output",
             "call_id": message.tool_call_id,
@@ -60,7 +59,14 @@ fn items(message: &ChatMessage) -> Vec<Value> {
         Role::Assistant => {
             // An assistant message that only calls tools has no text.
             let silent = message.content.is_empty() && !message.tool_calls.is_empty();
-            let text = (!silent).then(|| said("assistant"));
+            // In the long form, which llama-server requires of a model's own words.
+            let text = (!silent).then(|| {
+                json!({
+                    "type": "message",
+                    "role": "assistant",
+                    "content": [{"type": "output_text", "text": message.content}],
+                })
+            });
             let calls = message.tool_calls.iter().map(|call| {
                 json!({
                     "type": "function_call",

@@ -139,6 +139,20 @@ async fn responses_get_instructions_input_and_a_format_and_store_nothing() {
 }
 
 #[tokio::test]
+async fn responses_get_the_model_s_own_words_as_an_output_message() {
+    let mut again = question();
+    again.messages.push(ChatMessage::assistant("About 5."));
+    again.messages.push(ChatMessage::user("As JSON, please."));
+    let (outcome, server) = answered(responses, &again, |_| Reply::chat("{}")).await;
+    outcome.unwrap();
+    assert_eq!(
+        server.requests()[0].body["input"][1],
+        json!({"type": "message", "role": "assistant",
+            "content": [{"type": "output_text", "text": "About 5."}]})
+    );
+}
+
+#[tokio::test]
 async fn tools_their_calls_and_their_results_are_written_in_each_protocol() {
     let calls = |_: &_| Reply::tool_calls(&[("look", "{\"row\":2}".to_owned())]);
     let (outcome, server) = answered(anthropic, &episode(), calls).await;

@@ -51,8 +51,13 @@ fn response_fault(request: &Request) -> Option<String> {
     if let Some(name) = moved {
         return Some(format!("Unsupported parameter: '{name}'"));
     }
-    if !body["input"].is_array() {
+    let Some(items) = body["input"].as_array() else {
         return Some("Missing required parameter: 'input'".into());
+    };
+    let short = |item: &&Value| item["role"] == "assistant" && !item["content"].is_array();
+    if items.iter().any(|item| short(&item)) {
+        // As llama-server says it.
+        return Some("Cannot determine type of 'item'".into());
     }
     (body["store"] != false).then(|| "the test wants nothing stored".into())
 }
