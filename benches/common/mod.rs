@@ -89,7 +89,7 @@ pub async fn run(
         dealer: None,
         concurrency: 8,
         limits: Limits::default(),
-        price: Arc::new(|_| None),
+        budget: Arc::default(),
         stop: Stop::default(),
         recorded: None,
     };

@@ -145,6 +145,9 @@ impl ControlArgs {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub settings: Settings,
+    /// Print the questions, calls, tokens, cost and time that the run would take, and send nothing
+    #[arg(long, conflicts_with = "resume", help_heading = "Budget")]
+    pub dry_run: bool,
     /// Print every question, its gold and generated answer, and the rounds
     #[arg(long, short = 'v')]
     pub verbose: bool,

@@ -19,7 +19,7 @@ use crate::settings::{LogSettings, TraceSettings};
 use finqa_agents::agents::{
     AgentSettings, CallMemory, Interruption, Pair, Sampling, own_history, trace,
 };
-use finqa_agents::models::{CallEvent, Cassette, Limits, ModelSettings, Observer, Stop};
+use finqa_agents::models::{CallEvent, Cassette, ModelSettings, Observer, Stop};
 
 use super::args::{CassetteArgs, ConfigFile, needs_model};
 use super::run::notify;
@@ -120,11 +120,9 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
         }
     });
     let models = ModelContext {
-        observer,
-        limits: Limits::default(),
         cassette: cassette.clone(),
         cache: cache(&settings, cassette.as_ref(), &notify(writer.clone()))?,
-        journaled: None,
+        ..ModelContext::new(observer)
     };
     let setup = pair_setup(&settings, &variables, &models)?;
     for notice in &setup.notices {

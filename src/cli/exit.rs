@@ -37,6 +37,8 @@ pub enum Exit {
     Provider,
     /// A score is below its `--fail-under`.
     BelowThreshold,
+    /// A limit of money, tokens or time was reached; can be resumed.
+    BudgetReached,
     /// Stopped by the user; can be resumed.
     Interrupted,
 }
@@ -53,6 +55,7 @@ impl Exit {
             Self::Unanswered => 4,
             Self::Provider => 5,
             Self::BelowThreshold => 6,
+            Self::BudgetReached => 7,
             Self::Interrupted => 130,
         }
     }
@@ -166,6 +169,11 @@ pub(crate) fn classify(error: &anyhow::Error) -> Exit {
             Some(
                 PipelineError::TextWithoutModel
                 | PipelineError::CriticWithoutModel
+                | PipelineError::NoPrice { .. }
+                | PipelineError::Prices { .. }
+                | PipelineError::PricesFile { .. }
+                | PipelineError::ChangedPrices { .. }
+                | PipelineError::UnknownSpending { .. }
                 | PipelineError::NoTools(_)
                 | PipelineError::OtherKind { .. }
                 | PipelineError::OtherCassette { .. }

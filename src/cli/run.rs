@@ -12,6 +12,7 @@ use crate::output::mlflow::DeliveryOutcome;
 use crate::output::terminal::{
     ProgressOptions, RunProgress, TerminalStyle, TerminalWriter, summary_tables,
 };
+use crate::pipeline;
 use crate::pipeline::{
     Notify, PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults, Tracking,
 };
@@ -64,6 +65,9 @@ pub(crate) fn execute(
         cassette,
         ..
     } = load(settings, matches, control, kind, &dotenv::variable)?;
+    if args.dry_run {
+        return dry_run(&settings, control);
+    }
     let context = RunContext {
         resumed,
         cassette,
@@ -72,6 +76,24 @@ pub(crate) fn execute(
     };
     let display = control.display(args.verbose, style);
     drive(&mut QuestionRun(args), &settings, context, display)
+}
+
+/// Prints what the run would take.
+fn dry_run(settings: &Settings, control: &ControlArgs) -> anyhow::Result<Exit> {
+    let writer = TerminalWriter::new(ProgressOptions {
+        quiet: control.quiet,
+        logged: telemetry::is_logged(settings.log.log),
+        ..ProgressOptions::default()
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let runtime = runtime.context("cannot start the runtime")?;
+    let (variables, notify) = (dotenv::variables(), notify(writer));
+    let measured = runtime.block_on(pipeline::dry_run(settings, &variables, &notify))?;
+    match control.json {
+        true => stdout::print_json(&measured)?,
+        false => stdout::print(|out| writeln!(out, "{measured}"))?,
+    };
+    Ok(Exit::Done)
 }
 
 struct QuestionRun<'a>(&'a RunArgs);
@@ -266,6 +288,7 @@ fn exit_of_unfinished(finish: Finish) -> Result<Exit, Failure> {
     match finish {
         Finish::Complete => Ok(Exit::Done),
         Finish::Partial { .. } => Ok(Exit::Unanswered),
+        Finish::BudgetReached { .. } => Ok(Exit::BudgetReached),
         Finish::Interrupted => Ok(Exit::Interrupted),
         Finish::Fatal(RunFailure { message, fault }) => {
             let exit = match fault {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Baseline, LocalEnvironment, ServerDealer, ServerEnvironment, SessionPool, tool_specs};
 use crate::pipeline::{Job, Notify, PipelineError, RunNotice};
-use crate::pipeline::{ModelContext, concurrency, is_remote, kept, model_setup, price};
+use crate::pipeline::{ModelContext, concurrency, is_remote, kept, model_setup};
 use crate::run::{Dealer, EpisodeMeta, Identity, Plan, RunMeta};
 use crate::settings::{Settings, Variables};
 use finqa_agents::models::{ChatModel, Feature, Support};
@@ -190,7 +190,6 @@ pub(crate) fn job(
         plan,
         dealer,
         concurrency: *concurrency(settings, endpoint).end(),
-        price: price(endpoint),
         prompts: None,
         records: Err(
             "the questions were played in an environment, whose tools tell of the pages".to_owned(),

@@ -3,7 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use crate::settings::Settings;
-use finqa_agents::models::{Cassette, Limits, Observer, ResponseCache};
+use finqa_agents::models::{
+    Budget, Cassette, HttpModel, Limits, ModelConnection, Observer, PriceList, ResponseCache,
+};
+use finqa_core::secrets::shown_address;
 
 use super::explain::JournaledCalls;
 use super::{Notify, PipelineError, RunNotice};
@@ -20,6 +23,9 @@ pub(crate) struct ModelContext {
     pub cache: Option<Arc<ResponseCache>>,
     /// The replies of an earlier run that take the place of every server.
     pub journaled: Option<Arc<Mutex<JournaledCalls>>>,
+    /// The user's own prices.
+    pub prices: Arc<PriceList>,
+    pub budget: Arc<Budget>,
 }
 
 /// Opens the cache that the settings name. A cassette holds every call of a run, so a run
@@ -50,19 +56,47 @@ pub(crate) fn cache(
 }
 
 impl ModelContext {
-    /// Nobody hears of anything.
-    pub(super) fn silent() -> Self {
+    /// Nothing but an observer: the built-in prices, no budget, no store of replies.
+    pub(crate) fn new(observer: Observer) -> Self {
         Self {
-            observer: Arc::new(|_, _| {}),
+            observer,
             limits: Limits::default(),
             cassette: None,
             cache: None,
             journaled: None,
+            prices: Arc::default(),
+            budget: Arc::default(),
         }
+    }
+
+    /// Nobody hears of anything.
+    pub(super) fn silent() -> Self {
+        Self::new(Arc::new(|_, _| {}))
     }
 
     pub(super) fn is_replayed(&self) -> bool {
         let cassette = self.cassette.as_ref();
         self.journaled.is_some() || cassette.is_some_and(|it| it.replay().is_some())
     }
+}
+
+/// A model by these settings with what the models of the run share, but for its limiter.
+///
+/// # Errors
+/// A limit of money for a model without a known price.
+pub(super) fn http_model(
+    connection: ModelConnection,
+    context: &ModelContext,
+) -> Result<HttpModel, PipelineError> {
+    let model = HttpModel::new(connection)?
+        .with_observer(Arc::clone(&context.observer))
+        .with_budget(Arc::clone(&context.prices), Arc::clone(&context.budget));
+    if context.budget.limits().cost.is_some() && !model.has_price() {
+        let connection = model.settings();
+        return Err(PipelineError::NoPrice {
+            model: connection.model.clone(),
+            address: shown_address(&connection.base_url),
+        });
+    }
+    Ok(model)
 }

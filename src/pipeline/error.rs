@@ -11,7 +11,7 @@ use crate::run::{FolderError, JournalError, LockError, PlanError};
 use crate::settings::ConfigError;
 use crate::telemetry::TelemetryError;
 use finqa_agents::graph::GraphError;
-use finqa_agents::models::{CacheError, CassetteError, SettingsError};
+use finqa_agents::models::{CacheError, CassetteError, PriceError, SettingsError};
 use finqa_agents::prompt::PromptError;
 
 /// Why a run cannot be started or finished.
@@ -42,6 +42,39 @@ pub enum PipelineError {
     /// A model that is known to take no tools.
     #[error("{0}: the model takes no tool calls (data/models.json)")]
     NoTools(String),
+    /// A limit of money, and a model without a known price.
+    #[error(
+        "--max-cost needs the price of `{model}` at {address}: write it into a file, such as \
+         {{\"version\": 1, \"models\": {{\"{model}\": {{\"input\": \"2.50\", \"output\": \"10.00\", \
+         \"address\": \"{address}\"}}}}}} (US dollars per million tokens), and name it with --prices"
+    )]
+    NoPrice { model: String, address: String },
+    /// A file of prices that cannot be used.
+    #[error("{path}: {source}")]
+    Prices {
+        path: PathBuf,
+        #[source]
+        source: PriceError,
+    },
+    /// A file of prices that cannot be read.
+    #[error("{path}: {source}")]
+    PricesFile {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
+    /// Prices differ from those that the run was started with.
+    #[error(
+        "run {id} cannot be resumed with other prices than it was started with, because its \
+         earlier requests are priced by them; leave --prices out, or start a new run"
+    )]
+    ChangedPrices { id: String },
+    /// A limit for a run with requests that nobody counted.
+    #[error(
+        "run {id} cannot be resumed with {limit}: it was started without, and what some of its \
+         requests used is not known; leave the limit out, or start a new run"
+    )]
+    UnknownSpending { id: String, limit: &'static str },
     /// The run is of another command.
     #[error("run {id} is resumed with `{command} {id}`")]
     OtherKind { id: String, command: &'static str },

@@ -7,7 +7,6 @@ use crate::dataset::Dataset;
 use crate::run::{Dealer, Identity, Plan, RunMeta};
 use crate::settings::{Settings, Variables};
 use finqa_agents::agents::Pair;
-use finqa_agents::models::PriceOf;
 use finqa_agents::solve::Solver;
 
 use super::context::ModelContext;
@@ -26,7 +25,6 @@ pub struct Job {
     pub dealer: Option<Box<dyn Dealer>>,
     /// Conversations in flight at most.
     pub concurrency: usize,
-    pub price: PriceOf,
     /// What the run is: identity, data, settings. Id, time, version and commit
     /// are added when it is started.
     pub meta: RunMeta,
@@ -85,7 +83,6 @@ pub(super) fn questions(
         solver: Arc::new(Pair::new(pair)?),
         dealer: None,
         concurrency: *setup.concurrency(settings).end(),
-        price: setup.price(),
         meta,
         prompts: prompts.transpose()?,
         records: Ok(dataset),

@@ -8,10 +8,12 @@
 
 mod cassette;
 mod context;
+mod dry_run;
 mod error;
 mod explain;
 mod files;
 mod job;
+mod prices;
 mod resume;
 mod selection;
 mod setup;
@@ -28,19 +30,20 @@ use crate::dataset::Dataset;
 use crate::output::mlflow::{DeliveryOutcome, Drawings, FinishedRun, Sidecar};
 use crate::settings::{Settings, Variables};
 use crate::telemetry::Telemetry;
-use finqa_agents::models::{CallEvent, Cassette, LimitStatus, Limits, Observer, Stop};
+use finqa_agents::models::{Budget, CallEvent, Cassette, LimitStatus, Limits, Observer, Stop};
 
 use crate::run::{Event, Finish, Journal, JournalError, RunFolder, RunLock, Scheduler, Summary};
 
 pub(crate) use cassette::{recorded_run, replay_settings};
 pub(crate) use context::{ModelContext, cache};
+pub(crate) use dry_run::dry_run;
 pub use error::PipelineError;
 pub(crate) use explain::requests_of;
 pub(crate) use files::{has_result, write_report, write_results};
 pub use job::Job;
 pub use resume::ResumedRun;
 pub(crate) use setup::{
-    advice, concurrency, is_remote, kept, model_setup, pair_setup, price, unused_server,
+    advice, concurrency, is_remote, kept, model_setup, pair_setup, unused_server,
 };
 pub use tracking::Tracking;
 pub(crate) use tracking::{experiment, server};
@@ -182,18 +185,21 @@ impl Run {
             }
             resumed => {
                 let located = resumed.as_ref().map(|resumed| resumed.located(settings));
+                let own = prices::own(settings, resumed.as_ref())?;
                 let models = ModelContext {
-                    observer: observer(sender.clone()),
                     limits: limits.clone(),
                     cassette: cassette.clone(),
                     cache: context::cache(settings, cassette.as_ref(), &notify)?,
-                    journaled: None,
+                    prices: Arc::new(own.clone().unwrap_or_default()),
+                    budget: Arc::new(Budget::new(settings.budget.limits())),
+                    ..ModelContext::new(observer(sender.clone()))
                 };
                 let (notices, later) = std::sync::mpsc::channel();
                 let hold: Notify = Arc::new(move |notice| drop(notices.send(notice)));
                 let job = job(located.as_ref().unwrap_or(settings), &hold, &models);
                 let show = || later.try_iter().for_each(|notice| notify(notice));
                 let mut job = job.inspect_err(|_| show())?;
+                job.meta.prices = own;
                 let held = match resumed {
                     Some(resumed) => {
                         cassette::continued(cassette.as_ref(), resumed.meta())?;
@@ -218,6 +224,7 @@ impl Run {
                         held
                     }
                 };
+                prices::count_earlier(&models.budget, &held)?;
                 show();
                 let scheduler = Scheduler {
                     plan: job.plan,
@@ -225,7 +232,7 @@ impl Run {
                     dealer: job.dealer,
                     concurrency: job.concurrency,
                     limits: limits.clone(),
-                    price: job.price,
+                    budget: models.budget,
                     stop: stop.clone(),
                     recorded: match &cassette {
                         Some(Cassette::Replay(replay)) => Some(Arc::clone(replay)),

@@ -4,19 +4,16 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use rust_decimal::Decimal;
-
 use crate::settings::{Origin, Settings, Variables};
 use finqa_agents::agents::{AnswerFrom, Backend, CriticMode, OpinionUse, PairOptions};
 use finqa_agents::models::{
-    self, ChatModel, Endpoint, HttpModel, LimitOptions, ModelSettings, OpenAiApi, PriceList,
-    PriceOf, Provider,
+    self, ChatModel, Endpoint, LimitOptions, ModelSettings, OpenAiApi, Provider,
 };
 use finqa_agents::prompt::Prompts;
 use finqa_core::secrets::shown_address;
 
 use super::PipelineError;
-use super::context::ModelContext;
+use super::context::{ModelContext, http_model};
 use super::explain::JournaledModel;
 
 /// What answers, and where it lives.
@@ -125,11 +122,6 @@ impl PairSetup {
         resolved
     }
 
-    /// What replies cost: nothing offline, unknown where no price is listed.
-    pub(crate) fn price(&self) -> PriceOf {
-        price(self.server.as_ref().map(|server| server.endpoint))
-    }
-
     /// Conversations in flight at a time: what the slower of the servers bears.
     pub(crate) fn concurrency(&self, settings: &Settings) -> RangeInclusive<usize> {
         let each = self.servers();
@@ -169,14 +161,6 @@ pub(crate) fn concurrency(
         (None, Some(Endpoint::Loopback)) => fixed(2),
         (None, Some(_)) => 8..=64,
     }
-}
-
-/// What a reply costs in US dollars: nothing offline, unknown where no price is listed.
-pub(crate) fn price(endpoint: Option<Endpoint>) -> PriceOf {
-    Arc::new(move |reply| match endpoint {
-        None => Some(Decimal::ZERO),
-        Some(endpoint) => PriceList::embedded().cost(endpoint, reply),
-    })
 }
 
 /// One model, by itself.
@@ -239,7 +223,8 @@ fn critic_choice(settings: &Settings, analyst: &ModelSetup) -> Option<ServerChoi
 /// The settings' model, with `variables` in the place of the environment.
 ///
 /// # Errors
-/// A key or address that cannot work, in one line.
+/// A key or address that cannot work, or a limit of money for a model without a known
+/// price, in one line.
 pub(crate) fn model_setup(
     settings: &Settings,
     variables: &Variables,
@@ -295,8 +280,7 @@ fn server_setup(
             .filter(|_| !replayed),
         model: {
             let model: Arc<dyn ChatModel> = Arc::new(
-                HttpModel::new(resolved)?
-                    .with_observer(Arc::clone(&context.observer))
+                http_model(resolved, context)?
                     .with_limiter(limiter)
                     .with_cassette(context.cassette.clone()),
             );

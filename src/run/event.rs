@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::dataset::QuestionKey;
 use finqa_agents::agents::{Round, RunFailure};
-use finqa_agents::models::LimitStatus;
+use finqa_agents::models::{BudgetLimit, LimitStatus};
 
 use super::identity::RunMeta;
 use crate::score::Row;
@@ -80,6 +80,14 @@ pub enum Finish {
         left: usize,
         /// How the last of them failed, in one line.
         reason: String,
+    },
+    /// The next request would pass a limit; can be resumed with a higher one.
+    BudgetReached {
+        limit: BudgetLimit,
+        /// What was spent, in a few words.
+        spent: String,
+        /// How many questions have no outcome, if that is known.
+        left: Option<usize>,
     },
     /// Stopped by the user; can be resumed.
     Interrupted,

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use finqa_agents::models::{BudgetLimit, PriceList};
+
 use crate::settings::{Change, RunAspect, with_effects_of};
 
 /// What must not change when a run is resumed.
@@ -128,6 +130,12 @@ pub struct RunMeta {
     pub invented: bool,
     /// Questions in the plan; unknown while a server deals them.
     pub total: Option<usize>,
+    /// The user's own prices of models, which hold for every process of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prices: Option<PriceList>,
+    /// The limit that paused it, until it is resumed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused: Option<BudgetLimit>,
     /// What is played, if the questions are played as episodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub episodes: Option<EpisodeMeta>,

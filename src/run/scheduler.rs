@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
 
 use finqa_agents::agents::{Answer, Call, RunFailure};
-use finqa_agents::models::{CassetteReplay, Limits, PriceOf, Stop};
+use finqa_agents::models::{Budget, CassetteReplay, Limits, Stop};
 use finqa_agents::solve::Solver;
 
 use super::event::{Event, Finish};
@@ -37,7 +37,8 @@ pub struct Scheduler {
     pub concurrency: usize,
     /// What the models allow; no more units are begun.
     pub limits: Limits,
-    pub price: PriceOf,
+    /// What it may spend; its models spend from it.
+    pub budget: Arc<Budget>,
     /// How it is stopped.
     pub stop: Stop,
     /// The recording that is replayed: when questions were answered.
@@ -111,11 +112,22 @@ impl Scheduler {
             dealer,
             dealt: 0,
         };
+        journal.pause(None)?;
         let (writer, thread) = writer::spawn(journal, last);
+        let recorder = writer.clone();
+        self.budget.record_with(Some(Arc::new(move |id, amount| {
+            recorder.spending(id, amount)
+        })));
+        let clock = self.budget.limits().time.map(|time| {
+            let (budget, stop) = (Arc::clone(&self.budget), self.stop.clone());
+            tokio::spawn(async move {
+                tokio::time::sleep(time).await;
+                budget.end_time(&stop);
+            })
+        });
         let health = Arc::new(Health::default());
         let worker = Arc::new(Worker {
             solver: self.solver,
-            price: self.price,
             writer,
             events: events.clone(),
             stop: Stop {
@@ -154,16 +166,29 @@ impl Scheduler {
             }
             (_, total) => total,
         };
-        drop(worker);
-        let written = thread.join();
         let answered = done.load(Ordering::Relaxed);
         let left = total.map(|total| total.saturating_sub(answered));
+        let reached = self.budget.reached().filter(|_| left != Some(0));
+        if let Some(limit) = reached {
+            worker.writer.paused(limit);
+        }
+        self.budget.record_with(None);
+        if let Some(clock) = clock {
+            clock.abort();
+        }
+        drop(worker);
+        let written = thread.join();
         let finish = match (written, passed.trouble) {
             (Err(panic), _) => Finish::Bug(panicked(&*panic)),
             (Ok(Err(error)), _) => return Err(error),
             (Ok(Ok(())), Some(bug @ Finish::Bug(_))) => bug,
             _ if left == Some(0) => Finish::Complete,
             (Ok(Ok(())), Some(trouble)) => trouble,
+            _ if let Some(limit) = reached => Finish::BudgetReached {
+                limit,
+                spent: self.budget.spent_line(),
+                left,
+            },
             _ if self.stop.drain.is_cancelled() => Finish::Interrupted,
             _ if health.has_answered() => Finish::Partial {
                 left: left.unwrap_or_default(),

@@ -67,6 +67,7 @@ impl RunTrace {
         let word = match finish {
             Finish::Complete => "complete",
             Finish::Partial { .. } => "partial",
+            Finish::BudgetReached { .. } => "budget_reached",
             Finish::Interrupted => "interrupted",
             Finish::Fatal(_) => "fatal",
             Finish::Bug(_) => "bug",

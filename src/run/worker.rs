@@ -13,7 +13,7 @@ use crate::score::Scores;
 use finqa_agents::agents::{
     self, Answer, Call, CallMemory, Interruption, RunFailure, Solution, own_history,
 };
-use finqa_agents::models::{CassetteReplay, Cost, PriceOf, Stop};
+use finqa_agents::models::{CassetteReplay, Cost, Stop};
 use finqa_agents::solve::Solver;
 
 use super::event::Event;
@@ -29,7 +29,6 @@ use crate::score::{Row, Stamp};
 /// What the tasks of a run share.
 pub(super) struct Worker {
     pub solver: Arc<dyn Solver>,
-    pub price: PriceOf,
     pub writer: JournalWriter,
     pub events: mpsc::Sender<Event>,
     pub stop: Stop,
@@ -213,7 +212,6 @@ impl Worker {
             replies,
             answered_before: self.answered_before,
             failed,
-            price: Some(Arc::clone(&self.price)),
             record: Some(Box::new(move |call| {
                 if call.reply.is_some() {
                     health.answered(&call.node);

@@ -6,9 +6,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::JoinHandle;
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 
 use finqa_agents::agents::Call;
+use finqa_agents::models::{BudgetLimit, Spending};
 
 use super::journal::{Journal, JournalEntry, JournalError};
 use crate::score::{Row, Stamp};
@@ -26,6 +29,12 @@ enum Message {
         durable: oneshot::Sender<Arc<Row>>,
     },
     Total(usize),
+    Spending {
+        id: u64,
+        amount: Spending,
+        durable: oneshot::Sender<()>,
+    },
+    Paused(BudgetLimit),
 }
 
 /// A handle to the writer thread.
@@ -63,6 +72,8 @@ fn write_all(
     while let Ok(first) = received.recv() {
         let mut entries = Vec::new();
         let mut waiting = Vec::new();
+        let (mut amounts, mut spenders) = (Vec::new(), Vec::new());
+        let mut paused = None;
         for message in std::iter::once(first).chain(received.try_iter().take(BATCH - 1)) {
             match message {
                 Message::Call { question, call } => {
@@ -79,11 +90,29 @@ fn write_all(
                     waiting.push((durable, row));
                 }
                 Message::Total(total) => entries.push(JournalEntry::Total(total)),
+                Message::Spending {
+                    id,
+                    amount,
+                    durable,
+                } => {
+                    amounts.push((id, amount));
+                    spenders.push(durable);
+                }
+                Message::Paused(limit) => paused = Some(limit),
             }
         }
         // On an error the senders are dropped with the receiver, and every
         // waiting question learns that nothing is durable any more.
+        if !amounts.is_empty() {
+            journal.store_spending(&amounts)?;
+        }
         journal.append(&entries)?;
+        for durable in spenders {
+            let _ = durable.send(());
+        }
+        if paused.is_some() {
+            journal.pause(paused)?;
+        }
         for (durable, row) in waiting {
             let _ = durable.send(row);
         }
@@ -103,6 +132,23 @@ impl JournalWriter {
     /// Records how many questions there are, without waiting.
     pub(super) fn total(&self, total: usize) {
         let _ = self.messages.send(Message::Total(total));
+    }
+
+    /// Records what a request may have spent; resolves once that is durable, to `false` if
+    /// writing has stopped.
+    pub(super) fn spending(&self, id: u64, amount: Spending) -> BoxFuture<'static, bool> {
+        let (durable, written) = oneshot::channel();
+        let _ = self.messages.send(Message::Spending {
+            id,
+            amount,
+            durable,
+        });
+        async move { written.await.is_ok() }.boxed()
+    }
+
+    /// Records the limit that has paused the run, without waiting.
+    pub(super) fn paused(&self, limit: BudgetLimit) {
+        let _ = self.messages.send(Message::Paused(limit));
     }
 
     /// Puts an answer down, waits until it is durable and gives it back with

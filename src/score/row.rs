@@ -134,14 +134,15 @@ impl Row {
     /// What the calls cost, with what is not known of it.
     #[must_use]
     pub(crate) fn spent(&self) -> Cost {
+        let sum: Cost = self.solution.calls.iter().map(|call| call.cost).sum();
         match self.cost {
             // Calls in journals of earlier versions do not say what they cost.
-            Some(known) => Cost {
+            Some(known) if sum.total() != Some(known) => Cost {
                 known,
                 priced: self.solution.calls.len() as u64,
                 unpriced: 0,
             },
-            None => self.solution.calls.iter().map(|call| call.cost).sum(),
+            _ => sum,
         }
     }
 

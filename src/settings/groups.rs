@@ -12,6 +12,7 @@ use finqa_agents::agents::{AgentSettings, Sampling};
 use finqa_agents::models::ModelSettings;
 use finqa_core::options::defaults;
 
+use super::budget::BudgetSettings;
 use super::layers::Origin;
 
 /// Everything that decides a run.
@@ -39,6 +40,10 @@ pub struct Settings {
     #[command(flatten)]
     #[serde(flatten)]
     pub run: RunSettings,
+    /// What the run may cost and how long it may take.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub budget: BudgetSettings,
     /// Log lines.
     #[command(flatten)]
     #[serde(flatten)]

@@ -84,9 +84,8 @@ fn affects(key: &str) -> RunAspect {
             RunAspect::Plan
         }
         "allow_http" | "cache" | "concurrency" | "timeout" | "attempts" | "rpm" | "tpm"
-        | "output" | "mlflow" | "experiment" | "traces" | "trace_content" | "log" | "log_level" => {
-            RunAspect::Nothing
-        }
+        | "output" | "mlflow" | "experiment" | "traces" | "trace_content" | "log" | "log_level"
+        | "max_cost" | "max_tokens_total" | "max_time" | "prices" => RunAspect::Nothing,
         _ => RunAspect::Answers,
     }
 }
@@ -301,8 +300,11 @@ history = 'gold'
 ids = ['a', 'b']
 log = 'json'
 log_level = 'debug'
+max_cost = '5.25'
 max_rounds = 5
+max_time = '30m'
 max_tokens = 6
+max_tokens_total = 8
 min_confidence = 0.5
 mlflow = 'off'
 mode = 'conversations'
@@ -310,6 +312,7 @@ model = 'm'
 n = 7
 opinion_confidence = 0.25
 output = 'x'
+prices = 'x'
 prompts = 'x'
 provider = 'azure'
 range = '0..1'

@@ -135,6 +135,7 @@ impl Layers {
     pub fn settings(&self) -> Result<Settings, ConfigError> {
         let mut settings = self.read(&Origin::CommandLine)?;
         settings.origins.clone_from(&self.origins);
+        settings.limit_replies();
         Ok(settings)
     }
 
@@ -162,6 +163,7 @@ fn settings_of(mut table: Table, name_of: &dyn Fn(&str) -> String) -> Result<Set
         agents: group(&mut table, name_of)?,
         questions: group(&mut table, name_of)?,
         run: group(&mut table, name_of)?,
+        budget: group(&mut table, name_of)?,
         log: group(&mut table, name_of)?,
         tracing: group(&mut table, name_of)?,
         origins: BTreeMap::new(),

@@ -5,12 +5,14 @@
 //! capitals behind `CONVFINQA_`, an environment variable. Secrets are not
 //! settings: keys are read from their own variables and are never written.
 
+mod budget;
 mod groups;
 mod keys;
 mod layers;
 mod validate;
 mod variables;
 
+pub use budget::{BudgetSettings, TimeLimit};
 pub use groups::{LogSettings, QuestionSettings, RunSettings, Settings, TraceSettings, Traces};
 pub(crate) use keys::with_effects_of;
 pub use keys::{Change, RunAspect, keys, unknown_variable};

@@ -84,9 +84,20 @@ impl Settings {
             ("samples", u64::from(self.agents.samples)),
             ("n", self.questions.n.unwrap_or(1) as u64),
             ("concurrency", self.run.concurrency.unwrap_or(1) as u64),
+            (
+                "max-tokens-total",
+                self.budget.max_tokens_total.unwrap_or(1),
+            ),
+            (
+                "max-tokens",
+                u64::from(self.sampling.max_tokens.unwrap_or(1)),
+            ),
         ];
         if let Some((name, _)) = least_one.iter().find(|(_, value)| *value == 0) {
             return Err(format!("{name} is 0; it must be at least 1"));
+        }
+        if self.budget.max_cost.is_some_and(|most| most.0.is_zero()) {
+            return Err("max-cost is 0; it must be above 0".to_owned());
         }
         // More than any machine can hold at once; a run plans them all in memory.
         let most = [

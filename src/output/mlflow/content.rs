@@ -183,7 +183,7 @@ pub(super) fn dataset(meta: &RunMeta) -> Value {
 pub(super) fn status(finish: &Finish) -> &'static str {
     match finish {
         Finish::Complete => "FINISHED",
-        Finish::Interrupted => "KILLED",
+        Finish::Interrupted | Finish::BudgetReached { .. } => "KILLED",
         Finish::Partial { .. } | Finish::Fatal(_) | Finish::Bug(_) => "FAILED",
     }
 }

@@ -347,6 +347,17 @@ impl RunProgress {
                     "{left} {noun} no outcome because the provider failed ({reason}); --resume asks {them} again"
                 ));
             }
+            Finish::BudgetReached { limit, spent, left } => {
+                let left = left.map_or_else(
+                    || "not every question asked".to_owned(),
+                    |left| format!("{left} questions left to ask"),
+                );
+                self.say(&format!(
+                    "paused at {}: {spent}, {left}; continue with --resume{}",
+                    limit.option(),
+                    limit.more()
+                ));
+            }
             Finish::Interrupted => self.say(&format!(
                 "interrupted after {answered} questions; continue with --resume"
             )),

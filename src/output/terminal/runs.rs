@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::run::{FolderError, RunState, Stage};
+use finqa_agents::models::BudgetLimit;
 
 use super::style::harmless;
 
@@ -75,7 +76,7 @@ fn row(id: &str, state: &Result<RunState, FolderError>) -> [String; HEADER.len()
                 format!("{started}Z"),
                 harmless(meta.model()).into_owned(),
                 meta.progress(*answered),
-                status(stage),
+                status(stage, meta.paused),
             ]
         }
         Err(error) => {
@@ -92,8 +93,9 @@ fn row(id: &str, state: &Result<RunState, FolderError>) -> [String; HEADER.len()
     }
 }
 
-fn status(stage: &Stage) -> String {
+fn status(stage: &Stage, paused: Option<BudgetLimit>) -> String {
     match stage {
+        Stage::Unfinished if let Some(limit) = paused => format!("paused at {}", limit.option()),
         Stage::Running(holder) => format!("running ({holder})"),
         Stage::Unfinished => "unfinished".to_owned(),
         Stage::Unwritten => "answered, files missing".to_owned(),

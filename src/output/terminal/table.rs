@@ -30,10 +30,12 @@ pub(crate) fn summary_tables(summary: &Summary, style: TerminalStyle) -> String 
             ),
             None => "not every question is dealt yet".to_owned(),
         };
-        parts.push(style.wrap(&format!(
-            "Not complete: {left}; {} asks them.",
-            summary.run.kind().resume_command()
-        )));
+        let command = summary.run.kind().resume_command();
+        let (state, more) = summary.run.paused.map_or_else(
+            || ("Not complete".to_owned(), String::new()),
+            |limit| (format!("Paused at {}", limit.option()), limit.more()),
+        );
+        parts.push(style.wrap(&format!("{state}: {left}; {command}{more} asks them.")));
     }
     parts.extend(
         summary
@@ -385,7 +387,14 @@ fn spent_table(summary: &Summary, style: TerminalStyle) -> String {
     if spent.calls == 0 {
         return String::new();
     }
-    let mut table = style.table(&["node", "calls", "requests", "tokens in", "tokens out"]);
+    let mut table = style.table(&[
+        "node",
+        "calls",
+        "requests",
+        "tokens in",
+        "tokens out",
+        "cost",
+    ]);
     for (name, node) in spent.nodes.iter() {
         table.add_row([
             name.to_owned(),
@@ -393,9 +402,10 @@ fn spent_table(summary: &Summary, style: TerminalStyle) -> String {
             node.requests.to_string(),
             tokens(node, node.tokens.input_tokens),
             tokens(node, node.tokens.output_tokens),
+            node.cost.brief().unwrap_or_default(),
         ]);
     }
-    align(&mut table, &[1, 2, 3, 4]);
+    align(&mut table, &[1, 2, 3, 4, 5]);
     let used = spent.nodes.total();
     let share = cached_share(&used.tokens).map_or_else(String::new, |share| {
         format!(" · {share:.1} % of the tokens in from the provider's cache")

@@ -7,6 +7,7 @@
 mod entry;
 mod error;
 mod open;
+mod spending;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
 use finqa_agents::agents::Call;
+use finqa_agents::models::BudgetLimit;
 
 use super::identity::RunMeta;
 use crate::score::Row;
@@ -79,8 +81,25 @@ impl Journal {
             return Ok(());
         }
         meta.resumed_by.push(version.to_owned());
+        self.store_meta(&meta)
+    }
+
+    /// Notes the limit that has paused the run, or that it is resumed.
+    ///
+    /// # Errors
+    /// [`JournalError`] if it cannot be written.
+    pub(super) fn pause(&self, limit: Option<BudgetLimit>) -> Result<(), JournalError> {
+        let mut meta = self.meta()?;
+        if meta.paused == limit {
+            return Ok(());
+        }
+        meta.paused = limit;
+        self.store_meta(&meta)
+    }
+
+    fn store_meta(&self, meta: &RunMeta) -> Result<(), JournalError> {
         let json =
-            serde_json::to_string(&meta).map_err(|source| self.entry_error("meta", source))?;
+            serde_json::to_string(meta).map_err(|source| self.entry_error("meta", source))?;
         self.connection
             .execute(
                 "UPDATE meta SET value = ?1 WHERE key = 'run'",

@@ -159,7 +159,7 @@ async fn a_resume_does_not_read_what_was_sent_and_replied() {
         dealer: None,
         concurrency: 1,
         limits: Limits::default(),
-        price: Arc::new(|_| None),
+        budget: Arc::default(),
         stop: Stop::default(),
         recorded: None,
     };

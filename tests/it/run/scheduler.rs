@@ -32,6 +32,10 @@ impl ChatModel for Scripted {
         Support::Yes
     }
 
+    fn cost(&self, _: &ChatReply) -> Option<Decimal> {
+        Some(Decimal::ONE)
+    }
+
     fn chat<'a>(
         &'a self,
         request: &'a ChatRequest,
@@ -129,7 +133,7 @@ async fn ran(
         dealer: None,
         concurrency: 1,
         limits: Limits::default(),
-        price: Arc::new(|_| Some(Decimal::ONE)),
+        budget: Arc::default(),
         stop: Stop::default(),
         recorded: None,
     };

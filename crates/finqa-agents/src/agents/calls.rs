@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::models::{
     ChatMessage, ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, ModelError, NodeUsage,
-    PriceOf, RequestOrigin, Stop,
+    RequestOrigin, Stop,
 };
 use finqa_core::question::Question;
 
@@ -64,8 +64,6 @@ pub struct CallMemory {
     pub answered_before: bool,
     /// Calls without a reply when the question was asked before.
     pub failed: Vec<Call>,
-    /// The price of a reply; every cost is unknown without it.
-    pub price: Option<PriceOf>,
     pub record: Option<CallRecorder>,
 }
 
@@ -149,10 +147,13 @@ impl RecordedCalls {
             Ok(reply) => {
                 call.attempts = reply.attempts;
                 call.seconds = reply.latency.as_secs_f64();
-                let dollars = self.memory.price.as_ref().and_then(|price| price(&reply));
-                call.cost = Cost::of_reply(&reply, dollars);
+                call.cost = Cost::of_reply(&reply, model.cost(&reply));
                 call.reply = Some(reply.clone());
                 Ok(reply)
+            }
+            // A stop came before anything was sent: nothing to record.
+            Err(error) if error.kind == ErrorKind::Cancelled && error.attempts == 0 => {
+                return Err(error);
             }
             Err(mut error) => {
                 // An earlier process does not know whether the host is there now.

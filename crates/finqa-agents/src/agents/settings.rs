@@ -136,7 +136,7 @@ pub struct Sampling {
     #[arg(long, value_name = "S")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Maximum output tokens per reply
+    /// Maximum output tokens per reply [default: none; 4096 with --max-cost or --max-tokens-total]
     #[arg(long, value_name = "N", help_heading = "Provider")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,

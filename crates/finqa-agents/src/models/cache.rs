@@ -14,6 +14,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use thiserror::Error;
@@ -432,6 +433,10 @@ impl ChatModel for CachedModel {
 
     fn supports(&self, feature: Feature) -> Support {
         self.model.supports(feature)
+    }
+
+    fn cost(&self, reply: &ChatReply) -> Option<Decimal> {
+        self.model.cost(reply)
     }
 
     fn chat<'a>(

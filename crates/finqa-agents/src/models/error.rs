@@ -205,13 +205,20 @@ impl ModelError {
         self.lost > 0
     }
 
-    /// The same for the one attempt that failed like this. A refused request is not billed;
-    /// an answer that was lost on its way, by a gateway too, may be.
+    /// The same for the one attempt that failed like this. A refused request is not billed,
+    /// nor is one that a server turns away because it is busy (429, 503, 529). An answer
+    /// that was lost on its way may be, one that the server failed to finish (500), and on
+    /// Azure a prompt that its filter or its length stopped.
     pub(super) fn lost_an_answer(&self) -> bool {
-        matches!(
-            self.kind,
-            ErrorKind::Timeout | ErrorKind::CutOff | ErrorKind::Malformed | ErrorKind::Cancelled
-        ) || matches!(self.status, Some(408 | 502 | 504))
+        match self.kind {
+            ErrorKind::Timeout
+            | ErrorKind::CutOff
+            | ErrorKind::Malformed
+            | ErrorKind::Cancelled => true,
+            ErrorKind::ServerError => !matches!(self.status, Some(409 | 425 | 503 | 529)),
+            ErrorKind::ContentFilter | ErrorKind::ContextTooLong => self.status == Some(400),
+            _ => false,
+        }
     }
 
     /// What it affects. Before the first answer a refused address or model affects every
@@ -362,7 +369,13 @@ mod tests {
         assert!(lost(ErrorKind::Malformed, Some(200)));
         assert!(lost(ErrorKind::ServerError, Some(502)));
         assert!(lost(ErrorKind::ServerError, Some(504)));
-        assert!(!lost(ErrorKind::ServerError, Some(500)));
+        // What the server began before it failed may be billed; what it turned away is not.
+        assert!(lost(ErrorKind::ServerError, Some(500)));
+        assert!(!lost(ErrorKind::ServerError, Some(503)));
+        assert!(!lost(ErrorKind::ServerError, Some(529)));
+        // Azure bills a prompt that it filters.
+        assert!(lost(ErrorKind::ContentFilter, Some(400)));
+        assert!(!lost(ErrorKind::ContextTooLong, Some(429)));
         assert!(!lost(ErrorKind::RateLimited, Some(429)));
         assert!(!lost(ErrorKind::Connect, None));
     }

@@ -13,6 +13,7 @@ use async_openai::Client;
 use async_openai::traits::RequestOptionsBuilder;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use rust_decimal::Decimal;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use tracing::{Instrument, Span};
@@ -21,30 +22,22 @@ use crate::telemetry::{attributes as names, set};
 use finqa_core::secrets::{shown_address, strike_json};
 
 use super::address::ServerAddress;
+use super::budget::Budget;
 use super::capabilities::{Capabilities, Correction, corrected, ignored_format};
 use super::cassette::{Cassette, CassetteCall};
 use super::classify::{self, ErrorDetails};
 use super::error::{ErrorKind, ModelError};
+use super::event::{CallEvent, Observer};
 use super::http;
 use super::limits::{LimitedCall, Limiter, end_slot, token_bound};
+use super::price_list::PriceList;
 use super::protocol::{ApiDialect, EncodedRequest, FormatLevel, Protocol, ReplyBody};
-use super::retry::{FailedAttempt, RetryLimit, RetryNotice, RetryOptions, retry};
+use super::request_budget::RequestBudget;
+use super::retry::{FailedAttempt, RetryLimit, RetryOptions, retry};
 use super::settings::{Endpoint, ModelConnection, SettingsError};
 use super::trace;
 use super::transport::{Attempt, HttpReply, Transport};
 use super::types::{ChatModel, ChatReply, ChatRequest, Feature, ReplyFormat, Stop, Support};
-
-/// An event within a call that a waiting user wants to see.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum CallEvent {
-    /// An attempt failed and is repeated.
-    Retry(RetryNotice),
-    /// A parameter was refused and is left out or renamed from now on.
-    Correction(Correction),
-}
-
-/// Receives every [`CallEvent`], with the node that asked.
-pub type Observer = Arc<dyn Fn(&str, &CallEvent) + Send + Sync>;
 
 pub struct HttpModel {
     client: Client<ServerAddress>,
@@ -62,6 +55,7 @@ pub struct HttpModel {
     observer: Option<Observer>,
     cassette: Option<Cassette>,
     limiter: Option<Limiter>,
+    budget: RequestBudget,
 }
 
 impl HttpModel {
@@ -77,6 +71,7 @@ impl HttpModel {
             transport: Transport::new(http, settings.timeouts.attempt, settings.max_body),
             protocol,
             dialect: Mutex::new(capabilities.dialect(endpoint, protocol)),
+            budget: RequestBudget::new(&settings, Arc::default(), Arc::default()),
             capabilities,
             settings,
             reached: AtomicBool::new(false),
@@ -110,6 +105,20 @@ impl HttpModel {
     pub fn with_limiter(mut self, limiter: Limiter) -> Self {
         self.limiter = Some(limiter);
         self
+    }
+
+    /// The same model, priced by the user's own list before the built-in one, and spending
+    /// from a budget.
+    #[must_use]
+    pub fn with_budget(mut self, own: Arc<PriceList>, budget: Arc<Budget>) -> Self {
+        self.budget = RequestBudget::new(&self.settings, own, budget);
+        self
+    }
+
+    /// Whether the price of its tokens is known.
+    #[must_use]
+    pub fn has_price(&self) -> bool {
+        self.budget.has_price()
     }
 
     #[must_use]
@@ -281,6 +290,8 @@ impl HttpModel {
                 slot => slot,
             },
         };
+        // Behind the slot, so that a request that waits for one reserves nothing.
+        let reservation = self.budget.reserve(encoded, stop).await?;
         let before = transport.sent();
         let posted = match client.chat().path(self.protocol.path()) {
             Ok(route) => route.create_byot::<_, IgnoredAny>(&encoded.json).await,
@@ -311,6 +322,9 @@ impl HttpModel {
         });
         if let Some(slot) = slot {
             end_slot(slot, &attempt, &judged);
+        }
+        if let Some(reservation) = reservation {
+            self.budget.settle(reservation, judged.as_ref().ok(), lost);
         }
         judged.map(|answer| (answer, attempt.exchange))
     }
@@ -459,6 +473,10 @@ impl ChatModel for HttpModel {
         self.capabilities.support(feature, &self.dialect())
     }
 
+    fn cost(&self, reply: &ChatReply) -> Option<Decimal> {
+        self.budget.cost(&reply.model, reply.usage.as_ref())
+    }
+
     fn chat<'a>(
         &'a self,
         request: &'a ChatRequest,
@@ -468,7 +486,7 @@ impl ChatModel for HttpModel {
             let span = trace::chat(&self.settings.model, request);
             trace::server(&span, &self.settings);
             let outcome = self.call(request, stop).instrument(span.clone()).await;
-            trace::ended(&span, &self.settings, &outcome);
+            trace::ended(&span, &outcome, |reply| self.cost(reply));
             outcome
         }
         .boxed()

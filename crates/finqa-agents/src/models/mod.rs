@@ -5,19 +5,24 @@
 //! `docs/extending.md` lists the other places. This module reads no environment variable and prints nothing.
 
 mod address;
+mod budget;
 mod cache;
 pub mod capabilities;
 mod cassette;
 mod chat_json;
 mod classify;
+mod cost;
 mod difference;
 pub mod error;
+mod event;
 mod hint;
 pub mod http;
 pub mod http_model;
 pub mod limits;
-pub mod price;
+mod price;
+mod price_list;
 mod protocol;
+mod request_budget;
 mod resolve;
 pub mod retry;
 pub mod settings;
@@ -26,16 +31,20 @@ mod transport;
 pub mod types;
 pub mod usage;
 
+pub use budget::{Budget, BudgetLimit, BudgetLimits, Spending};
 pub use cache::{CacheError, CacheKey, CacheLookup, CacheStats, CacheWarning, ResponseCache};
 pub use capabilities::Correction;
 pub use cassette::{Cassette, CassetteError, CassetteRecorder, CassetteReplay, RecordedRow};
 pub use chat_json::{messages_json, tools_json};
+pub use cost::Cost;
 pub use difference::FieldDifference;
 pub use error::{ErrorKind, ModelError, Scope};
+pub use event::{CallEvent, Observer};
 pub use http::{client as http_client, download_client, install_crypto, upgrade_client};
-pub use http_model::{CallEvent, HttpModel, Observer};
+pub use http_model::HttpModel;
 pub use limits::{LimitOptions, LimitStatus, Limiter, Limits};
-pub use price::{Cost, PriceList, PriceOf};
+pub use price::Dollars;
+pub use price_list::{PriceError, PriceList};
 pub use retry::RetryOptions;
 pub use settings::{
     Endpoint, ModelConnection, ModelSettings, OPENAI_BASE_URL, OpenAiApi, Provider, SettingsError,

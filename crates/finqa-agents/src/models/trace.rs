@@ -1,6 +1,7 @@
 //! The span of a model call, by OpenTelemetry's GenAI conventions. Models open it, and
 //! so do wrappers that answer from a store.
 
+use rust_decimal::Decimal;
 use rust_decimal::prelude::ToPrimitive;
 use serde_json::{Value, json};
 use tracing::{Span, info_span};
@@ -9,8 +10,8 @@ use crate::telemetry::{
     attributes as names, count, fail, message, set, set_content, set_list, wants_content,
 };
 
+use super::cost::Cost;
 use super::error::{ErrorKind, ModelError};
-use super::price::{Cost, PriceList};
 use super::settings::{ModelConnection, Provider};
 use super::types::{ChatMessage, ChatReply, ChatRequest, ReplyFormat, Role};
 
@@ -110,8 +111,8 @@ pub fn replied(span: &Span, reply: &ChatReply) {
 /// Records how the server's call ended.
 pub(super) fn ended(
     span: &Span,
-    settings: &ModelConnection,
     outcome: &Result<ChatReply, ModelError>,
+    dollars: impl FnOnce(&ChatReply) -> Option<Decimal>,
 ) {
     if span.is_disabled() {
         return;
@@ -119,8 +120,7 @@ pub(super) fn ended(
     match outcome {
         Ok(reply) => {
             replied(span, reply);
-            let dollars = PriceList::embedded().cost(settings.endpoint(), reply);
-            let cost = Cost::of_reply(reply, dollars).total();
+            let cost = Cost::of_reply(reply, dollars(reply)).total();
             if let Some(dollars) = cost.and_then(|cost| cost.to_f64()) {
                 set(span, names::COST, dollars);
             }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -37,6 +38,13 @@ pub trait ChatModel: Send + Sync {
     /// Whether the model supports `feature`, as far as is known before the request.
     fn supports(&self, feature: Feature) -> Support;
 
+    /// What the tokens of a reply cost, in US dollars; `None` if that is not known. Lost
+    /// requests of the call are not included.
+    fn cost(&self, reply: &ChatReply) -> Option<Decimal> {
+        // What is answered inside this process costs nothing.
+        (reply.attempts == 0).then_some(Decimal::ZERO)
+    }
+
     /// Sends one request, retries included.
     ///
     /// # Errors
@@ -59,6 +67,10 @@ impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
 
     fn supports(&self, feature: Feature) -> Support {
         (**self).supports(feature)
+    }
+
+    fn cost(&self, reply: &ChatReply) -> Option<Decimal> {
+        (**self).cost(reply)
     }
 
     fn chat<'a>(

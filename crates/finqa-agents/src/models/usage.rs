@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::price::Cost;
+use super::cost::Cost;
 use super::types::{ChatReply, Usage};
 
 fn is_zero(count: &u64) -> bool {
@@ -33,7 +33,7 @@ pub struct NodeUsage {
     /// Tokens, read and written, that those calls did not need.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub saved_tokens: u64,
-    #[serde(skip)]
+    #[serde(default)]
     pub cost: Cost,
     /// Duration of the answered calls, retries included.
     #[serde(skip)]

@@ -391,7 +391,8 @@ async fn requests_that_may_have_been_billed_are_counted_and_refused_ones_are_not
     assert_eq!(lost(Reply::reset()).await, 1);
     assert_eq!(lost(Reply::error(504, "x", "late")).await, 1);
     assert_eq!(lost(Reply::error(429, "x", "slow down")).await, 0);
-    assert_eq!(lost(Reply::error(500, "x", "sorry")).await, 0);
+    assert_eq!(lost(Reply::error(500, "x", "sorry")).await, 1);
+    assert_eq!(lost(Reply::error(503, "x", "busy")).await, 0);
 
     // An earlier attempt was lost, although the last one was refused.
     let server = FaultServer::start(|request| match request.repeat {

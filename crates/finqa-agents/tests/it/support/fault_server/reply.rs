@@ -94,6 +94,14 @@ impl Reply {
         Self::json(400, &error)
     }
 
+    /// The same answer with this usage, or with none for `null`.
+    pub fn with_usage(mut self, usage: Value) -> Self {
+        let mut body: Value = serde_json::from_slice(&self.body).unwrap();
+        body["usage"] = usage;
+        self.body = body.to_string().into();
+        self
+    }
+
     pub fn reset() -> Self {
         Self {
             delivery: Delivery::Reset,

@@ -1,0 +1,153 @@
+//! What requests cost, in US dollars, as far as it is known.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::AddAssign;
+
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+use super::types::ChatReply;
+
+/// A sum of costs with unknown parts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cost {
+    /// Dollars of the requests whose cost is known.
+    pub known: Decimal,
+    /// Requests whose cost is in `known`.
+    pub priced: u64,
+    /// Requests whose cost is not known.
+    pub unpriced: u64,
+}
+
+impl Cost {
+    /// The cost of an answered call: `dollars` for the reply, if known, and an unknown cost
+    /// for each request that was lost before it.
+    #[must_use]
+    pub(crate) fn of_reply(reply: &ChatReply, dollars: Option<Decimal>) -> Self {
+        let mut cost = Self::of_request(dollars);
+        cost += Self::unknown(u64::from(reply.lost));
+        cost
+    }
+
+    #[must_use]
+    pub fn of_request(dollars: Option<Decimal>) -> Self {
+        dollars.map_or_else(
+            || Self::unknown(1),
+            |known| Self {
+                known,
+                priced: 1,
+                unpriced: 0,
+            },
+        )
+    }
+
+    /// An unknown cost for this number of requests.
+    #[must_use]
+    pub fn unknown(requests: u64) -> Self {
+        Self {
+            unpriced: requests,
+            ..Self::default()
+        }
+    }
+
+    /// The whole sum in dollars; `None` if any part is unknown.
+    #[must_use]
+    pub fn total(&self) -> Option<Decimal> {
+        (self.unpriced == 0).then_some(self.known)
+    }
+
+    /// The sum in a few words; empty for a sum of zero.
+    #[must_use]
+    pub fn brief(&self) -> Option<String> {
+        match (self.known.is_zero(), self.unpriced) {
+            (true, 0) => None,
+            (true, _) => Some("cost unknown".to_owned()),
+            (false, 0) => Some(format!("${:.4}", self.known)),
+            (false, _) => Some(format!("at least ${:.4}", self.known)),
+        }
+    }
+}
+
+impl AddAssign for Cost {
+    fn add_assign(&mut self, other: Self) {
+        self.known += other.known;
+        self.priced += other.priced;
+        self.unpriced += other.unpriced;
+    }
+}
+
+impl Sum for Cost {
+    fn sum<I: Iterator<Item = Self>>(costs: I) -> Self {
+        costs.fold(Self::default(), |mut sum, cost| {
+            sum += cost;
+            sum
+        })
+    }
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.priced, self.unpriced) {
+            (0, 1..) => f.write_str("unknown"),
+            (_, 0) => write!(f, "${:.4}", self.known),
+            (priced, unpriced) => write!(
+                f,
+                "at least ${:.4} ({unpriced} of {} requests without a known cost)",
+                self.known,
+                priced + unpriced
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dollars(text: &str) -> Decimal {
+        text.parse().unwrap()
+    }
+
+    fn answered() -> ChatReply {
+        ChatReply {
+            attempts: 1,
+            ..ChatReply::text("42")
+        }
+    }
+
+    #[test]
+    fn a_sum_says_what_it_does_not_know() {
+        let answered = answered();
+        let mut sum = Cost::default();
+        assert_eq!(
+            (sum.total(), sum.to_string().as_str(), sum.brief()),
+            (Some(Decimal::ZERO), "$0.0000", None)
+        );
+        sum += Cost::of_reply(&answered, Some(dollars("0.25")));
+        assert_eq!(sum.to_string(), "$0.2500");
+        sum += Cost::of_reply(&answered, None);
+        assert_eq!(sum.total(), None);
+        assert_eq!(
+            sum.to_string(),
+            "at least $0.2500 (1 of 2 requests without a known cost)"
+        );
+        assert_eq!(sum.brief().unwrap(), "at least $0.2500");
+        assert_eq!(Cost::unknown(1).to_string(), "unknown");
+    }
+
+    #[test]
+    fn a_reply_after_lost_requests_costs_at_least_its_own_tokens() {
+        let repeated = ChatReply {
+            attempts: 3,
+            lost: 2,
+            ..answered()
+        };
+        let cost = Cost::of_reply(&repeated, Some(Decimal::ONE));
+        assert_eq!(
+            (cost.known, cost.priced, cost.unpriced),
+            (Decimal::ONE, 1, 2)
+        );
+        assert_eq!(cost.total(), None);
+    }
+}

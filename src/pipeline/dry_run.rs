@@ -1,0 +1,343 @@
+//! What a run would take (`--dry-run`): its questions are answered by models that only
+//! measure what they are sent. No request leaves and nothing is written.
+
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use rust_decimal::Decimal;
+use serde::Serialize;
+
+use crate::run::{HistoryMode, Plan, gold_history};
+use crate::settings::{Settings, Variables};
+use finqa_agents::agents::{
+    Backend, CallMemory, Interruption, OpinionUse, Pair, PairOptions, own_history,
+};
+use finqa_agents::models::{
+    ChatModel, ChatReply, ChatRequest, Feature, ModelError, Stop, Support, Usage,
+};
+use finqa_core::question::Question;
+use finqa_core::stats::wilson;
+
+use super::context::ModelContext;
+use super::selection::selected;
+use super::setup::{advice, pair_setup};
+use super::{Notify, PipelineError, RunNotice};
+
+/// Bytes of a prompt for each token: tables have more tokens than prose.
+const BYTES_PER_TOKEN: Estimate<u64> = Estimate { low: 5, high: 3 };
+
+/// Tokens of a reply; models that reason write more.
+const REPLY_TOKENS: Estimate<u64> = Estimate {
+    low: 100,
+    high: 600,
+};
+
+/// Seconds of a call.
+const CALL_SECONDS: Estimate<f64> = Estimate {
+    low: 1.0,
+    high: 10.0,
+};
+
+/// The score for which the interval is stated.
+const SCORE: f64 = 0.75;
+
+/// From every first answer accepted to none accepted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Estimate<T> {
+    pub low: T,
+    pub high: T,
+}
+
+/// What a run would take.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct DryRun {
+    pub records: usize,
+    pub questions: usize,
+    /// Provider, address and model.
+    pub model: String,
+    /// Without retries and without replies that cannot be read.
+    pub calls: Estimate<u64>,
+    pub input_tokens: Estimate<u64>,
+    pub output_tokens: Estimate<u64>,
+    /// US dollars; `null` if a price is not known.
+    pub cost_usd: Option<Estimate<Decimal>>,
+    pub seconds: Estimate<f64>,
+    pub concurrency: usize,
+    /// Half the width of the 95 % interval of a score of 75 %.
+    pub half_interval: f64,
+}
+
+/// Measures the run that the settings describe.
+///
+/// # Errors
+/// [`PipelineError`] if the run could not be started.
+pub(crate) async fn dry_run(
+    settings: &Settings,
+    variables: &Variables,
+    notify: &Notify,
+) -> Result<DryRun, PipelineError> {
+    let context = ModelContext {
+        prices: Arc::new(super::prices::own(settings, None)?.unwrap_or_default()),
+        ..ModelContext::new(Arc::new(|_, _| {}))
+    };
+    let setup = pair_setup(settings, variables, &context)?;
+    let note = |line: &str| notify(RunNotice::Note(line.to_owned()));
+    advice(settings, variables)
+        .iter()
+        .for_each(|line| note(line));
+    let dataset = selected(settings, setup.is_remote(), note)?;
+    let questions = &settings.questions;
+    let plan = Plan::new(
+        &dataset,
+        questions.mode,
+        questions.history,
+        questions.epochs,
+    )?;
+    let low = measured(&setup.pair, &plan, true).await?;
+    let high = measured(&setup.pair, &plan, false).await?;
+    let concurrency = *setup.concurrency(settings).start();
+    let at_once = concurrency.clamp(1, plan.units.len().max(1)) as f64;
+    let seconds = |calls: u64, each: f64| calls as f64 / at_once * each;
+    let (from, to) = wilson(SCORE, plan.total().max(1) as f64);
+    let written = |tokens: u64| match settings.sampling.max_tokens {
+        Some(most) => tokens.min(u64::from(most)),
+        None => tokens,
+    };
+    let low = low.total(BYTES_PER_TOKEN.low, written(REPLY_TOKENS.low));
+    let high = high.total(BYTES_PER_TOKEN.high, written(REPLY_TOKENS.high));
+    Ok(DryRun {
+        records: dataset.records.len(),
+        questions: plan.total(),
+        model: setup.name.clone(),
+        calls: Estimate {
+            low: low.calls,
+            high: high.calls,
+        },
+        input_tokens: Estimate {
+            low: low.usage.input_tokens,
+            high: high.usage.input_tokens,
+        },
+        output_tokens: Estimate {
+            low: low.usage.output_tokens,
+            high: high.usage.output_tokens,
+        },
+        cost_usd: low
+            .cost
+            .zip(high.cost)
+            .map(|(low, high)| Estimate { low, high }),
+        seconds: Estimate {
+            low: seconds(low.calls, CALL_SECONDS.low),
+            high: seconds(high.calls, CALL_SECONDS.high),
+        },
+        concurrency,
+        half_interval: (to - from) / 2.0,
+    })
+}
+
+/// What the requests of a pass over the plan are; with `accepted` the critic accepts every
+/// first answer, else none.
+async fn measured(
+    options: &PairOptions,
+    plan: &Plan,
+    accepted: bool,
+) -> Result<Measured, PipelineError> {
+    let Backend::Llm { analyst, critic } = &options.backend else {
+        return Ok(Measured::default());
+    };
+    let meter = |model: &Arc<dyn ChatModel>| {
+        Arc::new(MeasuringModel {
+            model: Arc::clone(model),
+            accepted,
+            replies: AtomicU64::new(0),
+            prompts: Mutex::default(),
+        })
+    };
+    let (analyst, critic) = (meter(analyst), meter(critic));
+    let mut options = options.clone();
+    options.backend = Backend::Llm {
+        analyst: Arc::clone(&analyst) as _,
+        critic: Arc::clone(&critic) as _,
+    };
+    // Neither knows the measuring model's answers.
+    options.settings.verify = false;
+    options.settings.second_opinion = OpinionUse::Off;
+    let pair = Pair::new(&options)?;
+    for unit in &plan.units {
+        let mut history = Vec::new();
+        for planned in unit {
+            let question = Arc::new(Question {
+                history: history.clone(),
+                ..planned.case.question.clone()
+            });
+            let text = &planned.case.question.text;
+            let memory = CallMemory::default();
+            let asked = pair.ask(question, planned.epoch, memory, Stop::default(), &|_| {});
+            let answer = match asked.await {
+                Ok(solution) => solution.answer,
+                Err(Interruption::Provider(solution)) => solution.answer,
+                Err(Interruption::Cancelled | Interruption::Fatal(_)) => None,
+            };
+            history.push(match plan.history {
+                HistoryMode::Own => own_history(text, answer.as_ref()),
+                HistoryMode::Gold => gold_history(text, &planned.case.gold),
+            });
+        }
+    }
+    Ok(Measured {
+        models: vec![analyst, critic],
+    })
+}
+
+/// Answers at once, and notes how long each prompt is.
+struct MeasuringModel {
+    /// The model in whose place it answers.
+    model: Arc<dyn ChatModel>,
+    accepted: bool,
+    replies: AtomicU64,
+    /// Bytes of each.
+    prompts: Mutex<Vec<u64>>,
+}
+
+impl MeasuringModel {
+    fn reply(&self, request: &ChatRequest) -> String {
+        if request.node.starts_with("critic") {
+            return match self.accepted {
+                true => "ALL_OK".to_owned(),
+                false => format!(
+                    r#"{{"findings": [{{"where": "answer", "problem": "{0}", "fix": "{0}"}}]}}"#,
+                    "words of a review ".repeat(5).trim()
+                ),
+            };
+        }
+        // Another answer each time: the loop ends at one that it has seen.
+        let number = self.replies.fetch_add(1, Ordering::Relaxed);
+        format!(
+            r#"{{"evidence": [], "program": null, "steps": ["{}"], "answer": "{number}", "unit": "number", "label": "", "confidence": 0.9}}"#,
+            "words of an analysis ".repeat(15).trim()
+        )
+    }
+}
+
+impl ChatModel for MeasuringModel {
+    fn name(&self) -> &str {
+        self.model.name()
+    }
+
+    fn supports(&self, feature: Feature) -> Support {
+        self.model.supports(feature)
+    }
+
+    fn chat<'a>(
+        &'a self,
+        request: &'a ChatRequest,
+        _: &'a Stop,
+    ) -> BoxFuture<'a, Result<ChatReply, ModelError>> {
+        let bytes = serde_json::to_vec(request).map_or(0, |json| json.len());
+        let mut prompts = self.prompts.lock().unwrap_or_else(PoisonError::into_inner);
+        prompts.push(bytes as u64);
+        drop(prompts);
+        let reply = ChatReply::text(self.reply(request));
+        async move { Ok(reply) }.boxed()
+    }
+}
+
+/// What was sent to each model.
+#[derive(Default)]
+struct Measured {
+    models: Vec<Arc<MeasuringModel>>,
+}
+
+/// The sum over all models.
+struct Total {
+    calls: u64,
+    usage: Usage,
+    cost: Option<Decimal>,
+}
+
+impl Measured {
+    fn total(&self, bytes_per_token: u64, reply_tokens: u64) -> Total {
+        let mut total = Total {
+            calls: 0,
+            usage: Usage::default(),
+            cost: Some(Decimal::ZERO),
+        };
+        for model in &self.models {
+            let prompts = model.prompts.lock();
+            for bytes in prompts.unwrap_or_else(PoisonError::into_inner).iter() {
+                let usage = Usage {
+                    input_tokens: bytes / bytes_per_token,
+                    output_tokens: reply_tokens,
+                    ..Usage::default()
+                };
+                let cost = model.model.cost(&ChatReply {
+                    model: model.model.name().to_owned(),
+                    usage: Some(usage),
+                    attempts: 1,
+                    ..ChatReply::default()
+                });
+                total.calls += 1;
+                total.usage += usage;
+                total.cost = total.cost.zip(cost).map(|(sum, cost)| sum + cost);
+            }
+        }
+        total
+    }
+}
+
+impl fmt::Display for DryRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            records,
+            questions,
+            model,
+            calls,
+            input_tokens,
+            output_tokens,
+            ..
+        } = self;
+        writeln!(f, "Dry run: nothing was sent and nothing is written.")?;
+        writeln!(f, "Questions  {questions} of {records} records, {model}")?;
+        writeln!(
+            f,
+            "Calls      {} if the critic accepts every first answer, to {} if it accepts none",
+            calls.low, calls.high
+        )?;
+        writeln!(
+            f,
+            "Tokens in  {} to {} (the rendered prompts at {} to {} bytes a token)",
+            input_tokens.low, input_tokens.high, BYTES_PER_TOKEN.low, BYTES_PER_TOKEN.high
+        )?;
+        writeln!(
+            f,
+            "Tokens out {} to {} ({} to {} a reply, or --max-tokens if lower; models that reason write more)",
+            output_tokens.low, output_tokens.high, REPLY_TOKENS.low, REPLY_TOKENS.high
+        )?;
+        match self.cost_usd {
+            Some(Estimate { low, high }) => writeln!(
+                f,
+                "Cost       ${low:.4} to ${high:.4}, without retries and without cached prompts"
+            )?,
+            None => writeln!(
+                f,
+                "Cost       cost unknown: no price of the model is listed; --prices FILE adds it"
+            )?,
+        }
+        writeln!(
+            f,
+            "Time       {:.0} to {:.0} s ({} at a time, {} to {} s a call)",
+            self.seconds.low,
+            self.seconds.high,
+            self.concurrency,
+            CALL_SECONDS.low,
+            CALL_SECONDS.high
+        )?;
+        write!(
+            f,
+            "Interval   about ± {:.1} points around a score of 75 % (95 %; wider if pages share errors)",
+            100.0 * self.half_interval
+        )
+    }
+}

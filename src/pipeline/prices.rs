@@ -1,0 +1,64 @@
+//! The prices and the limits of a run, which hold for all of its processes.
+
+use crate::settings::{Origin, Settings};
+use finqa_agents::models::{Budget, PriceList};
+use finqa_core::files;
+
+use super::PipelineError;
+use super::resume::{LockedRun, ResumedRun};
+
+/// The user's own prices: those that a resumed run was started with, or those that the
+/// settings name.
+///
+/// # Errors
+/// A file that cannot be used, or that says something else than the resumed run knows.
+pub(super) fn own(
+    settings: &Settings,
+    resumed: Option<&ResumedRun>,
+) -> Result<Option<PriceList>, PipelineError> {
+    let by_run = settings.origins.get("prices") == Some(&Origin::Run);
+    let named = settings.budget.prices.as_ref().filter(|_| !by_run);
+    let named = named.map(|path| {
+        let text = files::read_to_string(path).map_err(|source| PipelineError::PricesFile {
+            path: path.clone(),
+            source,
+        })?;
+        PriceList::from_json(&text).map_err(|source| PipelineError::Prices {
+            path: path.clone(),
+            source,
+        })
+    });
+    let named = named.transpose()?;
+    let Some(meta) = resumed.map(ResumedRun::meta) else {
+        return Ok(named);
+    };
+    if named.is_some() && named != meta.prices {
+        return Err(PipelineError::ChangedPrices {
+            id: meta.id.clone(),
+        });
+    }
+    Ok(meta.prices.clone())
+}
+
+/// Counts what earlier processes of a run have spent towards its limits.
+///
+/// # Errors
+/// A journal that cannot be read, or that does not say what requests have used.
+pub(super) fn count_earlier(budget: &Budget, run: &LockedRun) -> Result<(), PipelineError> {
+    if !budget.counts_requests() {
+        return Ok(());
+    }
+    let limits = budget.limits();
+    let earlier = run.journal.begin_spending()?;
+    let earlier =
+        earlier.filter(|earlier| limits.cost.is_none() || earlier.spent.dollars.is_some());
+    let earlier = earlier.ok_or_else(|| PipelineError::UnknownSpending {
+        id: run.meta.id.clone(),
+        limit: match limits.cost {
+            Some(_) => "--max-cost",
+            None => "--max-tokens-total",
+        },
+    })?;
+    budget.add_earlier(earlier.spent, earlier.last_id);
+    Ok(())
+}

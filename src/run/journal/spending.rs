@@ -1,0 +1,111 @@
+//! What the requests of a run have spent, or may have: stored by a run with a limit before
+//! a request is sent, and again once it is known. What a killed process had in flight so
+//! stays counted at its upper bound.
+
+use rusqlite::params;
+
+use finqa_agents::agents::Call;
+use finqa_agents::models::{Cost, Spending};
+
+use super::{Journal, JournalError};
+
+/// What earlier processes of a run have spent.
+pub(crate) struct EarlierSpending {
+    pub spent: Spending,
+    /// The last request that is counted.
+    pub last_id: u64,
+}
+
+impl Journal {
+    /// What earlier processes have spent. The requests of one without a limit are counted by
+    /// what the journal holds of their replies; `None` if tokens of them are not known.
+    ///
+    /// # Errors
+    /// [`JournalError`] if the journal cannot be read or written.
+    pub(crate) fn begin_spending(&self) -> Result<Option<EarlierSpending>, JournalError> {
+        let sqlite = |source| self.sqlite_error(source);
+        self.connection
+            .execute_batch(
+                "CREATE TABLE IF NOT EXISTS spending
+                 (id INTEGER PRIMARY KEY, dollars TEXT, tokens INTEGER NOT NULL) STRICT;",
+            )
+            .map_err(sqlite)?;
+        let mut statement = self
+            .connection
+            .prepare("SELECT id, dollars, tokens FROM spending")
+            .map_err(sqlite)?;
+        let rows = statement.query_map([], |row| {
+            let dollars: Option<String> = row.get(1)?;
+            let (id, tokens): (i64, i64) = (row.get(0)?, row.get(2)?);
+            Ok((id, dollars, tokens))
+        });
+        let mut earlier: Option<EarlierSpending> = None;
+        for row in rows.map_err(sqlite)? {
+            let (id, dollars, tokens) = row.map_err(sqlite)?;
+            let all = earlier.get_or_insert(EarlierSpending {
+                spent: Spending::NONE,
+                last_id: 0,
+            });
+            all.spent += Spending {
+                dollars: dollars.and_then(|amount| amount.parse().ok()),
+                tokens: tokens.unsigned_abs(),
+            };
+            all.last_id = all.last_id.max(id.unsigned_abs());
+        }
+        if earlier.is_some() {
+            return Ok(earlier);
+        }
+        let spent = self.spent_without_limit()?;
+        Ok(match spent {
+            None => None,
+            Some(spent) => {
+                self.store_spending(&[(0, spent)])?;
+                Some(EarlierSpending { spent, last_id: 0 })
+            }
+        })
+    }
+
+    /// What the calls have spent that were made without a limit.
+    fn spent_without_limit(&self) -> Result<Option<Spending>, JournalError> {
+        let mut tokens = Some(0_u64);
+        let mut cost = Cost::default();
+        let mut count = |call: &Call| {
+            cost += call.cost;
+            let usage = call.usage();
+            let known = usage.lost == 0 && usage.without_usage == 0;
+            tokens = tokens
+                .filter(|_| known)
+                .map(|sum| sum.saturating_add(usage.tokens.total()));
+        };
+        self.for_each_result(|row| row.solution.calls.iter().for_each(&mut count))?;
+        self.open_calls()?.values().flatten().for_each(&mut count);
+        Ok(tokens.map(|tokens| Spending {
+            dollars: cost.total(),
+            tokens,
+        }))
+    }
+
+    /// Stores what requests may have spent; the last amount of an id is valid.
+    ///
+    /// # Errors
+    /// [`JournalError`] if it cannot be written: nothing of it is then.
+    pub(in crate::run) fn store_spending(
+        &self,
+        amounts: &[(u64, Spending)],
+    ) -> Result<(), JournalError> {
+        let store = || {
+            let transaction = self.connection.unchecked_transaction()?;
+            for (id, Spending { dollars, tokens }) in amounts {
+                transaction
+                    .prepare_cached("INSERT OR REPLACE INTO spending VALUES (?1, ?2, ?3)")?
+                    .execute(params![
+                        i64::try_from(*id).unwrap_or(i64::MAX),
+                        dollars.map(|amount| amount.to_string()),
+                        i64::try_from(*tokens).unwrap_or(i64::MAX),
+                    ])?;
+            }
+            transaction.commit()
+        };
+        store().map_err(|source| self.sqlite_error(source))
+    }
+}

@@ -1,0 +1,139 @@
+//! What a run may cost and how long it may take.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::Args;
+use jiff::SignedDuration;
+use serde::{Deserialize, Serialize};
+
+use finqa_agents::models::{BudgetLimits, Dollars};
+use finqa_core::options::defaults;
+
+use super::Settings;
+
+/// The output limit of a run with a limit of money or tokens, where none is given.
+const CAPPED_MAX_TOKENS: u32 = 4096;
+
+/// What a run may cost and how long it may take.
+#[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BudgetSettings {
+    /// Pause before the run costs more than this many US dollars, requests in flight counted at the most that they can cost
+    #[arg(
+        long,
+        value_name = "USD",
+        allow_negative_numbers = true,
+        help_heading = "Budget"
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<Dollars>,
+    /// Pause before the run reads and writes more tokens than this
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        help_heading = "Budget"
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens_total: Option<u64>,
+    /// Begin no more requests after this time, such as 90s, 30m or 2h30m; a resumed run has it again
+    #[arg(
+        long,
+        value_name = "TIME",
+        allow_negative_numbers = true,
+        help_heading = "Budget"
+    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_time: Option<TimeLimit>,
+    /// JSON file of your own prices, which take precedence over the built-in ones
+    #[arg(long, value_name = "FILE", help_heading = "Budget")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prices: Option<PathBuf>,
+}
+
+impl Default for BudgetSettings {
+    fn default() -> Self {
+        defaults()
+    }
+}
+
+impl Settings {
+    /// Gives replies an output limit where their requests are counted at the most that
+    /// they can use.
+    pub(super) fn limit_replies(&mut self) {
+        let BudgetLimits { cost, tokens, .. } = self.budget.limits();
+        if cost.is_some() || tokens.is_some() {
+            self.sampling.max_tokens.get_or_insert(CAPPED_MAX_TOKENS);
+        }
+    }
+}
+
+impl BudgetSettings {
+    #[must_use]
+    pub fn limits(&self) -> BudgetLimits {
+        BudgetLimits {
+            cost: self.max_cost.map(|dollars| dollars.0),
+            tokens: self.max_tokens_total,
+            time: self.max_time.map(|limit| limit.0),
+        }
+    }
+}
+
+/// A time with its unit, as a user writes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct TimeLimit(Duration);
+
+impl FromStr for TimeLimit {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let time: Result<SignedDuration, _> = text.trim().parse();
+        let time = time.map_err(|_| "write a time with its unit, such as 90s, 30m or 2h30m")?;
+        match Duration::try_from(time) {
+            Ok(time) if !time.is_zero() => Ok(Self(time)),
+            _ => Err("it must be longer than 0"),
+        }
+    }
+}
+
+impl TryFrom<String> for TimeLimit {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<TimeLimit> for String {
+    fn from(limit: TimeLimit) -> Self {
+        limit.to_string()
+    }
+}
+
+impl fmt::Display for TimeLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let time = SignedDuration::try_from(self.0).unwrap_or(SignedDuration::MAX);
+        write!(f, "{time:#}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_has_a_unit() {
+        for (text, seconds) in [("90s", 90), ("30m", 1800), ("2h30m", 9000), ("1h 5m", 3900)] {
+            let limit: TimeLimit = text.parse().unwrap();
+            assert_eq!(limit.0.as_secs(), seconds, "{text}");
+            assert_eq!(limit.to_string().parse(), Ok(limit), "{limit}");
+        }
+        for text in ["", "90", "0s", "-5m", "NaN", "1e400", "abc", "5 parsecs"] {
+            assert!(text.parse::<TimeLimit>().is_err(), "{text}");
+        }
+    }
+}
