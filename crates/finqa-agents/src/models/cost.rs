@@ -22,9 +22,14 @@ pub struct Cost {
 
 impl Cost {
     /// The cost of an answered call: `dollars` for the reply, if known, and an unknown cost
-    /// for each request that was lost before it.
+    /// for each request that was lost before it. A reply for which nothing was sent costs
+    /// nothing.
     #[must_use]
     pub(crate) fn of_reply(reply: &ChatReply, dollars: Option<Decimal>) -> Self {
+        let dollars = match reply.attempts {
+            0 => Some(Decimal::ZERO),
+            _ => dollars,
+        };
         let mut cost = Self::of_request(dollars);
         cost += Self::unknown(u64::from(reply.lost));
         cost

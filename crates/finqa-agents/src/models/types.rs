@@ -40,9 +40,8 @@ pub trait ChatModel: Send + Sync {
 
     /// What the tokens of a reply cost, in US dollars; `None` if that is not known. Lost
     /// requests of the call are not included.
-    fn cost(&self, reply: &ChatReply) -> Option<Decimal> {
-        // What is answered inside this process costs nothing.
-        (reply.attempts == 0).then_some(Decimal::ZERO)
+    fn cost(&self, _: &ChatReply) -> Option<Decimal> {
+        None
     }
 
     /// Sends one request, retries included.
