@@ -63,6 +63,12 @@ fn accepting() -> FaultServer {
     })
 }
 
+/// Rows without the last column, which files of 0.1 lack: it had no response cache.
+fn as_of_0_1(csv: &str) -> String {
+    let rows = csv.replacen(",cached_calls\n", "\n", 1);
+    rows.replace(",0\n", "\n")
+}
+
 #[test]
 fn a_run_of_0_1_is_resumed_and_reported() {
     let (place, id) = with_run("finished");
@@ -76,10 +82,7 @@ fn a_run_of_0_1_is_resumed_and_reported() {
         fs::remove_file(place.path(&format!("{folder}/{file}"))).unwrap();
     }
     place.run(&["report", &id]).succeeds();
-    // 0.1 had no response cache, so its files lack the last column.
-    let written = place.read(&format!("{folder}/output.csv"));
-    let written = written.replacen(",cached_calls\n", "\n", 1);
-    assert_eq!(written.replace(",0\n", "\n"), csv);
+    assert_eq!(as_of_0_1(&place.read(&format!("{folder}/output.csv"))), csv);
     let report = place.read(&format!("{folder}/report.html"));
     assert!(report.contains("<title>66.7 %") && report.contains(&id));
     let transcripts = place.read(&format!("{folder}/transcripts.jsonl"));
@@ -113,7 +116,7 @@ fn a_run_of_0_1_is_resumed_and_reported() {
     place
         .run(&["--resume", &id, "--allow-version", "--quiet"])
         .succeeds();
-    assert_eq!(place.read("output/output.csv"), csv);
+    assert_eq!(as_of_0_1(&place.read("output/output.csv")), csv);
     place.run_folder();
 
     place
