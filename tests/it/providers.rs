@@ -252,7 +252,7 @@ fn leaks(folder: &Path, found: &mut Vec<String>) {
         } else {
             let bytes = std::fs::read(&path).unwrap();
             let held = |key: &&str| bytes.windows(key.len()).any(|part| part == key.as_bytes());
-            if KEYS.iter().any(|key| held(&key)) {
+            if KEYS.iter().any(held) {
                 found.push(path.display().to_string());
             }
         }

@@ -261,7 +261,7 @@ fn a_dry_run_sends_nothing_and_says_what_a_run_would_take() {
         prices.display()
     ));
     assert_eq!(
-        priced["calls"]["low"].as_u64().unwrap() as usize / 2,
+        usize::try_from(priced["calls"]["low"].as_u64().unwrap()).unwrap() / 2,
         place.rows("output/output.csv").len()
     );
     assert!(cost("low") > 0.0 && cost("low") < cost("high"));

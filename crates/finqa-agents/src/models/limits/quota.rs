@@ -47,7 +47,7 @@ pub struct ReportedQuota {
     pub(super) reset: Duration,
 }
 
-/// What a reply reports, in the order of [`HEADERS`].
+/// What a reply reports, in the order of `HEADERS`.
 pub type ReportedQuotas = [Option<ReportedQuota>; KINDS];
 
 /// Reads the headers of a reply. A limit without its reset tells nothing that a 429 would

@@ -86,7 +86,7 @@ async fn alike(replies: Vec<Reply>) {
     let told = format!("{replies:?}");
     let server = FaultServer::start(move |request| {
         let last = replies.len() - 1;
-        replies[(request.repeat as usize).min(last)].clone()
+        replies[request.repeat.min(last)].clone()
     });
     let tape = Tape::new();
     let live = chat(&tape.recorded(&server), &ask("How much?")).await;
