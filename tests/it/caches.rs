@@ -78,6 +78,25 @@ fn a_second_run_is_answered_from_the_cache_and_says_what_it_saved() {
     assert!(place.path("cache/convfinqa-cache.json").exists());
 }
 
+/// A budget that one request would pass is enough for a run from the cache.
+#[test]
+fn cached_calls_count_against_no_budget() {
+    let place = Workplace::new();
+    let server = FaultServer::start(scripted);
+    run(&place, &server, &["--max-tokens", "500"]).succeeds();
+    let sent = server.count();
+    let capped = ["--max-tokens", "500", "--max-tokens-total", "1"];
+    run(&place, &server, &[&capped[..], &["-o", "second"]].concat()).succeeds();
+    assert_eq!(server.count(), sent);
+    let ran = run(
+        &place,
+        &server,
+        &[&capped[..], &["-o", "third", "--seed", "9"]].concat(),
+    );
+    assert_eq!(ran.code, Some(7), "{}", ran.stderr);
+    assert_eq!(server.count(), sent);
+}
+
 #[test]
 fn a_miss_is_explained_by_question() {
     let place = Workplace::new();
