@@ -48,7 +48,7 @@ fn fault(request: &Request, served: &Served) -> Option<Reply> {
         2 => (limited().header("retry-after", "1"), false),
         3 => (
             Reply::error(500, "server_error", "The server had an error"),
-            false,
+            true,
         ),
         4 => (Reply::plain(503, "upstream unavailable"), false),
         5 => (Reply::hang(), true),
@@ -56,7 +56,7 @@ fn fault(request: &Request, served: &Served) -> Option<Reply> {
         7 => (scripted(request).cut_off(), true),
         _ => {
             let error = json!({"error": {"message": "overloaded", "type": "server_error"}});
-            (Reply::json(200, &error), false)
+            (Reply::json(200, &error), true)
         }
     };
     served.lost.fetch_add(usize::from(lost), Ordering::Relaxed);
