@@ -250,7 +250,8 @@ fn a_signal_ends_the_waits_at_once(#[case] signal: &str) {
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    while server.count() < 9 {
+    // How many conversations follow the first refusal is up to the limits.
+    while server.count() < 7 {
         std::thread::sleep(Duration::from_millis(5));
     }
     let sent = std::process::Command::new("kill")
@@ -258,7 +259,9 @@ fn a_signal_ends_the_waits_at_once(#[case] signal: &str) {
         .status();
     assert!(sent.unwrap().success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert_eq!(server.count(), 9, "no request is sent again");
+    let requests = server.requests();
+    let again = requests.iter().filter(|request| request.repeat > 0);
+    assert_eq!(again.count(), 0, "no request is sent again");
 }
 
 #[test]
