@@ -19,16 +19,18 @@
     reason = "a soak stops at the first surprise"
 )]
 
+#[path = "common/env_server.rs"]
+mod env_server;
 #[path = "common/process.rs"]
 mod process;
 
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use env_server::EnvServer;
 use futures::{SinkExt, StreamExt};
-use process::{Process, Socket, ask, first_line};
+use process::{Socket, ask};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
 use tokio_tungstenite::MaybeTlsStream;
@@ -67,36 +69,9 @@ fn main() {
     runtime.block_on(soak(steps));
 }
 
-struct Server {
-    process: Process,
-    address: String,
-}
-
-impl Server {
-    fn start() -> Self {
-        let slots = (HONEST + OTHERS).to_string();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_convfinqa"))
-            .args(["env", "serve", "--port", "0", "--max-sessions", &slots])
-            .args(["--max-sessions-per-client", &slots])
-            .env_remove("FINQA_DATA_PATH")
-            .env_remove("FINQA_TOKEN")
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the server starts");
-        let line = first_line(child.stderr.take());
-        let address = line
-            .split("http://")
-            .nth(1)
-            .and_then(|rest| rest.split(';').next());
-        Self {
-            address: address.expect("an address").to_owned(),
-            process: Process(child),
-        }
-    }
-
-    fn memory(&self) -> f64 {
-        self.process.memory("VmRSS:").expect("its memory")
-    }
+/// Resident memory in MB.
+fn memory(server: &EnvServer) -> f64 {
+    server.process.memory("VmRSS:").expect("its memory")
 }
 
 async fn open(address: &str) -> Socket {
@@ -193,8 +168,7 @@ fn reset_on_close(stream: &TcpStream) {
     let _ = stream.set_zero_linger();
 }
 
-/// Opens a socket that never reads again, so that its pings stay unanswered; gives
-/// how long the server kept it.
+/// Opens a socket that never reads again, so that its pings stay unanswered.
 async fn half_open(address: String, counts: Arc<Counts>) {
     let mut socket = open(&address).await;
     socket.send(Message::text(reset(0))).await.expect("sent");
@@ -238,10 +212,19 @@ async fn generate(address: String, counts: Arc<Counts>) {
 }
 
 async fn soak(steps: u64) {
-    let server = Server::start();
+    let slots = (HONEST + OTHERS).to_string();
+    let server = EnvServer::start(
+        env!("CARGO_BIN_EXE_convfinqa"),
+        &[
+            "--max-sessions",
+            &slots,
+            "--max-sessions-per-client",
+            &slots,
+        ],
+    );
     let counts = Arc::new(Counts::default());
     let (address, began) = (server.address.clone(), Instant::now());
-    let fresh = server.memory();
+    let fresh = memory(&server);
     let with = || (address.clone(), Arc::clone(&counts));
     let mut honest = Vec::new();
     for number in 0..HONEST {
@@ -266,11 +249,11 @@ async fn soak(steps: u64) {
         );
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    let early = server.memory();
+    let early = memory(&server);
     for session in honest {
         session.await.expect("an honest session was lost");
     }
-    let (took, late) = (began.elapsed(), server.memory());
+    let (took, late) = (began.elapsed(), memory(&server));
     let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     let taken = count(&counts.steps);
     println!(

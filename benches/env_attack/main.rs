@@ -26,18 +26,21 @@
     reason = "an attack stops at the first surprise, and its figures are small"
 )]
 
+#[path = "../common/env_server.rs"]
+mod env_server;
 mod kinds;
 #[path = "../common/process.rs"]
 mod process;
 
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use env_server::EnvServer;
 use futures::SinkExt;
 use kinds::{Attack, Kind, kinds};
-use process::{Process, Socket, first_line};
+use process::Socket;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -55,45 +58,23 @@ const HONEST_QUERY: &str = "select count(*) as n from data where 'income' not li
 /// No attack is waited for any longer.
 const PATIENCE: Duration = Duration::from_secs(40);
 
-struct Server {
-    process: Process,
-    address: String,
-}
+struct Server(EnvServer);
 
 impl Server {
-    fn start(program: &str) -> Self {
-        let mut child = Command::new(program)
-            .args(["env", "serve", "--port", "0"])
-            .env_remove("FINQA_DATA_PATH")
-            .env_remove("FINQA_TOKEN")
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the server starts");
-        let line = first_line(child.stderr.take());
-        let address = line
-            .split("http://")
-            .nth(1)
-            .and_then(|rest| rest.split(';').next());
-        Self {
-            address: address.expect("an address").to_owned(),
-            process: Process(child),
-        }
-    }
-
     /// Highest resident memory so far, in MB.
     fn peak(&self) -> f64 {
-        self.process.memory("VmHWM:").unwrap_or(f64::NAN)
+        self.0.process.memory("VmHWM:").unwrap_or(f64::NAN)
     }
 
     fn lives(&mut self) -> bool {
-        matches!(self.process.0.try_wait(), Ok(None))
+        matches!(self.0.process.0.try_wait(), Ok(None))
     }
 
     /// Sends SIGTERM; how long it took to end.
     fn stop(&mut self) -> Duration {
         let began = Instant::now();
         let _ = Command::new("kill")
-            .args(["-TERM", &self.process.0.id().to_string()])
+            .args(["-TERM", &self.0.process.0.id().to_string()])
             .status();
         while began.elapsed() < PATIENCE && self.lives() {
             std::thread::sleep(Duration::from_millis(10));
@@ -335,12 +316,12 @@ struct Line {
 }
 
 async fn one(program: &str, kind: Kind, crowd: usize, seconds: Duration) -> Line {
-    let mut server = Server::start(program);
+    let mut server = Server(EnvServer::start(program, &[]));
     let catalog = convfinqa::env_data::builtin().expect("the built-in data");
     let (company, found) = catalog.companies().first_key_value().expect("a company");
     let table = found.tables.keys().next().expect("a table");
     let place = (company.clone(), table.clone());
-    let address = server.address.clone();
+    let address = server.0.address.clone();
     let alone = alone(&address, &place, &kind).await;
     let mut sockets = Vec::new();
     for _ in 0..HONEST {

@@ -1,8 +1,8 @@
 //! What a run may spend: every HTTP request is reserved at its upper bound before it is
 //! sent, and settled at what it used.
 //!
-//! An upper bound must be one. A token is at least one byte of the text that it stands
-//! for, and the body of a request holds all of that text; the frame of a chat template
+//! An upper bound must be one. A token is at least one byte of the text that it represents,
+//! and the body of a request holds all of that text; the frame of a chat template
 //! (role names, separators, a default system message, the preamble of tools) is covered by
 //! the JSON around the texts and by [`TEMPLATE_TOKENS`]. The output limit bounds the rest.
 //!
@@ -427,7 +427,11 @@ mod tests {
         budget.record_with(Some(Arc::new(|_, _| async { false }.boxed())));
         assert!(budget.reserve(of(1), &stop).await.is_none());
         assert!(stop.drain.is_cancelled());
-        assert_eq!(budget.reached(), None, "the journal's own error is told");
+        assert_eq!(
+            budget.reached(),
+            None,
+            "the journal's own error is reported"
+        );
         assert_eq!(budget.state().spent, Spending::NONE);
     }
 }

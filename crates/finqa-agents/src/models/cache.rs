@@ -78,7 +78,7 @@ impl CacheKey {
         }
         Self(json!({
             "server": server,
-            // Samples of one draft are told apart by their nodes.
+            // The node distinguishes the samples of one draft.
             "node": request.node,
             "epoch": request.origin.epoch,
             "repeat": request.origin.repeat,
@@ -351,7 +351,7 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// The reply in an entry, `None` if there is no file, or why it is damaged.
+/// The reply in an entry, `None` without a file, or why it is damaged.
 fn read(path: &Path, key: &CacheKey) -> Result<Option<ChatReply>, String> {
     let bytes = match files::read(path) {
         Ok(bytes) => bytes,

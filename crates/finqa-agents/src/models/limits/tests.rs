@@ -1,4 +1,4 @@
-//! The limits under a clock that stands still until everybody waits.
+//! The limits under a paused clock, which advances only when every task waits.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
