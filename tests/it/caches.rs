@@ -3,7 +3,7 @@
 
 use rstest::rstest;
 
-use crate::support::agents::scripted;
+use crate::support::agents::{repeating_the_key, scripted};
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply};
 
@@ -184,24 +184,11 @@ fn a_cassette_holds_every_call_whatever_is_cached() {
 fn a_cache_and_its_messages_hold_no_key() {
     const KEY: &str = "sk-planted-0123456789abcdef";
     let place = Workplace::new();
-    let server = FaultServer::start(|request| {
-        let key = request.key().unwrap_or_default().to_owned();
-        Reply::chat(&format!("12 {key}")).header("x-request-id", &key)
-    });
+    let server =
+        repeating_the_key(|_, key| Reply::chat(&format!("12 {key}")).header("x-request-id", key));
     let base = format!("http://{}/{KEY}/v1", server.address());
-    let mut command = place.command();
-    command.env("OPENAI_API_KEY", KEY).args([
-        "--model",
-        "m",
-        "--data-path",
-        "sample",
-        "--n",
-        "1",
-        "--base-url",
-        &base,
-        "--cache",
-        "cache",
-    ]);
+    let mut command = place.command_with_key(KEY, &base);
+    command.args(["--n", "1", "--cache", "cache"]);
     let ran = Ran::of(&mut command);
     let stats = place.run(&["cache", "stats", "--cache", "cache"]);
     assert!(!stats.succeeds().stdout.starts_with("0 entries"));

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rstest::rstest;
 
-use crate::support::agents::scripted;
+use crate::support::agents::{repeating_the_key, scripted};
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Faults, Reply, Request};
 
@@ -322,26 +322,10 @@ fn a_recording_and_the_messages_of_its_replay_hold_no_key(
     #[case] reply: fn(&Request, &str) -> Reply,
 ) {
     let place = Workplace::new();
-    let server = FaultServer::start(move |request| {
-        let key = request.key().unwrap_or_default().to_owned();
-        reply(request, &key)
-    });
+    let server = repeating_the_key(reply);
     let base = format!("http://{}/{KEY}/v1", server.address());
-    let mut command = place.command();
-    command.env("OPENAI_API_KEY", KEY).args([
-        "--model",
-        "m",
-        "--data-path",
-        "sample",
-        "--n",
-        "1",
-        "--base-url",
-        &base,
-        "--attempts",
-        "1",
-        "--record",
-        "run.jsonl",
-    ]);
+    let mut command = place.command_with_key(KEY, &base);
+    command.args(["--n", "1", "--attempts", "1", "--record", "run.jsonl"]);
     let ran = Ran::of(&mut command);
     assert!(matches!(ran.code, Some(0 | 4 | 5)), "{}", ran.stderr);
     let replayed = replay(

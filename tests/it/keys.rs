@@ -4,7 +4,7 @@
 use convfinqa::settings::{Layers, Variables};
 use rstest::rstest;
 
-use crate::support::agents::{is_critic, scripted};
+use crate::support::agents::{is_critic, repeating_the_key, scripted};
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply, Request};
 
@@ -374,29 +374,17 @@ fn a_key_in_the_path_of_an_address_is_used_and_kept_nowhere() {
 #[case::page(|_: &Request, key: &str| Reply::plain(200, key))]
 fn a_key_that_a_server_repeats_is_kept_nowhere(#[case] reply: fn(&Request, &str) -> Reply) {
     let place = Workplace::new();
-    let server = FaultServer::start(move |request| {
-        let key = request.key().unwrap_or_default().to_owned();
-        reply(request, &key)
-    });
-    let mut command = place.command();
-    command.env("OPENAI_API_KEY", KEY).args([
-        "--model",
-        "m",
-        "--data-path",
-        "sample",
+    let server = repeating_the_key(reply);
+    let mut command = place.command_with_key(KEY, &server.base_url());
+    command.args([
         "--n",
         "2",
-        "--base-url",
-        &server.base_url(),
         "--verbose",
         "--trace-content",
-        "--log",
-        "text",
-        "--log-level",
-        "trace",
         "--attempts",
         "1",
     ]);
+    command.args(["--log", "text", "--log-level", "trace"]);
     let ran = Ran::of(&mut command);
     assert!(matches!(ran.code, Some(0 | 4 | 5)), "{}", ran.stderr);
     assert!(server.count() > 0);

@@ -2,7 +2,7 @@
 //! answer of its own, so that an answer in the wrong row is seen, and about
 //! half the questions are sent back once.
 
-use super::fault_server::{Reply, Request};
+use super::fault_server::{FaultServer, Reply, Request};
 
 /// The text of the question that a request is about.
 pub fn question_of(request: &Request) -> String {
@@ -61,4 +61,11 @@ pub fn scripted_as(request: &Request, written: impl Fn(u32) -> String) -> Reply 
         "answer": stated, "unit": "number", "label": "it", "confidence": 0.9,
     });
     Reply::chat(&analysis.to_string())
+}
+
+/// A server that puts the key it was sent where `reply` says.
+pub fn repeating_the_key(
+    reply: impl Fn(&Request, &str) -> Reply + Send + Sync + 'static,
+) -> FaultServer {
+    FaultServer::start(move |request| reply(request, request.key().unwrap_or_default()))
 }

@@ -48,6 +48,15 @@ impl Workplace {
         command
     }
 
+    /// The binary with a key, asking model `m` at `base_url` about the sample.
+    pub fn command_with_key(&self, key: &str, base_url: &str) -> Command {
+        let mut command = self.command();
+        command.env("OPENAI_API_KEY", key);
+        command.args(["--model", "m", "--data-path", "sample"]);
+        command.args(["--base-url", base_url]);
+        command
+    }
+
     pub fn run(&self, arguments: &[&str]) -> Ran {
         Ran::of(self.command().args(arguments))
     }
