@@ -4,6 +4,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use clap::builder::TypedValueParser as _;
 use finqa_core::options::defaults;
 use secrecy::{ExposeSecret, SecretString};
 
@@ -59,10 +60,10 @@ pub struct ServerOptions {
     /// body; a connection that stays unused for as long is closed.
     #[arg(skip = Duration::from_secs(20))]
     pub request_time: Duration,
-    /// How often a silent WebSocket is pinged; a peer that has said nothing
-    /// for two such intervals is taken for gone.
-    #[arg(skip = Duration::from_secs(20))]
-    pub ping_interval: Duration,
+    /// Seconds after which a WebSocket that answers no ping is closed; raise it if the client
+    /// cannot answer while its model generates
+    #[arg(long, value_name = "S", default_value = "60", value_parser = clap::value_parser!(u64).range(1..).map(Duration::from_secs), help_heading = "Limits")]
+    pub ping_timeout: Duration,
     /// Default limit of one step, when the request names no `timeout_s`.
     #[arg(skip = Duration::from_secs(30))]
     pub step_timeout: Duration,
@@ -107,6 +108,13 @@ fn seconds(text: &str) -> Result<Duration, std::num::ParseIntError> {
 }
 
 impl ServerOptions {
+    /// How often a silent WebSocket is pinged within `ping_timeout`: at least three times, and
+    /// every 20 s, so that no proxy takes the connection for idle.
+    pub(crate) fn pings(&self) -> u32 {
+        u32::try_from(self.ping_timeout.as_secs().div_ceil(20))
+            .map_or(u32::MAX, |pings| pings.max(3))
+    }
+
     /// Queries that run at the same time, with 0 resolved.
     pub(crate) fn worker_count(&self) -> usize {
         if self.workers > 0 {
@@ -137,5 +145,23 @@ impl ServerOptions {
         self.bearer_token
             .as_ref()
             .filter(|token| !token.expose_secret().is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_silent_websocket_is_pinged_every_20_s_and_three_times_at_least() {
+        let pings = |seconds| {
+            let ping_timeout = Duration::from_secs(seconds);
+            ServerOptions {
+                ping_timeout,
+                ..ServerOptions::default()
+            }
+            .pings()
+        };
+        assert_eq!([1, 60, 61, 600].map(pings), [3, 3, 4, 30]);
     }
 }

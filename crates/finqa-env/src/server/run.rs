@@ -45,7 +45,7 @@ pub async fn serve(
     let app = ServerState::new(tools, rules, options, shutdown.clone());
     let reaper = tokio::spawn(reap(Arc::clone(&app)));
     // Longer than a WebSocket's peer may leave pings unanswered, and than a request may take.
-    let silence = app.options.ping_interval * 4 + app.options.request_time;
+    let silence = app.options.ping_timeout * 2 + app.options.request_time;
     let listener = BoundedListener::new(listener, Arc::clone(&app.clients), silence);
     let router = routes::router(Arc::clone(&app));
     let request_time = app.options.request_time;

@@ -54,8 +54,6 @@ const AGAIN: u16 = 1013;
 /// How long a peer may take to accept one message or to finish the closing handshake.
 const SEND_LIMIT: Duration = Duration::from_secs(60);
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
-/// Pings that a peer may leave without any sign of life.
-const MOST_UNANSWERED: u32 = 2;
 
 /// Runs a socket to its end. `session_id` names a session to attach to.
 pub(crate) async fn run(
@@ -206,13 +204,14 @@ impl ReadFault {
     }
 }
 
-/// Waits for the next message; pings a silent peer, and gives it up after two without an answer.
+/// Waits for the next message; pings a silent peer, and gives it up after `ping_timeout`.
 async fn listen(
     socket: &mut WebSocket,
     app: &Arc<ServerState>,
     unanswered: &mut u32,
 ) -> Result<SocketMessage, ReadFault> {
-    let interval = app.options.ping_interval;
+    let pings = app.options.pings();
+    let interval = app.options.ping_timeout / pings;
     loop {
         tokio::select! {
             biased;
@@ -224,7 +223,7 @@ async fn listen(
             () = tokio::time::sleep(interval) => {
                 // Pings are counted and not time: a server that was held up itself
                 // must not take its peers for silent.
-                if *unanswered >= MOST_UNANSWERED {
+                if *unanswered + 1 >= pings {
                     return Err(ReadFault::GONE);
                 }
                 *unanswered += 1;

@@ -166,7 +166,7 @@ async fn a_body_in_pieces_is_read() {
 async fn a_client_that_reads_nothing_is_disconnected() {
     let server = start(ServerOptions {
         request_time: Duration::from_millis(300),
-        ping_interval: Duration::from_millis(10),
+        ping_timeout: Duration::from_millis(30),
         ..options()
     })
     .await;

@@ -211,7 +211,7 @@ async fn hundreds_of_sessions_play_concurrently() {
 async fn a_silent_peer_is_disconnected() {
     use tokio::io::AsyncReadExt;
     let server = start(ServerOptions {
-        ping_interval: Duration::from_millis(10),
+        ping_timeout: Duration::from_millis(30),
         ..options()
     })
     .await;
