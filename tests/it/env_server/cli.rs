@@ -5,6 +5,7 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 
 use convfinqa::env_data::{BuildOptions, build};
+use rstest::rstest;
 use serde_json::json;
 
 use crate::support::cli::{Ran, Workplace};
@@ -297,4 +298,14 @@ fn an_empty_token_is_warned_of() {
 fn a_limit_of_no_session_is_refused() {
     let ran = Ran::of(serve(&Workplace::new()).args(["--max-sessions-per-client", "0"]));
     ran.fails(2, &["--max-sessions-per-client must be at least 1"]);
+}
+
+#[rstest]
+#[case("")]
+#[case("a b")]
+#[case("a.b")]
+#[case("ä")]
+fn a_server_id_that_a_proxy_cannot_route_on_is_refused(#[case] id: &str) {
+    let ran = Ran::of(serve(&Workplace::new()).args(["--server-id", id]));
+    ran.fails(2, &["a server id has 1 to 64 letters, digits, '-' and '_'"]);
 }

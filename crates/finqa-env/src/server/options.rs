@@ -17,6 +17,10 @@ pub struct ServerOptions {
     /// Port to listen on; 0 selects a free one
     #[arg(long, value_name = "PORT", default_value_t = 8000)]
     pub port: u16,
+    /// Name of this server among several behind one proxy: session ids begin with `NAME.`, so that
+    /// the proxy can route on them; letters, digits, `-` and `_`
+    #[arg(long, value_name = "NAME", value_parser = server_id)]
+    pub server_id: Option<String>,
     /// Maximum number of open sessions
     #[arg(
         long,
@@ -101,6 +105,15 @@ impl Default for ServerOptions {
     fn default() -> Self {
         defaults()
     }
+}
+
+/// What may be written into a URL and a proxy's configuration as it is.
+fn server_id(text: &str) -> Result<String, &'static str> {
+    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_".contains(&b);
+    if (1..=64).contains(&text.len()) && text.bytes().all(plain) {
+        return Ok(text.to_owned());
+    }
+    Err("a server id has 1 to 64 letters, digits, '-' and '_'")
 }
 
 fn seconds(text: &str) -> Result<Duration, std::num::ParseIntError> {

@@ -109,14 +109,14 @@ async fn dispatch(
 ) -> Result<Value, RpcError> {
     match request.method.as_str() {
         "openenv/session/create" => match own {
-            Some(session) => Ok(json!({"session_id": session.id.to_string()})),
+            Some(session) => Ok(json!({"session_id": &*session.id})),
             None => {
                 client.rate.wait().await;
                 let id = app
                     .sessions
                     .create(app.environment(), client)
                     .map_err(RpcError::full)?;
-                Ok(json!({"session_id": id.to_string()}))
+                Ok(json!({"session_id": &*id}))
             }
         },
         "openenv/session/close" => close(app, &request.params, own),
@@ -183,7 +183,7 @@ fn close(
             ));
         }
     };
-    if own.is_some_and(|session| session.id.to_string() == *id) {
+    if own.is_some_and(|session| *session.id == **id) {
         return Err(RpcError::new(
             INVALID_REQUEST,
             "Cannot close active WebSocket-managed session via MCP method",

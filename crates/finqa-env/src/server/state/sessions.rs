@@ -19,8 +19,8 @@ use crate::server::state::rate_limit::RateLimit;
 
 /// One session: an environment, taken by one request at a time.
 pub(crate) struct EnvSession {
-    /// Random, so that knowing it is the right to use it.
-    pub id: Uuid,
+    /// Random, so that knowing it is the right to use it; behind the server's id if it has one.
+    pub id: Arc<str>,
     /// The episode in play; never locked while a tool runs.
     pub environment: Mutex<Environment>,
     /// Slows a client that asks too fast.
@@ -124,7 +124,8 @@ pub(crate) struct Sessions {
     max: usize,
     max_each: usize,
     rate_limit: Option<u32>,
-    open: Mutex<HashMap<Uuid, SessionEntry>>,
+    server_id: Option<String>,
+    open: Mutex<HashMap<Arc<str>, SessionEntry>>,
 }
 
 impl Sessions {
@@ -133,11 +134,12 @@ impl Sessions {
             max: options.max_sessions,
             max_each: options.sessions_per_client(),
             rate_limit: options.rate(),
+            server_id: options.server_id.clone(),
             open: Mutex::new(HashMap::new()),
         }
     }
 
-    fn table(&self) -> MutexGuard<'_, HashMap<Uuid, SessionEntry>> {
+    fn table(&self) -> MutexGuard<'_, HashMap<Arc<str>, SessionEntry>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -160,8 +162,13 @@ impl Sessions {
             max: self.max_each,
             of_client: true,
         })?;
+        let id = Uuid::new_v4();
+        let id = match &self.server_id {
+            Some(server) => format!("{server}.{id}"),
+            None => id.to_string(),
+        };
         let session = Arc::new(EnvSession {
-            id: Uuid::new_v4(),
+            id: id.into(),
             environment: Mutex::new(environment),
             rate: RateLimit::new(self.rate_limit),
             caller: Caller::new(Arc::default(), Arc::clone(client)),
@@ -169,7 +176,7 @@ impl Sessions {
             used: AtomicU64::new(0),
         });
         table.insert(
-            session.id,
+            Arc::clone(&session.id),
             SessionEntry {
                 session: Arc::clone(&session),
                 holder,
@@ -184,8 +191,9 @@ impl Sessions {
         &self,
         environment: Environment,
         client: &Arc<Client>,
-    ) -> Result<Uuid, CapacityReached> {
-        Ok(self.insert(environment, client, SessionHolder::Nobody)?.id)
+    ) -> Result<Arc<str>, CapacityReached> {
+        let session = self.insert(environment, client, SessionHolder::Nobody)?;
+        Ok(Arc::clone(&session.id))
     }
 
     /// Opens a session that ends when the handle is dropped.
@@ -203,10 +211,10 @@ impl Sessions {
 
     /// Attaches to a session made by its id; dropping the handle leaves it open.
     pub fn attach(self: &Arc<Self>, id: &str) -> Result<SessionHandle, AttachError> {
-        let unknown = || AttachError::Unknown(shown(id));
-        let key = Uuid::parse_str(id).map_err(|_| unknown())?;
         let mut table = self.table();
-        let entry = table.get_mut(&key).ok_or_else(unknown)?;
+        let Some(entry) = table.get_mut(id) else {
+            return Err(AttachError::Unknown(shown(id)));
+        };
         if entry.holder != SessionHolder::Nobody {
             return Err(AttachError::Reservation(shown(id)));
         }
@@ -220,22 +228,17 @@ impl Sessions {
 
     /// The session of an id.
     pub fn get(&self, id: &str) -> Option<Arc<EnvSession>> {
-        let key = Uuid::parse_str(id).ok()?;
-        self.table()
-            .get(&key)
-            .map(|entry| Arc::clone(&entry.session))
+        let table = self.table();
+        table.get(id).map(|entry| Arc::clone(&entry.session))
     }
 
     /// Closes a session, or notes that it ends with its WebSocket.
     pub fn close(&self, id: &str) -> CloseOutcome {
-        let Ok(key) = Uuid::parse_str(id) else {
-            return CloseOutcome::Unknown;
-        };
         let mut table = self.table();
-        match table.get_mut(&key) {
+        match table.get_mut(id) {
             None => CloseOutcome::Unknown,
             Some(entry) if entry.holder == SessionHolder::Nobody => {
-                table.remove(&key);
+                table.remove(id);
                 CloseOutcome::Done
             }
             Some(entry) => {
@@ -264,12 +267,12 @@ impl Sessions {
         before - table.len()
     }
 
-    fn let_go(&self, id: Uuid) {
+    fn let_go(&self, id: &str) {
         let mut table = self.table();
-        if let Some(entry) = table.get_mut(&id) {
+        if let Some(entry) = table.get_mut(id) {
             match entry.holder {
                 SessionHolder::Socket | SessionHolder::Attached { closing: true } => {
-                    table.remove(&id);
+                    table.remove(id);
                 }
                 SessionHolder::Attached { closing: false } => {
                     entry.holder = SessionHolder::Nobody;
@@ -295,6 +298,6 @@ pub(crate) struct SessionHandle {
 
 impl Drop for SessionHandle {
     fn drop(&mut self) {
-        self.sessions.let_go(self.session.id);
+        self.sessions.let_go(&self.session.id);
     }
 }

@@ -8,7 +8,6 @@ use axum::middleware::Next;
 use axum::response::Response;
 use tracing::level_filters::LevelFilter;
 use tracing::{debug, info, warn};
-use uuid::Uuid;
 
 /// Logs a request when it is answered: a failure of ours as a warning, and
 /// probes of `/health`, which come every few seconds, for the curious only.
@@ -42,8 +41,9 @@ pub(crate) struct SocketLog {
 
 impl SocketLog {
     /// Who knows a session's id may use it: only its beginning is logged.
-    pub(crate) fn open(session: Uuid) -> Self {
-        let session = session.simple().to_string().chars().take(8).collect();
+    pub(crate) fn open(session: &str) -> Self {
+        let random = session.rsplit('.').next().unwrap_or_default();
+        let session = random.chars().take(8).collect();
         info!(session, "socket opened");
         Self {
             session,

@@ -112,7 +112,7 @@ async fn converse(
 ) -> SocketEnd {
     let mut waiting: Option<SocketMessage> = None;
     let mut unanswered = 0;
-    let mut log = SocketLog::open(handle.session.id);
+    let mut log = SocketLog::open(&handle.session.id);
     loop {
         let message = match waiting.take() {
             Some(message) => message,

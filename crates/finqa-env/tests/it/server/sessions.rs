@@ -294,3 +294,27 @@ async fn a_session_that_is_never_used_is_dropped_sooner() {
     assert!(dropped);
     server.stop().await.expect("a clean end");
 }
+
+/// A proxy in front of several servers routes on it.
+#[tokio::test]
+async fn session_ids_begin_with_the_servers_id() {
+    let server = start(ServerOptions {
+        server_id: Some("b".to_owned()),
+        ..options()
+    })
+    .await;
+    let created = rpc(&server, "openenv/session/create", json!({})).await;
+    let id = created["result"]["session_id"].as_str().expect("an id");
+    let random = id.strip_prefix("b.").expect("the server's id");
+    assert_eq!(random.len(), 36, "{id}");
+    let mut socket = Socket::open(&server, &format!("/ws?session_id={id}")).await;
+    assert_eq!(socket.ask(json!({"type": "state"})).await["type"], "state");
+    let mut without = Socket::open(&server, &format!("/ws?session_id={random}")).await;
+    let refused = without.next().await.expect("an answer");
+    assert_eq!(
+        refused["data"]["message"],
+        format!("Unknown session_id: {random}")
+    );
+    drop((socket, without));
+    server.stop().await.expect("a clean end");
+}
