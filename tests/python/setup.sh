@@ -44,5 +44,6 @@ if [ "${1:-}" = trainers ]; then
 fi
 install openenv-0.2.3 'openenv.core, mcp'
 install openenv-0.10.0 'openenv.core, mcp'
+install deploy 'kubernetes_validate, prometheus_client'
 # Half the size: what only its machine-learning clients need is left out.
 install mlflow 'mlflow.server.fastapi_app' --no-deps

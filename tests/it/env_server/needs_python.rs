@@ -126,3 +126,15 @@ async fn the_mcp_sdk_calls_tools_over_standard_input_and_output(#[case] venv: &s
     let out = run(&program(venv, "python"), &arguments).await;
     assert!(out.contains("ok: stdio"), "{out}");
 }
+
+/// As strictly as the `OpenMetrics` specification asks, which Prometheus does not.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs .venv, which tests/python/setup.sh makes"]
+async fn prometheus_own_parser_reads_the_metrics() {
+    let server = start(options()).await;
+    script("openenv-0.10.0", "openenv_clients.py", &server).await;
+    let out = script("deploy", "metrics.py", &server).await;
+    assert_eq!(out.lines().count(), 8, "{out}");
+    assert!(out.contains("finqa_tool histogram"), "{out}");
+    server.stop().await.expect("a clean end");
+}

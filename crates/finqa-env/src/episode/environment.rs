@@ -254,6 +254,11 @@ impl Environment {
         }
     }
 
+    /// Whether a question waits for its answer.
+    pub(crate) fn is_open(&self) -> bool {
+        self.phase == EpisodePhase::Open
+    }
+
     /// Whether the episode is over, so that steps run nothing until a reset.
     #[must_use]
     pub fn is_over(&self) -> bool {

@@ -46,7 +46,7 @@ pub async fn serve(
     let reaper = tokio::spawn(reap(Arc::clone(&app)));
     // Longer than a WebSocket's peer may leave pings unanswered, and than a request may take.
     let silence = app.options.ping_timeout * 2 + app.options.request_time;
-    let listener = BoundedListener::new(listener, Arc::clone(&app.clients), silence);
+    let listener = BoundedListener::new(listener, &app, silence);
     let router = routes::router(Arc::clone(&app));
     let request_time = app.options.request_time;
     connections::serve(listener, router, request_time, drain, shutdown).await;

@@ -3,7 +3,7 @@
 //! within its time limit.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use finqa_core::text::cut;
 use serde_json::{Map, Value, json};
@@ -16,6 +16,7 @@ use crate::server::protocol::tasks;
 use crate::server::protocol::validate::ResetRequest;
 use crate::server::protocol::wire::{ObservationContent, StepReply};
 use crate::server::state::app::ServerState;
+use crate::server::state::metrics::CallKind;
 use crate::server::state::query_queue::Caller;
 use crate::tools::{FailureKind, ToolFailure, specs};
 
@@ -62,8 +63,7 @@ pub(crate) fn state(environment: &Mutex<Environment>) -> Value {
     json!(held(environment).state())
 }
 
-/// One step. The environment is free while its tool runs: it is begun, the
-/// tool runs on a worker, it is finished.
+/// One step, counted.
 pub(crate) async fn step(
     app: &ServerState,
     caller: &Caller,
@@ -72,7 +72,40 @@ pub(crate) async fn step(
     arguments: Map<String, Value>,
     limit: Duration,
 ) -> Result<StepReply, StepFault> {
+    let started = Instant::now();
     let tool = cut(&tool, NAME, "...");
+    let open = held(environment).is_open();
+    let taken = take_step(app, caller, environment, tool.clone(), arguments, limit).await;
+    let error = match &taken {
+        Ok(reply) => match &reply.seen {
+            ObservationContent::Failed { error_type, .. } => Some(*error_type),
+            _ => None,
+        },
+        Err(StepFault::Client(_)) => Some("invalid_args"),
+        Err(StepFault::Server(_)) => Some("internal"),
+    };
+    app.metrics
+        .called(CallKind::Step, &tool, started.elapsed(), error);
+    if let Ok(StepReply {
+        done: true, reward, ..
+    }) = &taken
+        && open
+    {
+        app.metrics.episode_ended(&tool, reward.unwrap_or_default());
+    }
+    taken
+}
+
+/// The environment is free while its tool runs: the step is begun, the tool runs
+/// on a worker, the step is finished.
+async fn take_step(
+    app: &ServerState,
+    caller: &Caller,
+    environment: &Mutex<Environment>,
+    tool: String,
+    arguments: Map<String, Value>,
+    limit: Duration,
+) -> Result<StepReply, StepFault> {
     let begun = held(environment).begin(&tool, &arguments)?;
     let outcome = match begun {
         StepStart::Answered(outcome) => outcome,
@@ -126,14 +159,17 @@ pub(crate) async fn call_tool(
 ) -> Result<String, String> {
     let limit = app.options.step_timeout;
     let name = cut(&name, NAME, "...");
-    let shown = name.clone();
-    let work = run_tool(app, caller, name, arguments);
-    match tokio::time::timeout(limit, work).await {
-        Ok(Ok(Ok(text))) => Ok(text),
-        Ok(Ok(Err(error))) => Err(error.to_string()),
-        Ok(Err(fault)) => Err(fault.to_owned()),
-        Err(_) => Err(timed_out(&shown, limit)),
-    }
+    let started = Instant::now();
+    let work = run_tool(app, caller, name.clone(), arguments);
+    let (error, result) = match tokio::time::timeout(limit, work).await {
+        Ok(Ok(Ok(text))) => (None, Ok(text)),
+        Ok(Ok(Err(failure))) => (Some(failure.kind.as_str()), Err(failure.to_string())),
+        Ok(Err(fault)) => (Some("internal"), Err(fault.to_owned())),
+        Err(_) => (Some("timeout"), Err(timed_out(&name, limit))),
+    };
+    app.metrics
+        .called(CallKind::Call, &name, started.elapsed(), error);
+    result
 }
 
 /// Runs a tool: a query on a worker, the others, which only look something up,

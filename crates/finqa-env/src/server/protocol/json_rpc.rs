@@ -13,6 +13,7 @@ use crate::server::protocol::validate::{self, RpcRequest};
 use crate::server::protocol::wire;
 use crate::server::state::app::ServerState;
 use crate::server::state::clients::Client;
+use crate::server::state::metrics::Rejection;
 use crate::server::state::sessions::{CloseOutcome, EnvSession};
 
 const PARSE_ERROR: i32 = -32700;
@@ -69,15 +70,14 @@ pub(crate) async fn answer_text(
     text: &str,
     own: Option<&Arc<EnvSession>>,
 ) -> Value {
-    match python::parse_json(text) {
-        Ok(Value::Object(object)) => answer_object(app, client, &object, own).await,
+    let said = match python::parse_json(text) {
+        Ok(Value::Object(object)) => return answer_object(app, client, &object, own).await,
         // Over POST OpenEnv's `finqa_env` says no more than this; on the socket it names the place.
-        Ok(_) => RpcError::new(PARSE_ERROR, "Parse error").answer(Value::Null),
-        Err(_) if own.is_none() => RpcError::new(PARSE_ERROR, "Parse error").answer(Value::Null),
-        Err(fault) => {
-            RpcError::new(PARSE_ERROR, format!("Parse error: {fault}")).answer(Value::Null)
-        }
-    }
+        Err(fault) if own.is_some() => format!("Parse error: {fault}"),
+        _ => "Parse error".to_owned(),
+    };
+    app.metrics.rejected(Rejection::Invalid);
+    RpcError::new(PARSE_ERROR, said).answer(Value::Null)
 }
 
 /// Answers a request given as an object.
@@ -90,6 +90,7 @@ pub(crate) async fn answer_object(
     let request = match validate::rpc_request(object) {
         Ok(request) => request,
         Err(issues) => {
+            app.metrics.rejected(Rejection::Invalid);
             let text = validate::summary("JsonRpcRequest", &issues);
             return RpcError::new(INVALID_REQUEST, format!("Invalid request: {text}"))
                 .answer(Value::Null);

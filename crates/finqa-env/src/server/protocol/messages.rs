@@ -11,6 +11,7 @@ use crate::server::protocol::json_rpc;
 use crate::server::protocol::validate::{self, MessageData, RequestIssue, StepAction};
 use crate::server::protocol::wire::{ObservationContent, SocketStepReply, StepReply};
 use crate::server::state::app::ServerState;
+use crate::server::state::metrics::Rejection;
 use crate::server::state::sessions::EnvSession;
 use crate::server::transport::socket_loop::MessageOutcome;
 
@@ -50,6 +51,7 @@ pub(crate) async fn answer(
         Ok(Value::Object(message)) => message,
         Ok(other) => {
             let kind = python::type_name(&other);
+            app.metrics.rejected(Rejection::Invalid);
             let said = format!("A message must be a JSON object, not {kind}");
             return MessageOutcome::StepReply(error(
                 "VALIDATION_ERROR",
@@ -58,13 +60,17 @@ pub(crate) async fn answer(
             ));
         }
         Err(fault) => {
+            app.metrics.rejected(Rejection::Invalid);
             let said = format!("Invalid JSON: {fault}");
             return MessageOutcome::StepReply(error("INVALID_JSON", &said, json!({})));
         }
     };
     match read_and_do(app, session, &message).await {
         Ok(next) => next,
-        Err(issues) => MessageOutcome::StepReply(invalid(issues)),
+        Err(issues) => {
+            app.metrics.rejected(Rejection::Invalid);
+            MessageOutcome::StepReply(invalid(issues))
+        }
     }
 }
 
@@ -79,8 +85,14 @@ async fn read_and_do(
             let data = validate::message_data(message, MessageData::Optional)?;
             let reset = validate::reset_message(&data)?;
             match calls::reset(&session.environment, reset) {
-                Ok(reply) => observation(&reply),
-                Err(fault) => error("EXECUTION_ERROR", &fault.to_string(), json!({})),
+                Ok(reply) => {
+                    app.metrics.episode_started();
+                    observation(&reply)
+                }
+                Err(fault) => {
+                    app.metrics.rejected(Rejection::Invalid);
+                    error("EXECUTION_ERROR", &fault.to_string(), json!({}))
+                }
             }
         }
         Some("step") => {
@@ -115,6 +127,7 @@ async fn read_and_do(
             return Ok(MessageOutcome::Close);
         }
         _ => {
+            app.metrics.rejected(Rejection::Invalid);
             let shown: String = kind.map(python::display).unwrap_or_default();
             let shown: String = shown.chars().take(200).collect();
             error(

@@ -10,6 +10,7 @@ use uuid::Uuid;
 use crate::episode::{Environment, Rules};
 use crate::server::options::ServerOptions;
 use crate::server::state::clients::Clients;
+use crate::server::state::metrics::Metrics;
 use crate::server::state::query_queue::QueryQueue;
 use crate::server::state::sessions::Sessions;
 use crate::tools::Tools;
@@ -26,6 +27,7 @@ pub(crate) struct ServerState {
     pub options: ServerOptions,
     pub sessions: Arc<Sessions>,
     pub clients: Arc<Clients>,
+    pub metrics: Arc<Metrics>,
     /// Queries that are done in milliseconds: each is tried here first.
     pub brief: Arc<QueryQueue>,
     /// The others, one at a time.
@@ -42,8 +44,10 @@ impl ServerState {
         options: ServerOptions,
         shutdown: CancellationToken,
     ) -> Arc<Self> {
+        let metrics = Arc::new(Metrics::new());
         Arc::new(Self {
-            sessions: Arc::new(Sessions::new(&options)),
+            sessions: Arc::new(Sessions::new(&options, Arc::clone(&metrics))),
+            metrics,
             clients: Clients::new(&options),
             brief: QueryQueue::new(options.worker_count(), BRIEF_WEIGHT),
             long: QueryQueue::alone(LONG_WEIGHT),

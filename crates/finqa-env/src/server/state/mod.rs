@@ -4,6 +4,7 @@
 pub(crate) mod app;
 pub(crate) mod clients;
 pub(crate) mod memory_budget;
+pub(crate) mod metrics;
 pub(crate) mod query_queue;
 pub(crate) mod rate_limit;
 pub(crate) mod sessions;

@@ -14,6 +14,7 @@ use uuid::Uuid;
 use crate::episode::Environment;
 use crate::server::options::ServerOptions;
 use crate::server::state::clients::{Client, SessionSlot};
+use crate::server::state::metrics::{Metrics, Rejection};
 use crate::server::state::query_queue::Caller;
 use crate::server::state::rate_limit::RateLimit;
 
@@ -125,16 +126,18 @@ pub(crate) struct Sessions {
     max_each: usize,
     rate_limit: Option<u32>,
     server_id: Option<String>,
+    metrics: Arc<Metrics>,
     open: Mutex<HashMap<Arc<str>, SessionEntry>>,
 }
 
 impl Sessions {
-    pub fn new(options: &ServerOptions) -> Self {
+    pub fn new(options: &ServerOptions, metrics: Arc<Metrics>) -> Self {
         Self {
             max: options.max_sessions,
             max_each: options.sessions_per_client(),
             rate_limit: options.rate(),
             server_id: options.server_id.clone(),
+            metrics,
             open: Mutex::new(HashMap::new()),
         }
     }
@@ -151,17 +154,22 @@ impl Sessions {
     ) -> Result<Arc<EnvSession>, CapacityReached> {
         let mut table = self.table();
         if table.len() >= self.max {
+            self.metrics.rejected(Rejection::Sessions);
             return Err(CapacityReached {
                 active: table.len(),
                 max: self.max,
                 of_client: false,
             });
         }
-        let hold = client.hold_session(self.max_each).ok_or(CapacityReached {
-            active: self.max_each,
-            max: self.max_each,
-            of_client: true,
-        })?;
+        let Some(hold) = client.hold_session(self.max_each) else {
+            self.metrics.rejected(Rejection::ClientSessions);
+            return Err(CapacityReached {
+                active: self.max_each,
+                max: self.max_each,
+                of_client: true,
+            });
+        };
+        self.metrics.session_opened();
         let id = Uuid::new_v4();
         let id = match &self.server_id {
             Some(server) => format!("{server}.{id}"),
@@ -213,9 +221,11 @@ impl Sessions {
     pub fn attach(self: &Arc<Self>, id: &str) -> Result<SessionHandle, AttachError> {
         let mut table = self.table();
         let Some(entry) = table.get_mut(id) else {
+            self.metrics.rejected(Rejection::UnknownSession);
             return Err(AttachError::Unknown(shown(id)));
         };
         if entry.holder != SessionHolder::Nobody {
+            self.metrics.rejected(Rejection::AttachedSession);
             return Err(AttachError::Reservation(shown(id)));
         }
         entry.holder = SessionHolder::Attached { closing: false };
@@ -228,15 +238,26 @@ impl Sessions {
 
     /// The session of an id.
     pub fn get(&self, id: &str) -> Option<Arc<EnvSession>> {
-        let table = self.table();
-        table.get(id).map(|entry| Arc::clone(&entry.session))
+        let found = self.table().get(id).map(|entry| Arc::clone(&entry.session));
+        if found.is_none() {
+            self.metrics.rejected(Rejection::UnknownSession);
+        }
+        found
+    }
+
+    /// How many are open.
+    pub fn count(&self) -> usize {
+        self.table().len()
     }
 
     /// Closes a session, or notes that it ends with its WebSocket.
     pub fn close(&self, id: &str) -> CloseOutcome {
         let mut table = self.table();
         match table.get_mut(id) {
-            None => CloseOutcome::Unknown,
+            None => {
+                self.metrics.rejected(Rejection::UnknownSession);
+                CloseOutcome::Unknown
+            }
             Some(entry) if entry.holder == SessionHolder::Nobody => {
                 table.remove(id);
                 CloseOutcome::Done

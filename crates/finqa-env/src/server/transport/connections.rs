@@ -24,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 use crate::server::state::app::ServerState;
 use crate::server::state::clients::{Client, ConnectionActivity};
 use crate::server::state::memory_budget::{self, MemoryBudget, Reservation, SMALL_REQUEST};
+use crate::server::state::metrics::Rejection;
 use crate::server::transport::listener::{BoundedListener, ClientConnection};
 use crate::server::transport::reply;
 
@@ -128,11 +129,15 @@ pub(crate) async fn read_body(
             let request = Request::from_parts(parts, Body::from(bytes));
             let answer = next.run(request).await;
             return memory_budget::reserve_for(answer, &client.answers).unwrap_or_else(|| {
-                crowded("The server holds as many large answers as it may; ask for less, or later")
+                crowded(
+                    &app,
+                    "The server holds as many large answers as it may; ask for less, or later",
+                )
             });
         }
         Ok(Err(BodyError::Crowded)) => {
             return crowded(
+                &app,
                 "The server holds as many large requests as it may; send a smaller one, or later",
             );
         }
@@ -192,7 +197,8 @@ async fn whole(
 }
 
 /// The memory budget is used up; nothing is wrong with the request itself.
-fn crowded(said: &str) -> Response {
+fn crowded(app: &ServerState, said: &str) -> Response {
+    app.metrics.rejected(Rejection::Memory);
     let mut refused = closing(reply::detail(StatusCode::SERVICE_UNAVAILABLE, said));
     refused
         .headers_mut()

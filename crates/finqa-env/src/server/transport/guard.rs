@@ -15,15 +15,17 @@ use secrecy::ExposeSecret;
 
 use crate::server::options::ServerOptions;
 use crate::server::state::app::ServerState;
+use crate::server::state::metrics::Rejection;
 use crate::server::transport::reply;
 
-/// Lets a request pass or answers it with 401 or 403.
+/// Lets a request pass or answers it with 401 or 403, and counts what was refused
+/// here or behind. A 503 has several reasons and is counted where it is made.
 pub(crate) async fn check(
     State(app): State<Arc<ServerState>>,
     request: Request,
     next: Next,
 ) -> Response {
-    match judge(&app.options, &request) {
+    let answer = match judge(&app.options, &request) {
         Ok(()) => next.run(request).await,
         Err((status, detail)) => {
             let mut response = reply::detail(status, detail).into_response();
@@ -35,7 +37,17 @@ pub(crate) async fn check(
             }
             response
         }
-    }
+    };
+    let reason = match answer.status() {
+        StatusCode::UNAUTHORIZED => Rejection::Token,
+        StatusCode::FORBIDDEN => Rejection::Host,
+        StatusCode::REQUEST_TIMEOUT => Rejection::SlowBody,
+        StatusCode::PAYLOAD_TOO_LARGE => Rejection::TooLarge,
+        StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => Rejection::Invalid,
+        _ => return answer,
+    };
+    app.metrics.rejected(reason);
+    answer
 }
 
 fn judge(options: &ServerOptions, request: &Request) -> Result<(), (StatusCode, &'static str)> {

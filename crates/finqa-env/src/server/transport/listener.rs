@@ -14,7 +14,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, Sleep};
 
-use crate::server::state::clients::{Clients, ConnectionSlot};
+use crate::server::state::app::ServerState;
+use crate::server::state::clients::ConnectionSlot;
+use crate::server::state::metrics::Rejection;
 
 /// Said to a connection for which there is no place.
 const CROWDED: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: application/json\r\n\
@@ -24,16 +26,16 @@ const CROWDED: &str = "HTTP/1.1 503 Service Unavailable\r\ncontent-type: applica
 /// A listener that keeps to a number of connections.
 pub(crate) struct BoundedListener {
     listener: TcpListener,
-    clients: Arc<Clients>,
+    app: Arc<ServerState>,
     silence: Duration,
 }
 
 impl BoundedListener {
-    /// Takes as many connections as `clients` lets in, each silent for `silence` at most.
-    pub fn new(listener: TcpListener, clients: Arc<Clients>, silence: Duration) -> Self {
+    /// Takes as many connections as the clients may have, each silent for `silence` at most.
+    pub fn new(listener: TcpListener, app: &Arc<ServerState>, silence: Duration) -> Self {
         Self {
             listener,
-            clients,
+            app: Arc::clone(app),
             silence,
         }
     }
@@ -43,7 +45,8 @@ impl BoundedListener {
         loop {
             match self.listener.accept().await {
                 Ok((stream, address)) => {
-                    let Some(place) = self.clients.admit(address.ip()) else {
+                    let Some(place) = self.app.clients.admit(address.ip()) else {
+                        self.app.metrics.rejected(Rejection::Connections);
                         // As far as it fits into the system's buffer, which it does.
                         let _ = stream.try_write(CROWDED.as_bytes());
                         continue;
@@ -63,7 +66,7 @@ impl BoundedListener {
                 Err(error) => {
                     // No descriptors left, most often: wait for some to be closed.
                     tracing::warn!(%error, "cannot accept a connection");
-                    self.clients.make_way();
+                    self.app.clients.make_way();
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
             }

@@ -10,7 +10,7 @@ use tracing::level_filters::LevelFilter;
 use tracing::{debug, info, warn};
 
 /// Logs a request when it is answered: a failure of ours as a warning, and
-/// probes of `/health`, which come every few seconds, for the curious only.
+/// requests that come every few seconds, such as probes, for the curious only.
 pub(crate) async fn requests(request: Request, next: Next) -> Response {
     // Without a log a request costs nothing more.
     if LevelFilter::current() == LevelFilter::OFF {
@@ -24,7 +24,7 @@ pub(crate) async fn requests(request: Request, next: Next) -> Response {
     let ms = started.elapsed().as_secs_f64() * 1e3;
     if response.status().is_server_error() {
         warn!(method, path, status, ms, "request");
-    } else if path == "/health" {
+    } else if matches!(path.as_str(), "/health" | "/metrics") {
         debug!(method, path, status, ms, "request");
     } else {
         info!(method, path, status, ms, "request");

@@ -28,6 +28,7 @@ use crate::server::protocol::validate::{self, RequestIssue, StepAction, TaskRout
 use crate::server::protocol::wire::{HttpStepReply, ObservationContent, StepReply};
 use crate::server::state::app::ServerState;
 use crate::server::state::clients::Client;
+use crate::server::state::metrics::{CONTENT_TYPE, Rejection};
 use crate::server::transport::connections;
 use crate::server::transport::guard;
 use crate::server::transport::log;
@@ -48,6 +49,7 @@ pub(crate) fn router(app: Arc<ServerState>) -> Router {
             get(|| async { Json(json!({"status": "healthy"})) }),
         )
         .route("/metadata", get(metadata))
+        .route("/metrics", get(metrics))
         .route(
             "/state",
             get(|| async { Json(json!({"episode_id": null, "step_count": 0})) }),
@@ -145,6 +147,13 @@ async fn metadata() -> Json<Value> {
         "author": null,
         "documentation_url": null,
     }))
+}
+
+async fn metrics(State(app): State<Arc<ServerState>>) -> Response {
+    match app.metrics.text(app.sessions.count()) {
+        Ok(text) => ([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response(),
+        Err(fault) => reply::detail(StatusCode::INTERNAL_SERVER_ERROR, fault.to_string()),
+    }
 }
 
 async fn reset(
@@ -249,6 +258,7 @@ fn take(
     id: Option<String>,
 ) -> Response {
     if client.is_crowded() {
+        app.metrics.rejected(Rejection::Connections);
         let said = "This client has as many open connections as it may";
         return reply::detail(StatusCode::SERVICE_UNAVAILABLE, said);
     }

@@ -15,6 +15,7 @@ use crate::server::protocol::messages;
 use crate::server::state::app::ServerState;
 use crate::server::state::clients::Client;
 use crate::server::state::memory_budget::SMALL_ANSWER;
+use crate::server::state::metrics::{Metrics, Rejection};
 use crate::server::state::sessions::SessionHandle;
 use crate::server::transport::log::SocketLog;
 use crate::server::transport::websocket::{SocketFault, SocketMessage, WebSocket};
@@ -118,7 +119,7 @@ async fn converse(
             Some(message) => message,
             None => match listen(socket, app, &mut unanswered).await {
                 Ok(message) => message,
-                Err(end) => return end.explain(socket, protocol).await,
+                Err(end) => return end.explain(socket, protocol, &app.metrics).await,
             },
         };
         let next = match message {
@@ -128,16 +129,17 @@ async fn converse(
                 let work = answer(app, protocol, handle, text);
                 let next = match while_listening(socket, work, &mut waiting).await {
                     Ok(next) => next,
-                    Err(end) => return end.explain(socket, protocol).await,
+                    Err(end) => return end.explain(socket, protocol, &app.metrics).await,
                 };
                 socket.done(waiting.as_ref());
                 log.message(started);
                 next
             }
-            SocketMessage::Binary => MessageOutcome::StepReply(refusal(
-                protocol,
-                "Binary messages are not read here; send JSON as text",
-            )),
+            SocketMessage::Binary => {
+                app.metrics.rejected(Rejection::Invalid);
+                let said = "Binary messages are not read here; send JSON as text";
+                MessageOutcome::StepReply(refusal(protocol, said))
+            }
             SocketMessage::Close => return SocketEnd::Gone,
             SocketMessage::Alive => continue,
         };
@@ -152,7 +154,10 @@ async fn converse(
                     .take(text.len(), SMALL_ANSWER);
                 let text = match &reserved {
                     Some(_) => text,
-                    None => refusal(protocol, CROWDED),
+                    None => {
+                        app.metrics.rejected(Rejection::Memory);
+                        refusal(protocol, CROWDED)
+                    }
                 };
                 if let Err(end) = send(socket, text).await {
                     return end;
@@ -181,24 +186,33 @@ impl From<SocketFault> for ReadFault {
 impl ReadFault {
     const GONE: Self = Self::Transport(SocketFault::Gone);
 
-    async fn explain(self, socket: &mut WebSocket, protocol: Protocol) -> SocketEnd {
-        let (said, code, reason) = match self {
+    async fn explain(
+        self,
+        socket: &mut WebSocket,
+        protocol: Protocol,
+        metrics: &Metrics,
+    ) -> SocketEnd {
+        let (rejection, said, code, reason) = match self {
             Self::Shutdown => return SocketEnd::Close(AWAY, "the server is shutting down"),
             Self::Transport(SocketFault::Gone) => return SocketEnd::Gone,
             Self::Transport(SocketFault::NotText) => {
+                metrics.rejected(Rejection::Invalid);
                 return SocketEnd::Close(INVALID, "text frames must be UTF-8");
             }
             Self::Transport(SocketFault::TooLarge) => (
+                Rejection::TooLarge,
                 "Message over the server's size limit",
                 SIZE,
                 "message too big",
             ),
             Self::Transport(SocketFault::NoRoom) => (
+                Rejection::Memory,
                 "The server holds as many large messages as it may; send a smaller one, or later",
                 AGAIN,
                 "no room for a large message",
             ),
         };
+        metrics.rejected(rejection);
         let _ = send(socket, refusal(protocol, said)).await;
         SocketEnd::Close(code, reason)
     }

@@ -5,6 +5,7 @@ mod abuse;
 mod http;
 mod mcp;
 mod memory;
+mod metrics;
 mod patience;
 mod sessions;
 mod socket;

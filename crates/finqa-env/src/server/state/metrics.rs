@@ -1,0 +1,224 @@
+//! What `/metrics` reports, in the text format of OpenMetrics, which Prometheus
+//! reads. A label has a value of a fixed list and never one that a client sent,
+//! so the number of series is bounded.
+
+use std::fmt;
+use std::time::Duration;
+
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+
+use crate::tools::{SUBMIT_ANSWER, specs};
+
+/// The content type of [`Metrics::text`].
+pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Upper bounds in seconds: from a look-up to the limit of a step.
+const BUCKETS: [f64; 14] = [
+    0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0,
+];
+
+type Labels<const N: usize> = [(&'static str, &'static str); N];
+
+/// How a tool was called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CallKind {
+    /// As a step of an episode.
+    Step,
+    /// By JSON-RPC or MCP, outside episodes.
+    Call,
+}
+
+/// Why a connection, session, request or answer was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Rejection {
+    /// No bearer token, or a wrong one.
+    Token,
+    /// A host or origin that is not allowed.
+    Host,
+    /// The client or the server has as many connections as it may.
+    Connections,
+    /// The server has as many sessions as it may.
+    Sessions,
+    /// The client has as many sessions as it may.
+    ClientSessions,
+    /// A session id that this server does not know.
+    UnknownSession,
+    /// A session that has a WebSocket already.
+    AttachedSession,
+    /// A message or body over the size limit.
+    TooLarge,
+    /// No memory for a large message, body or answer.
+    Memory,
+    /// A body that did not come in time.
+    SlowBody,
+    /// A message or body that cannot be understood.
+    Invalid,
+}
+
+impl Rejection {
+    const ALL: [Self; 11] = [
+        Self::Token,
+        Self::Host,
+        Self::Connections,
+        Self::Sessions,
+        Self::ClientSessions,
+        Self::UnknownSession,
+        Self::AttachedSession,
+        Self::TooLarge,
+        Self::Memory,
+        Self::SlowBody,
+        Self::Invalid,
+    ];
+
+    fn labels(self) -> Labels<1> {
+        let reason = match self {
+            Self::Token => "token",
+            Self::Host => "host",
+            Self::Connections => "connections",
+            Self::Sessions => "sessions",
+            Self::ClientSessions => "client_sessions",
+            Self::UnknownSession => "unknown_session",
+            Self::AttachedSession => "attached_session",
+            Self::TooLarge => "too_large",
+            Self::Memory => "memory",
+            Self::SlowBody => "slow_body",
+            Self::Invalid => "invalid",
+        };
+        [("reason", reason)]
+    }
+}
+
+/// The server's counters.
+pub(crate) struct Metrics {
+    registry: Registry,
+    sessions: Gauge,
+    sessions_opened: Counter,
+    episodes_started: Counter,
+    episodes_ended: Family<Labels<1>, Counter>,
+    rewards: Counter<f64>,
+    tools: Family<Labels<2>, Histogram, fn() -> Histogram>,
+    errors: Family<Labels<2>, Counter>,
+    rejections: Family<Labels<1>, Counter>,
+}
+
+impl Metrics {
+    pub fn new() -> Self {
+        let mut metrics = Self {
+            registry: Registry::with_prefix("finqa"),
+            sessions: Gauge::default(),
+            sessions_opened: Counter::default(),
+            episodes_started: Counter::default(),
+            episodes_ended: Family::default(),
+            rewards: Counter::default(),
+            tools: Family::new_with_constructor(|| Histogram::new(BUCKETS)),
+            errors: Family::default(),
+            rejections: Family::default(),
+        };
+        let to = &mut metrics.registry;
+        to.register("sessions", "Open sessions", metrics.sessions.clone());
+        to.register(
+            "sessions_opened",
+            "Sessions opened",
+            metrics.sessions_opened.clone(),
+        );
+        to.register(
+            "episodes_started",
+            "Episodes started by a reset of a session",
+            metrics.episodes_started.clone(),
+        );
+        to.register(
+            "episodes_ended",
+            "Episodes ended by a submission or at the step limit",
+            metrics.episodes_ended.clone(),
+        );
+        to.register(
+            "rewards",
+            "Sum of the rewards of ended episodes",
+            metrics.rewards.clone(),
+        );
+        to.register_with_unit(
+            "tool",
+            "Time from a call to its result, waiting included; steps of episodes, and calls by JSON-RPC or MCP",
+            Unit::Seconds,
+            metrics.tools.clone(),
+        );
+        to.register(
+            "tool_errors",
+            "Steps and calls that failed",
+            metrics.errors.clone(),
+        );
+        to.register(
+            "rejections",
+            "Connections, sessions, requests and answers that were refused",
+            metrics.rejections.clone(),
+        );
+        // A series that begins at zero shows its first increase.
+        for ending in ["submitted", "step_limit"] {
+            drop(metrics.episodes_ended.get_or_create(&[("ending", ending)]));
+        }
+        for reason in Rejection::ALL {
+            drop(metrics.rejections.get_or_create(&reason.labels()));
+        }
+        metrics
+    }
+
+    /// A session was opened.
+    pub fn session_opened(&self) {
+        self.sessions_opened.inc();
+    }
+
+    /// A session's reset began an episode.
+    pub fn episode_started(&self) {
+        self.episodes_started.inc();
+    }
+
+    /// An episode ended with this step.
+    pub fn episode_ended(&self, tool: &str, reward: f64) {
+        let submitted = tool == SUBMIT_ANSWER;
+        let ending = if submitted { "submitted" } else { "step_limit" };
+        self.episodes_ended
+            .get_or_create(&[("ending", ending)])
+            .inc();
+        self.rewards.inc_by(reward);
+    }
+
+    /// A tool's call was answered after so long, or failed with an `error_type`.
+    pub fn called(&self, kind: CallKind, tool: &str, took: Duration, error: Option<&'static str>) {
+        let kind = match kind {
+            CallKind::Step => "step",
+            CallKind::Call => "call",
+        };
+        let known = specs().iter().map(|spec| spec.name);
+        let tool = known.into_iter().find(|name| *name == tool);
+        let labels = [("kind", kind), ("tool", tool.unwrap_or("unknown"))];
+        self.tools
+            .get_or_create(&labels)
+            .observe(took.as_secs_f64());
+        if let Some(error) = error {
+            let labels = [("kind", kind), ("error", error)];
+            self.errors.get_or_create(&labels).inc();
+        }
+    }
+
+    /// Something was refused.
+    pub fn rejected(&self, reason: Rejection) {
+        self.rejections.get_or_create(&reason.labels()).inc();
+    }
+
+    /// All of it as text; `sessions` are open.
+    ///
+    /// # Errors
+    /// None: a string takes all text.
+    pub fn text(&self, sessions: usize) -> Result<String, fmt::Error> {
+        self.sessions
+            .set(i64::try_from(sessions).unwrap_or(i64::MAX));
+        let mut text = String::new();
+        encode(&mut text, &self.registry)?;
+        Ok(text)
+    }
+}

@@ -1,0 +1,191 @@
+//! `/metrics`: what it counts is what was done, and no client decides its labels.
+
+use serde_json::json;
+
+use super::{JSON, Socket, options, post, request, rpc, start, start_with};
+use finqa_env::episode::Rules;
+use finqa_env::server::{RunningServer, ServerOptions};
+
+async fn metrics(server: &RunningServer) -> String {
+    let (status, headers, text) = request(server, "GET", "/metrics", &[], "").await;
+    assert_eq!(status, 200);
+    assert_eq!(
+        headers["content-type"],
+        "application/openmetrics-text; version=1.0.0; charset=utf-8"
+    );
+    assert!(text.ends_with("# EOF\n"), "{text}");
+    text
+}
+
+/// The value of one series, written as in the text.
+fn value(text: &str, series: &str) -> f64 {
+    let found = text
+        .lines()
+        .find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+    let found = found.unwrap_or_else(|| panic!("no {series} in\n{text}"));
+    found.parse().expect("a number")
+}
+
+#[tokio::test]
+async fn metrics_count_what_was_done() {
+    let rules = Rules {
+        max_steps: 3,
+        ..Rules::default()
+    };
+    let server = start_with(options(), rules).await;
+    let mut socket = Socket::open(&server, "/ws").await;
+    let reset = json!({"type": "reset"});
+    let company = socket.ask(reset.clone()).await["data"]["metadata"]["company"].clone();
+    for (tool, arguments) in [
+        ("get_descriptions", json!({"company_name": company})),
+        ("nonsense", json!({})),
+        ("get_table_info", json!({})),
+    ] {
+        socket.step(tool, arguments).await;
+    }
+    // After the end nothing is earned and nothing ends.
+    socket
+        .step("submit_answer", json!({"answer": "late"}))
+        .await;
+    socket.ask(reset.clone()).await;
+    let ended = socket
+        .step("submit_answer", json!({"answer": "wrong"}))
+        .await;
+    assert_eq!(ended["reward"], 0.0);
+    let truth = ended["metadata"]["ground_truth"].clone();
+    let same = socket.ask(json!({"type": "state"})).await["data"]["question_id"].clone();
+    // Every question comes again after all have come.
+    loop {
+        socket.ask(reset.clone()).await;
+        if socket.ask(json!({"type": "state"})).await["data"]["question_id"] == same {
+            break;
+        }
+    }
+    let ended = socket.step("submit_answer", json!({"answer": truth})).await;
+    assert_eq!(ended["reward"], 1.0);
+    socket.ask(json!({"type": "no such message"})).await;
+    socket.raw("not JSON").await;
+    let created = rpc(&server, "openenv/session/create", json!({})).await;
+    let id = created["result"]["session_id"].clone();
+    let call = json!({"name": "get_descriptions", "arguments": {"company_name": company}, "session_id": id});
+    rpc(&server, "tools/call", call).await;
+    rpc(
+        &server,
+        "tools/call",
+        json!({"name": "x", "session_id": "zzz"}),
+    )
+    .await;
+    assert_eq!(post(&server, "/step", "{}").await.0, 422);
+
+    let text = metrics(&server).await;
+    for (series, wanted) in [
+        ("finqa_sessions", 2.0),
+        ("finqa_sessions_opened_total", 2.0),
+        (r#"finqa_episodes_ended_total{ending="submitted"}"#, 2.0),
+        (r#"finqa_episodes_ended_total{ending="step_limit"}"#, 1.0),
+        ("finqa_rewards_total", 1.0),
+        (
+            r#"finqa_tool_seconds_count{kind="step",tool="get_descriptions"}"#,
+            1.0,
+        ),
+        (
+            r#"finqa_tool_seconds_count{kind="step",tool="get_table_info"}"#,
+            1.0,
+        ),
+        (
+            r#"finqa_tool_seconds_count{kind="step",tool="submit_answer"}"#,
+            3.0,
+        ),
+        (
+            r#"finqa_tool_seconds_count{kind="step",tool="unknown"}"#,
+            1.0,
+        ),
+        (
+            r#"finqa_tool_seconds_count{kind="call",tool="get_descriptions"}"#,
+            1.0,
+        ),
+        (
+            r#"finqa_tool_errors_total{kind="step",error="tool_not_found"}"#,
+            1.0,
+        ),
+        (
+            r#"finqa_tool_errors_total{kind="step",error="invalid_args"}"#,
+            1.0,
+        ),
+        (r#"finqa_rejections_total{reason="invalid"}"#, 3.0),
+        (r#"finqa_rejections_total{reason="unknown_session"}"#, 1.0),
+        (r#"finqa_rejections_total{reason="memory"}"#, 0.0),
+    ] {
+        assert_eq!(value(&text, series), wanted, "{series} in\n{text}");
+    }
+    assert!(value(&text, "finqa_episodes_started_total") >= 3.0);
+    drop(socket);
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn rejections_are_counted_by_reason() {
+    let server = start(ServerOptions {
+        max_sessions: 1,
+        message_limit: 1000,
+        ..options()
+    })
+    .await;
+    let mut held = Socket::open(&server, "/ws").await;
+    held.ask(json!({"type": "state"})).await;
+    let mut refused = Socket::open(&server, "/ws").await;
+    refused.next().await;
+    let large = "x".repeat(1200);
+    held.send(&large).await;
+    assert_eq!(held.close_code().await, Some(1009));
+    assert_eq!(
+        request(&server, "POST", "/reset", JSON, &large).await.0,
+        413
+    );
+    let evil = [("host", "evil.example")];
+    assert_eq!(request(&server, "GET", "/metrics", &evil, "").await.0, 403);
+    let text = metrics(&server).await;
+    for (reason, wanted) in [
+        ("sessions", 1.0),
+        ("too_large", 2.0),
+        ("host", 1.0),
+        ("token", 0.0),
+    ] {
+        let series = format!(r#"finqa_rejections_total{{reason="{reason}"}}"#);
+        assert_eq!(value(&text, &series), wanted, "{reason} in\n{text}");
+    }
+    server.stop().await.expect("a clean end");
+}
+
+/// A series for each name that a client invents would fill the memory of both sides.
+#[tokio::test]
+async fn clients_add_no_series() {
+    let server = start(options()).await;
+    let mut socket = Socket::open(&server, "/ws").await;
+    socket.step("invented", json!({})).await;
+    let lines = metrics(&server).await.lines().count();
+    for n in 0..200 {
+        socket.step(&format!("invented{n}"), json!({})).await;
+    }
+    assert_eq!(metrics(&server).await.lines().count(), lines);
+    drop(socket);
+    server.stop().await.expect("a clean end");
+}
+
+#[tokio::test]
+async fn metrics_need_the_token() {
+    let server = start(ServerOptions {
+        bearer_token: Some("s3cret".to_owned().into()),
+        ..options()
+    })
+    .await;
+    assert_eq!(request(&server, "GET", "/metrics", &[], "").await.0, 401);
+    let shown = [("authorization", "Bearer s3cret")];
+    let (status, _, text) = request(&server, "GET", "/metrics", &shown, "").await;
+    assert_eq!(status, 200);
+    assert_eq!(
+        value(&text, r#"finqa_rejections_total{reason="token"}"#),
+        1.0
+    );
+    server.stop().await.expect("a clean end");
+}
