@@ -136,7 +136,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
         writer,
     };
     let exit = runtime.block_on(async {
-        signals::listen(session.stop.clone(), |_| {});
+        signals::listen(session.stop.clone(), None, |_| {});
         let exit = match question {
             Some(question) => session.once(question).await,
             None => session.questions(quiet).await,

@@ -9,7 +9,7 @@ use crate::output::OutputError;
 use crate::output::mlflow::MlflowError;
 use crate::output::terminal::harmless;
 use crate::pipeline::PipelineError;
-use crate::run::{FolderError, JournalError, LockError, PlanError};
+use crate::run::{FolderError, JournalError, LockError, PlanError, ShardsError};
 use crate::score::ScoreError;
 use crate::settings::ConfigError;
 use crate::telemetry::TelemetryError;
@@ -179,6 +179,9 @@ pub(crate) fn classify(error: &anyhow::Error) -> Exit {
                 | PipelineError::OtherCassette { .. }
                 | PipelineError::Unexplained { .. }
                 | PipelineError::OtherVersion { .. }
+                | PipelineError::OtherShards { .. }
+                | PipelineError::ShardOfServer
+                | PipelineError::CassetteOfShard
                 | PipelineError::ChangedSettings { .. }
                 | PipelineError::ChangedInputs { .. },
             ) => return Exit::Usage,
@@ -188,6 +191,7 @@ pub(crate) fn classify(error: &anyhow::Error) -> Exit {
         if cause.is::<JournalError>()
             || cause.is::<FolderError>()
             || cause.is::<LockError>()
+            || cause.is::<ShardsError>()
             || cause.is::<OutputError>()
         {
             return Exit::Usage;

@@ -105,7 +105,8 @@ impl RunCommand for QuestionRun<'_> {
 
     fn afterwards(&self, results: &RunResults) -> anyhow::Result<()> {
         write_for_ci(self.0, results)?;
-        if results.finish == Finish::Complete {
+        // Thresholds are for the whole run, and applied by `merge`.
+        if results.finish == Finish::Complete && results.summary.run.shard.is_none() {
             self.0.gate.hold(&results.summary.scores.rates)?;
         }
         Ok(())
@@ -207,7 +208,8 @@ async fn watch(
     let stop = context.stop.clone();
     let mut run = command.start(settings, context).await?;
     let writer = progress.writer();
-    signals::listen(stop, move |line| writer.say(line));
+    let patience = settings.shards.shard.map(|_| signals::SHARD_DRAIN);
+    signals::listen(stop, patience, move |line| writer.say(line));
     while let Some(event) = run.next().await {
         progress.on(&event);
     }
@@ -275,8 +277,17 @@ fn write_for_ci(args: &RunArgs, results: &RunResults) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// How the program ends.
+/// How the program ends. What a shard's answers are worth is judged by `merge`: to the
+/// engine that started it, a shard that asked all its questions has succeeded.
 fn exit_of(results: &RunResults) -> Result<Exit, Failure> {
+    let whole = exit_of_whole(results)?;
+    Ok(match (whole, &results.summary.run.shard) {
+        (Exit::Unanswered, Some(_)) => Exit::Done,
+        (exit, _) => exit,
+    })
+}
+
+fn exit_of_whole(results: &RunResults) -> Result<Exit, Failure> {
     match &results.finish {
         Finish::Complete if results.summary.unanswered() > 0 => Ok(Exit::Unanswered),
         finish => exit_of_unfinished(finish.clone()),
@@ -339,7 +350,7 @@ fn report(results: &RunResults, shown: RunDisplay) -> Result<(), Failure> {
         folder, summary, ..
     } = results;
     let run = folder.path();
-    let csv = match has_result(summary) && summary.run.kind() == RunKind::Questions {
+    let csv = match has_result(summary) && summary.run.is_for_last_csv() {
         true => folder.last_csv(),
         false => folder.file(RunFolder::CSV),
     };

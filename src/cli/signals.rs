@@ -1,21 +1,54 @@
 //! Ctrl-C, SIGTERM and SIGHUP: the first drains, the second gives up what is in
 //! flight.
 
+use std::time::Duration;
+
+use futures::stream::{self, Stream, StreamExt};
+
 use finqa_agents::models::Stop;
 
-/// Listens until the runtime ends. `notice` is called with what to tell the user.
-pub(crate) fn listen(stop: Stop, notice: impl Fn(&str) + Send + 'static) {
-    let mut signals = Signals::new();
-    tokio::spawn(async move {
-        if signals.next().await {
-            notice("stopping: finishing the requests in flight (again to give them up)");
-            stop.drain.cancel();
-        }
-        if signals.next().await {
-            notice("giving up what is in flight");
-            stop.abort.cancel();
-        }
+/// How long a shard waits for its requests in flight: engines kill a process 30 seconds
+/// after they asked it to end (Slurm's `KillWait`, Kubernetes' grace period), and it has its
+/// files to write.
+pub(super) const SHARD_DRAIN: Duration = Duration::from_secs(20);
+
+/// Listens until the runtime ends. What is in flight is given up after the time `patience`
+/// if there is one. `notice` is called with what to tell the user.
+pub(crate) fn listen(
+    stop: Stop,
+    patience: Option<Duration>,
+    notice: impl Fn(&str) + Send + 'static,
+) {
+    let signals = stream::unfold(Signals::new(), async |mut signals| {
+        signals.next().await.then_some(((), signals))
     });
+    tokio::spawn(async move { obey(std::pin::pin!(signals), stop, patience, notice).await });
+}
+
+/// Waits for signals and stops as they ask.
+async fn obey(
+    mut signals: impl Stream + Unpin,
+    stop: Stop,
+    patience: Option<Duration>,
+    notice: impl Fn(&str),
+) {
+    if signals.next().await.is_none() {
+        return;
+    }
+    match patience {
+        None => notice("stopping: finishing the requests in flight (again to give them up)"),
+        Some(patience) => notice(&format!(
+            "stopping: finishing the requests in flight, for at most {} s",
+            patience.as_secs()
+        )),
+    }
+    stop.drain.cancel();
+    tokio::select! {
+        heard = signals.next() => if heard.is_none() { return },
+        () = tokio::time::sleep(patience.unwrap_or(Duration::MAX)) => {}
+    }
+    notice("giving up what is in flight");
+    stop.abort.cancel();
 }
 
 /// The signals that ask for an end. None that comes after it was made is missed.
@@ -78,5 +111,33 @@ impl Signals {
 
     pub(super) async fn next(&mut self) -> bool {
         tokio::signal::ctrl_c().await.is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt;
+
+    /// What one signal leads to, and whether it ends without another.
+    async fn after_one_signal(patience: Option<Duration>) -> (Stop, bool) {
+        let stop = Stop::default();
+        let signals = Box::pin(stream::iter([()]).chain(stream::pending()));
+        let obeyed = obey(signals, stop.clone(), patience, |_| {});
+        let ended = match patience {
+            Some(_) => Some(obeyed.await),
+            None => obeyed.now_or_never(),
+        };
+        (stop, ended.is_some())
+    }
+
+    #[tokio::test]
+    async fn a_shard_gives_up_its_requests_and_a_person_is_waited_for() {
+        // It has to be over before an engine kills it.
+        assert!(SHARD_DRAIN < Duration::from_secs(30));
+        let (stop, ended) = after_one_signal(Some(Duration::ZERO)).await;
+        assert!(ended && stop.drain.is_cancelled() && stop.abort.is_cancelled());
+        let (stop, ended) = after_one_signal(None).await;
+        assert!(!ended && stop.drain.is_cancelled() && !stop.abort.is_cancelled());
     }
 }

@@ -90,12 +90,17 @@ pub(crate) async fn dry_run(
         .for_each(|line| note(line));
     let dataset = selected(settings, setup.is_remote(), note)?;
     let questions = &settings.questions;
-    let plan = Plan::new(
+    let mut plan = Plan::new(
         &dataset,
         questions.mode,
         questions.history,
         questions.epochs,
     )?;
+    let chosen = settings.shards.chosen(variables)?;
+    let is_asked = |id| chosen.as_ref().is_none_or(|chosen| chosen.shard.holds(id));
+    if let Some(chosen) = &chosen {
+        plan.reduce_to(chosen.shard);
+    }
     let low = measured(&setup.pair, &plan, true).await?;
     let high = measured(&setup.pair, &plan, false).await?;
     let concurrency = *setup.concurrency(settings).start();
@@ -109,7 +114,11 @@ pub(crate) async fn dry_run(
     let low = low.total(BYTES_PER_TOKEN.low, written(REPLY_TOKENS.low));
     let high = high.total(BYTES_PER_TOKEN.high, written(REPLY_TOKENS.high));
     Ok(DryRun {
-        records: dataset.records.len(),
+        records: dataset
+            .records
+            .iter()
+            .filter(|record| is_asked(record.id()))
+            .count(),
         questions: plan.total(),
         model: setup.name.clone(),
         calls: Estimate {

@@ -7,7 +7,7 @@ use thiserror::Error;
 use crate::dataset::DatasetError;
 use crate::output::OutputError;
 use crate::output::mlflow::MlflowError;
-use crate::run::{FolderError, JournalError, LockError, PlanError};
+use crate::run::{FolderError, JournalError, LockError, PlanError, RunShard, ShardsError};
 use crate::settings::ConfigError;
 use crate::telemetry::TelemetryError;
 use finqa_agents::graph::GraphError;
@@ -116,6 +116,20 @@ pub enum PipelineError {
     /// Data, prompts or models differ from those that the run was started with.
     #[error("run {id} cannot be resumed: {changes}; undo the change, or start a new run")]
     ChangedInputs { id: String, changes: String },
+    /// Shards of different settings, data, prompts, models or versions.
+    #[error("this is not {shard}: {changes}; undo the change, or name another run with --run")]
+    OtherShards { shard: RunShard, changes: String },
+    /// A server decides which questions there are.
+    #[error(
+        "--shard cannot split the episodes of a server, which deals its questions itself; play          an environment in this process (--data-path)"
+    )]
+    ShardOfServer,
+    /// A cassette is of one process.
+    #[error("--record and --replay work on whole runs; leave out --shard")]
+    CassetteOfShard,
+    /// The folder of a run's shards cannot be used.
+    #[error(transparent)]
+    Shards(#[from] ShardsError),
     /// The journal failed while questions were being asked; what is in it stays.
     #[error("{0}")]
     Stopped(#[source] JournalError),

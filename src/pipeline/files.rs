@@ -7,7 +7,7 @@ use crate::analysis::{Answers, analyze};
 use crate::dataset::{Dataset, Outcome};
 use crate::output::report::{Causes, Pages, Report, causes_of};
 use crate::output::{self, CsvFile, OutputError, Transcripts};
-use crate::run::{Journal, Row, RunFolder, RunKind, RunMeta, Summary, SummaryBuilder};
+use crate::run::{Journal, Row, RunFolder, RunMeta, Summary, SummaryBuilder};
 use crate::score::Rule;
 
 /// Writes everything that a run leaves behind into the folder `into`, in one
@@ -46,7 +46,7 @@ pub(crate) fn write_results(
     report.write(&into.join(RunFolder::REPORT), &summary, &causes)?;
     if let Some(last) = last
         && has_result(&summary)
-        && summary.run.kind() == RunKind::Questions
+        && summary.run.is_for_last_csv()
     {
         output::copy(&into.join(RunFolder::CSV), last)?;
     }

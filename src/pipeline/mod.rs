@@ -17,6 +17,7 @@ mod prices;
 mod resume;
 mod selection;
 mod setup;
+mod shard;
 mod tracking;
 
 use std::sync::Arc;
@@ -162,8 +163,12 @@ impl Run {
         context: RunContext,
         job: impl FnOnce(&Settings, &Notify, &ModelContext) -> Result<Job, PipelineError>,
     ) -> Result<Self, PipelineError> {
+        let chosen = settings.shards.chosen(&context.variables)?;
+        if chosen.is_some() && context.cassette.is_some() {
+            return Err(PipelineError::CassetteOfShard);
+        }
         let RunContext {
-            resumed,
+            mut resumed,
             tracking,
             traces,
             notify,
@@ -172,6 +177,10 @@ impl Run {
             cassette,
             ..
         } = context;
+        if let Some(resumed) = &mut resumed {
+            shard::note_change(resumed, chosen.as_ref());
+        }
+        let shards = chosen.as_ref().map_or(1, |chosen| chosen.shard.count());
         let (sender, events) = mpsc::channel(EVENT_QUEUE);
         let limits = Limits::default();
         let (held, records, asking) = match resumed {
@@ -191,7 +200,7 @@ impl Run {
                     cassette: cassette.clone(),
                     cache: context::cache(settings, cassette.as_ref(), &notify)?,
                     prices: Arc::new(own.clone().unwrap_or_default()),
-                    budget: Arc::new(Budget::new(settings.budget.limits())),
+                    budget: Arc::new(Budget::new(settings.budget.limits().for_each_of(shards))),
                     ..ModelContext::new(observer(sender.clone()))
                 };
                 let (notices, later) = std::sync::mpsc::channel();
@@ -200,12 +209,16 @@ impl Run {
                 let show = || later.try_iter().for_each(|notice| notify(notice));
                 let mut job = job.inspect_err(|_| show())?;
                 job.meta.prices = own;
-                let held = match resumed {
-                    Some(resumed) => {
+                let held = match (resumed, &chosen) {
+                    (Some(resumed), _) => {
+                        if let Some(shard) = &resumed.meta().shard {
+                            shard::reduce(&mut job, shard.clone());
+                        }
                         cassette::continued(cassette.as_ref(), resumed.meta())?;
                         resumed.into_continued(settings, &job.meta.identity)?
                     }
-                    None => {
+                    (None, Some(chosen)) => shard::hold(settings, chosen, &mut job, commit)?,
+                    (None, None) => {
                         let output = &settings.run.output;
                         job.meta = cassette::described(cassette.as_ref(), job.meta)?;
                         let id = &job.meta.id;
@@ -219,7 +232,8 @@ impl Run {
                         if let Some(line) = resume::unfinished(output, &job.meta.identity) {
                             notify(RunNotice::Note(line));
                         }
-                        let held = resume::begin(output, job.meta, job.prompts.as_ref(), commit)?;
+                        let held =
+                            resume::begin(output, None, job.meta, job.prompts.as_ref(), commit)?;
                         cassette::begin(cassette.as_ref(), &held.meta);
                         held
                     }
@@ -245,6 +259,13 @@ impl Run {
         let folder = held.folder;
         let sidecar = match tracking {
             Tracking::Off => None,
+            _ if let Some(shard) = &held.meta.shard => {
+                let run = &shard.run;
+                notify(RunNotice::Note(format!(
+                    "MLflow: `convfinqa merge {run}` delivers the run"
+                )));
+                None
+            }
             Tracking::Unusable(line) => {
                 notify(RunNotice::Note(line));
                 None

@@ -12,7 +12,7 @@ use finqa_core::secrets::HIDDEN;
 use super::PipelineError;
 
 /// This program's version.
-const VERSION: &str = env!("CARGO_PKG_VERSION");
+pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// A run that this process holds: nobody else asks its questions meanwhile.
 pub(super) struct LockedRun {
@@ -46,6 +46,18 @@ impl ResumedRun {
         any_version: bool,
     ) -> Result<Self, PipelineError> {
         let folder = RunFolder::to_resume(output, run, kind)?;
+        Self::in_folder(folder, kind, any_version)
+    }
+
+    /// The same for the run in this folder.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub(super) fn in_folder(
+        folder: RunFolder,
+        kind: RunKind,
+        any_version: bool,
+    ) -> Result<Self, PipelineError> {
         let lock = RunLock::take(folder.path())?;
         let journal = Journal::open(&folder.journal())?;
         let meta = journal.meta()?;
@@ -200,17 +212,22 @@ pub(super) fn own_settings(meta: &RunMeta) -> toml::Table {
         let n = i64::try_from(n).unwrap_or(i64::MAX);
         own.entry("n").or_insert(n.into());
     }
+    if let Some(shard) = &meta.shard {
+        own.insert("shard".to_owned(), shard.part.to_string().into());
+        own.insert("run".to_owned(), shard.run.clone().into());
+    }
     // An address that was not kept whole comes from where it came from.
     own.retain(|_, value| !value.as_str().is_some_and(|text| text.contains(HIDDEN)));
     own
 }
 
-/// Begins a new run of what `job` describes.
+/// Begins a new run of what `job` describes, in this folder or in one of its own.
 ///
 /// # Errors
 /// A folder that cannot be written to.
 pub(super) fn begin(
     output: &Path,
+    folder: Option<RunFolder>,
     meta: RunMeta,
     prompts: Option<&BTreeMap<String, String>>,
     commit: Option<String>,
@@ -223,7 +240,7 @@ pub(super) fn begin(
         // Of a replay, as it was recorded.
         _ => (meta.id.clone(), meta.started.clone()),
     };
-    let folder = RunFolder::new(output, &id);
+    let folder = folder.unwrap_or_else(|| RunFolder::new(output, &id));
     folder.create().map_err(|source| OutputError::Write {
         path: folder.path().to_owned(),
         source,

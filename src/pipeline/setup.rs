@@ -134,6 +134,10 @@ impl PairSetup {
 /// The settings as a run keeps them: without what may be a key in an address.
 pub(crate) fn kept(settings: &Settings) -> Result<toml::Table, toml::ser::Error> {
     let mut table = toml::Table::try_from(settings)?;
+    // A shard has the settings of the whole run.
+    for key in ["shard", "shards", "run"] {
+        table.remove(key);
+    }
     for key in ["base_url", "critic_base_url", "mlflow"] {
         if let Some(toml::Value::String(address)) = table.get_mut(key) {
             *address = shown_address(address);

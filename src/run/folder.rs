@@ -96,6 +96,14 @@ impl RunFolder {
         }
     }
 
+    /// The folder of a shard, next to those of the others.
+    pub(super) fn of_shard(output: &Path, shards: &Path, index: u32) -> Self {
+        Self {
+            output: output.to_owned(),
+            folder: shards.join(index.to_string()),
+        }
+    }
+
     /// Makes the folder and checks that it can be written to, before anything is
     /// paid for.
     pub(crate) fn create(&self) -> std::io::Result<()> {

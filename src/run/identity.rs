@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use finqa_agents::models::{BudgetLimit, PriceList};
 
-use crate::settings::{Change, RunAspect, with_effects_of};
+use crate::settings::{Change, RunAspect, Shard, with_effects_of};
 
 /// What must not change when a run is resumed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -104,6 +104,21 @@ impl EpisodeMeta {
     }
 }
 
+/// Which part of which run a shard is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunShard {
+    /// The run that the shards share.
+    pub run: String,
+    #[serde(flatten)]
+    pub part: Shard,
+}
+
+impl std::fmt::Display for RunShard {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "shard {} of run {}", self.part, self.run)
+    }
+}
+
 /// What a run is: written once, when its journal is made.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RunMeta {
@@ -136,6 +151,9 @@ pub struct RunMeta {
     /// The limit that paused it, until it is resumed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<BudgetLimit>,
+    /// Which part of a run it is, if it is a shard; its identity is the whole run's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<RunShard>,
     /// What is played, if the questions are played as episodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub episodes: Option<EpisodeMeta>,
@@ -179,6 +197,22 @@ impl RunMeta {
         match self.episodes {
             None => RunKind::Questions,
             Some(_) => RunKind::Episodes,
+        }
+    }
+
+    /// Whether its CSV becomes that of the last run: not that of a shard, because `merge`
+    /// writes the whole run's.
+    #[must_use]
+    pub(crate) fn is_for_last_csv(&self) -> bool {
+        self.kind() == RunKind::Questions && self.shard.is_none()
+    }
+
+    /// What continues it, in words.
+    #[must_use]
+    pub(crate) fn continuation(&self) -> &'static str {
+        match &self.shard {
+            Some(_) => "the same command",
+            None => "--resume",
         }
     }
 

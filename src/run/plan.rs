@@ -10,6 +10,7 @@ use crate::dataset::{
     Case, Dataset, Gold, HistoryEntry, HistoryMode, HistorySource, Mode, Record, RecordKind,
 };
 use crate::score::Row;
+use crate::settings::Shard;
 use finqa_agents::agents::{Call, RunFailure};
 
 /// Why nothing can be planned.
@@ -118,12 +119,26 @@ impl Plan {
         })
     }
 
+    /// Leaves only what a shard asks; each question keeps its place in the whole plan.
+    pub(crate) fn reduce_to(&mut self, shard: Shard) {
+        self.units.retain(|unit| {
+            let first = unit.first();
+            first.is_some_and(|planned| shard.holds(&planned.case.question.key.id))
+        });
+        self.total = self.units.iter().map(Vec::len).sum();
+    }
+
+    /// The questions in the order of their places.
+    pub(crate) fn questions(&self) -> impl Iterator<Item = &PlannedQuestion> {
+        self.units.iter().flatten()
+    }
+
     /// blake3 over what is asked in which order, hex: part of a run's identity.
     #[must_use]
     pub fn hash(&self) -> String {
         let mut hasher = blake3::Hasher::new();
         hasher.update(format!("{:?} {:?}", self.mode, self.history).as_bytes());
-        for planned in self.units.iter().flatten() {
+        for planned in self.questions() {
             let line = format!("\n{} {}", planned.epoch, planned.case.question.key);
             hasher.update(line.as_bytes());
         }

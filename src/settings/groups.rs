@@ -14,6 +14,7 @@ use finqa_core::options::defaults;
 
 use super::budget::BudgetSettings;
 use super::layers::Origin;
+use super::shards::ShardSettings;
 
 /// Everything that decides a run.
 ///
@@ -44,6 +45,10 @@ pub struct Settings {
     #[command(flatten)]
     #[serde(flatten)]
     pub budget: BudgetSettings,
+    /// Which part of the run this process asks.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub shards: ShardSettings,
     /// Log lines.
     #[command(flatten)]
     #[serde(flatten)]

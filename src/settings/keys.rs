@@ -85,7 +85,9 @@ fn affects(key: &str) -> RunAspect {
         }
         "allow_http" | "cache" | "concurrency" | "timeout" | "attempts" | "rpm" | "tpm"
         | "output" | "mlflow" | "experiment" | "traces" | "trace_content" | "log" | "log_level"
-        | "max_cost" | "max_tokens_total" | "max_time" | "prices" => RunAspect::Nothing,
+        | "max_cost" | "max_tokens_total" | "max_time" | "prices" | "shard" | "shards" | "run" => {
+            RunAspect::Nothing
+        }
         _ => RunAspect::Answers,
     }
 }
@@ -316,9 +318,12 @@ prices = 'x'
 prompts = 'x'
 provider = 'azure'
 range = '0..1'
+run = 'nightly'
 samples = 8
 second_opinion = 'require'
 seed = 9
+shard = '1/2'
+shards = 2
 shuffle = true
 table_style = 'published'
 temperature = 0.75

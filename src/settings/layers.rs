@@ -164,6 +164,7 @@ fn settings_of(mut table: Table, name_of: &dyn Fn(&str) -> String) -> Result<Set
         questions: group(&mut table, name_of)?,
         run: group(&mut table, name_of)?,
         budget: group(&mut table, name_of)?,
+        shards: group(&mut table, name_of)?,
         log: group(&mut table, name_of)?,
         tracing: group(&mut table, name_of)?,
         origins: BTreeMap::new(),

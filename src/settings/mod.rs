@@ -9,6 +9,7 @@ mod budget;
 mod groups;
 mod keys;
 mod layers;
+mod shards;
 mod validate;
 mod variables;
 
@@ -17,4 +18,5 @@ pub use groups::{LogSettings, QuestionSettings, RunSettings, Settings, TraceSett
 pub(crate) use keys::with_effects_of;
 pub use keys::{Change, RunAspect, keys, unknown_variable};
 pub use layers::{ConfigError, Layers, Origin};
+pub use shards::{ChosenShard, Shard, ShardChoice, ShardSettings};
 pub use variables::Variables;

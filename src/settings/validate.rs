@@ -5,6 +5,7 @@ use std::path::Path;
 use finqa_core::secrets::HIDDEN;
 
 use super::Settings;
+use super::shards::fault_of_name;
 
 const MODEL_KEYS: &str =
     "give an address without it, and the key in OPENAI_API_KEY or AZURE_OPENAI_API_KEY";
@@ -83,6 +84,7 @@ impl Settings {
             ("epochs", u64::from(self.questions.epochs)),
             ("samples", u64::from(self.agents.samples)),
             ("n", self.questions.n.unwrap_or(1) as u64),
+            ("shards", u64::from(self.shards.shards.unwrap_or(1))),
             ("concurrency", self.run.concurrency.unwrap_or(1) as u64),
             (
                 "max-tokens-total",
@@ -136,6 +138,11 @@ impl Settings {
             if let Some(fault) = secret_in(address) {
                 return Err(format!("{name} holds {fault}; {variables}"));
             }
+        }
+        if let Some(name) = &self.shards.run_name
+            && let Some(fault) = fault_of_name(name)
+        {
+            return Err(format!("run is `{name}`, which cannot name a run: {fault}"));
         }
         let experiment = self.run.experiment.as_deref();
         if experiment.is_some_and(|name| name.trim().is_empty() || name.chars().count() > 500) {

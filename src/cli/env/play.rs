@@ -23,7 +23,8 @@ use crate::pipeline::unused_server;
 use crate::pipeline::{Notify, PipelineError, ResumedRun, Run, RunContext, RunNotice, RunResults};
 use crate::run::{EpisodeMeta, RunKind};
 use crate::settings::{
-    BudgetSettings, LogSettings, QuestionSettings, RunSettings, Settings, TraceSettings, Variables,
+    BudgetSettings, LogSettings, QuestionSettings, RunSettings, Settings, ShardSettings,
+    TraceSettings, Variables,
 };
 use finqa_agents::agents::Sampling;
 use finqa_agents::models::ModelSettings;
@@ -49,6 +50,9 @@ pub(crate) struct PlayArgs {
     #[command(flatten)]
     #[serde(flatten)]
     budget: BudgetSettings,
+    #[command(flatten)]
+    #[serde(flatten)]
+    shards: ShardSettings,
     /// Number of questions to play, each once [default: all, at most 10,000 on a server; 100 for
     /// a remote model]
     #[arg(long, short = 'n', alias = "episodes", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]

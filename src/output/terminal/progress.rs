@@ -123,6 +123,8 @@ pub(crate) struct RunProgress {
     postponed: BTreeSet<usize>,
     calls: CallActivity,
     left_out: UnsentSettings,
+    /// What continues the run.
+    continuation: &'static str,
     cost: Cost,
     last_line: Instant,
     started: Instant,
@@ -152,6 +154,7 @@ impl RunProgress {
             postponed: BTreeSet::new(),
             calls: CallActivity::default(),
             left_out: UnsentSettings::default(),
+            continuation: "--resume",
             cost: Cost::default(),
             last_line: now,
             started: now,
@@ -162,8 +165,13 @@ impl RunProgress {
     pub(crate) fn on(&mut self, event: &Event) {
         match event {
             Event::Started {
-                total, answered, ..
-            } => self.begin(*total, *answered),
+                meta,
+                total,
+                answered,
+            } => {
+                self.continuation = meta.continuation();
+                self.begin(*total, *answered);
+            }
             Event::Asked { .. } => {}
             Event::Round { key, round, .. } => {
                 if self.options.verbose {
@@ -334,6 +342,7 @@ impl RunProgress {
             .total
             .map_or_else(String::new, |total| format!(" of {total}"));
         let answered = format!("{}{of}", self.answered);
+        let again = self.continuation;
         let seconds = elapsed.as_secs_f64();
         match finish {
             Finish::Complete => self.say(&format!("{} in {seconds:.1} s", self.status())),
@@ -344,7 +353,7 @@ impl RunProgress {
                     _ => ("questions have", "them"),
                 };
                 self.say(&format!(
-                    "{left} {noun} no outcome because the provider failed ({reason}); --resume asks {them} again"
+                    "{left} {noun} no outcome because the provider failed ({reason}); {again} asks {them} again"
                 ));
             }
             Finish::BudgetReached { limit, spent, left } => {
@@ -353,17 +362,17 @@ impl RunProgress {
                     |left| format!("{left} questions left to ask"),
                 );
                 self.say(&format!(
-                    "paused at {}: {spent}, {left}; continue with --resume{}",
+                    "paused at {}: {spent}, {left}; continue with {again}{}",
                     limit.option(),
                     limit.more()
                 ));
             }
             Finish::Interrupted => self.say(&format!(
-                "interrupted after {answered} questions; continue with --resume"
+                "interrupted after {answered} questions; continue with {again}"
             )),
             Finish::Fatal(_) | Finish::Bug(_) => {
                 self.say(&format!(
-                    "stopped after {answered} questions; continue with --resume"
+                    "stopped after {answered} questions; continue with {again}"
                 ));
             }
         }

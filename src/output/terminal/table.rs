@@ -30,7 +30,10 @@ pub(crate) fn summary_tables(summary: &Summary, style: TerminalStyle) -> String 
             ),
             None => "not every question is dealt yet".to_owned(),
         };
-        let command = summary.run.kind().resume_command();
+        let command = match &summary.run.shard {
+            Some(_) => summary.run.continuation(),
+            None => summary.run.kind().resume_command(),
+        };
         let (state, more) = summary.run.paused.map_or_else(
             || ("Not complete".to_owned(), String::new()),
             |limit| (format!("Paused at {}", limit.option()), limit.more()),

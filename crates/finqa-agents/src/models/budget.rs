@@ -83,6 +83,19 @@ pub struct BudgetLimits {
     pub time: Option<Duration>,
 }
 
+impl BudgetLimits {
+    /// An equal part of them for each of `count` processes; each has the whole time.
+    #[must_use]
+    pub fn for_each_of(self, count: u32) -> Self {
+        let count = count.max(1);
+        Self {
+            cost: self.cost.map(|cost| cost / Decimal::from(count)),
+            tokens: self.tokens.map(|tokens| tokens / u64::from(count)),
+            time: self.time,
+        }
+    }
+}
+
 /// A limit that was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

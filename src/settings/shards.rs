@@ -1,0 +1,491 @@
+//! Which part of a run this process asks: given, or as the engine that started it says.
+
+use std::fmt;
+use std::str::FromStr;
+
+use clap::Args;
+use serde::{Deserialize, Serialize};
+
+use finqa_core::options::defaults;
+
+use super::layers::ConfigError;
+use super::variables::Variables;
+
+/// More shards than any engine starts for one job.
+const MOST_SHARDS: u32 = 1_000_000;
+
+/// Which part of a run this process asks.
+#[derive(Args, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ShardSettings {
+    /// Ask only part I of N of the questions, for `merge`; `auto` reads the variables of Slurm, Kubernetes, PBS, Grid Engine, AWS Batch or GitLab. The same command continues the shard
+    #[arg(long, value_name = "I/N", help_heading = "Shards")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shard: Option<ShardChoice>,
+    /// Number of shards, where the variables that `--shard auto` reads do not state it (Kubernetes, PBS)
+    #[arg(long, value_name = "N", help_heading = "Shards")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shards: Option<u32>,
+    /// Name of the run that the shards share [default: the hash of its plan, and the id of the array job if there is one]
+    #[arg(id = "run", long = "run", value_name = "NAME", help_heading = "Shards")]
+    #[serde(rename = "run", skip_serializing_if = "Option::is_none")]
+    pub run_name: Option<String>,
+}
+
+impl Default for ShardSettings {
+    fn default() -> Self {
+        defaults()
+    }
+}
+
+/// The value of `--shard`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum ShardChoice {
+    /// As the engine's variables say.
+    Auto,
+    /// This one.
+    Given(Shard),
+}
+
+/// Part `index` of `count` of a run's questions, from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shard {
+    index: u32,
+    count: u32,
+}
+
+impl Shard {
+    /// Part `index` of `count`, if there is such a part.
+    #[must_use]
+    pub fn new(index: u32, count: u32) -> Option<Self> {
+        let exists = (1..=count).contains(&index) && count <= MOST_SHARDS;
+        exists.then_some(Self { index, count })
+    }
+
+    /// All parts of a run of `count`.
+    pub fn all(count: u32) -> impl Iterator<Item = Self> {
+        (1..=count).map(move |index| Self { index, count })
+    }
+
+    /// The part that the record with this id belongs to: the first 8 bytes of the blake3 of
+    /// its id, as a big-endian number, modulo `count`. Nothing else decides, so that the
+    /// order and the number of records may change without moving one.
+    #[must_use]
+    pub fn of(id: &str, count: u32) -> u32 {
+        let hash = blake3::hash(id.as_bytes());
+        let first = hash.as_bytes().first_chunk::<8>();
+        let number = first.map_or(0, |bytes| u64::from_be_bytes(*bytes));
+        let place = number % u64::from(count.max(1));
+        u32::try_from(place).unwrap_or_default() + 1
+    }
+
+    /// Whether the record with this id is in this part.
+    #[must_use]
+    pub fn holds(self, id: &str) -> bool {
+        Self::of(id, self.count) == self.index
+    }
+
+    /// Its number, from 1.
+    #[must_use]
+    pub fn index(self) -> u32 {
+        self.index
+    }
+
+    /// How many parts there are.
+    #[must_use]
+    pub fn count(self) -> u32 {
+        self.count
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.count)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let numbers = text.split_once('/');
+        let numbers = numbers.and_then(|(index, count)| {
+            Some((index.trim().parse().ok()?, count.trim().parse().ok()?))
+        });
+        match numbers {
+            None => Err("write I/N, such as 3/8, or auto".to_owned()),
+            Some((index, count)) => Self::new(index, count)
+                .ok_or_else(|| format!("I counts from 1 to N, and N is at most {MOST_SHARDS}")),
+        }
+    }
+}
+
+impl FromStr for ShardChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.trim() {
+            "auto" => Ok(Self::Auto),
+            text => text.parse().map(Self::Given),
+        }
+    }
+}
+
+impl fmt::Display for ShardChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Given(shard) => shard.fmt(f),
+        }
+    }
+}
+
+/// Why a run cannot have this name, which becomes a folder's.
+pub(super) fn fault_of_name(name: &str) -> Option<&'static str> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let begins = name.starts_with(|c: char| c.is_ascii_alphanumeric());
+    if !begins || name.len() > 100 || !name.chars().all(plain) {
+        Some("use up to 100 letters, digits, '-', '_' and '.', and begin with a letter or a digit")
+    } else if name == "last" || name.ends_with(".shards") {
+        Some("`last` and names that end with .shards are taken")
+    } else {
+        None
+    }
+}
+
+impl TryFrom<String> for ShardChoice {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+impl From<ShardChoice> for String {
+    fn from(choice: ShardChoice) -> Self {
+        choice.to_string()
+    }
+}
+
+/// The part that a process asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChosenShard {
+    pub shard: Shard,
+    /// The id that the tasks of the engine's array job share.
+    pub array_job: Option<String>,
+}
+
+impl ShardSettings {
+    /// The part of the run that this process asks, if it is not to ask all of it.
+    ///
+    /// # Errors
+    /// Options that contradict each other, or variables that do not name a shard.
+    pub fn chosen(&self, variables: &Variables) -> Result<Option<ChosenShard>, ConfigError> {
+        let error = |message: String| ConfigError::Setting {
+            place: "--shard".to_owned(),
+            message,
+        };
+        match (self.shard, self.shards) {
+            (None, None) => match &self.run_name {
+                None => Ok(None),
+                Some(_) => Err(error(
+                    "not given, but --run, which names the run that shards share, is".to_owned(),
+                )),
+            },
+            (None, Some(_)) => Err(error(
+                "not given, but --shards is; pass --shard auto".to_owned(),
+            )),
+            (Some(ShardChoice::Given(shard)), shards) => match shards {
+                Some(count) if count != shard.count => {
+                    Err(error(format!("{shard}, but --shards is {count}")))
+                }
+                _ => Ok(Some(ChosenShard {
+                    shard,
+                    array_job: None,
+                })),
+            },
+            (Some(ShardChoice::Auto), shards) => by_engine(variables, shards)
+                .map(Some)
+                .map_err(|message| error(format!("auto: {message}"))),
+        }
+    }
+}
+
+/// The variables by which an engine says which task of an array job a process is.
+struct Engine {
+    index: &'static str,
+    /// The variable of the first task's index, and what it is without one.
+    first: (Option<&'static str>, u32),
+    count: Option<&'static str>,
+    job: Option<&'static str>,
+}
+
+const ENGINES: [Engine; 6] = [
+    Engine {
+        index: "SLURM_ARRAY_TASK_ID",
+        first: (Some("SLURM_ARRAY_TASK_MIN"), 1),
+        count: Some("SLURM_ARRAY_TASK_COUNT"),
+        job: Some("SLURM_ARRAY_JOB_ID"),
+    },
+    // An Indexed Job of Kubernetes.
+    Engine {
+        index: "JOB_COMPLETION_INDEX",
+        first: (None, 0),
+        count: None,
+        job: None,
+    },
+    Engine {
+        index: "PBS_ARRAY_INDEX",
+        first: (None, 1),
+        count: None,
+        job: Some("PBS_ARRAY_ID"),
+    },
+    // Grid Engine; "undefined" outside of an array job.
+    Engine {
+        index: "SGE_TASK_ID",
+        first: (Some("SGE_TASK_FIRST"), 1),
+        count: Some("SGE_TASK_LAST"),
+        job: Some("JOB_ID"),
+    },
+    Engine {
+        index: "AWS_BATCH_JOB_ARRAY_INDEX",
+        first: (None, 0),
+        count: Some("AWS_BATCH_JOB_ARRAY_SIZE"),
+        job: Some("AWS_BATCH_JOB_ID"),
+    },
+    // GitLab's `parallel`.
+    Engine {
+        index: "CI_NODE_INDEX",
+        first: (None, 1),
+        count: Some("CI_NODE_TOTAL"),
+        job: Some("CI_PIPELINE_ID"),
+    },
+];
+
+fn by_engine(variables: &Variables, shards: Option<u32>) -> Result<ChosenShard, String> {
+    let set = |name: &str| {
+        let value = variables.get(name)?;
+        (value != "undefined").then_some(value)
+    };
+    let number = |name: &str| {
+        let value = set(name);
+        let number = value.map(|value| {
+            let number = value.trim().parse::<u32>();
+            number.map_err(|_| format!("{name} is {value}, which is not a number"))
+        });
+        number.transpose()
+    };
+    let present: Vec<&Engine> = ENGINES
+        .iter()
+        .filter(|engine| set(engine.index).is_some())
+        .collect();
+    let engine = match present.as_slice() {
+        [engine] => engine,
+        [] => {
+            let names = ENGINES.map(|engine| engine.index).join(", ");
+            return Err(format!(
+                "this process is not a task of an array job: none of {names} is set; pass --shard I/N"
+            ));
+        }
+        several => {
+            let names: Vec<_> = several.iter().map(|engine| engine.index).collect();
+            return Err(format!("{} are set; pass --shard I/N", names.join(" and ")));
+        }
+    };
+    let first = match engine.first {
+        (Some(name), otherwise) => number(name)?.unwrap_or(otherwise),
+        (None, first) => first,
+    };
+    let index = number(engine.index)?.unwrap_or_default();
+    let stated = engine.count.map(number).transpose()?.flatten();
+    let count = match (stated, shards, engine.count) {
+        (Some(stated), Some(shards), Some(name)) if stated != shards => {
+            return Err(format!("{name} is {stated}, but --shards is {shards}"));
+        }
+        (Some(count), _, _) | (None, Some(count), _) => count,
+        (None, None, _) => {
+            return Err(format!(
+                "{} does not say how many shards there are; pass --shards N",
+                engine.index
+            ));
+        }
+    };
+    let place = index.checked_sub(first).map(|place| place + 1);
+    let shard = place.and_then(|place| Shard::new(place, count));
+    let shard = shard.ok_or_else(|| {
+        format!(
+            "{} is {index}, and {count} tasks from {first} do not reach it; number the tasks one \
+             by one, or pass --shard I/N",
+            engine.index
+        )
+    })?;
+    // AWS: `<array job>:<index>`; PBS: `<array job>[].<server>`.
+    let job = engine.job.and_then(set);
+    let job = job.map(|id| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
+        id.chars().take_while(|c| plain(*c)).collect::<String>()
+    });
+    Ok(ChosenShard {
+        shard,
+        array_job: job.filter(|id| !id.is_empty()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(given: &str, set: &[(&str, &str)]) -> Result<Option<ChosenShard>, String> {
+        let settings: ShardSettings = toml::from_str(given).map_err(|error| error.to_string())?;
+        let set: Vec<(String, String)> = set
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        let variables = Variables::new(move |name| {
+            let found = set.iter().find(|(known, _)| known == name);
+            found.map(|(_, value)| value.clone())
+        });
+        settings
+            .chosen(&variables)
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn each_engine_names_its_task_and_its_array_job() {
+        let slurm = [
+            ("SLURM_ARRAY_TASK_ID", "12"),
+            ("SLURM_ARRAY_TASK_MIN", "10"),
+            ("SLURM_ARRAY_TASK_COUNT", "8"),
+            ("SLURM_ARRAY_JOB_ID", "4711"),
+        ];
+        let kubernetes = [("JOB_COMPLETION_INDEX", "0")];
+        let pbs = [
+            ("PBS_ARRAY_INDEX", "8"),
+            ("PBS_ARRAY_ID", "1234[].pbs.example"),
+        ];
+        let sge = [
+            ("SGE_TASK_ID", "2"),
+            ("SGE_TASK_FIRST", "1"),
+            ("SGE_TASK_LAST", "8"),
+            ("JOB_ID", "99"),
+        ];
+        let aws = [
+            ("AWS_BATCH_JOB_ARRAY_INDEX", "7"),
+            ("AWS_BATCH_JOB_ARRAY_SIZE", "8"),
+            ("AWS_BATCH_JOB_ID", "6c1-a2:7"),
+        ];
+        let gitlab = [
+            ("CI_NODE_INDEX", "1"),
+            ("CI_NODE_TOTAL", "8"),
+            ("CI_PIPELINE_ID", "55"),
+        ];
+        for (set, index, job) in [
+            (&slurm[..], 3, Some("4711")),
+            (&kubernetes, 1, None),
+            (&pbs, 8, Some("1234")),
+            (&sge, 2, Some("99")),
+            (&aws, 8, Some("6c1-a2")),
+            (&gitlab, 1, Some("55")),
+        ] {
+            let found = chosen("shard = 'auto'\nshards = 8", set).unwrap().unwrap();
+            assert_eq!(found.shard, Shard::new(index, 8).unwrap(), "{set:?}");
+            assert_eq!(found.array_job.as_deref(), job, "{set:?}");
+        }
+        let outside = [("SGE_TASK_ID", "undefined"), ("CI_NODE_INDEX", "2")];
+        let alone = chosen("shard = 'auto'\nshards = 2", &outside).unwrap();
+        assert_eq!(alone.unwrap().shard, Shard::new(2, 2).unwrap());
+    }
+
+    #[test]
+    fn a_shard_that_does_not_exist_is_refused_by_name() {
+        let task = ("SLURM_ARRAY_TASK_ID", "4");
+        let rerun = [
+            task,
+            ("SLURM_ARRAY_TASK_MIN", "4"),
+            ("SLURM_ARRAY_TASK_COUNT", "1"),
+        ];
+        let gaps = [
+            task,
+            ("SLURM_ARRAY_TASK_MIN", "0"),
+            ("SLURM_ARRAY_TASK_COUNT", "3"),
+        ];
+        let odd = [("JOB_COMPLETION_INDEX", "-1")];
+        let two = [("JOB_COMPLETION_INDEX", "0"), ("CI_NODE_INDEX", "1")];
+        for (given, set, words) in [
+            ("shard = '0/3'", &[][..], "I counts from 1 to N"),
+            ("shard = '4/3'", &[], "I counts from 1 to N"),
+            ("shard = 'x'", &[], "write I/N, such as 3/8, or auto"),
+            ("shard = '1/9999999'", &[], "N is at most 1000000"),
+            ("shard = '1/2'\nshards = 3", &[], "--shards is 3"),
+            ("shards = 3", &[], "not given, but --shards is"),
+            ("run = 'a'", &[], "not given, but --run"),
+            ("shard = 'auto'", &[], "not a task of an array job"),
+            (
+                "shard = 'auto'",
+                &[("JOB_COMPLETION_INDEX", "0")],
+                "pass --shards N",
+            ),
+            (
+                "shard = 'auto'\nshards = 2",
+                &[("JOB_COMPLETION_INDEX", "2")],
+                "do not reach it",
+            ),
+            (
+                "shard = 'auto'\nshards = 2",
+                &[("PBS_ARRAY_INDEX", "0")],
+                "do not reach it",
+            ),
+            (
+                "shard = 'auto'\nshards = 8",
+                &rerun,
+                "SLURM_ARRAY_TASK_COUNT is 1, but --shards is 8",
+            ),
+            ("shard = 'auto'", &gaps, "do not reach it"),
+            (
+                "shard = 'auto'\nshards = 2",
+                &odd,
+                "is -1, which is not a number",
+            ),
+            (
+                "shard = 'auto'\nshards = 2",
+                &two,
+                "JOB_COMPLETION_INDEX and CI_NODE_INDEX are set",
+            ),
+        ] {
+            let error = chosen(given, set).unwrap_err();
+            assert!(error.contains(words), "{given}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_run_is_one_folder_and_means_nothing_else() {
+        for name in ["nightly", "2026-11-22", "a", "x.y_z"] {
+            assert_eq!(fault_of_name(name), None, "{name}");
+        }
+        for name in ["", "..", "../a", "a/b", "-x", ".a", "last", "a.shards", "é"] {
+            assert!(fault_of_name(name).is_some(), "{name}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn every_record_is_in_exactly_one_shard(id in ".{0,40}", count in 1_u32..500) {
+            let holding: Vec<_> = Shard::all(count).filter(|shard| shard.holds(&id)).collect();
+            proptest::prop_assert_eq!(holding.len(), 1);
+            proptest::prop_assert_eq!(holding[0].index(), Shard::of(&id, count));
+        }
+    }
+
+    /// A change of the rule would orphan the shards of every run in progress.
+    #[test]
+    fn the_rule_that_assigns_records_stays_as_it_is() {
+        let of = |id| Shard::of(id, 8);
+        let ids = [
+            "Single_JKHY/2009/page_28.pdf-3",
+            "Double_UPS/2009/page_33.pdf",
+            "",
+        ];
+        assert_eq!(ids.map(of), [1, 8, 7]);
+    }
+}
