@@ -1,8 +1,8 @@
 //! What a run costs beside its models: `cargo bench --bench pipeline [-- FILE]`.
 //!
 //! Prints, for the records at hand (the built-in sample, or FILE) repeated under
-//! new ids up to 3,000: loading, rendering, executing, scoring, the offline
-//! pair, and whole runs, with n and the spread over the repetitions. Rates are
+//! new ids up to 3,000: loading, rendering, executing, scoring, the
+//! embedded analyst, and whole runs, with n and the spread over the repetitions. Rates are
 //! per second of CPU time, so that other work on the machine does not show; the
 //! load is printed above them. Whole runs are made by processes of their own,
 //! so that CPU time and peak memory are theirs alone; the model is in this
@@ -40,7 +40,7 @@ const REPETITIONS: usize = 5;
 
 /// Whole runs, and how each is called.
 const WHOLE: &[(&str, &str)] = &[
-    ("whole-offline", "whole run, offline pair"),
+    ("whole-offline", "whole run, embedded analyst"),
     ("whole-offline-traced", "the same, traces to a file"),
     ("whole-model", "whole run, model in this process"),
     ("whole-model-traced", "the same, traces to a file"),
@@ -142,7 +142,7 @@ fn measure(file: Option<&Path>) {
     });
     let solver = RuleAnalyst::new();
     report(
-        "offline pair, stand-alone",
+        "embedded analyst, stand-alone",
         cases.len(),
         "questions",
         || {

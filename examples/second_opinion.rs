@@ -1,5 +1,5 @@
 //! Measures the second opinion on answers that chat models have given: does
-//! agreement with the embedded rules tell right answers from wrong ones, and
+//! agreement with the embedded analyst tell right answers from wrong ones, and
 //! would their value in the answer's place gain anything?
 //!
 //! ```text

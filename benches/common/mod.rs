@@ -51,7 +51,7 @@ pub fn repeated(file: Option<&Path>, folder: &Path, total: usize) -> PathBuf {
     path
 }
 
-/// Asks the questions of `data`, by the embedded pair or by a model in this
+/// Asks the questions of `data`, by the embedded analyst or by a model in this
 /// process, and leaves the journal in `folder`.
 pub async fn run(
     data: Dataset,

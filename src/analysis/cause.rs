@@ -38,7 +38,7 @@ pub enum Cause {
     AbsoluteForRelative,
     /// 1 - x.
     Complement,
-    /// A dash of the report, 2014 or 2013 in the dataset, taken for a number.
+    /// A dash of the report, 2014 or 2013 in the dataset, read as a number.
     DashAsNumber,
     /// The right operations in the right places, on exchanged operands.
     SwappedOperands,

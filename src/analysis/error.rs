@@ -33,7 +33,7 @@ pub enum AnalysisError {
         path: PathBuf,
     },
     /// The records given are not those that were asked.
-    #[error("{}: {key} is not in {dataset}; give --data-path the file that was asked", path.display())]
+    #[error("{}: {key} is not in {dataset}; name the file with its records with --data-path", path.display())]
     UnknownQuestion {
         /// The answers.
         path: PathBuf,
@@ -44,8 +44,8 @@ pub enum AnalysisError {
     },
     /// The two hold different questions.
     #[error(
-        "the two hold different questions: {common} in both, {only_a} only in A, {only_b} only in B \
-         (such as {example}); --common compares the {common} alone"
+        "A and B have different questions: {common} in both, {only_a} only in A, {only_b} only in B \
+         (such as {example}); pass --common to compare only the {common}"
     )]
     DifferentQuestions {
         /// Questions in both.
@@ -59,7 +59,7 @@ pub enum AnalysisError {
     },
     /// No question is in both.
     #[error(
-        "the two have no question in common (such as {a} in A and {b} in B); \
+        "A and B have no question in common (such as {a} in A and {b} in B); \
          rows are paired by id, part and epoch"
     )]
     NothingInCommon {
@@ -70,8 +70,7 @@ pub enum AnalysisError {
     },
     /// No rule can judge a pair.
     #[error(
-        "none of the {questions} questions has gold to be compared by; \
-         name the records that were asked with --data-path"
+        "none of the {questions} questions has gold to compare by; name the records with --data-path"
     )]
     NothingToCompare {
         /// Questions in both.
@@ -87,8 +86,7 @@ pub enum AnalysisError {
     },
     /// One question, two golds.
     #[error(
-        "{key} has gold `{a}` in A and `{b}` in B: two rates by different golds cannot be compared; \
-         --data-path FILE scores both by one file's gold"
+        "{key} has gold `{a}` in A and `{b}` in B: scores by different golds cannot be compared; pass --data-path FILE to score both by one file's gold"
     )]
     DifferentGold {
         /// Which question.

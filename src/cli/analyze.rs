@@ -22,13 +22,13 @@ pub(crate) struct AnalyzeArgs {
     file: Option<PathBuf>,
     #[command(flatten)]
     output: OutputFolder,
-    /// Records the questions come from, for gold programs and pages (a file, or `sample`)
+    /// Records with the gold programs and pages: a file, or `sample`
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,
     /// Rule that decides which answers are misses
     #[arg(long, value_name = "RULE", default_value = "fe")]
     rule: RuleName,
-    /// Number of misses to show for each cause
+    /// Number of misses to show per cause
     #[arg(long, value_name = "N", default_value_t = 3)]
     examples: usize,
     /// Write every miss with its cause to this file

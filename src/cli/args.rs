@@ -55,7 +55,7 @@ impl OutputFolder {
 /// The file of a command's model calls.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub(crate) struct CassetteArgs {
-    /// Record every model call to a new file for --replay; with --resume, to the file of that run
+    /// Record every model call to a file for --replay
     #[arg(
         long,
         value_name = "FILE",
@@ -95,7 +95,7 @@ impl CassetteArgs {
     }
 }
 
-/// Refuses a cassette without a chat model: the embedded rules send no requests.
+/// Refuses a cassette without a chat model: the embedded analyst sends no requests.
 pub(super) fn needs_model(
     cassette: Option<&Cassette>,
     model: &ModelSettings,
@@ -103,7 +103,7 @@ pub(super) fn needs_model(
     if cassette.is_none() || !model.is_offline() {
         return Ok(());
     }
-    let line = "--record and --replay need a chat model, because the embedded pair sends no \
+    let line = "--record and --replay need a chat model, because the embedded analyst sends no \
                 requests; pass --model NAME";
     Err(Failure::new(Exit::Usage, line))
 }
@@ -115,13 +115,13 @@ pub(crate) struct ControlArgs {
     pub config: ConfigFile,
     #[command(flatten)]
     pub cassette: CassetteArgs,
-    /// Continue an unfinished run with its own settings: the last one, or the given one
+    /// Resume an unfinished run with its own settings [default: the last one]
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last", help_heading = "Output")]
     pub resume: Option<String>,
-    /// Resume a run that another version of convfinqa started
+    /// Allow --resume of a run started by another version of convfinqa
     #[arg(long, requires = "resume", help_heading = "Output")]
     pub allow_version: bool,
-    /// Print the summary as JSON to stdout, everything else to stderr
+    /// Print the summary as JSON on stdout and everything else on stderr
     #[arg(long, help_heading = "Output")]
     pub json: bool,
     /// Print only errors and the requested output
@@ -145,10 +145,10 @@ impl ControlArgs {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub settings: Settings,
-    /// Print the questions, calls, tokens, cost and time that the run would take, and send nothing
+    /// Estimate calls, tokens, cost and time without sending anything
     #[arg(long, conflicts_with = "resume", help_heading = "Budget")]
     pub dry_run: bool,
-    /// Print every question, its gold and generated answer, and the rounds
+    /// Print each question with its gold answer, its generated answer and its rounds
     #[arg(long, short = 'v')]
     pub verbose: bool,
     /// Also write the predicted programs in the ConvFinQA leaderboard's format

@@ -28,12 +28,12 @@ use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry};
 /// Arguments of `ask`.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Without a question, each line of stdin is a question, which may refer to earlier ones."
+    after_help = "Without a question, each line of stdin is a question and may refer to earlier ones."
 )]
 pub(crate) struct AskArgs {
-    /// The document: a Markdown, text, CSV or TSV file; omitted with --table or --text
+    /// Document: a Markdown, text, CSV or TSV file; omit it with --table or --text
     file: Option<String>,
-    /// The question, in quotes; if omitted, questions are read from stdin
+    /// Question, in quotes; without it, questions are read from stdin
     question: Option<String>,
     /// The document's table: CSV, TSV or Markdown
     #[arg(long, value_name = "FILE")]
@@ -41,7 +41,7 @@ pub(crate) struct AskArgs {
     /// The document's text
     #[arg(long, value_name = "FILE")]
     text: Option<PathBuf>,
-    /// Print each answer as a line of JSON
+    /// Print one line of JSON per answer
     #[arg(long, help_heading = "Output")]
     json: bool,
     /// Print only answers and errors

@@ -17,10 +17,9 @@ use super::{Exit, Failure, settings, stdout};
 /// Shows or empties the response cache.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CacheCommand {
-    /// Show how many replies a cache holds, and of which models.
+    /// Count a cache's replies by model.
     Stats(StatsArgs),
-    /// Show whether the requests of a run's question are cached, and otherwise the fields in which
-    /// the nearest entry differs.
+    /// Show whether a question's requests are cached and, if not, how the nearest entry differs.
     Explain(ExplainArgs),
     /// Delete all entries of a cache.
     Clear(FolderArgs),
@@ -39,7 +38,7 @@ pub(crate) struct FolderArgs {
 pub(crate) struct StatsArgs {
     #[command(flatten)]
     folder: FolderArgs,
-    /// Print JSON
+    /// Print the statistics as JSON
     #[arg(long)]
     json: bool,
 }
@@ -48,9 +47,9 @@ pub(crate) struct StatsArgs {
 pub(crate) struct ExplainArgs {
     #[command(flatten)]
     folder: FolderArgs,
-    /// The run: its folder, its id, a prefix of its id, or `last`
+    /// Run: its folder, its id, a prefix of its id, or `last`
     run: String,
-    /// The question: a record's id, or ID#PART
+    /// Question: a record's id, or ID#PART
     question: String,
     #[command(flatten)]
     output: OutputFolder,

@@ -17,26 +17,25 @@ use super::{Exit, stdout};
 /// Arguments of `compare`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct CompareArgs {
-    /// First side: a CSV or JSONL file of answers, or a run: its folder, its id, the start of its
-    /// id, or `last`
+    /// CSV or JSONL file of answers, or a run: its folder, its id, a prefix of its id, or `last`
     a: PathBuf,
-    /// Second side, with the same questions
+    /// The other side, with the same questions
     b: PathBuf,
     #[command(flatten)]
     output: OutputFolder,
     /// Rule that decides which questions flip
     #[arg(long, value_name = "RULE", default_value = "fe")]
     rule: RuleName,
-    /// Compare only the questions that both sides have, and report how many were left out
+    /// Compare only the questions that both sides have, and count the others
     #[arg(long)]
     common: bool,
-    /// Records the questions come from (a file, or `sample`), whose gold is used for both sides
+    /// Records whose gold is used for both sides: a file, or `sample`
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,
     /// Print the comparison as JSON
     #[arg(long)]
     json: bool,
-    /// Also write the comparison as an HTML file, which needs no network
+    /// Also write the comparison as a self-contained HTML file
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
 }

@@ -34,29 +34,28 @@ pub(crate) enum DataCommand {
         #[arg(long)]
         force: bool,
     },
-    /// Read every record, execute every gold program, and list the problems found
+    /// Read every record, execute every gold program, and report problems
     Check {
         #[command(flatten)]
         data: DataFile,
-        /// Only execute the gold programs of FILE; the last line states how many agree with
-        /// exe_ans, and the exit code is 3 if any disagrees
+        /// Only execute the gold programs of FILE; exit with code 3 if any result differs from exe_ans
         #[arg(long, value_name = "FILE", conflicts_with_all = ["data_path", "file"])]
         programs: Option<String>,
-        /// List every finding instead of the number of each kind
+        /// List every problem instead of the number of each kind
         #[arg(long)]
         all: bool,
     },
-    /// Print one record with page, table and questions; with --gold also its gold
+    /// Print one record: page, table and questions
     Show {
         /// Id of the record, or an unambiguous part of it
         id: String,
         /// File of records, or `sample` [default: data/train.json if it exists, otherwise the sample]
         #[arg(long, value_name = "FILE")]
         data_path: Option<String>,
-        /// Also print its gold
+        /// Also print the gold answers and programs
         #[arg(long)]
         gold: bool,
-        /// How the table is shown
+        /// How to show the table
         #[arg(long, value_enum, default_value_t)]
         table_style: TableStyle,
     },

@@ -11,11 +11,10 @@ use super::{Exit, Failure};
 /// The options of `run` and `score` for CI.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub(crate) struct GateArgs {
-    /// Write each question as a JUnit test case; an answer that is wrong by financial equivalence
-    /// is a failure
+    /// Write a JUnit file with one test case per question, scored by financial equivalence
     #[arg(long, value_name = "FILE", help_heading = "CI")]
     pub junit: Option<PathBuf>,
-    /// Exit with code 6 if a rule's score is below PERCENT (em, nm, ex, pe, pa, fe)
+    /// Exit with code 6 if a score is below PERCENT; RULE is em, nm, ex, pe, pa or fe
     #[arg(
         long,
         value_name = "RULE=PERCENT,…",

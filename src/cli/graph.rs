@@ -7,7 +7,7 @@ use super::{Exit, stdout};
 /// Arguments of `graph`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct GraphArgs {
-    /// Format of the drawing
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Mermaid)]
     format: Format,
 }

@@ -37,8 +37,8 @@ pub use exit::{Exit, Failure};
 /// Answer financial questions about report pages with two agents, and score the answers.
 ///
 /// Without a command, `convfinqa` runs the main job: it asks the questions of a dataset, scores the
-/// answers, and writes output/output.csv. Without any argument it answers the built-in sample with
-/// the embedded offline pair.
+/// answers, and writes output/output.csv. Without arguments, it answers the built-in sample with
+/// the embedded analyst.
 #[derive(Debug, Parser)]
 #[command(
     name = "convfinqa",
@@ -75,13 +75,13 @@ enum Command {
     /// Download, check or inspect the dataset.
     #[command(subcommand)]
     Data(data::DataCommand),
-    /// Serve the FinQA environment, play it, or build and check its data.
+    /// Serve or play the FinQA environment, or prepare its data.
     #[command(subcommand)]
     Env(env::EnvCommand),
     /// Show, explain or empty the response cache (--cache).
     #[command(subcommand)]
     Cache(cache::CacheCommand),
-    /// Deliver runs to MLflow.
+    /// Send runs to MLflow.
     #[command(subcommand)]
     Track(track::TrackCommand),
     /// Draw the agents' state machine.

@@ -14,7 +14,7 @@ use super::{Exit, Failure, stdout};
 /// Arguments of `report`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ReportArgs {
-    /// The run: its folder, its id, a prefix of its id, or `last`
+    /// Run: its folder, its id, a prefix of its id, or `last`
     #[arg(default_value = "last")]
     run: String,
     #[command(flatten)]

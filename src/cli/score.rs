@@ -22,8 +22,7 @@ pub(crate) struct ScoreArgs {
     file: PathBuf,
     #[command(flatten)]
     output: OutputFolder,
-    /// Records the questions come from, for gold programs and tables (a file, or `sample`);
-    /// found automatically for a run's own CSV
+    /// Records with the gold programs and tables: a file, or `sample`; found automatically for a run's own CSV
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,
     /// Print the scores as JSON

@@ -20,15 +20,14 @@ use super::{Exit, Failure, dotenv, exit, mlflow_lines, settings, stdout};
 /// Commands of `track`.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum TrackCommand {
-    /// Deliver runs, or the missing parts of them; safe to repeat.
+    /// Send runs, or their missing parts; safe to repeat.
     Sync(SyncArgs),
 }
 
 /// Arguments of `track sync`.
 #[derive(clap::Args, Debug, Serialize)]
 pub(crate) struct SyncArgs {
-    /// Runs: folders, ids, prefixes of ids, or `last` [default: all that are not complete on the
-    /// server]
+    /// Runs: folders, ids, prefixes of ids, or `last` [default: all that are incomplete on the server]
     #[arg(value_name = "RUN")]
     #[serde(skip)]
     runs: Vec<String>,
@@ -46,7 +45,7 @@ pub(crate) struct SyncArgs {
     /// Allow MLflow's credentials to be sent over http:// to another machine
     #[arg(long)]
     allow_http: bool,
-    /// Log the runs as new ones even if they were delivered before or deleted on the server
+    /// Log the runs as new ones, even if they were sent before or deleted on the server
     #[arg(long)]
     #[serde(skip)]
     new: bool,

@@ -184,7 +184,7 @@ impl PartialRecord {
         Ok(())
     }
 
-    /// Turns in order. A turn that the file leaves out is asked all the same,
+    /// Turns in order. A turn that the file leaves out is asked anyway,
     /// without gold: later turns refer to it.
     fn finish(mut self) -> Record {
         if let Some((last, _)) = self.turns.last_key_value() {

@@ -77,7 +77,7 @@ pub enum DatasetError {
         origin: String,
     },
     /// `n` is 0.
-    #[error("0 records were asked for: ask for at least 1, or leave the number out for all")]
+    #[error("0 records requested: request at least 1, or leave the number out for all")]
     ZeroRecords,
     /// An id that the file does not hold.
     #[error("{origin} holds no record {id}: the closest ids are {closest}")]
@@ -98,9 +98,7 @@ pub enum DatasetError {
         range: String,
     },
     /// A range that the file does not reach.
-    #[error(
-        "the range {range} goes beyond the {records} records of {origin}: it may end at {records}"
-    )]
+    #[error("the range {range} exceeds the {records} records of {origin}: it may end at {records}")]
     RangeBeyondEnd {
         /// The file, or `built-in sample`.
         origin: String,
@@ -111,7 +109,7 @@ pub enum DatasetError {
     },
     /// A filter that is not a regular expression.
     #[error(
-        "the filter `{filter}` is not a regular expression: {reason}; write a backslash before ( [ * + ? to mean them as they are"
+        "the filter `{filter}` is not a regular expression: {reason}; write a backslash before ( [ * + ? to match them literally"
     )]
     Filter {
         /// The filter as given.

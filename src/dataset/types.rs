@@ -103,7 +103,7 @@ pub struct Dataset {
     pub source: String,
     /// blake3 of the file's bytes, hex.
     pub hash: String,
-    /// Whether this is the invented sample, whose score says nothing of ConvFinQA.
+    /// Whether this is the invented sample, whose score says nothing about ConvFinQA.
     pub invented: bool,
     /// The records in file order.
     pub records: Vec<Record>,

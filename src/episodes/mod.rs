@@ -1,5 +1,5 @@
 //! Environments for the tool-using agent: this process's own, and servers that
-//! speak OpenEnv's WebSocket protocol; and the offline baseline, a model without
+//! speak OpenEnv's WebSocket protocol; and the embedded analyst as a player, a model without
 //! a network that plays in both.
 
 mod address;

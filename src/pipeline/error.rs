@@ -19,7 +19,7 @@ use finqa_agents::prompt::PromptError;
 pub enum PipelineError {
     /// `--answer-from text` without a chat model.
     #[error(
-        "--answer-from text needs a chat model: the embedded pair writes programs and states no \
+        "--answer-from text needs a chat model: the embedded analyst writes programs and states no \
          answer of its own; leave --answer-from out, or name a --model"
     )]
     TextWithoutModel,
@@ -28,19 +28,18 @@ pub enum PipelineError {
     CriticWithoutModel,
     /// A model that may cost money, and no data.
     #[error(
-        "no data: data/train.json is not there, and a model that costs money is never run on the \
-         built-in sample by accident; fetch the data with `convfinqa data download`, \
+        "no data: data/train.json is not there, and a paid model does not answer the built-in sample by default; fetch the data with `convfinqa data download`, \
          or name a file or `sample` with --data-path"
     )]
     NoData,
     /// A model that may cost money, and no environment.
     #[error(
-        "no data: a model that costs money is never played on the built-in sample by accident; \
+        "no data: a paid model does not play the built-in sample by default; \
          name a directory or `sample` with --data-path, or a server with --url"
     )]
     NoEpisodeData,
     /// A model that is known to take no tools.
-    #[error("{0}: the model takes no tool calls (data/models.json)")]
+    #[error("{0}: the model does not support tool calls (data/models.json)")]
     NoTools(String),
     /// A limit of money, and a model without a known price.
     #[error(
@@ -71,12 +70,11 @@ pub enum PipelineError {
     ChangedPrices { id: String },
     /// A limit for a run with requests that nobody counted.
     #[error(
-        "run {id} cannot be resumed with {limit}: it was started without, and what some of its \
-         requests used is not known; leave the limit out, or start a new run"
+        "run {id} cannot be resumed with {limit}: it was started without one, and the usage of some of its requests is unknown; leave the limit out, or start a new run"
     )]
     UnknownSpending { id: String, limit: &'static str },
     /// The run is of another command.
-    #[error("run {id} is resumed with `{command} {id}`")]
+    #[error("run {id} must be resumed with `{command} {id}`")]
     OtherKind { id: String, command: &'static str },
     /// A cassette of another run, command, model or data.
     #[error("the cassette {path} does not belong to this run: {difference}")]
@@ -99,8 +97,7 @@ pub enum PipelineError {
     Cache(#[from] CacheError),
     /// Another version of this program started the run.
     #[error(
-        "run {id} was started by convfinqa {version}, this is {own}, which may answer otherwise; \
-         pass --allow-version to resume it all the same, or start a new run"
+        "run {id} was started by convfinqa {version}, this is {own}, which may give other answers; pass --allow-version to resume it anyway, or start a new run"
     )]
     OtherVersion {
         id: String,

@@ -346,7 +346,7 @@ fn foreign_address(
 /// What should be known about these settings before anything is asked, a line each.
 pub(crate) fn advice(settings: &Settings, variables: &Variables) -> Vec<String> {
     let unused = unused_server(settings, variables, &[])
-        .map(|what| format!("{what}: answering with the embedded offline pair; pass --model NAME"));
+        .map(|what| format!("{what}: answering with the embedded analyst; pass --model NAME"));
     unused
         .into_iter()
         .chain(effectless(settings).map(str::to_owned))
@@ -382,17 +382,17 @@ pub(crate) fn unused_server(
 fn effectless(settings: &Settings) -> Option<&'static str> {
     let samples = settings.agents.samples > 1;
     match (settings.model.is_offline(), settings.sampling.temperature) {
-        (true, _) if samples => {
-            Some("note: the embedded pair always answers alike; --samples changes nothing")
-        }
+        (true, _) if samples => Some(
+            "note: --samples changes nothing because the embedded analyst always gives the same answer",
+        ),
         (false, None | Some(0.0)) if samples => Some(
             "note: --samples draws the same question again; give a --temperature above 0, or the samples may all be one",
         ),
         (false, _) if settings.agents.min_confidence > 0.0 => {
-            Some("note: --min-confidence holds for the embedded pair only")
+            Some("note: --min-confidence affects only the embedded analyst")
         }
         (true, _) if settings.agents.second_opinion != OpinionUse::default() => Some(
-            "note: the second opinion is the embedded pair's own; with --model offline there is none",
+            "note: with --model offline there is no second opinion, because it would be the embedded analyst's own",
         ),
         _ => None,
     }

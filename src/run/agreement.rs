@@ -11,9 +11,9 @@ use crate::score::Row;
 /// Answers with gold, by financial equivalence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Agreement {
-    /// Right where the embedded rules give the same answer.
+    /// Right where the embedded analyst gives the same answer.
     pub agreed: Option<Rate>,
-    /// Right where the embedded rules give another answer.
+    /// Right where the embedded analyst gives another answer.
     pub differed: Option<Rate>,
     #[serde(skip)]
     marks: Vec<ComparedAnswer>,

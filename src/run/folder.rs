@@ -28,12 +28,11 @@ pub enum FolderError {
     NoSuchAnswers { named: PathBuf, folder: PathBuf },
     /// What is named is not a run but a file of version 0.1.
     #[error(
-        "{path}: episodes of version 0.1, which alone resumes and reports them; \
-         score the CSV that it wrote next to them"
+        "{path} holds episodes of version 0.1, which only that version can resume or report; score the CSV next to them instead"
     )]
     EarlierEpisodes { path: PathBuf },
     /// Several runs are meant by one name.
-    #[error("{run} is the start of {count} runs in {folder}: {some}; give more of the id")]
+    #[error("{run} is a prefix of {count} runs in {folder}: {some}; give more of the id")]
     Ambiguous {
         run: String,
         folder: PathBuf,

@@ -135,7 +135,7 @@ impl SummaryBuilder {
     }
 
     /// Summarises the rows of this run, and the calls of questions that have
-    /// no row yet, which were paid for all the same.
+    /// no row yet, which were paid for too.
     ///
     /// # Errors
     /// [`JournalError`] if the journal cannot be read.

@@ -1,6 +1,6 @@
 //! The span of a run, and what a run adds to the spans of its questions. A
 //! question is a trace of its own, linked to the run's span, so that one
-//! exchange of the two agents is one trace in a viewer. Nothing of gold is
+//! exchange of the two agents is one trace in a viewer. No gold is
 //! recorded, and no score.
 
 use rust_decimal::prelude::ToPrimitive;

@@ -188,7 +188,7 @@ fn uses(program: &str, literal: &str) -> bool {
 }
 
 /// `%`, or a word that starts with percent, or portion, proportion, ratio,
-/// rate, growth. Whole words: "operations" holds a "ratio" by accident.
+/// rate, growth. Whole words only: "operations" contains "ratio" but is not a cue.
 fn names_a_share(question: &str) -> bool {
     const WORDS: [&str; 9] = [
         "portion",

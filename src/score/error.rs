@@ -35,7 +35,7 @@ pub enum ScoreError {
         found: String,
     },
     /// Two columns would both be read as the same thing.
-    #[error("{}, line {line}: the columns `{first}` and `{second}` hold the same thing; leave one of them out", path.display())]
+    #[error("{}, line {line}: the columns `{first}` and `{second}` hold the same data; remove one of them", path.display())]
     DuplicateColumn {
         path: PathBuf,
         /// The header, or the object.
@@ -127,8 +127,7 @@ pub enum ScoreError {
     },
     /// No row has gold.
     #[error(
-        "{}: none of its {rows} answers has gold to be scored by; \
-         name the records that were asked with --data-path", path.display()
+        "{}: none of its {rows} answers has gold to score by; name the records with --data-path", path.display()
     )]
     NothingScored {
         /// The file or folder.

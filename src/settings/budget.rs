@@ -21,7 +21,7 @@ const CAPPED_MAX_TOKENS: u32 = 4096;
 #[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct BudgetSettings {
-    /// Pause before the run costs more than this many US dollars, requests in flight counted at the most that they can cost
+    /// Pause the run before its cost can exceed this many US dollars
     #[arg(
         long,
         value_name = "USD",
@@ -30,7 +30,7 @@ pub struct BudgetSettings {
     )]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost: Option<Dollars>,
-    /// Pause before the run reads and writes more tokens than this
+    /// Pause the run before it can use more than this many input and output tokens
     #[arg(
         long,
         value_name = "N",
@@ -39,7 +39,7 @@ pub struct BudgetSettings {
     )]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens_total: Option<u64>,
-    /// Begin no more requests after this time, such as 90s, 30m or 2h30m; a resumed run has it again
+    /// Send no more requests after this time, e.g. 90s or 2h30m; --resume starts counting anew
     #[arg(
         long,
         value_name = "TIME",
@@ -48,7 +48,7 @@ pub struct BudgetSettings {
     )]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_time: Option<TimeLimit>,
-    /// JSON file of your own prices, which take precedence over the built-in ones
+    /// JSON file of prices, which take precedence over the built-in ones
     #[arg(long, value_name = "FILE", help_heading = "Budget")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prices: Option<PathBuf>,

@@ -67,7 +67,7 @@ pub struct Settings {
 #[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct QuestionSettings {
-    /// Number of records, from the first [default: all offline and on loopback, otherwise 100]
+    /// Use only the first N records [default: all offline and on loopback, otherwise 100]
     #[arg(long, short = 'n', value_name = "N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub n: Option<usize>,
@@ -75,11 +75,11 @@ pub struct QuestionSettings {
     #[arg(long, value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_path: Option<String>,
-    /// Records FROM up to but not including TO, counted from 0
+    /// Use only records FROM (inclusive) to TO (exclusive), counted from 0
     #[arg(long, value_name = "FROM..TO", help_heading = "Questions")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<String>,
-    /// Only these record ids, comma-separated
+    /// Use only the records with these ids, comma-separated
     #[arg(
         long,
         value_name = "ID,…",
@@ -88,11 +88,11 @@ pub struct QuestionSettings {
     )]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ids: Vec<String>,
-    /// Only records whose id or a question matches this regular expression
+    /// Use only records whose id or any question matches this regular expression
     #[arg(long, value_name = "REGEX", help_heading = "Questions")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
-    /// Shuffle the records by --seed before --n is applied
+    /// Shuffle the records by --seed before applying --n
     #[arg(long, help_heading = "Questions")]
     pub shuffle: bool,
     /// Ask the stand-alone questions, or the turns of the conversations in order
@@ -103,7 +103,7 @@ pub struct QuestionSettings {
         help_heading = "Questions"
     )]
     pub mode: Mode,
-    /// Which earlier answers a turn sees: the model's own, or the dataset's
+    /// Which answers to earlier turns a turn sees
     #[arg(
         long,
         value_name = "WHOSE",
@@ -125,7 +125,7 @@ pub struct QuestionSettings {
 #[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RunSettings {
-    /// Maximum conversations, or episodes, in flight; fewer after a 429 [default: from 8 up to 64 while the provider allows it; 2 on loopback; the number of cores offline]
+    /// Maximum conversations or episodes in flight [default: 8, growing to 64 unless the provider limits it; 2 on loopback; the number of cores offline]
     #[arg(long, short = 'j', value_name = "N", help_heading = "Provider")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<usize>,
@@ -138,7 +138,7 @@ pub struct RunSettings {
         help_heading = "Output"
     )]
     pub output: PathBuf,
-    /// MLflow server to log the run to; `off`, or `auto` for MLFLOW_TRACKING_URI if it is set
+    /// MLflow server to log the run to, `off`, or `auto` for MLFLOW_TRACKING_URI if set
     #[arg(
         long,
         value_name = "URI",
@@ -150,7 +150,7 @@ pub struct RunSettings {
     #[arg(long, value_name = "NAME", help_heading = "Output")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub experiment: Option<String>,
-    /// Write traces.jsonl to the run's folder; `auto` does so when traces are also exported
+    /// When to write traces.jsonl to the run's folder
     #[arg(
         long,
         value_name = "WHEN",
@@ -164,7 +164,7 @@ pub struct RunSettings {
 #[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogSettings {
-    /// Format of log lines on stderr; with `json`, nothing else is written there, not even the progress bar
+    /// Format of log lines on stderr; `json` replaces all other output there
     #[arg(
         long,
         value_name = "FORMAT",
@@ -172,7 +172,7 @@ pub struct LogSettings {
         help_heading = "Logs and traces"
     )]
     pub log: LogFormat,
-    /// Log level (`error` to `trace`), or `target=level,…` [default: RUST_LOG, otherwise info]
+    /// Log level, `error` to `trace`, or directives such as `hyper=info` [default: RUST_LOG, otherwise info]
     #[arg(long, value_name = "LEVEL", help_heading = "Logs and traces")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_level: Option<String>,
@@ -196,7 +196,7 @@ pub struct TraceSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Traces {
-    /// If a collector is configured, MLflow is on, or content is included.
+    /// If traces are also sent to a collector or MLflow, or with --trace-content.
     #[default]
     Auto,
     /// Always.

@@ -150,7 +150,7 @@ impl Settings {
         }
         if self.model.name.trim().is_empty() {
             return Err(
-                "model is empty; name a model, or `offline` for the embedded pair".to_owned(),
+                "model is empty; name a model, or `offline` for the embedded analyst".to_owned(),
             );
         }
         Ok(())

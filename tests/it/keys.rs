@@ -9,7 +9,7 @@ use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply, Request};
 
 const UNCHOSEN: &str =
-    "but no model is chosen: answering with the embedded offline pair; pass --model NAME";
+    "but no model is chosen: answering with the embedded analyst; pass --model NAME";
 
 /// Keys alone, as `docker compose` passes them from `.env`.
 #[rstest]
@@ -87,7 +87,7 @@ fn a_play_announces_a_key_without_a_model(#[case] name: &str) {
     assert!(ran.succeeds().stderr.contains(line), "{}", ran.stderr);
     assert!(
         ran.stderr
-            .contains("but no model is chosen: playing with the embedded baseline"),
+            .contains("but no model is chosen: playing with the embedded analyst"),
         "{}",
         ran.stderr
     );

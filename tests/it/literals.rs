@@ -19,10 +19,10 @@ const BESIDE: &[&str] = &[
     "graph", "models", "data", "episode", "reward", "server", "tools", "episodes", "env_data",
     "solve",
 ];
-/// Words of the longest cue that the embedded rules look for, or of the longest
+/// Words of the longest cue that the embedded analyst looks for, or of the longest
 /// name of one of their weights.
 const LONGEST_CUE: usize = 9;
-/// What the embedded rules read from files.
+/// What the embedded analyst reads from files.
 const RULE_DATA: &[&str] = &[
     "data/offline_weights.json",
     "data/offline_trees.json",

@@ -24,6 +24,14 @@ const AVOIDED: &[(&str, &str)] = &[
     (r"\bfor want of\b", "because there is no"),
     (r"\b(unborn|worked1)\b", "a plain name"),
     (
+        r"\b(embedded|built-in|offline) (rules|pair|baseline|solver)\b",
+        "the embedded analyst",
+    ),
+    (r"\bnothing of\b", "nothing about, none of"),
+    (r"\ball the same\b", "anyway, nevertheless"),
+    (r"\btaken for\b", "considered, treated as"),
+    (r"\bby accident\b", "unless it is named"),
+    (
         r"\bthe reference\b",
         "the LangGraph baseline, or OpenEnv's finqa_env",
     ),

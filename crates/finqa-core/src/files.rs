@@ -1,5 +1,5 @@
 //! Opening files that somebody named. A FIFO without a writer is waited for
-//! forever and a device may have no end, so neither is taken for data.
+//! forever and a device may have no end, so neither is read as data.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};

@@ -24,7 +24,7 @@ pub struct Document {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub table_ori: Option<Vec<Vec<String>>>,
     /// A document of the user's own, which has none of the dataset's artefacts:
-    /// nothing of it is repaired.
+    /// it is not repaired.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub own: bool,
 }

@@ -13,10 +13,10 @@ pub(crate) struct BuildArgs {
     /// File of records with gold, or `sample`
     #[arg(long, alias = "from", value_name = "FILE")]
     data_path: String,
-    /// Target folder: a new one, an empty one, or the result of an earlier build, which is replaced
+    /// Target folder: new, empty, or the result of an earlier build, which is replaced
     #[arg(long, short = 'o', alias = "out", value_name = "DIR")]
     output: PathBuf,
-    /// Only questions whose operands are all in cells of the table
+    /// Include only questions whose operands are all table cells
     #[arg(long)]
     tables_only: bool,
 }

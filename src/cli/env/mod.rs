@@ -23,13 +23,13 @@ use super::{Exit, Failure};
 pub(crate) enum EnvCommand {
     /// Serve episodes to OpenEnv clients, tools to MCP clients, and a page for playing by hand
     Serve(Box<serve::ServeArgs>),
-    /// Read every table and question of a data directory, and list the problems found
+    /// Read every table and question of a data directory, and report problems
     Check(check::CheckArgs),
     /// Build a data directory from the stand-alone questions of ConvFinQA records
     Build(build::BuildArgs),
     /// Download the published benchmark (for evaluation only) and verify every file
     Download(download::HubArgs),
-    /// Let an agent play episodes, locally or on a running server, and report its rewards
+    /// Let an agent play episodes, in this process or on a server, and report its rewards
     Play(Box<play::PlayArgs>),
 }
 

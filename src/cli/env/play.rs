@@ -35,7 +35,7 @@ use finqa_env::tools::{ToolLimits, Tools};
 /// Arguments of `env play`. What is serialised is a layer of settings.
 #[derive(clap::Args, Debug, Serialize)]
 #[command(
-    after_help = "The variables MODEL, API_BASE_URL and API_KEY of OpenEnv's inference scripts are read too; flags take precedence. The episodes are a run like any other: `runs`, `report`, `compare` and `track sync` accept it."
+    after_help = "MODEL, API_BASE_URL and API_KEY, the variables of OpenEnv's inference scripts, are read too; flags take precedence. The episodes are recorded as a run, which `runs`, `report`, `compare` and `track sync` accept."
 )]
 pub(crate) struct PlayArgs {
     #[command(flatten)]
@@ -53,12 +53,11 @@ pub(crate) struct PlayArgs {
     #[command(flatten)]
     #[serde(flatten)]
     shards: ShardSettings,
-    /// Number of questions to play, each once [default: all, at most 10,000 on a server; 100 for
-    /// a remote model]
+    /// Number of questions to play, once each [default: all, at most 10,000 on a server; 100 for a remote model]
     #[arg(long, short = 'n', alias = "episodes", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
     n: Option<u64>,
-    /// Print each episode when it ends, and retries
+    /// Print each episode when it ends, and each retry
     #[arg(long, short = 'v')]
     #[serde(skip)]
     verbose: bool,
@@ -83,8 +82,7 @@ pub(crate) struct PlayArgs {
     )]
     #[serde(skip)]
     token: Option<String>,
-    /// Data directory of the environment in this process, or `sample` [default: FINQA_DATA_PATH,
-    /// otherwise the built-in sample]
+    /// Data directory for the environment in this process, or `sample` [default: FINQA_DATA_PATH, otherwise the built-in sample]
     #[arg(long, alias = "data", value_name = "DIR", help_heading = "Environment")]
     #[serde(skip)]
     data_path: Option<OsString>,
@@ -94,7 +92,7 @@ pub(crate) struct PlayArgs {
     #[serde(skip)]
     max_steps: u32,
 
-    /// Also write the episodes for trainers, a line of JSON each
+    /// Also write the episodes as JSON lines for trainers
     #[arg(long, alias = "out", value_name = "FILE", help_heading = "Output")]
     #[serde(skip)]
     export_episodes: Option<PathBuf>,
@@ -167,7 +165,7 @@ impl RunCommand for EpisodeRun<'_> {
         let (variables, notify) = (context.variables.clone(), Arc::clone(&context.notify));
         let unused = ["API_KEY", "API_BASE_URL"];
         if let Some(what) = unused_server(settings, &dotenv::variables(), &unused) {
-            let line = format!("{what}: playing with the embedded baseline; pass --model NAME");
+            let line = format!("{what}: playing with the embedded analyst; pass --model NAME");
             notify(RunNotice::Note(line));
         }
         let options = self.options(settings, context.resumed.as_mut(), &notify)?;
@@ -198,8 +196,8 @@ impl RunCommand for EpisodeRun<'_> {
 }
 
 impl EpisodeRun<'_> {
-    /// Where episodes are played, and how many; of a run that is resumed, nothing
-    /// of that may change.
+    /// Where episodes are played, and how many; none of this may
+    /// change for a run that is resumed.
     fn options(
         &self,
         settings: &Settings,

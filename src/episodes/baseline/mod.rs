@@ -1,4 +1,4 @@
-//! The baseline: the embedded pair's solver as a model that calls tools.
+//! The embedded analyst as a model that calls tools.
 //!
 //! It is a [`ChatModel`] like any other, so that it plays by the same loop,
 //! sees what a model would see (the question and the tools' texts) and nothing
@@ -26,7 +26,7 @@ use page::{Shape, chosen, documents};
 /// What is submitted where the solver has nothing to say: wrong, and plain.
 const NOTHING: &str = "unknown";
 
-/// The embedded pair's solver, playing.
+/// The embedded analyst, playing.
 #[derive(Debug, Default)]
 pub(crate) struct Baseline {
     solver: RuleAnalyst,

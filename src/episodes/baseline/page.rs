@@ -107,7 +107,7 @@ impl Shape {
     }
 }
 
-/// A cell as it was filed, as far as the database has kept it.
+/// A cell as published, as far as the database has kept it.
 fn cell(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -121,7 +121,7 @@ fn cell(value: &Value) -> String {
     }
 }
 
-/// A table that was read whole.
+/// A table whose rows were all read.
 #[derive(Debug)]
 pub(super) struct Read {
     columns: Vec<String>,

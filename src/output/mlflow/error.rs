@@ -14,7 +14,7 @@ pub enum MlflowError {
     #[error("{uri}: {reason}")]
     Address { uri: String, reason: &'static str },
     /// A user, password or token that fits no header.
-    #[error("{variable} holds a character that no HTTP header can carry; set it again")]
+    #[error("{variable} contains a character that an HTTP header cannot have; set it again")]
     Credentials { variable: &'static str },
     /// `MLFLOW_LINKS` is not a rule for links; its value may hold a password.
     #[error(
@@ -70,7 +70,7 @@ pub enum MlflowError {
     #[error("{folder}: another convfinqa is running or delivering this run; nothing was sent")]
     Busy { folder: PathBuf },
     /// The record of what was delivered cannot be read.
-    #[error("{path}: {reason}; remove the file, and the server is asked what it has")]
+    #[error("{path}: {reason}; remove the file; its content is then requested from the server")]
     Record { path: PathBuf, reason: String },
     /// A file of the run cannot be read.
     #[error("{path}: {source}")]

@@ -163,7 +163,7 @@ impl Series {
             points.add("reward", self.rewards.0 / number(self.rewards.1));
         }
         points.add("mean_latency", self.seconds / number(self.step));
-        // The embedded pair makes no calls, and spends neither.
+        // The embedded analyst makes no calls, and spends neither.
         if self.calls > 0 {
             points.add("input_tokens", number(self.tokens.0));
             points.add("output_tokens", number(self.tokens.1));

@@ -42,7 +42,7 @@ pub struct Target {
 
 impl Target {
     /// Reads the address of a tracking server. A user and password in it are
-    /// taken for the credentials, unless there are others.
+    /// used as the credentials, unless there are others.
     ///
     /// # Errors
     /// [`MlflowError::Address`] if it is not that of an HTTP server,

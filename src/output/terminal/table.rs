@@ -48,7 +48,7 @@ pub(crate) fn summary_tables(summary: &Summary, style: TerminalStyle) -> String 
     if summary.run.invented {
         parts.push(style.wrap(
             "The built-in sample is invented: its companies do not exist, and its score says \
-             nothing of ConvFinQA (convfinqa data download fetches the real data).",
+             nothing about ConvFinQA (convfinqa data download fetches the real data).",
         ));
     }
     parts.retain(|part| !part.is_empty());
@@ -267,7 +267,7 @@ fn slices(card: &ConversationCard) -> Vec<(String, Rate)> {
 
 fn latency_line(scores: &Scorecard, style: TerminalStyle) -> Option<String> {
     let latency = scores.latency.as_ref()?;
-    // The embedded pair takes less than a hundredth of a second.
+    // The embedded analyst takes less than a hundredth of a second.
     let (unit, of_second) = if latency.max < 1.0 {
         ("ms", 1000.0)
     } else {

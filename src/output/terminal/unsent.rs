@@ -9,8 +9,8 @@ use crate::run::left_out_line;
 pub(crate) struct UnsentSettings(BTreeSet<String>);
 
 impl UnsentSettings {
-    /// What is to be said of settings that replies were made without: nothing of
-    /// those of which it was said before.
+    /// The notice about settings that replies were made without, leaving out
+    /// those that were named before.
     pub(crate) fn add<'n>(&mut self, names: impl Iterator<Item = &'n String>) -> Option<String> {
         let new: BTreeSet<&str> = names
             .map(String::as_str)

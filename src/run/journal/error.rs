@@ -46,7 +46,7 @@ pub enum JournalError {
     #[error("{path} is in use by another process; wait until it ends")]
     Busy { path: PathBuf },
     /// A copy to read from cannot be made.
-    #[error("{path}: cannot be read in place, nor copied to be read: {source}")]
+    #[error("{path}: cannot be read in place or copied: {source}")]
     Copy {
         path: PathBuf,
         #[source]

@@ -165,7 +165,7 @@ impl Journal {
     /// against the death of the process.
     ///
     /// # Errors
-    /// [`JournalError`] if it cannot be written: nothing of the batch is then.
+    /// [`JournalError`] if it cannot be written; then none of the batch is.
     pub(super) fn append(&mut self, entries: &[JournalEntry]) -> Result<(), JournalError> {
         // SQLite would write on into a file that has no name any more.
         if file_id(&self.path) != self.file {

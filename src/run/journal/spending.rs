@@ -88,7 +88,7 @@ impl Journal {
     /// Stores what requests may have spent; the last amount of an id is valid.
     ///
     /// # Errors
-    /// [`JournalError`] if it cannot be written: nothing of it is then.
+    /// [`JournalError`] if it cannot be written; then no part of it is.
     pub(in crate::run) fn store_spending(
         &self,
         amounts: &[(u64, Spending)],

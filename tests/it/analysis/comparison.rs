@@ -202,7 +202,7 @@ fn answers_without_gold_are_not_compared() {
     ));
 }
 
-/// The sample, answered by the embedded pair, as the program leaves it.
+/// The sample, answered by the embedded analyst, as the program leaves it.
 #[test]
 fn a_run_is_compared_by_folder_and_by_its_csv() {
     let folder = tempfile::tempdir().unwrap();

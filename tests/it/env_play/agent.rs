@@ -314,7 +314,7 @@ fn a_model_without_tools_is_one_clear_line() {
     ran.fails(
         2,
         &[
-            "scripted: the model takes no tool calls",
+            "scripted: the model does not support tool calls",
             "does not support tools",
             "--model offline",
         ],
@@ -323,7 +323,10 @@ fn a_model_without_tools_is_one_clear_line() {
     let (ran, _) = play(&place, &["--model", "o1-mini", "--base-url", &url]);
     ran.fails(
         2,
-        &["o1-mini: the model takes no tool calls", "models.json"],
+        &[
+            "o1-mini: the model does not support tool calls",
+            "models.json",
+        ],
     );
 }
 

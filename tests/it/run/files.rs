@@ -361,7 +361,7 @@ fn runs_are_named_by_id_or_last_and_listed() {
     ] {
         place
             .run(command)
-            .fails(2, &["is the start of 2 runs", &first]);
+            .fails(2, &["is a prefix of 2 runs", &first]);
     }
     place
         .run(&["score", "0000"])

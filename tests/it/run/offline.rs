@@ -47,7 +47,7 @@ fn the_sample_is_answered_scored_and_written_without_key_or_network() {
     ] {
         assert!(folder.join(file).is_file(), "{file}");
     }
-    // The questions listed as beyond the offline pair are, most of them.
+    // The questions listed as beyond the embedded analyst are, most of them.
     let missed = |row: &&std::collections::HashMap<String, String>| {
         let key = (row["id"].as_str(), row["part"].as_str());
         row["financial_equivalence"] == "False" && crate::sample::HARD.contains(&key)

@@ -7,7 +7,7 @@ use convfinqa::score::{Rule, Scorecard};
 
 use crate::support::cli::Workplace;
 
-/// A record whose question the embedded pair answers, with a program over a row.
+/// A record whose question the embedded analyst answers, with a program over a row.
 const RECORDS: &str = r#"[{"id": "Single_ZED/2001/page_1.pdf-1", "filename": "ZED/2001/page_1.pdf",
     "pre_text": ["zed is an invented company ."], "post_text": [],
     "table": [["", "2001", "2000"], ["sales", "40", "30"]],

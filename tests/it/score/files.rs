@@ -52,8 +52,7 @@ fn the_reference_layout() {
 fn two_columns_for_one_thing_are_refused() {
     let refused = |first: &str, second: &str| {
         format!(
-            "predictions, line 1: the columns `{first}` and `{second}` hold the same thing; \
-             leave one of them out"
+            "predictions, line 1: the columns `{first}` and `{second}` hold the same data; remove one of them"
         )
     };
     assert_eq!(message("id,answer,id\na,1,b\n"), refused("id", "id"));

@@ -21,7 +21,7 @@ pub enum AnswerFrom {
     /// The executed program if it is valid, otherwise the printed answer.
     #[default]
     Program,
-    /// The printed answer, whatever the program says.
+    /// The printed answer.
     Text,
 }
 
@@ -266,7 +266,7 @@ pub struct Solution {
     /// How the samples of the first draft voted, if there were several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub votes: Option<super::VoteTally>,
-    /// The embedded rules' answer to the question, alongside a chat model's.
+    /// The embedded analyst's answer to the question, alongside a chat model's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opinion: Option<super::SecondOpinion>,
     /// The episode, if the question was played in an environment.

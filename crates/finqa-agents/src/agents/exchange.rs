@@ -67,7 +67,7 @@ pub struct Exchange {
     pub failure: Option<QuestionFailure>,
     /// Set by the critic node when it ends the loop.
     pub stop: Option<StopReason>,
-    /// The embedded rules' answer, if they were asked.
+    /// The embedded analyst's answer, if it was asked.
     pub opinion: Option<SecondOpinion>,
     /// How the samples of the first draft voted, if there were several.
     pub votes: Option<VoteTally>,

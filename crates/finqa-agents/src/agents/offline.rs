@@ -1,4 +1,4 @@
-//! The embedded solver as an analyst: its best answer first; when that is sent back, the
+//! The embedded analyst: its best answer first; when that is sent back, the
 //! next best to which the checks do not object.
 
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! A second opinion on a chat model's answer: the embedded rules' answer to the same
+//! A second opinion on a chat model's answer: the embedded analyst's answer to the same
 //! question. It costs no call. Whether the two agree says more about an answer than the
 //! model's own confidence (docs/offline.md, "As a second opinion").
 //!
@@ -16,22 +16,22 @@ use super::answer::Answer;
 use super::percent;
 use super::verify::{Finding, FindingKind};
 
-/// What the second opinion is used for (`--second-opinion`).
+/// How the second opinion is used (`--second-opinion`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum OpinionUse {
-    /// No second opinion is formed.
+    /// Form no second opinion.
     Off,
-    /// Breaks ties between samples and is recorded with the answer.
+    /// Record it with the answer, and break ties between samples with it.
     Record,
-    /// As `record`, and the critic sees it where it is confident and differs.
+    /// Also show it to the critic where it is confident and differs.
     #[default]
     Show,
-    /// As `show`, and answers that it disagrees with are withheld.
+    /// Also withhold answers that it disagrees with.
     Require,
 }
 
-/// The embedded rules' answer to a question.
+/// The embedded analyst's answer to a question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SecondOpinion {
     /// Unrounded.
@@ -41,7 +41,7 @@ pub struct SecondOpinion {
     /// In the dataset's language.
     pub program: String,
     pub evidence: Vec<CitedEvidence>,
-    /// Probability that it is right, calibrated on the embedded pair's own runs.
+    /// Probability that it is right, calibrated on the embedded analyst's own runs.
     pub confidence: f64,
     /// Whether the answer is the same; absent without an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]

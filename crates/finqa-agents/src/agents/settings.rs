@@ -30,7 +30,7 @@ pub enum CriticMode {
 #[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentSettings {
-    /// Who reviews an answer: an LLM and the deterministic checks, the checks alone, or nobody
+    /// Who reviews each answer
     #[arg(
         long,
         value_name = "WHO",
@@ -38,15 +38,15 @@ pub struct AgentSettings {
         help_heading = "Agents"
     )]
     pub critic: CriticMode,
-    /// The critic's model, if it differs from the analyst's
+    /// The critic's model [default: the analyst's]
     #[arg(long, value_name = "MODEL", help_heading = "Agents")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub critic_model: Option<String>,
-    /// Provider of the critic's model, if it differs from the analyst's
+    /// Provider of the critic's model [default: the analyst's]
     #[arg(long, value_name = "PROVIDER", help_heading = "Agents")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub critic_provider: Option<Provider>,
-    /// Base URL of the critic's server, if it differs from the analyst's
+    /// Base URL of the critic's server [default: the analyst's]
     #[arg(long, value_name = "URL", help_heading = "Agents")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub critic_base_url: Option<String>,
@@ -56,7 +56,7 @@ pub struct AgentSettings {
     /// Skip the deterministic checks
     #[arg(long = "no-verify", action = clap::ArgAction::SetFalse, help_heading = "Agents")]
     pub verify: bool,
-    /// Which part of a reply decides the value: the executed program, or the printed answer
+    /// Which part of a reply decides the value
     #[arg(
         long,
         value_name = "WHAT",
@@ -73,9 +73,7 @@ pub struct AgentSettings {
         help_heading = "Agents"
     )]
     pub min_confidence: f64,
-    /// How the embedded analyst's second opinion on a chat model's answer is used: not at
-    /// all, recorded with the answer, also shown to the critic where it is confident, or
-    /// required to agree
+    /// How to use the embedded analyst's second opinion on a chat model's answer
     #[arg(
         long,
         value_name = "USE",
@@ -96,7 +94,7 @@ pub struct AgentSettings {
     /// Number of first drafts per question; the most common answer is used
     #[arg(long, value_name = "K", default_value_t = 1, help_heading = "Agents")]
     pub samples: u32,
-    /// How a model sees the table: as published, or repaired
+    /// How models see tables
     #[arg(
         long,
         value_name = "STYLE",
@@ -132,11 +130,11 @@ pub struct Sampling {
     #[arg(long, value_name = "T", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// Seed for shuffling and, where the provider supports it, for sampling (sample i of epoch e uses S + e × samples + i)
+    /// Seed for shuffling and, where the provider supports it, for sampling
     #[arg(long, value_name = "S")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Maximum output tokens per reply [default: none; 4096 with --max-cost or --max-tokens-total]
+    /// Maximum output tokens per reply [default: none; 4096 in a run with a limit on cost or tokens]
     #[arg(long, value_name = "N", help_heading = "Provider")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,

@@ -86,7 +86,7 @@ pub enum Fault {
     Provider,
     /// The options: another model or address is needed.
     Usage,
-    /// The model: it takes no tool calls, and another one is needed.
+    /// The model: it does not support tool calls, and another one is needed.
     NoTools,
     /// The data that a server sends.
     Data,

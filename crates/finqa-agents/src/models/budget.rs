@@ -163,7 +163,7 @@ impl Default for BudgetState {
     }
 }
 
-/// A request that may be sent. Dropped without [`Reservation::settle`] it stays counted at
+/// A request that may be sent. Dropped without [`BudgetReservation::settle`] it stays counted at
 /// its upper bound.
 pub(super) struct Reservation<'b> {
     budget: &'b Budget,

@@ -89,7 +89,7 @@ impl ErrorKind {
             Self::Unauthorized => "the provider refused the key",
             Self::NotFound => "the provider has no such model, deployment or path",
             Self::BadRequest { .. } => "the provider refused the request",
-            Self::ToolsUnsupported => "the model takes no tool calls",
+            Self::ToolsUnsupported => "the model does not support tool calls",
             Self::RateLimited => "the provider's rate limit was hit",
             Self::QuotaExceeded => "the account's quota is used up",
             Self::ServerError => "the provider failed",

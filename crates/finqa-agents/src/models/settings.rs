@@ -74,7 +74,7 @@ pub enum SettingsError {
     },
 }
 
-/// How a server is spoken to.
+/// Whose API a server implements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, clap::ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[value(rename_all = "lower")]
@@ -131,13 +131,13 @@ impl fmt::Display for Provider {
     }
 }
 
-/// Which of OpenAI's two APIs is spoken.
+/// Which of OpenAI's two APIs is used.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Hash, clap::ValueEnum, Serialize, Deserialize,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum OpenAiApi {
-    /// Chat completions, which compatible servers have too.
+    /// Chat completions, which compatible servers implement too.
     #[default]
     Chat,
     /// Responses.
@@ -153,7 +153,7 @@ pub enum Endpoint {
     Azure,
     /// Anthropic itself.
     Anthropic,
-    /// Some other server that speaks one of their protocols.
+    /// Another server with one of their protocols.
     Compatible,
     /// A server on this machine.
     Loopback,
@@ -210,41 +210,41 @@ pub struct ModelConnection {
 #[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelSettings {
-    /// `offline` for the embedded rules, or a chat model; on Azure, the deployment
+    /// Chat model (on Azure, the deployment), or `offline` for the embedded analyst
     #[arg(id = "model", long = "model", short = 'm', value_name = "MODEL", default_value = OFFLINE)]
     #[serde(rename = "model")]
     pub name: String,
-    /// Provider whose API the server has [default: the one whose variables are set, OpenAI if several are]
+    /// Provider whose API the server implements [default: the one whose variables are set, OpenAI if several are]
     #[arg(long, value_name = "PROVIDER", help_heading = "Provider")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<Provider>,
-    /// Which of OpenAI's APIs is used [default: responses at OpenAI for models that need it, otherwise chat]
+    /// Which of OpenAI's APIs to use [default: responses for OpenAI models that need it, otherwise chat]
     #[arg(long, value_name = "API", help_heading = "Provider")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api: Option<OpenAiApi>,
-    /// Base URL of any compatible server, e.g. http://127.0.0.1:8080/v1; only OpenAI, Azure and Anthropic require a key
+    /// Base URL of a compatible server, e.g. http://127.0.0.1:8080/v1; no key is required
     #[arg(long, value_name = "URL", help_heading = "Provider")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     /// Allow keys and tokens to be sent over http:// to other machines
     #[arg(long, help_heading = "Provider")]
     pub allow_http: bool,
-    /// Timeout of one HTTP request, in seconds [default: 120; 600 on loopback]
+    /// Timeout per HTTP request, in seconds [default: 120; 600 on loopback]
     #[arg(long, value_name = "S", help_heading = "Provider")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
-    /// Maximum HTTP requests per model call, retries included
+    /// Maximum HTTP requests per model call, including retries
     #[arg(long, value_name = "N", default_value_t = 6, help_heading = "Provider")]
     pub attempts: u32,
-    /// Maximum HTTP requests per minute to each model, spread over the minute
+    /// Maximum HTTP requests per minute per model, evenly spaced
     #[arg(long, value_name = "N", help_heading = "Provider")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rpm: Option<u64>,
-    /// Maximum tokens per minute to and from each model, counted as an upper bound until the reply reports them
+    /// Maximum input and output tokens per minute per model
     #[arg(long, value_name = "N", help_heading = "Provider")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tpm: Option<u64>,
-    /// Keep replies in this folder, and give them again to equal requests of later runs
+    /// Cache replies in this folder and reuse them for identical requests
     #[arg(long, value_name = "DIR", help_heading = "Provider")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<PathBuf>,

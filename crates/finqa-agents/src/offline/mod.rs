@@ -1,4 +1,4 @@
-//! The embedded pair's analyst: answers without a network or a key.
+//! The embedded analyst: answers without a network or a key.
 //!
 //! A page is read once into a fact store ([`RuleAnalyst::index`]); a question becomes
 //! plans (an operation over open slots), a linear scorer ranks facts for every

@@ -33,7 +33,7 @@ pub(super) fn bounded<'a>(text: &'a str, notes: &mut Notes) -> &'a str {
 }
 
 /// `text` after its last `</think>`. An unclosed block at the start hides everything, so
-/// that a draft is never taken for the answer.
+/// that a draft is never read as the answer.
 pub(super) fn without_think<'a>(text: &'a str, notes: &mut Notes) -> &'a str {
     const TAGS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
     for (open, close) in TAGS {

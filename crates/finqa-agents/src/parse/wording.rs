@@ -2,7 +2,7 @@
 //!
 //! Models approve in their own words (`OK`, `No issues found.`, `Alles korrekt`). Only a
 //! text that says nothing else is an approval: a sentence that matches none of the patterns
-//! is never taken for one.
+//! never counts as one.
 
 use std::sync::LazyLock;
 

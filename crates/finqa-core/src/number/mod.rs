@@ -1,7 +1,7 @@
 //! Reading and printing financial numbers, and the plain value that a program
 //! or an answer has. Used by `program`, `agents`, `score`, `offline`, `env`.
 //!
-//! It knows nothing of questions, tables or models.
+//! It knows nothing about questions, tables or models.
 //!
 //! There are two readers, because two things are read. [`literal`]
 //! is the official evaluator's: what a program may contain, as strict and as

@@ -4,7 +4,7 @@
 //! symbol a literal string of gold, one a table step of gold) and asks a
 //! computer algebra system whether they simplify to the same. Here both are
 //! rational functions over a prime field, evaluated at fixed pseudo-random
-//! points: equal functions agree everywhere, different ones agree by accident
+//! points: equal functions agree everywhere, different ones agree by chance
 //! with a probability of about degree / 2^61 a point. That takes time linear
 //! in the steps, where expanding polynomials takes time exponential in them.
 //!

@@ -9,7 +9,7 @@
 //! anything. Both read with [`tokens`](tokens::tokenise) and compute with one
 //! machine. [`equal()`] is the official program equality.
 //!
-//! It knows nothing of questions or gold: a table is rows of cell strings.
+//! It knows nothing about questions or gold: a table is rows of cell strings.
 
 mod equal;
 mod error;

@@ -22,11 +22,11 @@ use super::years::single_year;
 )]
 #[serde(rename_all = "snake_case")]
 pub enum TableStyle {
-    /// The published table as aligned Markdown.
+    /// As published, in aligned Markdown.
     #[serde(alias = "reference")]
     #[value(alias = "reference")]
     Published,
-    /// With the header repaired, dashes and duplicate numbers cleaned up, and ids on rows and columns.
+    /// With a repaired header, without duplicate numbers, and with ids on rows and columns.
     #[default]
     Repaired,
 }

@@ -29,14 +29,13 @@ pub struct ServerOptions {
         help_heading = "Limits"
     )]
     pub max_sessions: usize,
-    /// Maximum number of open sessions of one client, identified by its address
-    /// [default: half of --max-sessions, at least 256]
+    /// Maximum number of open sessions per client address [default: half of --max-sessions, at least 256]
     #[arg(long, value_name = "N", help_heading = "Limits")]
     pub max_sessions_per_client: Option<usize>,
-    /// How long a session made by `openenv/session/create` is kept that is never used.
+    /// How long an unused session from `openenv/session/create` is kept.
     #[arg(skip = Duration::from_secs(60))]
     pub unused_timeout: Duration,
-    /// Seconds after which an idle session without an open socket is dropped; 0 disables the timeout
+    /// Seconds after which an idle session without a socket is closed; 0 means never
     #[arg(long, value_name = "S", default_value = "1800", value_parser = seconds, help_heading = "Limits")]
     pub idle_timeout: Duration,
     /// Maximum size of a message or body, in bytes
@@ -51,8 +50,7 @@ pub struct ServerOptions {
     /// one client may hold a quarter of them.
     #[arg(skip = 64_usize * 1024 * 1024)]
     pub answer_bytes: usize,
-    /// Maximum requests per second per session, and per client outside sessions; excess requests
-    /// are delayed; 0 means no limit
+    /// Maximum requests per second per session, or per client outside sessions; 0 means no limit
     #[arg(
         long,
         value_name = "N",

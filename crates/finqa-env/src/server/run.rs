@@ -30,10 +30,8 @@ pub async fn bind(options: &ServerOptions) -> Result<TcpListener, ServerError> {
         .map_err(|source| ServerError::Bind { address, source })
 }
 
-/// Serves until `shutdown` is cancelled and what was in progress has ended.
-///
-/// # Errors
-/// None today: what goes wrong with one connection ends that one alone.
+/// Serves until `shutdown` is cancelled and what was in progress has ended. What goes
+/// wrong with one connection ends that one alone.
 pub async fn serve(
     listener: TcpListener,
     tools: Arc<Tools>,
@@ -101,7 +99,7 @@ impl RunningServer {
     /// Stops it and waits for its end.
     ///
     /// # Errors
-    /// What the server ended with.
+    /// [`ServerError::Listener`] if the server panicked.
     pub async fn stop(self) -> Result<(), ServerError> {
         self.shutdown.cancel();
         match self.task.await {

@@ -54,7 +54,7 @@ pub enum FindingKind {
     Magnitude,
     /// The embedded analyst takes its answer for a guess.
     Doubt,
-    /// The embedded rules give something else, and are seldom wrong at this confidence.
+    /// The embedded analyst gives another answer, and is seldom wrong at this confidence.
     SecondOpinion,
 }
 
@@ -62,7 +62,7 @@ impl FindingKind {
     /// Whether the finding sends an answer back. A slip of arithmetic does not: the program
     /// decides the value, so the slip is corrected already, and another round would only
     /// cost. Nor does a second opinion: it is another reading, not an error. The LLM critic
-    /// sees both all the same.
+    /// sees both anyway.
     #[must_use]
     pub fn sends_back(self) -> bool {
         !matches!(self, Self::ArithmeticSlip | Self::SecondOpinion)

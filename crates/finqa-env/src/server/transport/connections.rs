@@ -167,7 +167,7 @@ enum BodyError {
 /// Memory that a growing body takes at a time.
 const STEP: usize = 16 * 1024;
 
-/// A body, and the memory it takes. Memory is taken for what has come and not for
+/// A body, and the memory it takes. Memory is reserved for what has arrived, not for
 /// what is announced.
 async fn whole(
     mut body: Body,
