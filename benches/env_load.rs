@@ -101,9 +101,7 @@ fn run_server(data: &Path) {
         let listener = bind(&options).await.expect("a port");
         println!("{}", listener.local_addr().expect("an address"));
         let shutdown = CancellationToken::new();
-        serve(listener, tools, Rules::default(), options, shutdown)
-            .await
-            .expect("a clean end");
+        serve(listener, tools, Rules::default(), options, shutdown).await;
     });
 }
 

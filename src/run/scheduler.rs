@@ -107,7 +107,7 @@ impl Scheduler {
         )
         .await?;
         let done = Arc::new(AtomicUsize::new(resumed));
-        let mut queue = Queue {
+        let mut queue = UnitQueue {
             units,
             dealer,
             dealt: 0,
@@ -150,7 +150,7 @@ impl Scheduler {
         let mut passed = pass(&worker, &mut queue, &width, false).await;
         // Only a provider that answers others may be asked again.
         if passed.trouble.is_none() && (answered_before || health.has_answered()) {
-            let mut again = Queue {
+            let mut again = UnitQueue {
                 units: std::mem::take(&mut passed.postponed).into(),
                 dealer: None,
                 dealt: 0,
@@ -208,7 +208,7 @@ impl Scheduler {
 
 /// Where a pass takes its units from: those that are planned, then those that
 /// are dealt.
-struct Queue {
+struct UnitQueue {
     units: VecDeque<PlanUnit>,
     /// `None` once it has dealt everything.
     dealer: Option<Box<dyn Dealer>>,
@@ -216,7 +216,7 @@ struct Queue {
     dealt: usize,
 }
 
-impl Queue {
+impl UnitQueue {
     async fn next(&mut self) -> Result<Option<PlanUnit>, RunFailure> {
         if let Some(unit) = self.units.pop_front() {
             return Ok(Some(unit));
@@ -253,7 +253,7 @@ impl UnitWidth {
 /// refusal of one question is its outcome.
 async fn pass(
     worker: &Arc<Worker>,
-    queue: &mut Queue,
+    queue: &mut UnitQueue,
     width: &UnitWidth,
     last: bool,
 ) -> PassResult {

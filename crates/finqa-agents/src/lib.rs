@@ -3,6 +3,7 @@
 //!
 //! Gold is a type of the package `convfinqa`: nothing here can name it.
 
+#![warn(unreachable_pub)]
 #![cfg_attr(
     test,
     allow(clippy::float_cmp, reason = "tests compare exact, hand-made values")

@@ -2,6 +2,7 @@
 //! dataset's program language, tables, questions without gold, statistics, and
 //! the downloader. Nothing here talks to a model.
 
+#![warn(unreachable_pub)]
 #![cfg_attr(
     test,
     allow(clippy::float_cmp, reason = "tests compare exact, hand-made values")

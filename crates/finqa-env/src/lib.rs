@@ -4,6 +4,7 @@
 //! grades an answer, [`episode`] is the state machine of one session, and
 //! [`server`] carries all of it over HTTP, WebSocket and MCP.
 
+#![warn(unreachable_pub)]
 #![cfg_attr(
     test,
     allow(clippy::float_cmp, reason = "tests compare exact, hand-made values")

@@ -79,7 +79,7 @@ pub(crate) fn execute(args: ServeArgs, matches: &ArgMatches) -> anyhow::Result<E
         writer.say(&format!(
             "serving {source} ({questions} questions) on http://{address}; Ctrl-C stops"
         ));
-        server::serve(listener, tools, args.rules, args.options, shutdown).await?;
+        server::serve(listener, tools, args.rules, args.options, shutdown).await;
         Ok(Exit::Done)
     });
     // A query that nobody waits for any more, or a read of standard input, must

@@ -94,13 +94,13 @@ impl Shape {
     }
 
     /// The rows of a result; `None` if the tool answered with an error.
-    pub(crate) fn rows(&self, result: &str) -> Option<Read> {
+    pub(crate) fn rows(&self, result: &str) -> Option<PageTable> {
         let records: Vec<serde_json::Map<String, Value>> = serde_json::from_str(result).ok()?;
         let rows = records
             .iter()
             .map(|record| record.values().map(cell).collect())
             .collect();
-        Some(Read {
+        Some(PageTable {
             columns: self.columns.clone(),
             rows,
         })
@@ -123,12 +123,12 @@ fn cell(value: &Value) -> String {
 
 /// A table whose rows were all read.
 #[derive(Debug)]
-pub(super) struct Read {
+pub(super) struct PageTable {
     columns: Vec<String>,
     rows: Vec<Vec<String>>,
 }
 
-impl Read {
+impl PageTable {
     /// Whether its rows are sentences: the column that holds them.
     fn sentences(&self) -> Option<usize> {
         self.columns.iter().position(|name| name == "sentence")
@@ -157,7 +157,7 @@ impl Read {
 }
 
 /// A page for each table, all with the sentences that were read.
-pub(super) fn documents(read: &[Read]) -> Vec<Document> {
+pub(super) fn documents(read: &[PageTable]) -> Vec<Document> {
     let sentences: Vec<String> = read
         .iter()
         .filter_map(|table| Some((table, table.sentences()?)))
@@ -173,7 +173,7 @@ pub(super) fn documents(read: &[Read]) -> Vec<Document> {
         table,
         ..Document::default()
     };
-    let tables: Vec<&Read> = read.iter().filter(|t| t.sentences().is_none()).collect();
+    let tables: Vec<&PageTable> = read.iter().filter(|t| t.sentences().is_none()).collect();
     if tables.is_empty() && !sentences.is_empty() {
         return vec![page(Vec::new())];
     }

@@ -69,7 +69,7 @@ pub struct CallMemory {
 
 pub struct RecordedCalls {
     /// Every call so far, failed ones included.
-    pub made: Vec<Call>,
+    pub(crate) made: Vec<Call>,
     memory: CallMemory,
     stop: Stop,
     /// Whose calls they are.
@@ -79,7 +79,7 @@ pub struct RecordedCalls {
 impl RecordedCalls {
     /// Only the calls that failed when the question was asked before.
     #[must_use]
-    pub fn new(mut memory: CallMemory, stop: Stop, question: &Question, epoch: u32) -> Self {
+    pub(crate) fn new(mut memory: CallMemory, stop: Stop, question: &Question, epoch: u32) -> Self {
         Self {
             origin: RequestOrigin {
                 question: question.key.to_string(),
@@ -94,7 +94,7 @@ impl RecordedCalls {
 
     /// Asks a model, or recalls the reply that an interrupted run already has. The call is
     /// recorded without the first `known` messages, which earlier calls hold.
-    pub async fn call(
+    pub(crate) async fn call(
         &mut self,
         model: &dyn ChatModel,
         round: u32,

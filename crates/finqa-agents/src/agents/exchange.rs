@@ -25,7 +25,7 @@ pub struct QuestionFailure {
     /// One line.
     pub message: String,
     /// What it affects: it is an outcome only if this request alone is at fault.
-    pub scope: Scope,
+    pub(crate) scope: Scope,
 }
 
 impl QuestionFailure {
@@ -64,7 +64,7 @@ pub struct Exchange {
     pub rounds: Vec<Round>,
     pub calls: RecordedCalls,
     /// Set when the exchange cannot continue.
-    pub failure: Option<QuestionFailure>,
+    pub(crate) failure: Option<QuestionFailure>,
     /// Set by the critic node when it ends the loop.
     pub stop: Option<StopReason>,
     /// The embedded analyst's answer, if it was asked.
@@ -79,7 +79,7 @@ pub struct Exchange {
 
 impl Exchange {
     #[must_use]
-    pub fn new(question: Arc<Question>, epoch: u32, memory: CallMemory, stop: Stop) -> Self {
+    pub(crate) fn new(question: Arc<Question>, epoch: u32, memory: CallMemory, stop: Stop) -> Self {
         let calls = RecordedCalls::new(memory, stop, &question, epoch);
         Self {
             question,
@@ -104,7 +104,7 @@ impl Exchange {
 
     /// Asks a model, or recalls the reply that an interrupted run already has. A reply that
     /// is filtered, refused or cut off is returned as a failure.
-    pub async fn call(
+    pub(crate) async fn call(
         &mut self,
         model: &dyn ChatModel,
         round: u32,
@@ -118,7 +118,7 @@ impl Exchange {
 
     /// Closes the exchange with the best candidate among its rounds.
     #[must_use]
-    pub fn settle(self) -> Solution {
+    pub(crate) fn settle(self) -> Solution {
         super::best::settle(self)
     }
 }

@@ -19,7 +19,7 @@ mod vote;
 mod wiring;
 
 pub use answer::{Answer, AnswerFrom, CriticVerdict, Round, Solution, StopReason, own_history};
-pub(crate) use calls::RecordedCalls;
+pub use calls::RecordedCalls;
 pub use calls::{Call, CallMemory};
 pub use episode::{EpisodeEnd, EpisodeRecord, ToolStep};
 pub use offline::EmbeddedSolver;

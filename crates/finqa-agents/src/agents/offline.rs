@@ -25,7 +25,7 @@ pub struct EmbeddedSolver {
 impl EmbeddedSolver {
     /// The rules' answer; `None` if the page has no number that fits.
     #[must_use]
-    pub fn guess(&self, question: &Question) -> Option<RuleAnswer> {
+    pub(crate) fn guess(&self, question: &Question) -> Option<RuleAnswer> {
         self.solver.answer(&self.page(&question.document), question)
     }
 

@@ -51,7 +51,7 @@ pub struct StepEvent<'a, R> {
 pub struct GraphStep<R> {
     pub node: String,
     pub route: R,
-    pub elapsed: Duration,
+    pub(crate) elapsed: Duration,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -25,7 +25,7 @@ pub(super) struct ServerAddress {
 }
 
 impl ServerAddress {
-    pub fn new(settings: &ModelConnection) -> Result<Self, SettingsError> {
+    pub(crate) fn new(settings: &ModelConnection) -> Result<Self, SettingsError> {
         let key = match settings.key() {
             "" => NO_KEY,
             key => key,

@@ -128,7 +128,8 @@ impl BudgetLimit {
 
 /// Stores what request `id` of the run may have spent; the last amount of an id is valid.
 /// Resolves once it is durable, to `false` if it cannot be stored.
-pub type SpendingRecorder = Arc<dyn Fn(u64, Spending) -> BoxFuture<'static, bool> + Send + Sync>;
+pub(crate) type SpendingRecorder =
+    Arc<dyn Fn(u64, Spending) -> BoxFuture<'static, bool> + Send + Sync>;
 
 /// What a run may spend and has spent; shared by its models.
 #[derive(Default)]
@@ -165,7 +166,7 @@ impl Default for BudgetState {
 
 /// A request that may be sent. Dropped without [`BudgetReservation::settle`] it stays counted at
 /// its upper bound.
-pub(super) struct Reservation<'b> {
+pub(super) struct BudgetReservation<'b> {
     budget: &'b Budget,
     id: u64,
     pub(super) upper: Spending,
@@ -173,14 +174,14 @@ pub(super) struct Reservation<'b> {
     actual: Option<Spending>,
 }
 
-impl Reservation<'_> {
+impl BudgetReservation<'_> {
     /// Counts what the request used in place of its upper bound.
     pub(super) fn settle(mut self, actual: Spending) {
         self.actual = Some(actual);
     }
 }
 
-impl Drop for Reservation<'_> {
+impl Drop for BudgetReservation<'_> {
     fn drop(&mut self) {
         {
             let mut state = self.budget.state();
@@ -239,7 +240,11 @@ impl Budget {
     /// Reserves a request that may spend `upper`, and waits for requests in flight while it
     /// fits only without them. `None` if the run is stopped: by `stop`, or because the
     /// request can never fit, which drains the run.
-    pub(super) async fn reserve(&self, upper: Spending, stop: &Stop) -> Option<Reservation<'_>> {
+    pub(super) async fn reserve(
+        &self,
+        upper: Spending,
+        stop: &Stop,
+    ) -> Option<BudgetReservation<'_>> {
         let reservation = loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
@@ -261,7 +266,7 @@ impl Budget {
                 {
                     state.in_flight += upper;
                     state.next_id += 1;
-                    break Reservation {
+                    break BudgetReservation {
                         budget: self,
                         id: state.next_id,
                         upper,

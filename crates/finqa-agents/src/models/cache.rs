@@ -35,7 +35,7 @@ const MARKER: &str = "convfinqa-cache.json";
 const UNFINISHED: &str = ".writing-";
 
 /// Hears of trouble that stops nothing.
-pub type CacheWarning = Arc<dyn Fn(&str) + Send + Sync>;
+pub(crate) type CacheWarning = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A folder that cannot be used as a cache.
 #[derive(Debug, Error)]

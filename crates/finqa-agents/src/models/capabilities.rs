@@ -18,7 +18,7 @@ const TABLE: &str = include_str!("../../../../data/models.json");
 /// What is published about a model.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Capabilities {
+pub(crate) struct Capabilities {
     /// The name, or with a final `*` the beginning of the names, that this applies to.
     #[serde(rename = "match")]
     pattern: String,
@@ -38,9 +38,9 @@ pub struct Capabilities {
     #[serde(default = "unknown")]
     pub seed: Support,
     #[serde(default = "unknown")]
-    pub json_object: Support,
+    pub(crate) json_object: Support,
     #[serde(default = "unknown")]
-    pub json_schema: Support,
+    pub(crate) json_schema: Support,
     #[serde(default = "unknown")]
     pub tools: Support,
 }
@@ -73,7 +73,7 @@ impl Capabilities {
     ///
     /// A vendor's prefix (`openai/gpt-4o`) is ignored.
     #[must_use]
-    pub fn of(model: &str) -> Self {
+    pub(crate) fn of(model: &str) -> Self {
         let name = model.rsplit('/').next().unwrap_or(model);
         table()
             .iter()

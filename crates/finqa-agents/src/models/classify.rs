@@ -33,7 +33,7 @@ pub(super) struct ErrorDetails {
 
 impl ErrorDetails {
     /// Reads a body: JSON of any of the known shapes, an HTML page, or plain text.
-    pub fn read(body: &[u8]) -> Self {
+    pub(crate) fn read(body: &[u8]) -> Self {
         let text = String::from_utf8_lossy(body);
         match serde_json::from_str::<Value>(&text) {
             Ok(Value::Array(list)) => list.first().map(Self::from_json).unwrap_or_default(),

@@ -18,7 +18,7 @@ const NAMED: usize = 4;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldDifference {
     /// JSON pointer.
-    pub pointer: String,
+    pub(crate) pointer: String,
     /// The stored value, cut to where it differs; `None` if the field is absent.
     pub stored: Option<String>,
     /// The same of the request.

@@ -126,12 +126,6 @@ impl HttpModel {
         &self.settings
     }
 
-    /// What is published of the model.
-    #[must_use]
-    pub fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
-    }
-
     fn is_replayed(&self) -> bool {
         let cassette = self.cassette.as_ref();
         cassette.is_some_and(|it| it.replay().is_some())

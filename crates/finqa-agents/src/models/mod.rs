@@ -32,7 +32,8 @@ pub mod types;
 pub mod usage;
 
 pub use budget::{Budget, BudgetLimit, BudgetLimits, Spending};
-pub use cache::{CacheError, CacheKey, CacheLookup, CacheStats, CacheWarning, ResponseCache};
+pub use cache::CacheStats;
+pub use cache::{CacheError, CacheKey, CacheLookup, ResponseCache};
 pub use capabilities::Correction;
 pub use cassette::{Cassette, CassetteError, CassetteRecorder, CassetteReplay, RecordedRow};
 pub use chat_json::{messages_json, tools_json};

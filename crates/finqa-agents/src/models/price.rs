@@ -51,15 +51,15 @@ impl<'de> Deserialize<'de> for Dollars {
             untagged,
             expecting = "write an amount of US dollars such as 5 or 0.25"
         )]
-        enum Written {
+        enum PriceText {
             Text(String),
             Whole(u64),
             Fraction(f64),
         }
-        let text = match Written::deserialize(deserializer)? {
-            Written::Text(text) => text,
-            Written::Whole(amount) => amount.to_string(),
-            Written::Fraction(amount) => amount.to_string(),
+        let text = match PriceText::deserialize(deserializer)? {
+            PriceText::Text(text) => text,
+            PriceText::Whole(amount) => amount.to_string(),
+            PriceText::Fraction(amount) => amount.to_string(),
         };
         let unusable = |reason| de::Error::custom(format_args!("`{text}`: {reason}"));
         text.parse().map_err(unusable)
@@ -69,7 +69,7 @@ impl<'de> Deserialize<'de> for Dollars {
 /// Dollars per million tokens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Price {
+pub(crate) struct Price {
     /// Tokens read.
     pub(super) input: Dollars,
     /// Tokens read from the provider's cache; as `input` where not listed.

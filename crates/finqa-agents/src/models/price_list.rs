@@ -77,7 +77,7 @@ impl TryFrom<u64> for PerTokens {
 impl PriceList {
     /// The built-in list; its file names source and date.
     #[must_use]
-    pub fn embedded() -> &'static Self {
+    pub(crate) fn embedded() -> &'static Self {
         static LIST: OnceLock<PriceList> = OnceLock::new();
         // A test reads the file, so the empty list of a broken one never ships.
         LIST.get_or_init(|| Self::from_json(TABLE).unwrap_or_default())

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rust_decimal::Decimal;
 
-use super::budget::{Budget, Reservation, Spending, most_input_tokens};
+use super::budget::{Budget, BudgetReservation, Spending, most_input_tokens};
 use super::error::{ErrorKind, ModelError};
 use super::price_list::{ModelPrices, PriceList};
 use super::protocol::{EncodedRequest, ReplyBody};
@@ -47,7 +47,7 @@ impl RequestBudget {
         &self,
         request: &EncodedRequest,
         stop: &Stop,
-    ) -> Result<Option<Reservation<'_>>, FailedAttempt> {
+    ) -> Result<Option<BudgetReservation<'_>>, FailedAttempt> {
         if !self.budget.counts_requests() {
             return Ok(None);
         }
@@ -77,7 +77,7 @@ impl RequestBudget {
     /// stay at the upper bound.
     pub(super) fn settle(
         &self,
-        reservation: Reservation<'_>,
+        reservation: BudgetReservation<'_>,
         answer: Option<&ReplyBody>,
         lost: bool,
     ) {

@@ -90,7 +90,7 @@ pub(super) struct FailedAttempt {
     pub error: Box<ModelError>,
     pub(crate) retry_limit: RetryLimit,
     /// How long the server asked to wait.
-    pub hint: Option<Duration>,
+    pub(crate) hint: Option<Duration>,
 }
 
 /// How many attempts a failure is worth.

@@ -169,7 +169,7 @@ impl Endpoint {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timeouts {
     /// For a connection.
-    pub connect: Duration,
+    pub(crate) connect: Duration,
     /// For one whole attempt: connection, answer, body.
     pub attempt: Duration,
 }
@@ -268,7 +268,7 @@ impl ModelSettings {
 
 impl ModelConnection {
     /// Default limit of a body in bytes; a long answer takes a few hundred kilobytes.
-    pub const MAX_BODY: usize = 16 * 1024 * 1024;
+    pub(crate) const MAX_BODY: usize = 16 * 1024 * 1024;
 
     #[must_use]
     pub fn endpoint(&self) -> Endpoint {

@@ -50,7 +50,7 @@ pub(super) enum TransportFailure {
 /// The end of one attempt.
 #[derive(Debug)]
 pub(super) struct Attempt {
-    pub exchange: HttpReply,
+    pub(crate) exchange: HttpReply,
     /// Why it is incomplete, if it is.
     pub broken: Option<(TransportFailure, Option<Arc<dyn Error + Send + Sync>>)>,
 }
@@ -78,7 +78,7 @@ struct CallClock {
 }
 
 impl Transport {
-    pub fn new(client: reqwest::Client, timeout: Duration, max_body: usize) -> Self {
+    pub(crate) fn new(client: reqwest::Client, timeout: Duration, max_body: usize) -> Self {
         Self {
             client,
             timeout,
@@ -92,7 +92,7 @@ impl Transport {
     }
 
     /// The same connections for a new call, with nothing sent yet.
-    pub fn fresh(&self, cassette: Option<CassetteCall>) -> Self {
+    pub(crate) fn fresh(&self, cassette: Option<CassetteCall>) -> Self {
         Self {
             sent: Arc::default(),
             lost: Arc::default(),
@@ -104,25 +104,25 @@ impl Transport {
     }
 
     /// From the first request to the end of the last one, the waits between them included.
-    pub fn latency(&self) -> Duration {
+    pub(crate) fn latency(&self) -> Duration {
         let clock = self.clock.lock();
         clock.unwrap_or_else(PoisonError::into_inner).spent
     }
 
     /// Counts a wait before the next attempt.
-    pub fn waits(&self, wait: Duration) {
+    pub(crate) fn waits(&self, wait: Duration) {
         let clock = self.clock.lock();
         clock.unwrap_or_else(PoisonError::into_inner).waited += wait;
     }
 
     /// Whether another attempt of the last request is recorded; `None` if nothing is
     /// replayed.
-    pub fn has_another_attempt(&self) -> Option<bool> {
+    pub(crate) fn has_another_attempt(&self) -> Option<bool> {
         self.cassette()?.has_another_attempt()
     }
 
     /// Writes the call to the cassette that is recorded, without these `secrets`.
-    pub fn finish(&self, secrets: &[&str]) {
+    pub(crate) fn finish(&self, secrets: &[&str]) {
         if let Some(mut call) = self.cassette() {
             call.finish(secrets);
         }
@@ -133,12 +133,12 @@ impl Transport {
         Some(call.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub fn sent(&self) -> u32 {
+    pub(crate) fn sent(&self) -> u32 {
         self.sent.load(Ordering::Relaxed)
     }
 
     /// Of these, requests that were neither answered nor refused.
-    pub fn lost(&self) -> u32 {
+    pub(crate) fn lost(&self) -> u32 {
         self.lost.load(Ordering::Relaxed)
     }
 
@@ -148,7 +148,7 @@ impl Transport {
     }
 
     /// Takes the end of the last attempt.
-    pub fn take(&self) -> Option<Attempt> {
+    pub(crate) fn take(&self) -> Option<Attempt> {
         self.last
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

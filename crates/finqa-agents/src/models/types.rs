@@ -183,7 +183,7 @@ pub struct ChatMessage {
 impl ChatMessage {
     /// A message without tool calls.
     #[must_use]
-    pub fn new(role: Role, content: impl Into<String>) -> Self {
+    pub(crate) fn new(role: Role, content: impl Into<String>) -> Self {
         Self {
             role,
             content: content.into(),

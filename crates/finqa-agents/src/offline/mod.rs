@@ -14,9 +14,10 @@ mod shape;
 mod training;
 mod weights;
 
-pub(crate) use answering::analyst::{EvidenceRef, PageIndex};
+pub use answering::analyst::{EvidenceRef, PageIndex};
 pub use answering::analyst::{RuleAnalyst, RuleAnswer};
 pub use answering::choice::forest::Tree;
 pub use question::proposal::{BUCKETS, ShapeModel};
-pub use training::{ProgramCandidate, SlotExample, buckets, candidates, example, shape_of, shapes};
+pub use training::ProgramCandidate;
+pub use training::{SlotExample, buckets, candidates, example, shape_of, shapes};
 pub use weights::RuleWeights;

@@ -33,7 +33,7 @@ pub struct RuleWeights {
 
 /// Why a file of weights cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum WeightsError {
+pub(crate) enum WeightsError {
     #[error("the weights are not readable")]
     Json(#[from] serde_json::Error),
     #[error("weights of version {0}; this program reads version {VERSION}")]
@@ -74,7 +74,7 @@ impl RuleWeights {
     }
 
     /// Reads weights in the form of `data/offline_weights.json`.
-    pub fn from_json(text: &str) -> Result<Self, WeightsError> {
+    pub(crate) fn from_json(text: &str) -> Result<Self, WeightsError> {
         let file: WeightsFile = serde_json::from_str(text)?;
         if file.version != VERSION {
             return Err(WeightsError::Version(file.version));

@@ -13,7 +13,7 @@ const MAX_RESTARTS: usize = 8;
 
 /// One place where an object may start.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Candidate {
+pub(super) struct ObjectStart {
     pub(super) start: usize,
     /// The leniency needed to read it from there.
     pub(super) leniency: Option<Leniency>,
@@ -51,17 +51,17 @@ pub(super) fn without_think<'a>(text: &'a str, notes: &mut Notes) -> &'a str {
 
 /// Places where an object may start, the likeliest first. A fence is the model's own mark
 /// of its answer: it comes before the prose around it.
-pub(super) fn candidates(text: &str) -> Vec<Candidate> {
+pub(super) fn candidates(text: &str) -> Vec<ObjectStart> {
     let fences = fences(text);
     let (fenced, bare): (Vec<usize>, Vec<usize>) = object_starts(text)
         .into_iter()
         .rev()
         .partition(|start| is_fenced(&fences, *start));
-    let fenced = fenced.into_iter().map(|start| Candidate {
+    let fenced = fenced.into_iter().map(|start| ObjectStart {
         start,
         leniency: Some(Leniency::Fence),
     });
-    let bare = bare.into_iter().map(|start| Candidate {
+    let bare = bare.into_iter().map(|start| ObjectStart {
         start,
         leniency: (!is_alone(text, start)).then_some(Leniency::Prose),
     });

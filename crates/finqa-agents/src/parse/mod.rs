@@ -26,9 +26,10 @@ mod wording;
 
 pub use analysis::analysis;
 pub use error::ParseFailure;
-pub use schema::{analysis_schema, verdict_schema};
+pub use schema::analysis_schema;
+pub use schema::verdict_schema;
 pub use types::{Analysis, CitedEvidence, Leniency, ParsedVerdict};
-pub(crate) use types::{CriticFinding, ParsedReply};
+pub use types::{CriticFinding, ParsedReply};
 pub use unit::unit;
 pub use verdict::verdict;
 

@@ -17,4 +17,5 @@ mod view;
 
 pub use error::PromptError;
 pub use templates::Prompts;
-pub use view::{CriticView, Prompt, Rendering};
+pub use view::Prompt;
+pub use view::{CriticView, Rendering};

@@ -11,7 +11,7 @@ use super::{Argument, Op, Program, ProgramError, ProgramStep, tokens};
 /// over after the last (`add(1, 2` has no step at all and two left over).
 pub(super) struct OfficialSteps {
     pub steps: Vec<ProgramStep>,
-    pub left_over: bool,
+    pub(crate) left_over: bool,
 }
 
 /// Whether literals must be numbers. Program equality never looks: `a1` is

@@ -12,8 +12,8 @@ use super::years::years_in;
 
 /// The labels of all columns, the corner first.
 pub(super) struct Labels {
-    pub labels: Vec<String>,
-    pub repair: Repair,
+    pub(crate) labels: Vec<String>,
+    pub(crate) repair: Repair,
 }
 
 /// What was done to the header.

@@ -256,7 +256,7 @@ impl Catalog {
 
     /// Which of them train, validate and test.
     #[must_use]
-    pub fn splits(&self) -> &TaskSplits {
+    pub(crate) fn splits(&self) -> &TaskSplits {
         &self.splits
     }
 

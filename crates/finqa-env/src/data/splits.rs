@@ -25,11 +25,11 @@ pub enum TaskSplit {
 
 impl TaskSplit {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Self; 3] = [Self::Train, Self::Validation, Self::Test];
+    pub(crate) const ALL: [Self; 3] = [Self::Train, Self::Validation, Self::Test];
 
     /// The name that clients use.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Train => "train",
             Self::Validation => "validation",
@@ -39,14 +39,14 @@ impl TaskSplit {
 
     /// The split of a name.
     #[must_use]
-    pub fn named(name: &str) -> Option<Self> {
+    pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|split| split.name() == name)
     }
 }
 
 /// The tasks of each split, as positions in the list of questions, in file order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TaskSplits {
+pub(crate) struct TaskSplits {
     train: Vec<usize>,
     validation: Vec<usize>,
     test: Vec<usize>,
@@ -55,7 +55,7 @@ pub struct TaskSplits {
 impl TaskSplits {
     /// The questions of a split; a task's index is its position here.
     #[must_use]
-    pub fn tasks(&self, split: TaskSplit) -> &[usize] {
+    pub(crate) fn tasks(&self, split: TaskSplit) -> &[usize] {
         match split {
             TaskSplit::Train => &self.train,
             TaskSplit::Validation => &self.validation,

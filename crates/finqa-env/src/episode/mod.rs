@@ -11,4 +11,5 @@ mod outcome;
 
 pub use environment::{Environment, Rules, StepStart, TaskChoice};
 pub use order::QuestionOrder;
-pub use outcome::{EpisodeState, Observation, ResetOutcome, StepError, StepOutcome, TaskError};
+pub use outcome::{EpisodeState, ResetOutcome, TaskError};
+pub use outcome::{Observation, StepError, StepOutcome};

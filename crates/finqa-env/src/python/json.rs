@@ -10,7 +10,7 @@ pub(crate) struct JsonFault {
     /// The message without its position, e.g. `Expecting value`.
     pub message: &'static str,
     /// Position in characters from 0.
-    pub position: usize,
+    pub(crate) position: usize,
     line: usize,
     column: usize,
 }

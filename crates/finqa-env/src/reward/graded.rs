@@ -94,13 +94,13 @@ impl GradedAnswer {
 impl Serialize for GradedAnswer {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Shown<'a> {
+        struct GradingFields<'a> {
             rule: ComparisonRule,
             submitted: &'a [ComparedValue],
             expected: &'a [ComparedValue],
             tolerance: Option<AppliedTolerance>,
         }
-        Shown {
+        GradingFields {
             rule: self.rule,
             submitted: &self.submitted,
             expected: &self.expected,

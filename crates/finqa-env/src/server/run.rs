@@ -38,7 +38,7 @@ pub async fn serve(
     rules: Rules,
     options: ServerOptions,
     shutdown: CancellationToken,
-) -> Result<(), ServerError> {
+) {
     let drain = options.drain;
     let app = ServerState::new(tools, rules, options, shutdown.clone());
     let reaper = tokio::spawn(reap(Arc::clone(&app)));
@@ -56,7 +56,6 @@ pub async fn serve(
         tracing::warn!("sockets still open after the drain time were dropped");
     }
     reaper.abort();
-    Ok(())
 }
 
 /// Drops idle sessions, at the interval at which OpenEnv's `finqa_env` looks.
@@ -80,7 +79,7 @@ async fn reap(app: Arc<ServerState>) {
 pub struct RunningServer {
     address: SocketAddr,
     shutdown: CancellationToken,
-    task: JoinHandle<Result<(), ServerError>>,
+    task: JoinHandle<()>,
 }
 
 impl RunningServer {
@@ -102,10 +101,8 @@ impl RunningServer {
     /// [`ServerError::Listener`] if the server panicked.
     pub async fn stop(self) -> Result<(), ServerError> {
         self.shutdown.cancel();
-        match self.task.await {
-            Ok(ended) => ended,
-            Err(crashed) => Err(ServerError::Listener(std::io::Error::other(crashed))),
-        }
+        let ended = self.task.await;
+        ended.map_err(|crashed| ServerError::Listener(std::io::Error::other(crashed)))
     }
 }
 

@@ -7,7 +7,7 @@ use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error, ErrorCode, Statement, StatementStatus, ToSql};
 
-use super::limits::{CallClock, QueryBudget, ToolLimits};
+use super::limits::{CallBudget, QueryBudget, ToolLimits};
 use super::records::{ResultValue, records};
 use super::{functions, pattern};
 use crate::data::{CompanyTable, FrameCell, TypedColumn};
@@ -170,7 +170,7 @@ pub(super) enum QueryError {
 #[derive(Debug)]
 pub(super) struct Database {
     connection: Connection,
-    clock: CallClock,
+    clock: CallBudget,
 }
 
 impl Database {
@@ -197,7 +197,7 @@ impl Database {
         // A row of the file may be longer than what a query may produce.
         let row = longest_row(columns);
         let value_bytes = limits.value_bytes.max(row);
-        let clock = CallClock::new(value_bytes);
+        let clock = CallBudget::new(value_bytes);
         functions::register(&connection, &clock)?;
         pattern::register(&connection, &clock)?;
         // Sorting and grouping would otherwise write files, as large as the disk

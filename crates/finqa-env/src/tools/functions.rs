@@ -13,7 +13,7 @@ use rusqlite::limits::Limit;
 use rusqlite::types::{ToSqlOutput, Type, Value, ValueRef};
 use rusqlite::{Connection, Error, Result};
 
-use super::limits::CallClock;
+use super::limits::CallBudget;
 
 type UnaryFunction = (&'static str, fn(f64) -> f64);
 
@@ -59,7 +59,7 @@ const BINARY: [BinaryFunction; 5] = [
 ];
 
 /// Registers them all.
-pub(super) fn register(connection: &Connection, clock: &CallClock) -> Result<()> {
+pub(super) fn register(connection: &Connection, clock: &CallBudget) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
         | FunctionFlags::SQLITE_INNOCUOUS;

@@ -48,19 +48,19 @@ impl Default for ToolLimits {
 pub(super) struct QueryBudget {
     pub time: Duration,
     /// CPU time: on a busy machine, wall-clock time is not the query's fault.
-    pub processor: Duration,
+    pub(crate) processor: Duration,
     pub steps: u64,
     /// Maximum number of instructions it compiles to, because code without a loop
     /// runs without a check of the clock. `SQLite` doubles its array from 42 and
     /// refuses the size that exceeds the limit, so the effective limits are 672 and
     /// 5,376.
-    pub instructions: i32,
+    pub(crate) instructions: i32,
     /// Maximum number of terms that it expands to before it is compiled, which
     /// happens without a check of the clock.
-    pub terms: usize,
-    pub result_bytes: usize,
+    pub(crate) terms: usize,
+    pub(crate) result_bytes: usize,
     /// Whether this is the largest budget.
-    pub is_full: bool,
+    pub(crate) is_full: bool,
 }
 
 impl ToolLimits {
@@ -93,7 +93,7 @@ impl ToolLimits {
 
 /// The remaining budget of a database's current call, read by its hooks.
 #[derive(Clone, Debug)]
-pub(super) struct CallClock(Arc<CallLimits>);
+pub(super) struct CallBudget(Arc<CallLimits>);
 
 #[derive(Debug)]
 struct CallLimits {
@@ -108,7 +108,7 @@ struct CallLimits {
     value_bytes: usize,
 }
 
-impl CallClock {
+impl CallBudget {
     pub(super) fn new(value_bytes: usize) -> Self {
         Self(Arc::new(CallLimits {
             start: Instant::now(),

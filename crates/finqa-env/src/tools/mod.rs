@@ -25,9 +25,12 @@ use database::{Database, QueryError};
 use limits::QueryBudget;
 use pool::DatabasePool;
 
-pub use failure::{FailureKind, ToolFailure};
+pub use failure::FailureKind;
+pub use failure::ToolFailure;
 pub use limits::ToolLimits;
-pub use spec::{EnvTool, SUBMIT_ANSWER, ToolParameter, specs};
+pub use spec::EnvTool;
+pub use spec::ToolParameter;
+pub use spec::{SUBMIT_ANSWER, specs};
 
 /// The tools over one catalog. Cheap to clone; shared by all sessions.
 #[derive(Clone, Debug)]

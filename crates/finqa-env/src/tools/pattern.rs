@@ -7,7 +7,7 @@ use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Error, Result};
 
 use super::functions::real_text;
-use super::limits::CallClock;
+use super::limits::CallBudget;
 
 /// Longest pattern of LIKE and GLOB.
 pub(super) const PATTERN_BYTES: usize = 256;
@@ -15,7 +15,7 @@ pub(super) const PATTERN_BYTES: usize = 256;
 const STEPS: usize = 4096;
 
 /// Replaces `SQLite`'s own.
-pub(super) fn register(connection: &Connection, clock: &CallClock) -> Result<()> {
+pub(super) fn register(connection: &Connection, clock: &CallBudget) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
         | FunctionFlags::SQLITE_INNOCUOUS;
@@ -71,7 +71,7 @@ fn bytes(c: &Context<'_>, at: usize) -> Option<(Vec<u8>, usize)> {
     Some((text, length))
 }
 
-fn matches(c: &Context<'_>, mut language: PatternSyntax, clock: &CallClock) -> Result<Value> {
+fn matches(c: &Context<'_>, mut language: PatternSyntax, clock: &CallBudget) -> Result<Value> {
     let pattern = bytes(c, 0);
     if pattern
         .as_ref()
@@ -173,7 +173,7 @@ struct PatternMatcher<'a> {
     language: PatternSyntax,
     /// The escape character of LIKE or the set of GLOB; 0 for neither.
     other: u32,
-    clock: &'a CallClock,
+    clock: &'a CallBudget,
     steps: usize,
 }
 
@@ -346,7 +346,7 @@ mod tests {
         thread_local! {
             static OURS: Connection = {
                 let connection = Connection::open_in_memory().unwrap();
-                register(&connection, &CallClock::new(0)).unwrap();
+                register(&connection, &CallBudget::new(0)).unwrap();
                 connection
             };
             static PLAIN: Connection = Connection::open_in_memory().unwrap();
@@ -448,7 +448,7 @@ mod tests {
     #[test]
     fn a_match_ends_with_its_budget() {
         let connection = Connection::open_in_memory().unwrap();
-        let clock = CallClock::new(1 << 20);
+        let clock = CallBudget::new(1 << 20);
         register(&connection, &clock).unwrap();
         let limits = ToolLimits::default();
         let query = "SELECT ?1 LIKE ?2";

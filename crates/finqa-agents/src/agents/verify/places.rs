@@ -14,9 +14,9 @@ pub struct LiteralPlace {
     /// `r3c2`, `t5`, `h1`, or `question`.
     pub id: String,
     /// The number's magnitude as written (14.1 for `14.1%`).
-    pub magnitude: f64,
+    pub(crate) magnitude: f64,
     /// Years of its row and column, or of its sentence.
-    pub years: Vec<i32>,
+    pub(crate) years: Vec<i32>,
     /// The number is a percentage: by its sign, or by the label of its row or column.
     pub percent: bool,
     /// The cell is a dash that lost its escape.

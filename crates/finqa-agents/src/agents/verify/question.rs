@@ -9,13 +9,13 @@ use finqa_core::table::years_in;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct QuestionCues {
     /// Years it names, in order.
-    pub years: Vec<i32>,
+    pub(crate) years: Vec<i32>,
     /// It asks for yes or no.
     pub yes_no: bool,
     /// It asks explicitly for a percent.
     pub percent: bool,
     /// It asks for a change over time (rule 1: later minus earlier).
-    pub change: bool,
+    pub(crate) change: bool,
     /// It speaks of an increase, and of no other change.
     pub(crate) increase: bool,
     /// It asks for a share of a whole (rule 2).

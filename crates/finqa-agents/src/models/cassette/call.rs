@@ -36,7 +36,7 @@ pub(in super::super) struct CassetteCall {
 
 impl CassetteCall {
     /// A call to `path` in the dialect `now`, or in the recorded one if it is replayed.
-    pub fn new(
+    pub(crate) fn new(
         cassette: Cassette,
         request: &ChatRequest,
         path: &'static str,
@@ -56,17 +56,17 @@ impl CassetteCall {
         }
     }
 
-    pub fn is_replayed(&self) -> bool {
+    pub(crate) fn is_replayed(&self) -> bool {
         self.cassette.replay().is_some()
     }
 
-    pub fn dialect(&self) -> ApiDialect {
+    pub(crate) fn dialect(&self) -> ApiDialect {
         self.dialect
     }
 
     /// How the recorded attempt of this request ended, or why there is none; `None` if
     /// nothing is replayed.
-    pub fn replay(
+    pub(crate) fn replay(
         &mut self,
         request: &reqwest::Request,
     ) -> Option<Result<RecordedAttempt, String>> {
@@ -127,7 +127,7 @@ impl CassetteCall {
 
     /// Whether another attempt of the last request is recorded; `None` if nothing is
     /// replayed.
-    pub fn has_another_attempt(&self) -> Option<bool> {
+    pub(crate) fn has_another_attempt(&self) -> Option<bool> {
         if !self.is_replayed() {
             return None;
         }
@@ -137,7 +137,7 @@ impl CassetteCall {
     }
 
     /// Notes how an attempt ended.
-    pub fn record(
+    pub(crate) fn record(
         &mut self,
         method: &str,
         body: Value,
@@ -174,7 +174,7 @@ impl CassetteCall {
     }
 
     /// Writes the call, without the `secrets` of its connection.
-    pub fn finish(&mut self, secrets: &[&str]) {
+    pub(crate) fn finish(&mut self, secrets: &[&str]) {
         if let Some(recorder) = self.cassette.recorder()
             && let Some(call) = self.call.take()
         {
@@ -191,7 +191,7 @@ pub(in super::super) fn body_of(request: &reqwest::Request) -> Value {
 
 impl RecordedAttempt {
     /// What came of the answer, and why it is incomplete.
-    pub fn into_attempt(self) -> Attempt {
+    pub(crate) fn into_attempt(self) -> Attempt {
         let source = self.error.map(|words| Arc::new(RecordedError(words)) as _);
         Attempt {
             exchange: HttpReply {
@@ -221,7 +221,7 @@ impl Error for RecordedError {}
 
 impl TransportFailure {
     /// An attempt that the cassette does not hold.
-    pub fn not_recorded(words: String) -> Attempt {
+    pub(crate) fn not_recorded(words: String) -> Attempt {
         Attempt {
             exchange: HttpReply::default(),
             broken: Some((Self::NotRecorded, Some(Arc::new(RecordedError(words))))),

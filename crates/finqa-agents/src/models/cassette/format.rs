@@ -57,7 +57,7 @@ pub(in super::super) struct RecordedCall {
     pub origin: RequestOrigin,
     /// The dialect of the first request. A server's refusal changes it for calls that
     /// begin later, and which those are depends on the concurrency.
-    pub dialect: ApiDialect,
+    pub(crate) dialect: ApiDialect,
     /// One, and one more for each parameter that the server refused.
     pub requests: Vec<RecordedRequest>,
 }
@@ -79,7 +79,7 @@ pub(in super::super) struct RecordedRequest {
 pub(in super::super) struct RecordedAttempt {
     /// Seconds that were waited before it, after the failure of the one before.
     #[serde(default, skip_serializing_if = "is_zero")]
-    pub wait: f64,
+    pub(crate) wait: f64,
     /// Seconds until it ended.
     pub seconds: f64,
     /// 0 when no answer came.
@@ -90,7 +90,7 @@ pub(in super::super) struct RecordedAttempt {
     pub body: Option<RecordedBody>,
     /// Why the answer is incomplete, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<TransportFailure>,
+    pub(crate) failure: Option<TransportFailure>,
     /// The failure in the transport's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -109,7 +109,7 @@ pub(in super::super) enum RecordedBody {
 }
 
 impl RecordedBody {
-    pub fn of(status: u16, body: &[u8]) -> Option<Self> {
+    pub(crate) fn of(status: u16, body: &[u8]) -> Option<Self> {
         if body.is_empty() {
             return None;
         }
@@ -121,7 +121,7 @@ impl RecordedBody {
         })
     }
 
-    pub fn into_bytes(self) -> Vec<u8> {
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
         match self {
             Self::Text(text) => text.into_bytes(),
             Self::Json(json) => json.to_string().into_bytes(),

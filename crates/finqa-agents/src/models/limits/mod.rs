@@ -24,8 +24,9 @@ use super::settings::ModelConnection;
 use super::types::Stop;
 
 pub(super) use attempt::{end_slot, token_bound};
-pub use quota::{ReportedQuotas, TokenBound, reported_quotas};
-pub use state::{AttemptEnd, LimitOptions, LimitVerdict};
+pub(crate) use quota::{ReportedQuotas, TokenBound, reported_quotas};
+pub use state::LimitOptions;
+pub(crate) use state::{AttemptEnd, LimitVerdict};
 use state::{LimitState, StartedAttempt};
 
 /// The limits of a run, one for each endpoint, model and key.
@@ -114,13 +115,13 @@ impl Limits {
 /// The limit of one endpoint, model and key.
 #[derive(Debug, Clone)]
 pub struct Limiter {
-    queue: Arc<Mutex<Queue>>,
+    queue: Arc<Mutex<SlotQueue>>,
     /// Tells the run that the limit may have changed.
     changed: Arc<Notify>,
 }
 
 #[derive(Debug)]
-struct Queue {
+struct SlotQueue {
     state: LimitState,
     calls: u64,
     /// Calls that wait for a slot. The oldest call is first, so that a retried one does not
@@ -137,7 +138,7 @@ struct Waiter {
     wake: Arc<Notify>,
 }
 
-impl Queue {
+impl SlotQueue {
     /// Gives slots to those who wait, in order, as far as they go.
     fn grant(&mut self, now: Instant) {
         let mut granted = false;
@@ -176,7 +177,7 @@ impl Queue {
 
 impl Limiter {
     fn new(options: LimitOptions, changed: Arc<Notify>) -> Self {
-        let queue = Queue {
+        let queue = SlotQueue {
             state: LimitState::new(options),
             calls: 0,
             waiting: BTreeMap::new(),
@@ -200,7 +201,7 @@ impl Limiter {
         }
     }
 
-    fn queue(&self) -> MutexGuard<'_, Queue> {
+    fn queue(&self) -> MutexGuard<'_, SlotQueue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -231,7 +232,7 @@ pub struct LimitedCall {
 
 impl LimitedCall {
     /// Waits until an attempt may start; `None` if the run is stopped before.
-    pub async fn slot(&self, bound: TokenBound, stop: &Stop) -> Option<Slot> {
+    pub(crate) async fn slot(&self, bound: TokenBound, stop: &Stop) -> Option<Slot> {
         let asked = Instant::now();
         let wake = {
             let mut queue = self.limiter.queue();
@@ -282,7 +283,7 @@ impl LimitedCall {
     }
 
     /// Notes that the next attempt comes after `delay`.
-    pub fn delayed(&self, delay: Duration) {
+    pub(crate) fn delayed(&self, delay: Duration) {
         let until = Instant::now() + delay;
         self.limiter.queue().delayed.insert(self.number, until);
         self.limiter.changed.notify_one();
@@ -290,7 +291,7 @@ impl LimitedCall {
 
     /// How long it has waited for slots.
     #[must_use]
-    pub fn waited(&self) -> Duration {
+    pub(crate) fn waited(&self) -> Duration {
         *self.waited.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -332,13 +333,13 @@ impl Drop for PlaceInQueue<'_> {
 
 /// An attempt that may run. Dropped without its end, it was cancelled.
 #[derive(Debug)]
-pub struct Slot {
+pub(crate) struct Slot {
     limiter: Limiter,
     attempt: Option<StartedAttempt>,
 }
 
 impl Slot {
-    pub fn end(mut self, end: &AttemptEnd) {
+    pub(crate) fn end(mut self, end: &AttemptEnd) {
         self.finish(end);
     }
 

@@ -9,7 +9,7 @@ use crate::models::hint::spoken_duration;
 
 /// What one attempt may use, at most.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct TokenBound {
+pub(crate) struct TokenBound {
     pub input: u64,
     pub output: u64,
 }
@@ -40,7 +40,7 @@ const HEADERS: [(&str, &str); KINDS] = [
 
 /// What is left of one limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ReportedQuota {
+pub(crate) struct ReportedQuota {
     pub(super) limit: Option<u64>,
     pub(super) remaining: u64,
     /// Until it is whole again.
@@ -48,11 +48,11 @@ pub struct ReportedQuota {
 }
 
 /// What a reply reports, in the order of `HEADERS`.
-pub type ReportedQuotas = [Option<ReportedQuota>; KINDS];
+pub(crate) type ReportedQuotas = [Option<ReportedQuota>; KINDS];
 
 /// Reads the headers of a reply. A limit without its reset tells nothing that a 429 would
 /// not.
-pub fn reported_quotas(headers: &HeaderMap, now: SystemTime) -> ReportedQuotas {
+pub(crate) fn reported_quotas(headers: &HeaderMap, now: SystemTime) -> ReportedQuotas {
     HEADERS.map(|(start, end)| {
         let header = |what| {
             let value = headers.get(format!("{start}{what}{end}"))?;

@@ -50,16 +50,16 @@ pub(super) struct StartedAttempt {
 
 /// How an attempt ended.
 #[derive(Debug, Clone, Copy)]
-pub struct AttemptEnd {
+pub(crate) struct AttemptEnd {
     pub verdict: LimitVerdict,
     /// What it used, where that is known.
     pub tokens: Option<u64>,
-    pub quotas: ReportedQuotas,
+    pub(crate) quotas: ReportedQuotas,
 }
 
 /// What an attempt says about the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LimitVerdict {
+pub(crate) enum LimitVerdict {
     Answered,
     RateLimited,
     /// It failed for another reason, or was cancelled.

@@ -79,7 +79,7 @@ struct Schema<'a> {
 }
 
 impl<'a> ChatBody<'a> {
-    pub fn new(model: &'a str, request: &'a ChatRequest, dialect: ApiDialect) -> Self {
+    pub(crate) fn new(model: &'a str, request: &'a ChatRequest, dialect: ApiDialect) -> Self {
         let limit = |which| {
             request
                 .max_output_tokens
@@ -111,7 +111,7 @@ impl<'a> ChatBody<'a> {
 }
 
 impl<'a> BodyMessage<'a> {
-    pub fn new(message: &'a ChatMessage, system: SystemRole) -> Self {
+    pub(crate) fn new(message: &'a ChatMessage, system: SystemRole) -> Self {
         Self {
             role: match (message.role, system) {
                 (Role::System, SystemRole::System) => "system",

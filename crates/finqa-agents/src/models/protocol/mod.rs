@@ -26,7 +26,7 @@ pub(super) enum Protocol {
 
 impl Protocol {
     /// The path below the base address.
-    pub fn path(self) -> &'static str {
+    pub(crate) fn path(self) -> &'static str {
         match self {
             Self::ChatCompletions => "/chat/completions",
             Self::Responses => "/responses",
@@ -35,7 +35,7 @@ impl Protocol {
     }
 
     /// The parameter that asks for a format.
-    pub fn format_parameter(self) -> &'static str {
+    pub(crate) fn format_parameter(self) -> &'static str {
         match self {
             Self::ChatCompletions => "response_format",
             Self::Responses => "text.format",
@@ -44,7 +44,7 @@ impl Protocol {
     }
 
     /// The request as it is sent.
-    pub fn encode(
+    pub(crate) fn encode(
         self,
         model: &str,
         request: &ChatRequest,
@@ -71,7 +71,11 @@ impl Protocol {
     }
 
     /// What a success body says in answer to `request`, or what it lacks.
-    pub fn decode(self, body: &Value, request: &ChatRequest) -> Result<ReplyBody, &'static str> {
+    pub(crate) fn decode(
+        self,
+        body: &Value,
+        request: &ChatRequest,
+    ) -> Result<ReplyBody, &'static str> {
         match self {
             Self::ChatCompletions => chat_completions::read_answer(body),
             Self::Responses => responses::read_answer(body),
@@ -85,7 +89,7 @@ impl Protocol {
 #[derive(Debug)]
 pub(super) struct EncodedRequest {
     pub json: Box<RawValue>,
-    pub max_output_tokens: Option<u32>,
+    pub(crate) max_output_tokens: Option<u32>,
 }
 
 /// The strictest answer format that a server accepts.
@@ -132,11 +136,11 @@ pub(super) struct ApiDialect {
     pub format: FormatLevel,
     /// Whether parts of the prompt are marked for the provider's cache.
     #[serde(default)]
-    pub cache_marks: bool,
+    pub(crate) cache_marks: bool,
 }
 
 impl ApiDialect {
-    pub fn left_out(self, request: &ChatRequest) -> Vec<String> {
+    pub(crate) fn left_out(self, request: &ChatRequest) -> Vec<String> {
         let parts = [
             (
                 "temperature",
@@ -171,11 +175,11 @@ pub(super) struct ReplyBody {
     pub finish: FinishReason,
     pub refusal: Option<String>,
     pub usage: Option<Usage>,
-    pub partial_usage: Option<Usage>,
+    pub(crate) partial_usage: Option<Usage>,
     pub model: Option<String>,
     pub id: Option<String>,
     /// Whether the server took a request for a format and ignored it.
-    pub ignored_format: bool,
+    pub(crate) ignored_format: bool,
 }
 
 impl ReplyBody {

@@ -223,10 +223,10 @@ pub(crate) const COMPARED: usize = 32;
 
 /// A program that may answer, and what the choice knows of it.
 pub(crate) struct Candidate {
-    pub filled: FilledPlan,
+    pub(crate) filled: FilledPlan,
     /// Its features that are not zero.
     pub features: Vec<(usize, f64)>,
-    pub standing: Standing,
+    pub(crate) standing: Standing,
 }
 
 impl Candidate {

@@ -11,7 +11,7 @@ use finqa_core::program::Op;
 /// A page in its parsed and its original wording: people are shown the original.
 #[derive(Clone, Copy)]
 pub(crate) struct DescribedPage<'a> {
-    pub facts: &'a Facts,
+    pub(crate) facts: &'a Facts,
     pub document: &'a Document,
 }
 

@@ -59,7 +59,7 @@ pub(crate) fn fill(
 /// Facts chosen jointly for a plan's slots.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FactChoice {
-    pub facts: Vec<usize>,
+    pub(crate) facts: Vec<usize>,
     /// The sum of the slots' scores and of what the pairs add.
     pub score: f64,
     pub(crate) lowest: Option<f64>,

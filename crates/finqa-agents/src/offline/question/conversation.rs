@@ -17,10 +17,10 @@ pub(crate) struct EarlierTurn {
     /// Its result, as an expression.
     pub(crate) expr: Expr,
     /// The facts of its literals, left to right.
-    pub facts: Vec<usize>,
+    pub(crate) facts: Vec<usize>,
     /// Its content words, or those of the turn before if it has none.
     pub words: Vec<(u32, f64)>,
-    pub years: Vec<u16>,
+    pub(crate) years: Vec<u16>,
 }
 
 impl EarlierTurn {
@@ -36,7 +36,7 @@ impl EarlierTurn {
     }
 
     /// `subtract(a, b)` as a difference of two amounts.
-    pub fn difference(&self) -> Option<(&Expr, &Expr)> {
+    pub(crate) fn difference(&self) -> Option<(&Expr, &Expr)> {
         match self.expr.top() {
             Some((Op::Subtract, a, b)) => Some((a, b)),
             _ => None,
@@ -55,7 +55,7 @@ pub(crate) struct EarlierTurns {
 }
 
 impl EarlierTurns {
-    pub fn read(facts: &Facts, history: &[HistoryEntry]) -> Self {
+    pub(crate) fn read(facts: &Facts, history: &[HistoryEntry]) -> Self {
         let mut state = Self::default();
         for entry in history {
             state.push(facts, entry);
@@ -64,13 +64,13 @@ impl EarlierTurns {
     }
 
     /// The years of all turns.
-    pub fn years(&self) -> Vec<u16> {
+    pub(crate) fn years(&self) -> Vec<u16> {
         let years = self.turns.iter().flat_map(|turn| turn.years.iter());
         years.copied().collect()
     }
 
     /// The look-ups since the last calculation, the latest first.
-    pub fn latest_look_ups(&self) -> Vec<&EarlierTurn> {
+    pub(crate) fn latest_look_ups(&self) -> Vec<&EarlierTurn> {
         let latest = self.turns.iter().rev();
         latest.take_while(|turn| turn.is_look_up()).collect()
     }
@@ -123,12 +123,12 @@ impl EarlierTurns {
         });
     }
 
-    pub fn last(&self) -> Option<&EarlierTurn> {
+    pub(crate) fn last(&self) -> Option<&EarlierTurn> {
         self.turns.last()
     }
 
     /// The `k`-th turn from the end, 0 the last.
-    pub fn back(&self, k: usize) -> Option<&EarlierTurn> {
+    pub(crate) fn back(&self, k: usize) -> Option<&EarlierTurn> {
         self.turns
             .len()
             .checked_sub(k + 1)

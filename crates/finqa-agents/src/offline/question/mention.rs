@@ -11,7 +11,7 @@ pub(crate) struct OperandSpan {
 }
 
 impl OperandSpan {
-    pub fn names(&self) -> bool {
+    pub(crate) fn names(&self) -> bool {
         self.content > 0
     }
 

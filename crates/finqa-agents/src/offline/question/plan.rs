@@ -17,16 +17,16 @@ pub(crate) enum ProgramPattern {
 
 impl ProgramPattern {
     /// `op(a, b)`
-    pub fn step(op: Op, a: Self, b: Self) -> Self {
+    pub(crate) fn step(op: Op, a: Self, b: Self) -> Self {
         Self::Step(op, Box::new(a), Box::new(b))
     }
 
     /// `op` of the first two slots.
-    pub fn of_slots(op: Op) -> Self {
+    pub(crate) fn of_slots(op: Op) -> Self {
         Self::step(op, Self::Slot(0), Self::Slot(1))
     }
 
-    pub fn constant(n: u32) -> Self {
+    pub(crate) fn constant(n: u32) -> Self {
         Self::Fixed(Expr::constant(n))
     }
 
@@ -43,7 +43,7 @@ impl ProgramPattern {
     }
 
     /// Puts expressions into the slots; `None` if one is missing.
-    pub fn fill(&self, slots: &[Expr]) -> Option<Expr> {
+    pub(crate) fn fill(&self, slots: &[Expr]) -> Option<Expr> {
         match self {
             Self::Slot(i) => slots.get(*i).cloned(),
             Self::Fixed(expr) => Some(expr.clone()),
@@ -67,17 +67,17 @@ pub(crate) enum Pairing {
 pub(crate) struct ProgramPlan {
     /// Name of the template, for people and for `offline_train`.
     pub name: &'static str,
-    pub pattern: ProgramPattern,
+    pub(crate) pattern: ProgramPattern,
     pub slots: Vec<SlotQuery>,
     pub(crate) pairing: Pairing,
     /// Prior confidence of the rule, 0 to 1.
-    pub prior: f64,
+    pub(crate) prior: f64,
     pub kind: UnitKind,
 }
 
 impl ProgramPlan {
     /// A look-up.
-    pub fn look_up(query: SlotQuery, prior: f64) -> Self {
+    pub(crate) fn look_up(query: SlotQuery, prior: f64) -> Self {
         Self {
             name: "look-up",
             pattern: ProgramPattern::Slot(0),
@@ -89,7 +89,7 @@ impl ProgramPlan {
     }
 
     /// No slot is open: only earlier values and constants.
-    pub fn fixed(name: &'static str, expr: Expr, prior: f64, kind: UnitKind) -> Self {
+    pub(crate) fn fixed(name: &'static str, expr: Expr, prior: f64, kind: UnitKind) -> Self {
         Self {
             name,
             pattern: ProgramPattern::Fixed(expr),

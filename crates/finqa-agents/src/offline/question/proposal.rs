@@ -42,7 +42,7 @@ impl ShapeModel {
 
     /// Reads what [`Self::to_bytes`] writes; `None` if it does not fit this program.
     #[must_use]
-    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (scale, weights) = bytes.split_first_chunk::<4>()?;
         (weights.len() == BUCKETS * SHAPES.len()).then(|| Self {
             scale: f64::from(f32::from_le_bytes(*scale)),

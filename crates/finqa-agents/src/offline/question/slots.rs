@@ -95,12 +95,12 @@ pub(crate) struct SlotQuery {
     /// Requested words with their weight in the document.
     pub words: Vec<(u32, f64)>,
     /// Words of the page that mean nearly the same as requested ones, with their weights.
-    pub alike: Rc<[(u32, f64)]>,
+    pub(crate) alike: Rc<[(u32, f64)]>,
     /// Weight of words that the document lacks.
-    pub unknown: f64,
+    pub(crate) unknown: f64,
     /// Words of the earlier turn that a short question leaves out.
     pub(crate) inherited: Vec<(u32, f64)>,
-    pub years: Vec<u16>,
+    pub(crate) years: Vec<u16>,
     /// The years come from an earlier turn.
     pub(crate) years_inherited: bool,
     /// Only a year or a pronoun is named: the entity is the earlier turn's.
@@ -118,9 +118,9 @@ pub(crate) struct SlotQuery {
     /// Plain numbers in the question itself.
     pub(crate) named_numbers: Vec<String>,
     /// The first year or opening balance is requested.
-    pub opening: bool,
+    pub(crate) opening: bool,
     /// The fact that the rule has determined: an index into the fact store.
-    pub only: Option<usize>,
+    pub(crate) only: Option<usize>,
 }
 
 /// The weight of a synonym.
@@ -445,7 +445,7 @@ pub(crate) struct Rankings {
 
 impl Rankings {
     /// The `keep` best facts for a query, best first; `keep` must not change.
-    pub fn of(&mut self, facts: &Facts, query: &SlotQuery, keep: usize) -> &[(usize, f64)] {
+    pub(crate) fn of(&mut self, facts: &Facts, query: &SlotQuery, keep: usize) -> &[(usize, f64)] {
         let at = match self.made.iter().position(|(known, _)| known == query) {
             Some(at) => at,
             None => {

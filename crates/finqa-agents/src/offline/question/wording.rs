@@ -9,9 +9,9 @@ pub(crate) struct Wording {
     pub tokens: Vec<TextToken<'static>>,
     /// Lower-case words joined by single blanks, with a blank at both ends, so that phrases
     /// can be searched for as whole words.
-    pub phrase: String,
+    pub(crate) phrase: String,
     /// Years in order of mention, ranges filled in.
-    pub years: Vec<u16>,
+    pub(crate) years: Vec<u16>,
     words: Vec<usize>,
     /// Which pairs of letters they begin with: hundreds of phrases are searched for, and
     /// this rules most of them out.
@@ -19,7 +19,7 @@ pub(crate) struct Wording {
 }
 
 impl Wording {
-    pub fn read(question: &str) -> Self {
+    pub(crate) fn read(question: &str) -> Self {
         let lower = question.to_lowercase();
         let tokens: Vec<_> = tokenize(&lower)
             .into_iter()
@@ -42,18 +42,18 @@ impl Wording {
     }
 
     /// Its content words.
-    pub fn content(&self) -> Vec<TextToken<'static>> {
+    pub(crate) fn content(&self) -> Vec<TextToken<'static>> {
         let strong = self.tokens.iter().filter(|t| !is_weak(&t.text));
         strong.cloned().collect()
     }
 
     /// Whether any of these phrases (whole words) occurs.
-    pub fn says(&self, phrases: &[&str]) -> bool {
+    pub(crate) fn says(&self, phrases: &[&str]) -> bool {
         phrases.iter().any(|p| self.places(p).next().is_some())
     }
 
     /// Byte offset of a phrase (whole words) in `phrase`.
-    pub fn find(&self, words: &str) -> Option<usize> {
+    pub(crate) fn find(&self, words: &str) -> Option<usize> {
         self.places(words).next().map(|at| at - 1)
     }
 
@@ -69,7 +69,7 @@ impl Wording {
     }
 
     /// The text on each side of a connector of whole words.
-    pub fn split(&self, connector: &str) -> Option<(String, String)> {
+    pub(crate) fn split(&self, connector: &str) -> Option<(String, String)> {
         let at = self.find(connector)?;
         let right = at + connector.len() + 2;
         Some((
@@ -79,7 +79,7 @@ impl Wording {
     }
 
     /// Whether the question begins with one of these.
-    pub fn starts(&self, phrases: &[&str]) -> bool {
+    pub(crate) fn starts(&self, phrases: &[&str]) -> bool {
         let text = self.phrase.trim_start_matches(' ');
         let after = |phrase: &str| text.strip_prefix(phrase);
         phrases
@@ -88,12 +88,12 @@ impl Wording {
     }
 
     /// A percentage is requested.
-    pub fn percent(&self) -> bool {
+    pub(crate) fn percent(&self) -> bool {
         self.says(&["percent", "%", "percents"])
     }
 
     /// A change over time or a difference is requested.
-    pub fn change(&self) -> bool {
+    pub(crate) fn change(&self) -> bool {
         self.says(&[
             "change",
             "changes",
@@ -131,7 +131,7 @@ impl Wording {
     }
 
     /// A relative change is requested explicitly.
-    pub fn relative_change(&self) -> bool {
+    pub(crate) fn relative_change(&self) -> bool {
         if self.says(&["percent points", "percentage points", "points"]) {
             return false;
         }
@@ -154,7 +154,7 @@ impl Wording {
     }
 
     /// A share of something is requested.
-    pub fn share(&self) -> bool {
+    pub(crate) fn share(&self) -> bool {
         self.says(&[
             "ratio",
             "portion",
@@ -225,7 +225,7 @@ impl Wording {
     }
 
     /// A sum is requested.
-    pub fn sum(&self) -> bool {
+    pub(crate) fn sum(&self) -> bool {
         self.says(&[
             "sum",
             "combined",
@@ -241,7 +241,7 @@ impl Wording {
     }
 
     /// It begins like a yes/no question.
-    pub fn asks_yes_no(&self) -> bool {
+    pub(crate) fn asks_yes_no(&self) -> bool {
         self.starts(&[
             "did", "does", "do", "is", "are", "was", "were", "has", "have", "will", "so did",
             "and did", "so was", "so is",
@@ -249,7 +249,7 @@ impl Wording {
     }
 
     /// It is likely to be a yes/no question.
-    pub fn yes_no(&self) -> bool {
+    pub(crate) fn yes_no(&self) -> bool {
         self.asks_yes_no()
             || self.says(&[
                 "greater than the",

@@ -12,7 +12,7 @@ pub(crate) struct CellNumber {
     /// A `%` follows.
     pub percent: bool,
     /// A `$` comes before it.
-    pub dollar: bool,
+    pub(crate) dollar: bool,
     /// Words next to the number in the same cell.
     pub words: String,
     /// A scale word next to the number.

@@ -44,7 +44,7 @@ pub(crate) struct Fact {
     /// As printed, with its sign; a percentage is not divided.
     pub number: f64,
     pub percent: bool,
-    pub dollar: bool,
+    pub(crate) dollar: bool,
     /// The scale word next to it.
     pub scale: Option<Scale>,
     pub place: FactPlace,
@@ -52,27 +52,27 @@ pub(crate) struct Fact {
     pub label: Arc<[u32]>,
     /// Words of the column's header, or the nearest words in the sentence, where one may
     /// occur twice.
-    pub near: Arc<[u32]>,
+    pub(crate) near: Arc<[u32]>,
     /// Years of its column and row, or near it in the sentence.
-    pub years: Vec<u16>,
+    pub(crate) years: Vec<u16>,
     /// Its row is a total.
     pub total: bool,
     /// Its row is a balance at the beginning of the period.
-    pub opening: bool,
+    pub(crate) opening: bool,
     /// Its row is a balance at the end of the period.
-    pub closing: bool,
+    pub(crate) closing: bool,
 }
 
 impl Fact {
     /// `r3c2`, `t5`.
-    pub fn id(&self) -> String {
+    pub(crate) fn id(&self) -> String {
         match self.place {
             FactPlace::Cell { row, col } => format!("r{row}c{col}"),
             FactPlace::Text { filed, .. } => format!("t{filed}"),
         }
     }
 
-    pub fn cell(&self) -> Option<(usize, usize)> {
+    pub(crate) fn cell(&self) -> Option<(usize, usize)> {
         match self.place {
             FactPlace::Cell { row, col } => Some((row, col)),
             FactPlace::Text { .. } => None,
@@ -96,7 +96,7 @@ pub(crate) struct FactRow {
     pub label: Vec<u32>,
     /// Words of the label and of the section heading above it.
     pub full: Arc<[u32]>,
-    pub years: Vec<u16>,
+    pub(crate) years: Vec<u16>,
     /// The sum of the weights of the label's words.
     pub weight: f64,
 }
@@ -105,7 +105,7 @@ pub(crate) struct FactRow {
 pub(crate) struct FactColumn {
     pub name: String,
     pub label: Arc<[u32]>,
-    pub years: Vec<u16>,
+    pub(crate) years: Vec<u16>,
 }
 
 /// A sentence, split from the page's text.
@@ -125,7 +125,7 @@ pub(crate) struct Facts {
     pub columns: Vec<FactColumn>,
     pub sentences: Vec<Sentence>,
     /// Words of the upper left cell.
-    pub corner: Vec<u32>,
+    pub(crate) corner: Vec<u32>,
     pub(crate) vocabulary: Vocabulary,
     /// Inverse document frequency by word, over rows, columns and sentences.
     pub(crate) idf: Vec<f64>,
@@ -141,7 +141,7 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    pub fn read(document: &Document, weights: &[f64]) -> Self {
+    pub(crate) fn read(document: &Document, weights: &[f64]) -> Self {
         let mut facts = Self {
             weights: weights.to_vec(),
             own: document.own,
@@ -176,12 +176,12 @@ impl Facts {
         }
     }
 
-    pub fn weight(&self, word: u32) -> f64 {
+    pub(crate) fn weight(&self, word: u32) -> f64 {
         self.idf.get(word as usize).copied().unwrap_or(1.0)
     }
 
     /// A text of the page, or of a question about it, as `tokenize` reads it.
-    pub fn written(&self, text: &str) -> String {
+    pub(crate) fn written(&self, text: &str) -> String {
         let lower = text.to_lowercase();
         if self.own {
             as_written(&lower).into_owned()

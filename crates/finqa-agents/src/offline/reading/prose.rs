@@ -20,9 +20,9 @@ pub(crate) struct ProseNumber {
     /// `%` or `percent` follows.
     pub percent: bool,
     /// `$` comes before.
-    pub dollar: bool,
+    pub(crate) dollar: bool,
     pub scale: Option<Scale>,
-    pub years: Vec<u16>,
+    pub(crate) years: Vec<u16>,
     /// Amounts listed together share a run.
     pub run: usize,
 }

@@ -31,7 +31,7 @@ pub(crate) struct TextToken<'a> {
 }
 
 impl TextToken<'_> {
-    pub fn into_owned(self) -> TextToken<'static> {
+    pub(crate) fn into_owned(self) -> TextToken<'static> {
         TextToken {
             text: Cow::Owned(self.text.into_owned()),
             kind: self.kind,
@@ -39,11 +39,11 @@ impl TextToken<'_> {
     }
 
     /// Whether it is this mark or word.
-    pub fn is(&self, text: &str) -> bool {
+    pub(crate) fn is(&self, text: &str) -> bool {
         self.text == text
     }
 
-    pub fn year(&self) -> Option<u16> {
+    pub(crate) fn year(&self) -> Option<u16> {
         match self.kind {
             TokenKind::Year(year) => Some(year),
             _ => None,

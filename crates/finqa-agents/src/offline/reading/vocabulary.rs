@@ -35,13 +35,13 @@ impl Vocabulary {
         id
     }
 
-    pub fn get(&self, stem: &str) -> Option<u32> {
+    pub(crate) fn get(&self, stem: &str) -> Option<u32> {
         self.ids.get(stem).copied().flatten()
     }
 
     /// The id of a stem of the document, else of the word with the longest common beginning
     /// of six letters or more (`amortiz…`).
-    pub fn find(&self, stem: &str) -> Option<u32> {
+    pub(crate) fn find(&self, stem: &str) -> Option<u32> {
         if let Some(id) = self.get(stem) {
             return Some(id);
         }
@@ -66,7 +66,7 @@ impl Vocabulary {
     }
 
     /// Something of each word's stem, by the word's id.
-    pub fn stems<T: Clone + Default>(&self, of: impl Fn(&str) -> T) -> Vec<T> {
+    pub(crate) fn stems<T: Clone + Default>(&self, of: impl Fn(&str) -> T) -> Vec<T> {
         let mut out = vec![T::default(); self.len()];
         for (stem, id) in &self.ids {
             let slot = id.and_then(|id| out.get_mut(id as usize));
@@ -77,7 +77,7 @@ impl Vocabulary {
         out
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.count as usize
     }
 }

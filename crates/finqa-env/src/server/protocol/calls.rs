@@ -14,7 +14,7 @@ use crate::episode::{
 };
 use crate::server::protocol::tasks;
 use crate::server::protocol::validate::ResetRequest;
-use crate::server::protocol::wire::{ObservationContent, StepReply};
+use crate::server::protocol::wire::{EpisodeReply, ObservationContent};
 use crate::server::state::app::ServerState;
 use crate::server::state::metrics::CallKind;
 use crate::server::state::query_queue::Caller;
@@ -38,7 +38,7 @@ const NAME: usize = 200;
 pub(crate) fn reset(
     environment: &Mutex<Environment>,
     asked: ResetRequest,
-) -> Result<StepReply, TaskError> {
+) -> Result<EpisodeReply, TaskError> {
     let split = asked.split.as_deref().map(tasks::split).transpose()?;
     let choice = match (split, asked.index) {
         (None, _) => TaskChoice::Next,
@@ -51,10 +51,10 @@ pub(crate) fn reset(
         .episode_id
         .unwrap_or_else(|| Uuid::new_v4().to_string());
     let begun = held(environment).reset(choice, asked.seed, id)?;
-    Ok(StepReply {
+    Ok(EpisodeReply {
         metadata: begun.metadata(),
         reward: Some(0.0),
-        ..StepReply::default()
+        ..EpisodeReply::default()
     })
 }
 
@@ -71,7 +71,7 @@ pub(crate) async fn step(
     tool: String,
     arguments: Map<String, Value>,
     limit: Duration,
-) -> Result<StepReply, StepFault> {
+) -> Result<EpisodeReply, StepFault> {
     let started = Instant::now();
     let tool = cut(&tool, NAME, "...");
     let open = held(environment).is_open();
@@ -86,7 +86,7 @@ pub(crate) async fn step(
     };
     app.metrics
         .called(CallKind::Step, &tool, started.elapsed(), error);
-    if let Ok(StepReply {
+    if let Ok(EpisodeReply {
         done: true, reward, ..
     }) = &taken
         && open
@@ -105,7 +105,7 @@ async fn take_step(
     tool: String,
     arguments: Map<String, Value>,
     limit: Duration,
-) -> Result<StepReply, StepFault> {
+) -> Result<EpisodeReply, StepFault> {
     let begun = held(environment).begin(&tool, &arguments)?;
     let outcome = match begun {
         StepStart::Answered(outcome) => outcome,
@@ -122,14 +122,14 @@ async fn take_step(
 }
 
 /// A step whose tool took too long counts like any other, the last one too.
-fn timed_out_step(environment: &Mutex<Environment>, tool: String, limit: Duration) -> StepReply {
+fn timed_out_step(environment: &Mutex<Environment>, tool: String, limit: Duration) -> EpisodeReply {
     let message = timed_out(&tool, limit);
     let failure = ToolFailure {
         kind: FailureKind::Execution,
         message: message.clone(),
     };
     let outcome = held(environment).finish(&tool, Err(failure));
-    StepReply {
+    EpisodeReply {
         seen: ObservationContent::Failed {
             tool,
             error_type: "timeout",
@@ -214,8 +214,8 @@ async fn run_tool(
 const BRIEF: Duration = Duration::from_millis(5);
 const BUG: &str = "internal error in the tool call";
 
-fn into_reply(outcome: StepOutcome) -> StepReply {
-    StepReply {
+fn into_reply(outcome: StepOutcome) -> EpisodeReply {
+    EpisodeReply {
         seen: match outcome.observation {
             Observation::Empty => ObservationContent::Nothing,
             Observation::Result { tool, text } => ObservationContent::Text { tool, text },

@@ -40,7 +40,7 @@ impl RpcError {
     }
 
     /// The server has no free slot.
-    pub fn full(full: crate::server::state::sessions::CapacityReached) -> Self {
+    pub(crate) fn full(full: crate::server::state::sessions::CapacityReached) -> Self {
         Self {
             code: SERVER_ERROR,
             message: full.to_string(),
@@ -49,12 +49,12 @@ impl RpcError {
     }
 
     /// Anything else that ends or refuses a session.
-    pub fn server(message: impl Into<String>) -> Self {
+    pub(crate) fn server(message: impl Into<String>) -> Self {
         Self::new(SERVER_ERROR, message)
     }
 
     /// The answer that carries this error.
-    pub fn answer(self, id: Value) -> Value {
+    pub(crate) fn answer(self, id: Value) -> Value {
         json!({
             "jsonrpc": "2.0",
             "id": id,

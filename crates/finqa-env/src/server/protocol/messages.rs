@@ -9,7 +9,7 @@ use crate::python;
 use crate::server::protocol::calls;
 use crate::server::protocol::json_rpc;
 use crate::server::protocol::validate::{self, MessageData, RequestIssue, StepAction};
-use crate::server::protocol::wire::{ObservationContent, SocketStepReply, StepReply};
+use crate::server::protocol::wire::{EpisodeReply, ObservationContent, SocketStepReply};
 use crate::server::state::app::ServerState;
 use crate::server::state::metrics::Rejection;
 use crate::server::state::sessions::EnvSession;
@@ -34,7 +34,7 @@ fn invalid(issues: Vec<RequestIssue>) -> String {
     )
 }
 
-fn observation(reply: &StepReply) -> String {
+fn observation(reply: &EpisodeReply) -> String {
     match serde_json::to_string(&SocketStepReply(reply)) {
         Ok(data) => format!(r#"{{"type":"observation","data":{data}}}"#),
         Err(fault) => error("EXECUTION_ERROR", &fault.to_string(), json!({})),
@@ -53,23 +53,19 @@ pub(crate) async fn answer(
             let kind = python::type_name(&other);
             app.metrics.rejected(Rejection::Invalid);
             let said = format!("A message must be a JSON object, not {kind}");
-            return MessageOutcome::StepReply(error(
-                "VALIDATION_ERROR",
-                &said,
-                json!({"errors": []}),
-            ));
+            return MessageOutcome::Reply(error("VALIDATION_ERROR", &said, json!({"errors": []})));
         }
         Err(fault) => {
             app.metrics.rejected(Rejection::Invalid);
             let said = format!("Invalid JSON: {fault}");
-            return MessageOutcome::StepReply(error("INVALID_JSON", &said, json!({})));
+            return MessageOutcome::Reply(error("INVALID_JSON", &said, json!({})));
         }
     };
     match read_and_do(app, session, &message).await {
         Ok(next) => next,
         Err(issues) => {
             app.metrics.rejected(Rejection::Invalid);
-            MessageOutcome::StepReply(invalid(issues))
+            MessageOutcome::Reply(invalid(issues))
         }
     }
 }
@@ -98,9 +94,9 @@ async fn read_and_do(
         Some("step") => {
             let data = validate::message_data(message, MessageData::Required)?;
             match validate::action(&data)? {
-                StepAction::ListTools => observation(&StepReply {
+                StepAction::ListTools => observation(&EpisodeReply {
                     seen: ObservationContent::Tools(calls::step_tool_list()),
-                    ..StepReply::default()
+                    ..EpisodeReply::default()
                 }),
                 StepAction::Call { tool, arguments } => {
                     let limit = app.options.step_timeout;
@@ -137,5 +133,5 @@ async fn read_and_do(
             )
         }
     };
-    Ok(MessageOutcome::StepReply(text))
+    Ok(MessageOutcome::Reply(text))
 }

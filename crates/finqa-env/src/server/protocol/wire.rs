@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 /// A reply to `reset` or `step`.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct StepReply {
+pub(crate) struct EpisodeReply {
     /// What was seen.
     pub seen: ObservationContent,
     /// Null until an episode ends.
@@ -46,9 +46,9 @@ pub(crate) enum ObservationContent {
 }
 
 /// Serialises a reply as `/ws` sends it: no sibling `metadata` when it is empty.
-pub(crate) struct SocketStepReply<'a>(pub &'a StepReply);
+pub(crate) struct SocketStepReply<'a>(pub &'a EpisodeReply);
 /// Serialises a reply as HTTP sends it: a null sibling `metadata` when it is empty.
-pub(crate) struct HttpStepReply<'a>(pub &'a StepReply);
+pub(crate) struct HttpStepReply<'a>(pub &'a EpisodeReply);
 
 impl Serialize for SocketStepReply<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -69,7 +69,7 @@ impl Serialize for HttpStepReply<'_> {
     }
 }
 
-fn begin<S: Serializer>(reply: &StepReply, serializer: S) -> Result<S::SerializeMap, S::Error> {
+fn begin<S: Serializer>(reply: &EpisodeReply, serializer: S) -> Result<S::SerializeMap, S::Error> {
     let mut map = serializer.serialize_map(None)?;
     map.serialize_entry("observation", &ObservationBody(reply))?;
     map.serialize_entry("reward", &reply.reward)?;
@@ -77,7 +77,7 @@ fn begin<S: Serializer>(reply: &StepReply, serializer: S) -> Result<S::Serialize
     Ok(map)
 }
 
-struct ObservationBody<'a>(&'a StepReply);
+struct ObservationBody<'a>(&'a EpisodeReply);
 
 impl Serialize for ObservationBody<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -146,12 +146,12 @@ mod tests {
 
     #[test]
     fn a_tool_step_is_sent_as_it_was_captured_from_finqa_env() {
-        let reply = StepReply {
+        let reply = EpisodeReply {
             seen: ObservationContent::Text {
                 tool: "get_descriptions".into(),
                 text: "[\"a\"]".into(),
             },
-            ..StepReply::default()
+            ..EpisodeReply::default()
         };
         let sent = serde_json::to_string(&SocketStepReply(&reply)).expect("serialised");
         assert_eq!(
@@ -164,9 +164,9 @@ mod tests {
 
     #[test]
     fn metadata_stands_inside_and_beside_the_observation() {
-        let mut reply = StepReply {
+        let mut reply = EpisodeReply {
             reward: Some(0.0),
-            ..StepReply::default()
+            ..EpisodeReply::default()
         };
         reply.metadata.insert("question".into(), json!("Why?"));
         let sent = serde_json::to_value(SocketStepReply(&reply)).expect("serialised");

@@ -12,7 +12,7 @@ use crate::server::options::ServerOptions;
 use crate::server::state::clients::Clients;
 use crate::server::state::metrics::Metrics;
 use crate::server::state::query_queue::QueryQueue;
-use crate::server::state::sessions::Sessions;
+use crate::server::state::sessions::SessionTable;
 use crate::tools::Tools;
 
 /// Seconds that a query waits behind others for each second of query time that
@@ -25,20 +25,20 @@ pub(crate) struct ServerState {
     pub tools: Arc<Tools>,
     pub rules: Rules,
     pub options: ServerOptions,
-    pub sessions: Arc<Sessions>,
+    pub sessions: Arc<SessionTable>,
     pub clients: Arc<Clients>,
     pub metrics: Arc<Metrics>,
     /// Queries that are done in milliseconds: each is tried here first.
-    pub brief: Arc<QueryQueue>,
+    pub(crate) brief: Arc<QueryQueue>,
     /// The others, one at a time.
     pub long: Arc<QueryQueue>,
-    pub shutdown: CancellationToken,
+    pub(crate) shutdown: CancellationToken,
     /// The WebSockets, which outlive the HTTP requests that opened them.
-    pub tracker: TaskTracker,
+    pub(crate) tracker: TaskTracker,
 }
 
 impl ServerState {
-    pub fn new(
+    pub(crate) fn new(
         tools: Arc<Tools>,
         rules: Rules,
         options: ServerOptions,
@@ -46,7 +46,7 @@ impl ServerState {
     ) -> Arc<Self> {
         let metrics = Arc::new(Metrics::new());
         Arc::new(Self {
-            sessions: Arc::new(Sessions::new(&options, Arc::clone(&metrics))),
+            sessions: Arc::new(SessionTable::new(&options, Arc::clone(&metrics))),
             metrics,
             clients: Clients::new(&options),
             brief: QueryQueue::new(options.worker_count(), BRIEF_WEIGHT),
@@ -60,7 +60,7 @@ impl ServerState {
     }
 
     /// A fresh environment: no episode yet, and an order of its own.
-    pub fn environment(&self) -> Environment {
+    pub(crate) fn environment(&self) -> Environment {
         Environment::new(Arc::clone(self.tools.catalog()), self.rules, seed())
     }
 }

@@ -60,12 +60,12 @@ pub(crate) struct Client {
 
 impl Client {
     /// The client outside its sessions.
-    pub fn caller(self: &Arc<Self>) -> Caller {
+    pub(crate) fn caller(self: &Arc<Self>) -> Caller {
         Caller::new(Arc::clone(&self.account), Arc::clone(self))
     }
 
     /// Counts one more session; `None` if the client already has `most`.
-    pub fn hold_session(self: &Arc<Self>, most: usize) -> Option<SessionSlot> {
+    pub(crate) fn hold_session(self: &Arc<Self>, most: usize) -> Option<SessionSlot> {
         let counted = self
             .sessions
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| {
@@ -75,7 +75,7 @@ impl Client {
     }
 
     /// Whether another WebSocket would use a connection reserved for plain requests.
-    pub fn is_crowded(&self) -> bool {
+    pub(crate) fn is_crowded(&self) -> bool {
         self.open().len() > self.most_sockets
     }
 
@@ -111,7 +111,7 @@ impl Drop for SessionSlot {
 }
 
 impl Clients {
-    pub fn new(options: &ServerOptions) -> Arc<Self> {
+    pub(crate) fn new(options: &ServerOptions) -> Arc<Self> {
         let each = options.sessions_per_client();
         Arc::new(Self {
             // Plain requests have connections in addition to those of sessions, so that
@@ -136,7 +136,7 @@ impl Clients {
     }
 
     /// The client of an address.
-    pub fn of(&self, address: IpAddr) -> Arc<Client> {
+    pub(crate) fn of(&self, address: IpAddr) -> Arc<Client> {
         let mut table = self.table();
         if table.known.len() >= table.sweep_at {
             let now = Instant::now();
@@ -162,7 +162,7 @@ impl Clients {
 
     /// Admits a connection. If there are too many, the one that has been idle for the
     /// longest time is ended; `None` if none is idle.
-    pub fn admit(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
+    pub(crate) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<ConnectionSlot> {
         let client = self.of(address);
         let mut table = self.table();
         if client.open().len() >= self.most_each {
@@ -199,7 +199,7 @@ impl Clients {
 
     /// Ends an idle connection of the client with the most, because the process has no
     /// file descriptors left.
-    pub fn make_way(&self) {
+    pub(crate) fn make_way(&self) {
         let mut table = self.table();
         let largest = table.known.values().max_by_key(|one| one.open().len());
         if largest.is_some_and(|one| one.evict()) {
@@ -236,7 +236,7 @@ impl ConnectionActivity {
     }
 
     /// A request has arrived.
-    pub fn begin(&self) {
+    pub(crate) fn begin(&self) {
         let _ = self
             .state
             .compare_exchange(IDLE, BUSY, Ordering::Relaxed, Ordering::Relaxed);
@@ -244,7 +244,7 @@ impl ConnectionActivity {
     }
 
     /// The request is answered.
-    pub fn end(&self) {
+    pub(crate) fn end(&self) {
         let _ = self
             .state
             .compare_exchange(BUSY, IDLE, Ordering::Relaxed, Ordering::Relaxed);
@@ -262,7 +262,7 @@ impl ConnectionActivity {
     }
 
     /// Returns when the connection must be closed.
-    pub async fn evicted(&self) {
+    pub(crate) async fn evicted(&self) {
         self.evicted.cancelled().await;
     }
 }
@@ -271,7 +271,7 @@ impl ConnectionActivity {
 pub(crate) struct ConnectionSlot {
     clients: Arc<Clients>,
     pub client: Arc<Client>,
-    pub connected: Arc<ConnectionActivity>,
+    pub(crate) connected: Arc<ConnectionActivity>,
     id: u64,
 }
 

@@ -28,10 +28,10 @@ pub(crate) struct MemoryBudget {
 
 /// Bytes reserved of the whole and of the share, until it is dropped.
 #[derive(Debug, Default)]
-pub(crate) struct Reservation(Vec<OwnedSemaphorePermit>);
+pub(crate) struct MemoryReservation(Vec<OwnedSemaphorePermit>);
 
 impl MemoryBudget {
-    pub fn new(bytes: usize) -> Self {
+    pub(crate) fn new(bytes: usize) -> Self {
         let bytes = bytes.min(Semaphore::MAX_PERMITS);
         Self {
             whole: Arc::new(Semaphore::new(bytes)),
@@ -41,7 +41,7 @@ impl MemoryBudget {
     }
 
     /// The same budget, limited to one part in `part`.
-    pub fn share(&self, part: usize) -> Self {
+    pub(crate) fn share(&self, part: usize) -> Self {
         Self {
             share: Some(Arc::new(Semaphore::new(self.bytes / part))),
             ..self.clone()
@@ -50,26 +50,26 @@ impl MemoryBudget {
 
     /// Reserves `bytes`, or nothing if they are at most `small`; `None` if too few
     /// are left.
-    pub fn take(&self, bytes: usize, small: usize) -> Option<Reservation> {
+    pub(crate) fn take(&self, bytes: usize, small: usize) -> Option<MemoryReservation> {
         if bytes <= small {
-            return Some(Reservation::default());
+            return Some(MemoryReservation::default());
         }
         let permits = u32::try_from(bytes).ok()?;
         let budgets = std::iter::once(&self.whole).chain(&self.share);
         let taken = budgets.map(|budget| Arc::clone(budget).try_acquire_many_owned(permits).ok());
-        taken.collect::<Option<_>>().map(Reservation)
+        taken.collect::<Option<_>>().map(MemoryReservation)
     }
 }
 
-impl Reservation {
-    pub fn bytes(&self) -> usize {
+impl MemoryReservation {
+    pub(crate) fn bytes(&self) -> usize {
         self.0.first().map_or(0, OwnedSemaphorePermit::num_permits)
     }
 
     /// Reserves more of the same budget; false, and nothing reserved, if too few
     /// bytes are left.
-    pub fn grow(&mut self, budget: &MemoryBudget, bytes: usize) -> bool {
-        let Some(Reservation(more)) = budget.take(bytes, 0) else {
+    pub(crate) fn grow(&mut self, budget: &MemoryBudget, bytes: usize) -> bool {
+        let Some(MemoryReservation(more)) = budget.take(bytes, 0) else {
             return false;
         };
         if self.0.is_empty() {
@@ -103,7 +103,7 @@ pub(crate) fn reserve_for(answer: Response, budget: &MemoryBudget) -> Option<Res
 /// A body with the memory reserved for it.
 struct BudgetedBody {
     body: Body,
-    _taken: Reservation,
+    _taken: MemoryReservation,
 }
 
 impl HttpBody for BudgetedBody {

@@ -107,7 +107,7 @@ pub(crate) struct Metrics {
 }
 
 impl Metrics {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut metrics = Self {
             registry: Registry::with_prefix("finqa"),
             sessions: Gauge::default(),
@@ -168,17 +168,17 @@ impl Metrics {
     }
 
     /// A session was opened.
-    pub fn session_opened(&self) {
+    pub(crate) fn session_opened(&self) {
         self.sessions_opened.inc();
     }
 
     /// A session's reset began an episode.
-    pub fn episode_started(&self) {
+    pub(crate) fn episode_started(&self) {
         self.episodes_started.inc();
     }
 
     /// An episode ended with this step.
-    pub fn episode_ended(&self, tool: &str, reward: f64) {
+    pub(crate) fn episode_ended(&self, tool: &str, reward: f64) {
         let submitted = tool == SUBMIT_ANSWER;
         let ending = if submitted { "submitted" } else { "step_limit" };
         self.episodes_ended
@@ -188,7 +188,13 @@ impl Metrics {
     }
 
     /// A tool's call was answered after so long, or failed with an `error_type`.
-    pub fn called(&self, kind: CallKind, tool: &str, took: Duration, error: Option<&'static str>) {
+    pub(crate) fn called(
+        &self,
+        kind: CallKind,
+        tool: &str,
+        took: Duration,
+        error: Option<&'static str>,
+    ) {
         let kind = match kind {
             CallKind::Step => "step",
             CallKind::Call => "call",
@@ -206,7 +212,7 @@ impl Metrics {
     }
 
     /// Something was refused.
-    pub fn rejected(&self, reason: Rejection) {
+    pub(crate) fn rejected(&self, reason: Rejection) {
         self.rejections.get_or_create(&reason.labels()).inc();
     }
 
@@ -214,7 +220,7 @@ impl Metrics {
     ///
     /// # Errors
     /// None: a string takes all text.
-    pub fn text(&self, sessions: usize) -> Result<String, fmt::Error> {
+    pub(crate) fn text(&self, sessions: usize) -> Result<String, fmt::Error> {
         self.sessions
             .set(i64::try_from(sessions).unwrap_or(i64::MAX));
         let mut text = String::new();

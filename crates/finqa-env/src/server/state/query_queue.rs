@@ -32,7 +32,7 @@ const UNKNOWN: f64 = 1.0;
 
 impl UsageAccount {
     /// Seconds of recent query time.
-    pub fn used(&self, now: Instant) -> f64 {
+    pub(crate) fn used(&self, now: Instant) -> f64 {
         let used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
         used.map_or(0.0, |(then, seconds)| remaining(then, seconds, now))
     }
@@ -56,7 +56,7 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    pub fn new(account: Arc<UsageAccount>, client: Arc<Client>) -> Self {
+    pub(crate) fn new(account: Arc<UsageAccount>, client: Arc<Client>) -> Self {
         Self { account, client }
     }
 
@@ -68,12 +68,12 @@ impl Caller {
     }
 
     /// Whether its last query needed the long queue.
-    pub fn is_slow(&self) -> bool {
+    pub(crate) fn is_slow(&self) -> bool {
         self.account.slow.load(atomic::Ordering::Relaxed)
     }
 
     /// Records whether its last query needed the long queue.
-    pub fn set_slow(&self, slow: bool) {
+    pub(crate) fn set_slow(&self, slow: bool) {
         self.account.slow.store(slow, atomic::Ordering::Relaxed);
         if !slow {
             self.account.known.store(true, atomic::Ordering::Relaxed);
@@ -194,13 +194,13 @@ impl Eq for QueuedQuery {}
 
 impl QueryQueue {
     /// A queue with this many workers, on the runtime's blocking threads.
-    pub fn new(workers: usize, weight: f64) -> Arc<Self> {
+    pub(crate) fn new(workers: usize, weight: f64) -> Arc<Self> {
         Self::on(None, workers, weight)
     }
 
     /// A queue with one worker, on its own thread: the allocator keeps memory for each
     /// thread that has ever used much.
-    pub fn alone(weight: f64) -> Arc<Self> {
+    pub(crate) fn alone(weight: f64) -> Arc<Self> {
         let (thread, jobs) = mpsc::channel::<QueryJob>();
         let work = move || {
             for job in jobs {
@@ -235,7 +235,7 @@ impl QueryQueue {
     /// Runs blocking work when its turn comes; returns its result and how long it
     /// took, or `None` if it panicked. Work that has begun is finished even if nobody
     /// waits for it any more.
-    pub async fn run<T: Send + 'static>(
+    pub(crate) async fn run<T: Send + 'static>(
         self: &Arc<Self>,
         caller: &Caller,
         work: impl FnOnce() -> T + Send + 'static,

@@ -15,7 +15,7 @@ pub(crate) struct RateLimit {
 
 impl RateLimit {
     /// A pace of `per_second` requests; `None` or 0 for no limit.
-    pub fn new(per_second: Option<u32>) -> Self {
+    pub(crate) fn new(per_second: Option<u32>) -> Self {
         Self {
             cost: per_second
                 .filter(|n| *n > 0)
@@ -26,7 +26,7 @@ impl RateLimit {
     }
 
     /// Counts one request made at `now`; gives how long it must wait.
-    pub fn take(&self, now: Instant) -> Duration {
+    pub(crate) fn take(&self, now: Instant) -> Duration {
         let Some(cost) = self.cost else {
             return Duration::ZERO;
         };
@@ -38,7 +38,7 @@ impl RateLimit {
     }
 
     /// Waits until a request may continue.
-    pub async fn wait(&self) {
+    pub(crate) async fn wait(&self) {
         let delay = self.take(Instant::now());
         if !delay.is_zero() {
             tokio::time::sleep(delay).await;

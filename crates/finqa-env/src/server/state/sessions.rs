@@ -27,7 +27,7 @@ pub(crate) struct EnvSession {
     /// Slows a client that asks too fast.
     pub rate: RateLimit,
     /// Who its queries are counted for.
-    pub caller: Caller,
+    pub(crate) caller: Caller,
     born: Instant,
     /// Milliseconds after `born` of the last request.
     used: AtomicU64,
@@ -35,7 +35,7 @@ pub(crate) struct EnvSession {
 
 impl EnvSession {
     /// Notes that the session is in use.
-    pub fn touch(&self) {
+    pub(crate) fn touch(&self) {
         let millis = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.used.store(millis.max(1), Ordering::Relaxed);
     }
@@ -46,7 +46,7 @@ impl EnvSession {
     }
 
     /// How long ago the last request was.
-    pub fn idle(&self) -> Duration {
+    pub(crate) fn idle(&self) -> Duration {
         let used = Duration::from_millis(self.used.load(Ordering::Relaxed));
         self.born.elapsed().saturating_sub(used)
     }
@@ -73,11 +73,11 @@ struct SessionEntry {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct CapacityReached {
     /// Sessions open.
-    pub active: usize,
+    pub(crate) active: usize,
     /// Sessions allowed.
     pub max: usize,
     /// Whether they are those of the client.
-    pub of_client: bool,
+    pub(crate) of_client: bool,
 }
 
 impl fmt::Display for CapacityReached {
@@ -106,7 +106,7 @@ pub(crate) enum AttachError {
     Unknown(String),
     /// Another WebSocket is attached to it.
     #[error("Session {0} already has an attached WebSocket")]
-    Reservation(String),
+    Attached(String),
 }
 
 /// What came of a request to close a session.
@@ -121,7 +121,7 @@ pub(crate) enum CloseOutcome {
 }
 
 /// The table of open sessions.
-pub(crate) struct Sessions {
+pub(crate) struct SessionTable {
     max: usize,
     max_each: usize,
     rate_limit: Option<u32>,
@@ -130,8 +130,8 @@ pub(crate) struct Sessions {
     open: Mutex<HashMap<Arc<str>, SessionEntry>>,
 }
 
-impl Sessions {
-    pub fn new(options: &ServerOptions, metrics: Arc<Metrics>) -> Self {
+impl SessionTable {
+    pub(crate) fn new(options: &ServerOptions, metrics: Arc<Metrics>) -> Self {
         Self {
             max: options.max_sessions,
             max_each: options.sessions_per_client(),
@@ -195,7 +195,7 @@ impl Sessions {
     }
 
     /// Opens a session that lives until it is closed by its id, or idles away.
-    pub fn create(
+    pub(crate) fn create(
         &self,
         environment: Environment,
         client: &Arc<Client>,
@@ -205,7 +205,7 @@ impl Sessions {
     }
 
     /// Opens a session that ends when the handle is dropped.
-    pub fn open_for_socket(
+    pub(crate) fn open_for_socket(
         self: &Arc<Self>,
         environment: Environment,
         client: &Arc<Client>,
@@ -218,7 +218,7 @@ impl Sessions {
     }
 
     /// Attaches to a session made by its id; dropping the handle leaves it open.
-    pub fn attach(self: &Arc<Self>, id: &str) -> Result<SessionHandle, AttachError> {
+    pub(crate) fn attach(self: &Arc<Self>, id: &str) -> Result<SessionHandle, AttachError> {
         let mut table = self.table();
         let Some(entry) = table.get_mut(id) else {
             self.metrics.rejected(Rejection::UnknownSession);
@@ -226,7 +226,7 @@ impl Sessions {
         };
         if entry.holder != SessionHolder::Nobody {
             self.metrics.rejected(Rejection::AttachedSession);
-            return Err(AttachError::Reservation(shown(id)));
+            return Err(AttachError::Attached(shown(id)));
         }
         entry.holder = SessionHolder::Attached { closing: false };
         entry.session.touch();
@@ -237,7 +237,7 @@ impl Sessions {
     }
 
     /// The session of an id.
-    pub fn get(&self, id: &str) -> Option<Arc<EnvSession>> {
+    pub(crate) fn get(&self, id: &str) -> Option<Arc<EnvSession>> {
         let found = self.table().get(id).map(|entry| Arc::clone(&entry.session));
         if found.is_none() {
             self.metrics.rejected(Rejection::UnknownSession);
@@ -246,12 +246,12 @@ impl Sessions {
     }
 
     /// How many are open.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.table().len()
     }
 
     /// Closes a session, or notes that it ends with its WebSocket.
-    pub fn close(&self, id: &str) -> CloseOutcome {
+    pub(crate) fn close(&self, id: &str) -> CloseOutcome {
         let mut table = self.table();
         match table.get_mut(id) {
             None => {
@@ -273,7 +273,7 @@ impl Sessions {
 
     /// Drops the sessions that nobody is attached to and that have idled
     /// longer than `limit`, or `unused` where they were never used; gives their number.
-    pub fn reap(&self, limit: Duration, unused: Duration) -> usize {
+    pub(crate) fn reap(&self, limit: Duration, unused: Duration) -> usize {
         let mut table = self.table();
         let before = table.len();
         table.retain(|_, entry| {
@@ -312,7 +312,7 @@ fn shown(id: &str) -> String {
 
 /// A WebSocket's hold on a session; dropping it lets go.
 pub(crate) struct SessionHandle {
-    sessions: Arc<Sessions>,
+    sessions: Arc<SessionTable>,
     /// The session held.
     pub session: Arc<EnvSession>,
 }

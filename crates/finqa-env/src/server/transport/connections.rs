@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::server::state::app::ServerState;
 use crate::server::state::clients::{Client, ConnectionActivity};
-use crate::server::state::memory_budget::{self, MemoryBudget, Reservation, SMALL_REQUEST};
+use crate::server::state::memory_budget::{self, MemoryBudget, MemoryReservation, SMALL_REQUEST};
 use crate::server::state::metrics::Rejection;
 use crate::server::transport::listener::{BoundedListener, ClientConnection};
 use crate::server::transport::reply;
@@ -173,12 +173,12 @@ async fn whole(
     mut body: Body,
     limit: usize,
     budget: &MemoryBudget,
-) -> Result<(Vec<u8>, Reservation), BodyError> {
+) -> Result<(Vec<u8>, MemoryReservation), BodyError> {
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
     if announced > limit {
         return Err(BodyError::TooLarge);
     }
-    let (mut bytes, mut taken) = (Vec::new(), Reservation::default());
+    let (mut bytes, mut taken) = (Vec::new(), MemoryReservation::default());
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else {
             continue;

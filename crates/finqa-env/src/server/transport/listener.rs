@@ -32,7 +32,7 @@ pub(crate) struct BoundedListener {
 
 impl BoundedListener {
     /// Takes as many connections as the clients may have, each silent for `silence` at most.
-    pub fn new(listener: TcpListener, app: &Arc<ServerState>, silence: Duration) -> Self {
+    pub(crate) fn new(listener: TcpListener, app: &Arc<ServerState>, silence: Duration) -> Self {
         Self {
             listener,
             app: Arc::clone(app),
@@ -41,7 +41,7 @@ impl BoundedListener {
     }
 
     /// The next connection.
-    pub async fn accept(&mut self) -> ClientConnection {
+    pub(crate) async fn accept(&mut self) -> ClientConnection {
         loop {
             match self.listener.accept().await {
                 Ok((stream, address)) => {

@@ -25,7 +25,7 @@ use crate::server::protocol::json_rpc;
 use crate::server::protocol::mcp;
 use crate::server::protocol::tasks;
 use crate::server::protocol::validate::{self, RequestIssue, StepAction, TaskRoute};
-use crate::server::protocol::wire::{HttpStepReply, ObservationContent, StepReply};
+use crate::server::protocol::wire::{EpisodeReply, HttpStepReply, ObservationContent};
 use crate::server::state::app::ServerState;
 use crate::server::state::clients::Client;
 use crate::server::state::metrics::{CONTENT_TYPE, Rejection};
@@ -33,7 +33,7 @@ use crate::server::transport::connections;
 use crate::server::transport::guard;
 use crate::server::transport::log;
 use crate::server::transport::reply::{self, RefusedRequest};
-use crate::server::transport::socket_loop::{self, Protocol};
+use crate::server::transport::socket_loop::{self, SocketProtocol};
 use crate::server::transport::websocket::{NoWebSocketHandshake, WebSocketHandshake};
 
 const SCHEMA: &str = include_str!("../assets/schema.json");
@@ -181,9 +181,9 @@ async fn step(
     let asked = validate::step_body(&fields).map_err(|issues| reply::unprocessable(&issues))?;
     let action = validate::action(&asked.action).map_err(|issues| reply::unprocessable(&issues))?;
     let seen = match action {
-        StepAction::ListTools => StepReply {
+        StepAction::ListTools => EpisodeReply {
             seen: ObservationContent::Tools(calls::step_tool_list()),
-            ..StepReply::default()
+            ..EpisodeReply::default()
         },
         StepAction::Call { tool, arguments } => {
             let limit = asked
@@ -229,7 +229,7 @@ async fn open_socket(
     handshake: WebSocketHandshake,
 ) -> Response {
     let id = query.session_id.filter(|id| !id.is_empty());
-    take(handshake, app, client, Protocol::OpenEnv, id)
+    take(handshake, app, client, SocketProtocol::OpenEnv, id)
 }
 
 async fn mcp_socket(
@@ -238,7 +238,7 @@ async fn mcp_socket(
     handshake: Result<WebSocketHandshake, NoWebSocketHandshake>,
 ) -> Response {
     match handshake {
-        Ok(handshake) => take(handshake, app, client, Protocol::JsonRpc, None),
+        Ok(handshake) => take(handshake, app, client, SocketProtocol::JsonRpc, None),
         Err(NoWebSocketHandshake) => {
             let mut refused = reply::detail(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed");
             refused
@@ -254,7 +254,7 @@ fn take(
     handshake: WebSocketHandshake,
     app: Arc<ServerState>,
     client: Arc<Client>,
-    protocol: Protocol,
+    protocol: SocketProtocol,
     id: Option<String>,
 ) -> Response {
     if client.is_crowded() {

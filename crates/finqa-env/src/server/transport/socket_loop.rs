@@ -22,7 +22,7 @@ use crate::server::transport::websocket::{SocketFault, SocketMessage, WebSocket}
 
 /// Which language a socket speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Protocol {
+pub(crate) enum SocketProtocol {
     /// OpenEnv's messages.
     OpenEnv,
     /// JSON-RPC.
@@ -32,7 +32,7 @@ pub(crate) enum Protocol {
 /// What a message leads to.
 pub(crate) enum MessageOutcome {
     /// Send this and continue.
-    StepReply(String),
+    Reply(String),
     /// The client is done.
     Close,
 }
@@ -61,7 +61,7 @@ pub(crate) async fn run(
     mut socket: WebSocket,
     app: Arc<ServerState>,
     client: &Arc<Client>,
-    protocol: Protocol,
+    protocol: SocketProtocol,
     session_id: Option<String>,
 ) {
     let handle = match session_id {
@@ -73,12 +73,12 @@ pub(crate) async fn run(
             .sessions
             .open_for_socket(app.environment(), client)
             .map_err(|full| match protocol {
-                Protocol::OpenEnv => messages::error(
+                SocketProtocol::OpenEnv => messages::error(
                     "CAPACITY_REACHED",
                     &full.to_string(),
                     json!({"active_sessions": full.active, "max_sessions": full.max}),
                 ),
-                Protocol::JsonRpc => RpcError::full(full).answer(Value::Null).to_string(),
+                SocketProtocol::JsonRpc => RpcError::full(full).answer(Value::Null).to_string(),
             }),
     };
     let end = match handle {
@@ -98,17 +98,17 @@ pub(crate) async fn run(
     }
 }
 
-fn refusal(protocol: Protocol, text: &str) -> String {
+fn refusal(protocol: SocketProtocol, text: &str) -> String {
     match protocol {
-        Protocol::OpenEnv => messages::error("SESSION_ERROR", text, json!({})),
-        Protocol::JsonRpc => RpcError::server(text).answer(Value::Null).to_string(),
+        SocketProtocol::OpenEnv => messages::error("SESSION_ERROR", text, json!({})),
+        SocketProtocol::JsonRpc => RpcError::server(text).answer(Value::Null).to_string(),
     }
 }
 
 async fn converse(
     socket: &mut WebSocket,
     app: &Arc<ServerState>,
-    protocol: Protocol,
+    protocol: SocketProtocol,
     handle: &SessionHandle,
 ) -> SocketEnd {
     let mut waiting: Option<SocketMessage> = None;
@@ -138,13 +138,13 @@ async fn converse(
             SocketMessage::Binary => {
                 app.metrics.rejected(Rejection::Invalid);
                 let said = "Binary messages are not read here; send JSON as text";
-                MessageOutcome::StepReply(refusal(protocol, said))
+                MessageOutcome::Reply(refusal(protocol, said))
             }
             SocketMessage::Close => return SocketEnd::Gone,
             SocketMessage::Alive => continue,
         };
         match next {
-            MessageOutcome::StepReply(text) => {
+            MessageOutcome::Reply(text) => {
                 // Held until the peer has taken the answer.
                 let reserved = handle
                     .session
@@ -189,7 +189,7 @@ impl ReadFault {
     async fn explain(
         self,
         socket: &mut WebSocket,
-        protocol: Protocol,
+        protocol: SocketProtocol,
         metrics: &Metrics,
     ) -> SocketEnd {
         let (rejection, said, code, reason) = match self {
@@ -272,15 +272,15 @@ async fn while_listening(
 /// Boxed, so that a socket that waits does not hold memory for the work.
 fn answer<'a>(
     app: &'a Arc<ServerState>,
-    protocol: Protocol,
+    protocol: SocketProtocol,
     handle: &'a SessionHandle,
     text: Utf8Bytes,
 ) -> BoxFuture<'a, MessageOutcome> {
     Box::pin(async move {
         handle.session.rate.wait().await;
         match protocol {
-            Protocol::OpenEnv => messages::answer(app, &handle.session, &text).await,
-            Protocol::JsonRpc => MessageOutcome::StepReply(
+            SocketProtocol::OpenEnv => messages::answer(app, &handle.session, &text).await,
+            SocketProtocol::JsonRpc => MessageOutcome::Reply(
                 json_rpc::answer_text(
                     app,
                     &handle.session.caller.client,

@@ -25,7 +25,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::{CloseCode, Data, O
 use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
-use crate::server::state::memory_budget::{MemoryBudget, Reservation, SMALL_REQUEST};
+use crate::server::state::memory_budget::{MemoryBudget, MemoryReservation, SMALL_REQUEST};
 use crate::server::transport::reply;
 
 /// Memory that a growing message takes at a time.
@@ -74,7 +74,7 @@ impl<S: Sync> FromRequestParts<S> for WebSocketHandshake {
 impl WebSocketHandshake {
     /// The answer to the request, and the socket once the answer is sent;
     /// `limit` is that of its messages, `budget` what they share.
-    pub fn accept(
+    pub(crate) fn accept(
         self,
         limit: usize,
         budget: MemoryBudget,
@@ -144,7 +144,7 @@ impl SocketFault {
 
 impl WebSocket {
     /// The next message. A text counts as held until [`Self::done`].
-    pub async fn next(&mut self) -> Result<SocketMessage, SocketFault> {
+    pub(crate) async fn next(&mut self) -> Result<SocketMessage, SocketFault> {
         let message = match self.stream.next().await {
             Some(Ok(message)) => message,
             Some(Err(error)) => {
@@ -173,7 +173,7 @@ impl WebSocket {
     }
 
     /// A text was answered and is held no more; `waiting` is one read meanwhile.
-    pub fn done(&mut self, waiting: Option<&SocketMessage>) {
+    pub(crate) fn done(&mut self, waiting: Option<&SocketMessage>) {
         let waits = match waiting {
             Some(SocketMessage::Text(text)) => text.len(),
             _ => 0,
@@ -182,7 +182,7 @@ impl WebSocket {
     }
 
     /// Sends a text, a long one in pieces; false if the peer is gone.
-    pub async fn send(&mut self, text: String) -> bool {
+    pub(crate) async fn send(&mut self, text: String) -> bool {
         if text.len() <= PIECE {
             return self.stream.send(Message::text(text)).await.is_ok();
         }
@@ -200,13 +200,13 @@ impl WebSocket {
     }
 
     /// Asks the peer for a sign of life; false if it is gone.
-    pub async fn ping(&mut self) -> bool {
+    pub(crate) async fn ping(&mut self) -> bool {
         self.stream.send(Message::Ping(Bytes::new())).await.is_ok()
     }
 
     /// Says goodbye and waits for the peer's, so that what was sent last is read
     /// and not lost to a reset.
-    pub async fn close(&mut self, code: u16, reason: &'static str) {
+    pub(crate) async fn close(&mut self, code: u16, reason: &'static str) {
         let frame = CloseFrame {
             code: CloseCode::from(code),
             reason: reason.into(),
@@ -231,7 +231,7 @@ struct MeteredStream<S> {
 /// for the library keeps a buffer of that size; it is given back with the socket.
 struct MessageMeter {
     budget: MemoryBudget,
-    taken: Reservation,
+    taken: MemoryReservation,
     /// Bytes that a message may come in, the heads of its frames included.
     most: usize,
     /// Bytes of the message that is being read.
@@ -244,7 +244,7 @@ impl<S> MeteredStream<S> {
     fn new(stream: S, budget: MemoryBudget, limit: usize) -> Self {
         let meter = MessageMeter {
             budget,
-            taken: Reservation::default(),
+            taken: MemoryReservation::default(),
             most: limit.saturating_mul(2),
             coming: 0,
             busy: 0,

@@ -84,15 +84,15 @@ pub(crate) fn detail_names() -> Vec<String> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Standing {
     pub linear: f64,
-    pub behind: f64,
-    pub rank: usize,
+    pub(crate) behind: f64,
+    pub(crate) rank: usize,
     /// How many candidates have its value.
     pub votes: usize,
 }
 
 /// A question in its conversation, read once for all candidates.
 pub(crate) struct ChoiceContext<'a> {
-    pub facts: &'a Facts,
+    pub(crate) facts: &'a Facts,
     pub asked: &'a Wording,
     pub state: &'a EarlierTurns,
     /// Its content words and their weights.
@@ -100,7 +100,7 @@ pub(crate) struct ChoiceContext<'a> {
     /// It names nothing that the last turns did not name.
     pub(crate) refers: bool,
     /// It names no thing at all.
-    pub bare: bool,
+    pub(crate) bare: bool,
     /// How many plans belong to a follow-up; they come first.
     pub(crate) follow_ups: usize,
     pub percent: bool,
@@ -122,7 +122,7 @@ pub(crate) struct ChoiceContext<'a> {
 }
 
 impl<'a> ChoiceContext<'a> {
-    pub fn new(
+    pub(crate) fn new(
         facts: &'a Facts,
         asked: &'a Wording,
         state: &'a EarlierTurns,
@@ -166,7 +166,7 @@ impl<'a> ChoiceContext<'a> {
 
     /// The features of a candidate that are not zero; `best` is the slot score of
     /// its plan's best filling.
-    pub fn features(
+    pub(crate) fn features(
         &self,
         plan: &ProgramPlan,
         filled: &FilledPlan,
@@ -247,7 +247,7 @@ impl<'a> ChoiceContext<'a> {
     }
 
     /// What the trees see of a candidate.
-    pub fn detail(
+    pub(crate) fn detail(
         &self,
         plan: &ProgramPlan,
         filled: &FilledPlan,

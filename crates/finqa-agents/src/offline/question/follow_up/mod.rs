@@ -19,7 +19,7 @@ use finqa_core::number::UnitKind;
 /// The input of a follow-up template.
 #[derive(Clone, Copy)]
 pub(crate) struct FollowUp<'a> {
-    pub facts: &'a Facts,
+    pub(crate) facts: &'a Facts,
     pub asked: &'a Wording,
     /// The earlier turns; at least one.
     pub state: &'a EarlierTurns,

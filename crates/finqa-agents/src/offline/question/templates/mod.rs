@@ -31,7 +31,7 @@ use finqa_core::program::Op;
 #[derive(Debug, Default)]
 pub(crate) struct PlanContext {
     pub words: Vec<(u32, f64)>,
-    pub years: Vec<u16>,
+    pub(crate) years: Vec<u16>,
     /// Facts used so far.
     pub(crate) anchors: Vec<usize>,
     /// Parts of the question read so far.
@@ -52,7 +52,7 @@ struct PlanPart {
 
 impl PlanContext {
     /// What the turn before leaves: its words and years, and all facts used so far.
-    pub fn after(state: &EarlierTurns) -> Self {
+    pub(crate) fn after(state: &EarlierTurns) -> Self {
         let last = state.last();
         Self {
             words: last.map(|t| t.words.clone()).unwrap_or_default(),

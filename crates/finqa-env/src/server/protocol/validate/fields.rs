@@ -16,7 +16,7 @@ pub(super) struct FieldReader<'a> {
 type LaxFault = (&'static str, &'static str);
 
 impl<'a> FieldReader<'a> {
-    pub fn new(data: &'a Map<String, Value>) -> Self {
+    pub(crate) fn new(data: &'a Map<String, Value>) -> Self {
         Self {
             data,
             issues: Vec::new(),
@@ -24,7 +24,7 @@ impl<'a> FieldReader<'a> {
     }
 
     /// What was read, or the faults with pydantic's addresses.
-    pub fn finish<T>(mut self, read: T) -> Result<T, Vec<RequestIssue>> {
+    pub(crate) fn finish<T>(mut self, read: T) -> Result<T, Vec<RequestIssue>> {
         for issue in &mut self.issues {
             issue.url = Some(issue.documentation());
         }
@@ -32,7 +32,7 @@ impl<'a> FieldReader<'a> {
     }
 
     /// What was read of a request's body, or the faults, located under `body`.
-    pub fn finish_body<T>(mut self, read: T) -> Result<T, Vec<RequestIssue>> {
+    pub(crate) fn finish_body<T>(mut self, read: T) -> Result<T, Vec<RequestIssue>> {
         for issue in &mut self.issues {
             issue.loc.insert(0, "body".into());
         }
@@ -47,7 +47,7 @@ impl<'a> FieldReader<'a> {
         }
     }
 
-    pub fn report(
+    pub(crate) fn report(
         &mut self,
         kind: &'static str,
         field: &str,
@@ -60,11 +60,11 @@ impl<'a> FieldReader<'a> {
         self.issues.push(issue);
     }
 
-    pub fn get(&self, field: &str) -> Option<&'a Value> {
+    pub(crate) fn get(&self, field: &str) -> Option<&'a Value> {
         self.data.get(field)
     }
 
-    pub fn required(&mut self, field: &str) -> Option<&'a Value> {
+    pub(crate) fn required(&mut self, field: &str) -> Option<&'a Value> {
         let found = self.data.get(field);
         if found.is_none() {
             let whole = Value::Object(self.data.clone());
@@ -74,11 +74,11 @@ impl<'a> FieldReader<'a> {
     }
 
     /// A value other than null.
-    pub fn optional(&self, field: &str) -> Option<&'a Value> {
+    pub(crate) fn optional(&self, field: &str) -> Option<&'a Value> {
         self.data.get(field).filter(|value| !value.is_null())
     }
 
-    pub fn string(&mut self, field: &str, value: Option<&Value>) -> String {
+    pub(crate) fn string(&mut self, field: &str, value: Option<&Value>) -> String {
         match value {
             Some(Value::String(text)) => return text.clone(),
             Some(other) => {
@@ -91,7 +91,7 @@ impl<'a> FieldReader<'a> {
     }
 
     /// A text of at most 255 characters; `None` for an empty one.
-    pub fn short_text(&mut self, field: &str) -> Option<String> {
+    pub(crate) fn short_text(&mut self, field: &str) -> Option<String> {
         let value = self.optional(field);
         let text = self.string(field, value);
         if let Some(value) = value
@@ -104,7 +104,7 @@ impl<'a> FieldReader<'a> {
         Some(text).filter(|text| !text.is_empty())
     }
 
-    pub fn object(&mut self, field: &str, value: Option<&Value>) -> Map<String, Value> {
+    pub(crate) fn object(&mut self, field: &str, value: Option<&Value>) -> Map<String, Value> {
         match value {
             Some(Value::Object(map)) => return map.clone(),
             Some(other) => {
@@ -117,7 +117,7 @@ impl<'a> FieldReader<'a> {
     }
 
     /// An object, or a JSON text of one, as some models write arguments.
-    pub fn object_or_text(&mut self, field: &str) -> Map<String, Value> {
+    pub(crate) fn object_or_text(&mut self, field: &str) -> Map<String, Value> {
         let value = self.get(field);
         let Some(Value::String(text)) = value else {
             return self.object(field, value);
@@ -140,7 +140,7 @@ impl<'a> FieldReader<'a> {
     }
 
     /// One text and no other.
-    pub fn literal(&mut self, field: &str, wanted: &str, value: Option<&Value>) {
+    pub(crate) fn literal(&mut self, field: &str, wanted: &str, value: Option<&Value>) {
         if let Some(other) = value
             && other.as_str() != Some(wanted)
         {
@@ -150,12 +150,12 @@ impl<'a> FieldReader<'a> {
         }
     }
 
-    pub fn integer(&mut self, field: &str, value: Option<&Value>) -> Option<i128> {
+    pub(crate) fn integer(&mut self, field: &str, value: Option<&Value>) -> Option<i128> {
         self.lax(field, value?, integer)
     }
 
     /// An integer of at least 0; one beyond 64 bits counts as the largest.
-    pub fn natural(&mut self, field: &str) -> Option<u64> {
+    pub(crate) fn natural(&mut self, field: &str) -> Option<u64> {
         let value = self.optional(field)?;
         let number = self.lax(field, value, integer)?;
         if number < 0 {
@@ -167,7 +167,7 @@ impl<'a> FieldReader<'a> {
     }
 
     /// A number above 0.
-    pub fn positive(&mut self, field: &str) -> Option<f64> {
+    pub(crate) fn positive(&mut self, field: &str) -> Option<f64> {
         let value = self.optional(field)?;
         let number = self.lax(field, value, number)?;
         if number.is_nan() || number <= 0.0 {
@@ -189,7 +189,7 @@ impl<'a> FieldReader<'a> {
             .ok()
     }
 
-    pub fn refuse_others(&mut self, known: &[&str]) {
+    pub(crate) fn refuse_others(&mut self, known: &[&str]) {
         let others = self.data.iter();
         let others = others.filter(|(key, _)| !known.contains(&key.as_str()));
         // Enough to see what is wrong; a message may hold a million of them.

@@ -15,13 +15,13 @@ pub(crate) struct RequestIssue {
     #[serde(rename = "type")]
     pub kind: &'static str,
     /// Keys, or the position in a text that is not JSON.
-    pub loc: Vec<Value>,
-    pub msg: Cow<'static, str>,
+    pub(crate) loc: Vec<Value>,
+    pub(crate) msg: Cow<'static, str>,
     /// The faulty value, or the object that lacks one.
     pub input: Value,
     /// The bound or expectation that was missed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ctx: Option<Value>,
+    pub(crate) ctx: Option<Value>,
     /// Where pydantic explains the fault; not sent for request bodies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
@@ -45,7 +45,7 @@ impl RequestIssue {
     }
 
     /// A body that is not JSON.
-    pub fn not_json(fault: &python::JsonFault) -> Self {
+    pub(crate) fn not_json(fault: &python::JsonFault) -> Self {
         let mut issue = Self::new("json_invalid", "body", "JSON decode error", &json!({}));
         issue.loc.push(fault.position.into());
         issue.ctx = Some(json!({"error": fault.message}));
@@ -53,13 +53,13 @@ impl RequestIssue {
     }
 
     /// A body that is JSON or raw text, but not an object.
-    pub fn not_an_object(input: &Value) -> Self {
+    pub(crate) fn not_an_object(input: &Value) -> Self {
         let said = "Input should be a valid dictionary or object to extract fields from";
         Self::new("model_attributes_type", "body", said, input)
     }
 
     /// A body that is absent.
-    pub fn no_body() -> Self {
+    pub(crate) fn no_body() -> Self {
         Self::new("missing", "body", "Field required", &Value::Null)
     }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::fields::{FieldReader, integer};
 use super::issue::RequestIssue;
 
-type Read<T> = Result<T, Vec<RequestIssue>>;
+type RequestResult<T> = Result<T, Vec<RequestIssue>>;
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct ResetRequest {
@@ -20,7 +20,7 @@ pub(crate) struct ResetRequest {
 }
 
 /// Reads the body of `POST /reset`: strict about both fields.
-pub(crate) fn reset_body(data: &Map<String, Value>) -> Read<ResetRequest> {
+pub(crate) fn reset_body(data: &Map<String, Value>) -> RequestResult<ResetRequest> {
     let mut fields = FieldReader::new(data);
     let seed = fields.natural("seed");
     let episode_id = fields.short_text("episode_id");
@@ -35,7 +35,7 @@ pub(crate) fn reset_body(data: &Map<String, Value>) -> Read<ResetRequest> {
 
 /// Reads the data of a `reset` message. A seed of any type passes, as with
 /// OpenEnv's `finqa_env`, but only one that reads as an integer counts.
-pub(crate) fn reset_message(data: &Map<String, Value>) -> Read<ResetRequest> {
+pub(crate) fn reset_message(data: &Map<String, Value>) -> RequestResult<ResetRequest> {
     let mut fields = FieldReader::new(data);
     let episode_id = fields.short_text("episode_id");
     let seed = data.get("seed").and_then(|value| integer(value).ok());
@@ -70,7 +70,7 @@ pub(crate) struct StepRequest {
     pub timeout_s: Option<f64>,
 }
 
-pub(crate) fn step_body(data: &Map<String, Value>) -> Read<StepRequest> {
+pub(crate) fn step_body(data: &Map<String, Value>) -> RequestResult<StepRequest> {
     let mut fields = FieldReader::new(data);
     let action = fields.required("action");
     let action = fields.object("action", action);
@@ -103,7 +103,10 @@ pub(crate) enum TaskRoute {
 }
 
 /// The body of a task route: a split's name, and which of its tasks.
-pub(crate) fn task_body(data: &Map<String, Value>, route: TaskRoute) -> Read<(String, TaskQuery)> {
+pub(crate) fn task_body(
+    data: &Map<String, Value>,
+    route: TaskRoute,
+) -> RequestResult<(String, TaskQuery)> {
     let mut fields = FieldReader::new(data);
     let split = fields.required("split");
     let split = fields.string("split", split);
@@ -139,7 +142,7 @@ pub(crate) enum StepAction {
     ListTools,
 }
 
-pub(crate) fn action(data: &Map<String, Value>) -> Read<StepAction> {
+pub(crate) fn action(data: &Map<String, Value>) -> RequestResult<StepAction> {
     let mut fields = FieldReader::new(data);
     fields.object("metadata", fields.get("metadata"));
     if data.get("type").and_then(Value::as_str) == Some("list_tools") {
@@ -166,7 +169,7 @@ pub(crate) enum MessageData {
 pub(crate) fn message_data(
     message: &Map<String, Value>,
     wanted: MessageData,
-) -> Read<Map<String, Value>> {
+) -> RequestResult<Map<String, Value>> {
     let mut fields = FieldReader::new(message);
     if wanted == MessageData::Forbidden {
         fields.refuse_others(&["type"]);
@@ -192,7 +195,7 @@ pub(crate) struct RpcRequest {
     pub id: Value,
 }
 
-pub(crate) fn rpc_request(data: &Map<String, Value>) -> Read<RpcRequest> {
+pub(crate) fn rpc_request(data: &Map<String, Value>) -> RequestResult<RpcRequest> {
     let mut fields = FieldReader::new(data);
     let version = fields.required("jsonrpc");
     fields.literal("jsonrpc", "2.0", version);
