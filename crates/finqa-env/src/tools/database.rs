@@ -342,11 +342,12 @@ impl Database {
     }
 }
 
-/// `SQLite`'s message of a failure; `None` if it ran out of memory.
+/// `SQLite`'s message of a failure; `None` if it ran out of memory. Where a sort in memory
+/// did, the code is that of an I/O error, and only the message tells.
 fn failure(error: &Error) -> Option<String> {
     match error.sqlite_error_code() {
         Some(ErrorCode::OutOfMemory) => None,
-        _ => Some(message(error)),
+        _ => Some(message(error)).filter(|text| text != "out of memory"),
     }
 }
 
@@ -475,5 +476,21 @@ fn message(error: &Error) -> String {
         Error::SqliteFailure(_, Some(text)) => text.clone(),
         Error::SqlInputError { msg, .. } => msg.clone(),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rusqlite::ffi;
+
+    #[test]
+    fn a_sort_that_runs_out_of_memory_is_not_an_error_of_the_statement() {
+        let code = ffi::Error::new(ffi::SQLITE_IOERR_NOMEM);
+        let error = Error::SqliteFailure(code, Some("out of memory".to_owned()));
+        assert_eq!(failure(&error), None);
+        let code = ffi::Error::new(ffi::SQLITE_ERROR);
+        let error = Error::SqliteFailure(code, Some("no such column: x".to_owned()));
+        assert_eq!(failure(&error).as_deref(), Some("no such column: x"));
     }
 }
