@@ -262,14 +262,18 @@ async fn pass(
     loop {
         let next = queue.next();
         tokio::pin!(next);
+        let mut probe = false;
         let unit = loop {
-            let room = tasks.len() < width.now();
+            let asked = tasks.len();
+            let below_most = asked < width.most;
+            probe = probe || (below_most && width.limits.take_probe(asked));
+            let room = probe || asked < width.now();
             tokio::select! {
                 biased;
                 () = worker.stop.drain.cancelled() => break Ok(None),
                 Some(ended) = tasks.join_next() => passed.take(ended, worker),
                 unit = &mut next, if room => break unit,
-                () = width.limits.changed(), if !room => {}
+                () = width.limits.changed(asked), if below_most && !room => {}
             }
         };
         let unit = match unit {

@@ -84,9 +84,50 @@ impl Limits {
         widest.max().unwrap_or(usize::MAX)
     }
 
-    /// Waits until [`conversations`](Self::conversations) may have changed; for one waiter.
-    pub async fn changed(&self) {
-        self.changed.notified().await;
+    /// Whether to begin one more conversation because all these `conversations` wait for
+    /// their next attempt. The pauses between such conversations grow while they are refused
+    /// too, so that a long `Retry-After` of every call does not freeze the run.
+    #[must_use]
+    pub fn take_probe(&self, conversations: usize) -> bool {
+        let now = Instant::now();
+        let due = self.probe_at(conversations).is_some_and(|at| at <= now);
+        if due {
+            for (_, limiter) in self.limiters().iter() {
+                limiter.queue().state.probed(now);
+            }
+        }
+        due
+    }
+
+    /// When [`take_probe`](Self::take_probe) may succeed; `None` unless all of them wait.
+    fn probe_at(&self, conversations: usize) -> Option<Instant> {
+        let limiters = self.limiters();
+        let mut delayed = 0;
+        let mut at = None;
+        for (_, limiter) in limiters.iter() {
+            let queue = limiter.queue();
+            if queue.state.in_flight() > 0 || !queue.waiting.is_empty() {
+                return None;
+            }
+            delayed += queue.delayed.len();
+            at = at.max(queue.state.probe_at());
+        }
+        at.filter(|_| delayed > 0 && delayed >= conversations)
+    }
+
+    /// Waits until [`conversations`](Self::conversations) may have changed, or a probe beside
+    /// so many is due; for one waiter.
+    pub async fn changed(&self, conversations: usize) {
+        let probe = async {
+            match self.probe_at(conversations) {
+                Some(at) => tokio::time::sleep_until(at).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = self.changed.notified() => {}
+            () = probe => {}
+        }
     }
 
     /// All limits together; `None` without any.

@@ -1,6 +1,7 @@
 //! The limits themselves: what may start now, and what the end of an attempt teaches.
 //! Every time is passed in.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -11,6 +12,10 @@ use super::window::SlidingWindow;
 /// The longest that a reported reset holds attempts back. A longer one belongs to a limit
 /// of a day, which refills all the time.
 const LONGEST_RESET: Duration = Duration::from_secs(60);
+
+/// How long a run in which every call waits for its next attempt sends nothing: this long
+/// after the first 429, then twice as long after each further one.
+const PROBE_PAUSES: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(60);
 
 /// How many attempts may run at a time, and how many may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +93,8 @@ pub(super) struct LimitState {
     cautious: bool,
     cuts: u64,
     rate_limited: u64,
+    probe_pause: Duration,
+    probe_at: Option<Instant>,
     in_flight: usize,
     started: u64,
     requests: Option<SlidingWindow>,
@@ -105,6 +112,8 @@ impl LimitState {
             cautious: false,
             cuts: 0,
             rate_limited: 0,
+            probe_pause: *PROBE_PAUSES.start(),
+            probe_at: None,
             in_flight: 0,
             started: 0,
             requests: options.rpm.map(SlidingWindow::spread_over_a_minute),
@@ -130,6 +139,16 @@ impl LimitState {
     /// Attempts that were answered with 429.
     pub(super) fn rate_limited(&self) -> u64 {
         self.rate_limited
+    }
+
+    /// When one more call may find out whether attempts are answered again, although those
+    /// that were refused wait.
+    pub(super) fn probe_at(&self) -> Option<Instant> {
+        self.probe_at
+    }
+
+    pub(super) fn probed(&mut self, now: Instant) {
+        self.probe_at = Some(now + self.probe_pause);
     }
 
     /// Whether an attempt may start now; otherwise when it may, as far as time decides.
@@ -198,6 +217,9 @@ impl LimitState {
         // What started before the last cut says nothing about the limit since: a burst of
         // 429s cuts once, and late answers to an old burst do not raise it.
         let current = attempt.cuts == self.cuts;
+        if current && end.verdict == LimitVerdict::Answered {
+            self.probe_pause = *PROBE_PAUSES.start();
+        }
         match end.verdict {
             LimitVerdict::RateLimited => {
                 self.rate_limited += 1;
@@ -205,6 +227,8 @@ impl LimitState {
                     self.cuts += 1;
                     self.cautious = true;
                     self.limit = (self.limit.min(as_f64(self.in_flight)) / 2.0).max(1.0);
+                    self.probed(now);
+                    self.probe_pause = (self.probe_pause * 2).min(*PROBE_PAUSES.end());
                 }
             }
             // A limit that is not used is not tested either.
