@@ -26,6 +26,8 @@ pub(crate) struct ModelContext {
     /// The user's own prices.
     pub prices: Arc<PriceList>,
     pub budget: Arc<Budget>,
+    /// Whether requests are only measured, so that no key is needed.
+    pub measured: bool,
 }
 
 /// Opens the cache that the settings name. A cassette holds every call of a run, so a run
@@ -66,6 +68,7 @@ impl ModelContext {
             journaled: None,
             prices: Arc::default(),
             budget: Arc::default(),
+            measured: false,
         }
     }
 

@@ -81,12 +81,16 @@ pub(crate) async fn dry_run(
 ) -> Result<DryRun, PipelineError> {
     let context = ModelContext {
         prices: Arc::new(super::prices::own(settings, None)?.unwrap_or_default()),
+        measured: true,
         ..ModelContext::new(Arc::new(|_, _| {}))
     };
     let setup = pair_setup(settings, variables, &context)?;
     let note = |line: &str| notify(RunNotice::Note(line.to_owned()));
-    advice(settings, variables)
+    let advice = advice(settings, variables);
+    setup
+        .notices
         .iter()
+        .chain(&advice)
         .for_each(|line| note(line));
     let dataset = selected(settings, setup.is_remote(), note)?;
     let questions = &settings.questions;

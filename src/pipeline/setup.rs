@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::settings::{Origin, Settings, Variables};
 use finqa_agents::agents::{AnswerFrom, Backend, CriticMode, OpinionUse, PairOptions};
 use finqa_agents::models::{
-    self, ChatModel, Endpoint, LimitOptions, ModelSettings, OpenAiApi, Provider,
+    self, ChatModel, Endpoint, LimitOptions, ModelSettings, OpenAiApi, Provider, SettingsError,
 };
 use finqa_agents::prompt::Prompts;
 use finqa_core::secrets::shown_address;
@@ -257,7 +257,20 @@ fn server_setup(
         true => Some("none".to_owned()),
         false => variables.get(name),
     };
-    let resolved = models::ModelConnection::resolve(&variable, &asked)?;
+    let (resolved, no_key) = match models::ModelConnection::resolve(&variable, &asked) {
+        Err(error @ SettingsError::NoKey { variable: key, .. }) if context.measured => {
+            let with_key = |name: &str| match name == key {
+                true => Some("none".to_owned()),
+                false => variable(name),
+            };
+            let resolved = models::ModelConnection::resolve(&with_key, &asked)?;
+            (
+                resolved,
+                Some(format!("note: the run itself needs a key: {error}")),
+            )
+        }
+        resolved => (resolved?, None),
+    };
     let address = shown_address(&resolved.base_url);
     // A conversation has one call in flight at a time.
     let concurrency = concurrency(settings, Some(resolved.endpoint()));
@@ -280,8 +293,10 @@ fn server_setup(
         endpoint: resolved.endpoint(),
         provider: resolved.provider,
         base_url: resolved.base_url.clone(),
-        notice: foreign_address(settings, choice, variables, &resolved, &address)
-            .filter(|_| !replayed),
+        notice: match replayed || context.measured {
+            true => no_key,
+            false => foreign_address(settings, choice, variables, &resolved, &address),
+        },
         model: {
             let model: Arc<dyn ChatModel> = Arc::new(
                 http_model(resolved, context)?

@@ -57,6 +57,10 @@ pub(crate) struct PlayArgs {
     #[arg(long, short = 'n', alias = "episodes", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
     n: Option<u64>,
+    /// Only of `convfinqa run`; known here so that it can be refused in a clear line.
+    #[arg(long, hide = true)]
+    #[serde(skip)]
+    dry_run: bool,
     /// Print each episode when it ends, and each retry
     #[arg(long, short = 'v')]
     #[serde(skip)]
@@ -117,6 +121,11 @@ pub(crate) fn execute(
     matches: &ArgMatches,
     style: TerminalStyle,
 ) -> anyhow::Result<Exit> {
+    if args.dry_run {
+        let line = "env play has no --dry-run, because the model decides how many calls an episode \
+                    takes; --max-cost or --max-tokens-total limits them";
+        return Err(Failure::new(Exit::Usage, line).into());
+    }
     let variables = variables(&args.model);
     let variable = |name: &str| variables.get(name);
     let kind = RunKind::Episodes;
