@@ -85,6 +85,23 @@ impl Summary {
         total.saturating_sub(self.scores.questions)
     }
 
+    /// Why it is not complete, in a few words, and the command that continues it.
+    #[must_use]
+    pub(crate) fn unfinished(&self) -> Option<(String, String)> {
+        let run = &self.run;
+        let command = match run.shard {
+            Some(_) => run.continuation().to_owned(),
+            None => format!("{} {}", run.kind().resume_command(), run.id),
+        };
+        (!self.complete).then(|| match run.paused {
+            None => ("Not complete".to_owned(), command),
+            Some(limit) => {
+                let state = format!("Paused at {}", limit.option());
+                (state, format!("{command}{}", limit.more()))
+            }
+        })
+    }
+
     /// What is to be known about settings that were not sent, in one line.
     #[must_use]
     pub fn left_out_line(&self) -> Option<String> {

@@ -269,7 +269,7 @@ fn an_unfinished_run_says_so_and_a_missing_page_too() {
     let (code, text) = convfinqa(folder.path(), &["report", "last"]);
     assert_eq!(code, 0, "{text}");
     let html = std::fs::read_to_string(run.join("report.html")).unwrap();
-    assert!(html.contains("<strong>Unfinished.</strong> 10 of "));
+    assert!(html.contains("<strong>Not complete.</strong> 10 of "));
     assert!(html.contains("The report pages are not available:"));
     assert_eq!(entries(&html, "q")[0]["page"], Value::Null);
 }

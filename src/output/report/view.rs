@@ -20,7 +20,8 @@ pub(super) struct ReportView<'a> {
     /// The model's name, without where it is.
     title: &'a str,
     settings: String,
-    complete: bool,
+    /// Why the run is not complete, and the command that continues it.
+    unfinished: Option<(String, String)>,
     answered: usize,
     questions: usize,
     pages: usize,
@@ -132,7 +133,7 @@ impl<'a> ReportView<'a> {
             run: &summary.run,
             title: summary.run.model(),
             settings: summary.run.settings.to_string(),
-            complete: summary.complete,
+            unfinished: summary.unfinished(),
             answered: rows.len(),
             questions: scores.questions,
             pages: scores.pages,

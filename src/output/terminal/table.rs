@@ -22,7 +22,7 @@ pub(crate) fn summary_tables(summary: &Summary, style: TerminalStyle) -> String 
     parts.push(critic_lines(summary, style));
     parts.push(opinion_line(summary, style));
     parts.push(spent_table(summary, style));
-    if !summary.complete {
+    if let Some((state, command)) = summary.unfinished() {
         let left = match summary.run.total {
             Some(total) => format!(
                 "{} of {total} questions have no outcome yet",
@@ -30,15 +30,7 @@ pub(crate) fn summary_tables(summary: &Summary, style: TerminalStyle) -> String 
             ),
             None => "not every question is dealt yet".to_owned(),
         };
-        let command = match &summary.run.shard {
-            Some(_) => summary.run.continuation(),
-            None => summary.run.kind().resume_command(),
-        };
-        let (state, more) = summary.run.paused.map_or_else(
-            || ("Not complete".to_owned(), String::new()),
-            |limit| (format!("Paused at {}", limit.option()), limit.more()),
-        );
-        parts.push(style.wrap(&format!("{state}: {left}; {command}{more} asks them.")));
+        parts.push(style.wrap(&format!("{state}: {left}; {command} asks them.")));
     }
     parts.extend(
         summary

@@ -2,9 +2,10 @@
 
 use convfinqa::run::Finish;
 use finqa_agents::models::BudgetLimit;
+use rstest::rstest;
 
 use crate::support::agents::{answer_to, scripted};
-use crate::support::cli::Workplace;
+use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::in_process::{refused, run};
 
@@ -37,6 +38,13 @@ fn a_run_that_reaches_its_limit_ends_with_code_7_and_says_how_to_continue() {
         "--resume --max-cost MORE",
     ] {
         assert!(last.contains(words), "{last}");
+    }
+    let report = std::fs::read_to_string(place.run_folder().join("report.html")).unwrap();
+    for words in [
+        "<strong>Paused at --max-cost.</strong>",
+        " --max-cost MORE</code>",
+    ] {
+        assert!(report.contains(words), "no {words:?} in the report");
     }
     let summary = place.summary();
     assert_eq!(summary["run"]["paused"], "cost");
@@ -287,10 +295,39 @@ fn a_dry_run_sends_nothing_and_says_what_a_run_would_take() {
         "{}",
         shown.stdout
     );
+    let played = place.run(&["env", "play", "--model", "scripted", "--dry-run"]);
+    played.fails(2, &["--dry-run", "--max-cost"]);
     let offline = place.run(&["--data-path", "sample", "--dry-run"]);
     assert!(
         offline.succeeds().stdout.contains("$0.0000 to $0.0000"),
         "{}",
         offline.stdout
     );
+}
+
+#[rstest]
+#[case::openai(&[], &[], "OPENAI_API_KEY", "openai https://api.openai.com/v1 gpt-4o")]
+#[case::anthropic(&[("ANTHROPIC_BASE_URL", "https://api.anthropic.com")], &[], "ANTHROPIC_API_KEY",
+    "anthropic https://api.anthropic.com claude-sonnet-4-5")]
+#[case::azure(&[("AZURE_OPENAI_ENDPOINT", "https://r.openai.azure.com")], &[], "AZURE_OPENAI_API_KEY",
+    "azure https://r.openai.azure.com gpt-4o")]
+#[case::critic(&[("OPENAI_API_KEY", "k")], &["--critic-model", "claude-sonnet-4-5", "--critic-provider", "anthropic"],
+    "ANTHROPIC_API_KEY", "openai https://api.openai.com/v1 gpt-4o")]
+fn a_dry_run_needs_no_key_and_says_that_the_run_does(
+    #[case] variables: &[(&str, &str)],
+    #[case] more: &[&str],
+    #[case] key: &str,
+    #[case] name: &str,
+) {
+    let place = Workplace::new();
+    let mut command = place.command();
+    let model = name.rsplit(' ').next().unwrap();
+    command.args(["--data-path", "sample", "--model", model]);
+    command.args(more).envs(variables.iter().copied());
+    Ran::of(&mut command).fails(2, &[key]);
+    let ran = Ran::of(command.args(["--dry-run", "--json"]));
+    let estimate: serde_json::Value = serde_json::from_str(&ran.succeeds().stdout).unwrap();
+    assert_eq!(estimate["model"], name);
+    assert!(estimate["cost_usd"]["low"].is_string(), "{estimate}");
+    assert!(ran.stderr.contains(key), "{}", ran.stderr);
 }
