@@ -7,9 +7,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use crate::run::{Row, TextHash, share, text_hash};
+use crate::run::{Row, TextHash, share_quoted, text_hash};
 use finqa_agents::agents::Call;
 
 use super::staged::{OutputError, StagedFile};
@@ -64,11 +64,10 @@ impl Transcripts {
         })?;
         if let Some(Value::Array(calls)) = question.get_mut("calls") {
             for call in calls.iter_mut().filter_map(Value::as_object_mut) {
-                // By it a run recognises a reply that it has; the request is all here.
-                call.shift_remove("request_hash");
+                slim(call);
             }
         }
-        share(&mut question, |text| {
+        share_quoted(&mut question, |text| {
             let next = texts.len() as i64 + 1;
             let number = *texts.entry(text_hash(text)).or_insert(next);
             if number == next {
@@ -95,4 +94,25 @@ impl Transcripts {
 fn line(file: &mut StagedFile, value: &Value) -> io::Result<()> {
     serde_json::to_writer(&mut *file, value)?;
     file.write_all(b"\n")
+}
+
+/// Leaves out of a call what it says twice, and counters that are 0.
+fn slim(call: &mut Map<String, Value>) {
+    // By it a run recognises a reply that it has; the request is all here.
+    call.shift_remove("request_hash");
+    if let Some(Value::Object(cost)) = call.get_mut("cost") {
+        leave_out_zeros(cost);
+    }
+    if let Some(Value::Object(reply)) = call.get_mut("reply") {
+        for said_by_the_call in ["attempts", "latency"] {
+            reply.shift_remove(said_by_the_call);
+        }
+        if let Some(Value::Object(usage)) = reply.get_mut("usage") {
+            leave_out_zeros(usage);
+        }
+    }
+}
+
+fn leave_out_zeros(counters: &mut Map<String, Value>) {
+    counters.retain(|_, count| *count != 0 && *count != "0");
 }

@@ -39,5 +39,5 @@ pub use scheduler::Scheduler;
 pub use shards::{ShardsError, ShardsFolder, SharedPlan};
 pub(crate) use summary::left_out_line;
 pub use summary::{ResourceUsage, Summary, SummaryBuilder, summarise};
-pub(crate) use texts::{TextHash, share, text_hash};
+pub(crate) use texts::{TextHash, share_quoted, text_hash};
 pub use truth::gold as gold_of_truth;

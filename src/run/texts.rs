@@ -2,6 +2,8 @@
 //! reply in the request that follows it. Journal and transcripts keep each paragraph once
 //! and name it by a number.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
 
 /// A shorter paragraph stays in its entry: a number and a row of its own take as much space.
@@ -18,10 +20,56 @@ const PLACES: &[&[&str]] = &[
     &["settled", "episode", "messages", "*", "content"],
 ];
 
+/// Where the sentences of a row are that its calls quote: the steps of an answer from the
+/// reply, in the critic's prompt, and objections in the prompt of the next round.
+const QUOTED: &[&[&str]] = &[
+    &["settled", "answer", "steps", "*"],
+    &["settled", "rounds", "*", "answer", "steps", "*"],
+    &["settled", "rounds", "*", "findings", "*", "problem"],
+    &["settled", "rounds", "*", "findings", "*", "fix"],
+    &[
+        "settled", "rounds", "*", "verdict", "findings", "*", "problem",
+    ],
+    &["settled", "rounds", "*", "verdict", "findings", "*", "fix"],
+];
+
 /// Replaces the long paragraphs of an entry's texts by their numbers: `"text"` becomes
 /// `[1, 2, "the rest"]`, whose parts in a row are the text.
-pub(crate) fn share<E>(
+pub(super) fn share<E>(
     entry: &mut Value,
+    number: impl FnMut(&str) -> Result<i64, E>,
+) -> Result<(), E> {
+    share_split(entry, &[], number)
+}
+
+/// The same for a row with its calls, whose long sentences are numbered too: where a text
+/// quotes one, it is split there.
+pub(crate) fn share_quoted<E>(
+    row: &mut Value,
+    mut number: impl FnMut(&str) -> Result<i64, E>,
+) -> Result<(), E> {
+    let mut quoted = BTreeMap::new();
+    for path in QUOTED {
+        at(row, path, &mut |text| {
+            if let Value::String(sentence) = &*text
+                && sentence.len() >= SHORTEST
+            {
+                let numbered = number(sentence)?;
+                quoted.insert(sentence.clone(), numbered);
+                *text = Value::Array(vec![numbered.into()]);
+            }
+            Ok(())
+        })?;
+    }
+    let mut quoted: Vec<(String, i64)> = quoted.into_iter().collect();
+    // The longest first: one may contain another.
+    quoted.sort_by_key(|(sentence, _)| std::cmp::Reverse(sentence.len()));
+    share_split(row, &quoted, number)
+}
+
+fn share_split<E>(
+    entry: &mut Value,
+    quoted: &[(String, i64)],
     mut number: impl FnMut(&str) -> Result<i64, E>,
 ) -> Result<(), E> {
     for_each_text(entry, &mut |text| {
@@ -29,20 +77,45 @@ pub(crate) fn share<E>(
             return Ok(());
         };
         let mut parts: Vec<Value> = Vec::new();
-        for part in whole.split_inclusive("\n\n") {
-            if part.len() >= SHORTEST {
-                parts.push(number(part)?.into());
-            } else if let Some(Value::String(before)) = parts.last_mut() {
-                before.push_str(part);
-            } else {
-                parts.push(part.into());
-            }
+        for paragraph in whole.split_inclusive("\n\n") {
+            add_parts(paragraph, quoted, &mut parts, &mut number)?;
         }
         if parts.iter().any(Value::is_number) {
             *text = parts.into();
         }
         Ok(())
     })
+}
+
+/// Adds `text` to the parts of a longer one, split around every quoted sentence.
+fn add_parts<E>(
+    text: &str,
+    quoted: &[(String, i64)],
+    parts: &mut Vec<Value>,
+    number: &mut impl FnMut(&str) -> Result<i64, E>,
+) -> Result<(), E> {
+    if text.len() < SHORTEST {
+        match parts.last_mut() {
+            Some(Value::String(before)) => before.push_str(text),
+            _ if text.is_empty() => {}
+            _ => parts.push(text.into()),
+        }
+        return Ok(());
+    }
+    for (at, (sentence, numbered)) in quoted.iter().enumerate() {
+        if let Some((before, after)) = text.split_once(sentence.as_str()) {
+            add_parts(
+                before,
+                quoted.get(at + 1..).unwrap_or_default(),
+                parts,
+                number,
+            )?;
+            parts.push((*numbered).into());
+            return add_parts(after, quoted, parts, number);
+        }
+    }
+    parts.push(number(text)?.into());
+    Ok(())
 }
 
 /// By what a text is recognised: the start of its blake3 hash.
@@ -159,6 +232,39 @@ mod tests {
         };
         restore(&mut shared, add).unwrap();
         assert_eq!(shared, call);
+
+        let step = "The change is the later year's figure less that of the earlier year.";
+        let fix = "take the figure of 2009, and divide by it: the question asks for a share of it";
+        let mut row = json!({
+            "settled": {
+                "answer": {"steps": ["short", step]},
+                "rounds": [{"verdict": {"findings": [{"problem": "short", "fix": fix}]}}],
+            },
+            "calls": [
+                {"reply": {"content": format!(r#"{{"steps": ["short", "{step}"], "program": "1"}}"#)}},
+                {"messages": [{"content": format!("- 1: {fix}\n- 2: {fix}{step}")}]},
+            ],
+        });
+        let was = row.clone();
+        texts.clear();
+        share_quoted(&mut row, |text| {
+            texts.push(text.to_owned());
+            Ok::<_, Infallible>(texts.len() as i64 - 1)
+        })
+        .unwrap();
+        assert_eq!(texts, [step, fix]);
+        assert_eq!(row["settled"]["answer"]["steps"], json!(["short", [0]]));
+        let calls = json!([
+            {"reply": {"content": [r#"{"steps": ["short", ""#, 0, r#""], "program": "1"}"#]}},
+            {"messages": [{"content": ["- 1: ", 1, "\n- 2: ", 1, 0]}]},
+        ]);
+        assert_eq!(row["calls"], calls);
+        let add = |number: i64, whole: &mut String| {
+            whole.push_str(&texts[usize::try_from(number).unwrap()]);
+            Ok::<_, Infallible>(())
+        };
+        restore(&mut row, add).unwrap();
+        assert_eq!(row["calls"], was["calls"]);
 
         let mut row = json!({"settled": {"rounds": [{"reply": "r", "critic_reply": "c"}]}});
         let mut light = call;
