@@ -125,7 +125,7 @@ fn measure(file: Option<&Path>) {
             }
         },
     );
-    let all: Vec<_> = cases.iter().chain(&turns).copied().collect();
+    let all: Vec<_> = cases.iter().chain(&turns).map(|case| &***case).collect();
     let rows: Vec<Row> = all
         .iter()
         .enumerate()

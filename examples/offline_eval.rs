@@ -10,6 +10,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
 use convfinqa::dataset::{Case, HistoryEntry, HistorySource, Source, load};
@@ -171,7 +172,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         } else {
             "rest"
         };
-        let cases: &[Case] = if options.questions {
+        let cases: &[Arc<Case>] = if options.questions {
             &record.questions
         } else {
             &record.turns

@@ -160,12 +160,12 @@ fn counted(misses: &[Miss]) -> Vec<CauseCount> {
     counts
 }
 
-/// What explanations need besides the row: the other rows, and the pages, each
-/// read once.
+/// What explanations need besides the row: the other rows, and its page. A page is read once,
+/// because rows about it follow each other; keeping all would take memory with every record.
 pub(super) struct Searcher<'a> {
     answers: &'a Answers,
     by_record: HashMap<(&'a str, u32), Vec<usize>>,
-    places: HashMap<&'a str, Arc<PageNumbers>>,
+    places: Option<(&'a str, Arc<PageNumbers>)>,
 }
 
 impl<'a> Searcher<'a> {
@@ -180,7 +180,7 @@ impl<'a> Searcher<'a> {
         Self {
             answers,
             by_record,
-            places: HashMap::new(),
+            places: None,
         }
     }
 
@@ -188,8 +188,11 @@ impl<'a> Searcher<'a> {
         let gold_program = self.gold_program(row);
         let earlier = self.earlier(row);
         let places = row.document.as_ref().map(|page| {
-            let places = self.places.entry(row.key.id.as_str());
-            Arc::clone(places.or_insert_with(|| Arc::new(PageNumbers::of(page))))
+            let id = row.key.id.as_str();
+            let known = self.places.take().filter(|(of, _)| *of == id);
+            let (_, places) = known.unwrap_or_else(|| (id, Arc::new(PageNumbers::of(page))));
+            self.places = Some((id, Arc::clone(&places)));
+            places
         });
         let found = explain(&MissEvidence {
             row,

@@ -310,7 +310,11 @@ fn check_table(table: &[Vec<String>]) -> Result<(), RawRecordError> {
     Ok(())
 }
 
-fn stand_alone(part: &str, qa: RawQa, document: &Arc<Document>) -> Result<Case, RawRecordError> {
+fn stand_alone(
+    part: &str,
+    qa: RawQa,
+    document: &Arc<Document>,
+) -> Result<Arc<Case>, RawRecordError> {
     let text = question_text(&qa.question.unwrap_or_default());
     if text.is_empty() {
         return Err(wrong(
@@ -328,7 +332,10 @@ fn stand_alone(part: &str, qa: RawQa, document: &Arc<Document>) -> Result<Case, 
 }
 
 /// The turns of a conversation record, with their gold where there is any.
-fn conversation(raw: RawAnnotation, document: &Arc<Document>) -> Result<Vec<Case>, RawRecordError> {
+fn conversation(
+    raw: RawAnnotation,
+    document: &Arc<Document>,
+) -> Result<Vec<Arc<Case>>, RawRecordError> {
     let questions = raw.dialogue_break.unwrap_or_default();
     let count = questions.len();
     let same_length = |field: &str, length: usize| {
@@ -372,8 +379,8 @@ fn conversation(raw: RawAnnotation, document: &Arc<Document>) -> Result<Vec<Case
     Ok(turns)
 }
 
-fn case(document: &Arc<Document>, part: String, text: String, gold: Gold) -> Case {
-    Case {
+fn case(document: &Arc<Document>, part: String, text: String, gold: Gold) -> Arc<Case> {
+    Arc::new(Case {
         question: Question {
             key: QuestionKey {
                 id: document.id.clone(),
@@ -384,7 +391,7 @@ fn case(document: &Arc<Document>, part: String, text: String, gold: Gold) -> Cas
             history: Vec::new(),
         },
         gold,
-    }
+    })
 }
 
 /// A number also where the file wrote it as a string; blank and null as nothing.

@@ -1,6 +1,8 @@
 //! One record as text, for `data show ID`: the page and the questions in one part,
 //! the gold in another.
 
+use std::sync::Arc;
+
 use super::{Case, Gold, Record, RecordKind};
 use finqa_core::table::{Table, TableStyle};
 
@@ -31,7 +33,7 @@ pub struct RecordView {
 #[must_use]
 pub fn show(record: &Record, style: TableStyle) -> RecordView {
     let document = &record.document;
-    let asked = |cases: &[Case]| {
+    let asked = |cases: &[Arc<Case>]| {
         cases
             .iter()
             .map(|case| (case.question.key.part.clone(), case.question.text.clone()))

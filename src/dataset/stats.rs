@@ -1,6 +1,7 @@
 //! The size and make-up of a file, for `data stats`.
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use super::{Dataset, RecordKind};
 use finqa_core::program::Program;
@@ -128,7 +129,7 @@ pub fn stats(dataset: &Dataset) -> Stats {
                 .entry(record.turns.len())
                 .or_default() += 1;
         }
-        let executable = |cases: &[super::Case]| {
+        let executable = |cases: &[Arc<super::Case>]| {
             cases
                 .iter()
                 .filter(|case| case.gold.program.is_some() && case.gold.exe_ans.is_some())

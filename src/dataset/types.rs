@@ -78,9 +78,9 @@ pub struct Record {
     /// Single or Double.
     pub kind: RecordKind,
     /// The stand-alone questions: none, one or two; history empty.
-    pub questions: Vec<Case>,
+    pub questions: Vec<Arc<Case>>,
     /// The conversation's turns in order; history empty until `run` fills it.
-    pub turns: Vec<Case>,
+    pub turns: Vec<Arc<Case>>,
 }
 
 impl Record {
@@ -92,7 +92,8 @@ impl Record {
 
     /// Stand-alone questions, then turns.
     pub fn cases(&self) -> impl Iterator<Item = &Case> {
-        self.questions.iter().chain(&self.turns)
+        let cases = self.questions.iter().chain(&self.turns);
+        cases.map(AsRef::as_ref)
     }
 }
 

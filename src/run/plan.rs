@@ -79,17 +79,12 @@ impl Plan {
     ) -> Result<Self, PlanError> {
         let mut units = Vec::new();
         let mut index = 0;
-        // Shared by the epochs, or a plan would grow with them.
-        let shared: Vec<(RecordKind, Vec<Arc<Case>>)> = dataset
-            .records
-            .iter()
-            .flat_map(|record| {
-                let units = units_of(record, mode).into_iter();
-                units.map(|cases| (record.kind, cases.iter().cloned().map(Arc::new).collect()))
-            })
+        let records = dataset.records.iter();
+        let units_of_a_pass: Vec<(RecordKind, &[Arc<Case>])> = records
+            .flat_map(|record| units_of(record, mode).map(|cases| (record.kind, cases)))
             .collect();
         for epoch in 0..epochs.max(1) {
-            for (kind, cases) in &shared {
+            for (kind, cases) in &units_of_a_pass {
                 let unit = cases.iter().map(|case| {
                     let planned = PlannedQuestion {
                         index,
@@ -169,11 +164,11 @@ pub trait Dealer: Send {
     fn deal(&mut self) -> BoxFuture<'_, Result<Option<DealtQuestion>, RunFailure>>;
 }
 
-fn units_of(record: &Record, mode: Mode) -> Vec<&[Case]> {
+/// The questions of a record that are asked one after the other.
+fn units_of(record: &Record, mode: Mode) -> std::slice::Chunks<'_, Arc<Case>> {
     match mode {
-        Mode::Questions => record.questions.chunks(1).collect(),
-        Mode::Conversations if record.turns.is_empty() => Vec::new(),
-        Mode::Conversations => vec![record.turns.as_slice()],
+        Mode::Questions => record.questions.chunks(1),
+        Mode::Conversations => record.turns.chunks(record.turns.len().max(1)),
     }
 }
 
@@ -195,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_epochs_of_a_plan_share_their_cases() {
+    fn a_plan_shares_its_cases_with_the_dataset_and_between_epochs() {
         let sample = crate::dataset::sample().unwrap();
         for mode in [Mode::Questions, Mode::Conversations] {
             let plan = Plan::new(&sample, mode, HistoryMode::Own, 3).unwrap();
@@ -203,6 +198,8 @@ mod tests {
             let (first, others) = all.split_at(all.len() / 3);
             for (one, other) in first.iter().cycle().zip(others) {
                 assert!(Arc::ptr_eq(&one.case, &other.case));
+                let mut of_the_dataset = sample.records.iter().flat_map(Record::cases);
+                assert!(of_the_dataset.any(|case| std::ptr::eq(case, &*one.case)));
                 assert_eq!(other.index, one.index + other.epoch as usize * first.len());
             }
         }

@@ -41,11 +41,6 @@ fn loaded() -> Vec<Record> {
     sample.records
 }
 
-/// Every question of a record, stand-alone and turns.
-fn cases(record: &Record) -> impl Iterator<Item = &Case> {
-    record.questions.iter().chain(&record.turns)
-}
-
 /// Whether a program may take this literal from the page: it stands there
 /// with no digit on either side, `-` only where the page has it.
 fn stands_on(page: &Document, literal: &str) -> bool {
@@ -321,7 +316,7 @@ fn the_loader_takes_every_record_and_question() {
         assert_eq!(asked.collect::<Vec<_>>(), parts(raw));
         let turns = strings(&raw["annotation"]["dialogue_break"]);
         assert_eq!(record.turns.len(), turns.len(), "{}", id(raw));
-        for case in cases(record) {
+        for case in record.cases() {
             let gold = &case.gold;
             assert!(gold.program.is_some() && gold.exe_ans.is_some());
         }
@@ -336,7 +331,7 @@ fn every_program_executes_to_its_gold() {
             (&record.turns, Dialect::ConvFinQa),
         ];
         for (cases, dialect) in dialects {
-            for Case { question, gold } in cases {
+            for Case { question, gold } in cases.iter().map(AsRef::as_ref) {
                 let program = gold.program.as_deref().unwrap();
                 let result = evaluate(program, &record.document.table, dialect);
                 let expected = (true, gold.exe_ans.clone());
@@ -349,7 +344,7 @@ fn every_program_executes_to_its_gold() {
 #[test]
 fn every_number_of_a_program_stands_on_its_page() {
     for record in &loaded() {
-        for Case { question, gold } in cases(record) {
+        for Case { question, gold } in record.cases() {
             let text = gold.program.as_deref().unwrap();
             let program = Program::parse(text).unwrap();
             let literals = program.literals().filter(|l| !l.starts_with("const_"));
@@ -367,7 +362,8 @@ fn every_number_of_a_program_stands_on_its_page() {
 /// Unlike about one in twenty of the published answers.
 #[test]
 fn every_typed_in_answer_is_what_its_program_yields() {
-    for Case { question, gold } in loaded().iter().flat_map(|r| &r.questions) {
+    for case in loaded().iter().flat_map(|r| &r.questions) {
+        let Case { question, gold } = &**case;
         let answer = gold.answer.as_deref().unwrap();
         let value = gold.exe_ans.as_ref().unwrap();
         let Some(value) = value.number() else {

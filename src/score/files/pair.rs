@@ -113,7 +113,7 @@ fn with_cases(
             });
         };
         let case = match &row.part {
-            Some(part) => cases(record).find(|case| case.question.key.part == *part),
+            Some(part) => record.cases().find(|case| case.question.key.part == *part),
             None => paired,
         };
         let Some(case) = case else {
@@ -147,7 +147,7 @@ fn by_text<'d>(
             };
             let left = left
                 .entry((row.id.as_str(), row.epoch))
-                .or_insert_with(|| cases(record).collect());
+                .or_insert_with(|| record.cases().collect());
             let text = normalised(&row.question);
             let is_asked = |case: &&Case| normalised(&case.question.text) == text;
             *paired = if !exact {
@@ -156,7 +156,7 @@ fn by_text<'d>(
                 Some(left.remove(at))
             } else {
                 // A text that is taken already is the same question again.
-                cases(record).find(is_asked)
+                record.cases().find(is_asked)
             };
         }
     }
@@ -200,11 +200,6 @@ fn refuse_other_gold(
         }
     }
     Ok(())
-}
-
-/// Stand-alone questions first: a file without parts is in questions mode.
-fn cases(record: &Record) -> impl Iterator<Item = &Case> {
-    record.questions.iter().chain(&record.turns)
 }
 
 /// Lower case, single spaces, no literal `\n`, no closing question mark:

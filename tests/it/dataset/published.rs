@@ -2,6 +2,7 @@
 //! where those are (`needs_data`).
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use convfinqa::dataset::{Case, RecordDefect, check, stats};
 use convfinqa::score::floor;
@@ -213,7 +214,7 @@ fn every_gold_program_executes_to_its_answer(
 #[case::needs_data_dev("dev_work.json", 0.533, 0.238)]
 fn floors_of_numeric_match(#[case] name: &str, #[case] last: f64, #[case] all: f64) {
     let dataset = records(name);
-    let rate = |cases: &mut dyn Iterator<Item = &Case>| {
+    let rate = |cases: &mut dyn Iterator<Item = &Arc<Case>>| {
         let golds = cases.filter_map(|case| case.gold.exe_ans.as_ref());
         let golds: Vec<String> = golds.map(ToString::to_string).collect();
         floor(golds.iter().map(String::as_str)).unwrap().rate
