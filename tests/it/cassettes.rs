@@ -29,7 +29,7 @@ fn files(place: &Workplace) -> Vec<(String, String)> {
 }
 
 #[track_caller]
-fn same_files(recorded: &Workplace, replayed: &Workplace) {
+pub fn same_files(recorded: &Workplace, replayed: &Workplace) {
     let (was, now) = (files(recorded), files(replayed));
     let names = |files: &[(String, String)]| {
         let names = files.iter().map(|(name, _)| name.clone());

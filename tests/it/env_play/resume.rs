@@ -8,6 +8,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use super::{FIXTURE, Serving, asked, episodes, fixture, knowing, knows, play, results, truths};
+use crate::cassettes::same_files;
 use crate::mlflow::fake::Fake;
 use crate::support::cli::{Ran, Workplace};
 use crate::support::fault_server::{FaultServer, Reply};
@@ -372,4 +373,26 @@ fn an_episode_run_is_listed_reported_and_tracked_with_the_commands_of_any_run() 
     let compared = place.run(&["compare", id, id, "--json"]);
     let compared: Value = serde_json::from_str(&compared.succeeds().stdout).unwrap();
     assert_eq!(compared["questions"], 12);
+}
+
+#[test]
+fn recorded_episodes_are_replayed_to_the_same_bytes_without_a_server() {
+    let (place, again) = (Workplace::new(), Workplace::new());
+    let model = knowing(truths(&fixture()));
+    let url = model.base_url();
+    let cassette = place.path("episodes.jsonl").display().to_string();
+    let recorded = [&arguments(&url)[..], &["--record", &cassette]].concat();
+    play(&place, &recorded).0.succeeds();
+    drop(model);
+    let (ran, figures) = play(&again, &["--replay", &cassette, "-j", "1"]);
+    ran.succeeds();
+    assert_eq!(
+        (&figures["complete"], &figures["episodes"]),
+        (&json!(true), &json!(12))
+    );
+    same_files(&place, &again);
+
+    // Another setting asks for what was not recorded.
+    let (ran, _) = play(&again, &["--replay", &cassette, "--temperature", "0.5"]);
+    ran.fails(5, &["episodes.jsonl", "temperature"]);
 }
