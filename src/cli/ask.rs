@@ -243,7 +243,7 @@ impl Session {
         if !asked {
             return Err(Failure::new(
                 Exit::Usage,
-                "no question: give one on the command line, or one a line on stdin",
+                "no question: give one on the command line, or one per line on stdin",
             )
             .into());
         }

@@ -123,7 +123,7 @@ fn fetch(to: &Path, force: bool) -> anyhow::Result<Exit> {
     let bar = writer.styled_bar("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {eta}");
     let mut tell = |event: DownloadEvent| {
         let line = match event {
-            DownloadEvent::AlreadyThere => "everything is there and verified".to_owned(),
+            DownloadEvent::AlreadyThere => "all files are present and verified".to_owned(),
             DownloadEvent::Resuming { bytes } => format!("resuming after {bytes} bytes"),
             DownloadEvent::Received { bytes, total } => {
                 if let Some(total) = total {
@@ -256,7 +256,7 @@ fn show(dataset: &Dataset, id: &str, gold: bool, style: TableStyle) -> anyhow::R
         }
         (None, None, _) => {
             let message = format!(
-                "no record of {} has {id} in its id; `convfinqa data stats` says what the file holds",
+                "no record of {} has {id} in its id; `convfinqa data stats` describes the file",
                 dataset.source
             );
             return Err(Failure::new(Exit::Usage, message).into());

@@ -36,7 +36,7 @@ pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result
     let records = journal.meta()?.records();
     if let Err(reason) = &records {
         super::note(format_args!(
-            "note: {reason}; the report is without its pages"
+            "note: {reason}; the report has no pages"
         ));
     }
     let records = records.as_ref().map_err(String::as_str);

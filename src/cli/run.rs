@@ -245,10 +245,10 @@ fn with_hint(error: PipelineError) -> anyhow::Error {
     let hint = match &error {
         PipelineError::Stopped(JournalError::Gone { .. }) => None,
         PipelineError::Stopped(_) => {
-            Some("the run stopped; what is answered is kept, --resume continues from there")
+            Some("the run stopped; its answers are kept, and --resume continues it")
         }
         PipelineError::Unwritten(_) => Some(
-            "the answers are kept, but not every file is written; --resume writes what is missing",
+            "the answers are kept, but some files were not written; --resume writes them",
         ),
         _ => None,
     };
@@ -313,8 +313,7 @@ fn exit_of_unfinished(finish: Finish) -> Result<Exit, Failure> {
         Finish::Bug(message) => Err(Failure::new(
             Exit::Bug,
             format!(
-                "this is a bug in convfinqa, please report it: {message}; \
-                 what is answered is kept, --resume continues"
+                "this is a bug in convfinqa, please report it: {message}; the answers are kept, and --resume continues the run"
             ),
         )),
     }

@@ -36,7 +36,7 @@ async fn obey(
         return;
     }
     match patience {
-        None => notice("stopping: finishing the requests in flight (again to give them up)"),
+        None => notice("stopping: finishing the requests in flight (again to drop them)"),
         Some(patience) => notice(&format!(
             "stopping: finishing the requests in flight, for at most {} s",
             patience.as_secs()
@@ -47,7 +47,7 @@ async fn obey(
         heard = signals.next() => if heard.is_none() { return },
         () = tokio::time::sleep(patience.unwrap_or(Duration::MAX)) => {}
     }
-    notice("giving up what is in flight");
+    notice("dropping the requests in flight");
     stop.abort.cancel();
 }
 

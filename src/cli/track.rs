@@ -83,7 +83,7 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> anyhow::Result<Exit> {
     };
     if folders.is_empty() {
         let runs = RunFolder::runs(output);
-        stdout::print_words(|out| writeln!(out, "every run in {} has arrived", runs.display()))?;
+        stdout::print_words(|out| writeln!(out, "every run in {} is complete on the server", runs.display()))?;
     }
     let mut failed: Option<anyhow::Error> = None;
     for folder in &folders {

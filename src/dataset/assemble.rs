@@ -124,7 +124,7 @@ impl<'a> Assembler<'a> {
         if record.questions.is_empty() && record.turns.is_empty() {
             return Err(wrong(
                 "annotation.dialogue_break",
-                "is missing and so are `qa`, `qa_0` and `qa_1`: the record asks nothing; add a question",
+                "is missing and so are `qa`, `qa_0` and `qa_1`: the record has no question; add one",
             ));
         }
         self.push(record, number, false);

@@ -56,7 +56,7 @@ impl RecordDefect {
             Self::HeaderMended => "column labels repaired from table_ori",
             Self::DuplicateLabels => "duplicate column labels",
             Self::NoHeader => "first row holds values, not labels",
-            Self::LostDashes => "dashes filed as 2013 or 2014",
+            Self::LostDashes => "dashes stored as 2013 or 2014",
             Self::DoubledNumbers => "numbers written twice",
         }
     }

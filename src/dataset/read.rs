@@ -156,7 +156,7 @@ fn first_byte(origin: &str, reader: &mut impl BufRead) -> Result<u8, ReadError> 
             Some(byte) => {
                 let start = char::from(*byte);
                 return Err(not_json(&format!(
-                    "it starts with {start:?}; expected a JSON array `[…]` of records, or one JSON object `{{…}}` a line"
+                    "it starts with {start:?}; expected a JSON array `[…]` of records, or one JSON object `{{…}}` per line"
                 )));
             }
             None => reader.consume(blank),

@@ -36,7 +36,7 @@ impl Address {
             Some(("ws", rest)) => format!("http://{rest}"),
             Some(("wss", rest)) => format!("https://{rest}"),
             Some(("http" | "https", _)) => text.trim().to_owned(),
-            Some(_) => return Err(wrong("it begins with none of http, https, ws, wss")),
+            Some(_) => return Err(wrong("it does not begin with http, https, ws or wss")),
             None => return Err(wrong("it does not begin with http://")),
         };
         let mut url = Url::parse(&spelled).map_err(|error| wrong(&error.to_string()))?;

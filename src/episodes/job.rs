@@ -192,7 +192,7 @@ pub(crate) fn job(
         concurrency: *concurrency(settings, endpoint).end(),
         prompts: None,
         records: Err(
-            "the questions were played in an environment, whose tools tell of the pages".to_owned(),
+            "the questions were played in an environment, whose tools show the pages".to_owned(),
         ),
     })
 }

@@ -327,8 +327,8 @@ async fn connect(address: &Address) -> Result<Socket, RemoteError> {
             url: shown,
             status,
             hint: match status {
-                401 | 403 => "; it may want a token: --token, or FINQA_TOKEN",
-                404 | 405 | 426 => "; is it an OpenEnv server, and its address whole?",
+                401 | 403 => "; it may require a token: --token, or FINQA_TOKEN",
+                404 | 405 | 426 => "; check that it is an OpenEnv server and that the address is complete",
                 _ => "",
             },
         });

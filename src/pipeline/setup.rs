@@ -401,7 +401,7 @@ fn effectless(settings: &Settings) -> Option<&'static str> {
             "note: --samples changes nothing because the embedded analyst always gives the same answer",
         ),
         (false, None | Some(0.0)) if samples => Some(
-            "note: --samples draws the same question again; give a --temperature above 0, or the samples may all be one",
+            "note: without a --temperature above 0, all --samples may be the same",
         ),
         (false, _) if settings.agents.min_confidence > 0.0 => {
             Some("note: --min-confidence affects only the embedded analyst")

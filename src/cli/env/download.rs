@@ -92,7 +92,7 @@ pub(crate) fn execute(args: HubArgs) -> anyhow::Result<Exit> {
         if !fetched.unlisted.is_empty() {
             writeln!(
                 out,
-                "{} tables in it are not of this commit, such as {}: remove the folder and fetch it again to be rid of them",
+                "{} tables in it, such as {}, do not belong to this commit: remove the folder and download it again",
                 fetched.unlisted.len(),
                 fetched.unlisted.first().map_or("", String::as_str)
             )?;
@@ -100,7 +100,7 @@ pub(crate) fn execute(args: HubArgs) -> anyhow::Result<Exit> {
         if !report.problems.is_empty() {
             writeln!(
                 out,
-                "{} things in it are odd: convfinqa env check {to}",
+                "{} problems found: convfinqa env check {to} lists them",
                 report.problems.len()
             )?;
         }

@@ -18,7 +18,7 @@ pub fn comparison_tables(comparison: &Comparison, style: TerminalStyle) -> Strin
     let side = |name: &str, side: &RunSide| {
         let left_out = match side.left_out {
             0 => String::new(),
-            n => format!(", {n} left out: the other does not have them"),
+            n => format!(", {n} left out because the other lacks them"),
         };
         format!(
             "{name}: {} ({} answers{left_out})",
@@ -28,7 +28,7 @@ pub fn comparison_tables(comparison: &Comparison, style: TerminalStyle) -> Strin
     };
     let mut parts = vec![side("A", &comparison.a), side("B", &comparison.b)];
     if comparison.same {
-        parts.push("A and B are the same file or run: there is nothing to differ.".to_owned());
+        parts.push("A and B are the same file or run, so they do not differ.".to_owned());
     }
     let answers = match comparison.answers {
         n if n == comparison.questions => String::new(),

@@ -220,7 +220,7 @@ fn conversation_table(scores: &Scorecard, style: TerminalStyle) -> Vec<String> {
     align(&mut table, &right);
     let incomplete = match first.incomplete {
         0 => String::new(),
-        n => format!(", {n} of them without all their turns and not among the whole ones"),
+        n => format!(", {n} of them without all their turns, which do not count as whole"),
     };
     let mut lines = vec![
         style.wrap(&format!(

@@ -206,7 +206,7 @@ fn a_record_that_asks_nothing_is_refused() {
     bad.as_object_mut().unwrap().remove("qa");
     bad.as_object_mut().unwrap().remove("annotation");
     let line = complaint(parse(&json!([bad])));
-    assert!(line.contains("asks nothing"), "{line}");
+    assert!(line.contains("has no question; add one"), "{line}");
 }
 
 #[test]
