@@ -1,4 +1,4 @@
-//! `convfinqa ask`: questions about a document of one's own, one by one, each
+//! `convfinqa ask`: questions about the user's own document, one by one, each
 //! with the earlier ones as its history.
 
 use std::io::{BufRead, IsTerminal, Write};

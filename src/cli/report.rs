@@ -35,9 +35,7 @@ pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result
     let journal = Journal::read(&folder.journal())?;
     let records = journal.meta()?.records();
     if let Err(reason) = &records {
-        super::note(format_args!(
-            "note: {reason}; the report has no pages"
-        ));
+        super::note(format_args!("note: {reason}; the report has no pages"));
     }
     let records = records.as_ref().map_err(String::as_str);
     let page = match args.to.as_deref() {

@@ -247,9 +247,9 @@ fn with_hint(error: PipelineError) -> anyhow::Error {
         PipelineError::Stopped(_) => {
             Some("the run stopped; its answers are kept, and --resume continues it")
         }
-        PipelineError::Unwritten(_) => Some(
-            "the answers are kept, but some files were not written; --resume writes them",
-        ),
+        PipelineError::Unwritten(_) => {
+            Some("the answers are kept, but some files were not written; --resume writes them")
+        }
         _ => None,
     };
     let error = anyhow::Error::from(error);

@@ -26,7 +26,7 @@ pub(crate) fn load(
     load_by(flags, matches, named, &dotenv::variable)
 }
 
-/// The same, with `variable` in the place of the environment; it is asked once
+/// The same, with `variable` instead of the environment; it is asked once
 /// `.env` has been read.
 ///
 /// # Errors
@@ -103,7 +103,7 @@ pub(crate) fn logging(flags: &LogSettings, matches: &ArgMatches) -> anyhow::Resu
     Ok(layers.settings()?.log)
 }
 
-/// The settings of a run that is resumed: its `own`, in the place of defaults,
+/// The settings of a run that is resumed: its `own` instead of defaults,
 /// `convfinqa.toml` and the environment, under the file `named` and `flags`.
 ///
 /// # Errors

@@ -68,7 +68,7 @@ pub(crate) fn execute(command: TrackCommand, matches: &ArgMatches) -> anyhow::Re
     }
 }
 
-/// Delivers the runs one after the other and says what came of each.
+/// Delivers the runs one after the other and prints the result of each.
 ///
 /// # Errors
 /// A run that is not there, a server that is not known or cannot be reached;
@@ -83,7 +83,13 @@ async fn sync(args: &SyncArgs, settings: &Settings) -> anyhow::Result<Exit> {
     };
     if folders.is_empty() {
         let runs = RunFolder::runs(output);
-        stdout::print_words(|out| writeln!(out, "every run in {} is complete on the server", runs.display()))?;
+        stdout::print_words(|out| {
+            writeln!(
+                out,
+                "every run in {} is complete on the server",
+                runs.display()
+            )
+        })?;
     }
     let mut failed: Option<anyhow::Error> = None;
     for folder in &folders {

@@ -288,7 +288,7 @@ fn text_of(result: &Value) -> String {
     )
 }
 
-/// A text of at most so many characters, and what of it is missing.
+/// A text cut to a number of characters, with the number that was cut off.
 fn cut(text: &str, most: usize) -> String {
     let kept = head(text, most);
     match text.chars().count() - kept.chars().count() {
@@ -328,7 +328,9 @@ async fn connect(address: &Address) -> Result<Socket, RemoteError> {
             status,
             hint: match status {
                 401 | 403 => "; it may require a token: --token, or FINQA_TOKEN",
-                404 | 405 | 426 => "; check that it is an OpenEnv server and that the address is complete",
+                404 | 405 | 426 => {
+                    "; check that it is an OpenEnv server and that the address is complete"
+                }
                 _ => "",
             },
         });

@@ -27,7 +27,7 @@ pub(crate) use misses::write_misses;
 pub(crate) use staged::{OutputError, copy};
 pub(crate) use summary::{write_config, write_summary};
 
-/// What is escaped in a segment of a URL's path: all but RFC 3986's unreserved.
+/// What is escaped in a segment of a URL's path: everything except RFC 3986's unreserved characters.
 const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'-')
     .remove(b'.')

@@ -23,7 +23,7 @@ pub struct Job {
     /// Deals the questions that follow those of the plan, where a server decides
     /// them.
     pub dealer: Option<Box<dyn Dealer>>,
-    /// Conversations in flight at most.
+    /// Maximum number of conversations in flight.
     pub concurrency: usize,
     /// What the run is: identity, data, settings. Id, time, version and commit
     /// are added when it is started.

@@ -122,7 +122,7 @@ impl PairSetup {
         resolved
     }
 
-    /// Conversations in flight at a time: what the slower of the servers bears.
+    /// Maximum number of conversations in flight, by the slower of the servers.
     pub(crate) fn concurrency(&self, settings: &Settings) -> RangeInclusive<usize> {
         let each = self.servers();
         let each = each.map(|server| concurrency(settings, Some(server.endpoint)));
@@ -224,7 +224,7 @@ fn critic_choice(settings: &Settings, analyst: &ModelSetup) -> Option<ServerChoi
     })
 }
 
-/// The settings' model, with `variables` in the place of the environment.
+/// The settings' model, with `variables` instead of the environment.
 ///
 /// # Errors
 /// A key or address that cannot work, or a limit of money for a model without a known
@@ -400,9 +400,9 @@ fn effectless(settings: &Settings) -> Option<&'static str> {
         (true, _) if samples => Some(
             "note: --samples changes nothing because the embedded analyst always gives the same answer",
         ),
-        (false, None | Some(0.0)) if samples => Some(
-            "note: without a --temperature above 0, all --samples may be the same",
-        ),
+        (false, None | Some(0.0)) if samples => {
+            Some("note: without a --temperature above 0, all --samples may be the same")
+        }
         (false, _) if settings.agents.min_confidence > 0.0 => {
             Some("note: --min-confidence affects only the embedded analyst")
         }

@@ -1,4 +1,4 @@
-//! What a run tells, and to whom: one enum, every output a consumer.
+//! The events of a run: one enum, which every output consumes.
 
 use std::sync::Arc;
 use std::time::Duration;

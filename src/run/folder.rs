@@ -72,7 +72,7 @@ impl RunFolder {
     pub(crate) const TRACKING: &'static str = "mlflow.json";
     /// Held by the process that delivers the run to a tracking server.
     pub(crate) const TRACKING_LOCK: &'static str = "mlflow.lock";
-    /// What a finished run has besides its journal.
+    /// The files of a finished run other than its journal.
     pub const RESULTS: [&'static str; 5] = [
         Self::CSV,
         Self::TRANSCRIPTS,
@@ -143,7 +143,7 @@ impl RunFolder {
     }
 }
 
-/// Ids that an error names, at most.
+/// Maximum number of ids that an error names.
 const SHOWN: usize = 8;
 
 /// A run as its journal and files say it is.

@@ -30,7 +30,7 @@ impl Health {
         state.failed_in_a_row.remove(agent(node));
     }
 
-    /// A call of `node` failed for good; gives the message to stop with once
+    /// A call of `node` failed finally; gives the message to stop with once
     /// there were too many.
     pub(super) fn failed(&self, node: &str, reason: &str) -> Option<String> {
         let mut state = self.state();

@@ -33,7 +33,7 @@ pub struct Scheduler {
     pub dealer: Option<Box<dyn Dealer>>,
     /// Who answers.
     pub solver: Arc<dyn Solver>,
-    /// Units in flight at most; at least 1.
+    /// Maximum number of units in flight, at least 1.
     pub concurrency: usize,
     /// What the models allow; no more units are begun.
     pub limits: Limits,
@@ -249,7 +249,7 @@ impl UnitWidth {
     }
 }
 
-/// Asks the questions of a queue, so many units at a time. In the last pass a
+/// Asks the questions of a queue, several units at a time. In the last pass a
 /// refusal of one question is its outcome.
 async fn pass(
     worker: &Arc<Worker>,

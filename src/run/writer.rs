@@ -121,7 +121,7 @@ fn write_all(
 }
 
 impl JournalWriter {
-    /// Puts a call down, without waiting.
+    /// Records a call, without waiting.
     pub(super) fn call(&self, question: usize, call: &Call) {
         let _ = self.messages.send(Message::Call {
             question,
@@ -151,7 +151,7 @@ impl JournalWriter {
         let _ = self.messages.send(Message::Paused(limit));
     }
 
-    /// Puts an answer down, waits until it is durable and gives it back with
+    /// Records an answer, waits until it is durable and gives it back with
     /// its stamp; `None` if writing has stopped, the reason of which
     /// [`WriterThread::join`] gives.
     pub(super) async fn answer(&self, row: Row) -> Option<Arc<Row>> {

@@ -25,7 +25,10 @@ fn all_find_the_run(place: &Workplace, environment: &[(&str, &str)]) {
         (&["analyze", "--json"], one),
         (&["analyze", "last", "--json"], one),
         (&["compare", "last", &id[..8], "--json"], one),
-        (&["track", "sync"], "every run in results/runs is complete on the server"),
+        (
+            &["track", "sync"],
+            "every run in results/runs is complete on the server",
+        ),
     ] {
         let mut command = place.command();
         command.args(arguments).envs(environment.iter().copied());

@@ -59,7 +59,7 @@ struct StepDetail<'a> {
     result: Option<&'a str>,
 }
 
-/// A round, and what became of it.
+/// A round and its result.
 #[derive(Serialize)]
 struct RoundDetail<'a> {
     #[serde(flatten)]

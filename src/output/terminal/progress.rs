@@ -54,7 +54,7 @@ impl TerminalWriter {
         self.bar.clone()
     }
 
-    /// The same in a form of one's own, in indicatif's words.
+    /// The same with a template of its own, in indicatif's syntax.
     #[must_use]
     pub(crate) fn styled_bar(&self, template: &str) -> ProgressBar {
         if let Ok(style) = ProgressStyle::with_template(template) {

@@ -55,7 +55,7 @@ pub struct Journal {
     entries: EntryWriter,
     /// Whether this process writes it, and leaves it as one file in the end.
     writes: bool,
-    /// A copy that is read in the place of a journal in a read-only folder.
+    /// A copy that is read instead of a journal in a read-only folder.
     _copy: Option<tempfile::TempDir>,
 }
 
@@ -167,7 +167,7 @@ impl Journal {
     /// # Errors
     /// [`JournalError`] if it cannot be written; then none of the batch is.
     pub(super) fn append(&mut self, entries: &[JournalEntry]) -> Result<(), JournalError> {
-        // SQLite would write on into a file that has no name any more.
+        // SQLite would continue to write to a file that no longer has a name.
         if file_id(&self.path) != self.file {
             return Err(JournalError::Gone {
                 path: self.path.clone(),
@@ -351,9 +351,9 @@ pub(super) enum JournalEntry {
         question: usize,
         call: Box<Call>,
     },
-    /// A question has its outcome. Its calls stand in entries of their own.
+    /// A question has its outcome. Its calls have entries of their own.
     Answer(Arc<Row>),
-    /// All questions have been dealt: so many.
+    /// All questions have been dealt: their number.
     Total(usize),
 }
 

@@ -28,7 +28,7 @@ impl Journal {
         meta: &RunMeta,
         prompts: Option<&BTreeMap<String, String>>,
     ) -> Result<Self, JournalError> {
-        // Made beside it and renamed: a run that is killed here has no journal,
+        // Made next to it and renamed: a run that is killed here has no journal,
         // never one that says nothing.
         let unfinished = path.with_extension("sqlite.new");
         let sqlite = |source| JournalError::Sqlite {

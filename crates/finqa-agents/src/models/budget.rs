@@ -23,7 +23,7 @@ use super::types::Stop;
 /// Tokens that a server's chat template may add to a request.
 const TEMPLATE_TOKENS: u64 = 1024;
 
-/// The most tokens that a server can read in a request with a body of so many bytes.
+/// The most tokens that a server can read in a request with a body of this many bytes.
 pub(super) fn most_input_tokens(body: &str) -> u64 {
     (body.len() as u64).saturating_add(TEMPLATE_TOKENS)
 }
@@ -116,7 +116,7 @@ impl BudgetLimit {
         }
     }
 
-    /// What `--resume` needs besides; the time begins anew.
+    /// What else `--resume` needs; the time begins anew.
     #[must_use]
     pub fn more(self) -> String {
         match self {

@@ -1,8 +1,8 @@
 //! A model behind an HTTP server, whatever its protocol.
 //!
 //! A call is: write the request in the model's dialect, send it with retries,
-//! read the answer; if the server refuses a parameter by name, change the dialect for
-//! good and send again. `protocol` writes bodies and reads answers, async-openai builds
+//! read the answer; if the server refuses a parameter by name, change the dialect
+//! permanently and send again. `protocol` writes bodies and reads answers, async-openai builds
 //! the HTTP request, and `HttpModel::attempt` is where each one is sent.
 
 use std::hash::{BuildHasher, Hasher, RandomState};

@@ -120,7 +120,7 @@ impl Price {
         Some(per_million(sum))
     }
 
-    /// The most that a call of so many tokens can cost, whichever of them are cached or
+    /// The most that a call with this many tokens can cost, whichever of them are cached or
     /// hidden; `None` where a price that may apply is not listed.
     pub(super) fn bound(&self, input_tokens: u64, output_tokens: u64) -> Option<Decimal> {
         let highest = |least: Dollars, others: [Option<Dollars>; 2]| {
@@ -139,7 +139,7 @@ impl Price {
         Some(own.max(above))
     }
 
-    /// Whether a prompt of so many tokens is longer than what it is the price of.
+    /// Whether a prompt with this many tokens is too long for this price.
     fn is_below(&self, input_tokens: u64) -> bool {
         self.up_to_input_tokens
             .is_some_and(|most| input_tokens > most)

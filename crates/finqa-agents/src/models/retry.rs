@@ -192,7 +192,7 @@ impl Backoff for RetryBudget {
     }
 }
 
-/// Runs `operation` until it succeeds, fails for good, the budget is spent, or it is
+/// Runs `operation` until it succeeds, fails permanently, the budget is spent, or it is
 /// stopped: draining ends a wait at once, aborting ends a running attempt too.
 ///
 /// `seed` drives the jitter.

@@ -250,7 +250,7 @@ pub struct ModelSettings {
     pub cache: Option<PathBuf>,
 }
 
-/// The name of the embedded analyst in the place of a chat model's.
+/// The name that selects the embedded analyst instead of a chat model.
 pub(crate) const OFFLINE: &str = "offline";
 
 impl Default for ModelSettings {

@@ -3,7 +3,7 @@
 //! async-openai addresses and serialises a request; this service sends it and keeps
 //! status, headers and body, which async-openai would drop or misread (plain-text errors,
 //! integer codes, `retry-after-ms`). It classifies nothing. A cassette is recorded here, and
-//! replayed in the place of the network.
+//! replayed instead of using the network.
 
 use std::error::Error;
 use std::io;

@@ -190,7 +190,7 @@ pub(in super::super) fn body_of(request: &reqwest::Request) -> Value {
 }
 
 impl RecordedAttempt {
-    /// What came of the answer, and why it is incomplete.
+    /// How far the answer was read, and why it is incomplete.
     pub(crate) fn into_attempt(self) -> Attempt {
         let source = self.error.map(|words| Arc::new(RecordedError(words)) as _);
         Attempt {

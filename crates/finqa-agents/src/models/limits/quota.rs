@@ -7,7 +7,7 @@ use reqwest::header::HeaderMap;
 
 use crate::models::hint::spoken_duration;
 
-/// What one attempt may use, at most.
+/// The most that one attempt may use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct TokenBound {
     pub input: u64,

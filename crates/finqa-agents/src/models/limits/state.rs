@@ -22,7 +22,7 @@ const PROBE_PAUSES: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration
 pub struct LimitOptions {
     /// Attempts in flight at first.
     pub start: usize,
-    /// Attempts in flight at most.
+    /// Maximum number of attempts in flight.
     pub max: usize,
     /// Attempts in any minute.
     pub rpm: Option<u64>,

@@ -37,7 +37,7 @@ async fn slot(call: &LimitedCall) -> Slot {
     call.slot(SMALL, &Stop::default()).await.unwrap()
 }
 
-/// The slots of so many calls at once.
+/// The slots of several calls at once.
 async fn slots(limiter: &Limiter, count: usize) -> Vec<Slot> {
     let mut slots = Vec::new();
     for _ in 0..count {

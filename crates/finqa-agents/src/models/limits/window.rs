@@ -22,12 +22,12 @@ pub(super) struct SlidingWindow {
 }
 
 impl SlidingWindow {
-    /// At most so many in any minute.
+    /// Maximum in any minute.
     pub(super) fn per_minute(ceiling: u64) -> Self {
         Self::new(MINUTE, ceiling)
     }
 
-    /// At most so many in any minute, spread over it: some servers count by the second.
+    /// Maximum in any minute, evenly spaced because some servers count by the second.
     pub(super) fn spread_over_a_minute(ceiling: u64) -> Self {
         let at_once = ceiling.div_ceil(60).max(1);
         let parts = u32::try_from(ceiling / at_once).unwrap_or(u32::MAX).max(1);

@@ -1,4 +1,4 @@
-//! A pace for one session: so many requests a second after a burst of as many.
+//! The rate limit of one session: a number of requests per second, after a burst of as many.
 //! A client that asks faster waits; nothing is refused or lost.
 
 use std::sync::{Mutex, PoisonError};

@@ -109,7 +109,7 @@ pub(crate) enum AttachError {
     Attached(String),
 }
 
-/// What came of a request to close a session.
+/// The result of a request to close a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CloseOutcome {
     /// It is closed.

@@ -1,5 +1,5 @@
-//! Connections as the server takes them: so many at once, of one client and of
-//! all, without delay for small packets, and dropped when nothing has moved for too long. A WebSocket's
+//! Connections as the server accepts them: a maximum number per client and in total,
+//! no delay for small packets, and closed when nothing has moved for too long. A WebSocket's
 //! peer answers pings and so is never silent; a client that stalls in the middle
 //! of a request, takes no bytes of an answer, or keeps an unused connection, is.
 
