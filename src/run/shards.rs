@@ -27,7 +27,7 @@ pub enum ShardsError {
     /// Nothing was started with `--shard`.
     #[error("{folder}: no run was started with --shard")]
     NoneStarted { folder: PathBuf },
-    /// Nothing of this name was started with `--shard`.
+    /// No run of this name was started with `--shard`.
     #[error("{run}: no run of this name was started with --shard in {folder}")]
     NoSuchRun { run: String, folder: PathBuf },
     /// A run of this name is there, and it has no shards.

@@ -4,7 +4,6 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
-use clap::builder::TypedValueParser as _;
 use finqa_core::options::defaults;
 use secrecy::{ExposeSecret, SecretString};
 
@@ -62,9 +61,9 @@ pub struct ServerOptions {
     /// body; a connection that stays unused for as long is closed.
     #[arg(skip = Duration::from_secs(20))]
     pub request_time: Duration,
-    /// Seconds after which a WebSocket that answers no ping is closed; raise it if the client
+    /// Seconds after which a WebSocket that answers no ping is closed; raise it if a client
     /// cannot answer while its model generates
-    #[arg(long, value_name = "S", default_value = "60", value_parser = clap::value_parser!(u64).range(1..).map(Duration::from_secs), help_heading = "Limits")]
+    #[arg(long, value_name = "S", default_value = "60", value_parser = some_seconds, help_heading = "Limits")]
     pub ping_timeout: Duration,
     /// Default limit of one step, when the request names no `timeout_s`.
     #[arg(skip = Duration::from_secs(30))]
@@ -112,6 +111,11 @@ fn server_id(text: &str) -> Result<String, &'static str> {
         return Ok(text.to_owned());
     }
     Err("a server id has 1 to 64 letters, digits, '-' and '_'")
+}
+
+fn some_seconds(text: &str) -> Result<Duration, std::num::ParseIntError> {
+    let seconds: std::num::NonZeroU64 = text.parse()?;
+    Ok(Duration::from_secs(seconds.get()))
 }
 
 fn seconds(text: &str) -> Result<Duration, std::num::ParseIntError> {
