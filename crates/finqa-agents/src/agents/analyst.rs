@@ -150,7 +150,7 @@ impl LlmAnalyst {
         Ok(draft)
     }
 
-    /// AnalystDraft `number`, from 1. The node's name tells the samples apart, so that a resumed
+    /// Draft `number`, from 1. The node's name tells the samples apart, so that a resumed
     /// run recalls each with its own reply.
     async fn sample(
         &self,

@@ -54,7 +54,7 @@ pub struct Answer {
     /// The analyst's own confidence, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confidence: Option<f64>,
-    /// Why the embedded analyst takes it for a guess.
+    /// Why the embedded analyst considers it a guess.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub doubt: Option<String>,
 }

@@ -27,7 +27,7 @@ enum PercentForm {
     Percent,
     /// A fraction, or not a share.
     Fraction,
-    /// ProgramFigures that the page does not mark as percentages.
+    /// Figures that the page does not mark as percentages.
     Unmarked,
 }
 

@@ -1,6 +1,6 @@
 //! The rule by which flags and environment variables select a server and a key.
 //!
-//! VariableLookup are passed in; none is read here. Everything that would fail or panic later,
+//! Variables are passed in; none is read here. Everything that would fail or panic later,
 //! deep in a library, is refused here in one line.
 
 use std::time::Duration;

@@ -11,7 +11,7 @@ use super::structure::TableOrigin;
 use super::years::years_in;
 
 /// The labels of all columns, the corner first.
-pub(super) struct Labels {
+pub(super) struct HeaderLabels {
     pub(crate) labels: Vec<String>,
     pub(crate) repair: Repair,
 }
@@ -33,7 +33,7 @@ pub(super) fn labels(
     table: &[Vec<String>],
     original: Option<&[Vec<String>]>,
     origin: TableOrigin,
-) -> Labels {
+) -> HeaderLabels {
     let published = origin == TableOrigin::Published;
     let label = |cell: &String| {
         if published {
@@ -51,18 +51,18 @@ pub(super) fn labels(
         && !repeats(mended.get(1..).unwrap_or_default())
         && (!sound || differs(&header, &mended))
     {
-        return Labels {
+        return HeaderLabels {
             labels: mended,
             repair: Repair::Original,
         };
     }
     if sound {
-        return Labels {
+        return HeaderLabels {
             labels: header,
             repair: Repair::None,
         };
     }
-    Labels {
+    HeaderLabels {
         labels: numbered(header, published),
         repair: Repair::Numbered,
     }
