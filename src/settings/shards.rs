@@ -18,15 +18,15 @@ const MOST_SHARDS: u32 = 1_000_000;
 #[derive(Args, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ShardSettings {
-    /// Ask only part I of N of the questions, for `merge`; `auto` reads the variables of Slurm, Kubernetes, PBS, Grid Engine, AWS Batch or GitLab. The same command continues the shard
+    /// Ask only shard I of N, for `merge`; `auto` reads I and N from the variables of Slurm, Kubernetes, PBS, Grid Engine, AWS Batch or GitLab
     #[arg(long, value_name = "I/N", help_heading = "Shards")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard: Option<ShardChoice>,
-    /// Number of shards, where the variables that `--shard auto` reads do not state it (Kubernetes, PBS)
+    /// Number of shards, if no variable states it for `--shard auto` (Kubernetes, PBS)
     #[arg(long, value_name = "N", help_heading = "Shards")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shards: Option<u32>,
-    /// Name of the run that the shards share [default: the hash of its plan, and the id of the array job if there is one]
+    /// Name of the run that the shards share [default: the hash of its plan, and the id of the array job if any]
     #[arg(id = "run", long = "run", value_name = "NAME", help_heading = "Shards")]
     #[serde(rename = "run", skip_serializing_if = "Option::is_none")]
     pub run_name: Option<String>,
