@@ -118,7 +118,8 @@ pub enum PipelineError {
     OtherShards { shard: RunShard, changes: String },
     /// A server decides which questions there are.
     #[error(
-        "--shard cannot split the episodes of a server, which deals its questions itself; play          an environment in this process (--data-path)"
+        "--shard cannot split the episodes of a server, which deals its questions itself; play an \
+         environment in this process (--data-path)"
     )]
     ShardOfServer,
     /// A cassette is of one process.
