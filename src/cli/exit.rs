@@ -9,7 +9,7 @@ use crate::output::OutputError;
 use crate::output::mlflow::MlflowError;
 use crate::output::terminal::harmless;
 use crate::pipeline::PipelineError;
-use crate::run::{FolderError, JournalError, LockError, PlanError, ShardsError};
+use crate::run::{FolderError, JournalError, LockError, MergeError, PlanError, ShardsError};
 use crate::score::ScoreError;
 use crate::settings::ConfigError;
 use crate::telemetry::TelemetryError;
@@ -114,6 +114,13 @@ pub(crate) fn classify(error: &anyhow::Error) -> Exit {
                 Exit::Usage
             };
         }
+        if let Some(error) = cause.downcast_ref::<MergeError>() {
+            return if error.is_data() {
+                Exit::Data
+            } else {
+                Exit::Usage
+            };
+        }
         if let Some(error) = cause.downcast_ref::<DownloadError>() {
             return if error.is_network() {
                 Exit::Provider
@@ -179,6 +186,7 @@ pub(crate) fn classify(error: &anyhow::Error) -> Exit {
                 | PipelineError::OtherCassette { .. }
                 | PipelineError::Unexplained { .. }
                 | PipelineError::OtherVersion { .. }
+                | PipelineError::MergedRun { .. }
                 | PipelineError::OtherShards { .. }
                 | PipelineError::ShardOfServer
                 | PipelineError::CassetteOfShard

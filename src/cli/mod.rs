@@ -14,6 +14,7 @@ mod env;
 mod exit;
 mod gate;
 mod graph;
+mod merge;
 mod mlflow_lines;
 mod report;
 mod run;
@@ -70,6 +71,8 @@ enum Command {
     Compare(compare::CompareArgs),
     /// Rewrite a run's files, including the report, from its journal.
     Report(report::ReportArgs),
+    /// Make one run of the shards that --shard has run, offline.
+    Merge(merge::MergeArgs),
     /// List the runs with date, model and progress.
     Runs(runs::RunsArgs),
     /// Download, check or inspect the dataset.
@@ -140,6 +143,7 @@ fn dispatch(cli: Cli, matches: &ArgMatches, style: TerminalStyle) -> anyhow::Res
         Some(Command::Analyze(args)) => analyze::execute(&args, matches, style),
         Some(Command::Compare(args)) => compare::execute(&args, matches, style),
         Some(Command::Report(args)) => report::execute(&args, matches),
+        Some(Command::Merge(args)) => merge::execute(&args, matches, style),
         Some(Command::Runs(args)) => runs::execute(&args, matches, style),
         Some(Command::Data(command)) => data::execute(command),
         Some(Command::Env(command)) => env::execute(command, matches, style),

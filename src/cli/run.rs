@@ -1,6 +1,7 @@
 //! `convfinqa` and `convfinqa run`: the main job.
 
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
@@ -23,6 +24,7 @@ use finqa_agents::agents::{Fault, RunFailure};
 use finqa_agents::models::Cassette;
 
 use super::args::{ControlArgs, RunArgs, needs_model};
+use super::gate::GateArgs;
 use super::{Exit, Failure, commit, dotenv, mlflow_lines, settings, signals, stdout, telemetry};
 
 /// What a command adds to the run that it drives.
@@ -104,12 +106,7 @@ impl RunCommand for QuestionRun<'_> {
     }
 
     fn afterwards(&self, results: &RunResults) -> anyhow::Result<()> {
-        write_for_ci(self.0, results)?;
-        // Thresholds are for the whole run, and applied by `merge`.
-        if results.finish == Finish::Complete && results.summary.run.shard.is_none() {
-            self.0.gate.hold(&results.summary.scores.rates)?;
-        }
-        Ok(())
+        judge(results, self.0.export_predictions.as_deref(), &self.0.gate)
     }
 }
 
@@ -215,9 +212,19 @@ async fn watch(
     }
     command.asked().await;
     let results = run.finish().await.map_err(with_hint)?;
-    let exit = command.afterwards(&results);
-    let exit = exit.and_then(|()| Ok(exit_of(&results)?));
-    let printed = show(&results, &progress.writer(), display);
+    let judged = command.afterwards(&results);
+    conclude(&results, judged, &progress.writer(), display)
+}
+
+/// Shows what a run led to, whatever it was `judged` to be, and says how the program ends.
+pub(super) fn conclude(
+    results: &RunResults,
+    judged: anyhow::Result<()>,
+    writer: &TerminalWriter,
+    display: RunDisplay,
+) -> anyhow::Result<Exit> {
+    let exit = judged.and_then(|()| Ok(exit_of(results)?));
+    let printed = show(results, writer, display);
     let exit = exit?;
     printed?;
     Ok(exit)
@@ -241,7 +248,7 @@ fn show(results: &RunResults, writer: &TerminalWriter, shown: RunDisplay) -> Res
 }
 
 /// What to do about a run that could not be finished.
-fn with_hint(error: PipelineError) -> anyhow::Error {
+pub(super) fn with_hint(error: PipelineError) -> anyhow::Error {
     let hint = match &error {
         PipelineError::Stopped(JournalError::Gone { .. }) => None,
         PipelineError::Stopped(_) => {
@@ -259,20 +266,31 @@ fn with_hint(error: PipelineError) -> anyhow::Error {
     }
 }
 
-/// The files that were asked for in addition to the run's own.
-fn write_for_ci(args: &RunArgs, results: &RunResults) -> anyhow::Result<()> {
+/// Writes the files that were asked for in addition to the run's own, and holds a complete
+/// run to its thresholds; those of a shard are applied by `merge`.
+///
+/// # Errors
+/// A file that cannot be written, or a score below its threshold.
+pub(super) fn judge(
+    results: &RunResults,
+    export_predictions: Option<&Path>,
+    gate: &GateArgs,
+) -> anyhow::Result<()> {
     let RunResults {
         journal, summary, ..
     } = results;
-    if let Some(path) = &args.export_predictions {
+    if let Some(path) = export_predictions {
         let records = results.records.as_ref();
         let dataset = records.map_err(|reason| Failure::new(Exit::Data, reason.as_str()))?;
         output::write_leaderboard(path, journal, dataset)?;
     }
-    if args.gate.junit.is_some() {
+    if gate.junit.is_some() {
         let mut rows = Vec::with_capacity(summary.scores.questions);
         journal.for_each_row(|row| rows.push(row.without_exchange()))?;
-        args.gate.write(&summary.run.id, &rows)?;
+        gate.write(&summary.run.id, &rows)?;
+    }
+    if results.finish == Finish::Complete && summary.run.shard.is_none() {
+        gate.hold(&summary.scores.rates)?;
     }
     Ok(())
 }

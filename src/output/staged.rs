@@ -1,6 +1,6 @@
 //! Writing files whole or not at all.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -182,6 +182,22 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), OutputError> {
         source,
     })?;
     write_atomic(to, |file| std::io::copy(&mut opened, file).map(drop))
+}
+
+/// Joins files of lines, whole or not at all; the last line of each is ended.
+///
+/// # Errors
+/// [`OutputError::Write`] naming the file that cannot be written.
+pub(crate) fn join_lines(from: &[PathBuf], to: &Path) -> Result<(), OutputError> {
+    write_atomic(to, |file| {
+        for path in from {
+            for line in BufReader::new(files::open(path)?).split(b'\n') {
+                file.write_all(&line?)?;
+                file.write_all(b"\n")?;
+            }
+        }
+        Ok(())
+    })
 }
 
 /// Temporary files are private; results are not.

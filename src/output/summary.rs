@@ -15,15 +15,15 @@ pub(crate) fn write_summary(path: &Path, summary: &Summary) -> Result<(), Output
 }
 
 /// Writes `config.toml`: the settings, and the hashes of what they refer to as
-/// comments, so that the file can be used as a settings file as it is. `note` is
-/// a comment on the settings.
+/// comments, so that the file can be used as a settings file as it is. `notes` are
+/// further comments.
 ///
 /// # Errors
 /// [`OutputError`] if it cannot be written.
 pub(crate) fn write_config(
     path: &Path,
     meta: &RunMeta,
-    note: Option<&str>,
+    notes: &[String],
 ) -> Result<(), OutputError> {
     let RunMeta {
         id,
@@ -34,7 +34,13 @@ pub(crate) fn write_config(
         settings,
         ..
     } = meta;
-    let mut note = note.map_or_else(String::new, |note| format!("# note    {note}\n"));
+    let mut note = String::new();
+    if let Some(shard) = &meta.shard {
+        note.push_str(&format!("# part    {shard}\n"));
+    }
+    for line in notes {
+        note.push_str(&format!("# note    {line}\n"));
+    }
     if let Some(episodes) = &meta.episodes {
         note.push_str(&repeat(episodes));
     }

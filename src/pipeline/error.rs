@@ -7,7 +7,9 @@ use thiserror::Error;
 use crate::dataset::DatasetError;
 use crate::output::OutputError;
 use crate::output::mlflow::MlflowError;
-use crate::run::{FolderError, JournalError, LockError, PlanError, RunShard, ShardsError};
+use crate::run::{
+    FolderError, JournalError, LockError, MergeError, PlanError, RunShard, ShardsError,
+};
 use crate::settings::ConfigError;
 use crate::telemetry::TelemetryError;
 use finqa_agents::graph::GraphError;
@@ -125,8 +127,17 @@ pub enum PipelineError {
     /// A cassette is of one process.
     #[error("--record and --replay work on whole runs; leave out --shard")]
     CassetteOfShard,
+    /// Shards cannot be merged.
+    #[error("{0}")]
+    Merge(#[from] MergeError),
+    /// A merged run is as complete as its shards.
+    #[error(
+        "run {id} was merged from shards, and some of its questions are missing: repeat the \
+         commands of its shards, then `convfinqa merge {id}`"
+    )]
+    MergedRun { id: String },
     /// The folder of a run's shards cannot be used.
-    #[error(transparent)]
+    #[error("{0}")]
     Shards(#[from] ShardsError),
     /// The journal failed while questions were being asked; what is in it stays.
     #[error("{0}")]

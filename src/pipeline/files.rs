@@ -37,11 +37,11 @@ pub(crate) fn write_results(
     })?;
     csv.finish()?;
     transcripts.finish()?;
-    let left_out = summary.left_out_line();
+    let notes = [summary.missing_line(), summary.left_out_line()];
     output::write_config(
         &into.join(RunFolder::CONFIG),
         &summary.run,
-        left_out.as_deref(),
+        &notes.into_iter().flatten().collect::<Vec<_>>(),
     )?;
     report.write(&into.join(RunFolder::REPORT), &summary, &causes)?;
     if let Some(last) = last

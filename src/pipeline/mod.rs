@@ -13,6 +13,7 @@ mod error;
 mod explain;
 mod files;
 mod job;
+mod merge;
 mod prices;
 mod resume;
 mod selection;
@@ -42,6 +43,7 @@ pub use error::PipelineError;
 pub(crate) use explain::requests_of;
 pub(crate) use files::{has_result, write_report, write_results};
 pub use job::Job;
+pub use merge::merge;
 pub use resume::ResumedRun;
 pub(crate) use setup::{
     advice, concurrency, is_remote, kept, model_setup, pair_setup, unused_server,

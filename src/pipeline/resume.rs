@@ -67,6 +67,9 @@ impl ResumedRun {
                 id: meta.id,
             });
         }
+        if meta.merged.is_some() && journal.status()? == Status::Unfinished {
+            return Err(PipelineError::MergedRun { id: meta.id });
+        }
         // Before its settings are read, which may be other ones than this version's.
         if meta.version != VERSION && !any_version && journal.status()? == Status::Unfinished {
             return Err(PipelineError::OtherVersion {
@@ -254,7 +257,7 @@ pub(super) fn begin(
         ..meta
     };
     let journal = Journal::create(&folder.journal(), &meta, prompts)?;
-    output::write_config(&folder.file(RunFolder::CONFIG), &meta, None)?;
+    output::write_config(&folder.file(RunFolder::CONFIG), &meta, &[])?;
     Ok(LockedRun {
         folder,
         journal,
@@ -270,6 +273,7 @@ pub(super) fn unfinished(output: &Path, identity: &Identity) -> Option<String> {
     let mut states = states.filter_map(|folder| folder.state().ok());
     let state = states.find(|state| {
         state.stage == Stage::Unfinished
+            && state.meta.merged.is_none()
             && state.meta.identity == *identity
             && state.meta.version == VERSION
     })?;

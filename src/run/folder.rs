@@ -230,6 +230,8 @@ impl RunFolder {
         for folder in Self::all(output).into_iter().rev() {
             match folder.state() {
                 Ok(state) if state.stage == Stage::Finished || state.meta.kind() != kind => {}
+                // Its shards are continued, not the run.
+                Ok(state) if state.meta.merged.is_some() => {}
                 Ok(_) => return Ok(folder),
                 Err(error) => {
                     unreadable.get_or_insert(error);
@@ -241,9 +243,8 @@ impl RunFolder {
         }))
     }
 
-    /// The folders of every run that has a journal, oldest first: their names
-    /// are UUIDs that sort by time. One without a journal is of a run that was
-    /// ended before it began.
+    /// The folders of every run that has a journal, oldest first. One without a journal is
+    /// of a run that was ended before it began.
     #[must_use]
     pub fn all(output: &Path) -> Vec<Self> {
         let entries = std::fs::read_dir(Self::runs(output));
@@ -255,8 +256,20 @@ impl RunFolder {
             })
             .filter(|run| run.journal().is_file())
             .collect();
-        folders.sort_by(|a, b| a.folder.cmp(&b.folder));
+        folders.sort_by_cached_key(|folder| (folder.begun(), folder.folder.clone()));
         folders
+    }
+
+    /// When the run was started, in seconds since 1970 UTC: the name of a folder says it,
+    /// unless a user chose it (`--run`). 0 if it is not known.
+    fn begun(&self) -> i64 {
+        if let Ok(id) = uuid::Uuid::parse_str(&self.id()) {
+            let at = id.get_timestamp().map(|time| time.to_unix().0);
+            return at.and_then(|at| i64::try_from(at).ok()).unwrap_or_default();
+        }
+        let meta = Journal::read(&self.journal()).and_then(|journal| journal.meta());
+        let at = meta.ok().and_then(|meta| meta.started.parse().ok());
+        at.map_or(0, jiff::Timestamp::as_second)
     }
 
     /// The folder at `path`, whose last run's CSV is where it usually is.
@@ -319,7 +332,9 @@ impl RunFolder {
         let is_id = |text: &&str| {
             !text.is_empty() && text.chars().all(|c| c.is_ascii_hexdigit() || c == '-')
         };
-        let run = named.to_str().filter(|text| *text == "last" || is_id(text));
+        let is_run = |text: &str| Self::new(output, text).journal().is_file();
+        let run = named.to_str();
+        let run = run.filter(|text| *text == "last" || is_id(text) || is_run(text));
         match run {
             Some(run) if !named.exists() => Ok(Self::locate(output, run)?.path().to_owned()),
             // A bare word may be meant as either.
@@ -446,5 +461,29 @@ mod tests {
         let found = RunFolder::to_resume(output, "last", RunKind::Questions).unwrap();
         assert_eq!(found.id(), "019a");
         assert!(RunFolder::to_resume(output, "last", RunKind::Episodes).is_err());
+    }
+
+    #[test]
+    fn a_run_with_a_name_is_as_old_as_its_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = folder.path();
+        let ids = [
+            "01970000-0000-7000-8000-000000000000",
+            "z",
+            "019a0000-0000-7000-8000-000000000000",
+        ];
+        for id in ids {
+            let run = output.join("runs").join(id);
+            std::fs::create_dir_all(&run).unwrap();
+            let meta = RunMeta {
+                started: "2025-09-01T00:00:00Z".into(),
+                ..RunMeta::default()
+            };
+            Journal::create(&run.join("journal.sqlite"), &meta, None).unwrap();
+        }
+        let found: Vec<_> = RunFolder::all(output).iter().map(RunFolder::id).collect();
+        assert_eq!(found, ids);
+        let named = RunFolder::answers_at(Path::new("z"), output).unwrap();
+        assert_eq!(named, output.join("runs/z"));
     }
 }

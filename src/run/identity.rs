@@ -8,6 +8,8 @@ use finqa_agents::models::{BudgetLimit, PriceList};
 
 use crate::settings::{Change, RunAspect, Shard, with_effects_of};
 
+use super::merge::MergedShards;
+
 /// What must not change when a run is resumed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
@@ -154,6 +156,9 @@ pub struct RunMeta {
     /// Which part of a run it is, if it is a shard; its identity is the whole run's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<RunShard>,
+    /// What it was merged from, if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged: Option<MergedShards>,
     /// What is played, if the questions are played as episodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub episodes: Option<EpisodeMeta>,
@@ -205,6 +210,19 @@ impl RunMeta {
     #[must_use]
     pub(crate) fn is_for_last_csv(&self) -> bool {
         self.kind() == RunKind::Questions && self.shard.is_none()
+    }
+
+    /// What a tracking server knows it by. The name of a merged run may be that of another one
+    /// elsewhere, and its rows are others after a shard was continued.
+    #[must_use]
+    pub(crate) fn tracked_as(&self) -> String {
+        match &self.merged {
+            None => self.id.clone(),
+            Some(merged) => {
+                let rows = merged.rows.get(..12).unwrap_or_default();
+                format!("{} {} {rows}", self.id, self.started)
+            }
+        }
     }
 
     /// What continues it, in words.

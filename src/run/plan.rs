@@ -204,4 +204,27 @@ mod tests {
             }
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn shards_partition_the_plan_by_records(count in 1_u32..60, epochs in 1_u32..3, turns: bool) {
+            let sample = crate::dataset::sample().unwrap();
+            let mode = if turns { Mode::Conversations } else { Mode::Questions };
+            let plan = Plan::new(&sample, mode, HistoryMode::Own, epochs).unwrap();
+            let mut units = Vec::new();
+            for shard in Shard::all(count) {
+                let mut part = plan.clone();
+                part.reduce_to(shard);
+                let held: usize = part.units.iter().map(Vec::len).sum();
+                proptest::prop_assert_eq!(part.total(), held);
+                units.extend(part.units);
+            }
+            units.sort_by_key(|unit| unit[0].index);
+            let places = |units: &[Vec<PlannedQuestion>]| -> Vec<Vec<usize>> {
+                let units = units.iter();
+                units.map(|unit| unit.iter().map(|planned| planned.index).collect()).collect()
+            };
+            proptest::prop_assert_eq!(places(&units), places(&plan.units));
+        }
+    }
 }

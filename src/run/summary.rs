@@ -102,6 +102,12 @@ impl Summary {
         })
     }
 
+    /// What is missing of a run that was merged without all of its questions, in one line.
+    #[must_use]
+    pub fn missing_line(&self) -> Option<String> {
+        self.run.merged.as_ref()?.missing_line()
+    }
+
     /// What is to be known about settings that were not sent, in one line.
     #[must_use]
     pub fn left_out_line(&self) -> Option<String> {

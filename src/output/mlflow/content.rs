@@ -98,7 +98,7 @@ fn shortened(text: &str, limit: usize) -> String {
 pub(super) fn tags(meta: &RunMeta) -> Vec<KeyValue> {
     let identity = &meta.identity;
     let mut tags = vec![
-        KeyValue::new(RUN_TAG, &meta.id),
+        KeyValue::new(RUN_TAG, meta.tracked_as()),
         KeyValue::new("convfinqa.version", &meta.version),
         KeyValue::new("convfinqa.data_hash", &identity.data),
         KeyValue::new("convfinqa.prompt_hash", &identity.prompts),
@@ -155,7 +155,10 @@ fn note(meta: &RunMeta, summary: &Summary) -> String {
             rate.n
         ));
     }
-    if let Some(line) = summary.left_out_line() {
+    for line in [summary.missing_line(), summary.left_out_line()]
+        .into_iter()
+        .flatten()
+    {
         text.push_str(&format!("\n{line}\n"));
     }
     shortened(&text, TAG_LIMIT)

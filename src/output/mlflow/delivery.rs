@@ -179,7 +179,7 @@ impl Delivery {
         // An earlier call may have made it and its answer been lost.
         let search = json!({
             "experiment_ids": [self.record.experiment_id],
-            "filter": format!("tags.`{}` = '{}'", content::RUN_TAG, self.meta.id),
+            "filter": format!("tags.`{}` = '{}'", content::RUN_TAG, self.meta.tracked_as()),
             "run_view_type": "ACTIVE_ONLY",
             "max_results": 1,
         });

@@ -48,6 +48,7 @@ pub(super) struct ReportView<'a> {
     known_cost: f64,
     cost: String,
     left_out: Option<String>,
+    missing: Option<String>,
 }
 
 /// A rule of the scorecard.
@@ -168,6 +169,7 @@ impl<'a> ReportView<'a> {
             known_cost: summary.spent.cost.known.to_f64().unwrap_or_default(),
             cost: summary.spent.cost.to_string(),
             left_out: summary.left_out_line(),
+            missing: summary.missing_line(),
         }
     }
 }

@@ -76,7 +76,10 @@ fn row(id: &str, state: &Result<RunState, FolderError>) -> [String; HEADER.len()
                 format!("{started}Z"),
                 harmless(meta.model()).into_owned(),
                 meta.progress(*answered),
-                status(stage, meta.paused),
+                match (&meta.merged, stage) {
+                    (Some(_), Stage::Unfinished) => "merged, questions missing".to_owned(),
+                    _ => status(stage, meta.paused),
+                },
             ]
         }
         Err(error) => {

@@ -22,7 +22,9 @@ pub(crate) fn summary_tables(summary: &Summary, style: TerminalStyle) -> String 
     parts.push(critic_lines(summary, style));
     parts.push(opinion_line(summary, style));
     parts.push(spent_table(summary, style));
-    if let Some((state, command)) = summary.unfinished() {
+    if let Some(line) = summary.missing_line() {
+        parts.push(style.wrap(&format!("Not complete: {line}.")));
+    } else if let Some((state, command)) = summary.unfinished() {
         let left = match summary.run.total {
             Some(total) => format!(
                 "{} of {total} questions have no outcome yet",

@@ -453,3 +453,47 @@ fn a_setting_that_the_model_does_not_take_is_a_tag() {
     });
     assert!(told, "{} requests", requests.len());
 }
+
+/// Each process would otherwise be a run of its own there.
+#[test]
+fn shards_are_delivered_as_one_run_by_merge() {
+    let mlflow = Fake::start(|_| None);
+    let place = Workplace::new();
+    for part in ["1/2", "2/2"] {
+        let shard = ["--shard", part, "--run", "nightly"];
+        let ran = tracked_with(&place, &mlflow.uri(), &shard);
+        ran.succeeds();
+        assert!(
+            ran.stderr.contains("`convfinqa merge nightly` delivers"),
+            "{}",
+            ran.stderr
+        );
+    }
+    assert_eq!(mlflow.requests().len(), 0);
+    let merge = || {
+        let mut command = place.command();
+        Ran::of(
+            command
+                .arg("merge")
+                .env("MLFLOW_TRACKING_URI", mlflow.uri()),
+        )
+    };
+    let merged = merge();
+    merged.succeeds();
+    assert!(
+        merged.stdout.contains("MLflow: http://"),
+        "{}",
+        merged.stdout
+    );
+    let questions = place.rows("output/output.csv").len();
+    {
+        let told = mlflow.told();
+        assert_eq!((told.runs, told.status.as_str()), (1, "FINISHED"));
+        let last = told.points.iter().map(|(_, step)| *step).max();
+        assert_eq!(last, i64::try_from(questions).ok());
+        assert!(told.files.contains_key("output.csv"), "{:?}", told.files);
+    }
+    let points = mlflow.told().points.len();
+    merge().succeeds();
+    assert_eq!(mlflow.told().points.len(), points, "nothing is sent twice");
+}

@@ -94,7 +94,7 @@ fn layered(under: toml::Table, given: &str) -> Settings {
     given.unwrap().settings().unwrap()
 }
 
-fn runtime() -> tokio::runtime::Runtime {
+pub fn runtime() -> tokio::runtime::Runtime {
     finqa_agents::models::install_crypto();
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime.worker_threads(2).enable_all().build().unwrap()

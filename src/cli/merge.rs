@@ -1,0 +1,80 @@
+//! `convfinqa merge`: one run of the shards that an engine has run.
+
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::ArgMatches;
+
+use crate::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter};
+use crate::pipeline;
+
+use super::args::OutputFolder;
+use super::gate::GateArgs;
+use super::run::{RunDisplay, conclude, judge, notify, with_hint};
+use super::{Exit, dotenv, settings};
+
+/// Arguments of `merge`.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Nothing is written unless every question of the plan has an outcome and all shards were started alike. Merging again changes nothing unless a shard has changed. The merged run is a run like any other: `report`, `compare`, `analyze`, `runs` and `track sync` accept it."
+)]
+pub(crate) struct MergeArgs {
+    /// The run's name, or `last` for the one that was started last [default: CONVFINQA_RUN,
+    /// otherwise last]
+    #[arg(value_name = "RUN")]
+    run: Option<String>,
+    /// Merge although questions are missing; every output states it
+    #[arg(long)]
+    allow_missing: bool,
+    #[command(flatten)]
+    output: OutputFolder,
+    /// Also write the predicted programs in the ConvFinQA leaderboard's format
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    export_predictions: Option<PathBuf>,
+    /// Print the summary as JSON to stdout, everything else to stderr
+    #[arg(long, help_heading = "Output")]
+    json: bool,
+    /// Print only errors and the requested output
+    #[arg(long, short = 'q', help_heading = "Output")]
+    quiet: bool,
+    #[command(flatten)]
+    gate: GateArgs,
+}
+
+/// Merges the shards and shows the run.
+///
+/// # Errors
+/// One line for the user; [`super::exit::classify`] knows its exit code.
+pub(crate) fn execute(
+    args: &MergeArgs,
+    matches: &ArgMatches,
+    style: TerminalStyle,
+) -> anyhow::Result<Exit> {
+    let settings = settings::load(&args.output, matches, args.output.file())?;
+    let run = args.run.as_deref().or(settings.shards.run_name.as_deref());
+    let writer = TerminalWriter::new(ProgressOptions {
+        quiet: args.quiet,
+        ..ProgressOptions::default()
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    let (variables, notify) = (dotenv::variables(), notify(writer.clone()));
+    let merged = pipeline::merge(
+        &settings.run.output,
+        run,
+        args.allow_missing,
+        &variables,
+        &notify,
+    );
+    let results = runtime.block_on(merged).map_err(with_hint)?;
+    let judged = judge(&results, args.export_predictions.as_deref(), &args.gate);
+    let display = RunDisplay {
+        verbose: false,
+        json: args.json,
+        quiet: args.quiet,
+        style,
+    };
+    conclude(&results, judged, &writer, display)
+}

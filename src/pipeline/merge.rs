@@ -1,0 +1,147 @@
+//! From the shards of a run to one run, with everything that a run leaves behind.
+
+use std::path::Path;
+
+use crate::output::mlflow::{self, Delivery, DeliveryOutcome, Drawings, FinishedRun};
+use crate::output::{self, OutputError};
+use crate::run::{
+    Finish, Journal, MergeError, RunFolder, RunLock, ShardSurvey, ShardsError, ShardsFolder,
+    SharedPlan, Summary,
+};
+use crate::settings::{Layers, Origin, Variables};
+
+use super::files::write_run;
+use super::resume::own_settings;
+use super::shard::differences;
+use super::{Notify, PipelineError, RunNotice, RunResults, Tracking};
+
+/// Merges the shards of the run that is named, or of the one that was started last. To
+/// merge again changes nothing unless a shard has changed.
+///
+/// # Errors
+/// A run that is not there, shards that are in use, cannot be read or do not belong
+/// together, questions that are missing unless `allow_missing`, and files that cannot be
+/// written. Nothing is changed then, except by an error of the last kind.
+pub async fn merge(
+    output: &Path,
+    run: Option<&str>,
+    allow_missing: bool,
+    variables: &Variables,
+    notify: &Notify,
+) -> Result<RunResults, PipelineError> {
+    let folder = ShardsFolder::locate(output, run)?;
+    let plan = folder.plan()?;
+    let _merger = RunLock::take(&folder.path())?;
+    let survey = ShardSurvey::take(&folder, &plan, |meta| differences(&plan.run, meta))?;
+    if !allow_missing {
+        survey.refuse_missing()?;
+    }
+    let merged = folder.merged();
+    let lock = place(&folder, &survey, &merged)?;
+    join_traces(&folder, &plan, &merged)?;
+    let records = plan.run.records();
+    if let Err(reason) = &records {
+        let line = format!("note: {reason}; the report is without its pages");
+        notify(RunNotice::Note(line));
+    }
+    let written = write_run(&merged, records.as_ref().map_err(String::as_str));
+    let (journal, summary) = written.map_err(PipelineError::Unwritten)?;
+    let missing = summary.missing_line();
+    let finish = match missing {
+        None => Finish::Complete,
+        Some(reason) => Finish::Partial {
+            left: summary.left(),
+            reason,
+        },
+    };
+    let tracked = deliver(&merged, &finish, &summary, variables, notify).await?;
+    Ok(RunResults {
+        finish,
+        summary,
+        journal,
+        folder: merged,
+        records,
+        tracked,
+        _lock: lock,
+    })
+}
+
+/// Writes the merged journal and renames it to its place, unless it is there already.
+fn place(
+    folder: &ShardsFolder,
+    survey: &ShardSurvey<'_>,
+    merged: &RunFolder,
+) -> Result<RunLock, PipelineError> {
+    let io = |path: &Path| {
+        let path = path.to_owned();
+        move |source| MergeError::Io { path, source }
+    };
+    merged.create().map_err(io(merged.path()))?;
+    let lock = RunLock::take(merged.path())?;
+    if merged.journal().is_file() {
+        let earlier = Journal::read(&merged.journal())?.meta()?;
+        if earlier.merged.is_none() {
+            let run = folder.name().to_owned();
+            return Err(ShardsError::Taken { run }.into());
+        }
+        if earlier == survey.meta() {
+            return Ok(lock);
+        }
+        // The steps of its metrics are others now.
+        let record = merged.file(RunFolder::TRACKING);
+        if record.is_file() {
+            std::fs::remove_file(&record).map_err(io(&record))?;
+        }
+    }
+    let work = tempfile::tempdir_in(folder.path()).map_err(io(&folder.path()))?;
+    let journal = work.path().join(RunFolder::JOURNAL);
+    survey.write(&journal)?;
+    std::fs::rename(&journal, merged.journal()).map_err(io(&merged.journal()))?;
+    Ok(lock)
+}
+
+/// The shards' traces, one shard after the other.
+fn join_traces(
+    folder: &ShardsFolder,
+    plan: &SharedPlan,
+    merged: &RunFolder,
+) -> Result<(), OutputError> {
+    let own = (1..=plan.shards).map(|shard| folder.shard(shard).file(RunFolder::TRACES));
+    let own: Vec<_> = own.filter(|file| file.is_file()).collect();
+    if own.is_empty() {
+        return Ok(());
+    }
+    output::join_lines(&own, &merged.file(RunFolder::TRACES))
+}
+
+/// Delivers the merged run to the server that the shards were started with.
+async fn deliver(
+    folder: &RunFolder,
+    finish: &Finish,
+    summary: &Summary,
+    variables: &Variables,
+    notify: &Notify,
+) -> Result<Option<DeliveryOutcome>, PipelineError> {
+    let own = Layers::default().table(own_settings(&summary.run), Origin::Run)?;
+    let server = match Tracking::of(&own.settings()?, variables)? {
+        Tracking::Off => return Ok(None),
+        Tracking::Unusable(line) => {
+            notify(RunNotice::Note(line));
+            return Ok(None);
+        }
+        Tracking::On(server) => server,
+    };
+    let ending = FinishedRun {
+        finish: finish.clone(),
+        summary: summary.clone(),
+        drawings: Drawings::of_run(summary.run.kind())?,
+    };
+    let sent = match Delivery::open(server, folder.path(), false) {
+        Ok(mut delivery) => mlflow::finish(&mut delivery, &ending).await,
+        Err(error) => Err(error),
+    };
+    Ok(Some(match sent {
+        Ok(delivered) => DeliveryOutcome::All(delivered),
+        Err(error) => DeliveryOutcome::Missing(Some(error)),
+    }))
+}

@@ -1,0 +1,333 @@
+//! `--shard`: the shards of a run make the same run as one process.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use convfinqa::pipeline::{PipelineError, RunContext, RunResults, merge};
+use convfinqa::run::{Finish, Journal, RunFolder};
+use convfinqa::settings::Variables;
+use rstest::rstest;
+
+use crate::support::agents::{answer_to, question_of, scripted};
+use crate::support::cli::{Ran, Workplace, csv_rows};
+use crate::support::fault_server::{FaultServer, Reply};
+use crate::support::in_process::{refused, run, runtime};
+
+/// Columns that time and retries decide.
+const MEASURED: [&str; 5] = [
+    "latency",
+    "attempts",
+    "input_tokens",
+    "output_tokens",
+    "cost_usd",
+];
+
+impl Workplace {
+    pub(super) fn shard(&self, part: &str, given: &str) -> Result<RunResults, PipelineError> {
+        let settings = format!("shard = '{part}'\nrun = 'nightly'\n{given}");
+        run(&self.settings(&settings), RunContext::default())
+    }
+
+    pub(super) fn shards(&self, parts: &[&str], given: &str) {
+        for part in parts {
+            let results = self.shard(part, given).unwrap();
+            assert_eq!(results.finish, Finish::Complete, "{part}");
+        }
+    }
+
+    pub(super) fn merge(&self, allow_missing: bool) -> Result<RunResults, PipelineError> {
+        let (output, variables) = (self.path("output"), Variables::none());
+        let notify = RunContext::default().notify;
+        runtime().block_on(merge(&output, None, allow_missing, &variables, &notify))
+    }
+
+    pub(super) fn shard_folder(&self, index: u32) -> PathBuf {
+        self.path(&format!("output/runs/nightly.shards/{index}"))
+    }
+
+    pub(super) fn merged(&self, file: &str) -> PathBuf {
+        self.path(&format!("output/runs/nightly/{file}"))
+    }
+}
+
+/// A run's rows in the order of its CSV, without what time and retries decide.
+fn rows(csv: &Path) -> Vec<Vec<(String, String)>> {
+    let rows = csv_rows(csv).into_iter().map(|row| {
+        let mut cells: Vec<_> = row.into_iter().collect();
+        cells.retain(|(column, _)| !MEASURED.contains(&column.as_str()));
+        cells.sort();
+        cells
+    });
+    rows.collect()
+}
+
+#[rstest]
+#[case::questions("")]
+#[case::conversations("mode = 'conversations'")]
+#[case::epochs("epochs = 2\nn = 9")]
+#[case::a_selection("shuffle = true\nseed = 5\nn = 7\nfilter = 'a'")]
+fn merged_shards_have_the_rows_of_one_process(#[case] given: &str) {
+    let server = FaultServer::start(scripted);
+    let model = format!("model = 'scripted'\nbase_url = '{}'", server.base_url());
+    for given in [given.to_owned(), format!("{model}\n{given}")] {
+        let (one, split) = (Workplace::new(), Workplace::new());
+        let whole = one.answer(&given);
+        split.shards(&["2/4", "4/4", "1/4", "3/4"], &given);
+        assert!(!split.path("output/output.csv").exists(), "it is for merge");
+        let merged = split.merge(false).unwrap();
+        assert_eq!(merged.finish, Finish::Complete);
+        let expected = rows(&one.path("output/output.csv"));
+        assert_eq!(rows(&split.path("output/output.csv")), expected);
+        assert_eq!(rows(&split.merged("output.csv")), expected);
+        for file in RunFolder::RESULTS {
+            assert!(split.merged(file).is_file(), "{file}");
+        }
+        let (rates, expected) = (&merged.summary.scores.rates, &whole.summary.scores.rates);
+        assert_eq!(
+            serde_json::to_value(rates).unwrap(),
+            serde_json::to_value(expected).unwrap()
+        );
+        assert_eq!(merged.summary.run.identity, whole.summary.run.identity);
+        let mut ordinals = Vec::new();
+        merged
+            .journal
+            .for_each_row(|row| ordinals.push(row.stamp.unwrap().ordinal))
+            .unwrap();
+        ordinals.sort_unstable();
+        let all: Vec<_> = (1..=ordinals.len() as u64).collect();
+        assert_eq!(ordinals, all, "the rows are numbered anew");
+    }
+}
+
+#[test]
+fn a_killed_shard_is_continued_by_the_same_command_and_repeats_no_call() {
+    let place = Workplace::new();
+    let server = FaultServer::start(|request| scripted(request).after(Duration::from_millis(10)));
+    let model = format!(
+        "model = 'scripted'\nbase_url = '{}'\nconcurrency = 1",
+        server.base_url()
+    );
+    let shard = format!("shard = '1/2'\nrun = 'nightly'\n{model}");
+    place.abandon(&shard, || server.count() > 9);
+    let journal = Journal::read(&place.shard_folder(1).join("journal.sqlite")).unwrap();
+    let answered = journal.answered().unwrap();
+    drop(journal);
+    assert!(answered > 0);
+    let all = place.shard("1/2", &model).unwrap();
+    assert_eq!(all.finish, Finish::Complete);
+    drop(all);
+    place.shards(&["2/2"], &model);
+    let merged = place.merge(false).unwrap();
+    // The one request that was in flight may have been sent twice.
+    let calls = usize::try_from(merged.summary.spent.calls).unwrap();
+    assert!(server.count() <= calls + 1, "{} of {calls}", server.count());
+    let wrong = csv_rows(&place.merged("output.csv"));
+    let wrong = wrong
+        .iter()
+        .filter(|row| row["answer"] != answer_to(&row["question"]).to_string());
+    assert_eq!(wrong.count(), 0);
+}
+
+/// Each is refused before a question is asked.
+#[rstest]
+#[case::other_settings("max_rounds = 7", "--max-rounds was 3, now 7")]
+#[case::other_questions("n = 5", "--n was not set, now 5")]
+#[case::other_critic("critic = 'off'", "--critic was llm, now off")]
+#[case::other_mode("mode = 'conversations'", "--mode was questions, now conversations")]
+fn a_shard_of_another_run_is_refused_by_what_differs(#[case] given: &str, #[case] words: &str) {
+    let place = Workplace::new();
+    place.shards(&["1/3"], "");
+    refused(
+        place.shard("2/3", given),
+        &["not shard 2/3 of run nightly", words, "--run"],
+    );
+    assert!(!place.shard_folder(2).exists());
+    refused(place.shard("2/4", ""), &["it has 3 shards, now 4"]);
+    // The shard itself is refused in the same way.
+    refused(place.shard("1/3", given), &[words]);
+}
+
+#[test]
+fn a_shard_of_other_data_is_refused_and_so_is_its_merge() {
+    let place = Workplace::new();
+    let sample = include_str!("../../../data/sample.json");
+    let file = place.write("records.json", sample);
+    let data = format!("data_path = '{}'", file.display());
+    place.shards(&["1/2"], &data);
+    place.write("records.json", &sample.replacen("million", "billion", 1));
+    refused(place.shard("2/2", &data), &["the data file", "changed"]);
+
+    // A shard that was started elsewhere and copied here.
+    let other = Workplace::new();
+    other.shards(&["2/2"], "max_rounds = 7");
+    let same = Workplace::new();
+    same.shards(&["1/2"], "");
+    copy(&other.shard_folder(2), &same.shard_folder(2));
+    refused(
+        same.merge(false),
+        &["shard 2 of run nightly", "--max-rounds was 3, now 7"],
+    );
+}
+
+pub(super) fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
+    }
+}
+
+/// What answers are worth is judged by `merge`.
+#[test]
+fn to_an_engine_a_shard_that_asked_its_questions_has_succeeded() {
+    let place = Workplace::new();
+    let filtered = FaultServer::start(|request| match question_of(request).contains("2") {
+        true => Reply::content_filter(),
+        false => scripted(request),
+    });
+    let url = filtered.base_url();
+    let shard = |part: &str| {
+        let arguments = [
+            "--data-path",
+            "sample",
+            "--model",
+            "m",
+            "--base-url",
+            &url,
+            "-q",
+        ];
+        let mut command = place.command();
+        command
+            .args(arguments)
+            .args(["--fail-under", "fe=100", "--run", "nightly"]);
+        Ran::of(command.args(["--shard", part]))
+    };
+    for part in ["1/2", "2/2"] {
+        let ran = shard(part);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    }
+    assert_eq!(place.run(&["merge", "-q"]).code, Some(4));
+    place
+        .run(&["merge", "-q", "--fail-under", "fe=100"])
+        .fails(6, &["--fail-under"]);
+    place.run(&["--shard", "4/3"]).fails(2, &["4/3"]);
+    place
+        .run(&["--shard", "auto"])
+        .fails(2, &["not a task of an array job"]);
+    let cassette = [
+        "--shard",
+        "1/2",
+        "--record",
+        "x",
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+    ];
+    place
+        .run(&[&cassette[..], &["--data-path", "sample"]].concat())
+        .fails(2, &["leave out --shard"]);
+}
+
+#[test]
+fn the_engine_names_the_shard_and_the_run() {
+    let place = Workplace::new();
+    for task in ["0", "1"] {
+        let mut command = place.command();
+        command
+            .env("SLURM_ARRAY_TASK_ID", task)
+            .env("SLURM_ARRAY_TASK_MIN", "0");
+        command
+            .env("SLURM_ARRAY_TASK_COUNT", "2")
+            .env("SLURM_ARRAY_JOB_ID", "4711");
+        Ran::of(command.args(["--data-path", "sample", "--shard", "auto", "-q"])).succeeds();
+    }
+    let ran = place.run(&["merge"]);
+    ran.succeeds();
+    assert!(ran.stdout.contains("-4711"), "{}", ran.stdout);
+    let indexed = |index: &str, shards: &[&str]| {
+        let mut command = place.command();
+        command
+            .env("JOB_COMPLETION_INDEX", index)
+            .env("CONVFINQA_RUN", "indexed");
+        Ran::of(
+            command
+                .args(["--data-path", "sample", "--shard", "auto", "-q"])
+                .args(shards),
+        )
+    };
+    indexed("0", &[]).fails(2, &["pass --shards N"]);
+    indexed("0", &["--shards", "2"]).succeeds();
+    indexed("1", &["--shards", "2"]).succeeds();
+    let mut command = place.command();
+    Ran::of(
+        command
+            .env("CONVFINQA_RUN", "indexed")
+            .args(["merge", "-q"]),
+    )
+    .succeeds();
+    assert!(place.path("output/runs/indexed/report.html").is_file());
+}
+
+#[test]
+fn episodes_are_split_and_merged_too() {
+    let (one, split) = (Workplace::new(), Workplace::new());
+    let play = ["env", "play", "--data-path", "sample", "-q"];
+    one.run(&play).succeeds();
+    for part in ["1/2", "2/2"] {
+        split
+            .run(&[&play[..], &["--run", "nightly", "--shard", part]].concat())
+            .succeeds();
+    }
+    split.run(&["merge", "-q"]).succeeds();
+    let whole = one.run_folder().join("output.csv");
+    assert_eq!(rows(&split.merged("output.csv")), rows(&whole));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_shard_that_is_asked_to_end_is_continued_by_the_same_command() {
+    let place = Workplace::new();
+    let server = FaultServer::start(|request| scripted(request).after(Duration::from_millis(20)));
+    let url = server.base_url();
+    let arguments = [
+        "--data-path",
+        "sample",
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "-q",
+        "-j",
+        "1",
+    ];
+    let command = || {
+        let mut command = place.command();
+        command
+            .args(arguments)
+            .args(["--shard", "1/1", "--run", "nightly"]);
+        command
+    };
+    let mut child = command().spawn().unwrap();
+    while server.count() < 9 {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let end = ["-TERM", &child.id().to_string()];
+    assert!(
+        std::process::Command::new("kill")
+            .args(end)
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    Ran::of(&mut command()).succeeds();
+    Ran::of(place.command().args(["merge", "-q"])).succeeds();
+    let summary: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(place.merged("summary.json")).unwrap()).unwrap();
+    assert_eq!(
+        summary["spent"]["requests"],
+        server.count(),
+        "no request is repeated"
+    );
+}
