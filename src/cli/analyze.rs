@@ -18,7 +18,7 @@ use super::{Exit, stdout};
 #[derive(clap::Args, Debug)]
 pub(crate) struct AnalyzeArgs {
     /// CSV or JSONL file of answers, or a run: its folder, its id, a prefix of its id, or `last`
-    /// [default: output.csv in the folder with the runs]
+    /// [default: output.csv in the --output folder]
     file: Option<PathBuf>,
     #[command(flatten)]
     output: OutputFolder,

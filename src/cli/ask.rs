@@ -31,7 +31,7 @@ use super::{Exit, Failure, dotenv, settings, signals, stdout, telemetry};
     after_help = "Without a question, each line of stdin is a question and may refer to earlier ones."
 )]
 pub(crate) struct AskArgs {
-    /// Document: a Markdown, text, CSV or TSV file; omit it with --table or --text
+    /// Markdown, text, CSV or TSV file to ask about; omit it with --table or --text
     file: Option<String>,
     /// Question, in quotes; without it, questions are read from stdin
     question: Option<String>,

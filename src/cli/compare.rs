@@ -19,7 +19,7 @@ use super::{Exit, stdout};
 pub(crate) struct CompareArgs {
     /// CSV or JSONL file of answers, or a run: its folder, its id, a prefix of its id, or `last`
     a: PathBuf,
-    /// The other side, with the same questions
+    /// File or run to compare with A, over the same questions
     b: PathBuf,
     #[command(flatten)]
     output: OutputFolder,

@@ -208,7 +208,7 @@ pub(crate) fn classify(error: &anyhow::Error) -> Exit {
     Exit::Bug
 }
 
-/// The error in one line: the causes behind each other, none said twice.
+/// The error chain on one line, without repeats.
 #[must_use]
 pub(crate) fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();

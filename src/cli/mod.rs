@@ -38,8 +38,8 @@ pub use exit::{Exit, Failure};
 /// Answer financial questions about report pages with two agents, and score the answers.
 ///
 /// Without a command, `convfinqa` runs the main job: it asks the questions of a dataset, scores the
-/// answers, and writes output/output.csv. Without arguments, it answers the built-in sample with
-/// the embedded analyst.
+/// answers, and writes output/output.csv. Without arguments, it answers data/train.json, or the
+/// built-in sample if that file does not exist, with the embedded analyst.
 #[derive(Debug, Parser)]
 #[command(
     name = "convfinqa",
@@ -91,7 +91,7 @@ enum Command {
     Graph(graph::GraphArgs),
     /// Print a completion script for a shell.
     Completions {
-        /// The shell.
+        /// Shell to generate the script for.
         shell: clap_complete::Shell,
     },
     /// Print the man page, or write the man pages of all commands.

@@ -17,12 +17,12 @@ use super::{Exit, stdout};
 /// Arguments of `score`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ScoreArgs {
-    /// File of predictions (our output.csv, the LangGraph baseline's CSV, or JSONL), or a run: its
+    /// File of predictions (convfinqa's output.csv, the LangGraph baseline's CSV, or JSONL), or a run: its
     /// folder, its id, a prefix of its id, or `last`
     file: PathBuf,
     #[command(flatten)]
     output: OutputFolder,
-    /// Records with the gold programs and tables: a file, or `sample`; found automatically for a run's own CSV
+    /// Records with the gold programs and tables: a file, or `sample`; not needed for a run's own CSV
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,
     /// Print the scores as JSON

@@ -66,7 +66,7 @@ const UNKNOWN_TOTAL: usize = 10_000;
 pub enum RunNotice {
     /// Something worth knowing.
     Note(String),
-    /// Something that must be known, even if all is to be quiet.
+    /// A warning, shown even with `--quiet`.
     Warning(String),
 }
 

@@ -39,7 +39,7 @@ pub struct BudgetSettings {
     )]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens_total: Option<u64>,
-    /// Send no more requests after this time, e.g. 90s or 2h30m; --resume starts counting anew
+    /// Send no more requests after this time, e.g. 90s or 2h30m; --resume restarts the clock
     #[arg(
         long,
         value_name = "TIME",

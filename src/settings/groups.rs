@@ -92,7 +92,7 @@ pub struct QuestionSettings {
     #[arg(long, value_name = "REGEX", help_heading = "Questions")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
-    /// Shuffle the records by --seed before applying --n
+    /// Shuffle the records, seeded by --seed, before applying --n
     #[arg(long, help_heading = "Questions")]
     pub shuffle: bool,
     /// Ask the stand-alone questions, or the turns of the conversations in order
@@ -103,7 +103,7 @@ pub struct QuestionSettings {
         help_heading = "Questions"
     )]
     pub mode: Mode,
-    /// Which answers to earlier turns a turn sees
+    /// Which answers to earlier turns the model sees
     #[arg(
         long,
         value_name = "WHOSE",

@@ -100,7 +100,7 @@ pub(crate) fn execute(args: HubArgs) -> anyhow::Result<Exit> {
         if !report.problems.is_empty() {
             writeln!(
                 out,
-                "{} problems found: convfinqa env check {to} lists them",
+                "found {} problems; `convfinqa env check --data-path {to}` lists them",
                 report.problems.len()
             )?;
         }

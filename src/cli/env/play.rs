@@ -53,7 +53,7 @@ pub(crate) struct PlayArgs {
     #[command(flatten)]
     #[serde(flatten)]
     shards: ShardSettings,
-    /// Number of questions to play, once each [default: all, at most 10,000 on a server; 100 for a remote model]
+    /// Number of questions, each played once [default: all, up to 10,000 on a server; 100 with a remote model]
     #[arg(long, short = 'n', alias = "episodes", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     #[serde(skip_serializing_if = "Option::is_none")]
     n: Option<u64>,

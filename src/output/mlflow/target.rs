@@ -13,7 +13,7 @@ use super::error::MlflowError;
 /// As whom the server is asked; never shown, never written.
 #[derive(Clone, Debug, Default)]
 pub enum Credentials {
-    /// As anybody.
+    /// No credentials.
     #[default]
     None,
     /// `MLFLOW_TRACKING_TOKEN`.

@@ -40,7 +40,7 @@ pub(crate) fn answer_text(view: &AnswerView<'_>) -> String {
     part("Critic", &critic(view));
     let votes = solution.votes.as_ref().map(ToString::to_string);
     part("Votes", &votes.into_iter().collect::<Vec<_>>());
-    part("Rules", &opinion(solution));
+    part("Opinion", &opinion(solution));
     let calls = solution.calls.len();
     if calls > 0 {
         let (input, output) = solution.tokens();
@@ -143,9 +143,9 @@ fn critic(view: &AnswerView<'_>) -> Vec<String> {
 fn opinion(solution: &Solution) -> Vec<String> {
     let told = solution.opinion.as_ref().map(|other| {
         let verdict = match other.agrees {
-            Some(true) => "agree",
-            Some(false) => "differ",
-            None => "are alone",
+            Some(true) => "agrees",
+            Some(false) => "differs",
+            None => "the only answer",
         };
         format!(
             "{verdict}: {} by {}, confidence {:.2}",

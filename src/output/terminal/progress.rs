@@ -73,7 +73,7 @@ impl TerminalWriter {
         }
     }
 
-    /// Says what must be known, even if all is to be quiet.
+    /// Prints a warning, even with `--quiet`.
     pub(crate) fn warn(&self, line: &str) {
         if self.options.logged {
             tracing::warn!("{line}");

@@ -20,14 +20,14 @@ use super::verify::{Finding, FindingKind};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
 pub enum OpinionUse {
-    /// Form no second opinion.
+    /// No second opinion.
     Off,
-    /// Record it with the answer, and break ties between samples with it.
+    /// Record it with the answer, and use it to break ties between samples.
     Record,
     /// Also show it to the critic where it is confident and differs.
     #[default]
     Show,
-    /// Also withhold answers that it disagrees with.
+    /// Also withhold answers that it does not confirm.
     Require,
 }
 

@@ -22,7 +22,7 @@ pub enum CriticMode {
     Llm,
     /// The deterministic checks alone, without a model call.
     Rules,
-    /// Nobody; the first draft is final.
+    /// No review; the first draft is final.
     Off,
 }
 
@@ -134,7 +134,7 @@ pub struct Sampling {
     #[arg(long, value_name = "S")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
-    /// Maximum output tokens per reply [default: none; 4096 in a run with a limit on cost or tokens]
+    /// Maximum output tokens per reply [default: none; 4096 for Anthropic, and in a run with a limit on cost or tokens]
     #[arg(long, value_name = "N", help_heading = "Provider")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,

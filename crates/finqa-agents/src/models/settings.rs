@@ -81,7 +81,7 @@ pub enum SettingsError {
 pub enum Provider {
     /// OpenAI and compatible servers: OpenAI's paths, `Authorization: Bearer`.
     OpenAi,
-    /// Azure: paths by deployment, `api-key`, an API version.
+    /// Azure OpenAI: deployment paths, an `api-key` header and an API version.
     Azure,
     /// Anthropic and servers with its Messages API: `/v1/messages`, `x-api-key`.
     Anthropic,
@@ -137,7 +137,7 @@ impl fmt::Display for Provider {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum OpenAiApi {
-    /// Chat completions, which compatible servers implement too.
+    /// Chat Completions, which compatible servers also implement.
     #[default]
     Chat,
     /// Responses.
@@ -214,7 +214,7 @@ pub struct ModelSettings {
     #[arg(id = "model", long = "model", short = 'm', value_name = "MODEL", default_value = OFFLINE)]
     #[serde(rename = "model")]
     pub name: String,
-    /// Provider whose API the server implements [default: the one whose variables are set, OpenAI if several are]
+    /// Provider whose API the server implements [default: openai with --base-url or OPENAI_API_KEY; otherwise azure or anthropic, if its variables are set; otherwise openai]
     #[arg(long, value_name = "PROVIDER", help_heading = "Provider")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<Provider>,
@@ -222,7 +222,7 @@ pub struct ModelSettings {
     #[arg(long, value_name = "API", help_heading = "Provider")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api: Option<OpenAiApi>,
-    /// Base URL of a compatible server, e.g. http://127.0.0.1:8080/v1; no key is required
+    /// Base URL of a compatible server, e.g. http://127.0.0.1:8080/v1; the key is optional if the server needs none
     #[arg(long, value_name = "URL", help_heading = "Provider")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,

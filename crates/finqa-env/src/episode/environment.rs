@@ -19,7 +19,7 @@ pub struct Rules {
     #[arg(long, value_name = "N", env = "FINQA_MAX_STEPS", default_value_t = 50,
           value_parser = clap::value_parser!(u64).range(1..), help_heading = "Episodes")]
     pub max_steps: u64,
-    /// Grade exactly like OpenEnv's finqa_env, or without its known exploits
+    /// How to grade answers
     #[arg(
         long,
         value_name = "MODE",

@@ -115,8 +115,8 @@ impl Limits {
         at.filter(|_| delayed > 0 && delayed >= conversations)
     }
 
-    /// Waits until [`conversations`](Self::conversations) may have changed, or a probe beside
-    /// so many is due; for one waiter.
+    /// Waits until [`conversations`](Self::conversations) may have changed, or until a probe is
+    /// due with this many conversations in flight; for one waiter.
     pub async fn changed(&self, conversations: usize) {
         let probe = async {
             match self.probe_at(conversations) {
