@@ -115,7 +115,7 @@ pub(crate) struct ControlArgs {
     pub config: ConfigFile,
     #[command(flatten)]
     pub cassette: CassetteArgs,
-    /// Resume an unfinished run with its own settings [default: the newest unfinished run]
+    /// Resume RUN, or the newest unfinished run, with its own settings
     #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last", help_heading = "Output")]
     pub resume: Option<String>,
     /// Allow --resume of a run started by another version of convfinqa
