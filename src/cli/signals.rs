@@ -125,7 +125,10 @@ mod tests {
         let signals = Box::pin(stream::iter([()]).chain(stream::pending()));
         let obeyed = obey(signals, stop.clone(), patience, |_| {});
         let ended = match patience {
-            Some(_) => Some(obeyed.await),
+            Some(_) => {
+                obeyed.await;
+                Some(())
+            }
             None => obeyed.now_or_never(),
         };
         (stop, ended.is_some())

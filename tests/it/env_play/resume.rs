@@ -387,7 +387,7 @@ fn recorded_episodes_are_replayed_to_the_same_bytes_without_a_server() {
     let (ran, figures) = play(&again, &["--replay", &cassette, "-j", "1"]);
     ran.succeeds();
     assert_eq!(
-        (&figures["complete"], &figures["episodes"]),
+        (&figures["complete"], &figures["played"]),
         (&json!(true), &json!(12))
     );
     same_files(&place, &again);

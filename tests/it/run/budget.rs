@@ -220,7 +220,7 @@ fn a_limit_is_refused_for_a_run_with_requests_that_nobody_counted() {
         drop(first);
         let capped = place.resume("last", "max_cost = '0.000001'");
         match lose {
-            true => refused(capped, &["--max-cost", "is not known"]),
+            true => refused(capped, &["--max-cost", "is unknown"]),
             // What the replies say is counted, and is more than this.
             false => assert!(matches!(
                 capped.unwrap().finish,

@@ -26,7 +26,7 @@ pub enum TableStyle {
     #[serde(alias = "reference")]
     #[value(alias = "reference")]
     Published,
-    /// With a repaired header, without duplicate numbers, and with ids on rows and columns.
+    /// With a repaired header, cleaned-up numbers and dashes, and ids on rows and columns.
     #[default]
     Repaired,
 }

@@ -10,8 +10,8 @@ use crate::models::transport::Attempt;
 
 /// At most these tokens: one is a byte or more, and an answer without a limit of its own is
 /// rarely longer than this. The budget also counts what a chat template may add, because money
-/// that is spent stays spent; here the reply corrects the count, and a larger one would leave
-/// allow fewer requests below a small ceiling.
+/// that is spent stays spent; here the reply corrects the count, and a larger one would allow
+/// fewer requests below a small ceiling.
 pub(in crate::models) fn token_bound(request: &EncodedRequest) -> TokenBound {
     const UNLIMITED_OUTPUT: u32 = 4096;
     TokenBound {
