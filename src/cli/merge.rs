@@ -16,14 +16,13 @@ use super::{Exit, dotenv, settings};
 /// Arguments of `merge`.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Nothing is written unless every question of the plan has an outcome and all shards were started alike. Merging again changes nothing unless a shard has changed. The merged run is a run like any other: `report`, `compare`, `analyze`, `runs` and `track sync` accept it."
+    after_help = "Nothing is written unless every question has an outcome and all shards were started with the same settings. Merging again changes nothing unless a shard has changed. `report`, `compare`, `analyze`, `runs` and `track sync` accept the merged run."
 )]
 pub(crate) struct MergeArgs {
-    /// The run's name, or `last` for the one that was started last [default: CONVFINQA_RUN,
-    /// otherwise last]
+    /// Name of the run, or `last` for the newest [default: CONVFINQA_RUN, otherwise last]
     #[arg(value_name = "RUN")]
     run: Option<String>,
-    /// Merge although questions are missing; every output states it
+    /// Merge even if questions are missing; every output says so
     #[arg(long)]
     allow_missing: bool,
     #[command(flatten)]
@@ -31,7 +30,7 @@ pub(crate) struct MergeArgs {
     /// Also write the predicted programs in the ConvFinQA leaderboard's format
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     export_predictions: Option<PathBuf>,
-    /// Print the summary as JSON to stdout, everything else to stderr
+    /// Print the summary as JSON on stdout and everything else on stderr
     #[arg(long, help_heading = "Output")]
     json: bool,
     /// Print only errors and the requested output

@@ -71,7 +71,7 @@ enum Command {
     Compare(compare::CompareArgs),
     /// Rewrite a run's files, including the report, from its journal.
     Report(report::ReportArgs),
-    /// Make one run of the shards that --shard has run, offline.
+    /// Merge the shards of a run (--shard) into one run, offline.
     Merge(merge::MergeArgs),
     /// List the runs with date, model and progress.
     Runs(runs::RunsArgs),
