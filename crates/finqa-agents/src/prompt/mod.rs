@@ -17,5 +17,4 @@ mod view;
 
 pub use error::PromptError;
 pub use templates::Prompts;
-pub use view::Prompt;
-pub use view::{CriticView, Rendering};
+pub use view::{CriticView, Prompt, Rendering};

@@ -20,6 +20,5 @@ mod years;
 pub use caption::Caption;
 pub use cell::{Cell, CellKind};
 pub use normalise::normalise_sentence;
-pub use structure::{Column, TableRow};
-pub use structure::{Table, TableStyle, position};
+pub use structure::{Column, Table, TableRow, TableStyle, position};
 pub use years::{MONTHS, years_in};

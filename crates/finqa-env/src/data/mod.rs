@@ -16,8 +16,10 @@ mod splits;
 mod timestamp;
 mod typed;
 
-pub use catalog::{COMPANIES, Catalog, Company, DataFiles, METADATA, QUESTIONS, QUESTIONS_FOLDER};
-pub use catalog::{CatalogReport, CompanyTable};
+pub use catalog::{
+    COMPANIES, Catalog, CatalogReport, Company, CompanyTable, DataFiles, METADATA, QUESTIONS,
+    QUESTIONS_FOLDER,
+};
 pub use download::{NOTICE, download};
 pub use error::EnvError;
 pub use frame::FrameCell;
@@ -25,5 +27,4 @@ pub use hub::{DownloadReport, HubError, HubEvent, HubLimits, HubOptions};
 pub use note::{BuildNote, NOTE};
 pub use questions::{EnvQuestion, bare_question};
 pub use splits::TaskSplit;
-pub use typed::ColumnType;
-pub use typed::TypedColumn;
+pub use typed::{ColumnType, TypedColumn};

@@ -11,5 +11,4 @@ mod outcome;
 
 pub use environment::{Environment, Rules, StepStart, TaskChoice};
 pub use order::QuestionOrder;
-pub use outcome::{EpisodeState, ResetOutcome, TaskError};
-pub use outcome::{Observation, StepError, StepOutcome};
+pub use outcome::{EpisodeState, Observation, ResetOutcome, StepError, StepOutcome, TaskError};

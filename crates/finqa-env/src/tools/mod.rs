@@ -25,12 +25,9 @@ use database::{Database, QueryError};
 use limits::QueryBudget;
 use pool::DatabasePool;
 
-pub use failure::FailureKind;
-pub use failure::ToolFailure;
+pub use failure::{FailureKind, ToolFailure};
 pub use limits::ToolLimits;
-pub use spec::EnvTool;
-pub use spec::ToolParameter;
-pub use spec::{SUBMIT_ANSWER, specs};
+pub use spec::{EnvTool, SUBMIT_ANSWER, ToolParameter, specs};
 
 /// The tools over one catalog. Cheap to clone; shared by all sessions.
 #[derive(Clone, Debug)]
