@@ -37,7 +37,6 @@ pub fn rows(solver: &RuleAnalyst, item: &Item, question: &Question) -> Option<Ve
         .map(|c| Row {
             right: item.value(&c.program).is_some_and(|v| item.right(&v)),
             detail: c.detail,
-            linear: c.linear,
         })
         .collect();
     let right = all.iter().filter(|row| row.right).count();
@@ -52,7 +51,7 @@ fn dot(features: &[(u32, f32)], weights: &[f64]) -> f64 {
 }
 
 /// Gradient descent with momentum on the mean log-loss plus `l2 * |w|^2 / 2`.
-pub fn train(all: &[Choices], start: Vec<f64>, l2: f64) -> Vec<f64> {
+pub fn train(all: &[&Choices], start: Vec<f64>, l2: f64) -> Vec<f64> {
     let mut velocity = vec![0.0; start.len()];
     let mut weights = start;
     let count = all.len().max(1) as f64;

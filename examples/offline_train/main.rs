@@ -18,6 +18,7 @@
 )]
 
 mod choice;
+mod classes;
 mod confidence;
 mod items;
 mod random;
@@ -32,6 +33,7 @@ use std::time::Instant;
 use convfinqa::dataset::{Source, load};
 use finqa_agents::offline::{RuleAnalyst, RuleWeights, ShapeModel, candidates};
 
+use choice::Choices;
 use items::{FOLDS, Item, converse};
 use report::{Answer, Report};
 use shapes::ShapeExample;
@@ -101,13 +103,22 @@ fn train(items: &[Item], shapes: &[ShapeExample], without: Option<usize>) -> Rul
         inner.iter().map(of).collect()
     };
     let n = weights.choice.len();
-    let mut all = Vec::new();
+    let mut all: Vec<(usize, Choices)> = Vec::new();
     for (fold, solver) in solvers(&weights) {
         let of_fold = used.iter().filter(|item| item.fold == fold);
-        all.extend(of_fold.filter_map(|item| choice::choices(&solver, item, &item.question)));
+        let choices = of_fold.filter_map(|item| choice::choices(&solver, item, &item.question));
+        all.extend(choices.map(|choices| (fold, choices)));
     }
     step("shapes of folds, candidates");
-    weights.choice = choice::train(&all, vec![0.0; n], 0.002);
+    let fit = |all: &[(usize, Choices)], start: Vec<f64>, without: Option<usize>| {
+        let of = all.iter().filter(|(fold, _)| Some(*fold) != without);
+        choice::train(
+            &of.map(|(_, choices)| choices).collect::<Vec<_>>(),
+            start,
+            0.002,
+        )
+    };
+    weights.choice = fit(&all, vec![0.0; n], None);
     step("choice");
     // The second round adds every turn as it is over the first round's own history, so that
     // the choice also knows conversations gone astray.
@@ -119,14 +130,20 @@ fn train(items: &[Item], shapes: &[ShapeExample], without: Option<usize>) -> Rul
             .collect();
         let own = converse(&solver, &turns);
         let later = own.iter().filter(|a| !a.item.first);
-        all.extend(later.filter_map(|a| choice::choices(&solver, a.item, &a.question)));
+        let choices = later.filter_map(|a| choice::choices(&solver, a.item, &a.question));
+        all.extend(choices.map(|choices| (fold, choices)));
     }
-    weights.choice = choice::train(&all, weights.choice, 0.002);
-    drop(all);
+    weights.choice = fit(&all, weights.choice, None);
     step("choice, own history too");
+    // The trees must not learn to trust a linear score of questions that it was fitted on.
     let mut rows = Vec::new();
-    for (fold, solver) in solvers(&weights) {
-        let of_fold: Vec<&Item> = used.iter().copied().filter(|i| i.fold == fold).collect();
+    for (fold, shapes) in &inner {
+        let solver = RuleAnalyst::with_weights(RuleWeights {
+            shapes: shapes.clone(),
+            choice: fit(&all, vec![0.0; n], Some(*fold)),
+            ..weights.clone()
+        });
+        let of_fold: Vec<&Item> = used.iter().copied().filter(|i| i.fold == *fold).collect();
         let gold = of_fold.iter();
         rows.extend(gold.filter_map(|item| choice::rows(&solver, item, &item.question)));
         let turns: Vec<&Item> = of_fold.into_iter().filter(|i| !i.stand_alone).collect();
@@ -134,6 +151,7 @@ fn train(items: &[Item], shapes: &[ShapeExample], without: Option<usize>) -> Rul
         let later = own.iter().filter(|a| !a.item.first);
         rows.extend(later.filter_map(|a| choice::rows(&solver, a.item, &a.question)));
     }
+    drop(all);
     step("rows");
     weights.trees = trees::fit(&rows, &trees::Growth::default());
     step("trees");

@@ -6,6 +6,7 @@ use std::path::Path;
 use finqa_agents::offline::{shape_of, shapes};
 use finqa_core::stats::Rate;
 
+use crate::classes;
 use crate::confidence::{self, Judged};
 use crate::items::Item;
 
@@ -72,6 +73,23 @@ impl<'a> Report<'a> {
         for (name, answers) in &by_shape {
             print_rate(name, answers);
         }
+        println!("by class of question, stand-alone and gold history:");
+        for (name, holds) in classes::CLASSES {
+            let of_class = |a: &&Answer<'_>| a.history != "own" && holds(a.item);
+            print_rate(name, &self.0.iter().filter(of_class).collect::<Vec<_>>());
+        }
+        println!("place of the first right candidate by the linear model, stand-alone:");
+        let alone = || self.0.iter().filter(|a| a.item.stand_alone);
+        let mut from = 0;
+        for to in [1, 2, 4, 8, 16, 32, 64, usize::MAX] {
+            let of = |a: &&Answer<'_>| a.place.is_some_and(|p| (from..to).contains(&p));
+            println!("  from {from:2} {:5}", alone().filter(of).count());
+            from = to;
+        }
+        println!(
+            "  none    {:5}",
+            alone().filter(|a| a.place.is_none()).count()
+        );
     }
 
     fn judged(&self) -> Vec<Judged<'_>> {

@@ -1,24 +1,26 @@
-//! Boosted trees on top of the linear choice: each tree lowers the loss of a conditional
-//! logit over the candidates of a question.
+//! Boosted trees that rank the candidates of a question (LambdaMART): each raises right ones
+//! over wrong ones, by how much an exchange of the two would gain at the top of the ranking.
 
-use finqa_agents::offline::Tree;
+use finqa_agents::offline::{Tree, TreeSplit};
 
 use crate::random::Random;
 
 /// A candidate as the trees see it.
 pub struct Row {
     pub detail: Vec<f64>,
-    pub linear: f64,
     pub right: bool,
 }
 
 pub struct Growth {
     pub trees: usize,
-    pub depth: usize,
+    /// The most leaves of a tree.
+    pub leaves: usize,
     pub rate: f64,
     pub l2: f64,
-    /// The least sum of second derivatives in a leaf.
-    pub least: f64,
+    /// The fewest candidates in a leaf.
+    pub least: usize,
+    /// Only pairs with one of so many of the best count.
+    pub top: usize,
     /// Share of the features that a tree may use, and of the questions that it learns from.
     pub features: f64,
     pub questions: f64,
@@ -27,11 +29,12 @@ pub struct Growth {
 impl Default for Growth {
     fn default() -> Self {
         Self {
-            trees: 150,
-            depth: 4,
-            rate: 0.1,
+            trees: 200,
+            leaves: 31,
+            rate: 0.05,
             l2: 3.0,
-            least: 3.0,
+            least: 20,
+            top: 3,
             features: 0.3,
             questions: 0.7,
         }
@@ -39,7 +42,7 @@ impl Default for Growth {
 }
 
 /// The most values of a feature that are told apart.
-const BINS: usize = 32;
+const BINS: usize = 64;
 
 struct Feature {
     /// The upper ends of the bins but the last.
@@ -47,20 +50,22 @@ struct Feature {
     bins: Vec<u8>,
 }
 
+/// Half of the bins hold as many rows each, half as many distinct values: most features are
+/// the same for most rows.
 fn feature(rows: &[&Row], at: usize) -> Feature {
     let mut values: Vec<f64> = rows.iter().map(|row| row.detail[at]).collect();
     values.sort_by(f64::total_cmp);
     let mut ends: Vec<f64> = Vec::new();
-    for k in 1..BINS {
-        let end = values[k * (values.len() - 1) / BINS];
-        if ends.last().is_none_or(|last| end > *last) && end < values[values.len() - 1] {
-            ends.push(end);
-        }
-    }
-    // A value that is rare among the others is told apart too.
-    if ends.is_empty() && values[0] < values[values.len() - 1] {
+    for _ in 0..2 {
+        let parts = BINS / 2;
+        ends.extend((1..parts).map(|k| values[k * (values.len() - 1) / parts]));
         ends.push(values[0]);
+        values.dedup();
     }
+    let last = values[values.len() - 1];
+    ends.retain(|end| *end < last);
+    ends.sort_by(f64::total_cmp);
+    ends.dedup();
     let bin = |v: f64| ends.partition_point(|end| *end < v) as u8;
     Feature {
         bins: rows.iter().map(|row| bin(row.detail[at])).collect(),
@@ -78,7 +83,7 @@ pub fn fit(questions: &[Vec<Row>], growth: &Growth) -> Vec<Tree> {
     let usable: Vec<usize> = (0..width)
         .filter(|at| !features[*at].ends.is_empty())
         .collect();
-    let mut scores: Vec<f64> = rows.iter().map(|row| row.linear).collect();
+    let mut scores = vec![0.0; rows.len()];
     let mut random = Random::new(14);
     let mut gradient = vec![(0.0_f64, 0.0_f64); rows.len()];
     let mut trees = Vec::new();
@@ -89,7 +94,12 @@ pub fn fit(questions: &[Vec<Row>], growth: &Growth) -> Vec<Tree> {
             let to = from + question.len();
             let use_it = random.below(1000) < (growth.questions * 1000.0) as usize;
             if use_it {
-                derive(&scores[from..to], question, &mut gradient[from..to]);
+                derive(
+                    &scores[from..to],
+                    question,
+                    growth.top,
+                    &mut gradient[from..to],
+                );
                 learnt.extend((from..to).map(|i| i as u32));
             }
             from = to;
@@ -106,31 +116,62 @@ pub fn fit(questions: &[Vec<Row>], growth: &Growth) -> Vec<Tree> {
     trees
 }
 
-/// First and second derivatives of the loss of one question.
-fn derive(scores: &[f64], question: &[Row], out: &mut [(f64, f64)]) {
-    let top = scores.iter().copied().fold(f64::MIN, f64::max);
-    let mass: Vec<f64> = scores.iter().map(|s| (s - top).exp()).collect();
-    let all: f64 = mass.iter().sum();
-    let right: f64 = mass
-        .iter()
-        .zip(question)
-        .filter(|(_, r)| r.right)
-        .map(|(m, _)| m)
-        .sum();
-    for ((m, row), out) in mass.iter().zip(question).zip(out) {
-        let p = m / all;
-        let target = if row.right { m / right.max(1e-12) } else { 0.0 };
-        *out = (p - target, (p * (1.0 - p)).max(1e-4));
+/// First and second derivatives by the score of each candidate of a question.
+fn derive(scores: &[f64], question: &[Row], top: usize, out: &mut [(f64, f64)]) {
+    out.fill((0.0, 0.0));
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
+    let discount = |place: usize| 1.0 / (2.0 + place as f64).log2();
+    let right = question.iter().filter(|row| row.right).count();
+    let ideal: f64 = (0..right.min(top)).map(discount).sum();
+    let spread = scores[order[0]] - scores[order[order.len() - 1]];
+    let mut pushed = 0.0;
+    for i in 0..top.min(order.len()) {
+        for j in i + 1..order.len() {
+            let (a, b) = (order[i], order[j]);
+            if question[a].right == question[b].right {
+                continue;
+            }
+            let (better, worse) = if question[a].right { (a, b) } else { (b, a) };
+            let lead = scores[better] - scores[worse];
+            let mut gain = (discount(i) - discount(j)) / ideal;
+            if spread > 0.0 {
+                gain /= 0.01 + lead.abs();
+            }
+            let p = 1.0 / (1.0 + lead.exp());
+            let (push, curve) = (gain * p, gain * p * (1.0 - p));
+            out[better].0 -= push;
+            out[worse].0 += push;
+            out[better].1 += curve;
+            out[worse].1 += curve;
+            pushed += 2.0 * push;
+        }
+    }
+    if pushed > 0.0 {
+        let scale = (1.0 + pushed).log2() / pushed;
+        for (g, h) in out {
+            *g *= scale;
+            *h *= scale;
+        }
     }
 }
 
-struct Node {
+/// A leaf that may be split.
+struct Leaf {
     rows: Vec<u32>,
     /// Where the step to it is kept: the split, and whether it is the high side.
     parent: Option<(usize, bool)>,
-    depth: usize,
+    split: Option<Split>,
 }
 
+#[derive(Clone, Copy)]
+struct Split {
+    gain: f64,
+    feature: usize,
+    bin: usize,
+}
+
+/// A tree whose leaves are split in the order of what it gains.
 fn grow(
     features: &[Feature],
     tried: &[usize],
@@ -139,51 +180,48 @@ fn grow(
     growth: &Growth,
 ) -> Tree {
     let mut tree = Tree::default();
-    let mut open = vec![Node {
-        rows: rows.to_vec(),
-        parent: None,
-        depth: 0,
-    }];
-    while let Some(node) = open.pop() {
-        let (g, h) = sum(&node.rows, gradient);
-        let split = if node.depth < growth.depth {
-            best_split(features, tried, &node.rows, gradient, (g, h), growth)
-        } else {
-            None
+    let leaf = |rows: Vec<u32>, parent| Leaf {
+        split: best_split(features, tried, &rows, gradient, growth),
+        rows,
+        parent,
+    };
+    let mut leaves = vec![leaf(rows.to_vec(), None)];
+    let gain = |leaf: &Leaf| leaf.split.map_or(0.0, |split| split.gain);
+    while leaves.len() < growth.leaves {
+        let best = (0..leaves.len()).max_by(|a, b| gain(&leaves[*a]).total_cmp(&gain(&leaves[*b])));
+        let Some((best, split)) = best.and_then(|i| Some((i, leaves[i].split?))) else {
+            break;
         };
-        let step = match split {
-            Some((at, bin)) => {
-                let split = tree.features.len();
-                tree.features.push(at as u16);
-                tree.thresholds.push(features[at].ends[bin]);
-                tree.low.push(-1);
-                tree.high.push(-1);
-                let (low, high): (Vec<u32>, Vec<u32>) = node
-                    .rows
-                    .iter()
-                    .partition(|row| usize::from(features[at].bins[**row as usize]) <= bin);
-                for (rows, is_high) in [(high, true), (low, false)] {
-                    open.push(Node {
-                        rows,
-                        parent: Some((split, is_high)),
-                        depth: node.depth + 1,
-                    });
-                }
-                split as i16
-            }
-            None => {
-                let value = -growth.rate * g / (h + growth.l2);
-                tree.values.push((value * 1e4).round() / 1e4);
-                !((tree.values.len() - 1) as i16)
-            }
-        };
-        match node.parent {
-            Some((split, true)) => tree.high[split] = step,
-            Some((split, false)) => tree.low[split] = step,
-            None => {}
-        }
+        let Leaf { rows, parent, .. } = leaves.swap_remove(best);
+        let feature = &features[split.feature];
+        let at = tree.splits.len();
+        let threshold = feature.ends[split.bin];
+        tree.splits
+            .push(TreeSplit(split.feature as u16, threshold, -1, -1));
+        lead(&mut tree, parent, at as i16);
+        let (low, high): (Vec<u32>, Vec<u32>) = rows
+            .iter()
+            .partition(|row| usize::from(feature.bins[**row as usize]) <= split.bin);
+        leaves.push(leaf(low, Some((at, false))));
+        leaves.push(leaf(high, Some((at, true))));
+    }
+    for leaf in leaves {
+        let (g, h) = sum(&leaf.rows, gradient);
+        let value = -growth.rate * g / (h + growth.l2);
+        tree.values.push((value * 1e4).round() / 1e4);
+        let step = !((tree.values.len() - 1) as i16);
+        lead(&mut tree, leaf.parent, step);
     }
     tree
+}
+
+/// Lets a side of a split lead to a step.
+fn lead(tree: &mut Tree, parent: Option<(usize, bool)>, step: i16) {
+    match parent {
+        Some((split, true)) => tree.splits[split].3 = step,
+        Some((split, false)) => tree.splits[split].2 = step,
+        None => {}
+    }
 }
 
 fn sum(rows: &[u32], gradient: &[(f64, f64)]) -> (f64, f64) {
@@ -198,33 +236,39 @@ fn best_split(
     tried: &[usize],
     rows: &[u32],
     gradient: &[(f64, f64)],
-    (g, h): (f64, f64),
     growth: &Growth,
-) -> Option<(usize, usize)> {
+) -> Option<Split> {
+    let (g, h) = sum(rows, gradient);
     let worth = |g: f64, h: f64| g * g / (h + growth.l2);
-    let mut best: Option<(f64, usize, usize)> = None;
+    let mut best: Option<Split> = None;
     for at in tried {
         let feature = &features[*at];
-        let mut bins = [(0.0_f64, 0.0_f64); BINS + 2];
+        let mut bins = [(0.0_f64, 0.0_f64, 0_usize); BINS + 2];
         for row in rows {
             let (dg, dh) = gradient[*row as usize];
             let bin = &mut bins[usize::from(feature.bins[*row as usize])];
             bin.0 += dg;
             bin.1 += dh;
+            bin.2 += 1;
         }
-        let (mut low_g, mut low_h) = (0.0, 0.0);
-        for (bin, (dg, dh)) in bins.iter().enumerate().take(feature.ends.len()) {
+        let (mut low_g, mut low_h, mut low) = (0.0, 0.0, 0);
+        for (bin, (dg, dh, n)) in bins.iter().enumerate().take(feature.ends.len()) {
             low_g += dg;
             low_h += dh;
+            low += n;
             let (high_g, high_h) = (g - low_g, h - low_h);
-            if low_h < growth.least || high_h < growth.least {
+            if low.min(rows.len() - low) < growth.least || low_h.min(high_h) < 1e-3 {
                 continue;
             }
             let gain = worth(low_g, low_h) + worth(high_g, high_h) - worth(g, h);
-            if gain > 1e-3 && best.is_none_or(|(most, _, _)| gain > most) {
-                best = Some((gain, *at, bin));
+            if gain > 1e-9 && best.is_none_or(|most| gain > most.gain) {
+                best = Some(Split {
+                    gain,
+                    feature: *at,
+                    bin,
+                });
             }
         }
     }
-    best.map(|(_, at, bin)| (at, bin))
+    best
 }

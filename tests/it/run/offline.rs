@@ -56,16 +56,17 @@ fn the_sample_is_answered_scored_and_written_without_key_or_network() {
 }
 
 #[test]
-fn the_rules_send_answers_of_the_sample_back() {
+fn the_rules_break_no_answer_of_the_sample() {
     let critic = &summary("mode = 'conversations'")["critic"];
-    assert!(critic["sent_back"].as_u64().unwrap() > 0, "{critic}");
+    assert_eq!(critic["first_draft_n"], 187, "{critic}");
+    assert_eq!(critic["broken"], 0, "{critic}");
 }
 
 /// The rules have seen these records: a change of these figures is one of answers.
 #[rstest]
-#[case::questions("", [7, 6, 8, 15])]
+#[case::questions("", [8, 7, 9, 15])]
 #[case::turns("mode = 'conversations'", [25, 28, 25, 45])]
-#[case::turns_after_gold("mode = 'conversations'\nhistory = 'gold'", [35, 36, 35, 45])]
+#[case::turns_after_gold("mode = 'conversations'\nhistory = 'gold'", [34, 36, 34, 45])]
 fn the_offline_pair_on_ten_published_records(#[case] given: &str, #[case] figures: [u64; 4]) {
     let data = records_file(TEN);
     let summary = summary(&format!("data_path = '{}'\n{given}", data.display()));

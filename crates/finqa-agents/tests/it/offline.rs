@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use finqa_agents::offline::{RuleAnalyst, RuleAnswer};
+use finqa_agents::offline::{RuleAnalyst, RuleAnswer, candidates};
 use finqa_core::number::{Scale, UnitKind};
 use finqa_core::program::Program;
 use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
@@ -255,12 +255,12 @@ fn a_guess_says_why_it_is_one() {
     for (text, why) in [
         ("what was the net revenue in 2017?", "the page has no 2017"),
         (
-            "what was the compound annual growth rate of net revenue from 2011 to 2012?",
-            "it asks for a compound rate, beyond the rules",
+            "what was the median of net revenue?",
+            "it asks for a statistic, beyond the rules",
         ),
         (
-            "in which year was the net revenue highest?",
-            "it asks for the largest or smallest of several, beyond the rules",
+            "in which quarter was the net revenue posted?",
+            "it asks for a date, beyond the rules",
         ),
         (
             "what was the ebitda in 2012?",
@@ -268,5 +268,134 @@ fn a_guess_says_why_it_is_one() {
         ),
     ] {
         assert_eq!(ask(&[], text).doubt.as_deref(), Some(why), "{text}");
+    }
+}
+
+#[test]
+fn compound_growth_and_the_year_of_the_largest_have_their_own_programs() {
+    for (text, program) in [
+        (
+            "what was the compound annual growth rate of net revenue from 2011 to 2012?",
+            "divide(520.0, 400.0), divide(const_1, const_1), exp(#0, #1), subtract(#2, const_1)",
+        ),
+        ("in which year was the net revenue highest?", "2012"),
+        ("in which year was the fuel expense lowest?", "2011"),
+    ] {
+        let guess = ask(&[], text);
+        assert_eq!(guess.program, program, "{text}");
+        let beyond = guess
+            .doubt
+            .filter(|doubt| doubt.ends_with("beyond the rules"));
+        assert_eq!(beyond, None, "{text}");
+    }
+}
+
+/// The programs that are compared for a question about a table.
+fn compared(table: &[&[&str]], text: &str) -> Vec<String> {
+    let row = |cells: &&[&str]| cells.iter().map(|c| (*c).to_owned()).collect::<Vec<_>>();
+    let document = Arc::new(Document {
+        pre_text: vec!["the interest is 4.5% ( 4.5 % ) a year .".to_owned()],
+        table: table.iter().map(row).collect(),
+        ..page()
+    });
+    let solver = RuleAnalyst::new();
+    let question = Question {
+        key: QuestionKey {
+            id: document.id.clone(),
+            part: "qa".to_owned(),
+        },
+        document: Arc::clone(&document),
+        text: text.to_owned(),
+        history: Vec::new(),
+    };
+    let page = solver.index(&document);
+    let all = candidates(&solver, &page, &question, true).into_iter();
+    all.map(|candidate| candidate.program).collect()
+}
+
+#[test]
+fn programs_of_several_numbers_are_among_the_compared() {
+    let due: &[&[&str]] = &[
+        &[
+            "payments due",
+            "total",
+            "less than 1 year",
+            "1-3 years",
+            "3-5 years",
+            "after 5 years",
+        ],
+        &["debt", "1000", "100", "300", "250", "350"],
+        &["leases", "240", "60", "90", "50", "40"],
+        &["total", "1240", "160", "390", "300", "390"],
+    ];
+    let warranties: &[&[&str]] = &[
+        &["", "2012", "2011"],
+        &["balance at january 1", "102", "107"],
+        &["accruals", "42", "28"],
+        &["balance at december 31", "118", "102"],
+    ];
+    let plans: &[&[&str]] = &[
+        &["", "number of shares", "average price per share"],
+        &["october", "300", "12.5"],
+        &["november", "450", "13.0"],
+    ];
+    let income: &[&[&str]] = &[
+        &["", "2021", "2020"],
+        &["revenue", "1250.4", "1100.2"],
+        &["net income ( loss )", "120.5", "-15.3 ( 15.3 )"],
+    ];
+    for (table, text, program) in [
+        (
+            income,
+            "did the company make a profit in 2020?",
+            "greater(-15.3, const_0)",
+        ),
+        (
+            due,
+            "what portion of the debt is due within the next three years?",
+            "add(100, 300), divide(#0, 1000)",
+        ),
+        (
+            due,
+            "what percentage of the leases is due after 5 years?",
+            "divide(40, 240)",
+        ),
+        (
+            due,
+            "what percentage of the total obligations is not debt?",
+            "subtract(1240, 1000), divide(#0, 1240)",
+        ),
+        (
+            due,
+            "what is the interest on the total debt?",
+            "multiply(1000, 4.5%)",
+        ),
+        (
+            warranties,
+            "what was the percentage change in the balance from 2011 to 2012?",
+            "subtract(118, 102), divide(#0, 102)",
+        ),
+        (
+            warranties,
+            "if the balance grows at the same rate as in 2012, what will it be in 2013?",
+            "divide(118, 102), multiply(#0, 118)",
+        ),
+        (warranties, "what was the highest of the accruals?", "42"),
+        (
+            plans,
+            "what was paid for the shares purchased in november?",
+            "multiply(450, 13.0)",
+        ),
+        (
+            plans,
+            "how many shares were purchased in total?",
+            "add(300, 450)",
+        ),
+    ] {
+        let programs = compared(table, text);
+        assert!(
+            programs.iter().any(|p| p == program),
+            "{text}: {programs:?}"
+        );
     }
 }

@@ -21,7 +21,7 @@ use crate::offline::question::slots::Rankings;
 use crate::offline::question::templates::{self, PlanContext};
 use crate::offline::question::wording::Wording;
 use crate::offline::reading::facts::Facts;
-use crate::offline::shape::SHAPES;
+use crate::offline::shape::{SHAPES, shape};
 use crate::offline::weights::RuleWeights;
 use finqa_core::program::Op;
 
@@ -177,21 +177,36 @@ impl RuleAnalyst {
     /// is the trees'.
     fn rank(&self, scene: &ChoiceContext<'_>, plans: &[ProgramPlan]) -> Vec<(f64, FilledPlan)> {
         let weights = &*self.weights;
-        let mut ranked: Vec<(f64, FilledPlan)> =
-            candidates(scene, plans, &weights.choice, COMPARED)
-                .into_iter()
-                .map(|one| {
-                    let detail = one.detail(scene, plans);
-                    (
-                        one.standing.linear + forest::score(&weights.trees, &detail),
-                        one.filled,
-                    )
-                })
+        let compared = candidates(scene, plans, &weights.choice, COMPARED);
+        let scores = if weights.trees.is_empty() {
+            compared.iter().map(|one| one.standing.linear).collect()
+        } else {
+            let details: Vec<Vec<f64>> = compared
+                .iter()
+                .map(|one| one.detail(scene, plans))
                 .collect();
-        // Yes or no is answered by a comparison, if there is one.
-        let compares = |filled: &FilledPlan| matches!(filled.expr.top(), Some((Op::Greater, ..)));
-        let yes_no = scene.asked.asks_yes_no() && ranked.iter().any(|(_, filled)| compares(filled));
-        ranked.retain(|(_, filled)| !yes_no || compares(filled));
+            forest::scores(&weights.trees, &details)
+        };
+        let filled = compared.into_iter().map(|one| one.filled);
+        let mut ranked: Vec<(f64, FilledPlan)> = scores.into_iter().zip(filled).collect();
+        // Yes or no is answered by a comparison, a compound rate and the year of the largest by
+        // their plans, if there is one.
+        let planned = |filled: &FilledPlan, name: &str| {
+            plans.get(filled.plan).is_some_and(|plan| plan.name == name)
+        };
+        let wanted: [&dyn Fn(&FilledPlan) -> bool; 3] = [
+            &|filled| {
+                let compares = matches!(filled.expr.top(), Some((Op::Greater, ..)));
+                compares && scene.asked.asks_yes_no()
+            },
+            &|filled| planned(filled, templates::COMPOUND),
+            &|filled| planned(filled, templates::YEAR_OF),
+        ];
+        for wanted in wanted {
+            if ranked.iter().any(|(_, filled)| wanted(filled)) {
+                ranked.retain(|(_, filled)| wanted(filled));
+            }
+        }
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0));
         ranked
     }
@@ -212,7 +227,7 @@ impl RuleAnalyst {
         let context = PlanContext::after(state);
         let (plans, follow_ups) = plans(facts, asked, state, &context, &proposal);
         let whole = templates::query(facts, asked, &asked.phrase, &context);
-        let mut scene = ChoiceContext::new(facts, asked, state, follow_ups, proposal, &whole);
+        let mut scene = ChoiceContext::new(facts, asked, state, follow_ups, proposal, whole);
         scene.alone = alone;
         (scene, plans)
     }
@@ -275,8 +290,18 @@ pub(crate) fn candidates(
     let values: Vec<Option<f64>> = out.iter().map(|one| one.filled.expr.number()).collect();
     let top = out.first().map_or(0.0, |one| one.standing.linear);
     out.truncate(most);
+    let mut kinds: Vec<(usize, f64, usize)> = Vec::new();
     for (rank, one) in out.iter_mut().enumerate() {
         let value = values.get(rank).copied().flatten();
+        let kind = shape(&one.filled.expr);
+        match kinds.iter_mut().find(|(known, ..)| *known == kind) {
+            Some((_, best, seen)) => {
+                one.standing.rank_in_kind = *seen;
+                one.standing.behind_kind = *best - one.standing.linear;
+                *seen += 1;
+            }
+            None => kinds.push((kind, one.standing.linear, 1)),
+        }
         one.standing.behind = top - one.standing.linear;
         one.standing.rank = rank;
         one.standing.votes = values.iter().filter(|other| **other == value).count();

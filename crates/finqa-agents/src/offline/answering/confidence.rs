@@ -10,7 +10,7 @@ use crate::offline::expr::Expr;
 use crate::offline::shape::{SHAPES, shape};
 use finqa_core::question::{HistoryEntry, HistorySource};
 
-pub(crate) const SIGNAL_NAMES: [&str; 22] = [
+pub(crate) const SIGNAL_NAMES: [&str; 25] = [
     "by itself",
     "own history",
     "given history",
@@ -33,6 +33,9 @@ pub(crate) const SIGNAL_NAMES: [&str; 22] = [
     "product",
     "more steps",
     "opens a conversation",
+    "score, by itself",
+    "score, own history",
+    "score, given history",
 ];
 
 /// The signals of the best of the ranked fillings, in the order of [`SIGNAL_NAMES`].
@@ -41,7 +44,7 @@ pub(crate) fn signals(
     history: &[HistoryEntry],
     ranked: &[(f64, FilledPlan)],
 ) -> Vec<f64> {
-    let Some((_, best)) = ranked.first() else {
+    let Some((score, best)) = ranked.first() else {
         return vec![0.0; SIGNAL_NAMES.len()];
     };
     let own = history.iter().any(|turn| turn.source == HistorySource::Own);
@@ -92,6 +95,9 @@ pub(crate) fn signals(
         one_of(&["product"]),
         flag(best.expr.parts().len() > 5),
         flag(alone && !scene.alone),
+        flag(alone) * score,
+        flag(own) * score,
+        flag(!alone && !own) * score,
     ]
 }
 

@@ -1,6 +1,7 @@
 //! What makes an answer no more than a guess: a kind of question that no program of the
 //! analyst answers, a year or a thing that the page lacks, or a low confidence.
 
+use crate::offline::question::templates::{COMPOUND, PROFIT, YEAR_OF};
 use crate::offline::question::wording::Wording;
 use crate::offline::reading::text::TokenKind;
 use crate::offline::reading::words::{is_stop, is_weak};
@@ -10,7 +11,7 @@ use finqa_core::number::Value;
 
 /// From this confidence on stand-alone questions are answered right at least four times in
 /// five (docs/offline.md, "Confidence").
-const SURE: f64 = 0.65;
+const SURE: f64 = 0.67;
 
 /// Phrases of questions that ask for what no program gives, and what that is.
 const BEYOND: [(&[&str], &str); 5] = [
@@ -46,15 +47,22 @@ pub(crate) fn doubt(
     confidence: f64,
 ) -> Option<String> {
     let asked = scene.asked;
-    let named = template == "series range";
     let year = value
         .number()
         .is_some_and(|x| x.fract().abs() <= 0.0 && (1900.0..2100.0).contains(&x));
+    let answered = |what: &str| match what {
+        "a compound rate" => template == COMPOUND,
+        "the largest or smallest of several" => {
+            [YEAR_OF, "series range", "series extreme"].contains(&template)
+        }
+        "a date" => year,
+        _ => false,
+    };
     let beyond = BEYOND
         .iter()
-        .find(|(phrases, _)| asked.says(phrases) && !named);
+        .find(|(phrases, what)| asked.says(phrases) && !answered(what));
     let which = asked.starts(&["which", "in which", "what company", "what segment"]);
-    if let Some((_, what)) = beyond.filter(|(_, what)| !(year && *what == "a date")) {
+    if let Some((_, what)) = beyond {
         return Some(format!("it asks for {what}, beyond the rules"));
     }
     if which && value.number().is_some() && !year {
@@ -63,7 +71,8 @@ pub(crate) fn doubt(
     if let Some(year) = scene.missing_year() {
         return Some(format!("the page has no {year}"));
     }
-    if let Some(word) = lacking(scene, asked) {
+    let worded = template == PROFIT;
+    if let Some(word) = lacking(scene, asked).filter(|_| !worded) {
         return Some(format!("the page does not mention {word:?}"));
     }
     (confidence < SURE).then(|| "the rules are not sure".to_owned())

@@ -45,6 +45,8 @@ pub(crate) fn variants(
             found.push((6, asked));
         }
     }
+    let units = scale::in_units(facts, &filled.expr);
+    found.extend(units.map(|expr| (7, expr)));
     found
         .into_iter()
         .filter(|(_, expr)| expr.value().is_some())

@@ -240,12 +240,33 @@ impl Wording {
         ])
     }
 
-    /// It begins like a yes/no question.
+    /// It begins like a yes/no question, or asks for nothing else after another clause: "in
+    /// 2011, did costs exceed sales?".
     pub(crate) fn asks_yes_no(&self) -> bool {
-        self.starts(&[
-            "did", "does", "do", "is", "are", "was", "were", "has", "have", "will", "so did",
-            "and did", "so was", "so is",
-        ])
+        const VERBS: [&str; 7] = ["did", "does", "do", "is", "are", "was", "were"];
+        const OPEN: [&str; 9] = [
+            "what", "how", "which", "when", "who", "where", "why", "whats", "much",
+        ];
+        let begins = self.starts(&VERBS)
+            || self.starts(&[
+                "has", "have", "will", "so did", "and did", "so was", "so is",
+            ]);
+        let compares = ["than", "exceed", "outperform", "increase", "decrease"];
+        begins || self.says(&VERBS) && self.says(&compares) && !self.says(&OPEN)
+    }
+
+    /// A compound rate of growth is requested.
+    pub(crate) fn compound(&self) -> bool {
+        self.says(&["compound", "compounded", "cagr", "annualized", "annualised"])
+    }
+
+    /// The largest of several is requested, or the smallest: `true` for the largest.
+    pub(crate) fn extreme(&self) -> Option<bool> {
+        let most = self.says(&[
+            "highest", "largest", "maximum", "biggest", "greatest", "most",
+        ]);
+        let least = self.says(&["lowest", "smallest", "minimum", "least"]);
+        (most != least).then_some(most)
     }
 
     /// It is likely to be a yes/no question.

@@ -164,12 +164,14 @@ impl Facts {
             stems.filter_map(|s| self.vocabulary.get(&s)).collect()
         };
         let opening = known(&["beginning", "january", "opening"]);
-        let closing = known(&["ending", "december", "closing"]);
+        let closing = known(&["ending", "end", "december", "closing"]);
         let balance = known(&["balance", "balances", "liability"]);
+        let first = |row: &FactRow| row.label.iter().any(|word| opening.contains(word));
+        let opened = self.rows.iter().skip(1).any(first);
         self.total = self.vocabulary.get("total");
         for fact in self.all.iter_mut().filter(|fact| fact.cell().is_some()) {
             let says = |words: &[u32]| words.iter().any(|word| fact.label.contains(word));
-            let (opens, closes) = (says(&opening), says(&closing) && says(&balance));
+            let (opens, closes) = (says(&opening), says(&closing) && (opened || says(&balance)));
             fact.total = self.total.is_some_and(|word| fact.label.contains(&word));
             fact.opening = opens;
             fact.closing = closes && !opens;

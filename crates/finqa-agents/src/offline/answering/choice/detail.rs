@@ -7,11 +7,11 @@ use super::{ChoiceContext, RULES, Standing};
 use crate::offline::answering::filling::FilledPlan;
 use crate::offline::expr::PageLeaf;
 use crate::offline::question::plan::{Pairing, ProgramPlan};
-use crate::offline::reading::facts::Fact;
+use crate::offline::reading::facts::{Fact, Facts};
 use crate::offline::shape::shape;
 
 /// The features by themselves, before the traits and the cues.
-const DETAILS: [&str; 43] = [
+const DETAILS: [&str; 47] = [
     "linear score",
     "behind the best linear score",
     "rank by linear score",
@@ -55,10 +55,14 @@ const DETAILS: [&str; 43] = [
     "words",
     "earlier turns",
     "asked by itself",
+    "rank in its kind",
+    "behind the best of its kind",
+    "value on the page",
+    "words of no number's label",
 ];
 
 /// The features of each of the first two facts, and of how they divide the question's words.
-const OF_EACH: [&str; 14] = [
+const OF_EACH: [&str; 27] = [
     "question words",
     "question words of its own",
     "share of its label",
@@ -73,14 +77,28 @@ const OF_EACH: [&str; 14] = [
     "lead",
     "words like the question's",
     "first year",
+    "opening balance",
+    "closing balance",
+    "label words not asked for",
+    "column words not asked for",
+    "years before the latest",
+    "rows named better",
+    "largest of its column",
+    "question words in its row",
+    "question words in its column",
+    "question words side by side",
+    "question words by distance",
+    "question words right before",
+    "one or two bare digits",
 ];
-const OF_BOTH: [&str; 6] = [
+const OF_BOTH: [&str; 7] = [
     "same row",
     "same column",
     "same sentence",
     "words of neither",
     "words of both",
     "first before second",
+    "words of both labels",
 ];
 
 /// The names of the features, in order.
@@ -227,6 +245,10 @@ pub(super) fn of(
         count(context.words.len()),
         count(context.state.turns.len()),
         flag(context.alone),
+        count(standing.rank_in_kind),
+        standing.behind_kind,
+        flag(used.len() > 1 && value.is_some_and(|v| printed(facts, v))),
+        context.uncovered(&filled.expr),
     ];
     of_operands(context, plan, &used, &mut out);
     let from = out.len();
@@ -331,7 +353,28 @@ fn of_operands(
             lead.map_or(-1.0, count),
             alike,
             flag(years.first().is_some_and(|year| fact.years.contains(year))),
+            flag(fact.opening),
+            flag(fact.closing),
+            row.map_or(-1.0, |row| row.weight - matched),
+            fact.cell()
+                .and_then(|(_, col)| facts.columns.get(col))
+                .map_or(-1.0, |column| {
+                    let label = column.label.iter();
+                    let unasked =
+                        label.filter(|word| context.said.iter().all(|said| said.word != **word));
+                    unasked.map(|word| facts.weight(*word)).sum()
+                }),
+            fact.years
+                .iter()
+                .max()
+                .map_or(-50.0, |year| f64::from(*year) - f64::from(context.latest)),
+            row.map_or(-1.0, |_| context.rows_named_better(fact)),
+            fact.cell()
+                .map_or(-1.0, |(_, col)| flag(context.largest(col, fact.number))),
         ]);
+        out.extend(context.by_question(fact));
+        let bare = !fact.dollar && !fact.percent && fact.scale.is_none();
+        out.push(flag(bare && fact.literal.len() <= 2));
     }
     let cells = |k: usize| two.get(k).and_then(|fact| fact.cell());
     let pair = cells(0).zip(cells(1));
@@ -359,7 +402,23 @@ fn of_operands(
         } else {
             second - first
         },
+        match two.as_slice() {
+            [a, b] => {
+                let shared = a.label.iter().filter(|word| b.label.contains(word)).count();
+                count(shared) / count(a.label.len().max(b.label.len()).max(1))
+            }
+            _ => -1.0,
+        },
     ]);
+}
+
+/// Whether a calculated value is a number of the table.
+fn printed(facts: &Facts, value: f64) -> bool {
+    let same = |fact: &Fact| (fact.number.abs() - value.abs()).abs() <= 1e-9 * value.abs();
+    facts
+        .all
+        .iter()
+        .any(|fact| fact.cell().is_some() && same(fact))
 }
 
 fn flag(condition: bool) -> f64 {

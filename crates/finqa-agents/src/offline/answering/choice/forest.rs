@@ -1,5 +1,5 @@
-//! Boosted regression trees over the features of a candidate: what they add to its linear
-//! score. Only comparisons and sums, so that they choose the same on every platform.
+//! Boosted regression trees over the features of candidates: how they rank them. Only
+//! comparisons and sums, so that they choose the same on every platform.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,33 +7,32 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tree {
-    /// The feature that each split compares.
-    pub features: Vec<u16>,
-    pub thresholds: Vec<f64>,
-    /// Where a feature at or below the threshold leads, and where one above it does.
-    pub low: Vec<i16>,
-    pub high: Vec<i16>,
+    pub splits: Vec<TreeSplit>,
     pub values: Vec<f64>,
 }
+
+/// A feature, a threshold, and where a feature at or below it leads, and where one above it.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
+pub struct TreeSplit(pub u16, pub f64, pub i16, pub i16);
 
 impl Tree {
     #[must_use]
     pub fn score(&self, features: &[f64]) -> f64 {
-        let mut at = if self.features.is_empty() { -1 } else { 0 };
+        let mut at = if self.splits.is_empty() { -1 } else { 0 };
         // A path is no longer than the tree has splits.
-        for _ in 0..=self.features.len() {
+        for _ in 0..=self.splits.len() {
             let Ok(split) = usize::try_from(at) else {
                 break;
             };
-            let feature = self.features.get(split).map(|f| usize::from(*f));
-            let value = feature.and_then(|f| features.get(f)).copied();
-            let threshold = self.thresholds.get(split).copied();
-            let next = if value.unwrap_or_default() <= threshold.unwrap_or_default() {
-                &self.low
-            } else {
-                &self.high
+            let Some(TreeSplit(feature, threshold, low, high)) = self.splits.get(split) else {
+                break;
             };
-            at = next.get(split).copied().unwrap_or(-1);
+            let value = features.get(usize::from(*feature)).copied();
+            at = if value.unwrap_or_default() <= *threshold {
+                *low
+            } else {
+                *high
+            };
         }
         let leaf = usize::try_from(!at)
             .ok()
@@ -42,6 +41,13 @@ impl Tree {
     }
 }
 
-pub(crate) fn score(trees: &[Tree], features: &[f64]) -> f64 {
-    trees.iter().map(|tree| tree.score(features)).sum()
+/// The score of each candidate. One tree after the other: it stays in the cache.
+pub(crate) fn scores(trees: &[Tree], candidates: &[Vec<f64>]) -> Vec<f64> {
+    let mut out = vec![0.0; candidates.len()];
+    for tree in trees {
+        for (sum, features) in out.iter_mut().zip(candidates) {
+            *sum += tree.score(features);
+        }
+    }
+    out
 }

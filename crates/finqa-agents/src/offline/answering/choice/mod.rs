@@ -13,9 +13,9 @@ mod traits;
 use super::filling::FilledPlan;
 use crate::offline::question::conversation::EarlierTurns;
 use crate::offline::question::plan::ProgramPlan;
-use crate::offline::question::slots::{SlotQuery, rank, weighted};
+use crate::offline::question::slots::{SlotQuery, features, rank, weighted};
 use crate::offline::question::wording::Wording;
-use crate::offline::reading::facts::Facts;
+use crate::offline::reading::facts::{Fact, Facts};
 use crate::offline::reading::words::{is_stop, is_weak};
 
 use crate::offline::expr::Expr;
@@ -23,7 +23,7 @@ use crate::offline::shape::{SHAPES, shape};
 use cues::CUES;
 use traits::TRAITS;
 
-pub(crate) const VARIANTS: [&str; 7] = [
+pub(crate) const VARIANTS: [&str; 8] = [
     "as planned",
     "difference swapped",
     "change on the other base",
@@ -31,10 +31,11 @@ pub(crate) const VARIANTS: [&str; 7] = [
     "ratio swapped",
     "other sign",
     "in the scale asked for",
+    "amount in units",
 ];
 
 /// Names of the rules, which identify their plans.
-const RULES: [&str; 27] = [
+const RULES: [&str; 38] = [
     "look-up",
     "relative change",
     "difference",
@@ -61,6 +62,17 @@ const RULES: [&str; 27] = [
     "any parts",
     "any periods",
     "any turns",
+    "any share",
+    "any sum",
+    "any average",
+    "series extreme",
+    "year of the extreme",
+    "complement",
+    "compound growth",
+    "same rate",
+    "profit",
+    "factors",
+    "due",
     "another",
 ];
 
@@ -88,6 +100,9 @@ pub(crate) struct Standing {
     pub(crate) rank: usize,
     /// How many candidates have its value.
     pub votes: usize,
+    /// The same among the candidates of its kind of calculation.
+    pub rank_in_kind: usize,
+    pub behind_kind: f64,
 }
 
 /// A question in its conversation, read once for all candidates.
@@ -119,6 +134,14 @@ pub(crate) struct ChoiceContext<'a> {
     pub(crate) proposal: [f64; SHAPES.len()],
     /// The facts that fit the question as a whole best, with their scores.
     best_facts: Vec<(usize, f64)>,
+    /// What the question as a whole asks of a fact.
+    whole: SlotQuery,
+    /// The latest year of the table's columns and rows.
+    latest: u16,
+    /// For each row the weight of the question's words in its label.
+    rows_named: Vec<f64>,
+    /// For each column its largest amount.
+    largest: Vec<f64>,
 }
 
 impl<'a> ChoiceContext<'a> {
@@ -128,8 +151,24 @@ impl<'a> ChoiceContext<'a> {
         state: &'a EarlierTurns,
         follow_ups: usize,
         proposal: [f64; SHAPES.len()],
-        whole: &SlotQuery,
+        whole: SlotQuery,
     ) -> Self {
+        let years = facts.columns.iter().flat_map(|column| &column.years);
+        let latest = years
+            .chain(facts.rows.iter().flat_map(|row| &row.years))
+            .max();
+        let mut largest = vec![f64::MIN; facts.columns.len()];
+        for fact in &facts.all {
+            let column = fact.cell().and_then(|(_, col)| largest.get_mut(col));
+            if let Some(most) = column.filter(|_| !fact.percent) {
+                *most = most.max(fact.number.abs());
+            }
+        }
+        let said = Said::all(facts, asked);
+        let named = |label: &[u32]| -> f64 {
+            let known = said.iter().filter(|said| label.contains(&said.word));
+            known.map(|said| said.weight).sum()
+        };
         let bare = crate::offline::question::conversation::is_bare(asked);
         let mut context = Self {
             facts,
@@ -150,10 +189,14 @@ impl<'a> ChoiceContext<'a> {
                 .collect(),
             cues: Vec::new(),
             alone: false,
-            said: Said::all(facts, asked),
+            latest: latest.copied().unwrap_or_default(),
+            rows_named: facts.rows.iter().map(|row| named(&row.full)).collect(),
+            largest,
+            said,
             lacking: weighted(facts, &asked.content()).1,
             proposal,
-            best_facts: rank(facts, whole, BEST_FACTS),
+            best_facts: rank(facts, &whole, BEST_FACTS),
+            whole,
         };
         context.cues = CUES
             .iter()
@@ -221,6 +264,29 @@ impl<'a> ChoiceContext<'a> {
         }
     }
 
+    /// How many rows have more of the question's words in their labels than that of a fact.
+    fn rows_named_better(&self, fact: &Fact) -> f64 {
+        let own = fact
+            .cell()
+            .and_then(|(row, _)| self.rows_named.get(row))
+            .copied()
+            .unwrap_or_default();
+        let better = self.rows_named.iter().filter(|named| **named > own).count();
+        f64::from(u8::try_from(better).unwrap_or(u8::MAX))
+    }
+
+    fn largest(&self, column: usize, number: f64) -> bool {
+        let most = self.largest.get(column);
+        most.is_some_and(|most| number.abs() >= *most)
+    }
+
+    /// How a fact fits the question as a whole, by some features of the slot scorer.
+    fn by_question(&self, fact: &Fact) -> [f64; 5] {
+        let index = usize::MAX;
+        let features = features(self.facts, fact, index, &self.whole);
+        BY_QUESTION.map(|at| features.get(at).copied().unwrap_or_default())
+    }
+
     /// A year of the question that is nowhere on the page.
     pub(crate) fn missing_year(&self) -> Option<u16> {
         let facts = self.facts;
@@ -260,6 +326,10 @@ impl<'a> ChoiceContext<'a> {
 
 const BEST_FACTS: usize = 16;
 
+/// Features of the slot scorer that the trees see: question words in the row label, in the
+/// column header or near by, side by side, by distance, and right before.
+const BY_QUESTION: [usize; 5] = [1, 2, 48, 19, 20];
+
 /// A content word of the question.
 struct Said {
     word: u32,
@@ -269,9 +339,9 @@ struct Said {
 }
 
 /// Words that tell which operand follows.
-const LEADS: [&str; 14] = [
+const LEADS: [&str; 18] = [
     "of", "to", "in", "from", "by", "for", "as", "is", "and", "than", "total", "over", "due",
-    "percent",
+    "percent", "per", "between", "related", "did",
 ];
 
 impl Said {

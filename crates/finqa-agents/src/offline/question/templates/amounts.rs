@@ -11,6 +11,9 @@ use crate::offline::reading::words::is_weak;
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
+/// Names of a company's profit.
+pub(super) const PROFITS: [&str; 4] = ["net income", "net earnings", "operating profit", "profit"];
+
 /// Margins, and the names of their profit.
 const MARGINS: [(&str, &[&str]); 5] = [
     (
@@ -24,10 +27,7 @@ const MARGINS: [(&str, &[&str]); 5] = [
     ),
     ("gross", &["gross profit", "gross margin"]),
     ("net", &["net income", "net earnings", "net profit"]),
-    (
-        "profit",
-        &["net income", "net earnings", "operating profit", "profit"],
-    ),
+    ("profit", &PROFITS),
     (
         "segment",
         &["segment profit", "operating profit", "operating income"],
@@ -76,7 +76,7 @@ pub(crate) fn margin(facts: &Facts, asked: &Wording, context: &PlanContext) -> O
     })
 }
 
-fn named<'a>(facts: &Facts, names: &[&'a str]) -> Option<&'a str> {
+pub(super) fn named<'a>(facts: &Facts, names: &[&'a str]) -> Option<&'a str> {
     names.iter().copied().find(|name| {
         let words: Vec<_> = tokenize(name)
             .iter()

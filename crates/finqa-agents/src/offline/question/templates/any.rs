@@ -7,7 +7,7 @@ use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::super::slots::SlotQuery;
 use super::super::wording::Wording;
 use super::parts::added;
-use super::{PlanContext, change_pattern, periods, query};
+use super::{PlanContext, change_pattern, factors, parts, periods, query, series, steps};
 use crate::offline::expr::Expr;
 use crate::offline::reading::facts::Facts;
 use crate::offline::shape::SHAPES;
@@ -41,6 +41,9 @@ pub(crate) fn proposed(
     let of = |n: usize| vec![whole.clone(); n];
     let dated = periods(facts, asked, context);
     let mut out = Vec::new();
+    let compared = parts::comparison(facts, asked, context).is_some()
+        || parts::direction(facts, asked, context).is_some()
+        || steps::profit(facts, asked, context).is_some();
     let mut all: Vec<(usize, f64)> = proposal.iter().copied().enumerate().collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
     for (name, _) in all
@@ -79,11 +82,21 @@ pub(crate) fn proposed(
             }
             "ratio" => {
                 out.push(plan("any parts", two(Op::Divide), of(2), Parts, Percent));
+                if let Some(total) = facts.total {
+                    let mut slots = of(2);
+                    if let Some(all) = slots.get_mut(1) {
+                        all.words.retain(|(word, _)| *word != total);
+                        all.words.push((total, 1.5));
+                    }
+                    out.push(plan("any share", two(Op::Divide), slots, Parts, Percent));
+                }
             }
             "sum" => out.push(plan("any parts", two(Op::Add), of(2), Parts, Number)),
             "sum of three or more" => {
-                out.extend(added(3).map(|sum| plan("any parts", sum, of(3), Parts, Number)))
+                out.extend(added(3).map(|sum| plan("any parts", sum, of(3), Parts, Number)));
+                out.extend(series::sums(facts, &whole, false));
             }
+            "average of three or more" => out.extend(series::sums(facts, &whole, true)),
             "average" => out.push(plan(
                 "any parts",
                 step(Op::Divide, two(Op::Add), ProgramPattern::constant(2)),
@@ -91,8 +104,13 @@ pub(crate) fn proposed(
                 Parts,
                 Number,
             )),
-            "product" => out.push(plan("any parts", two(Op::Multiply), of(2), Parts, Number)),
-            "comparison" => out.push(plan("any parts", two(Op::Greater), of(2), Parts, YesNo)),
+            "product" => {
+                out.push(plan("any parts", two(Op::Multiply), of(2), Parts, Number));
+                out.extend(factors::factors(facts, &whole));
+            }
+            "comparison" if !compared => {
+                out.push(plan("any parts", two(Op::Greater), of(2), Parts, YesNo))
+            }
             "over a sum" => out.push(plan(
                 "any parts",
                 step(Op::Divide, slot(0), two(Op::Add)),

@@ -6,12 +6,17 @@
 mod amounts;
 mod any;
 mod balance;
+mod due;
+mod factors;
 mod parts;
 mod returns;
 mod series;
+mod steps;
 
 pub(crate) use any::proposed;
 pub(crate) use returns::{index_return, starts_at_hundred};
+pub(crate) use series::YEAR_OF;
+pub(crate) use steps::{COMPOUND, PROFIT};
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -179,6 +184,12 @@ pub(crate) fn plans(facts: &Facts, asked: &Wording, context: &PlanContext) -> Ve
     out.extend(amounts::count_times_price(facts, asked, context));
     out.extend(balance::roll_forward(facts, asked, context));
     out.extend(series::series(facts, asked, context));
+    out.extend(series::extremes(facts, asked, context));
+    out.extend(due::due(facts, asked, context));
+    out.extend(steps::complement(facts, asked, context));
+    out.extend(steps::compound(facts, asked, context));
+    out.extend(steps::same_rate(facts, asked, context));
+    out.extend(steps::profit(facts, asked, context));
     out
 }
 

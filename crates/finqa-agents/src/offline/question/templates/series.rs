@@ -1,11 +1,12 @@
-//! Templates over a whole row or column: its sum, its average, the difference between
-//! its highest and lowest number.
+//! Templates over a whole row or column, or a list in the text: its sum, its average, its
+//! highest and lowest number, the difference between them, and the year of one.
 
 use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::super::slots::{SlotQuery, rank};
 use super::super::wording::Wording;
 use super::parts::added;
 use super::{PlanContext, query};
+use crate::offline::expr::Expr;
 use crate::offline::reading::facts::{Fact, Facts};
 use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
@@ -33,62 +34,132 @@ pub(crate) fn series(facts: &Facts, asked: &Wording, context: &PlanContext) -> V
         && asked.says(&["lowest", "smallest", "minimum", "weakest", "worst", "low"])
         || asked.says(&["range"]);
     let sum = asked.sum() || asked.says(&["total", "in all", "all years", "aggregate"]);
-    if !(average || range || sum) || asked.percent() {
+    if !(average || range || sum) || asked.percent() || asked.years.len() > 1 {
         return Vec::new();
     }
-    let mut base = query(facts, asked, &asked.phrase, context);
-    if asked.years.len() > 1 {
-        return Vec::new();
-    }
-    base.years = Vec::new();
-    let mut found: Vec<Vec<usize>> = Vec::new();
-    for (index, _) in rank(facts, &base, LOOKED_AT) {
-        for run in runs(facts, index) {
-            let run = narrow(facts, run, asked, span);
-            let fits = (2..=LONGEST).contains(&run.len()) && (sum || of_periods(facts, &run));
-            if fits && !found.contains(&run) && found.len() < TRIED {
-                found.push(run);
-            }
-        }
-    }
+    let base = undated(query(facts, asked, &asked.phrase, context));
+    let found = distinct_runs(facts, &base, |run| {
+        let run = narrow(facts, run, asked, span);
+        (sum || of_periods(facts, &run)).then_some(run)
+    });
     let sure: f64 = if span.is_some() || asked.says(&["in all", "all years"]) {
         0.9
     } else {
         0.3
     };
-    let mut out = Vec::new();
-    for run in found {
-        let (name, facts_used, prior) = if average {
-            ("series average", run, sure)
+    let plan = |run: Vec<usize>| {
+        if average {
+            mean(&run).map(|pattern| over("series average", pattern, run, &base, sure))
         } else if range {
-            ("series range", extremes(facts, &run), 0.6)
+            let ends = [extreme(facts, &run, true), extreme(facts, &run, false)];
+            let ends = ends.into_iter().flatten().collect();
+            let pattern = ProgramPattern::of_slots(Op::Subtract);
+            Some(over("series range", pattern, ends, &base, 0.6))
         } else {
-            ("series sum", run, sure.min(0.6))
-        };
-        let slots: Vec<SlotQuery> = facts_used
-            .into_iter()
-            .map(|index| SlotQuery {
-                only: Some(index),
-                ..base.clone()
-            })
-            .collect();
-        let pattern = match name {
-            "series range" => Some(ProgramPattern::of_slots(Op::Subtract)),
-            "series average" => added(slots.len())
-                .zip(u32::try_from(slots.len()).ok())
-                .map(|(sum, n)| ProgramPattern::step(Op::Divide, sum, ProgramPattern::constant(n))),
-            _ => added(slots.len()),
-        };
-        out.extend(pattern.map(|pattern| ProgramPlan {
-            name,
-            pattern,
-            slots,
-            pairing: Pairing::Free,
-            prior,
-            kind: UnitKind::Number,
-        }));
+            let pattern = added(run.len());
+            pattern.map(|pattern| over("series sum", pattern, run, &base, sure.min(0.6)))
+        }
+    };
+    found.into_iter().filter_map(plan).collect()
+}
+
+/// The name of the plan for the year of the largest or smallest.
+pub(crate) const YEAR_OF: &str = "year of the extreme";
+
+/// The largest or smallest number of a row or column, or the year in which it is.
+pub(crate) fn extremes(facts: &Facts, asked: &Wording, context: &PlanContext) -> Vec<ProgramPlan> {
+    let Some(largest) = asked.extreme() else {
+        return Vec::new();
+    };
+    let year = asked.says(&["which year", "what year"]);
+    let base = undated(query(facts, asked, &asked.phrase, context));
+    let found = distinct_runs(facts, &base, |run| {
+        (!year || of_periods(facts, &run)).then_some(run)
+    });
+    let plan = |run: Vec<usize>| {
+        let at = extreme(facts, &run, largest)?;
+        if year {
+            let year = facts.all.get(at)?.years.iter().max()?;
+            let expr = Expr::literal(&year.to_string())?;
+            return Some(ProgramPlan::fixed(YEAR_OF, expr, 0.9, UnitKind::Number));
+        }
+        let pattern = ProgramPattern::Slot(0);
+        Some(over("series extreme", pattern, vec![at], &base, 0.5))
+    };
+    found.into_iter().filter_map(plan).collect()
+}
+
+/// Sums, or averages, over the rows, columns and lists that the question names best.
+pub(super) fn sums(facts: &Facts, whole: &SlotQuery, average: bool) -> Vec<ProgramPlan> {
+    let base = undated(whole.clone());
+    let found = distinct_runs(facts, &base, |run| {
+        (!average || of_periods(facts, &run)).then_some(run)
+    });
+    let plan = |run: Vec<usize>| {
+        if average {
+            mean(&run).map(|pattern| over("any average", pattern, run, &base, 0.2))
+        } else {
+            added(run.len()).map(|pattern| over("any sum", pattern, run, &base, 0.2))
+        }
+    };
+    found.into_iter().filter_map(plan).collect()
+}
+
+fn undated(query: SlotQuery) -> SlotQuery {
+    SlotQuery {
+        years: Vec::new(),
+        ..query
     }
-    out
+}
+
+/// A plan over facts that are already determined.
+fn over(
+    name: &'static str,
+    pattern: ProgramPattern,
+    run: Vec<usize>,
+    base: &SlotQuery,
+    prior: f64,
+) -> ProgramPlan {
+    let pinned = |index| SlotQuery {
+        only: Some(index),
+        ..base.clone()
+    };
+    ProgramPlan {
+        name,
+        pattern,
+        slots: run.into_iter().map(pinned).collect(),
+        pairing: Pairing::Free,
+        prior,
+        kind: UnitKind::Number,
+    }
+}
+
+fn mean(run: &[usize]) -> Option<ProgramPattern> {
+    let count = u32::try_from(run.len()).ok()?;
+    let sum = added(run.len())?;
+    Some(ProgramPattern::step(
+        Op::Divide,
+        sum,
+        ProgramPattern::constant(count),
+    ))
+}
+
+/// The runs of the facts that fit best, each as `keep` narrows it.
+fn distinct_runs(
+    facts: &Facts,
+    base: &SlotQuery,
+    keep: impl Fn(Vec<usize>) -> Option<Vec<usize>>,
+) -> Vec<Vec<usize>> {
+    let mut found: Vec<Vec<usize>> = Vec::new();
+    for (index, _) in rank(facts, base, LOOKED_AT) {
+        for run in runs(facts, index).into_iter().filter_map(&keep) {
+            let fits = (2..=LONGEST).contains(&run.len());
+            if fits && !found.contains(&run) && found.len() < TRIED {
+                found.push(run);
+            }
+        }
+    }
+    found
 }
 
 /// Whether a run is of one quantity at several times: no year twice, or quarters.
@@ -108,17 +179,29 @@ fn of_periods(facts: &Facts, run: &[usize]) -> bool {
     years.len() == run.len() || quarters
 }
 
-fn extremes(facts: &Facts, run: &[usize]) -> Vec<usize> {
+fn extreme(facts: &Facts, run: &[usize], largest: bool) -> Option<usize> {
     let size = |i: &&usize| facts.all.get(**i).map_or(0.0, |f| f.number);
     let by_size = |a: &&usize, b: &&usize| size(a).total_cmp(&size(b));
-    let ends = [run.iter().max_by(by_size), run.iter().min_by(by_size)];
-    ends.into_iter().flatten().copied().collect()
+    let found = if largest {
+        run.iter().max_by(by_size)
+    } else {
+        run.iter().min_by(by_size)
+    };
+    found.copied()
 }
 
-/// The row and the column of a cell, without totals and percentages.
-fn runs(facts: &Facts, index: usize) -> Vec<Vec<usize>> {
-    let Some((row, col)) = facts.all.get(index).and_then(Fact::cell) else {
+/// The row and the column of a cell, without totals and percentages; the list of a number in
+/// the text.
+pub(super) fn runs(facts: &Facts, index: usize) -> Vec<Vec<usize>> {
+    let Some(fact) = facts.all.get(index) else {
         return Vec::new();
+    };
+    let Some((row, col)) = fact.cell() else {
+        let listed = |other: &Fact| {
+            other.same_series(fact) && other.percent == fact.percent && other.dollar == fact.dollar
+        };
+        let all = facts.all.iter().enumerate();
+        return vec![all.filter(|(_, f)| listed(f)).map(|(i, _)| i).collect()];
     };
     let percent = facts.all.get(index).is_some_and(|f| f.percent);
     let part = |fact: &Fact| {

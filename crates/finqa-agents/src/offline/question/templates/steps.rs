@@ -1,0 +1,149 @@
+//! Templates of several steps: what is left of a whole, compound growth, growth that
+//! continues, a profit or a loss.
+
+use super::super::mention::ratio_operands;
+use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::super::slots::SlotQuery;
+use super::super::wording::Wording;
+use super::amounts::{PROFITS, named};
+use super::{PlanContext, parts_of, periods, query, two_periods};
+use crate::offline::reading::facts::Facts;
+use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
+
+/// The name of the plan for compound growth.
+pub(crate) const COMPOUND: &str = "compound growth";
+
+/// The name of the plan for a profit or a loss: its words are seldom those of the page.
+pub(crate) const PROFIT: &str = "profit";
+
+/// "What percentage of sales was not from A?": what is left of a whole.
+pub(crate) fn complement(
+    facts: &Facts,
+    asked: &Wording,
+    context: &PlanContext,
+) -> Option<ProgramPlan> {
+    let left = [
+        "not",
+        "other than",
+        "excluding",
+        "except",
+        "remaining",
+        "remainder",
+        "outside",
+        "rest",
+        "without",
+    ];
+    if !asked.says(&left) || asked.change() || !(asked.percent() || asked.share()) {
+        return None;
+    }
+    let named = ratio_operands(asked);
+    let (part, whole) = named.unwrap_or_else(|| (asked.phrase.clone(), " total ".to_owned()));
+    let rest = ProgramPattern::step(
+        Op::Subtract,
+        ProgramPattern::Slot(1),
+        ProgramPattern::Slot(0),
+    );
+    Some(ProgramPlan {
+        name: "complement",
+        pattern: ProgramPattern::step(Op::Divide, rest, ProgramPattern::Slot(1)),
+        slots: parts_of(facts, asked, &part, &whole, context),
+        pairing: Pairing::Parts,
+        prior: 0.4,
+        kind: UnitKind::Percent,
+    })
+}
+
+/// "What was the compound annual growth rate from 2015 to 2019?":
+/// `(later / earlier) ^ (1 / years) - 1`
+pub(crate) fn compound(
+    facts: &Facts,
+    asked: &Wording,
+    context: &PlanContext,
+) -> Option<ProgramPlan> {
+    if !asked.compound() {
+        return None;
+    }
+    let (late, mut early) = two_periods(facts, asked, context)?;
+    if asked.years.len() < 2 {
+        let span = asked.periods_named().and_then(|n| u16::try_from(n).ok());
+        early = span.map_or(early, |n| late - n);
+    }
+    let base = query(facts, asked, &asked.phrase, context);
+    let at = |year: u16| SlotQuery {
+        years: vec![year],
+        percent: false,
+        ..base.clone()
+    };
+    let step = ProgramPattern::step;
+    let one = || ProgramPattern::constant(1);
+    let root = step(
+        Op::Divide,
+        one(),
+        ProgramPattern::constant((late - early).into()),
+    );
+    let growth = step(Op::Exp, ProgramPattern::of_slots(Op::Divide), root);
+    Some(ProgramPlan {
+        name: COMPOUND,
+        pattern: step(Op::Subtract, growth, one()),
+        slots: vec![at(late), at(early)],
+        pairing: Pairing::Periods,
+        prior: 0.9,
+        kind: UnitKind::Percent,
+    })
+}
+
+/// "If sales grow at the same rate, what will they be next year?": the later value times the
+/// growth that led to it.
+pub(crate) fn same_rate(
+    facts: &Facts,
+    asked: &Wording,
+    context: &PlanContext,
+) -> Option<ProgramPlan> {
+    let continued = [
+        "same rate",
+        "same growth",
+        "same growth rate",
+        "same percent",
+        "same trend",
+        "same pace",
+        "rate as",
+        "trend as",
+    ];
+    if !asked.says(&continued) {
+        return None;
+    }
+    let (a, b) = periods(facts, asked, context)?;
+    let growth = ProgramPattern::of_slots(Op::Divide);
+    Some(ProgramPlan {
+        name: "same rate",
+        pattern: ProgramPattern::step(Op::Multiply, growth, ProgramPattern::Slot(0)),
+        slots: vec![a, b],
+        pairing: Pairing::Periods,
+        prior: 0.5,
+        kind: UnitKind::Number,
+    })
+}
+
+/// "Did the company make a profit?": whether the profit is above zero.
+pub(crate) fn profit(facts: &Facts, asked: &Wording, context: &PlanContext) -> Option<ProgramPlan> {
+    let (gain, loss) = (
+        asked.says(&["profit", "profitable", "positive"]),
+        asked.says(&["loss", "negative"]),
+    );
+    if gain == loss || asked.change() || !asked.asks_yes_no() {
+        return None;
+    }
+    let profit = named(facts, &PROFITS)?;
+    let of_page = query(facts, asked, &format!(" {profit} "), context);
+    let sides = (ProgramPattern::Slot(0), ProgramPattern::constant(0));
+    let (a, b) = if gain { sides } else { (sides.1, sides.0) };
+    Some(ProgramPlan {
+        name: PROFIT,
+        pattern: ProgramPattern::step(Op::Greater, a, b),
+        slots: vec![of_page],
+        pairing: Pairing::Free,
+        prior: 0.8,
+        kind: UnitKind::YesNo,
+    })
+}
