@@ -5,7 +5,9 @@ use std::path::Path;
 
 use crate::dataset::{Dataset, load_named};
 use crate::output::{self, OutputError};
-use crate::run::{Identity, Journal, RunFolder, RunKind, RunLock, RunMeta, Stage, Status};
+use crate::run::{
+    Holder, Identity, Journal, LockError, RunFolder, RunKind, RunLock, RunMeta, Stage, Status,
+};
 use crate::settings::{Change, Layers, Origin, RunAspect, Settings};
 use finqa_core::secrets::HIDDEN;
 
@@ -249,6 +251,13 @@ pub(super) fn begin(
         source,
     })?;
     let lock = RunLock::take(folder.path())?;
+    if folder.journal().is_file() {
+        // Another process of the same shard was faster, and may have answered questions.
+        return Err(PipelineError::Lock(LockError::Held {
+            folder: folder.path().to_owned(),
+            holder: Holder::default(),
+        }));
+    }
     let meta = RunMeta {
         id,
         started,
@@ -287,4 +296,28 @@ pub(super) fn unfinished(output: &Path, identity: &Identity) -> Option<String> {
         state.meta.kind().resume_command(),
         id = state.meta.id,
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two processes of one shard may both find it not begun.
+    #[test]
+    fn a_run_that_was_begun_meanwhile_is_not_begun_again() {
+        let output = tempfile::tempdir().unwrap();
+        let begin = |id: &str| {
+            let meta = RunMeta {
+                id: id.to_owned(),
+                ..RunMeta::default()
+            };
+            let folder = RunFolder::new(output.path(), "shared");
+            begin(output.path(), Some(folder), meta, None, None)
+        };
+        drop(begin("first").unwrap());
+        let error = begin("second").err().unwrap().to_string();
+        assert!(error.contains("in use by another process"), "{error}");
+        let journal = Journal::read(&RunFolder::new(output.path(), "shared").journal()).unwrap();
+        assert_eq!(journal.meta().unwrap().id, "first");
+    }
 }

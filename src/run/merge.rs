@@ -374,12 +374,16 @@ impl<'f> ShardSurvey<'f> {
         let mut entries = Vec::with_capacity(BATCH);
         let mut written = Ok(());
         let read = from.for_each_row(|mut row| {
+            // A row that came after the survey is for the next merge.
+            let Some(stamp) = self.stamps.get(&row.index) else {
+                return;
+            };
+            row.stamp = Some(*stamp);
             let calls = std::mem::take(&mut row.solution.calls);
             entries.extend(calls.into_iter().map(|call| JournalEntry::Call {
                 question: row.index,
                 call: Box::new(call),
             }));
-            row.stamp = self.stamps.get(&row.index).copied();
             entries.push(JournalEntry::Answer(Arc::new(row)));
             if entries.len() >= BATCH && written.is_ok() {
                 written = to.append(&entries);

@@ -137,6 +137,11 @@ pub(crate) fn execute(
     } = load(args, matches, &args.control, kind, &variable)?;
     let run = resumed.as_ref().map(|run| run.meta().id.as_str());
     if let Some(path) = &args.export_episodes {
+        if settings.shards.shard.is_some() {
+            let line = "--export-episodes is for whole runs: merge the shards, then pass it to \
+                        `env play --resume RUN`";
+            return Err(Failure::new(Exit::Usage, line).into());
+        }
         refuse_foreign(path, run)?;
     }
     // The others select records of the main job.

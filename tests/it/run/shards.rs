@@ -282,6 +282,22 @@ fn episodes_are_split_and_merged_too() {
     split.run(&["merge", "-q"]).succeeds();
     let whole = one.run_folder().join("output.csv");
     assert_eq!(rows(&split.merged("output.csv")), rows(&whole));
+    let export = [&play[..], &["--shard", "1/2", "--export-episodes", "x"]].concat();
+    split
+        .run(&export)
+        .fails(2, &["merge the shards, then", "--resume RUN"]);
+    let export = [
+        "env",
+        "play",
+        "--resume",
+        "nightly",
+        "-q",
+        "--export-episodes",
+        "x",
+    ];
+    split.run(&export).succeeds();
+    let lines = split.read("x").lines().count();
+    assert!(lines >= rows(&whole).len(), "{lines}");
 }
 
 #[cfg(unix)]

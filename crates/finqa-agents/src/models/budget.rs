@@ -346,6 +346,22 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn processes_share_money_and_tokens_and_each_has_the_whole_time() {
+        let whole = BudgetLimits {
+            cost: Some(Decimal::from(10)),
+            tokens: Some(1_000_001),
+            time: Some(Duration::from_secs(60)),
+        };
+        let each = whole.for_each_of(8);
+        assert_eq!(each.cost, Some(Decimal::new(125, 2)));
+        assert_eq!((each.tokens, each.time), (Some(125_000), whole.time));
+        assert_eq!(whole.for_each_of(1), whole);
+        // Together they never have more than the whole.
+        let third = whole.for_each_of(3).cost.unwrap();
+        assert!(third * Decimal::from(3) <= Decimal::from(10));
+    }
     use futures::FutureExt;
 
     fn of(dollars: u32) -> Spending {
