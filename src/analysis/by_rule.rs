@@ -1,12 +1,12 @@
 //! Two runs compared by one rule.
 
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 
 use serde::Serialize;
 
 use crate::dataset::QuestionKey;
 use crate::score::{LabelFloor, Rule, floor};
-use finqa_core::stats::{Interval, Rate, bootstrap_difference, mcnemar};
+use finqa_core::stats::{Interval, PairedTest, Rate, bootstrap_difference, clustered_mcnemar};
 
 use super::compare::{AnswerPair, rule_name};
 
@@ -28,10 +28,6 @@ pub struct RuleComparison {
     pub neither: usize,
     /// Questions that the pairs are about.
     pub questions: usize,
-    /// Questions that A gets right in more epochs than B.
-    pub ahead_a: usize,
-    /// Questions that B gets right in more epochs than A.
-    pub ahead_b: usize,
     /// A's rate, from 0 to 1.
     pub rate_a: f64,
     /// Its 95 % interval, clustered by page.
@@ -47,9 +43,11 @@ pub struct RuleComparison {
     pub difference: f64,
     /// 95 % interval of the difference, by a bootstrap over pages.
     pub interval: Interval,
-    /// McNemar's exact two-sided p over questions: the epochs of one question
-    /// are not independent.
+    /// McNemar's exact two-sided p, with the questions and epochs of one page exchanged
+    /// together.
     pub p: f64,
+    /// The same, one-sided: that B is ahead by chance alone.
+    pub p_better: f64,
 }
 
 /// A pair that a rule can judge.
@@ -86,12 +84,9 @@ impl RuleComparison {
         let rate_a = Rate::of(marks.iter().map(|m| (m.page, m.key, m.a)))?;
         let rate_b = Rate::of(marks.iter().map(|m| (m.page, m.key, m.b)))?;
         let count = |a, b| marks.iter().filter(|m| (m.a, m.b) == (a, b)).count();
-        let mut lead: BTreeMap<&QuestionKey, i64> = BTreeMap::new();
-        for mark in &marks {
-            *lead.entry(mark.key).or_default() += i64::from(mark.a) - i64::from(mark.b);
-        }
-        let ahead_a = lead.values().filter(|lead| **lead > 0).count();
-        let ahead_b = lead.values().filter(|lead| **lead < 0).count();
+        let questions: HashSet<&QuestionKey> = marks.iter().map(|mark| mark.key).collect();
+        let PairedTest { p, p_better } =
+            clustered_mcnemar(marks.iter().map(|m| (m.page, m.a, m.b)));
         let golds = pairs.iter().filter_map(|pair| pair.a.ground_truth());
         Some(Self {
             rule,
@@ -100,9 +95,7 @@ impl RuleComparison {
             only_a: count(true, false),
             only_b: count(false, true),
             neither: count(false, false),
-            questions: lead.len(),
-            ahead_a,
-            ahead_b,
+            questions: questions.len(),
             rate_a: rate_a.rate,
             interval_a: rate_a.interval(),
             rate_b: rate_b.rate,
@@ -112,7 +105,8 @@ impl RuleComparison {
                 .flatten(),
             difference: rate_b.rate - rate_a.rate,
             interval,
-            p: mcnemar(ahead_a as u64, ahead_b as u64),
+            p,
+            p_better,
         })
     }
 }

@@ -1,10 +1,11 @@
 //! `convfinqa compare`: two runs, question by question, offline.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::ArgMatches;
 
-use crate::analysis::{Answers, AnswersOrigin, compare};
+use crate::analysis::{Answers, AnswersOrigin, Comparison, compare};
 use crate::dataset::load_named;
 use crate::output::report::ComparisonPage;
 use crate::output::terminal::{TerminalStyle, comparison_tables};
@@ -12,7 +13,7 @@ use crate::run::RunFolder;
 
 use super::analyze::{RuleName, without_records};
 use super::args::OutputFolder;
-use super::{Exit, stdout};
+use super::{Exit, Failure, stdout};
 
 /// Arguments of `compare`.
 #[derive(clap::Args, Debug)]
@@ -29,6 +30,16 @@ pub(crate) struct CompareArgs {
     /// Compare only the questions that both sides have, and count the others
     #[arg(long)]
     common: bool,
+    /// Exit with code 6 unless B is better than A by --rule: one-sided McNemar's p, clustered by
+    /// page, below LEVEL
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "0.05"
+    )]
+    gate: Option<SignificanceLevel>,
     /// Records whose gold is used for both sides: a file, or `sample`
     #[arg(long, value_name = "FILE")]
     data_path: Option<String>,
@@ -44,7 +55,7 @@ pub(crate) struct CompareArgs {
 ///
 /// # Errors
 /// Answers that cannot be read, or that are not about the same questions; a
-/// page that cannot be written.
+/// page that cannot be written; a B that `--gate` does not pass.
 pub(crate) fn execute(
     args: &CompareArgs,
     matches: &ArgMatches,
@@ -81,7 +92,48 @@ pub(crate) fn execute(
             }
         })?;
     }
-    Ok(Exit::Done)
+    match args.gate {
+        Some(level) => level.hold(&comparison),
+        None => Ok(Exit::Done),
+    }
+}
+
+/// The largest p at which B counts as better.
+#[derive(Clone, Copy, Debug)]
+struct SignificanceLevel(f64);
+
+impl FromStr for SignificanceLevel {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let level = text.parse().ok();
+        level
+            .filter(|level| 0.0 < *level && *level < 1.0)
+            .map(Self)
+            .ok_or_else(|| format!("`{text}` is not a level between 0 and 1, such as 0.05"))
+    }
+}
+
+impl SignificanceLevel {
+    /// Whether B is better than A.
+    ///
+    /// # Errors
+    /// [`Exit::BelowThreshold`] with the difference and its p if not.
+    fn hold(self, comparison: &Comparison) -> anyhow::Result<Exit> {
+        let name = comparison.rule.name();
+        let mut rules = comparison.rules.iter();
+        let line = match rules.find(|rule| rule.rule == comparison.rule) {
+            Some(rule) if rule.p_better < self.0 => return Ok(Exit::Done),
+            Some(rule) => format!(
+                "B is not better than A at level {}: {name} {:+.1} points, one-sided p {:.3}",
+                self.0,
+                100.0 * rule.difference,
+                rule.p_better
+            ),
+            None => format!("{name} could judge no pair"),
+        };
+        Err(Failure::new(Exit::BelowThreshold, format!("--gate: {line}")).into())
+    }
 }
 
 /// The report of the run that the answers are of, if it is where it was written:

@@ -35,7 +35,7 @@ pub enum Exit {
     Unanswered,
     /// The provider cannot be reached or refuses.
     Provider,
-    /// A score is below its `--fail-under`.
+    /// A score is below its `--fail-under`, or B not better by `--gate`.
     BelowThreshold,
     /// A limit of money, tokens or time was reached; can be resumed.
     BudgetReached,

@@ -74,28 +74,9 @@ fn rules(comparison: &Comparison, style: TerminalStyle) -> String {
     align(&mut counts, &[1, 2, 3, 4, 5]);
     align(&mut rates, &[1, 3, 5]);
     align(&mut differences, &[1, 2, 3]);
-    let mut parts = vec![
-        counts.to_string(),
-        rates.to_string(),
-        differences.to_string(),
-    ];
-    parts.extend(
-        comparison
-            .rules
-            .iter()
-            .find(|rule| rule.rule == comparison.rule && rule.questions < rule.n)
-            .map(|rule| {
-                style.wrap(&format!(
-                    "McNemar's p is over questions, not passes: by {} A is right more often in {} \
-                     and B in {} of {}",
-                    rule_title(rule.rule),
-                    rule.ahead_a,
-                    rule.ahead_b,
-                    rule.questions
-                ))
-            }),
-    );
-    parts.join("\n")
+    [counts, rates, differences]
+        .map(|table| table.to_string())
+        .join("\n")
 }
 
 fn percent(x: f64) -> String {

@@ -9,5 +9,5 @@ mod paired;
 mod rate;
 
 pub use latency::{LatencySummary, percentile};
-pub use paired::{Interval, bootstrap_difference, mcnemar};
+pub use paired::{Interval, PairedTest, bootstrap_difference, clustered_mcnemar};
 pub use rate::{Rate, wilson};
