@@ -36,7 +36,7 @@ impl Identity {
             RunAspect::Model => self.model != now.model,
             RunAspect::Critic => self.critic != now.critic,
             RunAspect::Data => self.data != now.data,
-            RunAspect::Prompts => self.prompts != now.prompts,
+            RunAspect::Prompts => self.has_other_prompts(now),
             RunAspect::Plan => self.plan != now.plan,
             RunAspect::Answers => true,
             RunAspect::Nothing => false,
@@ -59,15 +59,20 @@ impl Identity {
             .map(|(name, was, is)| format!("{name} was {was}, now {is}"));
         let file = format!("the data file {data} has");
         let hashes = [
-            (file.as_str(), &self.data, &now.data),
-            ("the prompts have", &self.prompts, &now.prompts),
-            ("the selected questions have", &self.plan, &now.plan),
+            (file.as_str(), self.data != now.data),
+            ("the prompts have", self.has_other_prompts(now)),
+            ("the selected questions have", self.plan != now.plan),
         ];
         let hashes = hashes
             .into_iter()
-            .filter(|(_, was, is)| was != is)
-            .map(|(what, ..)| format!("{what} changed since the run was started"));
+            .filter(|(_, differ)| *differ)
+            .map(|(what, _)| format!("{what} changed since the run was started"));
         words.chain(hashes).collect()
+    }
+
+    /// Whether a model would be asked in other words; offline nobody reads them.
+    fn has_other_prompts(&self, now: &Self) -> bool {
+        now.model != "offline" && self.prompts != now.prompts
     }
 }
 

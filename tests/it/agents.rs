@@ -334,3 +334,28 @@ fn the_second_opinion_says_nothing_on_a_year_that_the_page_lacks() {
     assert_eq!(answer["second_opinion"], Json::Null);
     assert_ne!(answer["stop"], "accepted");
 }
+
+#[test]
+fn a_verdict_is_constrained_where_the_server_can_and_words_elsewhere() {
+    let constrained = |request: &Request| {
+        let format = &request.body["response_format"];
+        match format["json_schema"]["name"].as_str() {
+            Some("verdict") => Reply::chat(r#"{"verdict": "ALL_OK", "findings": []}"#),
+            _ => reply(Some("1250"), "number", "1250"),
+        }
+    };
+    let free = |request: &Request| match request.body["response_format"]["type"].as_str() {
+        Some("json_schema") => Reply::error(
+            400,
+            "invalid_request_error",
+            "response_format of type 'json_schema' is not supported",
+        ),
+        None => Reply::chat("ALL_OK"),
+        _ => reply(Some("1250"), "number", "1250"),
+    };
+    for script in [constrained as fn(&Request) -> Reply, free] {
+        let (code, answer, _) = ask("what was revenue in 2019?", &[], script);
+        assert_eq!((code, &answer["stop"]), (0, &json!("accepted")), "{answer}");
+        assert_eq!(answer["rounds"][0]["verdict"], "ok", "{answer}");
+    }
+}

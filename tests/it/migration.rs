@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use finqa_agents::prompt::Prompts;
 use serde_json::{Value, json};
 
 use crate::support::agents::{is_critic, question_of};
@@ -146,12 +147,13 @@ fn an_interrupted_run_of_0_1_is_resumed_and_reported() {
     json_of(&place.run(&["analyze", &id, "--json"]));
 }
 
-/// Makes a kept run one of this server: the address is part of what a run is.
+/// Makes a kept run one of this server and of today's prompts: both are part of what a run is.
 fn move_to(server: &FaultServer, place: &Workplace) {
     let journal = place.run_folder().join("journal.sqlite");
     let moved = rusqlite::Connection::open(&journal).unwrap().execute(
-        "UPDATE meta SET value = replace(value, 'http://127.0.0.1:8000/v1', ?1) WHERE key = 'run'",
-        [server.base_url()],
+        "UPDATE meta SET value = json_set(replace(value, 'http://127.0.0.1:8000/v1', ?1),
+         '$.identity.prompts', ?2) WHERE key = 'run'",
+        [server.base_url(), Prompts::embedded().hash()],
     );
     assert_eq!(moved.unwrap(), 1);
 }

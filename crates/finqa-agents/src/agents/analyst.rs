@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use tracing::{Instrument, Span};
 
 use crate::graph::Node;
-use crate::models::{ChatMessage, ChatModel, ChatRequest, Scope};
+use crate::models::{ChatMessage, ChatModel, Scope};
 use crate::parse::{self, Analysis, Leniency, ParsedReply};
 use crate::prompt::{Prompts, Rendering};
 use finqa_core::outcome::Outcome;
@@ -165,7 +165,7 @@ impl LlmAnalyst {
         };
         let sampling = self.sampling.nth(exchange.epoch, self.samples, number);
         let mut messages = self.dialogue(exchange)?;
-        let request = request_of(&sampling, &node("analyst"), messages.clone());
+        let request = sampling.analysis_request(&node("analyst"), messages.clone());
         let reply = exchange.call(&*self.model, round, &request).await?;
         let failure = match read(&reply, exchange, answer_from) {
             Ok(parsed) => return Ok(draft(parsed, reply, false)),
@@ -176,7 +176,7 @@ impl LlmAnalyst {
         messages.push(ChatMessage::user(
             self.prompts.reask(&failure).map_err(prompt_failure)?,
         ));
-        let request = request_of(&sampling, &node("analyst_reask"), messages);
+        let request = sampling.analysis_request(&node("analyst_reask"), messages);
         let reply = exchange.call(&*self.model, round, &request).await?;
         match read(&reply, exchange, answer_from) {
             Ok(parsed) => Ok(draft(parsed, reply, true)),
@@ -269,10 +269,6 @@ fn is_echo(stated: &str, rounds: &[Round]) -> bool {
                     found.problem.split_whitespace().nth(2).is_some() && repeats(&found.problem)
                 })
         })
-}
-
-fn request_of(sampling: &Sampling, node: &str, messages: Vec<ChatMessage>) -> ChatRequest {
-    sampling.request(node, messages, "analysis", parse::analysis_schema())
 }
 
 fn draft(parsed: ParsedReply<Analysis>, reply: String, reasked: bool) -> AnalystDraft {

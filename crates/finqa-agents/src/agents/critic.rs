@@ -183,7 +183,7 @@ impl LlmCritic {
             .critic(&exchange.question, &view, &self.rendering)
             .map_err(prompt_failure)?;
         let sampling = self.sampling.nth(exchange.epoch, self.samples, 1);
-        let request = sampling.text_request("critic", opening(prompt));
+        let request = sampling.verdict_request(opening(prompt));
         let reply = exchange.call(&*self.model, number, &request).await?;
         let verdict = match parse::verdict(&reply).value {
             ParsedVerdict::AllOk => CriticVerdict::Ok,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::models::{ChatMessage, ChatModel, ChatRequest, Provider, ReplyFormat};
+use crate::parse;
 use crate::prompt::{Prompts, Rendering};
 use finqa_core::options::defaults;
 use finqa_core::table::TableStyle;
@@ -160,35 +161,34 @@ impl Sampling {
         }
     }
 
-    /// A request for JSON of the given schema.
-    pub(super) fn request(
-        &self,
-        node: &str,
-        messages: Vec<ChatMessage>,
-        schema_name: &str,
-        schema: serde_json::Value,
-    ) -> ChatRequest {
-        ChatRequest {
-            node: node.to_owned(),
-            messages,
-            temperature: self.temperature,
-            max_output_tokens: self.max_tokens,
-            seed: self.seed,
-            format: ReplyFormat::JsonSchema {
-                name: schema_name.to_owned(),
-                schema,
-                strict: true,
-            },
-            ..ChatRequest::default()
-        }
+    /// A request for an analysis.
+    pub(super) fn analysis_request(&self, node: &str, messages: Vec<ChatMessage>) -> ChatRequest {
+        let format = ReplyFormat::JsonSchema {
+            name: "analysis".to_owned(),
+            schema: parse::analysis_schema(),
+            strict: true,
+            or_text: false,
+        };
+        self.request(node, messages, format)
     }
 
-    /// A request for plain text.
-    pub(super) fn text_request(&self, node: &str, messages: Vec<ChatMessage>) -> ChatRequest {
+    /// A request for a verdict: `ALL_OK` in text where the provider has no schemas.
+    pub(super) fn verdict_request(&self, messages: Vec<ChatMessage>) -> ChatRequest {
+        let format = ReplyFormat::JsonSchema {
+            name: "verdict".to_owned(),
+            schema: parse::verdict_schema(),
+            strict: true,
+            or_text: true,
+        };
+        self.request("critic", messages, format)
+    }
+
+    fn request(&self, node: &str, messages: Vec<ChatMessage>, format: ReplyFormat) -> ChatRequest {
         ChatRequest {
             temperature: self.temperature,
             max_output_tokens: self.max_tokens,
             seed: self.seed,
+            format,
             ..ChatRequest::new(node, messages)
         }
     }

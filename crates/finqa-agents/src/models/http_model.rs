@@ -37,7 +37,7 @@ use super::retry::{FailedAttempt, RetryLimit, RetryOptions, retry};
 use super::settings::{Endpoint, ModelConnection, SettingsError};
 use super::trace;
 use super::transport::{Attempt, HttpReply, Transport};
-use super::types::{ChatModel, ChatReply, ChatRequest, Feature, ReplyFormat, Stop, Support};
+use super::types::{ChatModel, ChatReply, ChatRequest, Feature, Stop, Support};
 
 pub struct HttpModel {
     client: Client<ServerAddress>,
@@ -390,7 +390,7 @@ impl HttpModel {
             return None;
         }
         let words = ErrorDetails::read(error.body.as_deref().unwrap_or_default().as_bytes());
-        let formatted = request.format != ReplyFormat::Text;
+        let formatted = spoken.format.for_format(&request.format) > FormatLevel::Text;
         let learnt = corrected(self.protocol, spoken, &words, formatted)?;
         Some(self.learn(request, spoken, learnt))
     }

@@ -217,8 +217,8 @@ impl ChatMessage {
     }
 }
 
-/// The requested shape of an answer. A provider without it gets the next weaker one:
-/// schema, object, text.
+/// The requested shape of an answer. A provider without it is asked for the next weaker
+/// one: schema, object, text.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
 pub enum ReplyFormat {
@@ -232,6 +232,10 @@ pub enum ReplyFormat {
         schema: Value,
         /// Whether the provider must enforce it token by token.
         strict: bool,
+        /// Whether a provider without schemas is asked for text, because not every reply
+        /// in text is an object.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        or_text: bool,
     },
 }
 
@@ -453,6 +457,7 @@ mod tests {
             name: "answer".into(),
             schema: serde_json::json!({"type": "object"}),
             strict: true,
+            or_text: false,
         };
         request.tool_choice = ToolChoice::Function("lookup".into());
         let text = serde_json::to_string(&request).unwrap();

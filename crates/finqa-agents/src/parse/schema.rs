@@ -27,10 +27,12 @@ pub fn analysis_schema() -> Value {
     }))
 }
 
-/// The schema of a critic's reply.
+/// The schema of a critic's reply. The verdict comes first, as in text: a small model that
+/// has to begin a list of findings writes some.
 #[must_use]
 pub fn verdict_schema() -> Value {
     strict(json!({
+        "verdict": {"type": "string", "enum": ["ALL_OK", "REVISE"]},
         "findings": {
             "type": "array",
             "description": "empty if the verdict is ALL_OK",
@@ -40,7 +42,6 @@ pub fn verdict_schema() -> Value {
                 "fix": {"type": "string"},
             })),
         },
-        "verdict": {"type": "string", "enum": ["ALL_OK", "REVISE"]},
     }))
 }
 

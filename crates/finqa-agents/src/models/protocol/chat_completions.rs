@@ -141,13 +141,14 @@ impl<'a> BodyMessage<'a> {
 }
 
 fn response_format(format: &ReplyFormat, most: FormatLevel) -> Option<ResponseFormat<'_>> {
-    match (format, most) {
-        (ReplyFormat::Text, _) | (_, FormatLevel::Text) => None,
+    match (format, most.for_format(format)) {
+        (_, FormatLevel::Text) => None,
         (
             ReplyFormat::JsonSchema {
                 name,
                 schema,
                 strict,
+                ..
             },
             FormatLevel::JsonSchema,
         ) => Some(ResponseFormat::JsonSchema {
@@ -157,9 +158,7 @@ fn response_format(format: &ReplyFormat, most: FormatLevel) -> Option<ResponseFo
                 schema,
             },
         }),
-        (ReplyFormat::JsonObject | ReplyFormat::JsonSchema { .. }, _) => {
-            Some(ResponseFormat::JsonObject)
-        }
+        _ => Some(ResponseFormat::JsonObject),
     }
 }
 
@@ -272,6 +271,7 @@ mod tests {
                 name: "answer".into(),
                 schema: json!({"type": "object"}),
                 strict: true,
+                or_text: false,
             },
             ..ChatRequest::new(
                 "analyst",

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
-use super::types::{ChatRequest, FinishReason, ToolCall, Usage};
+use super::types::{ChatRequest, FinishReason, ReplyFormat, ToolCall, Usage};
 
 pub(super) use chat_completions::BodyMessage;
 
@@ -102,6 +102,18 @@ pub(super) enum FormatLevel {
     JsonObject,
     /// `json_schema`, or a tool with the schema that the model must call.
     JsonSchema,
+}
+
+impl FormatLevel {
+    /// What a server that accepts this much is asked for.
+    pub(super) fn for_format(self, format: &ReplyFormat) -> Self {
+        match format {
+            ReplyFormat::Text => Self::Text,
+            ReplyFormat::JsonObject => self.min(Self::JsonObject),
+            ReplyFormat::JsonSchema { or_text: true, .. } if self < Self::JsonSchema => Self::Text,
+            ReplyFormat::JsonSchema { .. } => self,
+        }
+    }
 }
 
 /// Which parameter limits the answer.

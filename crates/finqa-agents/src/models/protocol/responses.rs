@@ -81,13 +81,14 @@ fn items(message: &ChatMessage) -> Vec<Value> {
 }
 
 fn format(format: &ReplyFormat, most: FormatLevel) -> Option<Value> {
-    match (format, most) {
-        (ReplyFormat::Text, _) | (_, FormatLevel::Text) => None,
+    match (format, most.for_format(format)) {
+        (_, FormatLevel::Text) => None,
         (
             ReplyFormat::JsonSchema {
                 name,
                 schema,
                 strict,
+                ..
             },
             FormatLevel::JsonSchema,
         ) => Some(json!({

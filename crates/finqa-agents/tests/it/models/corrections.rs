@@ -11,6 +11,7 @@ fn full_request() -> ChatRequest {
             name: "answer".into(),
             schema: json!({"type": "object"}),
             strict: true,
+            or_text: false,
         },
         ..ChatRequest::new(
             "analyst",
@@ -87,6 +88,48 @@ async fn a_schema_steps_down_to_an_object_and_to_text() {
             left
         );
         assert_eq!(model.supports(Feature::JsonSchema), Support::No);
+    }
+}
+
+/// A verdict without an objection is no object: a server without schemas, known or learnt,
+/// is asked for text.
+#[tokio::test]
+async fn a_schema_with_a_reply_in_text_skips_the_object() {
+    let mut verdict = full_request();
+    verdict.format = ReplyFormat::JsonSchema {
+        name: "verdict".into(),
+        schema: json!({"type": "object"}),
+        strict: true,
+        or_text: true,
+    };
+    for (name, formats) in [
+        (
+            "m",
+            vec![json!("json_schema"), json!(null), json!("json_object")],
+        ),
+        ("gpt-4-turbo", vec![json!(null), json!("json_object")]),
+    ] {
+        let server =
+            FaultServer::start(
+                |request| match request.body["response_format"]["type"].as_str() {
+                    Some("json_schema") => Reply::error(
+                        400,
+                        "invalid_request_error",
+                        "response_format of this type is not supported",
+                    ),
+                    _ => Reply::chat("ALL_OK"),
+                },
+            );
+        let mut settings = openai(&server);
+        settings.model = name.into();
+        let model = HttpModel::new(settings).unwrap();
+        chat(&model, &verdict).await.unwrap();
+        chat(&model, &full_request()).await.unwrap();
+        let requests = server.requests();
+        let sent = requests
+            .iter()
+            .map(|request| request.body["response_format"]["type"].clone());
+        assert_eq!(sent.collect::<Vec<_>>(), formats);
     }
 }
 

@@ -18,6 +18,7 @@ fn question() -> ChatRequest {
             name: "analysis".into(),
             schema: SCHEMA(),
             strict: true,
+            or_text: false,
         },
         ..ChatRequest::new("analyst", vec![ChatMessage::system("INSTRUCTIONS"), user])
     }

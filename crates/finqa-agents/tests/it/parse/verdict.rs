@@ -9,6 +9,7 @@ use finqa_agents::parse::{Leniency, ParsedVerdict, verdict};
 #[case("\n**ALL_OK**.\n", &[Leniency::OkDecorated])]
 #[case("<think>the sum?</think>ALL_OK", &[Leniency::ThinkBlock])]
 #[case(r#"{"findings": [], "verdict": "ALL_OK"}"#, &[])]
+#[case(r#"{"verdict": "ALL_OK", "findings": []}"#, &[])]
 #[case("```json\n{\"findings\": [], \"verdict\": \"ALL_OK\"}\n```", &[Leniency::Fence])]
 #[case(r#"{"findings": []}"#, &[Leniency::EmptyFindings])]
 fn approval(#[case] text: &str, #[case] leniencies: &[Leniency]) {
