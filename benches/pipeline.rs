@@ -239,6 +239,7 @@ fn row(at: usize, case: &dataset::Case, all: &[&dataset::Case]) -> Row {
             chosen_round: None,
             error: None,
             votes: None,
+            first_sample: None,
             opinion: None,
             episode: None,
             rounds: Vec::new(),

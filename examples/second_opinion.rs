@@ -16,7 +16,9 @@ use std::path::PathBuf;
 use convfinqa::dataset::{Case, HistoryEntry, HistorySource, Outcome, Question, Source, load};
 use convfinqa::score::Row;
 use convfinqa::score::files::{read_predictions, rescore};
-use finqa_agents::agents::{Answer, EmbeddedSolver, SecondOpinion, printed_value};
+use finqa_agents::agents::{
+    AgreementCount, Answer, Arbitration, EmbeddedSolver, SecondOpinion, printed_value,
+};
 use finqa_core::number::Value;
 use finqa_core::program::Program;
 use finqa_core::stats::Rate;
@@ -27,10 +29,15 @@ const FROM: [f64; 7] = [0.0, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95];
 /// One answer beside its second opinion.
 struct Pair {
     page: String,
-    confidence: f64,
-    agrees: bool,
+    opinion: SecondOpinion,
     answer_right: bool,
     opinion_right: bool,
+}
+
+impl Pair {
+    fn agrees(&self) -> bool {
+        self.opinion.agrees == Some(true)
+    }
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -91,8 +98,10 @@ fn pair(row: &Row, value: Option<&Value>, opinion: &SecondOpinion) -> Option<Pai
     })?;
     Some(Pair {
         page: row.filename.clone(),
-        confidence: opinion.confidence,
-        agrees: value.is_some_and(|value| opinion.is(value, &row.printed())),
+        opinion: SecondOpinion {
+            agrees: Some(value.is_some_and(|value| opinion.is(value, &row.printed()))),
+            ..opinion.clone()
+        },
         answer_right: row.accepted()?,
         opinion_right: other && row.outcome() == Outcome::Answered,
     })
@@ -120,6 +129,34 @@ fn entry(case: &Case, row: &Row, value: Option<Value>, gold: bool) -> HistoryEnt
     }
 }
 
+/// What `--second-opinion arbitrate` does to these answers, by the accuracy that a pilot of
+/// the first 100 gives and by that of all.
+fn arbitration(pairs: &[Pair]) {
+    for n in [100, pairs.len()] {
+        let mut count = AgreementCount::default();
+        for pair in pairs.iter().take(n) {
+            count.add(Some(&pair.opinion));
+        }
+        let accuracy = count.model_accuracy();
+        let taken = pairs
+            .iter()
+            .filter(|pair| Arbitration::of(&pair.opinion, accuracy).taken);
+        let taken: Vec<&Pair> = taken.collect();
+        let flips = |gained: bool| {
+            let flips = taken.iter().filter(|pair| {
+                pair.opinion_right != pair.answer_right && pair.opinion_right == gained
+            });
+            flips.count()
+        };
+        println!(
+            "arbitration by {n:4} answers: model accuracy {accuracy:.3}, replaced {:3}, gained {:3}, lost {:3}",
+            taken.len(),
+            flips(true),
+            flips(false),
+        );
+    }
+}
+
 fn print(pairs: &[Pair]) {
     let right = |name: &str, which: &dyn Fn(&Pair) -> bool| {
         let marks = pairs.iter().enumerate().filter(|(_, pair)| which(pair));
@@ -136,25 +173,27 @@ fn print(pairs: &[Pair]) {
         }
     };
     right("all", &|_| true);
-    right("the opinion agrees", &|pair| pair.agrees);
-    right("it differs", &|pair| !pair.agrees);
+    right("the opinion agrees", &|pair| pair.agrees());
+    right("it differs", &|pair| !pair.agrees());
     for tenth in 0..10 {
         let low = f64::from(tenth) / 10.0;
-        let inside = |pair: &Pair| pair.confidence >= low && pair.confidence < low + 0.1;
+        let inside =
+            |pair: &Pair| pair.opinion.confidence >= low && pair.opinion.confidence < low + 0.1;
         right(&format!("{low:.1}: agrees"), &|pair| {
-            pair.agrees && inside(pair)
+            pair.agrees() && inside(pair)
         });
         right(&format!("{low:.1}: differs"), &|pair| {
-            !pair.agrees && inside(pair)
+            !pair.agrees() && inside(pair)
         });
     }
+    arbitration(pairs);
     println!(
         "differing opinions from a confidence on: answers wrong; in the answer's place gained, lost"
     );
     for from in FROM {
         let differing: Vec<_> = pairs
             .iter()
-            .filter(|pair| !pair.agrees && pair.confidence >= from)
+            .filter(|pair| !pair.agrees() && pair.opinion.confidence >= from)
             .collect();
         let count = |which: &dyn Fn(&Pair) -> bool| differing.iter().filter(|p| which(p)).count();
         println!(

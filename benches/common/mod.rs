@@ -92,6 +92,7 @@ pub async fn run(
         budget: Arc::default(),
         stop: Stop::default(),
         recorded: None,
+        pilot: false,
     };
     let (events, mut received) = tokio::sync::mpsc::channel(1024);
     let running = tokio::spawn(scheduler.run(journal, events));

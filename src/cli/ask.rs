@@ -81,6 +81,11 @@ struct AskSettings {
 /// One line for the user; [`super::exit::classify`] knows its exit code.
 pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
     let settings = settings::load(&args.settings, matches, args.config.config.as_deref())?;
+    if settings.agents.needs_pilot() && !settings.model.is_offline() {
+        let line = "--second-opinion arbitrate needs --model-accuracy here; a run with \
+                    --second-opinion show estimates it (second_opinion in summary.json)";
+        return Err(Failure::new(Exit::Usage, line).into());
+    }
     let (own, question) = document(args)?;
     let cassette = args.cassette.open(false)?;
     needs_model(cassette.as_ref(), &settings.model)?;

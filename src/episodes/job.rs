@@ -151,6 +151,7 @@ pub(crate) fn job(
     };
     let offline = settings.model.is_offline();
     Ok(Job {
+        pilot: false,
         meta: RunMeta {
             identity: Identity {
                 model: name,

@@ -113,6 +113,7 @@ fn cells(row: &Row) -> Vec<String> {
         chosen_round,
         error,
         votes,
+        first_sample: _,
         opinion,
         episode: _,
     } = &row.solution;

@@ -13,7 +13,8 @@ use serde::Serialize;
 use crate::run::{HistoryMode, Plan, gold_history};
 use crate::settings::{Settings, Variables};
 use finqa_agents::agents::{
-    Backend, CallMemory, Interruption, OpinionUse, Pair, PairOptions, own_history,
+    Backend, CallMemory, CriticMode, Interruption, OpinionUse, Pair, PairOptions, SampleCount,
+    own_history,
 };
 use finqa_agents::models::{
     ChatModel, ChatReply, ChatRequest, Feature, ModelError, Stop, Support, Usage,
@@ -177,6 +178,18 @@ async fn measured(
     // Neither knows the measuring model's answers.
     options.settings.verify = false;
     options.settings.second_opinion = OpinionUse::Off;
+    // Nothing is doubted where every answer is accepted, and everything elsewhere.
+    if options.settings.samples == SampleCount::AUTO {
+        let most = options.settings.samples.most();
+        options.settings.samples = SampleCount::Fixed(if accepted { 1 } else { most });
+    }
+    if options.settings.critic == CriticMode::Auto {
+        options.settings.critic = if accepted {
+            CriticMode::Rules
+        } else {
+            CriticMode::Llm
+        };
+    }
     let pair = Pair::new(&options)?;
     for unit in &plan.units {
         let mut history = Vec::new();

@@ -25,6 +25,9 @@ pub struct Job {
     pub dealer: Option<Box<dyn Dealer>>,
     /// Maximum number of conversations in flight.
     pub concurrency: usize,
+    /// Whether the first questions are asked before any is answered, to estimate the model's
+    /// accuracy.
+    pub pilot: bool,
     /// What the run is: identity, data, settings. Id, time, version and commit
     /// are added when it is started.
     pub meta: RunMeta,
@@ -83,6 +86,7 @@ pub(super) fn questions(
         solver: Arc::new(Pair::new(pair)?),
         dealer: None,
         concurrency: *setup.concurrency(settings).end(),
+        pilot: !settings.model.is_offline() && settings.agents.needs_pilot(),
         meta,
         prompts: prompts.transpose()?,
         records: Ok(dataset),

@@ -249,6 +249,7 @@ impl Run {
                     concurrency: job.concurrency,
                     limits: limits.clone(),
                     budget: models.budget,
+                    pilot: job.pilot,
                     stop: stop.clone(),
                     recorded: match &cassette {
                         Some(Cassette::Replay(replay)) => Some(Arc::clone(replay)),

@@ -83,6 +83,7 @@ pub(crate) fn pair_setup(
     };
     let critic_name = match pair.critic() {
         CriticMode::Llm => critic_name,
+        CriticMode::Auto => format!("where doubted {critic_name}"),
         CriticMode::Rules => "rules".to_owned(),
         CriticMode::Off => "off".to_owned(),
     };
@@ -395,7 +396,7 @@ pub(crate) fn unused_server(
 
 /// A setting that has no effect, or not the one that is meant.
 fn effectless(settings: &Settings) -> Option<&'static str> {
-    let samples = settings.agents.samples > 1;
+    let samples = settings.agents.samples.most() > 1;
     match (settings.model.is_offline(), settings.sampling.temperature) {
         (true, _) if samples => Some(
             "note: --samples changes nothing because the embedded analyst always gives the same answer",

@@ -1,22 +1,45 @@
 //! What agreement with the second opinion is worth in a run: how many answers
-//! are right where the two agree, and where they differ.
+//! are right where the two agree, and where they differ; what it says of the model
+//! without gold; and what replacing answers did.
 
 use serde::Serialize;
 
 use crate::dataset::QuestionKey;
+use finqa_agents::agents::AgreementCount;
 use finqa_core::stats::Rate;
 
 use crate::score::Row;
 
-/// Answers with gold, by financial equivalence.
+/// What the second opinions of a run are worth, by financial equivalence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Agreement {
+    /// How often the model agrees with the rules, gold or not.
+    #[serde(flatten)]
+    pub count: AgreementCount,
+    /// Answers of the rules in the place of the model's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arbitration: Option<ArbitrationEffect>,
     /// Right where the embedded analyst gives the same answer.
     pub agreed: Option<Rate>,
     /// Right where the embedded analyst gives another answer.
     pub differed: Option<Rate>,
     #[serde(skip)]
     marks: Vec<ComparedAnswer>,
+}
+
+/// What replacing a model's answers did; it costs nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct ArbitrationEffect {
+    /// Questions for which the two answers were weighed.
+    pub weighed: usize,
+    /// Of these, with the rules' answer.
+    pub taken: usize,
+    /// Wrong or without an answer by the model, right by the rules.
+    pub fixed: usize,
+    /// Right by the model, wrong by the rules.
+    pub broken: usize,
+    /// The model's accuracy that confidences were compared with.
+    pub model_accuracy: f64,
 }
 
 /// An answer with a second opinion.
@@ -31,18 +54,30 @@ struct ComparedAnswer {
 impl Agreement {
     /// Counts a row; one without an answer, gold or a second opinion does not count.
     pub fn add(&mut self, row: &Row) {
-        let agrees = row.solution.opinion.as_ref().and_then(|other| other.agrees);
-        let right = row
-            .solution
-            .answer
-            .as_ref()
-            .and(row.scores.financial_equivalence.as_ref());
+        let opinion = row.solution.opinion.as_ref();
+        self.count.add(opinion);
+        let model = row.solution.model_answer();
+        let right = model.and_then(|answer| row.right_with(answer));
+        if let Some(arbitration) = opinion.and_then(|other| other.arbitration) {
+            let effect = self.arbitration.get_or_insert_default();
+            effect.weighed += 1;
+            effect.taken += usize::from(arbitration.taken);
+            effect.model_accuracy = arbitration.model_accuracy;
+            match (right.unwrap_or_default(), row.accepted()) {
+                (false, Some(true)) => effect.fixed += 1,
+                (true, Some(false)) => effect.broken += 1,
+                _ => {}
+            }
+        }
+        let agrees = opinion.and_then(|other| other.agrees);
+        let answered = row.solution.answer.as_ref();
+        let right = right.filter(|_| answered.is_some());
         if let Some((agrees, right)) = agrees.zip(right) {
             self.marks.push(ComparedAnswer {
                 page: row.filename.clone(),
                 key: row.key.clone(),
                 agrees,
-                right: right.accepted,
+                right,
             });
         }
     }
@@ -55,9 +90,25 @@ impl Agreement {
             Rate::of(marks.map(|mark| (mark.page.as_str(), &mark.key, mark.right)))
         };
         (self.agreed, self.differed) = (rate(true), rate(false));
-        (!self.marks.is_empty()).then_some(self)
+        (self.count.answers > 0 || self.arbitration.is_some()).then_some(self)
+    }
+
+    /// Shares of right answers, of the model's and of the rules', where the rules' is larger by
+    /// more than chance and no answer was replaced.
+    #[must_use]
+    pub fn better_rules(&self) -> Option<(f64, f64)> {
+        if self.count.answers < HINT_FROM || self.arbitration.is_some() {
+            return None;
+        }
+        let (model, most) = self.count.estimate();
+        #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
+        let rules = self.count.expected / self.count.answers as f64;
+        (rules > most).then_some((model, rules))
     }
 }
+
+/// Answers from which a run says that the rules would do better.
+const HINT_FROM: usize = 20;
 
 #[cfg(test)]
 mod tests {
@@ -75,6 +126,11 @@ mod tests {
             right,
         };
         let agreement = Agreement {
+            count: AgreementCount {
+                answers: 3,
+                agreed: 2,
+                expected: 2.0,
+            },
             marks: vec![
                 mark("0", true, true),
                 mark("1", true, true),
@@ -87,5 +143,26 @@ mod tests {
         assert_eq!(counts(done.agreed), Some((2, 2)));
         assert_eq!(counts(done.differed), Some((0, 1)));
         assert_eq!(Agreement::default().finish(), None);
+    }
+
+    #[test]
+    fn better_rules_are_told_of_only_beyond_chance() {
+        let told = |answers, agreed, expected| {
+            let count = AgreementCount {
+                answers,
+                agreed,
+                expected,
+            };
+            let agreement = Agreement {
+                count,
+                ..Agreement::default()
+            };
+            agreement.better_rules().is_some()
+        };
+        // Two of 40 answers agree with rules that are right in about twenty.
+        assert!(told(40, 2, 20.0));
+        assert!(!told(12, 1, 6.0), "too few answers");
+        assert!(!told(40, 14, 20.0), "a model of 0.7");
+        assert!(!told(21, 5, 10.0), "may be chance");
     }
 }

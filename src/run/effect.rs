@@ -1,11 +1,12 @@
-//! What the critic did: answers fixed, broken and unchanged, by comparing each
-//! question's first draft with its answer. The first drafts also give the score
-//! of the same run without a critic.
+//! What the critic and further samples did: answers fixed, broken and unchanged, by
+//! comparing each question's first draft with its answer, and its first sample with its
+//! first draft. The first drafts also give the score of the same run without a critic.
 
 use rust_decimal::Decimal;
 use serde::{Serialize, Serializer};
 
 use crate::dataset::QuestionKey;
+use finqa_agents::agents::Answer;
 use finqa_agents::models::Cost;
 use finqa_core::stats::Rate;
 
@@ -14,6 +15,8 @@ use crate::score::Row;
 /// Counts over the questions that have gold, by financial equivalence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct CriticEffect {
+    /// Questions whose answers an LLM reviewed.
+    pub reviewed: usize,
     /// Questions sent back at least once.
     pub sent_back: usize,
     /// Wrong at first, right in the end.
@@ -47,9 +50,12 @@ impl CriticEffect {
         let Some(first) = row.solution.rounds.first() else {
             return;
         };
+        let rounds = &row.solution.rounds;
+        let reviewed = rounds.iter().any(|round| round.critic_reply.is_some());
+        self.reviewed += usize::from(reviewed);
         let costs = row.cost.zip(row.draft_cost);
         self.cost += Cost::of_request(costs.map(|(all, draft)| all - draft));
-        let revised = row.solution.rounds.len() > 1;
+        let revised = rounds.len() > 1;
         self.sent_back += usize::from(revised);
         let (Some(before), Some(after)) = (row.right_with(&first.answer), row.accepted()) else {
             return;
@@ -78,6 +84,58 @@ impl CriticEffect {
             .zip(net)
             .map(|(cost, net)| cost / Decimal::from(net));
         self
+    }
+}
+
+/// What further samples of the first draft did, by comparing each question's first sample with
+/// the draft that won. Counts over the questions that have gold, by financial equivalence.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SampleEffect {
+    /// Questions sampled more than once.
+    pub sampled: usize,
+    /// Samples after their first.
+    pub further: usize,
+    /// Wrong at first, right by the vote.
+    pub fixed: usize,
+    /// Right at first, wrong by the vote.
+    pub broken: usize,
+    /// Right or wrong as before.
+    pub unchanged: usize,
+    /// US dollars for the further samples; `null` in files if a price is unknown.
+    #[serde(rename = "cost_usd", serialize_with = "dollars")]
+    pub cost: Cost,
+}
+
+impl SampleEffect {
+    /// Counts a row.
+    pub fn add(&mut self, row: &Row) {
+        let Some(tally) = &row.solution.votes else {
+            return;
+        };
+        let samples = tally.votes.iter().map(|vote| vote.count).sum::<usize>() + tally.failed;
+        self.sampled += 1;
+        self.further += samples.saturating_sub(1);
+        let further = row
+            .solution
+            .calls
+            .iter()
+            .filter(|call| call.node.contains('#'));
+        self.cost += further.map(|call| call.cost).sum::<Cost>();
+        let voted = row.solution.rounds.first().map(|round| &round.answer);
+        let first = row.solution.first_sample.as_deref().or(voted);
+        let right = |answer: Option<&Answer>| row.right_with(answer.unwrap_or(&Answer::default()));
+        match (right(first), right(voted)) {
+            (Some(false), Some(true)) => self.fixed += 1,
+            (Some(true), Some(false)) => self.broken += 1,
+            (Some(_), Some(_)) => self.unchanged += 1,
+            _ => {}
+        }
+    }
+
+    /// The figures; `None` if no question was sampled more than once.
+    #[must_use]
+    pub fn finish(self) -> Option<Self> {
+        (self.sampled > 0).then_some(self)
     }
 }
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use finqa_agents::agents::AgreementCount;
 use finqa_agents::models::{BudgetLimit, PriceList};
 
 use crate::settings::{Change, RunAspect, Shard, with_effects_of};
@@ -164,6 +165,9 @@ pub struct RunMeta {
     /// What it was merged from, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<MergedShards>,
+    /// How often the model agreed with the embedded rules in the pilot, if there was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pilot: Option<AgreementCount>,
     /// What is played, if the questions are played as episodes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub episodes: Option<EpisodeMeta>,

@@ -12,6 +12,7 @@ mod identity;
 pub mod journal;
 mod lock;
 mod merge;
+mod pilot;
 mod plan;
 mod reload;
 mod replay;
@@ -26,8 +27,8 @@ mod writer;
 
 pub use crate::dataset::{HistoryMode, Mode};
 pub use crate::score::{Row, Stamp};
-pub use agreement::Agreement;
-pub use effect::CriticEffect;
+pub use agreement::{Agreement, ArbitrationEffect};
+pub use effect::{CriticEffect, SampleEffect};
 pub use episodes::{EpisodeSummary, RewardSummary};
 pub use event::{Event, Finish};
 pub use folder::{FolderError, RunFolder, RunState, Stage};

@@ -18,6 +18,7 @@ use finqa_agents::solve::Solver;
 use super::event::{Event, Finish};
 use super::health::Health;
 use super::journal::{Journal, JournalError};
+use super::pilot::{self, PilotUnit};
 use super::plan::{Dealer, Plan, PlannedQuestion};
 use super::replay::{JournalReplay, replay};
 use super::trace::RunTrace;
@@ -43,6 +44,9 @@ pub struct Scheduler {
     pub stop: Stop,
     /// The recording that is replayed: when questions were answered.
     pub recorded: Option<Arc<CassetteReplay>>,
+    /// Whether the model's accuracy is estimated by the first questions before any is
+    /// answered.
+    pub pilot: bool,
 }
 
 /// Questions that are asked one after the other, and what is known of them.
@@ -63,12 +67,26 @@ pub(super) enum UnitOutcome {
     Postponed(PlanUnit),
     /// To a failure that ends the run.
     Fatal(RunFailure),
+    /// Through the pilot.
+    Piloted(PilotUnit),
+}
+
+/// Which questions a pass asks, and what becomes of them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PassKind {
+    /// Those of the pilot.
+    Pilot,
+    /// All; a refusal of one may be a refusal of all.
+    First,
+    /// Those that the provider failed; a refusal of one is its outcome.
+    Last,
 }
 
 /// The result of a pass.
 #[derive(Default)]
 struct PassResult {
     postponed: Vec<PlanUnit>,
+    piloted: Vec<PilotUnit>,
     /// The first failure that ended it.
     trouble: Option<Finish>,
 }
@@ -90,6 +108,7 @@ impl Scheduler {
             Some(_) => meta.total,
         };
         let trace = Arc::new(RunTrace::start(&meta, self.plan.mode));
+        let piloted = meta.pilot;
         let JournalReplay {
             journal,
             units,
@@ -147,15 +166,36 @@ impl Scheduler {
             most: self.concurrency.max(1),
             limits: self.limits,
         };
-        let mut passed = pass(&worker, &mut queue, &width, false).await;
+        let mut passed = PassResult::default();
+        let agreement = match piloted {
+            None if self.pilot => {
+                passed = pilot_pass(&worker, &mut queue, &width).await;
+                let done = passed.trouble.is_none()
+                    && passed.postponed.is_empty()
+                    && !self.stop.drain.is_cancelled();
+                done.then(|| pilot::count(&passed.piloted))
+            }
+            known => known,
+        };
+        if let Some(count) = agreement {
+            worker.writer.pilot(count);
+            worker.solver.set_model_accuracy(count.model_accuracy());
+            for pilot in std::mem::take(&mut passed.piloted).into_iter().rev() {
+                queue.units.push_front(pilot.unit);
+            }
+        }
+        let begins = agreement.is_some() || !self.pilot;
+        if begins {
+            passed = pass(&worker, &mut queue, &width, PassKind::First).await;
+        }
         // Only a provider that answers others may be asked again.
-        if passed.trouble.is_none() && (answered_before || health.has_answered()) {
+        if begins && passed.trouble.is_none() && (answered_before || health.has_answered()) {
             let mut again = UnitQueue {
                 units: std::mem::take(&mut passed.postponed).into(),
                 dealer: None,
                 dealt: 0,
             };
-            passed = pass(&worker, &mut again, &width, true).await;
+            passed = pass(&worker, &mut again, &width, PassKind::Last).await;
         }
         // A dealer that is gone has dealt everything.
         let total = match (&queue.dealer, total) {
@@ -249,13 +289,34 @@ impl UnitWidth {
     }
 }
 
-/// Asks the questions of a queue, several units at a time. In the last pass a
-/// refusal of one question is its outcome.
+/// Asks the first questions of a queue, and those that the provider fails a second time.
+async fn pilot_pass(worker: &Arc<Worker>, queue: &mut UnitQueue, width: &UnitWidth) -> PassResult {
+    let mut first = UnitQueue {
+        units: pilot::take(&mut queue.units),
+        dealer: None,
+        dealt: 0,
+    };
+    let mut passed = pass(worker, &mut first, width, PassKind::Pilot).await;
+    if passed.trouble.is_none() && worker.health.has_answered() {
+        first.units = std::mem::take(&mut passed.postponed).into();
+        let again = pass(worker, &mut first, width, PassKind::Pilot).await;
+        passed.piloted.extend(again.piloted);
+        (passed.postponed, passed.trouble) = (again.postponed, again.trouble);
+    }
+    passed.piloted.sort_by_key(|pilot| first_index(&pilot.unit));
+    passed
+}
+
+fn first_index(unit: &PlanUnit) -> Option<usize> {
+    unit.planned.first().map(|planned| planned.index)
+}
+
+/// Asks the questions of a queue, several units at a time.
 async fn pass(
     worker: &Arc<Worker>,
     queue: &mut UnitQueue,
     width: &UnitWidth,
-    last: bool,
+    kind: PassKind,
 ) -> PassResult {
     let mut tasks: JoinSet<UnitOutcome> = JoinSet::new();
     let mut passed = PassResult::default();
@@ -285,13 +346,17 @@ async fn pass(
             }
         };
         let asking = Arc::clone(worker);
-        tasks.spawn(async move { asking.unit(unit, last).await });
+        tasks.spawn(async move {
+            match kind {
+                PassKind::Pilot => asking.pilot(unit).await,
+                PassKind::First | PassKind::Last => asking.unit(unit, kind == PassKind::Last).await,
+            }
+        });
     }
     while let Some(ended) = tasks.join_next().await {
         passed.take(ended, worker);
     }
-    let first = |unit: &PlanUnit| unit.planned.first().map(|planned| planned.index);
-    passed.postponed.sort_by_key(first);
+    passed.postponed.sort_by_key(first_index);
     passed
 }
 
@@ -300,6 +365,7 @@ impl PassResult {
         let trouble = match ended {
             Ok(UnitOutcome::Over) => return,
             Ok(UnitOutcome::Postponed(unit)) => return self.postponed.push(unit),
+            Ok(UnitOutcome::Piloted(unit)) => return self.piloted.push(unit),
             Ok(UnitOutcome::Fatal(failure)) => Finish::Fatal(failure),
             Err(error) => Finish::Bug(match error.try_into_panic() {
                 Ok(panic) => panicked(&*panic),

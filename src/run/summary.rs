@@ -11,7 +11,7 @@ use finqa_agents::agents::Call;
 use finqa_agents::models::{Cost, UsageByNode};
 
 use super::agreement::Agreement;
-use super::effect::CriticEffect;
+use super::effect::{CriticEffect, SampleEffect};
 use super::episodes::EpisodeSummary;
 use super::identity::RunMeta;
 use super::journal::{Journal, JournalError};
@@ -31,6 +31,9 @@ pub struct Summary {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub epochs: Vec<EpochCard>,
     pub critic: CriticEffect,
+    /// What further samples did; absent if no question was sampled more than once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub samples: Option<SampleEffect>,
     /// What agreement with the second opinion is worth; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub second_opinion: Option<Agreement>,
@@ -130,6 +133,7 @@ pub(crate) fn left_out_line(names: &[&str]) -> String {
 pub struct SummaryBuilder {
     rows: Vec<Row>,
     critic: CriticEffect,
+    samples: SampleEffect,
     agreement: Agreement,
     episodes: EpisodeSummary,
     rounds: usize,
@@ -142,6 +146,7 @@ impl SummaryBuilder {
     /// Counts a row.
     pub fn add(&mut self, row: Row) {
         self.critic.add(&row);
+        self.samples.add(&row);
         self.agreement.add(&row);
         self.episodes.add(&row);
         self.rounds += row.solution.rounds.len();
@@ -191,6 +196,7 @@ impl SummaryBuilder {
                 .filter_map(|rule| EpochCard::of(rule, &rows))
                 .collect(),
             critic: self.critic.finish(),
+            samples: self.samples.finish(),
             second_opinion: self.agreement.finish(),
             episodes: self.episodes.finish(),
             left_out: self.left_out,

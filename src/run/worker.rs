@@ -45,7 +45,7 @@ pub(super) struct Worker {
 }
 
 /// Why a question has no outcome.
-enum NoOutcome {
+pub(super) enum NoOutcome {
     /// The run was stopped.
     Stopped,
     /// The provider failed it; holds its calls.
@@ -119,10 +119,6 @@ impl Worker {
                 key: key.clone(),
             })
             .await;
-        let question = Arc::new(Question {
-            history,
-            ..case.question.clone()
-        });
         let memory = self.memory(index, earlier);
         // Seconds that were spent before on replies that are now recalled.
         let recalled: f64 = memory.replies.iter().map(|call| call.seconds).sum();
@@ -139,25 +135,13 @@ impl Worker {
         let started = Instant::now();
         let span = self.trace.question(planned, &*self.solver);
         let asked = self
-            .solver
-            .solve(question, planned.epoch, memory, self.stop.clone(), &tell)
+            .solve(planned, history, memory, last_pass, &tell)
             .instrument(span.clone())
             .await
-            .and_then(|solution| match solution.outcome {
-                // Refused like this, all questions may be: the others tell.
-                Outcome::ProviderError if !last_pass => {
-                    Err(Interruption::Provider(Box::new(solution)))
-                }
-                _ => Ok(solution),
-            })
             .inspect_err(|why| agents::trace::interrupted(&span, why));
         let solution = match asked {
             Ok(solution) => solution,
-            Err(Interruption::Cancelled) => return Err(NoOutcome::Stopped),
-            Err(Interruption::Fatal(failure)) => return Err(NoOutcome::Fatal(failure)),
-            Err(Interruption::Provider(solution)) => {
-                return Err(self.postpone(planned, *solution).await);
-            }
+            Err(why) => return Err(self.no_outcome(planned, why).await),
         };
         let recorded = self.recorded.as_ref().map(|replay| replay.row(index));
         let latency = match recorded {
@@ -200,8 +184,44 @@ impl Worker {
         Ok(answer)
     }
 
+    /// Asks the solver. In the last pass a provider's refusal is the question's outcome.
+    pub(super) async fn solve(
+        &self,
+        planned: &PlannedQuestion,
+        history: Vec<HistoryEntry>,
+        memory: CallMemory,
+        last_pass: bool,
+        tell: &(dyn Fn(&agents::Round) + Send + Sync),
+    ) -> Result<Solution, Interruption> {
+        let question = Arc::new(Question {
+            history,
+            ..planned.case.question.clone()
+        });
+        let solved = self
+            .solver
+            .solve(question, planned.epoch, memory, self.stop.clone(), tell);
+        solved.await.and_then(|solution| match solution.outcome {
+            // Refused like this, all questions may be: the others tell.
+            Outcome::ProviderError if !last_pass => Err(Interruption::Provider(Box::new(solution))),
+            _ => Ok(solution),
+        })
+    }
+
+    /// What an interruption means for the question, and for the run.
+    pub(super) async fn no_outcome(
+        &self,
+        planned: &PlannedQuestion,
+        why: Interruption,
+    ) -> NoOutcome {
+        match why {
+            Interruption::Cancelled => NoOutcome::Stopped,
+            Interruption::Fatal(failure) => NoOutcome::Fatal(failure),
+            Interruption::Provider(solution) => self.postpone(planned, *solution).await,
+        }
+    }
+
     /// What a question's calls may recall, and where they are recorded.
-    fn memory(&self, index: usize, mut earlier: Vec<Call>) -> CallMemory {
+    pub(super) fn memory(&self, index: usize, mut earlier: Vec<Call>) -> CallMemory {
         // What they waited is no part of the time that is taken now.
         for call in &mut earlier {
             call.waited = Duration::ZERO;

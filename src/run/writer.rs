@@ -10,7 +10,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 
-use finqa_agents::agents::Call;
+use finqa_agents::agents::{AgreementCount, Call};
 use finqa_agents::models::{BudgetLimit, Spending};
 
 use super::journal::{Journal, JournalEntry, JournalError};
@@ -35,6 +35,7 @@ enum Message {
         durable: oneshot::Sender<()>,
     },
     Paused(BudgetLimit),
+    Pilot(AgreementCount),
 }
 
 /// A handle to the writer thread.
@@ -99,6 +100,8 @@ fn write_all(
                     spenders.push(durable);
                 }
                 Message::Paused(limit) => paused = Some(limit),
+                // Before every row that is chosen by it.
+                Message::Pilot(count) => journal.store_pilot(count)?,
             }
         }
         // On an error the senders are dropped with the receiver, and every
@@ -144,6 +147,11 @@ impl JournalWriter {
             durable,
         });
         async move { written.await.is_ok() }.boxed()
+    }
+
+    /// Records what the pilot has found, without waiting.
+    pub(super) fn pilot(&self, count: AgreementCount) {
+        let _ = self.messages.send(Message::Pilot(count));
     }
 
     /// Records the limit that has paused the run, without waiting.

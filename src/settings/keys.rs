@@ -245,6 +245,7 @@ impl Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use finqa_agents::agents::SampleCount;
 
     #[test]
     fn a_mistyped_variable_is_named_with_the_nearest() {
@@ -311,6 +312,7 @@ min_confidence = 0.5
 mlflow = 'off'
 mode = 'conversations'
 model = 'm'
+model_accuracy = 0.25
 n = 7
 opinion_confidence = 0.25
 output = 'x'
@@ -370,7 +372,7 @@ verify = false
         assert_eq!(plain, with(&|s| s.run.concurrency = Some(3)));
         assert_eq!(plain, with(&|s| s.run.output = "elsewhere".into()));
         assert_ne!(plain, with(&|s| s.agents.max_rounds = 1));
-        assert_ne!(plain, with(&|s| s.agents.samples = 5));
+        assert_ne!(plain, with(&|s| s.agents.samples = SampleCount::AUTO));
         assert!(plain.contains("second_opinion = \"show\""), "{plain}");
     }
 

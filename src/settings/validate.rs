@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use finqa_agents::agents::SampleCount;
 use finqa_core::secrets::HIDDEN;
 
 use super::Settings;
@@ -71,10 +72,18 @@ impl Settings {
         let chances = [
             ("min-confidence", self.agents.min_confidence),
             ("opinion-confidence", self.agents.opinion_confidence),
+            (
+                "model-accuracy",
+                self.agents.model_accuracy.unwrap_or_default(),
+            ),
         ];
         if let Some((name, p)) = chances.iter().find(|(_, p)| !(0.0..=1.0).contains(p)) {
             return Err(format!("{name} is {p}; it must be between 0 and 1"));
         }
+        let samples = match self.agents.samples {
+            SampleCount::Fixed(count) => u64::from(count),
+            SampleCount::Auto(_) => 1,
+        };
         let least_one = [
             ("max-rounds", u64::from(self.agents.max_rounds)),
             ("timeout", self.model.timeout.unwrap_or(1)),
@@ -82,7 +91,7 @@ impl Settings {
             ("rpm", self.model.rpm.unwrap_or(1)),
             ("tpm", self.model.tpm.unwrap_or(1)),
             ("epochs", u64::from(self.questions.epochs)),
-            ("samples", u64::from(self.agents.samples)),
+            ("samples", samples),
             ("n", self.questions.n.unwrap_or(1) as u64),
             ("shards", u64::from(self.shards.shards.unwrap_or(1))),
             ("concurrency", self.run.concurrency.unwrap_or(1) as u64),
@@ -109,7 +118,7 @@ impl Settings {
                 10_000,
             ),
             ("epochs", u64::from(self.questions.epochs), 1_000),
-            ("samples", u64::from(self.agents.samples), 1_000),
+            ("samples", samples, 1_000),
             (
                 "timeout",
                 self.model.timeout.unwrap_or(1),

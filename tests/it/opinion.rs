@@ -103,6 +103,225 @@ fn the_opinion_breaks_a_tie_between_samples_and_the_votes_are_kept() {
 }
 
 #[test]
+fn more_samples_are_drawn_only_where_the_first_is_doubted() {
+    let options = ["--critic", "off", "--samples", "auto"];
+    let (_, answer, server) = ask(&[RIGHT], &options);
+    assert_eq!((server.count(), &answer["votes"]), (1, &Json::Null));
+    // The rules differ; the fourth sample decides between the two.
+    let (_, answer, server) = ask(&[WRONG, RIGHT, RIGHT, RIGHT], &options);
+    assert_eq!((server.count(), &answer["answer"]), (4, &json!("25.0%")));
+    let (_, answer, server) = ask(&[WRONG, WRONG, WRONG], &options);
+    assert_eq!((server.count(), &answer["answer"]), (3, &json!("125.0%")));
+    // Without the rules' opinion only the checks speak, and they have nothing against it.
+    let without = [&options[..], &["--second-opinion", "off"]].concat();
+    assert_eq!(ask(&[WRONG], &without).2.count(), 1);
+    // A program that cannot be executed is doubted whatever is off.
+    let without = [&without[..], &["--no-verify"]].concat();
+    let (_, answer, server) = ask(&["divide(1250, 0)", RIGHT, RIGHT, RIGHT, RIGHT], &without);
+    assert!(server.count() > 1);
+    assert_eq!(answer["answer"], "25.0%");
+}
+
+#[test]
+fn the_llm_critic_is_asked_only_where_an_answer_is_doubted() {
+    let asked = |program: &'static [&'static str], options: &[&str]| {
+        let options = [&["--critic", "auto"], options].concat();
+        let (_, answer, server) = ask(program, &options);
+        assert_eq!(answer["rounds"][0]["verdict"], "ok", "{answer}");
+        server
+            .requests()
+            .iter()
+            .filter(|request| is_critic(request))
+            .count()
+    };
+    assert_eq!(asked(&[RIGHT], &[]), 0);
+    assert_eq!(asked(&[WRONG], &[]), 1);
+    assert_eq!(asked(&[WRONG], &["--second-opinion", "off"]), 0);
+}
+
+#[test]
+fn a_run_reports_what_further_samples_and_the_critic_did() {
+    // The first sample of every question is wrong, the others are right.
+    let server = FaultServer::start(|request| match request.body["seed"].as_u64() {
+        _ if is_critic(request) => Reply::chat("ALL_OK"),
+        Some(7) => analysis("987654.25"),
+        _ => analysis("subtract(75, 60), divide(#0, 60)"),
+    });
+    let place = Workplace::new();
+    let record = json!([{"id": "Single_ZED/2001/page_1.pdf-1", "filename": "ZED/2001/page_1.pdf",
+        "pre_text": ["in millions"], "post_text": ["."],
+        "table_ori": [["", "2001", "2000"], ["Revenue", "75", "60"]],
+        "table": [["", "2001", "2000"], ["revenue", "75", "60"]],
+        "qa": {"question": "what was the percentage change in revenue from 2000 to 2001?",
+            "answer": "25%", "program": "subtract(75, 60), divide(#0, 60)", "exe_ans": 0.25}}]);
+    place.write("data.json", &record.to_string());
+    let url = server.base_url();
+    let args = [
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "--data-path",
+        "data.json",
+        "--seed",
+        "7",
+        "--samples",
+        "auto",
+        "--critic",
+        "auto",
+        "--max-rounds",
+        "1",
+    ];
+    let ran = place.run(&args);
+    let summary = place.summary();
+    let samples = &summary["samples"];
+    let counts = ["sampled", "further", "fixed", "broken", "unchanged"].map(|name| &samples[name]);
+    assert_eq!(
+        counts,
+        [&json!(1), &json!(3), &json!(1), &json!(0), &json!(0)],
+        "{samples}"
+    );
+    assert!(
+        ran.stdout
+            .contains("Samples: 3 more for 1 questions, fixed 1, broke 0, unchanged 0"),
+        "{}",
+        ran.stdout
+    );
+    let row = &place.rows("output/output.csv")[0];
+    assert_eq!(
+        (row["votes"].as_str(), row["answer"].as_str()),
+        ("987654.25:1 0.25:3", "25.0%")
+    );
+}
+
+#[test]
+fn the_likelier_answer_is_returned_and_says_why() {
+    let arbitrate = |accuracy, programs| {
+        let options = [
+            "--second-opinion",
+            "arbitrate",
+            "--model-accuracy",
+            accuracy,
+        ];
+        ask(programs, &[&options[..], &["--critic", "off"]].concat()).1
+    };
+    let answer = arbitrate("0.2", &[WRONG]);
+    assert_eq!(
+        (&answer["answer"], &answer["stop"]),
+        (&json!("25.0%"), &json!("arbitrated"))
+    );
+    let opinion = &answer["second_opinion"];
+    assert_eq!(opinion["agrees"], false);
+    assert_eq!(
+        opinion["arbitration"],
+        json!({"taken": true, "model_accuracy": 0.2})
+    );
+    assert_eq!(answer["unit"]["kind"], "percent");
+    let answer = arbitrate("0.99", &[WRONG]);
+    assert_eq!(
+        (&answer["answer"], &answer["stop"]),
+        (&json!("125.0%"), &json!("no_verdict"))
+    );
+    assert_eq!(answer["second_opinion"]["arbitration"]["taken"], false);
+    // A model without an answer is replaced whatever its accuracy.
+    let answer = arbitrate("0.99", &["divide(1250, 0)", "divide(1250, 0)"]);
+    assert_eq!(
+        (&answer["answer"], &answer["outcome"]),
+        (&json!("25.0%"), &json!("answered"))
+    );
+    let (code, _, server) = ask(&[WRONG], &["--second-opinion", "arbitrate"]);
+    assert_eq!((code, server.count()), (2, 0));
+}
+
+/// A run of the sample whose model answers 1 to everything.
+fn arbitrated(place: &Workplace, server: &FaultServer, more: &[&str]) -> crate::support::cli::Ran {
+    let url = server.base_url();
+    let fixed = [
+        "--model",
+        "m",
+        "--base-url",
+        &url,
+        "--critic",
+        "off",
+        "--data-path",
+        "sample",
+        "--second-opinion",
+        "arbitrate",
+        "--quiet",
+    ];
+    place.run(&[&fixed[..], more].concat())
+}
+
+/// What of the rows does not depend on the clock.
+fn choices(place: &Workplace) -> Vec<[String; 6]> {
+    let rows = place.rows("output/output.csv").into_iter();
+    let columns = ["id", "part", "answer", "stop", "opinion_agrees", "calls"];
+    rows.map(|row| columns.map(|column| row[column].clone()))
+        .collect()
+}
+
+#[test]
+fn a_pilot_decides_the_same_at_any_concurrency_after_resume_and_on_replay() {
+    let server = FaultServer::start(|_| analysis("1"));
+    let (place, other, replayed) = (Workplace::new(), Workplace::new(), Workplace::new());
+    for mode in ["questions", "conversations"] {
+        let options = ["--mode", mode, "--n", "12"];
+        let recorded = [&options[..], &["-j", "1", "--record", "run.jsonl"]].concat();
+        arbitrated(&place, &server, &recorded).succeeds();
+        let rows = choices(&place);
+        assert!(rows.iter().any(|row| row[3] == "arbitrated"), "{rows:?}");
+        let summary = place.summary();
+        let pilot = &summary["run"]["pilot"];
+        assert!(
+            pilot["agreed"].as_u64() < pilot["answers"].as_u64(),
+            "{pilot}"
+        );
+        let effect = &summary["second_opinion"]["arbitration"];
+        assert!(
+            effect["fixed"].as_u64() > effect["broken"].as_u64(),
+            "{effect}"
+        );
+        if mode == "questions" {
+            // The pilot's calls are recalled: none is made twice.
+            assert_eq!(server.count(), rows.len());
+        }
+        arbitrated(&other, &server, &[&options[..], &["-j", "8"]].concat()).succeeds();
+        assert_eq!(choices(&other), rows, "{mode}");
+        let cassette = place.path("run.jsonl").display().to_string();
+        replayed
+            .run(&["--replay", &cassette, "-j", "3", "--quiet"])
+            .succeeds();
+        assert_eq!(choices(&replayed), rows, "{mode}");
+        std::fs::remove_file(place.path("run.jsonl")).unwrap();
+    }
+}
+
+#[test]
+fn a_run_that_stopped_in_its_pilot_or_after_it_is_resumed_to_the_same_rows() {
+    let calm = FaultServer::start(|_| analysis("1"));
+    let place = Workplace::new();
+    arbitrated(&place, &calm, &["--n", "12", "-j", "1"]).succeeds();
+    let (rows, pilot) = (choices(&place), place.summary()["run"]["pilot"].clone());
+    let failing = FaultServer::start(|request| match request.index {
+        // The key runs out in the pilot, once.
+        3 => Reply::error(401, "invalid_api_key", "the key has run out"),
+        _ => analysis("1"),
+    });
+    let place = Workplace::new();
+    assert_eq!(
+        arbitrated(&place, &failing, &["--n", "12", "-j", "1"]).code,
+        Some(5)
+    );
+    assert!(choices(&place).is_empty());
+    place.run(&["--resume", "last", "--quiet"]).succeeds();
+    assert_eq!(
+        (choices(&place), &place.summary()["run"]["pilot"]),
+        (rows, &pilot)
+    );
+    assert_eq!(failing.count(), calm.count() + 1);
+}
+
+#[test]
 fn a_run_puts_votes_and_opinions_into_its_csv_and_summary() {
     let server = FaultServer::start(|_| analysis("1"));
     let place = Workplace::new();

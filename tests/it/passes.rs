@@ -5,6 +5,7 @@ use convfinqa::pipeline::RunContext;
 use convfinqa::run::Finish;
 use serde_json::{Value as Json, json};
 
+use crate::support::agents::is_critic;
 use crate::support::cli::Workplace;
 use crate::support::fault_server::{FaultServer, Reply, Request};
 use crate::support::in_process;
@@ -73,9 +74,9 @@ fn by_question(request: &Request) -> Reply {
 fn no_request_holds_the_gold_of_the_current_turn() {
     let server = FaultServer::start(|request| {
         // A critic that never approves draws every kind of request.
-        match request.body.get("response_format") {
-            Some(_) => by_question(request),
-            None => Reply::chat(
+        match is_critic(request) {
+            false => by_question(request),
+            true => Reply::chat(
                 r#"{"findings": [{"where": "program", "problem": "no", "fix": "look again"}]}"#,
             ),
         }

@@ -147,11 +147,13 @@ fn opinion(solution: &Solution) -> Vec<String> {
             Some(false) => "differs",
             None => "the only answer",
         };
+        let choice = other.arbitration.map(|choice| format!("; {choice}"));
         format!(
-            "{verdict}: {} by {}, confidence {:.2}",
+            "{verdict}: {} by {}, confidence {:.2}{}",
             single_spaced(&other.printed),
             single_spaced(&other.program),
-            other.confidence
+            other.confidence,
+            choice.unwrap_or_default()
         )
     });
     told.into_iter().collect()

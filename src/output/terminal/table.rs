@@ -20,6 +20,7 @@ pub(crate) fn summary_tables(summary: &Summary, style: TerminalStyle) -> String 
     parts.push(scorecard_tables(&summary.scores, style));
     parts.push(epoch_lines(summary, style));
     parts.push(critic_lines(summary, style));
+    parts.push(sample_line(summary, style));
     parts.push(opinion_line(summary, style));
     parts.push(spent_table(summary, style));
     if let Some(line) = summary.missing_line() {
@@ -312,7 +313,12 @@ fn epoch_lines(summary: &Summary, style: TerminalStyle) -> String {
 
 fn critic_lines(summary: &Summary, style: TerminalStyle) -> String {
     let critic = &summary.critic;
-    if critic.sent_back == 0 {
+    let answered = critic.first_draft_n;
+    let reviewed = match critic.reviewed {
+        n if 0 < n && n < answered => format!("reviewed {n} of {answered}, "),
+        _ => String::new(),
+    };
+    if critic.sent_back == 0 && reviewed.is_empty() {
         return String::new();
     }
     let without = critic.first_drafts.map_or_else(String::new, |rate| {
@@ -332,8 +338,22 @@ fn critic_lines(summary: &Summary, style: TerminalStyle) -> String {
         _ => String::new(),
     };
     style.wrap(&format!(
-        "Critic: sent back {}, fixed {}, broke {}, unchanged {}, not needed {}{without}{cost}",
+        "Critic: {reviewed}sent back {}, fixed {}, broke {}, unchanged {}, not needed {}{without}{cost}",
         critic.sent_back, critic.fixed, critic.broken, critic.unchanged, critic.unneeded
+    ))
+}
+
+fn sample_line(summary: &Summary, style: TerminalStyle) -> String {
+    let Some(samples) = &summary.samples else {
+        return String::new();
+    };
+    let cost = match samples.cost.total() {
+        Some(cost) if !cost.is_zero() => format!("; ${cost:.4}"),
+        _ => String::new(),
+    };
+    style.wrap(&format!(
+        "Samples: {} more for {} questions, fixed {}, broke {}, unchanged {}{cost}",
+        samples.further, samples.sampled, samples.fixed, samples.broken, samples.unchanged
     ))
 }
 
@@ -357,8 +377,27 @@ fn opinion_line(summary: &Summary, style: TerminalStyle) -> String {
         told(agreement.agreed, "where it agrees"),
         told(agreement.differed, "where it differs"),
     ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    style.wrap(&format!("Second opinion: {}", parts.join(", ")))
+    let arbitration = agreement.arbitration.map(|effect| {
+        format!(
+            "it replaced {} of {} answers (model accuracy {:.2}), fixed {}, broke {}",
+            effect.taken, effect.weighed, effect.model_accuracy, effect.fixed, effect.broken
+        )
+    });
+    let parts: Vec<String> = parts.into_iter().chain([arbitration]).flatten().collect();
+    let mut lines = Vec::new();
+    if !parts.is_empty() {
+        lines.push(style.wrap(&format!("Second opinion: {}", parts.join(", "))));
+    }
+    if let Some((model, rules)) = agreement.better_rules() {
+        lines.push(style.wrap(&format!(
+            "By their agreement the model is right about {:.0} % of the time and the embedded rules \
+             {:.0} %; --second-opinion arbitrate --model-accuracy {:.2} returns the likelier answer.",
+            100.0 * model,
+            100.0 * rules,
+            agreement.count.model_accuracy()
+        )));
+    }
+    lines.join("\n")
 }
 
 /// Tokens that a server did not give, or of an answer that was lost, are not in

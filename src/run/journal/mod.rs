@@ -17,7 +17,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
-use finqa_agents::agents::Call;
+use finqa_agents::agents::{AgreementCount, Call};
 use finqa_agents::models::BudgetLimit;
 
 use super::identity::RunMeta;
@@ -94,6 +94,16 @@ impl Journal {
             return Ok(());
         }
         meta.paused = limit;
+        self.store_meta(&meta)
+    }
+
+    /// Notes what the pilot has found.
+    ///
+    /// # Errors
+    /// [`JournalError`] if it cannot be written.
+    pub(super) fn store_pilot(&self, count: AgreementCount) -> Result<(), JournalError> {
+        let mut meta = self.meta()?;
+        meta.pilot = Some(count);
         self.store_meta(&meta)
     }
 

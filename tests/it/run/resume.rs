@@ -162,6 +162,7 @@ async fn a_resume_does_not_read_what_was_sent_and_replied() {
         budget: Arc::default(),
         stop: Stop::default(),
         recorded: None,
+        pilot: false,
     };
     let (events, mut received) = tokio::sync::mpsc::channel(8);
     let run = tokio::spawn(scheduler.run(Journal::open(&path).unwrap(), events));

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 use convfinqa::dataset::{self, Source};
 use convfinqa::run::{Event, Finish, HistoryMode, Journal, Mode, Plan, RunMeta, Scheduler, Status};
 use convfinqa::run::{Summary, summarise};
-use finqa_agents::agents::{AgentSettings, Backend, CriticMode, Pair, PairOptions, Sampling};
+use finqa_agents::agents::{
+    AgentSettings, Backend, CriticMode, Pair, PairOptions, SampleCount, Sampling,
+};
 use finqa_agents::models::{
     ChatModel, ChatReply, ChatRequest, Cost, ErrorKind, Feature, Limits, ModelError, Stop, Support,
     Usage,
@@ -109,7 +111,7 @@ async fn ran(
     let options = PairOptions {
         settings: AgentSettings {
             critic: CriticMode::Off,
-            samples,
+            samples: SampleCount::Fixed(samples),
             ..AgentSettings::default()
         },
         sampling,
@@ -136,6 +138,7 @@ async fn ran(
         budget: Arc::default(),
         stop: Stop::default(),
         recorded: None,
+        pilot: false,
     };
     let finish = scheduler.run(journal, sender).await.unwrap();
     let mut events = Vec::new();

@@ -15,8 +15,9 @@ use finqa_core::text::{cut, single_spaced};
 use super::answer::{Answer, AnswerFrom, CriticVerdict, Round};
 use super::exchange::{Exchange, QuestionFailure, opening};
 use super::offline::OfflineAnalyst;
-use super::settings::Sampling;
+use super::settings::{SampleCount, Sampling};
 use super::trace;
+use super::verify;
 use super::vote::DraftVotes;
 use super::wiring::Route;
 
@@ -114,8 +115,10 @@ pub(super) struct LlmAnalyst {
     pub(super) prompts: Arc<Prompts>,
     pub(super) rendering: Rendering,
     pub(super) sampling: Sampling,
-    /// First drafts; at least 1.
-    pub(super) samples: u32,
+    /// First drafts.
+    pub(super) samples: SampleCount,
+    /// Whether all deterministic checks are on.
+    pub(super) verify: bool,
 }
 
 impl LlmAnalyst {
@@ -126,28 +129,44 @@ impl LlmAnalyst {
         exchange: &mut Exchange,
         answer_from: AnswerFrom,
     ) -> Result<AnalystDraft, QuestionFailure> {
-        let samples = if exchange.rounds.is_empty() {
-            self.samples
-        } else {
-            1
-        };
+        if !exchange.rounds.is_empty() {
+            return self.sample(exchange, 1, answer_from).await;
+        }
         let mut ballot = DraftVotes::default();
-        for number in 1..=samples {
-            match self.sample(exchange, number, answer_from).await {
+        for number in 1..=self.samples.most() {
+            let doubted = match self.sample(exchange, number, answer_from).await {
                 Ok(draft) => {
                     let answer = Answer::settle(&draft.analysis, &exchange.question, answer_from);
-                    ballot.cast(&answer, draft);
+                    let doubted = self.is_doubted(exchange, &answer);
+                    ballot.cast(answer, draft);
+                    doubted
                 }
                 Err(failure) if !failure.is_outcome() => return Err(failure),
-                Err(failure) => ballot.spoil(failure),
+                Err(failure) => {
+                    ballot.spoil(failure);
+                    true
+                }
+            };
+            let settled = match number {
+                1 => !doubted,
+                _ => ballot.is_decided(self.samples.most() - number),
+            };
+            if settled && self.samples == SampleCount::AUTO {
+                break;
             }
         }
-        let opinion = exchange.opinion.as_ref();
-        let (draft, tally) = ballot.winner(opinion)?;
-        if samples > 1 {
-            exchange.votes = Some(tally);
+        let elected = ballot.winner(exchange.opinion.as_ref())?;
+        if elected.tally.is_of_several() {
+            exchange.votes = Some(elected.tally);
+            exchange.first_sample = elected.first.map(Box::new);
         }
-        Ok(draft)
+        Ok(elected.draft)
+    }
+
+    /// Whether a check objects to an answer, or the second opinion differs.
+    fn is_doubted(&self, exchange: &Exchange, answer: &Answer) -> bool {
+        let findings = verify::findings(&exchange.question, answer, self.verify);
+        findings.iter().any(|finding| finding.kind.sends_back()) || exchange.differs(answer)
     }
 
     /// Draft `number`, from 1. The node's name tells the samples apart, so that a resumed
@@ -163,7 +182,9 @@ impl LlmAnalyst {
             1 => name.to_owned(),
             number => format!("{name}#{number}"),
         };
-        let sampling = self.sampling.nth(exchange.epoch, self.samples, number);
+        let sampling = self
+            .sampling
+            .nth(exchange.epoch, self.samples.most(), number);
         let mut messages = self.dialogue(exchange)?;
         let request = sampling.analysis_request(&node("analyst"), messages.clone());
         let reply = exchange.call(&*self.model, round, &request).await?;

@@ -248,6 +248,8 @@ pub enum StopReason {
     NoVerdict,
     /// A call failed or could not be read: see the outcome.
     Failed,
+    /// The embedded rules' answer replaced the model's, or the one it failed to give.
+    Arbitrated,
 }
 
 /// The result of one question.
@@ -266,6 +268,9 @@ pub struct Solution {
     /// How the samples of the first draft voted, if there were several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub votes: Option<super::VoteTally>,
+    /// The first sample's answer, where another was chosen; without a value if it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_sample: Option<Box<Answer>>,
     /// The embedded analyst's answer to the question, alongside a chat model's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opinion: Option<super::SecondOpinion>,
@@ -291,11 +296,18 @@ impl Solution {
             chosen_round: None,
             error: None,
             votes: None,
+            first_sample: None,
             opinion: None,
             episode: None,
             rounds: Vec::new(),
             calls: Vec::new(),
         }
+    }
+
+    /// The model's answer: the best of its rounds, whoever's was returned.
+    #[must_use]
+    pub fn model_answer(&self) -> Option<&Answer> {
+        super::best::best_round(&self.rounds).map(|round| &round.answer)
     }
 
     /// Calls that the response cache answered.

@@ -2,8 +2,10 @@
 
 use finqa_core::outcome::Outcome;
 
-use super::answer::{CriticVerdict, Round, Solution, StopReason};
+use super::answer::{Answer, CriticVerdict, Round, Solution, StopReason};
+use super::arbitration::Arbitration;
 use super::exchange::Exchange;
+use super::opinion::SecondOpinion;
 
 /// Closes an exchange: a failure before any answer is its outcome; after one (say, the
 /// critic cannot be reached) the best answer is kept.
@@ -15,6 +17,7 @@ pub(super) fn settle(exchange: Exchange) -> Solution {
         stop,
         mut opinion,
         votes,
+        first_sample,
         ..
     } = exchange;
     let best = best_round(&rounds);
@@ -31,6 +34,7 @@ pub(super) fn settle(exchange: Exchange) -> Solution {
         return Solution {
             error,
             votes,
+            first_sample,
             opinion,
             rounds,
             calls: calls.made,
@@ -48,6 +52,7 @@ pub(super) fn settle(exchange: Exchange) -> Solution {
             .map(|failure| failure.message)
             .or_else(|| round.critic_error.clone()),
         votes,
+        first_sample,
         opinion,
         rounds,
         calls: calls.made,
@@ -80,6 +85,45 @@ pub(super) fn abstain(solution: Solution, least: f64) -> Solution {
     }
 }
 
+/// Gives the rules' answer where it is likelier right than a model of this accuracy, or
+/// where the model's own failure left the question without one.
+pub(super) fn arbitrate(
+    solution: Solution,
+    model_accuracy: f64,
+    rules: impl FnOnce() -> Option<Answer>,
+) -> Solution {
+    let replaceable = !matches!(
+        solution.outcome,
+        Outcome::ProviderError | Outcome::BudgetStop
+    );
+    let Some(opinion) = solution.opinion.clone().filter(|_| replaceable) else {
+        return solution;
+    };
+    let arbitration = Arbitration::of(&opinion, model_accuracy);
+    let answer = if arbitration.taken { rules() } else { None };
+    let opinion = Some(SecondOpinion {
+        arbitration: Some(Arbitration {
+            taken: answer.is_some(),
+            ..arbitration
+        }),
+        ..opinion
+    });
+    match answer {
+        None => Solution {
+            opinion,
+            ..solution
+        },
+        Some(answer) => Solution {
+            outcome: Outcome::Answered,
+            stop: StopReason::Arbitrated,
+            answer: Some(answer),
+            chosen_round: None,
+            opinion,
+            ..solution
+        },
+    }
+}
+
 /// Withholds an answer without a second opinion that agrees.
 pub(super) fn without_agreement(solution: Solution) -> Solution {
     let Some(answer) = &solution.answer else {
@@ -105,7 +149,7 @@ pub(super) fn without_agreement(solution: Solution) -> Solution {
 /// An accepted round wins; else the one with the fewest deterministic findings; among
 /// equals the latest, because it has answered the most criticism. A revision that adds a
 /// finding is thereby dropped.
-fn best_round(rounds: &[Round]) -> Option<&Round> {
+pub(super) fn best_round(rounds: &[Round]) -> Option<&Round> {
     rounds
         .iter()
         .rev()

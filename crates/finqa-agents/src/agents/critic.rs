@@ -57,11 +57,7 @@ impl CriticNode {
     async fn judge(&self, exchange: &mut Exchange) -> Result<Route, QuestionFailure> {
         let findings = match exchange.rounds.last() {
             Some(round) if self.mode != CriticMode::Off => {
-                let mut findings = if self.verify {
-                    verify::check(&exchange.question, &round.answer)
-                } else {
-                    verify::unusable(&round.answer)
-                };
+                let mut findings = verify::findings(&exchange.question, &round.answer, self.verify);
                 findings.extend(self.other_opinion(exchange, round));
                 findings
             }
@@ -72,9 +68,15 @@ impl CriticNode {
         }
         let mut reply = None;
         let mut error = None;
+        let is_asked = match (self.mode, exchange.rounds.last()) {
+            (CriticMode::Auto, Some(round)) => {
+                round.objections() > 0 || exchange.differs(&round.answer)
+            }
+            (mode, _) => mode == CriticMode::Llm,
+        };
         let verdict = match (self.mode, &self.llm) {
             (CriticMode::Off, _) => CriticVerdict::Skipped,
-            (CriticMode::Llm, Some(critic)) => match critic.judge(exchange).await {
+            (_, Some(critic)) if is_asked => match critic.judge(exchange).await {
                 Ok((verdict, said)) => {
                     reply = Some(said);
                     verdict

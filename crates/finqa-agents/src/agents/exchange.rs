@@ -13,7 +13,7 @@ use finqa_core::outcome::Outcome;
 use finqa_core::question::Question;
 use finqa_core::text;
 
-use super::answer::{Round, Solution, StopReason};
+use super::answer::{Answer, Round, Solution, StopReason};
 use super::calls::{CallMemory, RecordedCalls};
 use super::opinion::SecondOpinion;
 use super::vote::VoteTally;
@@ -71,6 +71,8 @@ pub struct Exchange {
     pub opinion: Option<SecondOpinion>,
     /// How the samples of the first draft voted, if there were several.
     pub votes: Option<VoteTally>,
+    /// The first sample's answer, where another was chosen.
+    pub first_sample: Option<Box<Answer>>,
     /// Which repetition of the question it is, from 0.
     pub epoch: u32,
     /// The span of the round in progress.
@@ -89,6 +91,7 @@ impl Exchange {
             stop: None,
             opinion: None,
             votes: None,
+            first_sample: None,
             epoch,
             round: Span::none(),
         }
@@ -114,6 +117,12 @@ impl Exchange {
         reply
             .map_err(|error| QuestionFailure::from(&error))
             .and_then(|reply| content(&reply))
+    }
+
+    /// Whether the second opinion is another than `answer`.
+    pub(super) fn differs(&self, answer: &Answer) -> bool {
+        let opinion = self.opinion.as_ref();
+        opinion.is_some_and(|opinion| !opinion.agrees_with(answer))
     }
 
     /// Closes the exchange with the best candidate among its rounds.

@@ -3,6 +3,7 @@
 
 mod analyst;
 mod answer;
+mod arbitration;
 mod best;
 mod calls;
 mod critic;
@@ -19,12 +20,13 @@ mod vote;
 mod wiring;
 
 pub use answer::{Answer, AnswerFrom, CriticVerdict, Round, Solution, StopReason, own_history};
+pub use arbitration::{AgreementCount, Arbitration};
 pub use calls::RecordedCalls;
 pub use calls::{Call, CallMemory};
 pub use episode::{EpisodeEnd, EpisodeRecord, ToolStep};
 pub use offline::EmbeddedSolver;
 pub use opinion::{OpinionUse, SecondOpinion, same};
-pub use settings::{AgentSettings, Backend, CriticMode, PairOptions, Sampling};
+pub use settings::{AgentSettings, Backend, CriticMode, PairOptions, SampleCount, Sampling};
 pub use stated::printed_value;
 pub use vote::VoteTally;
 pub use wiring::{Fault, Interruption, Pair, Route, RunFailure};

@@ -39,6 +39,17 @@ impl EmbeddedSolver {
         self.guess(question).map(SecondOpinion::from)
     }
 
+    /// The rules' answer as an answer of the two agents.
+    pub(super) fn answer(&self, question: &Question) -> Option<Answer> {
+        let guess = self.guess(question)?;
+        let doubt = guess.doubt.clone();
+        let analysis = analyses(guess).into_iter().next()?;
+        Some(Answer {
+            doubt,
+            ..Answer::settle(&analysis, question, AnswerFrom::Program)
+        })
+    }
+
     fn page(&self, document: &Arc<Document>) -> PageIndex {
         let lock = || self.pages.lock().unwrap_or_else(PoisonError::into_inner);
         let known = |pages: &[(Arc<Document>, PageIndex)]| {

@@ -2,8 +2,8 @@
 //! question. It costs no call. Whether the two agree says more about an answer than the
 //! model's own confidence (docs/offline.md, "As a second opinion").
 //!
-//! It never replaces an answer: it breaks ties between samples, is shown to the critic
-//! where it is confident, and is recorded with the answer.
+//! It breaks ties between samples, is shown to the critic where it is confident, and is
+//! recorded with the answer. It replaces answers on request alone (`arbitration`).
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,7 @@ use finqa_core::number::{Value, print, read};
 use finqa_core::program::Program;
 
 use super::answer::Answer;
+use super::arbitration::Arbitration;
 use super::percent;
 use super::verify::{Finding, FindingKind};
 
@@ -29,6 +30,8 @@ pub enum OpinionUse {
     Show,
     /// Also withhold answers that it does not confirm.
     Require,
+    /// As `show`, and it replaces answers that are less likely right.
+    Arbitrate,
 }
 
 /// The embedded analyst's answer to a question.
@@ -46,6 +49,9 @@ pub struct SecondOpinion {
     /// Whether the answer is the same; absent without an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agrees: Option<bool>,
+    /// Whose answer was returned, where they were weighed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arbitration: Option<Arbitration>,
 }
 
 impl From<RuleAnswer> for SecondOpinion {
@@ -65,6 +71,7 @@ impl From<RuleAnswer> for SecondOpinion {
                 .collect(),
             confidence: guess.confidence,
             agrees: None,
+            arbitration: None,
         }
     }
 }

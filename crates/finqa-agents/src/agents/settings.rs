@@ -1,6 +1,7 @@
 //! How the two agents are set up.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -21,10 +22,58 @@ pub enum CriticMode {
     /// An LLM and the deterministic checks.
     #[default]
     Llm,
+    /// The deterministic checks, and an LLM where one objects or the second opinion differs.
+    Auto,
     /// The deterministic checks alone, without a model call.
     Rules,
     /// No review; the first draft is final.
     Off,
+}
+
+/// How many first drafts a question gets (`--samples`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "a number, or \"auto\"")]
+pub enum SampleCount {
+    /// As many as this.
+    Fixed(u32),
+    Auto(AutoWord),
+}
+
+/// `auto`: one draft, and more where a check objects or the second opinion differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AutoWord {
+    Auto,
+}
+
+/// Drafts of a question with `--samples auto` where the first is doubted.
+const AUTO_SAMPLES: u32 = 5;
+
+impl SampleCount {
+    pub const AUTO: Self = Self::Auto(AutoWord::Auto);
+
+    /// The largest number of drafts, at least 1.
+    #[must_use]
+    pub fn most(self) -> u32 {
+        match self {
+            Self::Fixed(count) => count.max(1),
+            Self::Auto(_) => AUTO_SAMPLES,
+        }
+    }
+}
+
+impl FromStr for SampleCount {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "auto" => Ok(Self::AUTO),
+            _ => text
+                .parse()
+                .map(Self::Fixed)
+                .map_err(|_| format!("`{text}` is neither a number nor `auto`")),
+        }
+    }
 }
 
 /// What decides the two agents' answers, whichever model they ask.
@@ -92,9 +141,15 @@ pub struct AgentSettings {
         help_heading = "Agents"
     )]
     pub opinion_confidence: f64,
-    /// Number of first drafts per question; the most common answer is used
-    #[arg(long, value_name = "K", default_value_t = 1, help_heading = "Agents")]
-    pub samples: u32,
+    /// Share of the model's answers that are right (0 to 1), for --second-opinion arbitrate
+    /// [default: estimated by asking the first 100 questions before the others]
+    #[arg(long, value_name = "P", help_heading = "Agents")]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_accuracy: Option<f64>,
+    /// Number of first drafts per question; the most common answer is used. With `auto` it is 1, and
+    /// up to 5 where a check objects or the second opinion differs
+    #[arg(long, value_name = "K", default_value = "1", help_heading = "Agents")]
+    pub samples: SampleCount,
     /// How models see tables
     #[arg(
         long,
@@ -114,6 +169,12 @@ impl AgentSettings {
     #[must_use]
     pub fn has_critic_server(&self) -> bool {
         self.critic_provider.is_some() || self.critic_base_url.is_some()
+    }
+
+    /// Whether the model's accuracy has to be estimated first.
+    #[must_use]
+    pub fn needs_pilot(&self) -> bool {
+        self.second_opinion == OpinionUse::Arbitrate && self.model_accuracy.is_none()
     }
 }
 
@@ -236,7 +297,7 @@ impl PairOptions {
     #[must_use]
     pub fn critic(&self) -> CriticMode {
         match (&self.backend, self.settings.critic) {
-            (Backend::Offline, CriticMode::Llm) => CriticMode::Rules,
+            (Backend::Offline, CriticMode::Llm | CriticMode::Auto) => CriticMode::Rules,
             (_, critic) => critic,
         }
     }

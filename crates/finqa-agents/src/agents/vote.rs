@@ -27,6 +27,13 @@ pub struct Vote {
     pub count: usize,
 }
 
+impl VoteTally {
+    pub(super) fn is_of_several(&self) -> bool {
+        let drafts: usize = self.votes.iter().map(|vote| vote.count).sum();
+        drafts + self.failed > 1
+    }
+}
+
 /// `0.14136:2 0.2:1`, `none` for drafts without a value, `failed` for samples without a
 /// draft.
 impl std::fmt::Display for VoteTally {
@@ -48,10 +55,20 @@ pub(super) struct DraftVotes {
     failed: usize,
     /// Why the first sample without a draft has none.
     failure: Option<QuestionFailure>,
+    /// The first sample's answer; without a value if it has no draft.
+    first: Option<Answer>,
+}
+
+/// What the samples of a first draft elect.
+pub(super) struct ElectedDraft {
+    pub(super) draft: AnalystDraft,
+    pub(super) tally: VoteTally,
+    /// The first sample's answer, where another has won.
+    pub(super) first: Option<Answer>,
 }
 
 impl DraftVotes {
-    pub(super) fn cast(&mut self, answer: &Answer, draft: AnalystDraft) {
+    pub(super) fn cast(&mut self, answer: Answer, draft: AnalystDraft) {
         let value = answer.value.as_ref().map(|value| match value {
             Value::Number(number) => Value::Number(round5(*number)),
             Value::Text(word) => Value::Text(word.trim().to_lowercase()),
@@ -63,12 +80,23 @@ impl DraftVotes {
                 .groups
                 .push((Vote { value, count: 1 }, draft, answer.printed.clone())),
         }
+        self.first.get_or_insert(answer);
     }
 
     /// Counts a sample without a draft.
     pub(super) fn spoil(&mut self, failure: QuestionFailure) {
         self.failed += 1;
         self.failure.get_or_insert(failure);
+        self.first.get_or_insert_with(Answer::default);
+    }
+
+    /// Whether `left` more samples cannot change which value wins.
+    pub(super) fn is_decided(&self, left: u32) -> bool {
+        let valued = self.groups.iter().filter(|(vote, ..)| vote.value.is_some());
+        let mut counts: Vec<usize> = valued.map(|(vote, ..)| vote.count).collect();
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        let count = |at: usize| counts.get(at).copied().unwrap_or_default();
+        count(0) > count(1) + usize::try_from(left).unwrap_or(usize::MAX)
     }
 
     /// The first draft of the largest group; among equals of the one that agrees with the
@@ -77,7 +105,7 @@ impl DraftVotes {
     pub(super) fn winner(
         self,
         opinion: Option<&SecondOpinion>,
-    ) -> Result<(AnalystDraft, VoteTally), QuestionFailure> {
+    ) -> Result<ElectedDraft, QuestionFailure> {
         let tally = VoteTally {
             votes: self.groups.iter().map(|(vote, ..)| vote.clone()).collect(),
             failed: self.failed,
@@ -97,7 +125,11 @@ impl DraftVotes {
             }
         });
         match best {
-            Some((_, draft, _)) => Ok((draft, tally)),
+            Some((_, draft, printed)) => Ok(ElectedDraft {
+                draft,
+                tally,
+                first: self.first.filter(|first| first.printed != printed),
+            }),
             None => Err(self.failure.unwrap_or_else(|| {
                 QuestionFailure::new(Outcome::ParseFailure, "the analyst gave no answer")
             })),
@@ -125,7 +157,7 @@ mod tests {
                 printed: value.map(|value| value.to_string()).unwrap_or_default(),
                 ..Answer::default()
             };
-            ballot.cast(&answer, draft);
+            ballot.cast(answer, draft);
         }
         ballot
     }
@@ -138,10 +170,11 @@ mod tests {
             evidence: Vec::new(),
             confidence: 0.5,
             agrees: None,
+            arbitration: None,
         });
         ballot(votes)
             .winner(opinion.as_ref())
-            .map_or_else(|failure| failure.message, |(draft, _)| draft.reply)
+            .map_or_else(|failure| failure.message, |elected| elected.draft.reply)
     }
 
     #[test]
@@ -169,7 +202,39 @@ mod tests {
     fn a_tally_shows_values_and_counts() {
         let mut ballot = ballot(&[(Some(0.5), "a"), (None, "b"), (Some(0.5), "c")]);
         ballot.spoil(QuestionFailure::new(Outcome::Refusal, "no"));
-        let (_, tally) = ballot.winner(None).unwrap();
-        assert_eq!(tally.to_string(), "0.5:2 none:1 failed:1");
+        let elected = ballot.winner(None).unwrap();
+        assert_eq!(elected.tally.to_string(), "0.5:2 none:1 failed:1");
+    }
+
+    #[test]
+    fn a_vote_is_decided_once_no_further_sample_can_change_it() {
+        let decided = |votes: &[(Option<f64>, &str)], left| ballot(votes).is_decided(left);
+        let two = [(Some(1.0), "a"), (Some(1.0), "b")];
+        assert!(!decided(&two, 3) && !decided(&two, 2) && decided(&two, 1));
+        assert!(decided(&[two[0], two[0], two[0]], 2));
+        assert!(!decided(&[two[0], two[0], (Some(2.0), "c")], 1));
+        assert!(!decided(&[(None, "a"), (None, "b")], 0));
+    }
+
+    #[test]
+    fn the_first_sample_is_kept_where_another_wins() {
+        let first = |votes: &[(Option<f64>, &str)]| {
+            let elected = ballot(votes).winner(None).unwrap();
+            elected.first.map(|answer| answer.value)
+        };
+        let votes = [(Some(1.0), "a"), (Some(2.0), "b"), (Some(2.0), "c")];
+        assert_eq!(first(&votes), Some(Some(Value::Number(1.0))));
+        assert_eq!(first(&votes[1..]), None);
+        let mut spoiled = DraftVotes::default();
+        spoiled.spoil(QuestionFailure::new(Outcome::Refusal, "no"));
+        spoiled.cast(
+            Answer {
+                printed: "2".to_owned(),
+                ..Answer::default()
+            },
+            ballot(&votes[..1]).winner(None).unwrap().draft,
+        );
+        let elected = spoiled.winner(None).unwrap();
+        assert_eq!(elected.first.map(|answer| answer.value), Some(None));
     }
 }

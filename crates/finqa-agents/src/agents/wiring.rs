@@ -1,7 +1,7 @@
 //! The two agents on the graph: `START → analyst → critic → END`, with
 //! `critic → analyst` on *revise*.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use thiserror::Error;
 
@@ -11,7 +11,7 @@ use finqa_core::question::Question;
 
 use super::analyst::{AnalystKind, AnalystNode, LlmAnalyst};
 use super::answer::{Round, Solution};
-use super::best::{abstain, without_agreement};
+use super::best::{abstain, arbitrate, without_agreement};
 use super::calls::CallMemory;
 use super::critic::{CriticNode, LlmCritic};
 use super::exchange::{Exchange, QuestionFailure};
@@ -101,6 +101,10 @@ pub struct Pair {
     second: Option<EmbeddedSolver>,
     /// Whether the second opinion must agree.
     agreement_required: bool,
+    /// Whether the likelier of the two answers is returned.
+    arbitrates: bool,
+    /// The model's accuracy; without it nothing is weighed.
+    model_accuracy: OnceLock<f64>,
 }
 
 impl Pair {
@@ -124,6 +128,11 @@ impl Pair {
             second: (is_llm && options.settings.second_opinion != OpinionUse::Off)
                 .then(EmbeddedSolver::default),
             agreement_required: is_llm && options.settings.second_opinion == OpinionUse::Require,
+            arbitrates: is_llm && options.settings.second_opinion == OpinionUse::Arbitrate,
+            model_accuracy: options
+                .settings
+                .model_accuracy
+                .map_or_else(OnceLock::new, OnceLock::from),
             step_limit: rounds.saturating_mul(2).saturating_add(1),
             min_confidence: match options.backend {
                 Backend::Offline => options.settings.min_confidence,
@@ -136,6 +145,11 @@ impl Pair {
     #[must_use]
     pub fn graph(&self) -> &CompiledGraph<Exchange, Route, QuestionFailure> {
         &self.graph
+    }
+
+    /// Sets the model's accuracy, unless the options do.
+    pub(crate) fn set_model_accuracy(&self, accuracy: f64) {
+        self.model_accuracy.get_or_init(|| accuracy);
     }
 
     /// Answers one question in the pass `epoch` (from 0); `on_round` is called with every
@@ -156,7 +170,7 @@ impl Pair {
             .second
             .as_ref()
             .and_then(|rules| rules.opinion(&question));
-        let mut exchange = Exchange::new(question, epoch, memory, stop.clone());
+        let mut exchange = Exchange::new(Arc::clone(&question), epoch, memory, stop.clone());
         exchange.opinion = opinion;
         let hook = |event: &StepEvent<'_, Route>, exchange: &Exchange| {
             if let (CRITIC, Some(round)) = (event.node, exchange.rounds.last()) {
@@ -169,7 +183,7 @@ impl Pair {
             hook: Some(&hook),
         };
         match self.graph.run(&mut exchange, options).await {
-            Ok(_) => Ok(self.withhold(exchange.settle())),
+            Ok(_) => Ok(self.chosen(exchange.settle(), &question)),
             Err(GraphRunError::Cancelled { .. }) => Err(Interruption::Cancelled),
             Err(GraphRunError::Node { source, .. }) => match source.scope {
                 Scope::Cancelled => Err(Interruption::Cancelled),
@@ -180,7 +194,7 @@ impl Pair {
                 }
                 Scope::Request => {
                     exchange.failure = Some(source);
-                    Ok(self.withhold(exchange.settle()))
+                    Ok(self.chosen(exchange.settle(), &question))
                 }
             },
             Err(error) => Err(Interruption::Fatal(RunFailure::of_provider(
@@ -189,8 +203,14 @@ impl Pair {
         }
     }
 
-    /// Withholds an answer that is not certain enough.
-    fn withhold(&self, solution: Solution) -> Solution {
+    /// Replaces an answer that is less likely right than the rules', and withholds one that
+    /// is not certain enough.
+    fn chosen(&self, solution: Solution, question: &Question) -> Solution {
+        if let (true, Some(accuracy), Some(rules)) =
+            (self.arbitrates, self.model_accuracy.get(), &self.second)
+        {
+            return arbitrate(solution, *accuracy, || rules.answer(question));
+        }
         let solution = abstain(solution, self.min_confidence);
         if self.agreement_required {
             without_agreement(solution)
@@ -208,7 +228,8 @@ fn analyst(options: &PairOptions) -> AnalystNode {
             prompts: Arc::clone(&options.prompts),
             rendering: options.rendering(),
             sampling: options.sampling.clone(),
-            samples: options.settings.samples.max(1),
+            samples: options.settings.samples,
+            verify: options.settings.verify,
         }),
     };
     AnalystNode {
@@ -219,12 +240,12 @@ fn analyst(options: &PairOptions) -> AnalystNode {
 
 fn critic(options: &PairOptions) -> CriticNode {
     let llm = match (&options.backend, options.critic()) {
-        (Backend::Llm { critic, .. }, CriticMode::Llm) => Some(LlmCritic {
+        (Backend::Llm { critic, .. }, CriticMode::Llm | CriticMode::Auto) => Some(LlmCritic {
             model: Arc::clone(critic),
             prompts: Arc::clone(&options.prompts),
             rendering: options.rendering(),
             sampling: options.sampling.clone(),
-            samples: options.settings.samples.max(1),
+            samples: options.settings.samples.most(),
         }),
         _ => None,
     };
@@ -234,7 +255,7 @@ fn critic(options: &PairOptions) -> CriticNode {
         max_rounds: options.settings.max_rounds.max(1),
         opinion_from: matches!(
             options.settings.second_opinion,
-            OpinionUse::Show | OpinionUse::Require
+            OpinionUse::Show | OpinionUse::Require | OpinionUse::Arbitrate
         )
         .then_some(options.settings.opinion_confidence),
         llm,

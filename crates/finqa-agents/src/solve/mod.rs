@@ -40,6 +40,10 @@ pub trait Solver: Send + Sync {
         on_round: &'a (dyn Fn(&Round) + Send + Sync),
     ) -> BoxFuture<'a, Result<Solution, Interruption>>;
 
+    /// Sets the model's accuracy, by which `--second-opinion arbitrate` chooses; until then it
+    /// keeps every answer.
+    fn set_model_accuracy(&self, _accuracy: f64) {}
+
     /// The span of a question, the root of its trace; `run` it is asked in, if any.
     fn span(&self, question: &Question, run: Option<&str>) -> Span {
         agents::trace::question(question, run)
@@ -56,5 +60,9 @@ impl Solver for Pair {
         on_round: &'a (dyn Fn(&Round) + Send + Sync),
     ) -> BoxFuture<'a, Result<Solution, Interruption>> {
         self.ask(question, epoch, memory, stop, on_round).boxed()
+    }
+
+    fn set_model_accuracy(&self, accuracy: f64) {
+        Self::set_model_accuracy(self, accuracy);
     }
 }

@@ -97,6 +97,16 @@ pub fn unusable(answer: &Answer) -> Vec<Finding> {
         .collect()
 }
 
+/// The findings of all checks, or of those that are never off.
+#[must_use]
+pub(super) fn findings(question: &Question, answer: &Answer, all: bool) -> Vec<Finding> {
+    if all {
+        check(question, answer)
+    } else {
+        unusable(answer)
+    }
+}
+
 /// A year that the question names and the page lacks; a hypothetical question may name
 /// any year.
 #[must_use]

@@ -1,0 +1,142 @@
+//! The choice between a model's answer and the embedded rules' where they differ
+//! (`--second-opinion arbitrate`), by which of the two is more likely right.
+//!
+//! The rules' confidence is calibrated. The model's accuracy is estimated without gold:
+//! answers that are wrong seldom coincide, so that the two agree where both are right, and
+//! with independent errors a model of accuracy m agrees with rules of confidence c on a
+//! share c × m of the questions. Where they differ, the rules alone are right with odds
+//! c (1 - m) to (1 - c) m, which favours them from c > m on. Questions that are hard for
+//! both make m look larger than it is, and the upper end of its interval is compared: both
+//! keep more of the model's answers.
+
+use std::fmt;
+
+use finqa_core::stats::wilson;
+use serde::{Deserialize, Serialize};
+
+use super::opinion::SecondOpinion;
+
+/// How often a model's answers agree with the embedded rules'.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AgreementCount {
+    /// Answers with a second opinion.
+    pub answers: usize,
+    /// Of these, the same as the rules'.
+    pub agreed: usize,
+    /// How many of the rules' answers are right by their confidence.
+    pub expected: f64,
+}
+
+impl AgreementCount {
+    /// Counts an answer; without one, or without an opinion, there is nothing to count.
+    pub fn add(&mut self, opinion: Option<&SecondOpinion>) {
+        if let Some(opinion) = opinion
+            && let Some(agrees) = opinion.agrees
+        {
+            self.answers += 1;
+            self.agreed += usize::from(agrees);
+            self.expected += opinion.confidence;
+        }
+    }
+
+    /// The model's accuracy: its estimate, and the upper end of the 95 % interval.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
+    pub fn estimate(&self) -> (f64, f64) {
+        if self.expected <= 0.0 {
+            return (1.0, 1.0);
+        }
+        let estimate = (self.agreed as f64 / self.expected).min(1.0);
+        (estimate, wilson(estimate, self.expected).1)
+    }
+
+    /// The accuracy that confidences are compared with.
+    #[must_use]
+    pub fn model_accuracy(&self) -> f64 {
+        self.estimate().1
+    }
+}
+
+/// Whose answer was returned, and why.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Arbitration {
+    /// Whether it is the rules'.
+    pub taken: bool,
+    /// The accuracy of the model that the rules' confidence was compared with.
+    pub model_accuracy: f64,
+}
+
+impl Arbitration {
+    /// The choice for an answer with this opinion: the rules' where the model has no answer,
+    /// or another that is less likely right.
+    #[must_use]
+    pub fn of(opinion: &SecondOpinion, model_accuracy: f64) -> Self {
+        Self {
+            taken: match opinion.agrees {
+                Some(agrees) => !agrees && opinion.confidence > model_accuracy,
+                None => true,
+            },
+            model_accuracy,
+        }
+    }
+}
+
+impl fmt::Display for Arbitration {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let whose = if self.taken { "the rules" } else { "the model" };
+        write!(
+            f,
+            "{whose} decided at a model accuracy of {:.2}",
+            self.model_accuracy
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use finqa_core::number::Value;
+
+    fn opinion(confidence: f64, agrees: Option<bool>) -> SecondOpinion {
+        SecondOpinion {
+            value: Value::Number(1.0),
+            printed: "1".to_owned(),
+            program: "1".to_owned(),
+            evidence: Vec::new(),
+            confidence,
+            agrees,
+            arbitration: None,
+        }
+    }
+
+    #[test]
+    fn the_accuracy_is_that_of_a_model_with_independent_errors() {
+        for accuracy in [0.1_f64, 0.5, 0.9] {
+            let mut count = AgreementCount::default();
+            for at in 0..1000 {
+                // The rules are right every other time, the model as often on those.
+                let agrees = at % 2 == 0 && f64::from(at / 2 % 10) < 10.0 * accuracy;
+                count.add(Some(&opinion(0.5, Some(agrees))));
+            }
+            let (estimate, most) = count.estimate();
+            assert!((estimate - accuracy).abs() < 1e-9, "{count:?}");
+            assert!(accuracy < most && most < accuracy + 0.05, "{count:?}");
+        }
+        assert_eq!(AgreementCount::default().estimate(), (1.0, 1.0));
+        let mut count = AgreementCount::default();
+        count.add(None);
+        count.add(Some(&opinion(0.5, None)));
+        assert_eq!(count, AgreementCount::default());
+        // More agreement than the rules' confidence explains is no accuracy above 1.
+        (0..10).for_each(|_| count.add(Some(&opinion(0.5, Some(true)))));
+        assert_eq!(count.estimate(), (1.0, 1.0));
+    }
+
+    #[test]
+    fn the_likelier_answer_is_chosen_and_a_missing_one_replaced() {
+        let taken = |confidence, agrees| Arbitration::of(&opinion(confidence, agrees), 0.6).taken;
+        assert!(taken(0.7, Some(false)) && !taken(0.5, Some(false)));
+        assert!(!taken(0.6, Some(false)) && !taken(0.9, Some(true)));
+        assert!(taken(0.1, None));
+    }
+}

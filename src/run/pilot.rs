@@ -1,0 +1,81 @@
+//! The pilot of a run: its first questions, asked before any is answered, to estimate the
+//! model's accuracy from its agreement with the embedded rules. Its calls are journaled and
+//! recalled when the questions are answered, and its count is journaled before the first
+//! row, so that every process of the run chooses by the same figure.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use finqa_agents::agents::{AgreementCount, SecondOpinion, own_history};
+
+use super::plan::gold_history;
+use super::scheduler::{PlanUnit, UnitOutcome};
+use super::worker::{NoOutcome, Worker};
+use crate::dataset::HistoryMode;
+
+/// Questions that are asked, if the run has so many.
+const QUESTIONS: usize = 100;
+
+/// A unit whose first questions were asked, and the opinions on their answers.
+pub(super) struct PilotUnit {
+    pub unit: PlanUnit,
+    pub opinions: BTreeMap<usize, SecondOpinion>,
+}
+
+/// Takes the units of the first questions out of a queue.
+pub(super) fn take(queue: &mut VecDeque<PlanUnit>) -> VecDeque<PlanUnit> {
+    let mut questions = 0;
+    let before = queue.iter().take_while(|unit| {
+        let wanted = questions < QUESTIONS;
+        questions += unit.planned.len();
+        wanted
+    });
+    let count = before.count();
+    queue.drain(..count).collect()
+}
+
+/// The agreement over units, in the order of the plan, so that the sum is the same
+/// whichever was asked first.
+pub(super) fn count(units: &[PilotUnit]) -> AgreementCount {
+    let opinions: BTreeMap<&usize, &SecondOpinion> =
+        units.iter().flat_map(|unit| &unit.opinions).collect();
+    let mut count = AgreementCount::default();
+    for opinion in opinions.values() {
+        count.add(Some(opinion));
+    }
+    count
+}
+
+impl Worker {
+    /// Asks the questions of a unit. With the model's own history it ends at the first answer
+    /// that may be replaced, because later questions depend on the choice.
+    pub(super) async fn pilot(&self, mut unit: PlanUnit) -> UnitOutcome {
+        let mut opinions = BTreeMap::new();
+        let mut history = Vec::new();
+        for planned in &unit.planned {
+            let earlier = unit.calls.remove(&planned.index).unwrap_or_default();
+            let memory = self.memory(planned.index, earlier);
+            let solved = self.solve(planned, history.clone(), memory, true, &|_| {});
+            let solution = match solved.await {
+                Ok(solution) => solution,
+                Err(why) => match self.no_outcome(planned, why).await {
+                    NoOutcome::Stopped => return UnitOutcome::Over,
+                    NoOutcome::Fatal(failure) => return UnitOutcome::Fatal(failure),
+                    NoOutcome::Postponed(calls) => {
+                        unit.calls.insert(planned.index, calls);
+                        return UnitOutcome::Postponed(unit);
+                    }
+                },
+            };
+            let agrees = solution.opinion.as_ref().and_then(|opinion| opinion.agrees);
+            opinions.extend(solution.opinion.map(|opinion| (planned.index, opinion)));
+            unit.calls.insert(planned.index, solution.calls);
+            let text = &planned.case.question.text;
+            history.push(match self.history {
+                HistoryMode::Own if agrees != Some(true) => break,
+                HistoryMode::Own => own_history(text, solution.answer.as_ref()),
+                HistoryMode::Gold => gold_history(text, &planned.case.gold),
+            });
+        }
+        UnitOutcome::Piloted(PilotUnit { unit, opinions })
+    }
+}
