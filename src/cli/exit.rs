@@ -170,6 +170,7 @@ pub(crate) fn classify(error: &anyhow::Error) -> Exit {
         match cause.downcast_ref::<PipelineError>() {
             Some(
                 PipelineError::NoData
+                | PipelineError::NoExamples
                 | PipelineError::NoEpisodeData
                 | PipelineError::CassetteRun { .. },
             ) => return Exit::Data,

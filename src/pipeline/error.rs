@@ -34,6 +34,12 @@ pub enum PipelineError {
          or name a file or `sample` with --data-path"
     )]
     NoData,
+    /// No file to take worked examples from.
+    #[error(
+        "--examples takes labelled questions from data/train.json, which is not there; fetch it \
+         with `convfinqa data download`"
+    )]
+    NoExamples,
     /// A model that may cost money, and no environment.
     #[error(
         "no data: a paid model does not play the built-in sample by default; \

@@ -10,6 +10,7 @@ mod cassette;
 mod context;
 mod dry_run;
 mod error;
+mod examples;
 mod explain;
 mod files;
 mod job;

@@ -14,6 +14,7 @@ use finqa_core::secrets::shown_address;
 
 use super::PipelineError;
 use super::context::{ModelContext, http_model};
+use super::examples;
 use super::explain::JournaledModel;
 
 /// What answers, and where it lives.
@@ -44,6 +45,12 @@ pub(crate) fn pair_setup(
     let prompts = match &settings.agents.prompts {
         Some(folder) => Prompts::from_dir(folder)?,
         None => Prompts::embedded(),
+    };
+    let prompts = match settings.agents.examples {
+        count if count > 0 && !settings.model.is_offline() => {
+            prompts.with_examples(Arc::new(examples::store()?), count as usize)?
+        }
+        _ => prompts,
     };
     if settings.model.is_offline() && settings.agents.answer_from == AnswerFrom::Text {
         return Err(PipelineError::TextWithoutModel);

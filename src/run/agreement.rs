@@ -14,7 +14,6 @@ use crate::score::Row;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Agreement {
     /// How often the model agrees with the rules, gold or not.
-    #[serde(flatten)]
     pub count: AgreementCount,
     /// Answers of the rules in the place of the model's.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -297,6 +297,7 @@ critic_model = '4'
 critic_provider = 'anthropic'
 data_path = 'x'
 epochs = 4
+examples = 3
 experiment = 'x'
 filter = 'x'
 history = 'gold'

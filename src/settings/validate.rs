@@ -119,6 +119,7 @@ impl Settings {
             ),
             ("epochs", u64::from(self.questions.epochs), 1_000),
             ("samples", samples, 1_000),
+            ("examples", u64::from(self.agents.examples), 100),
             (
                 "timeout",
                 self.model.timeout.unwrap_or(1),

@@ -150,6 +150,16 @@ pub struct AgentSettings {
     /// up to 5 where a check objects or the second opinion differs
     #[arg(long, value_name = "K", default_value = "1", help_heading = "Agents")]
     pub samples: SampleCount,
+    /// Number of worked examples in the analyst's prompt: the most similar questions of
+    /// data/train.json about other companies, with the figures and programs of their labels
+    #[arg(
+        long,
+        value_name = "K",
+        default_value_t = 0,
+        hide_default_value = true,
+        help_heading = "Agents"
+    )]
+    pub examples: u32,
     /// How models see tables
     #[arg(
         long,

@@ -8,6 +8,7 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, ErrorKind, UndefinedBehavior, context};
 
 use super::error::PromptError;
+use super::examples::{ExampleStore, WorkedExample};
 use super::view::{CriticView, Prompt, Rendering, variables};
 use finqa_core::files;
 use finqa_core::number::Value;
@@ -46,6 +47,7 @@ pub struct Prompts {
     sources: BTreeMap<String, String>,
     /// The folder of overriding files, for errors.
     folder: Option<PathBuf>,
+    examples: Option<(Arc<ExampleStore>, usize)>,
 }
 
 impl Prompts {
@@ -55,6 +57,7 @@ impl Prompts {
             environment: environment(),
             sources: BTreeMap::new(),
             folder: None,
+            examples: None,
         };
         for (name, source) in EMBEDDED {
             // They parse, because a test renders them all; if one did not, rendering would report
@@ -108,6 +111,37 @@ impl Prompts {
         Ok(prompts)
     }
 
+    /// The same, with this many worked examples of a store in the analyst's prompt.
+    ///
+    /// # Errors
+    /// A template of a folder that does not show examples.
+    pub fn with_examples(
+        self,
+        store: Arc<ExampleStore>,
+        count: usize,
+    ) -> Result<Self, PromptError> {
+        let probe = WorkedExample {
+            question: "which example is shown?".to_owned(),
+            ..WorkedExample::default()
+        };
+        let variables = variables(
+            &rehearsed(),
+            &CriticView::default(),
+            &[&probe],
+            Rendering::default(),
+        );
+        let shown = self.render("analyst_user.j2", variables)?;
+        match self.folder {
+            Some(folder) if !shown.contains(&probe.question) => {
+                Err(PromptError::NoExamples { folder })
+            }
+            _ => Ok(Self {
+                examples: Some((store, count)),
+                ..self
+            }),
+        }
+    }
+
     /// blake3 over names and contents, in hex: the hash that a run records.
     #[must_use]
     pub fn hash(&self) -> String {
@@ -118,6 +152,9 @@ impl Prompts {
                 hasher.update(&(part.len() as u64).to_le_bytes());
                 hasher.update(part.as_bytes());
             }
+        }
+        if let Some((store, _)) = &self.examples {
+            hasher.update(store.hash().as_bytes());
         }
         hasher.finalize().to_hex().to_string()
     }
@@ -139,7 +176,16 @@ impl Prompts {
         question: &Question,
         rendering: &Rendering,
     ) -> Result<Prompt, PromptError> {
-        let variables = variables(question, &CriticView::default(), *rendering);
+        let examples = self.examples.as_ref().map(|(store, count)| {
+            let others = store.other_companies(&question.document);
+            others.most_similar(&question.text, *count)
+        });
+        let variables = variables(
+            question,
+            &CriticView::default(),
+            &examples.unwrap_or_default(),
+            *rendering,
+        );
         self.prompt(
             ["analyst_system.j2", "analyst_user.j2"],
             variables,
@@ -154,7 +200,7 @@ impl Prompts {
         view: &CriticView,
         rendering: &Rendering,
     ) -> Result<Prompt, PromptError> {
-        let variables = variables(question, view, *rendering);
+        let variables = variables(question, view, &[], *rendering);
         self.prompt(["critic_system.j2", "critic_user.j2"], variables, rendering)
     }
 
@@ -245,20 +291,7 @@ impl Prompts {
     /// Renders everything once, so that a bad template stops a run before its
     /// first call.
     fn rehearse(&self) -> Result<(), PromptError> {
-        let mut question = Question {
-            key: QuestionKey {
-                id: "rehearsal".to_string(),
-                part: "qa".to_string(),
-            },
-            document: Arc::new(Document {
-                pre_text: vec!["a".to_string()],
-                post_text: vec!["b".to_string()],
-                table: vec![vec![String::new(), "2031".to_string()]],
-                ..Document::default()
-            }),
-            text: "q".to_string(),
-            history: Vec::new(),
-        };
+        let mut question = rehearsed();
         let view = CriticView {
             findings: vec!["f".to_string()],
             ..CriticView::default()
@@ -280,6 +313,24 @@ impl Prompts {
         self.reask("e")?;
         self.revise(&["f".to_string()])?;
         Ok(())
+    }
+}
+
+/// A question of no report.
+fn rehearsed() -> Question {
+    Question {
+        key: QuestionKey {
+            id: "rehearsal".to_string(),
+            part: "qa".to_string(),
+        },
+        document: Arc::new(Document {
+            pre_text: vec!["a".to_string()],
+            post_text: vec!["b".to_string()],
+            table: vec![vec![String::new(), "2031".to_string()]],
+            ..Document::default()
+        }),
+        text: "q".to_string(),
+        history: Vec::new(),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use minijinja::context;
 
+use super::examples::WorkedExample;
 use finqa_core::question::{Document, HistoryEntry, Question};
 use finqa_core::table::{Table, TableStyle, normalise_sentence};
 
@@ -39,6 +40,7 @@ pub struct CriticView {
 pub(super) fn variables(
     question: &Question,
     critic: &CriticView,
+    examples: &[&WorkedExample],
     rendering: Rendering,
 ) -> minijinja::Value {
     let document = &*question.document;
@@ -52,6 +54,7 @@ pub(super) fn variables(
         after => sentences(&document.post_text, boundary, repaired),
         history => turns(&question.history),
         question => question.text.as_str(),
+        examples => examples,
         analysis => critic.analysis.as_str(),
         value => value.unwrap_or("none, it could not be executed"),
         printed => critic.printed.as_str(),

@@ -1,0 +1,56 @@
+//! The worked examples of a run: the labelled stand-alone questions of the downloaded train
+//! file. Gold becomes text here, and `finqa_agents::prompt` shows a question none of its own
+//! company.
+
+use finqa_agents::agents::verify::LiteralPlaces;
+use finqa_agents::prompt::{ExampleStore, WorkedExample};
+use finqa_core::program::Program;
+use finqa_core::table::{Table, TableStyle};
+
+use crate::dataset::{self, Case, Source};
+
+use super::PipelineError;
+
+/// Reads the train file.
+///
+/// # Errors
+/// A file that is not there, or cannot be read.
+pub(super) fn store() -> Result<ExampleStore, PipelineError> {
+    let source = Source::downloaded().ok_or(PipelineError::NoExamples)?;
+    let mut store = ExampleStore::default();
+    for record in dataset::load(&source)?.records {
+        for case in &record.questions {
+            if let Some(example) = example(case) {
+                store.add(&record.document, example);
+            }
+        }
+    }
+    Ok(store)
+}
+
+/// A question that has a program, with where its figures are in the table.
+fn example(case: &Case) -> Option<WorkedExample> {
+    let text = case.gold.program.as_deref()?;
+    let program = Program::parse(text).ok()?;
+    let question = &case.question;
+    let places = LiteralPlaces::of(question);
+    let table = Table::from_document(&question.document, TableStyle::Repaired);
+    let label = |id: &str| {
+        let (row, column) = id.strip_prefix('r')?.split_once('c')?;
+        let row = table.rows().get(row.parse::<usize>().ok()?)?;
+        let column = table.columns().get(column.parse::<usize>().ok()?)?;
+        Some(format!("{}, {}", row.label, column.label))
+    };
+    let figures = program.literals().map(|literal| {
+        let found = places.find(literal);
+        match found.iter().find_map(|place| label(&place.id)) {
+            Some(label) => format!("{literal} ({label})"),
+            None => format!("{literal} (in a sentence)"),
+        }
+    });
+    Some(WorkedExample {
+        question: question.text.clone(),
+        figures: figures.collect(),
+        program: text.to_owned(),
+    })
+}
