@@ -190,6 +190,7 @@ pub(crate) fn classify(error: &anyhow::Error) -> Exit {
                 | PipelineError::MergedRun { .. }
                 | PipelineError::OtherShards { .. }
                 | PipelineError::ShardOfServer
+                | PipelineError::ShardOfPilot
                 | PipelineError::CassetteOfShard
                 | PipelineError::ChangedSettings { .. }
                 | PipelineError::ChangedInputs { .. },

@@ -130,6 +130,12 @@ pub enum PipelineError {
          environment in this process (--data-path)"
     )]
     ShardOfServer,
+    /// Every shard would estimate another accuracy.
+    #[error(
+        "with --shard, --second-opinion arbitrate needs --model-accuracy, so that all shards choose \
+         alike; a run with --second-opinion show estimates it"
+    )]
+    ShardOfPilot,
     /// A cassette is of one process.
     #[error("--record and --replay work on whole runs; leave out --shard")]
     CassetteOfShard,

@@ -26,6 +26,9 @@ pub(super) fn hold(
     if job.dealer.is_some() {
         return Err(PipelineError::ShardOfServer);
     }
+    if job.pilot {
+        return Err(PipelineError::ShardOfPilot);
+    }
     let shard = chosen.shard;
     let name = match &settings.shards.run_name {
         Some(name) => name.clone(),

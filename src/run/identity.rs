@@ -165,7 +165,7 @@ pub struct RunMeta {
     /// What it was merged from, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<MergedShards>,
-    /// How often the model agreed with the embedded rules in the pilot, if there was one.
+    /// How often the model agreed with the embedded analyst in the pilot, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pilot: Option<AgreementCount>,
     /// What is played, if the questions are played as episodes.

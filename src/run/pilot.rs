@@ -1,5 +1,5 @@
 //! The pilot of a run: its first questions, asked before any is answered, to estimate the
-//! model's accuracy from its agreement with the embedded rules. Its calls are journaled and
+//! model's accuracy from its agreement with the embedded analyst. Its calls are journaled and
 //! recalled when the questions are answered, and its count is journaled before the first
 //! row, so that every process of the run chooses by the same figure.
 

@@ -1,5 +1,7 @@
 //! The second opinion beside a chat model, through the binary.
 
+use std::collections::HashMap;
+
 use serde_json::{Value as Json, json};
 
 use crate::support::agents::is_critic;
@@ -254,8 +256,12 @@ fn arbitrated(place: &Workplace, server: &FaultServer, more: &[&str]) -> crate::
 
 /// What of the rows does not depend on the clock.
 fn choices(place: &Workplace) -> Vec<[String; 6]> {
-    let rows = place.rows("output/output.csv").into_iter();
+    chosen(place.rows("output/output.csv"))
+}
+
+fn chosen(rows: Vec<HashMap<String, String>>) -> Vec<[String; 6]> {
     let columns = ["id", "part", "answer", "stop", "opinion_agrees", "calls"];
+    let rows = rows.into_iter();
     rows.map(|row| columns.map(|column| row[column].clone()))
         .collect()
 }
@@ -321,6 +327,29 @@ fn a_run_that_stopped_in_its_pilot_or_after_it_is_resumed_to_the_same_rows() {
         (rows, &pilot)
     );
     assert_eq!(failing.count(), calm.count() + 1);
+}
+
+#[test]
+fn shards_choose_by_an_accuracy_that_is_given() {
+    let server = FaultServer::start(|_| analysis("1"));
+    let whole = Workplace::new();
+    let accuracy = ["--n", "6", "--model-accuracy", "0.2"];
+    arbitrated(&whole, &server, &accuracy).succeeds();
+    let parts = Workplace::new();
+    arbitrated(&parts, &server, &["--n", "6", "--shard", "1/2"]).fails(2, &["--model-accuracy"]);
+    for shard in ["1/2", "2/2"] {
+        let more = [&accuracy[..], &["--shard", shard, "--run", "parts"]].concat();
+        arbitrated(&parts, &server, &more).succeeds();
+    }
+    let folders = std::fs::read_dir(parts.path("output/runs/parts.shards")).unwrap();
+    let files = folders.map(|folder| folder.unwrap().path().join("output.csv"));
+    let mut rows: Vec<_> = files
+        .filter(|file| file.is_file())
+        .flat_map(|file| chosen(crate::support::cli::csv_rows(&file)))
+        .collect();
+    let mut expected = choices(&whole);
+    (rows.sort(), expected.sort());
+    assert_eq!(rows, expected);
 }
 
 #[test]

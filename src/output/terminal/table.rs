@@ -390,7 +390,7 @@ fn opinion_line(summary: &Summary, style: TerminalStyle) -> String {
     }
     if let Some((model, rules)) = agreement.better_rules() {
         lines.push(style.wrap(&format!(
-            "By their agreement the model is right about {:.0} % of the time and the embedded rules \
+            "By their agreement the model is right about {:.0} % of the time and the embedded analyst \
              {:.0} %; --second-opinion arbitrate --model-accuracy {:.2} returns the likelier answer.",
             100.0 * model,
             100.0 * rules,

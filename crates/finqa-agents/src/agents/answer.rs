@@ -248,7 +248,7 @@ pub enum StopReason {
     NoVerdict,
     /// A call failed or could not be read: see the outcome.
     Failed,
-    /// The embedded rules' answer replaced the model's, or the one it failed to give.
+    /// The embedded analyst's answer replaced the model's, or the one it failed to give.
     Arbitrated,
 }
 

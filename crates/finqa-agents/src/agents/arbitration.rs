@@ -1,4 +1,4 @@
-//! The choice between a model's answer and the embedded rules' where they differ
+//! The choice between a model's answer and the embedded analyst's where they differ
 //! (`--second-opinion arbitrate`), by which of the two is more likely right.
 //!
 //! The rules' confidence is calibrated. The model's accuracy is estimated without gold:
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use super::opinion::SecondOpinion;
 
-/// How often a model's answers agree with the embedded rules'.
+/// How often a model's answers agree with the embedded analyst's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgreementCount {
     /// Answers with a second opinion.

@@ -7,15 +7,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Serialize;
-
 use finqa_core::question::Document;
 
 /// A term that fewer questions have names what one report is about, not how to compute.
 const MIN_QUESTIONS: usize = 3;
 
 /// A labelled question in the words of a prompt.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkedExample {
     pub question: String,
     /// The figures of its program with their rows and columns: `48300 (harbour fees, 2031)`.

@@ -54,7 +54,7 @@ pub(super) fn variables(
         after => sentences(&document.post_text, boundary, repaired),
         history => turns(&question.history),
         question => question.text.as_str(),
-        examples => examples,
+        examples => worked(examples),
         analysis => critic.analysis.as_str(),
         value => value.unwrap_or("none, it could not be executed"),
         printed => critic.printed.as_str(),
@@ -74,6 +74,19 @@ fn sentences(text: &[String], before: usize, repaired: bool) -> Vec<minijinja::V
                 sentence.clone()
             };
             context! { id => format!("t{}", before + index + 1), text }
+        })
+        .collect()
+}
+
+fn worked(examples: &[&WorkedExample]) -> Vec<minijinja::Value> {
+    let examples = examples.iter();
+    examples
+        .map(|example| {
+            context! {
+                question => example.question.as_str(),
+                figures => example.figures.clone(),
+                program => example.program.as_str(),
+            }
         })
         .collect()
 }
