@@ -15,7 +15,7 @@ use crate::score::Row;
 pub struct Agreement {
     /// How often the model agrees with the rules, gold or not.
     pub count: AgreementCount,
-    /// Answers of the rules in the place of the model's.
+    /// What replacing the model's answers did; absent where none was weighed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arbitration: Option<ArbitrationEffect>,
     /// Right where the embedded analyst gives the same answer.

@@ -322,10 +322,11 @@ fn a_run_that_stopped_in_its_pilot_or_after_it_is_resumed_to_the_same_rows() {
         "no row before the pilot is over"
     );
     place.run(&["--resume", "last", "--quiet"]).succeeds();
-    assert_eq!(
-        (choices(&place), &place.summary()["run"]["pilot"]),
-        (rows, &pilot)
-    );
+    assert_eq!(place.summary()["run"]["pilot"], pilot);
+    // All but the calls, of which one failed.
+    for (was, now) in rows.iter().zip(choices(&place)) {
+        assert_eq!(was[..5], now[..5]);
+    }
     assert_eq!(failing.count(), calm.count() + 1);
 }
 

@@ -187,13 +187,9 @@ fn worked_examples_show_no_gold_of_the_asked_company() {
         {
             assert!(!text.contains(marker), "{marker}");
         }
-        let shown = request
-            .user()
-            .contains("program: subtract(43, 30), divide(#0, 30)")
-            && request
-                .user()
-                .contains("figures: 43 (sales, 2001); 30 (sales, 2000)");
-        assert_eq!(shown, !is_critic(request), "{}", request.user());
+        let shown = text.contains("program: subtract(43, 30), divide(#0, 30)")
+            && text.contains("figures: 43 (sales, 2001); 30 (sales, 2000)");
+        assert_eq!(shown, !is_critic(request), "{text}");
     }
     let nowhere = Workplace::new();
     nowhere.write("data.json", &records().to_string());

@@ -2,8 +2,8 @@
 //! reports, the most similar ones first.
 //!
 //! An [`ExampleStore`] gives examples away only through [`OtherCompanies`], which is made for
-//! an asked page and holds nothing of its company and nothing of the same page under another
-//! name: the labels of the asked record cannot occur in it.
+//! an asked page and leaves out its company and the same page under another name: the labels
+//! of the asked record cannot occur in it.
 
 use std::collections::{BTreeMap, BTreeSet};
 

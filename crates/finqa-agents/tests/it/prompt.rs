@@ -231,6 +231,27 @@ fn the_example_in_the_prompt_is_read_without_leniency() {
     assert!(schema.is_valid(&reply));
 }
 
+/// The shorter instructions for small models, which `--prompts prompts/small` takes.
+#[test]
+fn the_small_prompt_is_short_and_its_example_is_read_without_leniency() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../prompts/small");
+    let small = Prompts::from_dir(&folder).unwrap();
+    let system = |prompts: &Prompts| {
+        let prompt = prompts.analyst(&question(), &Rendering::default());
+        prompt.unwrap().system
+    };
+    let (short, long) = (system(&small), system(&Prompts::embedded()));
+    assert!(
+        short.len() * 2 < long.len(),
+        "{} of {}",
+        short.len(),
+        long.len()
+    );
+    let (_, example) = short.rsplit_once("\n{\"steps\"").unwrap();
+    let parsed = parse::analysis(&format!("{{\"steps\"{example}")).unwrap();
+    assert_eq!(parsed.leniencies, []);
+}
+
 #[test]
 fn a_folder_overrides_by_file_name_and_changes_the_hash() {
     let folder = tempfile::tempdir().unwrap();
