@@ -51,11 +51,16 @@ pub enum PipelineError {
     NoTools(String),
     /// A limit of money, and a model without a known price.
     #[error(
-        "--max-cost needs the price of `{model}` at {address}: write it into a file, such as \
+        "--max-cost needs the price of `{model}` at {address}{listed}: write it into a file, such as \
          {{\"version\": 1, \"models\": {{\"{model}\": {{\"input\": \"2.50\", \"output\": \"10.00\", \
          \"address\": \"{address}\"}}}}}} (US dollars per million tokens), and name it with --prices"
     )]
-    NoPrice { model: String, address: String },
+    NoPrice {
+        model: String,
+        address: String,
+        /// For which servers the user's own list has it.
+        listed: String,
+    },
     /// A file of prices that cannot be used.
     #[error("{path}: {source}")]
     Prices {

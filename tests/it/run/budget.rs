@@ -149,6 +149,17 @@ fn a_limit_of_money_needs_a_price_and_a_run_keeps_its_own() {
             "\"version\": 1",
         ],
     );
+    place.write(
+        "elsewhere.json",
+        &PRICES.replace(
+            "\"anywhere\": true",
+            "\"address\": \"https://gateway.example/v1\"",
+        ),
+    );
+    with(&["--prices", "elsewhere.json", "--max-cost", "1"]).fails(
+        2,
+        &[&url, "(--prices lists it for https://gateway.example/v1)"],
+    );
     with(&["--prices", "broken.json"])
         .fails(2, &["broken.json", "models.m.input", "not be negative"]);
     with(&["--prices", "none.json"]).fails(2, &["none.json"]);

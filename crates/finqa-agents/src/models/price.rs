@@ -98,6 +98,15 @@ pub(crate) struct Price {
 }
 
 impl Price {
+    /// The servers that it is for, in words.
+    pub(super) fn servers(&self) -> &str {
+        match (&self.address, self.anywhere) {
+            (Some(address), _) => address,
+            (None, true) => "any server",
+            (None, false) => "the servers of OpenAI, Azure and Anthropic",
+        }
+    }
+
     /// The cost of `usage`; `None` where a part of it has no listed price.
     #[must_use]
     pub(super) fn of(&self, usage: &Usage) -> Option<Decimal> {

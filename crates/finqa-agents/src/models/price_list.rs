@@ -109,6 +109,12 @@ impl PriceList {
         Ok(file.models)
     }
 
+    /// The servers that the price of `model` is for, in words, if one is listed under its name.
+    #[must_use]
+    pub fn servers_of(&self, model: &str) -> Option<&str> {
+        self.models.get(model).map(Price::servers)
+    }
+
     /// The price of `model` on a server: under its own name, or for a dated snapshot
     /// (`-2024-08-06`, `-20250929`) under its family's.
     fn price(&self, endpoint: Endpoint, base_url: &str, model: &str) -> Option<&Price> {
