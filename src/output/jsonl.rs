@@ -1,6 +1,6 @@
 //! `transcripts.jsonl`: every question's whole exchange. Each line is a JSON object: the
-//! first names the format, one with `text` holds a paragraph that later lines name by its
-//! number, every other one is a question. `docs/runs.md` says how to read it.
+//! first names the format, one with `text` holds a paragraph or sentence that later lines name by
+//! its number, every other one is a question. `docs/runs.md` says how to read it.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -67,11 +67,11 @@ impl Transcripts {
                 slim(call);
             }
         }
-        share_quoted(&mut question, |text| {
+        share_quoted(&mut question, |text, written| {
             let next = texts.len() as i64 + 1;
             let number = *texts.entry(text_hash(text)).or_insert(next);
             if number == next {
-                line(file, &json!({"text": number, "content": text}))?;
+                line(file, &json!({"text": number, "content": written}))?;
             }
             Ok::<_, io::Error>(number)
         })?;
@@ -106,6 +106,9 @@ fn slim(call: &mut Map<String, Value>) {
     if let Some(Value::Object(reply)) = call.get_mut("reply") {
         for said_by_the_call in ["attempts", "latency"] {
             reply.shift_remove(said_by_the_call);
+        }
+        if reply.get("lost").is_some_and(|lost| *lost == 0) {
+            reply.shift_remove("lost");
         }
         if let Some(Value::Object(usage)) = reply.get_mut("usage") {
             leave_out_zeros(usage);

@@ -37,16 +37,33 @@ const QUOTED: &[&[&str]] = &[
 /// `[1, 2, "the rest"]`, whose parts in a row are the text.
 pub(super) fn share<E>(
     entry: &mut Value,
-    number: impl FnMut(&str) -> Result<i64, E>,
+    mut number: impl FnMut(&str) -> Result<i64, E>,
 ) -> Result<(), E> {
-    share_split(entry, &[], number)
+    for_each_text(entry, &mut |text| {
+        let Value::String(whole) = &*text else {
+            return Ok(());
+        };
+        let mut parts: Vec<Value> = Vec::new();
+        for part in whole.split_inclusive("\n\n") {
+            if part.len() >= SHORTEST {
+                parts.push(number(part)?.into());
+            } else {
+                add_text(&mut parts, part);
+            }
+        }
+        if parts.iter().any(Value::is_number) {
+            *text = parts.into();
+        }
+        Ok(())
+    })
 }
 
-/// The same for a row with its calls, whose long sentences are numbered too: where a text
-/// quotes one, it is split there.
+/// The same for a row with its calls, whose long sentences are numbered too. `number` gets a
+/// text, and how it is written: a paragraph that quotes numbered sentences as a list of them
+/// and of what is between them.
 pub(crate) fn share_quoted<E>(
     row: &mut Value,
-    mut number: impl FnMut(&str) -> Result<i64, E>,
+    mut number: impl FnMut(&str, Value) -> Result<i64, E>,
 ) -> Result<(), E> {
     let mut quoted = BTreeMap::new();
     for path in QUOTED {
@@ -54,7 +71,7 @@ pub(crate) fn share_quoted<E>(
             if let Value::String(sentence) = &*text
                 && sentence.len() >= SHORTEST
             {
-                let numbered = number(sentence)?;
+                let numbered = number(sentence, text.clone())?;
                 quoted.insert(sentence.clone(), numbered);
                 *text = Value::Array(vec![numbered.into()]);
             }
@@ -64,58 +81,35 @@ pub(crate) fn share_quoted<E>(
     let mut quoted: Vec<(String, i64)> = quoted.into_iter().collect();
     // The longest first: one may contain another.
     quoted.sort_by_key(|(sentence, _)| std::cmp::Reverse(sentence.len()));
-    share_split(row, &quoted, number)
-}
-
-fn share_split<E>(
-    entry: &mut Value,
-    quoted: &[(String, i64)],
-    mut number: impl FnMut(&str) -> Result<i64, E>,
-) -> Result<(), E> {
-    for_each_text(entry, &mut |text| {
-        let Value::String(whole) = &*text else {
-            return Ok(());
+    share(row, |paragraph| {
+        let mut parts = Vec::new();
+        add_split(&mut parts, paragraph, &quoted);
+        let written = match parts.iter().any(Value::is_number) {
+            true => parts.into(),
+            false => paragraph.into(),
         };
-        let mut parts: Vec<Value> = Vec::new();
-        for paragraph in whole.split_inclusive("\n\n") {
-            add_parts(paragraph, quoted, &mut parts, &mut number)?;
-        }
-        if parts.iter().any(Value::is_number) {
-            *text = parts.into();
-        }
-        Ok(())
+        number(paragraph, written)
     })
 }
 
-/// Adds `text` to the parts of a longer one, split around every quoted sentence.
-fn add_parts<E>(
-    text: &str,
-    quoted: &[(String, i64)],
-    parts: &mut Vec<Value>,
-    number: &mut impl FnMut(&str) -> Result<i64, E>,
-) -> Result<(), E> {
-    if text.len() < SHORTEST {
-        match parts.last_mut() {
-            Some(Value::String(before)) => before.push_str(text),
-            _ if text.is_empty() => {}
-            _ => parts.push(text.into()),
-        }
-        return Ok(());
-    }
-    for (at, (sentence, numbered)) in quoted.iter().enumerate() {
+/// Adds `text`, split around the sentences that it quotes.
+fn add_split(parts: &mut Vec<Value>, text: &str, quoted: &[(String, i64)]) {
+    for (at, (sentence, number)) in quoted.iter().enumerate() {
         if let Some((before, after)) = text.split_once(sentence.as_str()) {
-            add_parts(
-                before,
-                quoted.get(at + 1..).unwrap_or_default(),
-                parts,
-                number,
-            )?;
-            parts.push((*numbered).into());
-            return add_parts(after, quoted, parts, number);
+            add_split(parts, before, quoted.get(at + 1..).unwrap_or_default());
+            parts.push((*number).into());
+            return add_split(parts, after, quoted);
         }
     }
-    parts.push(number(text)?.into());
-    Ok(())
+    add_text(parts, text);
+}
+
+fn add_text(parts: &mut Vec<Value>, text: &str) {
+    match parts.last_mut() {
+        _ if text.is_empty() => {}
+        Some(Value::String(before)) => before.push_str(text),
+        _ => parts.push(text.into()),
+    }
 }
 
 /// By what a text is recognised: the start of its blake3 hash.
@@ -245,26 +239,24 @@ mod tests {
                 {"messages": [{"content": format!("- 1: {fix}\n- 2: {fix}{step}")}]},
             ],
         });
-        let was = row.clone();
-        texts.clear();
-        share_quoted(&mut row, |text| {
-            texts.push(text.to_owned());
-            Ok::<_, Infallible>(texts.len() as i64 - 1)
+        let mut texts: Vec<(String, Value)> = Vec::new();
+        share_quoted(&mut row, |text, written| {
+            let known = texts.iter().position(|(known, _)| known == text);
+            Ok::<_, Infallible>(known.unwrap_or_else(|| {
+                texts.push((text.to_owned(), written));
+                texts.len() - 1
+            }) as i64)
         })
         .unwrap();
-        assert_eq!(texts, [step, fix]);
+        let written: Vec<_> = texts.iter().map(|(_, written)| written.clone()).collect();
+        let reply = json!([r#"{"steps": ["short", ""#, 0, r#""], "program": "1"}"#]);
+        let review = json!(["- 1: ", 1, "\n- 2: ", 1, 0]);
+        assert_eq!(json!(written), json!([step, fix, review, reply]));
         assert_eq!(row["settled"]["answer"]["steps"], json!(["short", [0]]));
-        let calls = json!([
-            {"reply": {"content": [r#"{"steps": ["short", ""#, 0, r#""], "program": "1"}"#]}},
-            {"messages": [{"content": ["- 1: ", 1, "\n- 2: ", 1, 0]}]},
-        ]);
-        assert_eq!(row["calls"], calls);
-        let add = |number: i64, whole: &mut String| {
-            whole.push_str(&texts[usize::try_from(number).unwrap()]);
-            Ok::<_, Infallible>(())
-        };
-        restore(&mut row, add).unwrap();
-        assert_eq!(row["calls"], was["calls"]);
+        assert_eq!(row["calls"][0]["reply"]["content"], json!([3]));
+        assert_eq!(row["calls"][1]["messages"][0]["content"], json!([2]));
+        let (quoting, _) = &texts[2];
+        assert_eq!(*quoting, format!("- 1: {fix}\n- 2: {fix}{step}"));
 
         let mut row = json!({"settled": {"rounds": [{"reply": "r", "critic_reply": "c"}]}});
         let mut light = call;

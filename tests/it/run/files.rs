@@ -190,13 +190,23 @@ fn transcripts_hold_every_request_to_the_byte_and_repeat_no_text() {
     let started = "model = 'm'\nn = 8\nmode = 'conversations'";
     let ended = place.answer(&format!("{started}\nbase_url = '{url}'"));
     let path = ended.folder.file("transcripts.jsonl");
-    let mut texts = HashMap::new();
+    let mut texts: HashMap<i64, String> = HashMap::new();
+    let whole = |parts: &Value, texts: &HashMap<i64, String>| match parts {
+        Value::Array(parts) => {
+            let parts = parts.iter().map(|part| match part.as_i64() {
+                Some(number) => &*texts[&number],
+                None => part.as_str().unwrap(),
+            });
+            parts.collect::<String>()
+        }
+        text => text.as_str().unwrap().to_owned(),
+    };
     let mut sent = Vec::new();
     let mut turns = 0;
     for line in std::fs::read_to_string(&path).unwrap().lines() {
         let line: Value = serde_json::from_str(line).unwrap();
         if let Some(number) = line["text"].as_i64() {
-            let text = line["content"].as_str().unwrap().to_owned();
+            let text = whole(&line["content"], &texts);
             assert!(!texts.values().any(|known| *known == text), "{text}");
             texts.insert(number, text);
             continue;
@@ -205,14 +215,7 @@ fn transcripts_hold_every_request_to_the_byte_and_repeat_no_text() {
         for call in line["calls"].as_array().into_iter().flatten() {
             let mut messages = call["messages"].clone();
             for message in messages.as_array_mut().unwrap() {
-                let parts = message["content"].as_array().cloned();
-                let parts = parts.into_iter().flatten().map(|part| match part.as_i64() {
-                    Some(number) => texts[&number].clone(),
-                    None => part.as_str().unwrap().to_owned(),
-                });
-                if message["content"].is_array() {
-                    message["content"] = parts.collect::<String>().into();
-                }
+                message["content"] = whole(&message["content"], &texts).into();
             }
             sent.push(messages.to_string());
         }

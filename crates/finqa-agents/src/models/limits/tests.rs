@@ -335,6 +335,32 @@ async fn an_older_report_does_not_hide_a_newer_one() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn tokens_read_and_tokens_written_have_quotas_of_their_own() {
+    let bound = TokenBound {
+        input: 100,
+        output: 1,
+    };
+    // The places of Anthropic's quotas of tokens read and of tokens written.
+    for (place, seconds) in [(4, 20), (5, 0)] {
+        let limiter = adaptive(8, 8);
+        let mut quotas = ReportedQuotas::default();
+        quotas[place] = Some(ReportedQuota {
+            limit: None,
+            remaining: 50,
+            reset: 20 * SECOND,
+        });
+        let told = AttemptEnd {
+            quotas,
+            ..end(LimitVerdict::Answered)
+        };
+        slot(&limiter.call()).await.end(&told);
+        let before = Instant::now();
+        drop(limiter.call().slot(bound, &Stop::default()).await);
+        assert_eq!(before.elapsed(), seconds * SECOND, "{place}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_reset_of_a_day_holds_for_a_minute() {
     let limiter = adaptive(8, 8);
     let mut quotas = ReportedQuotas::default();
