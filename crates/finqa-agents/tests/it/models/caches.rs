@@ -170,9 +170,11 @@ async fn is_never_stored(reply: Reply) {
 
 #[tokio::test]
 async fn a_refusal_is_never_stored() {
-    let mut refusal = completion("", "stop");
-    refusal["choices"][0]["message"]["refusal"] = json!("I cannot help with that.");
-    is_never_stored(Reply::json(200, &refusal)).await;
+    for content in ["", "I am sorry."] {
+        let mut refusal = completion(content, "stop");
+        refusal["choices"][0]["message"]["refusal"] = json!("I cannot help with that.");
+        is_never_stored(Reply::json(200, &refusal)).await;
+    }
 }
 
 #[tokio::test]
@@ -243,6 +245,28 @@ async fn of_equal_requests_at_the_same_time_one_is_sent() {
         .iter()
         .filter(|reply| reply.as_ref().unwrap().cached);
     assert_eq!(from_cache.count(), 7);
+}
+
+#[tokio::test]
+async fn a_call_that_waited_for_an_equal_one_sends_nothing_once_the_run_is_drained() {
+    let cached = Cached::new();
+    let cut = completion("In 20", "length");
+    let server =
+        FaultServer::start(move |_| Reply::json(200, &cut).after(Duration::from_millis(50)));
+    let model = cached.model(&server);
+    let (request, stop) = (ask("How much?"), Stop::default());
+    let (first, second) = (model.chat(&request, &stop), model.chat(&request, &stop));
+    let drain = async {
+        while server.count() == 0 {
+            tokio::task::yield_now().await;
+        }
+        stop.drain.cancel();
+    };
+    // The first is not stored, so that the second would have to ask.
+    let (first, second, ()) = tokio::join!(first, second, drain);
+    assert_eq!(first.unwrap().finish, FinishReason::Length);
+    assert_eq!(second.unwrap_err().kind, ErrorKind::Cancelled);
+    assert_eq!(server.count(), 1);
 }
 
 #[tokio::test]
@@ -339,9 +363,12 @@ fn only_a_cache_is_used_and_cleared() {
     ));
     let path = folder.path().join("a/cache");
     open(&path).unwrap();
-    std::fs::write(path.join("mine.txt"), "mine").unwrap();
-    assert_eq!(open(&path).unwrap().clear().unwrap(), 0);
-    assert!(path.join("mine.txt").exists());
+    std::fs::create_dir(path.join("ab")).unwrap();
+    for mine in ["mine.txt", "ab/mine.json"] {
+        std::fs::write(path.join(mine), "mine").unwrap();
+        assert_eq!(open(&path).unwrap().clear().unwrap(), 0);
+        assert!(path.join(mine).exists(), "{mine}");
+    }
     std::fs::write(
         path.join("convfinqa-cache.json"),
         r#"{"convfinqa_cache":2}"#,
