@@ -333,6 +333,20 @@ mod tests {
     }
 
     #[test]
+    fn a_server_that_says_so_is_not_asked_again() {
+        for (told, limit) in [("true", RetryLimit::Full), ("false", RetryLimit::None)] {
+            let mut exchange = HttpReply {
+                status: 500,
+                ..HttpReply::default()
+            };
+            let value = told.parse().unwrap();
+            exchange.headers.insert("x-should-retry", value);
+            let failed = refused(ErrorKind::ServerError, "", &exchange, "");
+            assert_eq!(failed.retry_limit, limit, "{told}");
+        }
+    }
+
+    #[test]
     fn words_decide_before_the_status() {
         let filter = r#"{"error":{"message":"filtered","code":"content_filter","param":"prompt",
             "innererror":{"code":"ResponsibleAIPolicyViolation"}}}"#;
@@ -340,6 +354,9 @@ mod tests {
         let quota = r#"{"error":{"message":"You exceeded your current quota","type":"insufficient_quota"}}"#;
         assert_eq!(kind(429, quota), ErrorKind::QuotaExceeded);
         assert_eq!(kind(429, "{}"), ErrorKind::RateLimited);
+        let large =
+            r#"{"error":{"message":"Request too large for gpt-4o: Limit 30000, Requested 40000"}}"#;
+        assert_eq!(kind(429, large), ErrorKind::ContextTooLong);
         let long = r#"{"error":{"code":400,"message":"the request exceeds the available context size","type":"exceed_context_size_error"}}"#;
         assert_eq!(kind(400, long), ErrorKind::ContextTooLong);
         let model = r#"{"error":{"message":"no such model","param":"model","code":null}}"#;

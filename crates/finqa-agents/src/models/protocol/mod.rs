@@ -233,3 +233,46 @@ fn arguments(value: Option<&Value>) -> String {
 fn call_id(value: Option<&Value>, index: usize) -> String {
     text(value).unwrap_or_else(|| format!("call_{index}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dialect_adopts_what_two_calls_have_learnt_at_the_same_time() {
+        let known = ApiDialect {
+            token_limit: TokenLimit::MaxCompletionTokens,
+            system_role: SystemRole::System,
+            temperature: true,
+            seed: true,
+            format: FormatLevel::JsonSchema,
+            cache_marks: true,
+        };
+        let mut shared = known;
+        for learnt in [
+            ApiDialect {
+                temperature: false,
+                format: FormatLevel::JsonObject,
+                ..known
+            },
+            ApiDialect {
+                token_limit: TokenLimit::MaxTokens,
+                system_role: SystemRole::Developer,
+                seed: false,
+                cache_marks: false,
+                ..known
+            },
+        ] {
+            shared.adopt(known, learnt);
+        }
+        let both = ApiDialect {
+            token_limit: TokenLimit::MaxTokens,
+            system_role: SystemRole::Developer,
+            temperature: false,
+            seed: false,
+            format: FormatLevel::JsonObject,
+            cache_marks: false,
+        };
+        assert_eq!(shared, both);
+    }
+}

@@ -193,3 +193,52 @@ fn read_message(item: &Value, content: &mut String, refusal: &mut String) {
         _ => {}
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_model_says_on_its_way_is_no_part_of_its_answer() {
+        let message = |phase: &str, text: &str| {
+            let content = json!([{"type": "output_text", "text": text}]);
+            json!({"type": "message", "phase": phase, "content": content})
+        };
+        let body = json!({
+            "status": "completed",
+            "output": [message("commentary", "I look at the page."), message("final_answer", "42")],
+        });
+        assert_eq!(read_answer(&body).unwrap().content, "42");
+    }
+
+    #[test]
+    fn cached_and_hidden_tokens_are_counted() {
+        let body = json!({
+            "output": [],
+            "usage": {
+                "input_tokens": 100,
+                "input_tokens_details": {"cached_tokens": 64, "cache_write_tokens": 8},
+                "output_tokens": 20,
+                "output_tokens_details": {"reasoning_tokens": 5},
+            },
+        });
+        let usage = Usage {
+            input_tokens: 100,
+            cached_input_tokens: 64,
+            cache_write_tokens: 8,
+            output_tokens: 20,
+            reasoning_tokens: 5,
+        };
+        assert_eq!(read_answer(&body).unwrap().usage, Some(usage));
+    }
+
+    #[test]
+    fn the_schema_of_a_tool_need_not_be_strict() {
+        let look = ToolSpec {
+            name: "look".into(),
+            description: "Looks.".into(),
+            parameters: json!({"type": "object"}),
+        };
+        assert_eq!(tool(&look)["strict"], false);
+    }
+}
