@@ -31,6 +31,8 @@
     reason = "a load generator stops at the first surprise, and its figures are small"
 )]
 
+#[path = "common/env_player.rs"]
+mod env_player;
 #[path = "common/process.rs"]
 mod process;
 
@@ -40,22 +42,20 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use env_player::{RESET, drive, megabytes, open};
 use finqa_env::data::Catalog;
 use finqa_env::episode::Rules;
 use finqa_env::server::{ServerOptions, bind, serve};
 use finqa_env::tools::{ToolLimits, Tools};
-use process::{Process, Socket, ask, first_line};
+use process::{Process, ask, first_line};
 use serde_json::{Value, json};
 use tokio::net::TcpStream;
-use tokio_tungstenite::tungstenite::protocol::WebSocketConfig;
 use tokio_util::sync::CancellationToken;
 
 const SESSIONS: [usize; 4] = [1, 8, 32, 128];
 const COMPANIES: usize = 30;
 const TABLES_EACH: usize = 10;
 const ROWS: usize = 24;
-/// Below the default step limit, so that every step runs its tool.
-const STEPS_AN_EPISODE: usize = 48;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -201,173 +201,6 @@ async fn measure(seconds: Duration, idle: usize) {
     }
     drop(server);
     hold_idle(data.path(), idle).await;
-}
-
-fn megabytes(memory: Option<f64>) -> String {
-    memory.map_or("unknown".to_owned(), |mb| format!("{mb:.1} MB"))
-}
-
-/// Small buffers: ten thousand sockets live in this process too.
-async fn open(url: &str) -> Option<Socket> {
-    let config = WebSocketConfig::default()
-        .read_buffer_size(2048)
-        .write_buffer_size(0);
-    tokio_tungstenite::connect_async_with_config(url, Some(config), true)
-        .await
-        .ok()
-        .map(|(socket, _)| socket)
-}
-
-fn step(tool: &str, arguments: Value) -> String {
-    json!({"type": "step", "data": {"type": "call_tool", "tool_name": tool, "arguments": arguments}})
-        .to_string()
-}
-
-const RESET: &str = r#"{"type":"reset","data":{}}"#;
-
-/// What one session does: learns a company and a table, then repeats three calls.
-struct Player {
-    socket: Socket,
-    calls: [String; 3],
-}
-
-impl Player {
-    /// `None` where the server refuses the session.
-    async fn new(url: &str) -> Option<Self> {
-        let mut socket = open(url).await?;
-        ask(&mut socket, RESET)
-            .await
-            .filter(|text| !text.contains("CAPACITY_REACHED"))?;
-        // OpenEnv's `finqa_env` shows the company in the state only.
-        let state: Value =
-            serde_json::from_str(&ask(&mut socket, r#"{"type":"state"}"#).await?).ok()?;
-        let company = state["data"]["current_company"].as_str()?.to_owned();
-        let listed = json!({"company_name": company});
-        let tables = result(&ask(&mut socket, &step("get_descriptions", listed.clone())).await?)?;
-        let tables: Vec<String> = serde_json::from_str(&tables).ok()?;
-        let table = tables.last()?;
-        let looked = json!({"company_name": company, "table_name": table});
-        let info = result(&ask(&mut socket, &step("get_table_info", looked.clone())).await?)?;
-        let info: Value = serde_json::from_str(&info.replace("NaN", "null")).ok()?;
-        let column = info["column_dtypes"]
-            .as_object()?
-            .keys()
-            .next()?
-            .replace('"', "\"\"");
-        let name = table.replace('"', "\"\"");
-        let query = format!(
-            "SELECT \"{column}\", COUNT(1) AS n FROM \"{name}\" WHERE \"{column}\" IS NOT NULL GROUP BY 1 ORDER BY 1 LIMIT 5"
-        );
-        let asked = json!({"company_name": company, "table_name": table, "query": query});
-        let first = ask(&mut socket, &step("sql_query", asked.clone())).await?;
-        assert!(
-            first.contains("\"n\\\":"),
-            "the query does not run: {first}"
-        );
-        Some(Self {
-            socket,
-            calls: [
-                step("get_descriptions", listed),
-                step("get_table_info", looked),
-                step("sql_query", asked),
-            ],
-        })
-    }
-
-    /// Plays until `end`; gives each step's time in microseconds.
-    async fn play(mut self, end: Instant) -> Vec<u32> {
-        let mut times = Vec::with_capacity(16_384);
-        let mut taken = STEPS_AN_EPISODE;
-        while Instant::now() < end {
-            if taken >= STEPS_AN_EPISODE {
-                ask(&mut self.socket, RESET).await.expect("a reset");
-                taken = 0;
-            }
-            let began = Instant::now();
-            let answer = ask(&mut self.socket, &self.calls[taken % 3])
-                .await
-                .expect("an answer");
-            times.push(began.elapsed().as_micros() as u32);
-            // Python's writer puts a space there.
-            let fine = ["\"is_error\":false", "\"is_error\": false"];
-            assert!(fine.iter().any(|text| answer.contains(text)), "{answer}");
-            taken += 1;
-        }
-        times
-    }
-}
-
-fn result(answer: &str) -> Option<String> {
-    let answer: Value = serde_json::from_str(answer).ok()?;
-    Some(
-        answer["data"]["observation"]["result"]["data"]
-            .as_str()?
-            .to_owned(),
-    )
-}
-
-struct Load {
-    times: Vec<u32>,
-    wall: Duration,
-    playing: usize,
-}
-
-async fn drive(url: &str, sessions: usize, seconds: Duration) -> Load {
-    let mut players = Vec::new();
-    for _ in 0..sessions {
-        match Player::new(url).await {
-            Some(player) => players.push(player),
-            None => break,
-        }
-    }
-    let playing = players.len();
-    let began = Instant::now();
-    let end = began + seconds;
-    let running: Vec<_> = players
-        .into_iter()
-        .map(|player| tokio::spawn(player.play(end)))
-        .collect();
-    let mut times = Vec::new();
-    for one in running {
-        times.extend(one.await.expect("played"));
-    }
-    times.sort_unstable();
-    Load {
-        times,
-        wall: began.elapsed(),
-        playing,
-    }
-}
-
-impl Load {
-    /// Steps a second.
-    fn rate(&self) -> f64 {
-        self.times.len() as f64 / self.wall.as_secs_f64()
-    }
-
-    fn print(&self, server: &str, sessions: usize, memory: Option<f64>) {
-        if self.times.is_empty() {
-            println!("{server:<10} {sessions:>8} none of its sessions was let in");
-            return;
-        }
-        let at = |share: f64| {
-            let place = (self.times.len() as f64 * share) as usize;
-            f64::from(self.times[place.min(self.times.len() - 1)]) / 1e3
-        };
-        let refused = sessions - self.playing;
-        println!(
-            "{server:<10} {sessions:>8} {:>12.0} {:>9.2} {:>9.2} {:>10}{}",
-            self.rate(),
-            at(0.50),
-            at(0.99),
-            megabytes(memory),
-            if refused > 0 {
-                format!("  ({refused} sessions refused)")
-            } else {
-                String::new()
-            },
-        );
-    }
 }
 
 /// Opens WebSockets that then say nothing, and looks at the server's memory.
