@@ -177,7 +177,7 @@ async fn measure(seconds: Duration, idle: usize) {
     );
     let url = format!("ws://{}/ws", server.address);
     println!(
-        "\n{:<10} {:>8} {:>12} {:>9} {:>9} {:>10}",
+        "\n{:<15} {:>8} {:>12} {:>9} {:>9} {:>10}",
         "server", "sessions", "steps/s", "p50 ms", "p99 ms", "memory"
     );
     let mut ours = Vec::new();
@@ -195,7 +195,7 @@ async fn measure(seconds: Duration, idle: usize) {
             let load = drive(&url, sessions, seconds).await;
             load.print("OpenEnv's", sessions, None);
             if load.rate() > 0.0 {
-                println!("{:>19} {:>11.0}×  ours by steps/s", "", ours / load.rate());
+                println!("{:>24} {:>11.0}×  ours by steps/s", "", ours / load.rate());
             }
         }
     }

@@ -34,13 +34,13 @@ pub const RESET: &str = r#"{"type":"reset","data":{}}"#;
 
 /// What one session does: learns a company and a table, then repeats three calls.
 pub struct Player {
-    socket: Socket,
+    pub socket: Socket,
     calls: [String; 3],
 }
 
 impl Player {
     /// `None` where the server refuses the session.
-    async fn new(url: &str) -> Option<Self> {
+    pub async fn new(url: &str) -> Option<Self> {
         let mut socket = open(url).await?;
         ask(&mut socket, RESET)
             .await
@@ -81,26 +81,28 @@ impl Player {
         })
     }
 
-    /// Plays until `end`; gives each step's time in microseconds.
-    async fn play(mut self, end: Instant) -> Vec<u32> {
-        let mut times = Vec::with_capacity(16_384);
+    /// Plays until `end` and adds each step's time in microseconds; false if the
+    /// connection ends first.
+    pub async fn play(&mut self, end: Instant, times: &mut Vec<u32>) -> bool {
         let mut taken = STEPS_AN_EPISODE;
         while Instant::now() < end {
             if taken >= STEPS_AN_EPISODE {
-                ask(&mut self.socket, RESET).await.expect("a reset");
+                if ask(&mut self.socket, RESET).await.is_none() {
+                    return false;
+                }
                 taken = 0;
             }
             let began = Instant::now();
-            let answer = ask(&mut self.socket, &self.calls[taken % 3])
-                .await
-                .expect("an answer");
+            let Some(answer) = ask(&mut self.socket, &self.calls[taken % 3]).await else {
+                return false;
+            };
             times.push(began.elapsed().as_micros() as u32);
             // Python's writer puts a space there.
             let fine = ["\"is_error\":false", "\"is_error\": false"];
             assert!(fine.iter().any(|text| answer.contains(text)), "{answer}");
             taken += 1;
         }
-        times
+        true
     }
 }
 
@@ -132,21 +134,32 @@ pub async fn drive(url: &str, sessions: usize, seconds: Duration) -> Load {
     let end = began + seconds;
     let running: Vec<_> = players
         .into_iter()
-        .map(|player| tokio::spawn(player.play(end)))
+        .map(|mut player| {
+            tokio::spawn(async move {
+                let mut times = Vec::with_capacity(16_384);
+                assert!(player.play(end, &mut times).await, "an answer");
+                times
+            })
+        })
         .collect();
     let mut times = Vec::new();
     for one in running {
         times.extend(one.await.expect("played"));
     }
-    times.sort_unstable();
-    Load {
-        times,
-        wall: began.elapsed(),
-        playing,
-    }
+    Load::of(times, began.elapsed(), playing)
 }
 
 impl Load {
+    /// The times of the steps that so many sessions took in `wall`.
+    pub fn of(mut times: Vec<u32>, wall: Duration, playing: usize) -> Self {
+        times.sort_unstable();
+        Self {
+            times,
+            wall,
+            playing,
+        }
+    }
+
     /// Steps a second.
     pub fn rate(&self) -> f64 {
         self.times.len() as f64 / self.wall.as_secs_f64()
@@ -154,7 +167,7 @@ impl Load {
 
     pub fn print(&self, server: &str, sessions: usize, memory: Option<f64>) {
         if self.times.is_empty() {
-            println!("{server:<10} {sessions:>8} none of its sessions was let in");
+            println!("{server:<15} {sessions:>8} none of its sessions was let in");
             return;
         }
         let at = |share: f64| {
@@ -163,7 +176,7 @@ impl Load {
         };
         let refused = sessions - self.playing;
         println!(
-            "{server:<10} {sessions:>8} {:>12.0} {:>9.2} {:>9.2} {:>10}{}",
+            "{server:<15} {sessions:>8} {:>12.0} {:>9.2} {:>9.2} {:>10}{}",
             self.rate(),
             at(0.50),
             at(0.99),

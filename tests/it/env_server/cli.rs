@@ -36,21 +36,23 @@ fn first_line(command: &mut Command) -> String {
 }
 
 /// A server in a process of its own.
-struct Served {
+pub(super) struct Served {
     process: Child,
-    address: String,
+    pub(super) address: String,
     _place: Workplace,
 }
 
 impl Served {
     fn start() -> Self {
-        Self::with(&[])
+        Self::with(&[], &[])
     }
 
-    /// With variables of the environment.
-    fn with(variables: &[(&str, &str)]) -> Self {
+    /// With further arguments and variables of the environment.
+    pub(super) fn with(arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let place = Workplace::new();
-        let (process, line) = started(serve(&place).envs(variables.iter().copied()));
+        let mut command = serve(&place);
+        command.args(arguments).envs(variables.iter().copied());
+        let (process, line) = started(&mut command);
         let address = line
             .split("http://")
             .nth(1)
@@ -274,7 +276,7 @@ fn an_address_that_is_taken_is_one_clear_line() {
 #[test]
 fn the_contracts_variables_set_the_step_limit_and_name_the_task() {
     let query = "select 1 as one from data where 1 = 1";
-    let server = Served::with(&[("FINQA_MAX_STEPS", "1"), ("FINQA_TASK", "finqa")]);
+    let server = Served::with(&[], &[("FINQA_MAX_STEPS", "1"), ("FINQA_TASK", "finqa")]);
     let answer = server.query(query);
     assert!(answer.contains(r#""done":true"#), "{answer}");
     server.stop();

@@ -1,7 +1,8 @@
 //! `convfinqa env serve` and `env check`, and the server spoken to by the public
-//! Python clients. Its other tests are in `crates/finqa-env`.
+//! Python clients and through a proxy. Its other tests are in `crates/finqa-env`.
 
 mod cli;
+mod needs_haproxy;
 mod needs_python;
 
 use std::sync::Arc;

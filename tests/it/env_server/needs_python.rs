@@ -42,7 +42,12 @@ async fn run(program: &Path, arguments: &[&str]) -> String {
 }
 
 async fn script(venv: &str, name: &str, server: &RunningServer) -> String {
-    run(&program(venv, "python"), &[name, &server.url()]).await
+    run_script(venv, name, &server.url()).await
+}
+
+/// Runs a script of `tests/python` with the address of a server.
+pub(super) async fn run_script(venv: &str, name: &str, url: &str) -> String {
+    run(&program(venv, "python"), &[name, url]).await
 }
 
 #[rstest]
@@ -135,6 +140,6 @@ async fn prometheus_own_parser_reads_the_metrics() {
     script("openenv-0.10.0", "openenv_clients.py", &server).await;
     let out = script("deploy", "metrics.py", &server).await;
     assert_eq!(out.lines().count(), 8, "{out}");
-    assert!(out.contains("finqa_tool histogram"), "{out}");
+    assert!(out.contains("finqa_tool_seconds histogram"), "{out}");
     server.stop().await.expect("a clean end");
 }

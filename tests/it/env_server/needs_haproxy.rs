@@ -1,0 +1,212 @@
+//! Three servers behind HAProxy with `deploy/haproxy/haproxy.cfg`.
+
+use std::net::TcpListener;
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use futures::{SinkExt, StreamExt};
+use rstest::rstest;
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
+
+use super::cli::Served;
+use super::needs_python::run_script;
+
+const NAMES: [&str; 3] = ["a", "b", "c"];
+
+/// Three servers, each in a process of its own, and the proxy.
+struct Cluster {
+    servers: Vec<Served>,
+    proxy: Child,
+    address: String,
+}
+
+impl Cluster {
+    async fn start() -> Self {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let started = |id: &&str| Served::with(&["--server-id", id], &[]);
+        let servers: Vec<Served> = NAMES.iter().map(started).collect();
+        let free = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = free.local_addr().unwrap().to_string();
+        drop(free);
+        let proxy = Command::new("haproxy")
+            .args(["-db", "-f", "deploy/haproxy/haproxy.cfg"])
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .env("FINQA_BIND", &address)
+            .env("FINQA_A", &servers[0].address)
+            .env("FINQA_B", &servers[1].address)
+            .env("FINQA_C", &servers[2].address)
+            .spawn()
+            .expect("haproxy, which .ci/deploy installs");
+        let cluster = Self {
+            servers,
+            proxy,
+            address,
+        };
+        while cluster.get("/health").await != Some(200) {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        cluster
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    async fn get(&self, path: &str) -> Option<u16> {
+        let answer = reqwest::get(self.url(path)).await.ok()?;
+        Some(answer.status().as_u16())
+    }
+
+    async fn rpc(&self, method: &str, params: Value) -> Value {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let request = reqwest::Client::new().post(self.url("/mcp")).json(&body);
+        request.send().await.unwrap().json().await.unwrap()
+    }
+
+    async fn create(&self) -> String {
+        let created = self.rpc("openenv/session/create", json!({})).await;
+        created["result"]["session_id"].as_str().unwrap().to_owned()
+    }
+
+    async fn socket(&self, query: &str) -> Session {
+        let url = format!("ws://{}/ws{query}", self.address);
+        Session(connect_async(url).await.expect("a socket").0)
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        let _ = self.proxy.kill();
+        let _ = self.proxy.wait();
+    }
+}
+
+/// A WebSocket.
+struct Session(WebSocketStream<MaybeTlsStream<TcpStream>>);
+
+impl Session {
+    /// Sends a message and gives the answer; `None` if the connection is lost.
+    async fn ask(&mut self, message: Value) -> Option<Value> {
+        self.0.send(Message::text(message.to_string())).await.ok()?;
+        self.next().await
+    }
+
+    async fn next(&mut self) -> Option<Value> {
+        loop {
+            match self.0.next().await?.ok()? {
+                Message::Text(text) => return Some(serde_json::from_str(&text).unwrap()),
+                Message::Close(_) => return None,
+                _ => {}
+            }
+        }
+    }
+
+    /// The id of its session, which begins with that of the server.
+    async fn id(&mut self) -> String {
+        let asked = json!({"jsonrpc": "2.0", "id": 1, "method": "openenv/session/create"});
+        let answer = self.ask(json!({"type": "mcp", "data": asked})).await;
+        let answer = answer.expect("an answer");
+        let id = answer["data"]["result"]["session_id"].as_str();
+        id.expect("an id").to_owned()
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs haproxy, which .ci/deploy installs"]
+async fn requests_that_name_a_session_reach_its_server() {
+    let cluster = Cluster::start().await;
+    let mut servers = std::collections::BTreeSet::new();
+    for n in 0..12 {
+        let id = cluster.create().await;
+        servers.insert(id.split('.').next().unwrap().to_owned());
+        let mut socket = cluster.socket(&format!("?session_id={id}")).await;
+        let reset = json!({"type": "reset", "data": {"episode_id": format!("e{n}")}});
+        socket.ask(reset).await.expect("an answer");
+        assert_eq!(socket.id().await, id);
+        // As long as a query can be, written in as many bytes as JSON allows.
+        let query = format!("SELECT '{}' WHERE 1", "\u{e9}".repeat(4900));
+        let query = query.replace('\u{e9}', "\\u00e9\\u00e9");
+        let call = format!(
+            r#"{{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {{"name": "sql_query",
+               "arguments": {{"company_name": "x", "table_name": "y", "query": "{query}"}},
+               "session_id": "{id}"}}}}"#
+        );
+        assert!(call.len() > 55_000);
+        let request = reqwest::Client::new().post(cluster.url("/mcp")).body(call);
+        let called: Value = request.send().await.unwrap().json().await.unwrap();
+        assert!(called["result"].is_object(), "{called}");
+        let closed = cluster
+            .rpc("openenv/session/close", json!({"session_id": id}))
+            .await;
+        assert_eq!(closed["result"]["closing"], true, "{closed}");
+    }
+    assert_eq!(servers.len(), 3, "{servers:?}");
+    // One server's counters would pass for those of all.
+    assert_eq!(cluster.get("/metrics").await, Some(404));
+}
+
+#[tokio::test]
+#[ignore = "needs haproxy, which .ci/deploy installs"]
+async fn a_killed_server_ends_its_own_sessions_and_no_others() {
+    let mut cluster = Cluster::start().await;
+    let mut sessions = Vec::new();
+    for n in 0..96 {
+        let query = match n % 2 {
+            0 => format!("?session_id={}", cluster.create().await),
+            _ => String::new(),
+        };
+        let mut socket = cluster.socket(&query).await;
+        let id = socket.id().await;
+        let reset = json!({"type": "reset", "data": {"episode_id": id}});
+        socket.ask(reset).await.expect("an answer");
+        sessions.push((id, socket));
+    }
+    let of = |name: &str| {
+        sessions
+            .iter()
+            .filter(|(id, _)| id.starts_with(name))
+            .count()
+    };
+    assert_eq!(NAMES.map(of), [32; 3]);
+    cluster.servers.remove(1);
+    let mut lost = 0;
+    for (id, mut socket) in sessions {
+        let state = socket.ask(json!({"type": "state"})).await;
+        if id.starts_with("b.") {
+            assert_eq!(state, None, "{id} outlived its server");
+            lost += 1;
+            let listed = cluster.rpc("tools/list", json!({"session_id": id})).await;
+            let unknown = format!("Unknown session_id: {id}");
+            assert_eq!(listed["error"]["message"], unknown);
+            let mut attached = cluster.socket(&format!("?session_id={id}")).await;
+            let refused = attached.next().await.expect("an answer");
+            assert_eq!(refused["data"]["code"], "SESSION_ERROR");
+            assert_eq!(refused["data"]["message"], unknown);
+            let mut again = cluster.socket("").await;
+            assert!(!again.id().await.starts_with("b."));
+        } else {
+            assert_eq!(state.expect("an answer")["data"]["episode_id"], id);
+        }
+    }
+    assert_eq!(lost, 32);
+}
+
+#[rstest]
+#[case("openenv-0.2.3", 7)]
+#[case("openenv-0.10.0", 8)]
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs haproxy and .venv, which .ci/deploy and tests/python/setup.sh make"]
+async fn needs_python_openenv_clients_play_through_the_proxy(
+    #[case] venv: &str,
+    #[case] checks: usize,
+) {
+    let cluster = Cluster::start().await;
+    // Each client opens several sessions: they meet every server.
+    for _ in 0..3 {
+        let out = run_script(venv, "openenv_clients.py", &cluster.url("")).await;
+        assert_eq!(out.matches("ok: ").count(), checks, "{out}");
+    }
+}
