@@ -5,6 +5,7 @@
 # pinned versions is left as it is.
 #
 #   tests/python/setup.sh
+#   tests/python/setup.sh deploy      only that of .ci/deploy
 #   tests/python/setup.sh trainers    those of .ci/trainers instead, 7 GB
 #
 # PYTHON names the interpreter (3.10 or newer; default python3).
@@ -42,8 +43,11 @@ if [ "${1:-}" = trainers ]; then
   install verifiers-0.4.0 'verifiers.v1, openenv'
   exit
 fi
+install deploy 'kubernetes_validate, prometheus_client'
+if [ "${1:-}" = deploy ]; then
+  exit
+fi
 install openenv-0.2.3 'openenv.core, mcp'
 install openenv-0.10.0 'openenv.core, mcp'
-install deploy 'kubernetes_validate, prometheus_client'
 # Half the size: what only its machine-learning clients need is left out.
 install mlflow 'mlflow.server.fastapi_app' --no-deps
