@@ -92,6 +92,7 @@ pub async fn run(
         budget: Arc::default(),
         stop: Stop::default(),
         recorded: None,
+        batches: None,
         pilot: false,
     };
     let (events, mut received) = tokio::sync::mpsc::channel(1024);
@@ -156,6 +157,7 @@ fn reply(content: String) -> ChatReply {
         attempts: 1,
         lost: 0,
         cached: false,
+        batch: None,
         partial_usage: None,
         left_out: Vec::new(),
         latency: Duration::ZERO,

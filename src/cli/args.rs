@@ -46,6 +46,11 @@ impl OutputFolder {
         Ok(settings.run.output)
     }
 
+    /// The file of settings, as it was given.
+    pub(super) fn config(&self) -> ConfigFile {
+        self.config.clone()
+    }
+
     /// The settings file that is named.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.config.config.as_deref()

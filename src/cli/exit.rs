@@ -183,6 +183,8 @@ pub(crate) fn classify(error: &anyhow::Error) -> Exit {
                 | PipelineError::ChangedPrices { .. }
                 | PipelineError::UnknownSpending { .. }
                 | PipelineError::NoTools(_)
+                | PipelineError::NoBatches(_)
+                | PipelineError::OpenBatches { .. }
                 | PipelineError::OtherKind { .. }
                 | PipelineError::OtherCassette { .. }
                 | PipelineError::Unexplained { .. }

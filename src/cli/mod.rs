@@ -4,6 +4,7 @@
 mod analyze;
 mod args;
 mod ask;
+mod batch;
 mod cache;
 mod color;
 mod commit;
@@ -81,6 +82,9 @@ enum Command {
     /// Serve or play the FinQA environment, or prepare its data.
     #[command(subcommand)]
     Env(env::EnvCommand),
+    /// Run in batches at half the price: submit, look, and fetch.
+    #[command(subcommand)]
+    Batch(batch::BatchCommand),
     /// Show, explain or empty the response cache (--cache).
     #[command(subcommand)]
     Cache(cache::CacheCommand),
@@ -147,6 +151,7 @@ fn dispatch(cli: Cli, matches: &ArgMatches, style: TerminalStyle) -> anyhow::Res
         Some(Command::Runs(args)) => runs::execute(&args, matches, style),
         Some(Command::Data(command)) => data::execute(command),
         Some(Command::Env(command)) => env::execute(command, matches, style),
+        Some(Command::Batch(command)) => batch::execute(command, matches, style),
         Some(Command::Cache(command)) => cache::execute(&command, matches),
         Some(Command::Track(command)) => track::execute(command, matches),
         Some(Command::Graph(args)) => graph::execute(&args),

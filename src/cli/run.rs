@@ -19,7 +19,7 @@ use crate::pipeline::{
 };
 use crate::pipeline::{has_result, recorded_run, replay_settings};
 use crate::run::{Finish, JournalError, RunFolder, RunKind, RunMeta, Summary};
-use crate::settings::Settings;
+use crate::settings::{ExecutionEngine, Settings};
 use finqa_agents::agents::{Fault, RunFailure};
 use finqa_agents::models::Cassette;
 
@@ -37,6 +37,11 @@ pub(super) trait RunCommand {
 
     /// Writes what was asked for in addition to the run's own files.
     fn afterwards(&self, results: &RunResults) -> anyhow::Result<()>;
+
+    /// How the program ends while batches are at the provider.
+    fn submitted(&self) -> Exit {
+        Exit::Unanswered
+    }
 }
 
 /// What is shown of a run.
@@ -57,16 +62,40 @@ pub(crate) fn execute(
     matches: &ArgMatches,
     style: TerminalStyle,
 ) -> anyhow::Result<Exit> {
-    let RunArgs {
-        settings, control, ..
-    } = args;
+    execute_as(RunProcess::Whole, &args.settings, args, matches, style)
+}
+
+/// How much of a run a process does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RunProcess {
+    /// All of it.
+    Whole,
+    /// What can be done until a wave of batches is submitted, with the exit code then.
+    UntilSubmitted(Exit),
+}
+
+/// Runs the main job with the settings among `flags`.
+///
+/// # Errors
+/// As [`execute`].
+pub(super) fn execute_as(
+    process: RunProcess,
+    flags: &impl Serialize,
+    args: &RunArgs,
+    matches: &ArgMatches,
+    style: TerminalStyle,
+) -> anyhow::Result<Exit> {
+    let control = &args.control;
     let kind = RunKind::Questions;
     let RunInputs {
-        settings,
+        mut settings,
         resumed,
         cassette,
         ..
-    } = load(settings, matches, control, kind, &dotenv::variable)?;
+    } = load(flags, matches, control, kind, &dotenv::variable)?;
+    if process != RunProcess::Whole {
+        settings.batch.engine = ExecutionEngine::Batch;
+    }
     if args.dry_run {
         return dry_run(&settings, control);
     }
@@ -74,10 +103,16 @@ pub(crate) fn execute(
         resumed,
         cassette,
         variables: dotenv::variables(),
+        waits_for_batches: process == RunProcess::Whole,
         ..RunContext::default()
     };
     let display = control.display(args.verbose, style);
-    drive(&mut QuestionRun(args), &settings, context, display)
+    drive(
+        &mut QuestionRun { args, process },
+        &settings,
+        context,
+        display,
+    )
 }
 
 /// Prints what the run would take.
@@ -98,7 +133,10 @@ fn dry_run(settings: &Settings, control: &ControlArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-struct QuestionRun<'a>(&'a RunArgs);
+struct QuestionRun<'a> {
+    args: &'a RunArgs,
+    process: RunProcess,
+}
 
 impl RunCommand for QuestionRun<'_> {
     async fn start(&mut self, settings: &Settings, context: RunContext) -> anyhow::Result<Run> {
@@ -106,7 +144,15 @@ impl RunCommand for QuestionRun<'_> {
     }
 
     fn afterwards(&self, results: &RunResults) -> anyhow::Result<()> {
-        judge(results, self.0.export_predictions.as_deref(), &self.0.gate)
+        let args = self.args;
+        judge(results, args.export_predictions.as_deref(), &args.gate)
+    }
+
+    fn submitted(&self) -> Exit {
+        match self.process {
+            RunProcess::Whole => Exit::Unanswered,
+            RunProcess::UntilSubmitted(exit) => exit,
+        }
     }
 }
 
@@ -213,7 +259,11 @@ async fn watch(
     command.asked().await;
     let results = run.finish().await.map_err(with_hint)?;
     let judged = command.afterwards(&results);
-    conclude(&results, judged, &progress.writer(), display)
+    let exit = conclude(&results, judged, &progress.writer(), display)?;
+    Ok(match results.finish {
+        Finish::BatchesPending { .. } => command.submitted(),
+        _ => exit,
+    })
 }
 
 /// Shows what a run led to, whatever it was `judged` to be, and says how the program ends.
@@ -316,7 +366,7 @@ fn exit_of_whole(results: &RunResults) -> Result<Exit, Failure> {
 fn exit_of_unfinished(finish: Finish) -> Result<Exit, Failure> {
     match finish {
         Finish::Complete => Ok(Exit::Done),
-        Finish::Partial { .. } => Ok(Exit::Unanswered),
+        Finish::Partial { .. } | Finish::BatchesPending { .. } => Ok(Exit::Unanswered),
         Finish::BudgetReached { .. } => Ok(Exit::BudgetReached),
         Finish::Interrupted => Ok(Exit::Interrupted),
         Finish::Fatal(RunFailure { message, fault }) => {

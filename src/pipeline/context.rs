@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use crate::settings::Settings;
 use finqa_agents::models::{
-    Budget, Cassette, HttpModel, Limits, ModelConnection, Observer, PriceList, ResponseCache,
+    BatchQueue, Budget, Cassette, HttpModel, Limits, ModelConnection, Observer, PriceList,
+    ResponseCache,
 };
 use finqa_core::secrets::shown_address;
 
@@ -28,6 +29,8 @@ pub(crate) struct ModelContext {
     pub budget: Arc<Budget>,
     /// Whether requests are only measured, so that no key is needed.
     pub measured: bool,
+    /// Requests wait in it for a batch.
+    pub batches: Option<BatchQueue>,
 }
 
 /// Opens the cache that the settings name. A cassette holds every call of a run, so a run
@@ -69,6 +72,7 @@ impl ModelContext {
             prices: Arc::default(),
             budget: Arc::default(),
             measured: false,
+            batches: None,
         }
     }
 
@@ -93,7 +97,8 @@ pub(super) fn http_model(
 ) -> Result<HttpModel, PipelineError> {
     let model = HttpModel::new(connection)?
         .with_observer(Arc::clone(&context.observer))
-        .with_budget(Arc::clone(&context.prices), Arc::clone(&context.budget));
+        .with_budget(Arc::clone(&context.prices), Arc::clone(&context.budget))
+        .with_batches(context.batches.as_ref())?;
     if context.budget.limits().cost.is_some() && !model.has_price() {
         let connection = model.settings();
         return Err(PipelineError::NoPrice {

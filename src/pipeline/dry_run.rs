@@ -11,7 +11,7 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 
 use crate::run::{HistoryMode, Plan, gold_history};
-use crate::settings::{Settings, Variables};
+use crate::settings::{ExecutionEngine, Settings, Variables};
 use finqa_agents::agents::{
     Backend, CallMemory, CriticMode, Interruption, OpinionUse, Pair, PairOptions, SampleCount,
     own_history,
@@ -67,6 +67,8 @@ pub(crate) struct DryRun {
     pub cost_usd: Option<Estimate<Decimal>>,
     pub seconds: Estimate<f64>,
     pub concurrency: usize,
+    /// With `batch`, the cost is that of batches, and `seconds` that of live requests.
+    pub engine: ExecutionEngine,
     /// Half the width of the 95 % interval of a score of 75 %.
     pub half_interval: f64,
 }
@@ -106,6 +108,8 @@ pub(crate) async fn dry_run(
     if let Some(chosen) = &chosen {
         plan.reduce_to(chosen.shard);
     }
+    let engine = settings.batch.engine;
+    let batched = engine == ExecutionEngine::Batch;
     let low = measured(&setup.pair, &plan, true).await?;
     let high = measured(&setup.pair, &plan, false).await?;
     let concurrency = *setup.concurrency(settings).start();
@@ -116,8 +120,8 @@ pub(crate) async fn dry_run(
         Some(most) => tokens.min(u64::from(most)),
         None => tokens,
     };
-    let low = low.total(BYTES_PER_TOKEN.low, written(REPLY_TOKENS.low));
-    let high = high.total(BYTES_PER_TOKEN.high, written(REPLY_TOKENS.high));
+    let low = low.total(BYTES_PER_TOKEN.low, written(REPLY_TOKENS.low), batched);
+    let high = high.total(BYTES_PER_TOKEN.high, written(REPLY_TOKENS.high), batched);
     Ok(DryRun {
         records: dataset
             .records
@@ -147,6 +151,7 @@ pub(crate) async fn dry_run(
             high: seconds(high.calls, CALL_SECONDS.high),
         },
         concurrency,
+        engine,
         half_interval: (to - from) / 2.0,
     })
 }
@@ -284,7 +289,7 @@ struct Total {
 }
 
 impl Measured {
-    fn total(&self, bytes_per_token: u64, reply_tokens: u64) -> Total {
+    fn total(&self, bytes_per_token: u64, reply_tokens: u64, batched: bool) -> Total {
         let mut total = Total {
             calls: 0,
             usage: Usage::default(),
@@ -302,6 +307,7 @@ impl Measured {
                     model: model.model.name().to_owned(),
                     usage: Some(usage),
                     attempts: 1,
+                    batch: batched.then(String::new),
                     ..ChatReply::default()
                 });
                 total.calls += 1;
@@ -351,15 +357,23 @@ impl fmt::Display for DryRun {
                 "Cost       cost unknown: no price of the model is listed; --prices FILE adds it"
             )?,
         }
-        writeln!(
-            f,
-            "Time       {:.0} to {:.0} s ({} at a time, {} to {} s a call)",
-            self.seconds.low,
-            self.seconds.high,
-            self.concurrency,
-            CALL_SECONDS.low,
-            CALL_SECONDS.high
-        )?;
+        if self.engine == ExecutionEngine::Batch {
+            writeln!(
+                f,
+                "Engine     batch, at half the list price; each wave takes up to a day, and each agent, \
+                 round and turn needs one"
+            )?;
+        } else {
+            writeln!(
+                f,
+                "Time       {:.0} to {:.0} s ({} at a time, {} to {} s a call)",
+                self.seconds.low,
+                self.seconds.high,
+                self.concurrency,
+                CALL_SECONDS.low,
+                CALL_SECONDS.high
+            )?;
+        }
         write!(
             f,
             "Interval   about ± {:.1} points around a score of 75 % (95 %; wider if pages share errors)",

@@ -13,7 +13,7 @@ use crate::run::{
 use crate::settings::ConfigError;
 use crate::telemetry::TelemetryError;
 use finqa_agents::graph::GraphError;
-use finqa_agents::models::{CacheError, CassetteError, PriceError, SettingsError};
+use finqa_agents::models::{CacheError, CassetteError, ModelError, PriceError, SettingsError};
 use finqa_agents::prompt::PromptError;
 
 /// Why a run cannot be started or finished.
@@ -86,6 +86,18 @@ pub enum PipelineError {
         "run {id} cannot be resumed with {limit}: it was started without one, and the usage of some of its requests is unknown; leave the limit out, or start a new run"
     )]
     UnknownSpending { id: String, limit: &'static str },
+    /// A run that cannot be sent in batches.
+    #[error("--engine batch {0}")]
+    NoBatches(&'static str),
+    /// A run whose batches would be sent again.
+    #[error(
+        "run {id} has batches at the provider, whose requests would be sent again; fetch them \
+         with `convfinqa batch fetch {id}`, or leave --engine out"
+    )]
+    OpenBatches { id: String },
+    /// The state of a batch cannot be asked for.
+    #[error("{0}")]
+    Model(#[from] ModelError),
     /// The run is of another command.
     #[error("run {id} must be resumed with `{command} {id}`")]
     OtherKind { id: String, command: &'static str },

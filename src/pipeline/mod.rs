@@ -6,6 +6,7 @@
 //! `job` (what is asked, and who answers), `resume` (new and earlier runs),
 //! `files` (what a run leaves behind). It knows the outputs, which `run` does not.
 
+mod batches;
 mod cassette;
 mod context;
 mod dry_run;
@@ -37,6 +38,7 @@ use finqa_agents::models::{Budget, CallEvent, Cassette, LimitStatus, Limits, Obs
 
 use crate::run::{Event, Finish, Journal, JournalError, RunFolder, RunLock, Scheduler, Summary};
 
+pub(crate) use batches::{BatchStatusRow, batch_status};
 pub(crate) use cassette::{recorded_run, replay_settings};
 pub(crate) use context::{ModelContext, cache};
 pub(crate) use dry_run::dry_run;
@@ -91,6 +93,9 @@ pub struct RunContext {
     pub commit: Option<String>,
     /// What the run is recorded to, or replayed from.
     pub cassette: Option<Cassette>,
+    /// Whether the process stays until its batches have ended, or ends once a wave is
+    /// submitted.
+    pub waits_for_batches: bool,
 }
 
 impl Default for RunContext {
@@ -104,6 +109,7 @@ impl Default for RunContext {
             stop: Stop::default(),
             commit: None,
             cassette: None,
+            waits_for_batches: true,
         }
     }
 }
@@ -178,6 +184,7 @@ impl Run {
             stop,
             commit,
             cassette,
+            waits_for_batches,
             ..
         } = context;
         if let Some(resumed) = &mut resumed {
@@ -198,7 +205,7 @@ impl Run {
             resumed => {
                 let located = resumed.as_ref().map(|resumed| resumed.located(settings));
                 let own = prices::own(settings, resumed.as_ref())?;
-                let models = ModelContext {
+                let mut models = ModelContext {
                     limits: limits.clone(),
                     cassette: cassette.clone(),
                     cache: context::cache(settings, cassette.as_ref(), &notify)?,
@@ -206,6 +213,8 @@ impl Run {
                     budget: Arc::new(Budget::new(settings.budget.limits().for_each_of(shards))),
                     ..ModelContext::new(observer(sender.clone()))
                 };
+                models.batches =
+                    batches::queue(settings, cassette.as_ref(), &models, waits_for_batches)?;
                 let (notices, later) = std::sync::mpsc::channel();
                 let hold: Notify = Arc::new(move |notice| drop(notices.send(notice)));
                 let job = job(located.as_ref().unwrap_or(settings), &hold, &models);
@@ -241,6 +250,7 @@ impl Run {
                         held
                     }
                 };
+                batches::check(&held, settings)?;
                 prices::count_earlier(&models.budget, &held)?;
                 show();
                 let scheduler = Scheduler {
@@ -252,6 +262,7 @@ impl Run {
                     budget: models.budget,
                     pilot: job.pilot,
                     stop: stop.clone(),
+                    batches: models.batches,
                     recorded: match &cassette {
                         Some(Cassette::Replay(replay)) => Some(Arc::clone(replay)),
                         _ => None,
@@ -366,17 +377,19 @@ impl Run {
     }
 }
 
-/// Turns the retries of calls into events.
+/// Turns the retries of calls, and what happens to batches, into events.
 fn observer(events: mpsc::Sender<Event>) -> Observer {
     Arc::new(move |_node, event| {
-        if let CallEvent::Retry(notice) = event {
-            let event = Event::Retry {
+        let event = match event {
+            CallEvent::Retry(notice) => Event::Retry {
                 attempt: notice.attempt,
                 delay: notice.delay,
                 reason: notice.words(),
-            };
-            // A slow display loses a notice, never a retry.
-            let _ = events.try_send(event);
-        }
+            },
+            CallEvent::Batch(notice) => Event::Batch(notice.clone()),
+            CallEvent::Correction(_) => return,
+        };
+        // A slow display loses a notice, never a retry.
+        let _ = events.try_send(event);
     })
 }

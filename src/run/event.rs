@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::dataset::QuestionKey;
 use finqa_agents::agents::{Round, RunFailure};
-use finqa_agents::models::{BudgetLimit, LimitStatus};
+use finqa_agents::models::{BatchNotice, BudgetLimit, LimitStatus};
 
 use super::identity::RunMeta;
 use crate::score::Row;
@@ -57,6 +57,8 @@ pub enum Event {
         delay: Duration,
         reason: String,
     },
+    /// Something happened to a batch.
+    Batch(BatchNotice),
     /// The limits of the models have changed, or how far they are used.
     Limits(LimitStatus),
     /// Nothing follows.
@@ -88,6 +90,12 @@ pub enum Finish {
         spent: String,
         /// How many questions have no outcome, if that is known.
         left: Option<usize>,
+    },
+    /// Batches are at the provider, and this process does not wait for them; can be
+    /// continued.
+    BatchesPending {
+        /// How many requests are in them.
+        requests: usize,
     },
     /// Stopped by the user; can be resumed.
     Interrupted,

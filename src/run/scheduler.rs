@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
 
 use finqa_agents::agents::{Answer, Call, RunFailure};
-use finqa_agents::models::{Budget, CassetteReplay, Limits, Stop};
+use finqa_agents::models::{BatchQueue, Budget, CassetteReplay, Limits, RunBatches, Stop};
 use finqa_agents::solve::Solver;
 
 use super::event::{Event, Finish};
@@ -47,6 +47,8 @@ pub struct Scheduler {
     /// Whether the model's accuracy is estimated by the first questions before any is
     /// answered.
     pub pilot: bool,
+    /// Where the requests of its models wait for a batch; all units are in flight then.
+    pub batches: Option<BatchQueue>,
 }
 
 /// Questions that are asked one after the other, and what is known of them.
@@ -131,12 +133,29 @@ impl Scheduler {
             dealer,
             dealt: 0,
         };
+        let earlier = match &self.batches {
+            None => RunBatches::default(),
+            Some(_) => RunBatches {
+                id: journal.meta()?.id,
+                earlier: journal.batches()?,
+                amounts: journal.amounts()?,
+                recorder: None,
+            },
+        };
         journal.pause(None)?;
         let (writer, thread) = writer::spawn(journal, last);
         let recorder = writer.clone();
         self.budget.record_with(Some(Arc::new(move |id, amount| {
             recorder.spending(id, amount)
         })));
+        let driver = self.batches.clone().map(|queue| {
+            let (recorder, stop) = (writer.clone(), self.stop.clone());
+            queue.begin(RunBatches {
+                recorder: Some(Arc::new(move |batches| recorder.batches(batches))),
+                ..earlier
+            });
+            tokio::spawn(async move { queue.drive(&stop).await })
+        });
         let clock = self.budget.limits().time.map(|time| {
             let (budget, stop) = (Arc::clone(&self.budget), self.stop.clone());
             tokio::spawn(async move {
@@ -162,9 +181,18 @@ impl Scheduler {
             done: Arc::clone(&done),
             recorded: self.recorded,
         });
-        let width = UnitWidth {
-            most: self.concurrency.max(1),
-            limits: self.limits,
+        let width = match self.batches.clone() {
+            None => UnitWidth {
+                most: self.concurrency.max(1),
+                limits: self.limits,
+                batches: None,
+            },
+            // A wave holds a request of every unit.
+            batches => UnitWidth {
+                most: usize::MAX,
+                limits: Limits::default(),
+                batches,
+            },
         };
         let mut passed = PassResult::default();
         let agreement = match piloted {
@@ -197,6 +225,24 @@ impl Scheduler {
             };
             passed = pass(&worker, &mut again, &width, PassKind::Last).await;
         }
+        let pending = match driver {
+            None => None,
+            Some(driver) => {
+                self.batches.iter().for_each(BatchQueue::close);
+                match driver.await {
+                    Ok(Ok(pending)) => pending,
+                    Ok(Err(error)) => {
+                        let failure = RunFailure::of_provider(error.to_string());
+                        passed.stop(Finish::Fatal(failure), &worker);
+                        None
+                    }
+                    Err(error) => {
+                        passed.stop(Finish::Bug(died(error)), &worker);
+                        None
+                    }
+                }
+            }
+        };
         // A dealer that is gone has dealt everything.
         let total = match (&queue.dealer, total) {
             (None, None) => {
@@ -229,6 +275,7 @@ impl Scheduler {
                 spent: self.budget.spent_line(),
                 left,
             },
+            _ if let Some(requests) = pending => Finish::BatchesPending { requests },
             _ if self.stop.drain.is_cancelled() => Finish::Interrupted,
             _ if health.has_answered() => Finish::Partial {
                 left: left.unwrap_or_default(),
@@ -281,6 +328,7 @@ impl UnitQueue {
 struct UnitWidth {
     most: usize,
     limits: Limits,
+    batches: Option<BatchQueue>,
 }
 
 impl UnitWidth {
@@ -320,6 +368,9 @@ async fn pass(
 ) -> PassResult {
     let mut tasks: JoinSet<UnitOutcome> = JoinSet::new();
     let mut passed = PassResult::default();
+    let batches = width.batches.as_ref();
+    // No wave before every unit is in flight.
+    let beginning = batches.map(BatchQueue::unit);
     loop {
         let next = queue.next();
         tokio::pin!(next);
@@ -346,13 +397,17 @@ async fn pass(
             }
         };
         let asking = Arc::clone(worker);
+        let in_flight = batches.map(BatchQueue::unit);
         tasks.spawn(async move {
-            match kind {
+            let ended = match kind {
                 PassKind::Pilot => asking.pilot(unit).await,
                 PassKind::First | PassKind::Last => asking.unit(unit, kind == PassKind::Last).await,
-            }
+            };
+            drop(in_flight);
+            ended
         });
     }
+    drop(beginning);
     while let Some(ended) = tasks.join_next().await {
         passed.take(ended, worker);
     }
@@ -367,10 +422,7 @@ impl PassResult {
             Ok(UnitOutcome::Postponed(unit)) => return self.postponed.push(unit),
             Ok(UnitOutcome::Piloted(unit)) => return self.piloted.push(unit),
             Ok(UnitOutcome::Fatal(failure)) => Finish::Fatal(failure),
-            Err(error) => Finish::Bug(match error.try_into_panic() {
-                Ok(panic) => panicked(&*panic),
-                Err(error) => error.to_string(),
-            }),
+            Err(error) => Finish::Bug(died(error)),
         };
         self.stop(trouble, worker);
     }
@@ -382,6 +434,14 @@ impl PassResult {
             (None, _) | (Some(Finish::Fatal(_)), Finish::Bug(_)) => self.trouble = Some(trouble),
             _ => {}
         }
+    }
+}
+
+/// How a task ended that did not end by itself.
+fn died(error: JoinError) -> String {
+    match error.try_into_panic() {
+        Ok(panic) => panicked(&*panic),
+        Err(error) => error.to_string(),
     }
 }
 

@@ -44,8 +44,38 @@ pub struct Summary {
     /// without: `temperature`, `seed`.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub left_out: BTreeSet<String>,
+    /// The batches that requests were sent in, if any were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batches: Option<BatchUsage>,
     /// Rounds, calls, tokens and money.
     pub spent: ResourceUsage,
+}
+
+/// The batches of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct BatchUsage {
+    pub waves: usize,
+    pub batches: usize,
+    pub requests: usize,
+    /// Waves that the provider may have twice, because a submission had no answer and is not
+    /// in its list.
+    pub repeated: Vec<u32>,
+}
+
+impl BatchUsage {
+    fn of(journal: &Journal) -> Result<Option<Self>, JournalError> {
+        let batches = journal.batches()?;
+        let submitted = batches.iter().filter(|it| it.batch.is_some());
+        let waves: BTreeSet<u32> = submitted.clone().map(|it| it.wave).collect();
+        let repeated = batches.iter().filter(|it| it.repeated);
+        let repeated: BTreeSet<u32> = repeated.map(|it| it.wave).collect();
+        Ok((!batches.is_empty()).then(|| Self {
+            waves: waves.len(),
+            batches: submitted.clone().count(),
+            requests: submitted.map(|it| it.count).sum(),
+            repeated: repeated.into_iter().collect(),
+        }))
+    }
 }
 
 /// What a run took, questions that have no outcome yet included.
@@ -200,6 +230,7 @@ impl SummaryBuilder {
             second_opinion: self.agreement.finish(),
             episodes: self.episodes.finish(),
             left_out: self.left_out,
+            batches: BatchUsage::of(journal)?,
             spent: ResourceUsage {
                 rounds: self.rounds,
                 calls: used.calls,

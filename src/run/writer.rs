@@ -11,7 +11,7 @@ use futures::future::BoxFuture;
 use tokio::sync::oneshot;
 
 use finqa_agents::agents::{AgreementCount, Call};
-use finqa_agents::models::{BudgetLimit, Spending};
+use finqa_agents::models::{BatchRecord, BudgetLimit, Spending};
 
 use super::journal::{Journal, JournalEntry, JournalError};
 use crate::score::{Row, Stamp};
@@ -32,6 +32,10 @@ enum Message {
     Spending {
         id: u64,
         amount: Spending,
+        durable: oneshot::Sender<()>,
+    },
+    Batches {
+        batches: Vec<BatchRecord>,
         durable: oneshot::Sender<()>,
     },
     Paused(BudgetLimit),
@@ -73,7 +77,8 @@ fn write_all(
     while let Ok(first) = received.recv() {
         let mut entries = Vec::new();
         let mut waiting = Vec::new();
-        let (mut amounts, mut spenders) = (Vec::new(), Vec::new());
+        let (mut amounts, mut stored) = (Vec::new(), Vec::new());
+        let mut batches = Vec::new();
         let mut paused = None;
         for message in std::iter::once(first).chain(received.try_iter().take(BATCH - 1)) {
             match message {
@@ -97,7 +102,14 @@ fn write_all(
                     durable,
                 } => {
                     amounts.push((id, amount));
-                    spenders.push(durable);
+                    stored.push(durable);
+                }
+                Message::Batches {
+                    batches: changed,
+                    durable,
+                } => {
+                    batches.extend(changed);
+                    stored.push(durable);
                 }
                 Message::Paused(limit) => paused = Some(limit),
                 // Before every row that is chosen by it.
@@ -110,7 +122,11 @@ fn write_all(
             journal.store_spending(&amounts)?;
         }
         journal.append(&entries)?;
-        for durable in spenders {
+        // After the calls: a batch has ended once its results are stored.
+        if !batches.is_empty() {
+            journal.store_batches(&batches)?;
+        }
+        for durable in stored {
             let _ = durable.send(());
         }
         if paused.is_some() {
@@ -152,6 +168,13 @@ impl JournalWriter {
     /// Records what the pilot has found, without waiting.
     pub(super) fn pilot(&self, count: AgreementCount) {
         let _ = self.messages.send(Message::Pilot(count));
+    }
+
+    /// Records batches; resolves once that is durable, to `false` if writing has stopped.
+    pub(super) fn batches(&self, batches: Vec<BatchRecord>) -> BoxFuture<'static, bool> {
+        let (durable, written) = oneshot::channel();
+        let _ = self.messages.send(Message::Batches { batches, durable });
+        async move { written.await.is_ok() }.boxed()
     }
 
     /// Records the limit that has paused the run, without waiting.

@@ -12,6 +12,7 @@ use finqa_agents::agents::{AgentSettings, Sampling};
 use finqa_agents::models::ModelSettings;
 use finqa_core::options::defaults;
 
+use super::batch::BatchSettings;
 use super::budget::BudgetSettings;
 use super::layers::Origin;
 use super::shards::ShardSettings;
@@ -49,6 +50,10 @@ pub struct Settings {
     #[command(flatten)]
     #[serde(flatten)]
     pub shards: ShardSettings,
+    /// How requests are sent.
+    #[command(flatten)]
+    #[serde(flatten)]
+    pub batch: BatchSettings,
     /// Log lines.
     #[command(flatten)]
     #[serde(flatten)]

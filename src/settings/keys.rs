@@ -85,9 +85,8 @@ fn affects(key: &str) -> RunAspect {
         }
         "allow_http" | "cache" | "concurrency" | "timeout" | "attempts" | "rpm" | "tpm"
         | "output" | "mlflow" | "experiment" | "traces" | "trace_content" | "log" | "log_level"
-        | "max_cost" | "max_tokens_total" | "max_time" | "prices" | "shard" | "shards" | "run" => {
-            RunAspect::Nothing
-        }
+        | "max_cost" | "max_tokens_total" | "max_time" | "prices" | "shard" | "shards" | "run"
+        | "engine" | "batch_timeout" | "batch_late" => RunAspect::Nothing,
         _ => RunAspect::Answers,
     }
 }
@@ -289,6 +288,8 @@ attempts = 2
 rpm = 60
 tpm = 30000
 base_url = 'http://x'
+batch_late = 'live'
+batch_timeout = '90m'
 cache = 'x'
 concurrency = 3
 critic = 'off'
@@ -296,6 +297,7 @@ critic_base_url = 'http://x'
 critic_model = '4'
 critic_provider = 'anthropic'
 data_path = 'x'
+engine = 'batch'
 epochs = 4
 examples = 3
 experiment = 'x'

@@ -165,6 +165,7 @@ fn settings_of(mut table: Table, name_of: &dyn Fn(&str) -> String) -> Result<Set
         run: group(&mut table, name_of)?,
         budget: group(&mut table, name_of)?,
         shards: group(&mut table, name_of)?,
+        batch: group(&mut table, name_of)?,
         log: group(&mut table, name_of)?,
         tracing: group(&mut table, name_of)?,
         origins: BTreeMap::new(),

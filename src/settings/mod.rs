@@ -5,6 +5,7 @@
 //! capitals behind `CONVFINQA_`, an environment variable. Secrets are not
 //! settings: keys are read from their own variables and are never written.
 
+mod batch;
 mod budget;
 mod groups;
 mod keys;
@@ -13,6 +14,7 @@ mod shards;
 mod validate;
 mod variables;
 
+pub use batch::{BatchSettings, ExecutionEngine};
 pub use budget::{BudgetSettings, TimeLimit};
 pub use groups::{LogSettings, QuestionSettings, RunSettings, Settings, TraceSettings, Traces};
 pub(crate) use keys::with_effects_of;

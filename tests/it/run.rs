@@ -1,6 +1,7 @@
 //! Tests of `run`: the main job as a process against a real HTTP server, and the
 //! scheduler over a model inside this process.
 
+mod batches;
 mod billing;
 mod budget;
 mod continuation;

@@ -3,6 +3,7 @@
 #![allow(dead_code, unused_imports, reason = "each room uses its own part")]
 
 pub mod agents;
+pub mod batch_server;
 pub mod browser;
 pub mod cli;
 #[path = "../../crates/finqa-agents/tests/it/support/fault_server/mod.rs"]

@@ -186,7 +186,9 @@ pub(super) fn dataset(meta: &RunMeta) -> Value {
 pub(super) fn status(finish: &Finish) -> &'static str {
     match finish {
         Finish::Complete => "FINISHED",
-        Finish::Interrupted | Finish::BudgetReached { .. } => "KILLED",
+        Finish::Interrupted | Finish::BudgetReached { .. } | Finish::BatchesPending { .. } => {
+            "KILLED"
+        }
         Finish::Partial { .. } | Finish::Fatal(_) | Finish::Bug(_) => "FAILED",
     }
 }

@@ -196,6 +196,7 @@ impl RunProgress {
                 delay,
                 reason,
             } => self.retried(*attempt, *delay, reason),
+            Event::Batch(notice) => self.say(&notice.to_string()),
             Event::Limits(status) => self.limited(*status),
             Event::Finished { finish, elapsed } => self.finish(finish, *elapsed),
         }
@@ -367,6 +368,10 @@ impl RunProgress {
                     limit.more()
                 ));
             }
+            Finish::BatchesPending { requests } => self.say(&format!(
+                "{answered} questions are answered, requests at the provider: {requests}; \
+                 continue with `convfinqa batch fetch`"
+            )),
             Finish::Interrupted => self.say(&format!(
                 "interrupted after {answered} questions; continue with {again}"
             )),

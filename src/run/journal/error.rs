@@ -29,6 +29,11 @@ pub enum JournalError {
         "{path}: journal format {found} is newer than this program's {FORMAT}; use the convfinqa that wrote it"
     )]
     Newer { path: PathBuf, found: i64 },
+    /// Its batches were stored by a newer program.
+    #[error(
+        "{path}: the batches have format {found}, which is newer than this program's; use the convfinqa that wrote it"
+    )]
+    NewerBatches { path: PathBuf, found: i64 },
     /// The new file cannot be put in its place.
     #[error("{path}: {source}")]
     Rename {

@@ -4,6 +4,7 @@
 //! run that is killed at any point continues from there. Everything else that a
 //! run leaves behind can be made again from this file without a model call.
 
+mod batches;
 mod entry;
 mod error;
 mod open;

@@ -2,6 +2,8 @@
 //! a request is sent, and again once it is known. What a killed process had in flight so
 //! stays counted at its upper bound.
 
+use std::collections::HashMap;
+
 use rusqlite::params;
 
 use finqa_agents::agents::Call;
@@ -23,37 +25,17 @@ impl Journal {
     /// # Errors
     /// [`JournalError`] if the journal cannot be read or written.
     pub(crate) fn begin_spending(&self) -> Result<Option<EarlierSpending>, JournalError> {
-        let sqlite = |source| self.sqlite_error(source);
         self.connection
             .execute_batch(
                 "CREATE TABLE IF NOT EXISTS spending
                  (id INTEGER PRIMARY KEY, dollars TEXT, tokens INTEGER NOT NULL) STRICT;",
             )
-            .map_err(sqlite)?;
-        let mut statement = self
-            .connection
-            .prepare("SELECT id, dollars, tokens FROM spending")
-            .map_err(sqlite)?;
-        let rows = statement.query_map([], |row| {
-            let dollars: Option<String> = row.get(1)?;
-            let (id, tokens): (i64, i64) = (row.get(0)?, row.get(2)?);
-            Ok((id, dollars, tokens))
-        });
-        let mut earlier: Option<EarlierSpending> = None;
-        for row in rows.map_err(sqlite)? {
-            let (id, dollars, tokens) = row.map_err(sqlite)?;
-            let all = earlier.get_or_insert(EarlierSpending {
-                spent: Spending::NONE,
-                last_id: 0,
-            });
-            all.spent += Spending {
-                dollars: dollars.and_then(|amount| amount.parse().ok()),
-                tokens: tokens.unsigned_abs(),
-            };
-            all.last_id = all.last_id.max(id.unsigned_abs());
-        }
-        if earlier.is_some() {
-            return Ok(earlier);
+            .map_err(|source| self.sqlite_error(source))?;
+        let amounts = self.amounts()?;
+        if let Some(last_id) = amounts.keys().max().copied() {
+            let mut spent = Spending::NONE;
+            amounts.values().for_each(|amount| spent += *amount);
+            return Ok(Some(EarlierSpending { spent, last_id }));
         }
         let spent = self.spent_without_limit()?;
         Ok(match spent {
@@ -63,6 +45,33 @@ impl Journal {
                 Some(EarlierSpending { spent, last_id: 0 })
             }
         })
+    }
+
+    /// What is counted for each request of a run with a limit; nothing without.
+    ///
+    /// # Errors
+    /// [`JournalError`] if it cannot be read.
+    pub(crate) fn amounts(&self) -> Result<HashMap<u64, Spending>, JournalError> {
+        let sqlite = |source| self.sqlite_error(source);
+        if !self.has_table("spending")? {
+            return Ok(HashMap::new());
+        }
+        let mut statement = self
+            .connection
+            .prepare("SELECT id, dollars, tokens FROM spending")
+            .map_err(sqlite)?;
+        let rows = statement.query_map([], |row| {
+            let dollars: Option<String> = row.get(1)?;
+            let (id, tokens): (i64, i64) = (row.get(0)?, row.get(2)?);
+            let amount = Spending {
+                dollars: dollars.and_then(|amount| amount.parse().ok()),
+                tokens: tokens.unsigned_abs(),
+            };
+            Ok((id.unsigned_abs(), amount))
+        });
+        rows.map_err(sqlite)?
+            .collect::<Result<_, _>>()
+            .map_err(sqlite)
     }
 
     /// What the calls have spent that were made without a limit.

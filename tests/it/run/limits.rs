@@ -98,6 +98,7 @@ async fn long_hints_for_every_conversation_do_not_freeze_the_run() {
         stop: stop.clone(),
         recorded: None,
         pilot: false,
+        batches: None,
     };
     let running = tokio::spawn(scheduler.run(journal, sender));
     let mut answered = Vec::new();

@@ -163,6 +163,7 @@ async fn a_resume_does_not_read_what_was_sent_and_replied() {
         stop: Stop::default(),
         recorded: None,
         pilot: false,
+        batches: None,
     };
     let (events, mut received) = tokio::sync::mpsc::channel(8);
     let run = tokio::spawn(scheduler.run(Journal::open(&path).unwrap(), events));

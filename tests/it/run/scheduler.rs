@@ -139,6 +139,7 @@ async fn ran(
         stop: Stop::default(),
         recorded: None,
         pilot: false,
+        batches: None,
     };
     let finish = scheduler.run(journal, sender).await.unwrap();
     let mut events = Vec::new();

@@ -166,22 +166,39 @@ impl Default for BudgetState {
 
 /// A request that may be sent. Dropped without [`BudgetReservation::settle`] it stays counted at
 /// its upper bound.
-pub(super) struct BudgetReservation<'b> {
-    budget: &'b Budget,
+pub(super) struct BudgetReservation {
+    budget: Arc<Budget>,
     id: u64,
     pub(super) upper: Spending,
     /// What it used, once that is known.
     actual: Option<Spending>,
 }
 
-impl BudgetReservation<'_> {
+/// Why a request cannot be reserved.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum NoRoom {
+    /// It may fit once requests in flight have ended.
+    ForNow,
+    Ever(BudgetLimit),
+}
+
+impl BudgetReservation {
+    pub(super) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Stores its upper bound, where the run is recorded; resolves once that is durable.
+    pub(super) fn store(&self) -> Option<BoxFuture<'static, bool>> {
+        self.budget.record(self.id, self.upper)
+    }
+
     /// Counts what the request used in place of its upper bound.
     pub(super) fn settle(mut self, actual: Spending) {
         self.actual = Some(actual);
     }
 }
 
-impl Drop for BudgetReservation<'_> {
+impl Drop for BudgetReservation {
     fn drop(&mut self) {
         {
             let mut state = self.budget.state();
@@ -202,9 +219,10 @@ impl Drop for BudgetReservation<'_> {
 impl Budget {
     #[must_use]
     pub fn new(limits: BudgetLimits) -> Self {
+        let unlimited = Self::default();
         Self {
             limits,
-            ..Self::default()
+            ..unlimited
         }
     }
 
@@ -241,10 +259,10 @@ impl Budget {
     /// fits only without them. `None` if the run is stopped: by `stop`, or because the
     /// request can never fit, which drains the run.
     pub(super) async fn reserve(
-        &self,
+        self: &Arc<Self>,
         upper: Spending,
         stop: &Stop,
-    ) -> Option<BudgetReservation<'_>> {
+    ) -> Option<BudgetReservation> {
         let reservation = loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
@@ -253,26 +271,13 @@ impl Budget {
             if stop.drain.is_cancelled() {
                 return None;
             }
-            {
-                let mut state = self.state();
-                if let Some(limit) = self.passed_by(state.spent + upper) {
-                    state.reached.get_or_insert(limit);
-                    stop.drain.cancel();
+            match self.try_reserve(upper) {
+                Ok(reservation) => break reservation,
+                Err(NoRoom::Ever(limit)) => {
+                    self.reach(limit, stop);
                     return None;
                 }
-                if self
-                    .passed_by(state.spent + state.in_flight + upper)
-                    .is_none()
-                {
-                    state.in_flight += upper;
-                    state.next_id += 1;
-                    break BudgetReservation {
-                        budget: self,
-                        id: state.next_id,
-                        upper,
-                        actual: None,
-                    };
-                }
+                Err(NoRoom::ForNow) => {}
             }
             tokio::select! {
                 biased;
@@ -282,7 +287,7 @@ impl Budget {
             }
         };
         // Durable before it is sent: a process that is killed has spent it, perhaps.
-        if let Some(durable) = self.record(reservation.id, upper)
+        if let Some(durable) = reservation.store()
             && !durable.await
         {
             reservation.settle(Spending::NONE);
@@ -290,6 +295,57 @@ impl Budget {
             return None;
         }
         Some(reservation)
+    }
+
+    /// Reserves a request that may spend `upper`, if it fits now; it is not stored.
+    pub(super) fn try_reserve(
+        self: &Arc<Self>,
+        upper: Spending,
+    ) -> Result<BudgetReservation, NoRoom> {
+        let mut state = self.state();
+        if let Some(limit) = self.passed_by(state.spent + upper) {
+            return Err(NoRoom::Ever(limit));
+        }
+        if self
+            .passed_by(state.spent + state.in_flight + upper)
+            .is_some()
+        {
+            return Err(NoRoom::ForNow);
+        }
+        state.next_id += 1;
+        Ok(self.reserved(&mut state, None, upper))
+    }
+
+    /// Takes up the reservation of a request that an earlier process has sent, or counts such
+    /// a request that had none.
+    pub(super) fn adopt(self: &Arc<Self>, id: Option<u64>, upper: Spending) -> BudgetReservation {
+        let mut state = self.state();
+        match id {
+            Some(_) => state.spent = state.spent - upper,
+            None => state.next_id += 1,
+        }
+        self.reserved(&mut state, id, upper)
+    }
+
+    fn reserved(
+        self: &Arc<Self>,
+        state: &mut BudgetState,
+        id: Option<u64>,
+        upper: Spending,
+    ) -> BudgetReservation {
+        state.in_flight += upper;
+        BudgetReservation {
+            budget: Arc::clone(self),
+            id: id.unwrap_or(state.next_id),
+            upper,
+            actual: None,
+        }
+    }
+
+    /// Ends the run because the next request would pass a limit.
+    pub(super) fn reach(&self, limit: BudgetLimit, stop: &Stop) {
+        self.state().reached.get_or_insert(limit);
+        stop.drain.cancel();
     }
 
     /// Ends the run because its time is over.
@@ -344,133 +400,4 @@ impl Budget {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn processes_share_money_and_tokens_and_each_has_the_whole_time() {
-        let whole = BudgetLimits {
-            cost: Some(Decimal::from(10)),
-            tokens: Some(1_000_001),
-            time: Some(Duration::from_secs(60)),
-        };
-        let each = whole.for_each_of(8);
-        assert_eq!(each.cost, Some(Decimal::new(125, 2)));
-        assert_eq!((each.tokens, each.time), (Some(125_000), whole.time));
-        assert_eq!(whole.for_each_of(1), whole);
-        // Together they never have more than the whole.
-        let third = whole.for_each_of(3).cost.unwrap();
-        assert!(third * Decimal::from(3) <= Decimal::from(10));
-    }
-    use futures::FutureExt;
-
-    fn of(dollars: u32) -> Spending {
-        Spending {
-            dollars: Some(dollars.into()),
-            tokens: u64::from(dollars),
-        }
-    }
-
-    fn capped(dollars: u32) -> Budget {
-        Budget::new(BudgetLimits {
-            cost: Some(dollars.into()),
-            ..BudgetLimits::default()
-        })
-    }
-
-    #[test]
-    fn a_prompt_is_bounded_by_its_bytes_and_what_a_chat_template_adds() {
-        assert_eq!(most_input_tokens("{é}"), 4 + 1024);
-    }
-
-    #[tokio::test]
-    async fn a_request_waits_for_those_in_flight_and_fits_once_they_are_settled() {
-        let (budget, stop) = (capped(10), Stop::default());
-        let first = budget.reserve(of(6), &stop).await.unwrap();
-        let mut second = Box::pin(budget.reserve(of(6), &stop));
-        assert!(second.as_mut().now_or_never().is_none());
-        first.settle(of(1));
-        second.await.unwrap().settle(of(6));
-        assert_eq!(budget.state().spent, of(7));
-        assert_eq!(budget.state().in_flight, Spending::NONE);
-        assert!(!stop.drain.is_cancelled());
-    }
-
-    #[tokio::test]
-    async fn what_can_never_fit_drains_the_run() {
-        let (budget, stop) = (capped(10), Stop::default());
-        budget.add_earlier(of(5), 3);
-        assert!(budget.reserve(of(6), &stop).await.is_none());
-        assert!(stop.drain.is_cancelled());
-        assert_eq!(budget.reached(), Some(BudgetLimit::Cost));
-        assert!(budget.reserve(of(1), &stop).await.is_none(), "it drains");
-    }
-
-    #[tokio::test]
-    async fn a_lost_request_stays_counted_at_its_upper_bound() {
-        let (budget, stop) = (capped(10), Stop::default());
-        drop(budget.reserve(of(6), &stop).await.unwrap());
-        assert_eq!(budget.state().spent, of(6));
-        assert_eq!(
-            budget.spent_line(),
-            "$6.0000 spent, of it at most $6.0000 for requests that were lost"
-        );
-        assert!(budget.reserve(of(5), &stop).await.is_none());
-    }
-
-    #[tokio::test]
-    async fn an_unknown_price_never_fits_a_cap_of_money() {
-        let unknown = Spending {
-            dollars: None,
-            tokens: 1,
-        };
-        assert!(
-            capped(10)
-                .reserve(unknown, &Stop::default())
-                .await
-                .is_none()
-        );
-        let tokens = Budget::new(BudgetLimits {
-            tokens: Some(1),
-            ..BudgetLimits::default()
-        });
-        let stop = Stop::default();
-        tokens
-            .reserve(unknown, &stop)
-            .await
-            .unwrap()
-            .settle(unknown);
-        assert!(tokens.reserve(unknown, &stop).await.is_none());
-        assert_eq!(tokens.reached(), Some(BudgetLimit::Tokens));
-    }
-
-    #[tokio::test]
-    async fn an_amount_is_stored_before_its_request_is_sent_and_again_when_it_is_known() {
-        let (budget, stop) = (capped(10), Stop::default());
-        budget.add_earlier(Spending::NONE, 7);
-        let stored = Arc::new(Mutex::new(Vec::new()));
-        let sink = Arc::clone(&stored);
-        budget.record_with(Some(Arc::new(move |id, amount| {
-            sink.lock().unwrap().push((id, amount));
-            async { true }.boxed()
-        })));
-        let request = budget.reserve(of(6), &stop).await.unwrap();
-        assert_eq!(*stored.lock().unwrap(), [(8, of(6))]);
-        request.settle(of(2));
-        assert_eq!(*stored.lock().unwrap(), [(8, of(6)), (8, of(2))]);
-    }
-
-    #[tokio::test]
-    async fn nothing_is_sent_that_cannot_be_stored() {
-        let (budget, stop) = (capped(10), Stop::default());
-        budget.record_with(Some(Arc::new(|_, _| async { false }.boxed())));
-        assert!(budget.reserve(of(1), &stop).await.is_none());
-        assert!(stop.drain.is_cancelled());
-        assert_eq!(
-            budget.reached(),
-            None,
-            "the journal's own error is reported"
-        );
-        assert_eq!(budget.state().spent, Spending::NONE);
-    }
-}
+mod tests;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::batch::BatchNotice;
 use super::capabilities::Correction;
 use super::retry::RetryNotice;
 
@@ -12,6 +13,8 @@ pub enum CallEvent {
     Retry(RetryNotice),
     /// A parameter was refused and is left out or renamed from now on.
     Correction(Correction),
+    /// Something happened to a batch.
+    Batch(BatchNotice),
 }
 
 /// Receives every [`CallEvent`], with the node that asked.

@@ -5,9 +5,12 @@
 //! permanently and send again. `protocol` writes bodies and reads answers, async-openai builds
 //! the HTTP request, and `HttpModel::attempt` is where each one is sent.
 
+mod answer;
+
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use async_openai::Client;
 use async_openai::traits::RequestOptionsBuilder;
@@ -15,13 +18,13 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use rust_decimal::Decimal;
 use serde::de::IgnoredAny;
-use serde_json::Value;
 use tracing::{Instrument, Span};
 
 use crate::telemetry::{attributes as names, set};
-use finqa_core::secrets::{shown_address, strike_json};
+use finqa_core::secrets::shown_address;
 
 use super::address::ServerAddress;
+use super::batch::{BatchClient, BatchLane, BatchQueue};
 use super::budget::Budget;
 use super::capabilities::{Capabilities, Correction, corrected, ignored_format};
 use super::cassette::{Cassette, CassetteCall};
@@ -30,13 +33,14 @@ use super::error::{ErrorKind, ModelError};
 use super::event::{CallEvent, Observer};
 use super::http;
 use super::limits::{LimitedCall, Limiter, end_slot, token_bound};
+use super::price::PriceTier;
 use super::price_list::PriceList;
 use super::protocol::{ApiDialect, EncodedRequest, FormatLevel, Protocol, ReplyBody};
 use super::request_budget::RequestBudget;
 use super::retry::{FailedAttempt, RetryLimit, RetryOptions, retry};
 use super::settings::{Endpoint, ModelConnection, SettingsError};
 use super::trace;
-use super::transport::{Attempt, HttpReply, Transport};
+use super::transport::{HttpReply, Transport};
 use super::types::{ChatModel, ChatReply, ChatRequest, Feature, Stop, Support};
 
 pub struct HttpModel {
@@ -55,6 +59,7 @@ pub struct HttpModel {
     observer: Option<Observer>,
     cassette: Option<Cassette>,
     limiter: Option<Limiter>,
+    batches: Option<BatchLane>,
     budget: RequestBudget,
 }
 
@@ -67,6 +72,7 @@ impl HttpModel {
         let capabilities = Capabilities::of(&settings.model);
         Ok(Self {
             limiter: None,
+            batches: None,
             client: Client::build(http.clone(), ServerAddress::new(&settings)?),
             transport: Transport::new(http, settings.timeouts.attempt, settings.max_body),
             protocol,
@@ -105,6 +111,19 @@ impl HttpModel {
     pub fn with_limiter(mut self, limiter: Limiter) -> Self {
         self.limiter = Some(limiter);
         self
+    }
+
+    /// The same model, whose requests are sent in batches.
+    ///
+    /// # Errors
+    /// As [`HttpModel::new`].
+    pub fn with_batches(mut self, queue: Option<&BatchQueue>) -> Result<Self, SettingsError> {
+        if let Some(queue) = queue {
+            self.batches = Some(queue.lane(BatchClient::new(&self.settings)?));
+            // Waves decide when a request is repeated, and a wave may take a day.
+            self.settings.retry.total = Duration::MAX;
+        }
+        Ok(self)
     }
 
     /// The same model, priced by the user's own list before the built-in one, and spending
@@ -194,6 +213,7 @@ impl HttpModel {
                         attempts: transport.sent(),
                         lost: transport.lost(),
                         cached: false,
+                        batch: exchange.batch,
                         left_out: dialect.left_out(request),
                         latency: transport.latency(),
                         waited: limited.map(LimitedCall::waited).unwrap_or_default(),
@@ -274,6 +294,13 @@ impl HttpModel {
         request: &ChatRequest,
         stop: &Stop,
     ) -> Result<(ReplyBody, HttpReply), FailedAttempt> {
+        if let Some(lane) = &self.batches
+            && let Some(ended) = self
+                .in_batch(lane, transport, limited, encoded, request, stop)
+                .await
+        {
+            return ended;
+        }
         let slot = match limited {
             None => None,
             Some(limited) => match limited.slot(token_bound(encoded), stop).await {
@@ -318,61 +345,11 @@ impl HttpModel {
             end_slot(slot, &attempt, &judged);
         }
         if let Some(reservation) = reservation {
-            self.budget.settle(reservation, judged.as_ref().ok(), lost);
+            let answer = judged.as_ref().ok();
+            self.budget
+                .settle(reservation, answer, lost, PriceTier::Live);
         }
         judged.map(|answer| (answer, attempt.exchange))
-    }
-
-    /// The answer in an attempt, or what its failure means.
-    fn judge(&self, attempt: &Attempt, request: &ChatRequest) -> Result<ReplyBody, FailedAttempt> {
-        let secret = self.settings.key();
-        let reached = if attempt.exchange.status == 0 {
-            self.reached.load(Ordering::Relaxed)
-        } else {
-            self.reached.store(true, Ordering::Relaxed);
-            true
-        };
-        let exchange = &attempt.exchange;
-        if attempt.broken.is_some() || !(200..300).contains(&exchange.status) {
-            return Err(classify::failed(attempt, secret, reached));
-        }
-        let mut body: Value = serde_json::from_slice(&exchange.body).map_err(|error| {
-            let (kind, message) = if error.is_eof() {
-                (
-                    ErrorKind::CutOff,
-                    "the JSON of the body ends early".to_owned(),
-                )
-            } else {
-                (
-                    ErrorKind::Malformed,
-                    format!("the body is not JSON: {error}"),
-                )
-            };
-            classify::refused(kind, &message, exchange, secret)
-        })?;
-        // From here on, what is read is kept and shown.
-        strike_json(&mut body, &[secret]);
-        match self.protocol.decode(&body, request) {
-            Ok(answer) => Ok(answer),
-            // Some gateways return the failure of the server behind them as a success.
-            Err(_) if body.get("error").is_some_and(|error| !error.is_null()) => {
-                let words = ErrorDetails::read(&exchange.body);
-                let status = words
-                    .code
-                    .parse()
-                    .ok()
-                    .filter(|status| (400..600).contains(status))
-                    .unwrap_or(500);
-                let kind = classify::kind_of(status, &words);
-                Err(classify::refused(kind, &words.message, exchange, secret))
-            }
-            Err(missing) => Err(classify::refused(
-                ErrorKind::Malformed,
-                missing,
-                exchange,
-                secret,
-            )),
-        }
     }
 
     /// The dialect to try after `error`, if it names what can be changed.
@@ -468,7 +445,8 @@ impl ChatModel for HttpModel {
     }
 
     fn cost(&self, reply: &ChatReply) -> Option<Decimal> {
-        self.budget.cost(&reply.model, reply.usage.as_ref())
+        let tier = PriceTier::of_reply(reply.batch.as_deref());
+        self.budget.cost(&reply.model, reply.usage.as_ref(), tier)
     }
 
     fn chat<'a>(

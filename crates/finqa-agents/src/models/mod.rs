@@ -5,6 +5,7 @@
 //! `docs/extending.md` lists the other places. This module reads no environment variable and prints nothing.
 
 mod address;
+mod batch;
 mod budget;
 mod cache;
 pub mod capabilities;
@@ -31,6 +32,10 @@ mod transport;
 pub mod types;
 pub mod usage;
 
+pub use batch::{
+    BatchNotice, BatchOptions, BatchQueue, BatchRecord, BatchRecorder, BatchStage, BatchUnit,
+    RunBatches,
+};
 pub use budget::{Budget, BudgetLimit, BudgetLimits, Spending};
 pub use cache::CacheStats;
 pub use cache::{CacheError, CacheKey, CacheLookup, ResponseCache};

@@ -66,6 +66,31 @@ impl<'de> Deserialize<'de> for Dollars {
     }
 }
 
+/// How a request is sent, which decides what the provider charges for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PriceTier {
+    Live,
+    /// OpenAI, Azure and Anthropic charge half of the list price in batches.
+    Batch,
+}
+
+impl PriceTier {
+    pub(super) fn of_reply(batch: Option<&str>) -> Self {
+        match batch {
+            None => Self::Live,
+            Some(_) => Self::Batch,
+        }
+    }
+
+    /// The charge for what costs so much live.
+    pub(super) fn of(self, live: Decimal) -> Decimal {
+        match self {
+            Self::Live => live,
+            Self::Batch => live / Decimal::TWO,
+        }
+    }
+}
+
 /// Dollars per million tokens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -6,6 +6,7 @@ use rust_decimal::Decimal;
 
 use super::budget::{Budget, BudgetReservation, Spending, most_input_tokens};
 use super::error::{ErrorKind, ModelError};
+use super::price::PriceTier;
 use super::price_list::{ModelPrices, PriceList};
 use super::protocol::{EncodedRequest, ReplyBody};
 use super::retry::FailedAttempt;
@@ -38,16 +39,22 @@ impl RequestBudget {
     }
 
     /// What the tokens of a reply of the model `served` cost, if that is known.
-    pub(super) fn cost(&self, served: &str, usage: Option<&Usage>) -> Option<Decimal> {
-        self.prices.cost(served, usage)
+    pub(super) fn cost(
+        &self,
+        served: &str,
+        usage: Option<&Usage>,
+        tier: PriceTier,
+    ) -> Option<Decimal> {
+        let cost = self.prices.cost(served, usage)?;
+        Some(tier.of(cost))
     }
 
-    /// Reserves the upper bound of a request, where the run has a limit.
-    pub(super) async fn reserve(
+    /// The most that a request may spend, where the run has a limit.
+    pub(super) fn upper(
         &self,
         request: &EncodedRequest,
-        stop: &Stop,
-    ) -> Result<Option<BudgetReservation<'_>>, FailedAttempt> {
+        tier: PriceTier,
+    ) -> Result<Option<Spending>, FailedAttempt> {
         if !self.budget.counts_requests() {
             return Ok(None);
         }
@@ -59,8 +66,9 @@ impl RequestBudget {
         let written = written.ok_or_else(|| refused("a run with a limit needs an output limit"))?;
         let read = most_input_tokens(request.json.get());
         let price = self.prices.expected();
+        let bound = price.and_then(|price| price.bound(read, written));
         let upper = Spending {
-            dollars: price.and_then(|price| price.bound(read, written)),
+            dollars: bound.map(|dollars| tier.of(dollars)),
             tokens: read.saturating_add(written),
         };
         if self.budget.limits().cost.is_some() && upper.dollars.is_none() {
@@ -68,6 +76,18 @@ impl RequestBudget {
                 "no price is listed for a prompt of up to {read} tokens, so that --max-cost cannot count it"
             )));
         }
+        Ok(Some(upper))
+    }
+
+    /// Reserves the upper bound of a request, where the run has a limit.
+    pub(super) async fn reserve(
+        &self,
+        request: &EncodedRequest,
+        stop: &Stop,
+    ) -> Result<Option<BudgetReservation>, FailedAttempt> {
+        let Some(upper) = self.upper(request, PriceTier::Live)? else {
+            return Ok(None);
+        };
         let reservation = self.budget.reserve(upper, stop).await;
         let stopped = || FailedAttempt::permanent(ModelError::new(ErrorKind::Cancelled, "stopped"));
         reservation.map(Some).ok_or_else(stopped)
@@ -77,16 +97,17 @@ impl RequestBudget {
     /// stay at the upper bound.
     pub(super) fn settle(
         &self,
-        reservation: BudgetReservation<'_>,
+        reservation: BudgetReservation,
         answer: Option<&ReplyBody>,
         lost: bool,
+        tier: PriceTier,
     ) {
         let used = match answer {
             Some(answer) => answer.usage.map(|usage| {
                 let served = answer.model.as_deref().unwrap_or(&self.model);
                 Spending {
                     dollars: self
-                        .cost(served, Some(&usage))
+                        .cost(served, Some(&usage), tier)
                         .or(reservation.upper.dollars),
                     tokens: usage.total(),
                 }

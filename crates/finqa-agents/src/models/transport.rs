@@ -29,6 +29,8 @@ pub(super) struct HttpReply {
     pub headers: HeaderMap,
     /// As far as it came.
     pub body: Bytes,
+    /// The batch that it came from.
+    pub batch: Option<String>,
 }
 
 /// Why no complete answer came.
@@ -140,6 +142,12 @@ impl Transport {
     /// Of these, requests that were neither answered nor refused.
     pub(crate) fn lost(&self) -> u32 {
         self.lost.load(Ordering::Relaxed)
+    }
+
+    /// Counts requests that were sent in batches.
+    pub(super) fn sent_in_batches(&self, sent: u32, lost: u32) {
+        self.sent.fetch_add(sent, Ordering::Relaxed);
+        self.lost.fetch_add(lost, Ordering::Relaxed);
     }
 
     /// Marks the last request as answered or refused.

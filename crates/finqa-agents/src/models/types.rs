@@ -400,14 +400,17 @@ pub struct ChatReply {
     /// Whether the response cache gave it: its tokens were paid for by an earlier call.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cached: bool,
+    /// The batch that it came from, at half the price.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<String>,
     /// Sampling settings of the request that the model does not accept and that were left
     /// out: `temperature`, `seed`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
     /// From the first request sent to the complete answer, retries and their waits included,
-    /// waiting for a slot excluded.
+    /// waiting for a slot or a batch excluded.
     pub latency: Duration,
-    /// How long it waited for slots.
+    /// How long it waited for slots and batches.
     #[serde(skip)]
     pub waited: Duration,
 }

@@ -319,7 +319,7 @@ impl LimitedCall {
                 () = time => {}
             }
         }
-        *self.waited.lock().unwrap_or_else(PoisonError::into_inner) += asked.elapsed();
+        self.has_waited(asked.elapsed());
         place.take()
     }
 
@@ -328,6 +328,11 @@ impl LimitedCall {
         let until = Instant::now() + delay;
         self.limiter.queue().delayed.insert(self.number, until);
         self.limiter.changed.notify_one();
+    }
+
+    /// Counts a wait for something other than a slot.
+    pub(super) fn has_waited(&self, time: Duration) {
+        *self.waited.lock().unwrap_or_else(PoisonError::into_inner) += time;
     }
 
     /// How long it has waited for slots.

@@ -5,6 +5,8 @@ mod chat_completions;
 mod messages;
 mod responses;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
@@ -65,7 +67,7 @@ impl Protocol {
             ),
         };
         Ok(EncodedRequest {
-            json,
+            json: json.into(),
             max_output_tokens,
         })
     }
@@ -88,7 +90,7 @@ impl Protocol {
 /// the tokens written.
 #[derive(Debug)]
 pub(super) struct EncodedRequest {
-    pub json: Box<RawValue>,
+    pub json: Arc<RawValue>,
     pub(crate) max_output_tokens: Option<u32>,
 }
 

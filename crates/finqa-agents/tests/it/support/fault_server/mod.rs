@@ -48,7 +48,29 @@ pub struct Request {
     pub raw: Vec<u8>,
 }
 
+/// Status and body of the reply, in the protocol of the request's path.
+pub fn spoken(request: &Request, reply: Reply) -> (u16, Value) {
+    let reply = protocols::refused(request).unwrap_or(reply);
+    let reply = protocols::translated(request, reply);
+    let body = serde_json::from_slice(&reply.body).unwrap();
+    (reply.status, body)
+}
+
 impl Request {
+    /// A request that came in a batch.
+    pub fn of(path: &str, body: Value) -> Self {
+        Self {
+            index: 0,
+            repeat: 0,
+            method: "POST".into(),
+            path: path.into(),
+            query: String::new(),
+            headers: vec![("anthropic-version".into(), "2023-06-01".into())],
+            raw: body.to_string().into(),
+            body,
+        }
+    }
+
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers
             .iter()

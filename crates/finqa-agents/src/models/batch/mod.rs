@@ -1,0 +1,120 @@
+//! The batch engine: calls are collected into waves, which a provider answers within a day
+//! at half price.
+//!
+//! A [`BatchQueue`] is below the models: each HTTP request that a model would send waits in
+//! it. Once every conversation of the run waits, the waiting requests are a wave. It is
+//! split at the limits of the provider's API, submitted and polled, and each result goes to
+//! the call that waits for it, which reads it like a live reply. Reading order: `queue`
+//! (who waits), `driver` (from waiting calls to waves and back), `wave` (what is submitted),
+//! `open` (a submitted batch), `recovery` (what earlier processes have left), `client` (the
+//! HTTP requests), `openai` and `anthropic` (their bodies), `record` (what the journal holds).
+
+mod anthropic;
+mod client;
+mod driver;
+mod open;
+mod openai;
+mod queue;
+mod record;
+mod recovery;
+mod wave;
+
+use std::fmt;
+use std::time::Duration;
+
+pub use queue::{BatchQueue, BatchUnit, RunBatches};
+pub use record::{BatchRecord, BatchRecorder, BatchStage};
+
+pub(super) use client::BatchClient;
+pub(super) use queue::{BatchAnswer, BatchLane};
+
+/// How batches are waited for.
+#[derive(Debug, Clone, Copy)]
+pub struct BatchOptions {
+    /// Whether to poll until every batch has ended; otherwise they are looked at once, and
+    /// the run ends after the next wave is submitted.
+    pub waits: bool,
+    /// A batch that has not ended by then is cancelled.
+    pub timeout: Duration,
+    /// Whether requests of a cancelled or expired batch are sent live; otherwise they join
+    /// the next wave.
+    pub late_live: bool,
+}
+
+/// Something that happened to a batch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BatchNotice {
+    Submitted {
+        wave: u32,
+        batch: String,
+        requests: usize,
+    },
+    /// It was submitted by an earlier process.
+    Awaited { batch: String, requests: usize },
+    /// Its results are here.
+    Ended {
+        batch: String,
+        /// How it ended.
+        why: &'static str,
+        results: usize,
+        /// Those of them that are errors.
+        failed: usize,
+        /// Requests without a result.
+        again: usize,
+    },
+    /// None of its requests was processed.
+    Rejected { batch: String, why: String },
+    /// It has not ended in time.
+    Cancelled { batch: String, after: Duration },
+    /// It cannot be reached for now.
+    Unreachable { batch: String, why: String },
+    /// A request to submit it had no answer, and the batch is not in the provider's list.
+    Repeated { wave: u32, requests: usize },
+}
+
+impl fmt::Display for BatchNotice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Submitted {
+                wave,
+                batch,
+                requests,
+            } => write!(
+                f,
+                "wave {wave}: submitted batch {batch}, requests: {requests}"
+            ),
+            Self::Awaited { batch, requests } => {
+                write!(f, "waiting for batch {batch}, requests: {requests}")
+            }
+            Self::Ended {
+                batch,
+                why,
+                results,
+                failed,
+                again,
+            } => {
+                write!(f, "batch {batch} {why}, results: {results}")?;
+                for (count, what) in [(failed, "errors"), (again, "requests without a result")] {
+                    if *count > 0 {
+                        write!(f, ", {what}: {count}")?;
+                    }
+                }
+                Ok(())
+            }
+            Self::Rejected { batch, why } => write!(f, "batch {batch} was {why}"),
+            Self::Cancelled { batch, after } => write!(
+                f,
+                "cancelling batch {batch}, which has not ended within {} s (--batch-timeout)",
+                after.as_secs()
+            ),
+            Self::Unreachable { batch, why } => {
+                write!(f, "cannot ask about batch {batch} for now: {why}")
+            }
+            Self::Repeated { wave, requests } => write!(
+                f,
+                "wave {wave} may be at the provider twice: its submission had no answer and is \
+                 not listed, so it is submitted again, requests: {requests}"
+            ),
+        }
+    }
+}

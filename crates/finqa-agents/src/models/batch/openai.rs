@@ -1,0 +1,180 @@
+//! The Batch API of OpenAI and Azure: a file of requests, a batch, files of results.
+//!
+//! Uploads, batches and their states are async-openai's types. Requests and results are not:
+//! its types lack Azure's paths, and refuse Azure's lines, which have no `id`.
+
+use async_openai::types::InputSource;
+use async_openai::types::batches::{
+    Batch, BatchCompletionWindow, BatchRequestInputMethod, BatchStatus,
+};
+use async_openai::types::files::{CreateFileRequest, FileInput, FilePurpose};
+use bytes::Bytes;
+use http::HeaderValue;
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
+
+use super::client::{BatchFault, BatchLimits, BatchLine, BatchProgress, BatchResult, BatchState};
+use crate::models::error::{ErrorKind, ModelError};
+use crate::models::transport::HttpReply;
+
+pub(super) const LIMITS: BatchLimits = BatchLimits {
+    requests: 50_000,
+    bytes: 200_000_000,
+    frame: 160,
+};
+
+/// The keys of a batch's metadata by which it is found again.
+const RUN: &str = "convfinqa_run";
+const WAVE: &str = "convfinqa_wave";
+
+#[derive(Serialize)]
+struct FileLine<'a> {
+    custom_id: &'a str,
+    method: BatchRequestInputMethod,
+    url: &'a str,
+    body: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct Submission<'a> {
+    input_file_id: &'a str,
+    endpoint: &'a str,
+    completion_window: BatchCompletionWindow,
+    metadata: Value,
+}
+
+/// The file of these requests.
+pub(super) fn file(lines: &[BatchLine<'_>], url: String) -> Result<Vec<u8>, ModelError> {
+    let mut file = Vec::new();
+    for BatchLine { key, body } in lines {
+        let line = FileLine {
+            custom_id: key,
+            method: BatchRequestInputMethod::POST,
+            url: &url,
+            body,
+        };
+        serde_json::to_writer(&mut file, &line).map_err(unsendable)?;
+        file.push(b'\n');
+    }
+    Ok(file)
+}
+
+pub(super) fn upload(file: Bytes, name: &str) -> CreateFileRequest {
+    CreateFileRequest {
+        file: FileInput {
+            source: InputSource::Bytes {
+                filename: name.to_owned(),
+                bytes: file,
+            },
+        },
+        purpose: FilePurpose::Batch,
+        expires_after: None,
+    }
+}
+
+pub(super) fn submission(
+    file: &str,
+    url: String,
+    run: &str,
+    place: &str,
+) -> Result<Box<RawValue>, ModelError> {
+    let submission = Submission {
+        input_file_id: file,
+        endpoint: &url,
+        completion_window: BatchCompletionWindow::W24H,
+        metadata: json!({RUN: run, WAVE: place}),
+    };
+    to_raw_value(&submission).map_err(unsendable)
+}
+
+fn unsendable(error: serde_json::Error) -> ModelError {
+    ModelError::new(ErrorKind::Settings, error.to_string())
+}
+
+/// Whether a batch in the provider's list is the one of this run and place.
+pub(super) fn is(batch: &Value, run: &str, place: &str) -> bool {
+    let says = |key: &str, what: &str| {
+        let found = batch.get("metadata").and_then(|metadata| metadata.get(key));
+        found.and_then(Value::as_str) == Some(what)
+    };
+    says(RUN, run) && says(WAVE, place)
+}
+
+pub(super) fn state(batch: Value) -> Result<BatchState, String> {
+    let batch: Batch = serde_json::from_value(batch).map_err(|error| error.to_string())?;
+    let progress = match batch.status {
+        BatchStatus::Validating
+        | BatchStatus::InProgress
+        | BatchStatus::Finalizing
+        | BatchStatus::Cancelling => BatchProgress::Running,
+        BatchStatus::Completed => BatchProgress::Completed,
+        BatchStatus::Expired => BatchProgress::Expired,
+        BatchStatus::Cancelled => BatchProgress::Cancelled,
+        BatchStatus::Failed => BatchProgress::Rejected,
+    };
+    let counts = batch.request_counts.unwrap_or_default();
+    let files = [batch.output_file_id, batch.error_file_id];
+    // Azure names a file that is not there by an empty id.
+    let files = files.into_iter().flatten().filter(|id| !id.is_empty());
+    let faults = batch.errors.map(|errors| errors.data).unwrap_or_default();
+    Ok(BatchState {
+        progress,
+        done: u64::from(counts.completed) + u64::from(counts.failed),
+        results: files.map(|id| format!("/files/{id}/content")).collect(),
+        faults: faults
+            .into_iter()
+            .map(|fault| BatchFault {
+                code: fault.code,
+                message: fault.message,
+                line: fault.line.and_then(|line| usize::try_from(line).ok()),
+            })
+            .collect(),
+    })
+}
+
+/// What a line of the results says.
+pub(super) fn result(line: &Value) -> Option<BatchResult> {
+    let response = line.get("response").filter(|it| !it.is_null());
+    let status = response
+        .and_then(|it| it.get("status_code"))
+        .and_then(Value::as_u64);
+    if let (Some(response), Some(status)) = (response, status) {
+        let id = response.get("request_id").and_then(Value::as_str);
+        return Some(BatchResult::Reply(reply(
+            u16::try_from(status).ok()?,
+            response.get("body")?,
+            id,
+        )));
+    }
+    let error = line.get("error").filter(|it| !it.is_null())?;
+    let code = error
+        .get("code")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    if matches!(code, "batch_expired" | "batch_cancelled") {
+        return Some(BatchResult::Unprocessed);
+    }
+    let status = match code.contains("server") || code.contains("internal") {
+        true => 500,
+        false => 400,
+    };
+    Some(BatchResult::Reply(reply(
+        status,
+        &json!({"error": error}),
+        None,
+    )))
+}
+
+/// A result as if it had come by itself.
+pub(super) fn reply(status: u16, body: &Value, request_id: Option<&str>) -> HttpReply {
+    let mut reply = HttpReply {
+        status,
+        body: body.to_string().into(),
+        ..HttpReply::default()
+    };
+    if let Some(id) = request_id.and_then(|id| HeaderValue::from_str(id).ok()) {
+        reply.headers.insert("x-request-id", id);
+    }
+    reply
+}

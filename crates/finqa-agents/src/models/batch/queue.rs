@@ -1,0 +1,412 @@
+//! The calls that wait for a batch, and the conversations that they belong to.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::value::RawValue;
+use tokio::sync::{Notify, oneshot};
+
+use super::{BatchClient, BatchNotice, BatchOptions, BatchRecord, BatchRecorder, BatchStage};
+use crate::models::budget::{Budget, BudgetReservation, Spending};
+use crate::models::error::ModelError;
+use crate::models::event::{CallEvent, Observer};
+use crate::models::protocol::EncodedRequest;
+use crate::models::transport::HttpReply;
+use crate::models::types::{ChatRequest, RequestOrigin, Stop};
+
+/// The requests of a run that are sent in batches.
+#[derive(Clone)]
+pub struct BatchQueue(pub(super) Arc<QueueShared>);
+
+pub(super) struct QueueShared {
+    pub options: BatchOptions,
+    pub budget: Arc<Budget>,
+    observer: Observer,
+    state: Mutex<QueueState>,
+    /// Whether a wave is complete may have changed.
+    pub changed: Notify,
+}
+
+#[derive(Default)]
+pub(super) struct QueueState {
+    /// Conversations that are being asked.
+    units: usize,
+    /// Those of them that wait, and for how many calls.
+    blocked: HashMap<UnitKey, usize>,
+    pub calls: BTreeMap<u64, WaitingCall>,
+    next: u64,
+    pub lanes: Vec<Arc<BatchClient>>,
+    pub run: RunBatches,
+    closed: bool,
+}
+
+/// What the journal of a run holds of batches, and where more is stored.
+#[derive(Default)]
+pub struct RunBatches {
+    /// The run's id.
+    pub id: String,
+    pub earlier: Vec<BatchRecord>,
+    /// What is counted for each request of the run, where it has a limit.
+    pub amounts: HashMap<u64, Spending>,
+    pub recorder: Option<BatchRecorder>,
+}
+
+/// A question and its pass, which is one of the units in flight.
+type UnitKey = (String, u32);
+
+/// A call that waits for its result.
+pub(super) struct WaitingCall {
+    unit: UnitKey,
+    pub lane: usize,
+    pub key: String,
+    pub body: Arc<RawValue>,
+    /// What it may spend, where the run has a limit.
+    pub upper: Option<Spending>,
+    /// In which open batch it is.
+    pub batch: Option<usize>,
+    /// Batches that have ended without a result for it.
+    pub sent: u32,
+    /// Of these, those that may have been billed.
+    pub lost: u32,
+    pub answer: oneshot::Sender<BatchAnswer>,
+}
+
+/// How a call's waiting ends.
+pub(in crate::models) enum BatchAnswer {
+    Reply {
+        reply: HttpReply,
+        reservation: Option<BudgetReservation>,
+        sent: u32,
+        lost: u32,
+    },
+    /// It is to be sent by itself.
+    Live { sent: u32, lost: u32 },
+    /// The run is stopped.
+    Stopped,
+}
+
+/// What the driver waits for.
+pub(super) enum QueueEvent {
+    /// Every conversation waits.
+    Wave,
+    /// No conversation is left.
+    Closed,
+}
+
+impl BatchQueue {
+    #[must_use]
+    pub fn new(options: BatchOptions, budget: Arc<Budget>, observer: Observer) -> Self {
+        Self(Arc::new(QueueShared {
+            options,
+            budget,
+            observer,
+            state: Mutex::default(),
+            changed: Notify::new(),
+        }))
+    }
+
+    /// Takes up the batches of a run.
+    pub fn begin(&self, run: RunBatches) {
+        self.0.state().run = run;
+    }
+
+    /// Ends the driver once what it does is stored: no call follows.
+    pub fn close(&self) {
+        self.0.state().closed = true;
+        self.0.changed.notify_one();
+    }
+
+    /// A conversation that is being asked, until it is dropped: no wave is complete
+    /// without it.
+    #[must_use]
+    pub fn unit(&self) -> BatchUnit {
+        self.0.state().units += 1;
+        BatchUnit(self.clone())
+    }
+
+    /// How many requests of an open batch have a result; `None` for any other.
+    ///
+    /// # Errors
+    /// [`ModelError`] if the provider does not say.
+    pub async fn look_up(
+        &self,
+        record: &BatchRecord,
+        stop: &Stop,
+    ) -> Result<Option<u64>, ModelError> {
+        let lanes = self.0.state().lanes.clone();
+        let client = lanes.iter().find(|it| it.name() == record.server);
+        match (client, &record.batch, record.stage) {
+            (Some(client), Some(id), BatchStage::Submitted) => {
+                Ok(Some(client.state(id, stop).await?.done))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The way into the queue for the requests of one model.
+    pub(in crate::models) fn lane(&self, client: BatchClient) -> BatchLane {
+        let mut state = self.0.state();
+        let known = state.lanes.iter().position(|it| it.name() == client.name());
+        let lane = known.unwrap_or_else(|| {
+            state.lanes.push(Arc::new(client));
+            state.lanes.len() - 1
+        });
+        BatchLane {
+            queue: self.clone(),
+            lane,
+        }
+    }
+}
+
+impl QueueState {
+    /// Takes a call out, so that its conversation no longer waits for it; `None` if it has
+    /// been given up.
+    pub(super) fn take(&mut self, number: u64) -> Option<WaitingCall> {
+        let call = self.calls.remove(&number)?;
+        if let Some(calls) = self.blocked.get_mut(&call.unit) {
+            *calls -= 1;
+            if *calls == 0 {
+                self.blocked.remove(&call.unit);
+            }
+        }
+        Some(call)
+    }
+}
+
+impl QueueShared {
+    pub(super) fn state(&self) -> MutexGuard<'_, QueueState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn tell(&self, notice: BatchNotice) {
+        tracing::info!("{notice}");
+        (self.observer)("batch", &CallEvent::Batch(notice));
+    }
+
+    /// Waits until no call can follow.
+    pub(super) async fn closed(&self) {
+        loop {
+            let changed = self.changed.notified();
+            if self.state().closed {
+                return;
+            }
+            changed.await;
+        }
+    }
+
+    /// Waits until every conversation waits, or none is left.
+    pub(super) async fn next(&self) -> QueueEvent {
+        loop {
+            // One waiter, so a notification before this is kept.
+            let changed = self.changed.notified();
+            {
+                let state = self.state();
+                if !state.calls.is_empty() && state.blocked.len() >= state.units {
+                    return QueueEvent::Wave;
+                }
+                if state.closed {
+                    return QueueEvent::Closed;
+                }
+            }
+            changed.await;
+        }
+    }
+}
+
+/// A conversation that is being asked.
+pub struct BatchUnit(BatchQueue);
+
+impl Drop for BatchUnit {
+    fn drop(&mut self) {
+        self.0.0.state().units -= 1;
+        self.0.0.changed.notify_one();
+    }
+}
+
+/// The way into a queue for the requests of one model.
+pub(in crate::models) struct BatchLane {
+    queue: BatchQueue,
+    lane: usize,
+}
+
+impl BatchLane {
+    /// Puts a request into the next wave and waits for its result, however long that takes;
+    /// says how long it was.
+    pub(crate) async fn answer(
+        &self,
+        request: &ChatRequest,
+        encoded: &EncodedRequest,
+        upper: Option<Spending>,
+        stop: &Stop,
+    ) -> (BatchAnswer, Duration) {
+        let began = Instant::now();
+        let (sender, answer) = oneshot::channel();
+        let origin = &request.origin;
+        let place = {
+            let mut state = self.queue.0.state();
+            let unit = (origin.question.clone(), origin.epoch);
+            *state.blocked.entry(unit.clone()).or_default() += 1;
+            let number = state.next;
+            state.next += 1;
+            let call = WaitingCall {
+                lane: self.lane,
+                key: key(&request.node, origin, &encoded.json),
+                unit,
+                body: Arc::clone(&encoded.json),
+                upper,
+                batch: None,
+                sent: 0,
+                lost: 0,
+                answer: sender,
+            };
+            state.calls.insert(number, call);
+            PlaceInWave {
+                queue: &self.queue,
+                number,
+            }
+        };
+        self.queue.0.changed.notify_one();
+        let answer = tokio::select! {
+            biased;
+            answer = answer => answer.unwrap_or(BatchAnswer::Stopped),
+            // The provider may take a day; the batch is found again.
+            () = stop.drain.cancelled() => BatchAnswer::Stopped,
+            () = stop.abort.cancelled() => BatchAnswer::Stopped,
+        };
+        drop(place);
+        (answer, began.elapsed())
+    }
+}
+
+/// The `custom_id` of a request: the same for the same request of the same question in
+/// another process, different for equal requests whose replies must not be shared.
+fn key(node: &str, origin: &RequestOrigin, body: &RawValue) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let RequestOrigin {
+        question,
+        epoch,
+        repeat,
+        ..
+    } = origin;
+    for part in [
+        node,
+        question,
+        &epoch.to_string(),
+        &repeat.to_string(),
+        body.get(),
+    ] {
+        hasher.update(&(part.len() as u64).to_le_bytes());
+        hasher.update(part.as_bytes());
+    }
+    // Half of it: providers take 64 characters at most, and this many never collide.
+    let hash = hasher.finalize().to_hex();
+    hash.as_str().get(..32).unwrap_or_default().to_owned()
+}
+
+/// A call's place in the queue, given up when the call is.
+struct PlaceInWave<'q> {
+    queue: &'q BatchQueue,
+    number: u64,
+}
+
+impl Drop for PlaceInWave<'_> {
+    fn drop(&mut self) {
+        drop(self.queue.0.state().take(self.number));
+        self.queue.0.changed.notify_one();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::batch::{anthropic, openai};
+    use futures::FutureExt;
+
+    fn queue() -> BatchQueue {
+        let options = BatchOptions {
+            waits: true,
+            timeout: Duration::MAX,
+            late_live: false,
+        };
+        BatchQueue::new(options, Arc::default(), Arc::new(|_, _| {}))
+    }
+
+    fn request(question: &str) -> ChatRequest {
+        ChatRequest {
+            origin: RequestOrigin {
+                question: question.to_owned(),
+                ..RequestOrigin::default()
+            },
+            ..ChatRequest::new("analyst", Vec::new())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_wave_is_complete_once_every_conversation_waits_or_has_ended() {
+        let (queue, stop) = (queue(), Stop::default());
+        let lane = BatchLane {
+            queue: queue.clone(),
+            lane: 0,
+        };
+        let encoded = EncodedRequest {
+            json: RawValue::from_string("{}".to_owned()).unwrap().into(),
+            max_output_tokens: None,
+        };
+        let [first, second, third] = [(); 3].map(|()| queue.unit());
+        let is_wave = || matches!(queue.0.next().now_or_never(), Some(QueueEvent::Wave));
+        let (one, two) = (request("a"), request("b"));
+        let mut calls: Vec<_> = [&one, &two]
+            .map(|request| Box::pin(lane.answer(request, &encoded, None, &stop)))
+            .into();
+        for call in &mut calls {
+            assert!(call.as_mut().now_or_never().is_none());
+            assert!(!is_wave(), "the third makes no call yet");
+        }
+        drop(third);
+        assert!(is_wave());
+        // A call that has its answer is under way again.
+        let call = queue.0.state().take(0).unwrap();
+        let _ = call.answer.send(BatchAnswer::Stopped);
+        assert!(!is_wave());
+        drop((first, second));
+    }
+
+    #[test]
+    fn equal_requests_share_a_key_only_within_a_question_a_pass_and_a_node() {
+        let body = RawValue::from_string("{}".to_owned()).unwrap();
+        let of = |node, request: ChatRequest| key(node, &request.origin, &body);
+        let mut keys = vec![
+            of("analyst", request("a")),
+            of("analyst#2", request("a")),
+            of("analyst", request("b")),
+        ];
+        for change in [
+            |origin: &mut RequestOrigin| origin.epoch = 1,
+            |origin: &mut RequestOrigin| origin.repeat = 1,
+        ] {
+            let mut changed = request("a");
+            change(&mut changed.origin);
+            keys.push(of("analyst", changed));
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len(), 5);
+        // Failed calls before it differ between processes.
+        let mut again = request("a");
+        again.origin.call = 3;
+        assert_eq!(of("analyst", again), of("analyst", request("a")));
+    }
+
+    #[test]
+    fn a_batch_ends_at_the_limits_of_its_api() {
+        for (limits, requests, bytes) in [
+            (openai::LIMITS, 50_000, 200_000_000),
+            (anthropic::LIMITS, 100_000, 256_000_000),
+        ] {
+            assert!(limits.fit(requests - 1, bytes - 10, 10));
+            assert!(!limits.fit(requests, 0, 10));
+            assert!(!limits.fit(0, bytes - 10, 11));
+        }
+    }
+}

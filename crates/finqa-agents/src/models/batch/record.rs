@@ -1,0 +1,80 @@
+//! What the journal holds of a batch: written before and after each request that moves it.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+
+/// Stores batches, each instead of what is stored of the same wave and part. Resolves
+/// once they are durable, to `false` if they cannot be stored.
+pub type BatchRecorder = Arc<dyn Fn(Vec<BatchRecord>) -> BoxFuture<'static, bool> + Send + Sync>;
+
+/// How far a batch has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BatchStage {
+    /// Not submitted; its file may be uploaded.
+    Planned,
+    /// It is being submitted.
+    Sending,
+    /// The provider has it.
+    Submitted,
+    /// Its results are in the journal, or it was never processed.
+    Ended,
+}
+
+/// A batch of requests to one model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BatchRecord {
+    /// From 1.
+    pub wave: u32,
+    /// From 1; a wave has several where it was split.
+    pub part: u32,
+    /// Provider, address, model and path.
+    pub server: String,
+    pub stage: BatchStage,
+    /// The id of its file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Its own id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub batch: Option<String>,
+    /// How many requests it has.
+    pub count: usize,
+    /// The bytes of their bodies.
+    pub bytes: u64,
+    /// Milliseconds since 1970.
+    pub planned_at: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub submitted_at: Option<i64>,
+    /// Whether the provider may have it twice.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeated: bool,
+    /// How it ended, in a few words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<String>,
+    /// Whether it was rejected because too many tokens are enqueued.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) too_large: bool,
+    /// Empty once it has ended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) requests: Vec<BatchedRequest>,
+}
+
+impl BatchRecord {
+    /// Its place in the run, by which it is found in the provider's list.
+    pub(super) fn place(&self) -> String {
+        format!("{}.{}", self.wave, self.part)
+    }
+}
+
+/// A request in a batch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct BatchedRequest {
+    /// Its `custom_id`: a hash of the request and of who asks.
+    pub key: String,
+    /// Under which id its spending is reserved, where the run has a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reserved: Option<u64>,
+}

@@ -1,0 +1,139 @@
+use super::*;
+use futures::FutureExt;
+
+#[test]
+fn processes_share_money_and_tokens_and_each_has_the_whole_time() {
+    let whole = BudgetLimits {
+        cost: Some(Decimal::from(10)),
+        tokens: Some(1_000_001),
+        time: Some(Duration::from_secs(60)),
+    };
+    let each = whole.for_each_of(8);
+    assert_eq!(each.cost, Some(Decimal::new(125, 2)));
+    assert_eq!((each.tokens, each.time), (Some(125_000), whole.time));
+    assert_eq!(whole.for_each_of(1), whole);
+    // Together they never have more than the whole.
+    let third = whole.for_each_of(3).cost.unwrap();
+    assert!(third * Decimal::from(3) <= Decimal::from(10));
+}
+
+fn of(dollars: u32) -> Spending {
+    Spending {
+        dollars: Some(dollars.into()),
+        tokens: u64::from(dollars),
+    }
+}
+
+fn capped(dollars: u32) -> Arc<Budget> {
+    Arc::new(Budget::new(BudgetLimits {
+        cost: Some(dollars.into()),
+        ..BudgetLimits::default()
+    }))
+}
+
+#[test]
+fn a_prompt_is_bounded_by_its_bytes_and_what_a_chat_template_adds() {
+    assert_eq!(most_input_tokens("{é}"), 4 + 1024);
+}
+
+#[tokio::test]
+async fn a_request_waits_for_those_in_flight_and_fits_once_they_are_settled() {
+    let (budget, stop) = (capped(10), Stop::default());
+    let first = budget.reserve(of(6), &stop).await.unwrap();
+    let mut second = Box::pin(budget.reserve(of(6), &stop));
+    assert!(second.as_mut().now_or_never().is_none());
+    first.settle(of(1));
+    second.await.unwrap().settle(of(6));
+    assert_eq!(budget.state().spent, of(7));
+    assert_eq!(budget.state().in_flight, Spending::NONE);
+    assert!(!stop.drain.is_cancelled());
+}
+
+#[tokio::test]
+async fn what_can_never_fit_drains_the_run() {
+    let (budget, stop) = (capped(10), Stop::default());
+    budget.add_earlier(of(5), 3);
+    assert!(budget.reserve(of(6), &stop).await.is_none());
+    assert!(stop.drain.is_cancelled());
+    assert_eq!(budget.reached(), Some(BudgetLimit::Cost));
+    assert!(budget.reserve(of(1), &stop).await.is_none(), "it drains");
+}
+
+#[tokio::test]
+async fn a_lost_request_stays_counted_at_its_upper_bound() {
+    let (budget, stop) = (capped(10), Stop::default());
+    drop(budget.reserve(of(6), &stop).await.unwrap());
+    assert_eq!(budget.state().spent, of(6));
+    assert_eq!(
+        budget.spent_line(),
+        "$6.0000 spent, of it at most $6.0000 for requests that were lost"
+    );
+    assert!(budget.reserve(of(5), &stop).await.is_none());
+}
+
+#[tokio::test]
+async fn an_unknown_price_never_fits_a_cap_of_money() {
+    let unknown = Spending {
+        dollars: None,
+        tokens: 1,
+    };
+    assert!(
+        capped(10)
+            .reserve(unknown, &Stop::default())
+            .await
+            .is_none()
+    );
+    let tokens = Arc::new(Budget::new(BudgetLimits {
+        tokens: Some(1),
+        ..BudgetLimits::default()
+    }));
+    let stop = Stop::default();
+    tokens
+        .reserve(unknown, &stop)
+        .await
+        .unwrap()
+        .settle(unknown);
+    assert!(tokens.reserve(unknown, &stop).await.is_none());
+    assert_eq!(tokens.reached(), Some(BudgetLimit::Tokens));
+}
+
+#[tokio::test]
+async fn an_amount_is_stored_before_its_request_is_sent_and_again_when_it_is_known() {
+    let (budget, stop) = (capped(10), Stop::default());
+    budget.add_earlier(Spending::NONE, 7);
+    let stored = Arc::new(Mutex::new(Vec::new()));
+    let sink = Arc::clone(&stored);
+    budget.record_with(Some(Arc::new(move |id, amount| {
+        sink.lock().unwrap().push((id, amount));
+        async { true }.boxed()
+    })));
+    let request = budget.reserve(of(6), &stop).await.unwrap();
+    assert_eq!(*stored.lock().unwrap(), [(8, of(6))]);
+    request.settle(of(2));
+    assert_eq!(*stored.lock().unwrap(), [(8, of(6)), (8, of(2))]);
+}
+
+#[tokio::test]
+async fn nothing_is_sent_that_cannot_be_stored() {
+    let (budget, stop) = (capped(10), Stop::default());
+    budget.record_with(Some(Arc::new(|_, _| async { false }.boxed())));
+    assert!(budget.reserve(of(1), &stop).await.is_none());
+    assert!(stop.drain.is_cancelled());
+    assert_eq!(
+        budget.reached(),
+        None,
+        "the journal's own error is reported"
+    );
+    assert_eq!(budget.state().spent, Spending::NONE);
+}
+
+#[test]
+fn a_reservation_of_an_earlier_process_is_taken_up_and_not_counted_twice() {
+    let budget = capped(10);
+    budget.add_earlier(of(6), 3);
+    let adopted = budget.adopt(Some(3), of(6));
+    assert_eq!(budget.try_reserve(of(5)).err(), Some(NoRoom::ForNow));
+    adopted.settle(of(2));
+    assert_eq!(budget.state().spent, of(2));
+    assert_eq!(budget.try_reserve(of(5)).unwrap().id(), 4);
+}

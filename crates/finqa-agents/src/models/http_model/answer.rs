@@ -1,0 +1,129 @@
+//! How an attempt ended: its answer, or what its failure means; live or in a batch.
+
+use std::sync::atomic::Ordering;
+
+use serde_json::Value;
+
+use finqa_core::secrets::strike_json;
+
+use super::HttpModel;
+use crate::models::batch::{BatchAnswer, BatchLane};
+use crate::models::classify::{self, ErrorDetails};
+use crate::models::error::{ErrorKind, ModelError};
+use crate::models::limits::LimitedCall;
+use crate::models::price::PriceTier;
+use crate::models::protocol::{EncodedRequest, ReplyBody};
+use crate::models::retry::FailedAttempt;
+use crate::models::transport::{Attempt, HttpReply, Transport};
+use crate::models::types::{ChatRequest, Stop};
+
+impl HttpModel {
+    /// Sends a request in a batch, and reads its result like a reply; `None` if it is to be
+    /// sent live after all.
+    pub(super) async fn in_batch(
+        &self,
+        lane: &BatchLane,
+        transport: &Transport,
+        limited: Option<&LimitedCall>,
+        encoded: &EncodedRequest,
+        request: &ChatRequest,
+        stop: &Stop,
+    ) -> Option<Result<(ReplyBody, HttpReply), FailedAttempt>> {
+        let upper = match self.budget.upper(encoded, PriceTier::Batch) {
+            Ok(upper) => upper,
+            Err(refused) => return Some(Err(refused)),
+        };
+        let (answer, waited) = lane.answer(request, encoded, upper, stop).await;
+        if let Some(limited) = limited {
+            limited.has_waited(waited);
+        }
+        match answer {
+            BatchAnswer::Stopped => {
+                let stopped = ModelError::new(ErrorKind::Cancelled, "");
+                Some(Err(FailedAttempt::permanent(stopped)))
+            }
+            BatchAnswer::Live { sent, lost } => {
+                transport.sent_in_batches(sent, lost);
+                None
+            }
+            BatchAnswer::Reply {
+                reply,
+                reservation,
+                sent,
+                mut lost,
+            } => {
+                let attempt = Attempt {
+                    exchange: reply,
+                    broken: None,
+                };
+                let judged = self.judge(&attempt, request);
+                let failed = judged.as_ref().err();
+                let is_lost = failed.is_some_and(|failed| failed.error.lost_an_answer());
+                lost += u32::from(is_lost);
+                transport.sent_in_batches(sent, lost);
+                if let Some(reservation) = reservation {
+                    let answer = judged.as_ref().ok();
+                    self.budget
+                        .settle(reservation, answer, is_lost, PriceTier::Batch);
+                }
+                Some(judged.map(|answer| (answer, attempt.exchange)))
+            }
+        }
+    }
+
+    /// The answer in an attempt, or what its failure means.
+    pub(super) fn judge(
+        &self,
+        attempt: &Attempt,
+        request: &ChatRequest,
+    ) -> Result<ReplyBody, FailedAttempt> {
+        let secret = self.settings.key();
+        let reached = if attempt.exchange.status == 0 {
+            self.reached.load(Ordering::Relaxed)
+        } else {
+            self.reached.store(true, Ordering::Relaxed);
+            true
+        };
+        let exchange = &attempt.exchange;
+        if attempt.broken.is_some() || !(200..300).contains(&exchange.status) {
+            return Err(classify::failed(attempt, secret, reached));
+        }
+        let mut body: Value = serde_json::from_slice(&exchange.body).map_err(|error| {
+            let (kind, message) = if error.is_eof() {
+                (
+                    ErrorKind::CutOff,
+                    "the JSON of the body ends early".to_owned(),
+                )
+            } else {
+                (
+                    ErrorKind::Malformed,
+                    format!("the body is not JSON: {error}"),
+                )
+            };
+            classify::refused(kind, &message, exchange, secret)
+        })?;
+        // From here on, what is read is kept and shown.
+        strike_json(&mut body, &[secret]);
+        match self.protocol.decode(&body, request) {
+            Ok(answer) => Ok(answer),
+            // Some gateways return the failure of the server behind them as a success.
+            Err(_) if body.get("error").is_some_and(|error| !error.is_null()) => {
+                let words = ErrorDetails::read(&exchange.body);
+                let status = words
+                    .code
+                    .parse()
+                    .ok()
+                    .filter(|status| (400..600).contains(status))
+                    .unwrap_or(500);
+                let kind = classify::kind_of(status, &words);
+                Err(classify::refused(kind, &words.message, exchange, secret))
+            }
+            Err(missing) => Err(classify::refused(
+                ErrorKind::Malformed,
+                missing,
+                exchange,
+                secret,
+            )),
+        }
+    }
+}

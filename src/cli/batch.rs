@@ -1,0 +1,149 @@
+//! `convfinqa batch`: a run in batches, one process for each wave.
+
+use anyhow::Context;
+use clap::ArgMatches;
+use serde::Serialize;
+
+use crate::output::terminal::TerminalStyle;
+use crate::pipeline::{BatchStatusRow, batch_status};
+use crate::run::RunFolder;
+use crate::settings::BudgetSettings;
+use finqa_agents::models::BatchStage;
+
+use super::args::{ControlArgs, OutputFolder, RunArgs};
+use super::gate::GateArgs;
+use super::run::RunProcess;
+use super::{Exit, dotenv, run, stdout};
+
+/// Commands of `batch`.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum BatchCommand {
+    /// Start a run, submit its first batches, and exit.
+    Submit(Box<RunArgs>),
+    /// Show the batches of a run; the provider is asked about those that are open.
+    Status(StatusArgs),
+    /// Take the results of a run's batches if all have ended, submit the next ones, and exit: with
+    /// code 4 while batches are at the provider.
+    Fetch(Box<FetchArgs>),
+}
+
+/// Arguments of `batch status`.
+#[derive(clap::Args, Debug)]
+pub(crate) struct StatusArgs {
+    /// The run: its folder, id, a prefix of its id, or `last`
+    #[arg(value_name = "RUN", default_value = "last")]
+    run: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    output: OutputFolder,
+}
+
+/// Arguments of `batch fetch`.
+#[derive(clap::Args, Debug, Serialize)]
+pub(crate) struct FetchArgs {
+    /// The run: its folder, id, a prefix of its id, or `last` for the newest unfinished one
+    #[arg(value_name = "RUN", default_value = "last")]
+    #[serde(skip)]
+    run: String,
+    #[command(flatten)]
+    #[serde(flatten)]
+    budget: BudgetSettings,
+    #[command(flatten)]
+    #[serde(flatten)]
+    output: OutputFolder,
+    /// Continue a run that another version of convfinqa started
+    #[arg(long, help_heading = "Output")]
+    #[serde(skip)]
+    allow_version: bool,
+    /// Print the summary as JSON to stdout, everything else to stderr
+    #[arg(long, help_heading = "Output")]
+    #[serde(skip)]
+    json: bool,
+    /// Print only errors and the requested output
+    #[arg(long, short = 'q', help_heading = "Output")]
+    #[serde(skip)]
+    quiet: bool,
+    #[command(flatten)]
+    #[serde(skip)]
+    gate: GateArgs,
+}
+
+/// Runs a command of `batch`.
+///
+/// # Errors
+/// One line for the user; [`super::exit::classify`] knows its exit code.
+pub(crate) fn execute(
+    command: BatchCommand,
+    matches: &ArgMatches,
+    style: TerminalStyle,
+) -> anyhow::Result<Exit> {
+    match command {
+        BatchCommand::Submit(args) => {
+            let process = RunProcess::UntilSubmitted(Exit::Done);
+            run::execute_as(process, &args.settings, &args, matches, style)
+        }
+        BatchCommand::Fetch(args) => {
+            let run_args = RunArgs {
+                control: ControlArgs {
+                    config: args.output.config(),
+                    resume: Some(args.run.clone()),
+                    allow_version: args.allow_version,
+                    json: args.json,
+                    quiet: args.quiet,
+                    ..ControlArgs::default()
+                },
+                gate: args.gate.clone(),
+                ..RunArgs::default()
+            };
+            let process = RunProcess::UntilSubmitted(Exit::Unanswered);
+            run::execute_as(process, &*args, &run_args, matches, style)
+        }
+        BatchCommand::Status(args) => status(&args, matches),
+    }
+}
+
+fn status(args: &StatusArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
+    let output = args.output.path(matches)?;
+    let folder = RunFolder::locate(&output, &args.run)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?;
+    let rows = runtime.block_on(batch_status(&folder, &dotenv::variables()))?;
+    if args.json {
+        stdout::print_json(&rows)?;
+        return Ok(Exit::Done);
+    }
+    stdout::print(|out| {
+        if rows.is_empty() {
+            return writeln!(out, "run {} has no batches", folder.id());
+        }
+        rows.iter()
+            .try_for_each(|row| writeln!(out, "{}", line(row)))
+    })?;
+    Ok(Exit::Done)
+}
+
+/// A batch in one line.
+fn line(row: &BatchStatusRow) -> String {
+    let id = row.batch.as_deref().unwrap_or("-");
+    let state = match (row.stage, row.done, &row.outcome) {
+        (BatchStage::Planned | BatchStage::Sending, ..) => "not submitted".to_owned(),
+        (BatchStage::Submitted, Some(done), _) => {
+            format!("at the provider, {done} of {} done", row.requests)
+        }
+        (BatchStage::Submitted, None, _) => "at the provider".to_owned(),
+        (BatchStage::Ended, _, Some(outcome)) => outcome.clone(),
+        (BatchStage::Ended, _, None) => "ended".to_owned(),
+    };
+    let twice = match row.repeated {
+        true => ", may be at the provider twice",
+        false => "",
+    };
+    format!(
+        "wave {}.{}  {id}  requests: {}  {state}{twice}",
+        row.wave, row.part, row.requests
+    )
+}

@@ -1,0 +1,119 @@
+//! The batch engine of a run: whether it may be used, and what its batches are doing.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::run::{Journal, RunFolder, RunKind};
+use crate::settings::{ExecutionEngine, Layers, Origin, Settings, Variables};
+use finqa_agents::models::{BatchQueue, BatchStage, Cassette, Stop};
+
+use super::PipelineError;
+use super::context::ModelContext;
+use super::resume::{LockedRun, own_settings};
+use super::setup::pair_setup;
+
+/// The queue of a run whose requests are sent in batches.
+///
+/// # Errors
+/// Settings that cannot be used with batches.
+pub(super) fn queue(
+    settings: &Settings,
+    cassette: Option<&Cassette>,
+    models: &ModelContext,
+    waits: bool,
+) -> Result<Option<BatchQueue>, PipelineError> {
+    if settings.batch.engine == ExecutionEngine::Live {
+        return Ok(None);
+    }
+    if settings.model.is_offline() {
+        return Err(PipelineError::NoBatches(
+            "needs a chat model, because the embedded analyst sends no requests; pass --model NAME",
+        ));
+    }
+    if cassette.is_some() {
+        return Err(PipelineError::NoBatches(
+            "cannot be recorded or replayed; leave --record and --replay out",
+        ));
+    }
+    Ok(Some(BatchQueue::new(
+        settings.batch.options(waits),
+        Arc::clone(&models.budget),
+        Arc::clone(&models.observer),
+    )))
+}
+
+/// Refuses a run that would send again what is in its batches, and episodes, in which each
+/// request depends on the one before.
+///
+/// # Errors
+/// As said.
+pub(super) fn check(run: &LockedRun, settings: &Settings) -> Result<(), PipelineError> {
+    match settings.batch.engine {
+        ExecutionEngine::Batch if run.meta.kind() == RunKind::Episodes => {
+            Err(PipelineError::NoBatches(
+                "is for questions: an episode would take a batch for each of its steps; pass --engine live",
+            ))
+        }
+        ExecutionEngine::Live if !run.journal.open_batches()?.is_empty() => {
+            Err(PipelineError::OpenBatches {
+                id: run.meta.id.clone(),
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// A batch of a run.
+#[derive(Debug, Serialize)]
+pub(crate) struct BatchStatusRow {
+    pub wave: u32,
+    pub part: u32,
+    /// The provider's id; absent before it is submitted.
+    pub batch: Option<String>,
+    pub stage: BatchStage,
+    pub requests: usize,
+    /// Requests with a result at the provider, where it was asked.
+    pub done: Option<u64>,
+    /// How it ended.
+    pub outcome: Option<String>,
+    /// Whether the provider may have it twice.
+    pub repeated: bool,
+}
+
+/// The batches of a run, those that are open as the provider describes them.
+///
+/// # Errors
+/// A journal that cannot be read, or a provider that cannot be asked.
+pub(crate) async fn batch_status(
+    folder: &RunFolder,
+    variables: &Variables,
+) -> Result<Vec<BatchStatusRow>, PipelineError> {
+    let journal = Journal::read(&folder.journal())?;
+    let batches = journal.batches()?;
+    let mut context = ModelContext::silent();
+    if batches.iter().any(|it| it.stage == BatchStage::Submitted) {
+        let settings = own_settings(&journal.meta()?);
+        let settings = Layers::default().table(settings, Origin::Run)?.settings()?;
+        context.batches = queue(&settings, None, &context, false)?;
+        pair_setup(&settings, variables, &context)?;
+    }
+    let mut rows = Vec::new();
+    for record in batches {
+        let state = match &context.batches {
+            Some(queue) => queue.look_up(&record, &Stop::default()).await?,
+            None => None,
+        };
+        rows.push(BatchStatusRow {
+            wave: record.wave,
+            part: record.part,
+            batch: record.batch,
+            stage: record.stage,
+            requests: record.count,
+            done: state,
+            outcome: record.outcome,
+            repeated: record.repeated,
+        });
+    }
+    Ok(rows)
+}

@@ -1,0 +1,67 @@
+//! How requests are sent: one by one, or in batches.
+
+use clap::Args;
+use serde::{Deserialize, Serialize};
+
+use finqa_agents::models::BatchOptions;
+use finqa_core::options::defaults;
+
+use super::budget::TimeLimit;
+
+/// How requests are sent.
+#[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct BatchSettings {
+    /// Send each request by itself, or collect them in batches, which the provider answers within a day at half the price
+    #[arg(
+        long,
+        value_name = "ENGINE",
+        default_value = "live",
+        help_heading = "Batches"
+    )]
+    pub engine: ExecutionEngine,
+    /// Cancel a batch that has not ended after this time, such as 90m or 24h
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "24h",
+        help_heading = "Batches"
+    )]
+    pub batch_timeout: TimeLimit,
+    /// How to send the requests of an expired or cancelled batch again
+    #[arg(
+        long,
+        value_name = "ENGINE",
+        default_value = "batch",
+        help_heading = "Batches"
+    )]
+    pub batch_late: ExecutionEngine,
+}
+
+/// How requests are sent (`--engine`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExecutionEngine {
+    /// One by one.
+    #[default]
+    Live,
+    /// In batches.
+    Batch,
+}
+
+impl Default for BatchSettings {
+    fn default() -> Self {
+        defaults()
+    }
+}
+
+impl BatchSettings {
+    /// The options of the batches; `waits` if the process stays until they have ended.
+    pub(crate) fn options(&self, waits: bool) -> BatchOptions {
+        BatchOptions {
+            waits,
+            timeout: self.batch_timeout.duration(),
+            late_live: self.batch_late == ExecutionEngine::Live,
+        }
+    }
+}

@@ -1,0 +1,304 @@
+//! Runs whose requests are sent in batches, against a local Batch API.
+
+use std::collections::HashMap;
+use std::process::{Command, Stdio};
+
+use crate::support::agents::scripted;
+use crate::support::batch_server::{BatchServer, Blow, Ending};
+use crate::support::cli::{Ran, Workplace};
+use crate::support::fault_server::FaultServer;
+
+mod failures;
+mod kills;
+
+/// What may differ between a run in batches and a live one.
+const MAY_DIFFER: [&str; 5] = [
+    "latency",
+    "attempts",
+    "input_tokens",
+    "output_tokens",
+    "cost_usd",
+];
+
+const PRICES: &str =
+    r#"{"version": 1, "models": {"m": {"input": 2, "output": 8, "anywhere": true}}}"#;
+
+/// A Batch API whose n-th batch ends as `endings` says.
+fn server(endings: impl Fn(usize) -> Ending + Send + Sync + 'static) -> BatchServer {
+    BatchServer::start(scripted, endings)
+}
+
+/// The binary, asking model `m` of `server` about conversations of the sample in batches.
+fn start(place: &Workplace, server: &BatchServer, more: &[&str]) -> Command {
+    let mut command = of(place, &server.http, more);
+    command.args(["--engine", "batch"]);
+    command
+}
+
+fn of(place: &Workplace, server: &FaultServer, more: &[&str]) -> Command {
+    let prices = place.write("prices.json", PRICES);
+    let mut command = place.command_with_key("k", &server.base_url());
+    command
+        .args(["--mode", "conversations", "--prices"])
+        .arg(prices)
+        .args(more);
+    command
+}
+
+/// A command without settings of its own, with the key.
+fn resume(place: &Workplace, more: &[&str]) -> Command {
+    let mut command = place.command();
+    command.env("OPENAI_API_KEY", "k").args(more);
+    command
+}
+
+/// The rows without what may differ.
+fn rows(place: &Workplace) -> Vec<HashMap<String, String>> {
+    let mut rows = place.rows("output/output.csv");
+    for row in &mut rows {
+        MAY_DIFFER
+            .iter()
+            .for_each(|column| drop(row.remove(*column)));
+    }
+    rows
+}
+
+/// The rows and the cost of a live run.
+fn live(more: &[&str]) -> (Vec<HashMap<String, String>>, f64) {
+    let (place, server) = (Workplace::new(), FaultServer::start(scripted));
+    Ran::of(&mut of(&place, &server, more)).succeeds();
+    (rows(&place), cost(&place))
+}
+
+fn cost(place: &Workplace) -> f64 {
+    let cost = &place.summary()["spent"]["cost_usd"];
+    cost.as_str().unwrap().parse().unwrap()
+}
+
+/// Each request was submitted once.
+#[track_caller]
+fn nothing_twice(server: &BatchServer) {
+    let twice = server
+        .submissions()
+        .into_values()
+        .filter(|count| *count > 1);
+    assert_eq!(twice.count(), 0);
+}
+
+#[test]
+fn a_run_in_batches_gives_the_rows_of_a_live_run_at_half_the_cost() {
+    let (rows_live, cost_live) = live(&[]);
+    let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
+    let ran = Ran::of(&mut start(&place, &server, &[]));
+    ran.succeeds();
+    assert_eq!(rows(&place), rows_live);
+    assert!((cost(&place) * 2.0 - cost_live).abs() < 1e-9);
+    nothing_twice(&server);
+    // A wave holds a request of every conversation that needs one: each turn takes the
+    // analyst, the critic, and both again for the half that is sent back.
+    let turns = rows_live.iter().map(|row| &row["part"]).max().unwrap();
+    let turns: usize = turns.trim_start_matches("turn_").parse().unwrap_or(9);
+    let waves = server.batches().len();
+    assert!(waves <= 4 * (turns + 1), "{waves} waves");
+    assert!(
+        ran.stderr.contains("wave 1: submitted batch batch_0"),
+        "{}",
+        ran.stderr
+    );
+    let path = |seen: &String| !seen.contains("/files") && !seen.contains("/batches");
+    assert!(!server.seen().iter().any(path), "nothing is sent live");
+}
+
+#[test]
+fn each_provider_and_api_is_spoken_to_in_its_own_form() {
+    let (rows_live, _) = live(&["--n", "3"]);
+    let azure = |command: &mut Command, server: &BatchServer| {
+        command
+            .args([
+                "--provider",
+                "azure",
+                "--base-url",
+                &server.http.azure_endpoint(),
+            ])
+            .env("AZURE_OPENAI_API_KEY", "k");
+    };
+    let anthropic = |command: &mut Command, server: &BatchServer| {
+        command
+            .args([
+                "--provider",
+                "anthropic",
+                "--base-url",
+                &server.http.azure_endpoint(),
+            ])
+            .env("ANTHROPIC_API_KEY", "k");
+    };
+    let responses = |command: &mut Command, server: &BatchServer| {
+        command
+            .args(["--api", "responses", "--base-url", &server.http.base_url()])
+            .env("OPENAI_API_KEY", "k");
+    };
+    type Form<'a> = &'a dyn Fn(&mut Command, &BatchServer);
+    let forms: [(Form<'_>, &str); 3] = [
+        (&azure, "POST /openai/batches"),
+        (&anthropic, "POST /v1/messages/batches"),
+        (&responses, "POST /v1/batches"),
+    ];
+    for (form, path) in forms {
+        let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
+        let mut command = place.command();
+        command
+            .args([
+                "--model",
+                "m",
+                "--data-path",
+                "sample",
+                "--mode",
+                "conversations",
+            ])
+            .args(["--n", "3", "--engine", "batch"]);
+        form(&mut command, &server);
+        Ran::of(&mut command).succeeds();
+        assert_eq!(rows(&place), rows_live, "{path}");
+        assert!(server.seen().iter().any(|seen| seen == path), "{path}");
+        nothing_twice(&server);
+    }
+}
+
+#[test]
+fn a_run_is_submitted_shown_and_fetched_by_one_process_for_each_wave() {
+    let (rows_live, cost_live) = live(&["--n", "4"]);
+    let (place, server) = (Workplace::new(), server(|_| Ending::After(1)));
+    let mut submit = of(&place, &server.http, &[]);
+    let arguments: Vec<_> = submit.get_args().map(ToOwned::to_owned).collect();
+    submit = resume(&place, &["batch", "submit", "--n", "4"]);
+    Ran::of(submit.args(arguments)).succeeds();
+    assert_eq!(server.batches().len(), 1);
+
+    let status = Ran::of(&mut resume(&place, &["batch", "status"]));
+    status.succeeds();
+    let expected = "wave 1.1  batch_0  requests: 4  at the provider, 0 of 4 done\n";
+    assert_eq!(status.stdout, expected);
+
+    // The live engine would send the same requests again.
+    let other = Ran::of(&mut resume(&place, &["--resume", "--engine", "live"]));
+    other.fails(2, &["has batches at the provider", "batch fetch"]);
+
+    let mut fetches = 0;
+    loop {
+        let fetched = Ran::of(&mut resume(&place, &["batch", "fetch"]));
+        fetches += 1;
+        match fetched.code {
+            Some(4) => assert!(fetches < 200, "{}", fetched.stderr),
+            _ => {
+                fetched.succeeds();
+                break;
+            }
+        }
+    }
+    assert_eq!(rows(&place), rows_live);
+    assert!((cost(&place) * 2.0 - cost_live).abs() < 1e-9);
+    nothing_twice(&server);
+    Ran::of(&mut resume(&place, &["batch", "fetch"])).fails(2, &["resume"]);
+}
+
+#[test]
+fn the_estimate_of_a_dry_run_is_half_as_high() {
+    let place = Workplace::new();
+    let server = FaultServer::start(scripted);
+    let dry = |more: &[&str]| -> serde_json::Value {
+        let mut command = of(&place, &server, &["--dry-run", "--json"]);
+        let ran = Ran::of(command.args(more));
+        ran.succeeds();
+        serde_json::from_str(&ran.stdout).unwrap()
+    };
+    let (live, batch) = (dry(&[]), dry(&["--engine", "batch"]));
+    for end in ["low", "high"] {
+        let [live, batch] = [&live, &batch].map(|estimate| -> f64 {
+            estimate["cost_usd"][end].as_str().unwrap().parse().unwrap()
+        });
+        assert!((batch * 2.0 - live).abs() < 1e-12, "{end}");
+    }
+    assert_eq!(live["calls"], batch["calls"]);
+}
+
+#[test]
+fn a_limit_holds_because_a_wave_is_reserved_before_it_is_submitted() {
+    let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
+    // Ten records' first wave fits in part; the bound of a request is far above its cost.
+    let ran = Ran::of(&mut start(
+        &place,
+        &server,
+        &["--n", "10", "--max-cost", "0.05"],
+    ));
+    assert_eq!(ran.code, Some(7), "{}", ran.stderr);
+    assert!(server.batches()[0].requests.len() < 10);
+    assert!(cost(&place) <= 0.05);
+    let mut more = resume(&place, &["--resume", "--max-cost", "50"]);
+    Ran::of(&mut more).succeeds();
+    assert_eq!(rows(&place), live(&["--n", "10", "--max-cost", "50"]).0);
+    nothing_twice(&server);
+}
+
+#[test]
+fn a_reply_in_the_cache_joins_no_wave() {
+    let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
+    let cached = ["--n", "3", "--cache", "replies"];
+    Ran::of(&mut start(&place, &server, &cached)).succeeds();
+    let before = server.batches().len();
+    Ran::of(&mut start(&place, &server, &cached)).succeeds();
+    assert_eq!(server.batches().len(), before);
+}
+
+#[test]
+fn what_cannot_be_sent_in_batches_is_refused_in_one_line() {
+    let place = Workplace::new();
+    let run = |arguments: &[&str]| Ran::of(resume(&place, &["--engine", "batch"]).args(arguments));
+    run(&["--model", "offline"]).fails(2, &["--engine batch needs a chat model"]);
+    let model = [
+        "--model",
+        "m",
+        "--base-url",
+        "http://127.0.0.1:9/v1",
+        "--data-path",
+        "sample",
+    ];
+    let mut recorded = model.to_vec();
+    recorded.extend(["--record", "x"]);
+    run(&recorded).fails(2, &["--engine batch cannot be recorded"]);
+    let mut play = resume(&place, &["env", "play"]);
+    play.env("CONVFINQA_ENGINE", "batch").args(model);
+    Ran::of(&mut play).fails(2, &["--engine batch is for questions"]);
+}
+
+fn spawn(mut command: Command) -> std::process::Child {
+    command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+/// The most memory that a process has had so far, in KiB.
+#[cfg(target_os = "linux")]
+fn peak_memory(process: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "needs minutes"]
+fn needs_time_3000_conversations_in_flight_take_less_than_a_gigabyte() {
+    let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
+    let mut child = spawn(start(&place, &server, &["--epochs", "100"]));
+    let mut peak = 0;
+    while child.try_wait().unwrap().is_none() {
+        peak = peak_memory(child.id()).unwrap_or_default().max(peak);
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert!(child.wait().unwrap().success());
+    let in_flight = server.batches()[0].requests.len();
+    println!("{in_flight} conversations, {peak} KiB");
+    assert!(peak > 0 && peak < 1 << 20, "{peak} KiB");
+}

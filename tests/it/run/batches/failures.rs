@@ -1,0 +1,167 @@
+//! How batches fail, by name.
+
+use super::{Ending, Ran, Workplace};
+use super::{live, nothing_twice, resume, rows, server, start};
+
+/// A run whose first batch ends like this, and the others well, gives the rows of a live run,
+/// and says these words.
+#[track_caller]
+fn recovers(first: Ending, more: &[&str], words: &str) {
+    let (place, server) = (
+        Workplace::new(),
+        server(move |number| match number {
+            0 => first,
+            _ => Ending::Complete,
+        }),
+    );
+    let mut arguments = vec!["--n", "6"];
+    arguments.extend(more);
+    let ran = Ran::of(&mut start(&place, &server, &arguments));
+    ran.succeeds();
+    assert_eq!(rows(&place), live(&["--n", "6"]).0);
+    assert!(ran.stderr.contains(words), "{}", ran.stderr);
+}
+
+#[test]
+fn a_batch_that_is_completed_without_an_output_file_is_sent_again() {
+    let words =
+        "batch_0 is completed without an output file, results: 0, requests without a result: 6";
+    recovers(Ending::WithoutOutput, &[], words);
+}
+
+#[test]
+fn requests_that_fail_in_a_batch_join_the_next_wave() {
+    recovers(
+        Ending::PartlyFailed(2),
+        &[],
+        "batch_0 ended, results: 6, errors: 2",
+    );
+}
+
+#[test]
+fn an_expired_batch_gives_what_it_has_and_the_rest_joins_the_next_wave() {
+    let words = "batch_0 expired, results: 4, requests without a result: 2";
+    recovers(Ending::Expired(4), &[], words);
+}
+
+#[test]
+fn the_rest_of_an_expired_batch_may_be_sent_live() {
+    recovers(
+        Ending::Expired(4),
+        &["--batch-late", "live"],
+        "batch_0 expired, results: 4",
+    );
+}
+
+#[test]
+fn a_batch_that_somebody_cancels_gives_what_it_has() {
+    let words = "batch_0 was cancelled, results: 1, requests without a result: 5";
+    recovers(Ending::Cancelled(1), &[], words);
+}
+
+#[test]
+fn a_batch_that_does_not_end_in_time_is_cancelled() {
+    let words = "cancelling batch batch_0, which has not ended within 1 s (--batch-timeout)";
+    recovers(Ending::Never(3), &["--batch-timeout", "1s"], words);
+}
+
+#[test]
+fn a_line_of_the_results_that_cannot_be_read_is_sent_again() {
+    let words =
+        "batch_0 ended with lines that cannot be read, results: 5, requests without a result: 1";
+    recovers(Ending::CutLines(1), &[], words);
+}
+
+#[test]
+fn an_invalid_line_fails_its_own_request_and_the_others_are_sent_again() {
+    let (place, server) = (
+        Workplace::new(),
+        server(|number| match number {
+            0 => Ending::InvalidLine(2),
+            _ => Ending::Complete,
+        }),
+    );
+    let ran = Ran::of(&mut start(&place, &server, &["--n", "6"]));
+    ran.succeeds();
+    let words = "batch batch_0 was rejected: This line is not valid. (invalid_json_line)";
+    assert!(ran.stderr.contains(words), "{}", ran.stderr);
+    assert_eq!(server.batches()[1].requests.len(), 5);
+    // The request is asked again in the second pass: one call more.
+    let [mut batched, mut live] = [rows(&place), live(&["--n", "6"]).0];
+    for row in batched.iter_mut().chain(&mut live) {
+        row.remove("calls").unwrap();
+    }
+    assert_eq!(batched, live);
+}
+
+#[test]
+fn a_limit_of_enqueued_tokens_makes_the_batches_smaller_also_for_the_next_process() {
+    let (place, server) = (Workplace::new(), server(|_| Ending::AtMost(2)));
+    let ran = Ran::of(&mut start(&place, &server, &["--n", "6"]));
+    ran.succeeds();
+    assert!(
+        ran.stderr.contains("Enqueued token limit reached"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(rows(&place), live(&["--n", "6"]).0);
+    let sizes: Vec<_> = server
+        .batches()
+        .iter()
+        .map(|it| it.requests.len())
+        .collect();
+    let too_large = sizes.iter().filter(|size| **size > 2).count();
+    assert!(too_large <= 3, "{sizes:?}");
+}
+
+#[test]
+fn a_file_that_the_provider_rejects_ends_the_run_and_loses_nothing() {
+    let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
+    server.refuse_uploads();
+    let ran = Ran::of(&mut start(&place, &server, &["--n", "3"]));
+    ran.fails(5, &["POST /files", "Invalid file format for Batch API."]);
+
+    let (place, server) = (Workplace::new(), super::server(|_| Ending::Refused));
+    let ran = Ran::of(&mut start(&place, &server, &["--n", "3"]));
+    ran.fails(
+        5,
+        &["batch batch_0 was rejected: The file is not what it should be."],
+    );
+    server.end_as(Ending::Complete);
+    Ran::of(&mut resume(&place, &["--resume"])).succeeds();
+    assert_eq!(rows(&place), live(&["--n", "3"]).0);
+}
+
+#[test]
+fn a_batch_of_another_account_is_named_and_fetched_with_the_right_key() {
+    let (place, server) = (Workplace::new(), server(|_| Ending::After(2)));
+    let mut submit = resume(&place, &["batch", "submit", "--model", "m", "--n", "3"]);
+    submit.args([
+        "--data-path",
+        "sample",
+        "--mode",
+        "conversations",
+        "--base-url",
+    ]);
+    Ran::of(submit.arg(server.http.base_url())).succeeds();
+    let mut other = resume(&place, &["batch", "fetch"]);
+    let ran = Ran::of(other.env("OPENAI_API_KEY", "secret-of-another"));
+    ran.fails(5, &["batch batch_0 is not at", "another account"]);
+    assert!(!ran.stderr.contains("secret-of-another"));
+    Ran::of(&mut resume(&place, &["--resume"])).succeeds();
+    assert_eq!(rows(&place), live(&["--n", "3"]).0);
+    nothing_twice(&server);
+    let journal = std::fs::read(place.run_folder().join("journal.sqlite")).unwrap();
+    let key = b"secret-of-another";
+    assert!(!journal.windows(key.len()).any(|part| part == key));
+}
+
+#[test]
+fn a_server_without_a_batch_api_is_named() {
+    let place = Workplace::new();
+    let server = crate::support::fault_server::FaultServer::start(|_| {
+        crate::support::fault_server::Reply::error(404, "not_found", "Not Found")
+    });
+    let mut command = super::of(&place, &server, &["--n", "3", "--engine", "batch"]);
+    Ran::of(&mut command).fails(5, &["POST /files"]);
+}

@@ -1,0 +1,437 @@
+//! A local Batch API in the forms of OpenAI, Azure and Anthropic, which fails on purpose.
+//!
+//! It answers each request of a batch as the live server of the same test would, in reversed
+//! order, and never answers a request of a batch outside of it.
+
+use std::collections::HashMap;
+use std::process::Child;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use serde_json::{Value, json};
+
+use super::fault_server::{FaultServer, Reply, Request, spoken};
+
+/// How a batch ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    Complete,
+    /// It is in progress when it is first asked about so many times.
+    After(usize),
+    /// It is in progress until it is cancelled; so many requests are done then.
+    Never(usize),
+    WithoutOutput,
+    /// So many requests fail with a server error.
+    PartlyFailed(usize),
+    /// So many requests are done when it expires.
+    Expired(usize),
+    /// So many requests are done when somebody cancels it.
+    Cancelled(usize),
+    /// It is refused because of this line, from 1.
+    InvalidLine(usize),
+    Refused,
+    /// It is refused if it has more requests than this.
+    AtMost(usize),
+    /// So many lines of its results are cut off.
+    CutLines(usize),
+}
+
+/// A batch that was submitted.
+#[derive(Debug, Clone)]
+pub struct SubmittedBatch {
+    pub id: String,
+    /// The key that it was submitted with.
+    key: String,
+    path: String,
+    metadata: Value,
+    /// `custom_id` and body of each request.
+    pub requests: Vec<(String, Value)>,
+    pub ending: Ending,
+    asked: usize,
+    cancelled: bool,
+}
+
+/// What the server does to the process that asks it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Blow {
+    /// It is killed before a request is processed.
+    Before,
+    /// It is killed after a request was processed, before the reply.
+    After,
+}
+
+type Answer = dyn Fn(&Request) -> Reply + Send + Sync;
+type Endings = dyn Fn(usize) -> Ending + Send + Sync;
+
+struct State {
+    files: HashMap<String, Vec<u8>>,
+    batches: Vec<SubmittedBatch>,
+    answer: Box<Answer>,
+    endings: Box<Endings>,
+    /// The process that is killed at a request, counted down.
+    victim: Option<(Child, usize, Blow)>,
+    refuse_uploads: bool,
+    /// How often the reply to a submission is lost, and whether the batch is kept.
+    lost_replies: usize,
+    seen: Vec<String>,
+}
+
+pub struct BatchServer {
+    pub http: FaultServer,
+    state: Arc<Mutex<State>>,
+}
+
+impl BatchServer {
+    /// A server whose replies are `answer`'s and whose n-th batch ends as `endings` says.
+    pub fn start(
+        answer: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+        endings: impl Fn(usize) -> Ending + Send + Sync + 'static,
+    ) -> Self {
+        let state = Arc::new(Mutex::new(State {
+            files: HashMap::new(),
+            batches: Vec::new(),
+            answer: Box::new(answer),
+            endings: Box::new(endings),
+            victim: None,
+            refuse_uploads: false,
+            lost_replies: 0,
+            seen: Vec::new(),
+        }));
+        let shared = Arc::clone(&state);
+        let http = FaultServer::start(move |request| shared.lock().unwrap().handle(request));
+        Self { http, state }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap()
+    }
+
+    pub fn batches(&self) -> Vec<SubmittedBatch> {
+        self.state().batches.clone()
+    }
+
+    /// Method and path of each request.
+    pub fn seen(&self) -> Vec<String> {
+        self.state().seen.clone()
+    }
+
+    /// How often each request was submitted.
+    pub fn submissions(&self) -> HashMap<String, usize> {
+        let mut counts = HashMap::new();
+        for batch in &self.state().batches {
+            for (id, _) in &batch.requests {
+                *counts.entry(id.clone()).or_default() += 1;
+            }
+        }
+        counts
+    }
+
+    pub fn refuse_uploads(&self) {
+        self.state().refuse_uploads = true;
+    }
+
+    pub fn lose_replies(&self, count: usize) {
+        self.state().lost_replies = count;
+    }
+
+    /// From now on batches end like this, also those that were submitted.
+    pub fn end_as(&self, ending: Ending) {
+        let mut state = self.state();
+        state.endings = Box::new(move |_| ending);
+        for batch in &mut state.batches {
+            batch.ending = ending;
+        }
+    }
+
+    /// Kills `child` at its `at`-th request from now, and waits until it has ended; its exit
+    /// code if it ended before that.
+    pub fn kill_at(&self, child: Child, at: usize, blow: Blow) -> Option<i32> {
+        let id = child.id();
+        self.state().victim = Some((child, at, blow));
+        loop {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            let mut state = self.state();
+            let (child, ..) = state.victim.as_mut().unwrap();
+            assert_eq!(child.id(), id);
+            if let Some(status) = child.try_wait().unwrap() {
+                state.victim = None;
+                return status.code();
+            }
+        }
+    }
+}
+
+impl State {
+    fn handle(&mut self, request: &Request) -> Reply {
+        self.seen
+            .push(format!("{} {}", request.method, request.path));
+        let struck = self.victim.as_mut().and_then(|(_, at, blow)| {
+            *at = at.wrapping_sub(1);
+            (*at == 0).then_some(*blow)
+        });
+        let kill = |state: &mut Self| state.victim.as_mut().unwrap().0.kill().unwrap();
+        if struck == Some(Blow::Before) {
+            kill(self);
+            return Reply::reset();
+        }
+        let reply = self.reply(request);
+        if struck == Some(Blow::After) {
+            kill(self);
+            return Reply::reset();
+        }
+        reply
+    }
+
+    fn reply(&mut self, request: &Request) -> Reply {
+        let path = request
+            .path
+            .trim_start_matches("/v1")
+            .trim_start_matches("/openai");
+        let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
+        let key = request.key().unwrap_or_default().to_owned();
+        match (request.method.as_str(), parts.as_slice()) {
+            ("POST", ["files"]) if self.refuse_uploads => Reply::error(
+                400,
+                "invalid_file_format",
+                "Invalid file format for Batch API.",
+            ),
+            ("POST", ["files"]) => {
+                let id = format!("file-{}", self.files.len());
+                self.files.insert(id.clone(), uploaded(&request.raw));
+                Reply::json(200, &json!({"id": id, "object": "file"}))
+            }
+            ("GET", ["files", id, "content"]) => match self.files.get(*id) {
+                Some(file) => Reply::new(200, "application/octet-stream", file.clone()),
+                None => not_found(),
+            },
+            ("POST", ["batches"]) => {
+                let file = request.body["input_file_id"].as_str().unwrap();
+                let path = request.body["endpoint"].as_str().unwrap();
+                let lines = String::from_utf8(self.files[file].clone()).unwrap();
+                let requests = lines.lines().map(|line| {
+                    let line: Value = serde_json::from_str(line).unwrap();
+                    assert_eq!(
+                        (&line["method"], &line["url"]),
+                        (&json!("POST"), &json!(path))
+                    );
+                    (
+                        line["custom_id"].as_str().unwrap().to_owned(),
+                        line["body"].clone(),
+                    )
+                });
+                let requests = requests.collect();
+                self.create(key, path, request.body["metadata"].clone(), requests)
+            }
+            ("POST", ["messages", "batches"]) => {
+                let requests = request.body["requests"].as_array().unwrap().iter();
+                let requests = requests.map(|line| {
+                    (
+                        line["custom_id"].as_str().unwrap().to_owned(),
+                        line["params"].clone(),
+                    )
+                });
+                let requests = requests.collect();
+                self.create(key, "/v1/messages", Value::Null, requests)
+            }
+            ("POST", ["batches" | "messages", .., id, "cancel"]) => {
+                let id = (*id).to_owned();
+                let batch = self.batches.iter_mut().find(|batch| batch.id == id);
+                batch.unwrap().cancelled = true;
+                Reply::json(200, &json!({"id": id}))
+            }
+            ("GET", ["batches"] | ["messages", "batches"]) => {
+                let own = self.batches.iter().filter(|batch| batch.key == key);
+                let own: Vec<Value> = own.rev().map(SubmittedBatch::described).collect();
+                Reply::json(
+                    200,
+                    &json!({"object": "list", "data": own, "has_more": false}),
+                )
+            }
+            ("GET", ["messages", "batches", id, "results"]) => {
+                let batch = self.batches.iter().find(|batch| batch.id == *id).unwrap();
+                let lines: Vec<String> = self
+                    .results(batch)
+                    .into_iter()
+                    .map(|line| line.to_string())
+                    .collect();
+                Reply::new(200, "application/x-jsonl", lines.join("\n"))
+            }
+            ("GET", ["batches", id] | ["messages", "batches", id]) => {
+                let at = self
+                    .batches
+                    .iter()
+                    .position(|it| it.id == *id && it.key == key);
+                at.map_or_else(not_found, |at| self.described(at))
+            }
+            // Nothing is sent live but what a test wants live.
+            _ => (self.answer)(request),
+        }
+    }
+
+    fn create(
+        &mut self,
+        key: String,
+        path: &str,
+        metadata: Value,
+        requests: Vec<(String, Value)>,
+    ) -> Reply {
+        let number = self.batches.len();
+        let mut ids: Vec<&String> = requests.iter().map(|(id, _)| id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), requests.len(), "each custom_id once");
+        self.batches.push(SubmittedBatch {
+            id: format!("batch_{number}"),
+            key,
+            path: path.to_owned(),
+            metadata,
+            requests,
+            ending: (self.endings)(number),
+            asked: 0,
+            cancelled: false,
+        });
+        if self.lost_replies > 0 {
+            self.lost_replies -= 1;
+            return Reply::reset();
+        }
+        Reply::json(200, &self.batches[number].described())
+    }
+
+    /// A batch as it is now, with its files.
+    fn described(&mut self, at: usize) -> Reply {
+        self.batches[at].asked += 1;
+        let batch = self.batches[at].clone();
+        let mut described = batch.described();
+        if !batch.is_anthropic() && ["completed", "expired", "cancelled"].contains(&batch.status())
+        {
+            let (good, bad): (Vec<Value>, Vec<Value>) = self
+                .results(&batch)
+                .into_iter()
+                .partition(|line| line["error"].is_null());
+            for (name, lines) in [("output_file_id", good), ("error_file_id", bad)] {
+                if lines.is_empty() || batch.ending == Ending::WithoutOutput {
+                    continue;
+                }
+                let mut lines: Vec<String> = lines.iter().map(Value::to_string).collect();
+                if let Ending::CutLines(count) = batch.ending {
+                    let cut = |line: &mut String| line.truncate(line.len() / 2);
+                    lines.iter_mut().take(count).for_each(cut);
+                }
+                let id = format!("file-{}-{name}", batch.id);
+                self.files.insert(id.clone(), lines.join("\n").into_bytes());
+                described[name] = json!(id);
+            }
+        }
+        Reply::json(200, &described)
+    }
+
+    /// The result of every request, last one first.
+    fn results(&self, batch: &SubmittedBatch) -> Vec<Value> {
+        let results = batch.requests.iter().enumerate().rev();
+        let results = results.map(|(at, (id, body))| {
+            let (done, word) = match batch.ending {
+                Ending::Expired(done) => (at < done, "expired"),
+                Ending::Cancelled(done) | Ending::Never(done) => (at < done, "canceled"),
+                _ => (true, ""),
+            };
+            let fails = matches!(batch.ending, Ending::PartlyFailed(count) if at < count);
+            let request = Request::of(&batch.path, body.clone());
+            let (status, body) = match fails {
+                true => spoken(&request, Reply::error(500, "server_error", "The server had an error")),
+                false => spoken(&request, (self.answer)(&request)),
+            };
+            if batch.is_anthropic() {
+                let result = match (done, status) {
+                    (false, _) => json!({"type": word}),
+                    (true, 200) => json!({"type": "succeeded", "message": body}),
+                    (true, _) => json!({"type": "errored", "error": body}),
+                };
+                return json!({"custom_id": id, "result": result});
+            }
+            if !done {
+                let code = format!("batch_{}", word.replace("canceled", "cancelled"));
+                let error = json!({"code": code, "message": "This request was not executed."});
+                return json!({"id": "batch_req", "custom_id": id, "response": null, "error": error});
+            }
+            let response = json!({"status_code": status, "request_id": "req_1", "body": body});
+            // As Azure writes it: without an id.
+            json!({"custom_id": id, "response": response, "error": null})
+        });
+        results.collect()
+    }
+}
+
+impl SubmittedBatch {
+    fn is_anthropic(&self) -> bool {
+        self.path.ends_with("/messages")
+    }
+
+    fn status(&self) -> &'static str {
+        let over = self.requests.len();
+        match self.ending {
+            _ if self.cancelled => "cancelled",
+            Ending::After(polls) if self.asked <= polls => "in_progress",
+            Ending::Never(_) => "in_progress",
+            Ending::Expired(_) => "expired",
+            Ending::Cancelled(_) => "cancelled",
+            Ending::InvalidLine(_) | Ending::Refused => "failed",
+            Ending::AtMost(most) if over > most => "failed",
+            _ => "completed",
+        }
+    }
+
+    fn described(&self) -> Value {
+        let total = self.requests.len();
+        let status = self.status();
+        let running = status == "in_progress";
+        if self.is_anthropic() {
+            let (processing, succeeded) = if running { (total, 0) } else { (0, total) };
+            return json!({
+                "id": self.id, "type": "message_batch",
+                "processing_status": if running { "in_progress" } else { "ended" },
+                "created_at": "2999-01-01T00:00:00Z",
+                "request_counts": {"processing": processing, "succeeded": succeeded,
+                    "errored": 0, "canceled": 0, "expired": 0},
+                "results_url": "http://192.0.2.1/never-asked",
+            });
+        }
+        let fault = match self.ending {
+            Ending::InvalidLine(line) => {
+                json!([{"code": "invalid_json_line", "message": "This line is not valid.", "param": null, "line": line}])
+            }
+            Ending::AtMost(_) => {
+                json!([{"code": "token_limit_exceeded", "param": null, "line": null,
+                "message": "Enqueued token limit reached for m in organization o. Limit: 90,000 enqueued tokens."}])
+            }
+            _ => {
+                json!([{"code": "invalid_request", "message": "The file is not what it should be.", "param": null, "line": null}])
+            }
+        };
+        let faults = match status {
+            "failed" => json!({"object": "list", "data": fault}),
+            _ => Value::Null,
+        };
+        json!({
+            "id": self.id, "object": "batch", "endpoint": self.path, "errors": faults,
+            "input_file_id": "file-0", "completion_window": "24h", "status": status,
+            "output_file_id": null, "error_file_id": null, "created_at": 1,
+            "request_counts": {"total": total, "completed": if running { 0 } else { total }, "failed": 0},
+            "metadata": self.metadata,
+        })
+    }
+}
+
+fn not_found() -> Reply {
+    Reply::error(404, "not_found", "No batch found with that id.")
+}
+
+/// The content of the file in a form.
+fn uploaded(form: &[u8]) -> Vec<u8> {
+    let find = |part: &[u8], from: usize| {
+        let found = form[from..].windows(part.len()).position(|it| it == part);
+        found.map(|at| from + at)
+    };
+    let head = find(b"name=\"file\"", 0).unwrap();
+    let begin = find(b"\r\n\r\n", head).unwrap() + 4;
+    let end = find(b"\r\n--", begin).unwrap();
+    form[begin..end].to_vec()
+}
