@@ -425,7 +425,7 @@ mod tests {
         assert_eq!(by_path.last_csv(), output.join("output.csv"));
         let error = id("019a").unwrap_err().to_string();
         assert!(
-            error.starts_with("019a is the start of 2 runs")
+            error.starts_with("019a is a prefix of 2 runs")
                 && error.contains("019a-2, 019a-1; give more"),
             "{error}"
         );

@@ -39,7 +39,7 @@ async fn the_command_says_licence_and_purpose_and_what_is_there() {
         first,
         "data/finqa: 12 questions about 1 companies, 1 tables; commit c0ffee, every file verified"
     );
-    // A table of an earlier commit is told of, for it would be served too.
+    // A table of an earlier commit is reported because it would be served too.
     let stale = "data/finqa/input_companies/acme/old.json";
     place.write(stale, "{}");
     let again = run(&place, &hub.url, &["--to", "data/finqa"]).await;
@@ -47,7 +47,7 @@ async fn the_command_says_licence_and_purpose_and_what_is_there() {
     assert!(
         again
             .stdout
-            .contains("1 tables in it are not of this commit, such as acme/old.json")
+            .contains("1 tables in it, such as acme/old.json, do not belong to this commit")
     );
 }
 
