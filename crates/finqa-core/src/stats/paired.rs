@@ -125,7 +125,7 @@ mod tests {
             // Flips that cancel each other, and questions without one, change nothing.
             let others = [(true, false), (false, true), (true, true), (false, false)];
             let others = others.map(|(a, b)| (name.as_str(), a, b));
-            std::iter::repeat_n(flip, net.unsigned_abs() as usize).chain(others)
+            (0..net.unsigned_abs()).map(move |_| flip).chain(others)
         });
         clustered_mcnemar(flips)
     }
@@ -135,7 +135,7 @@ mod tests {
         for (a, b) in [(0, 5), (3, 9), (10, 10), (1, 40), (400, 460), (900, 1100)] {
             let binomial = Binomial::new(0.5, a + b).unwrap();
             let expected = (2.0 * binomial.cdf(a.min(b))).min(1.0);
-            let of = |net, n| std::iter::repeat_n(net, n as usize);
+            let of = |net, n: u64| (0..n).map(move |_| net);
             let nets: Vec<i64> = of(-1, a).chain(of(1, b)).collect();
             let found = test(&nets);
             assert!((found.p - expected).abs() < 1e-9, "{a} {b}");
