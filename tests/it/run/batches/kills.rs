@@ -55,3 +55,17 @@ fn a_submission_whose_reply_is_lost_is_found_by_its_metadata() {
     Ran::of(&mut start(&place, &server, &["--n", "3"])).succeeds();
     nothing_twice(&server);
 }
+
+#[test]
+fn anthropics_batch_whose_reply_is_lost_is_found_by_its_time_and_size() {
+    let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
+    server.lose_replies(1);
+    let mut command = place.command();
+    command
+        .env("ANTHROPIC_API_KEY", "k")
+        .args(["--model", "m", "--data-path", "sample", "--n", "3"])
+        .args(["--engine", "batch", "--provider", "anthropic", "--base-url"])
+        .arg(server.http.azure_endpoint());
+    Ran::of(&mut command).succeeds();
+    nothing_twice(&server);
+}
