@@ -8,7 +8,6 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::BatchRecord;
 use super::client::{BatchLimits, BatchLine, BatchProgress, BatchResult, BatchState};
 use super::openai::reply;
-use crate::models::error::{ErrorKind, ModelError};
 
 pub(super) const LIMITS: BatchLimits = BatchLimits {
     requests: 100_000,
@@ -30,7 +29,7 @@ struct SubmittedRequest<'a> {
     params: &'a RawValue,
 }
 
-pub(super) fn submission(lines: &[BatchLine<'_>]) -> Result<Box<RawValue>, ModelError> {
+pub(super) fn submission(lines: &[BatchLine<'_>]) -> serde_json::Result<Box<RawValue>> {
     let requests = lines.iter().map(|line| SubmittedRequest {
         custom_id: line.key,
         params: line.body,
@@ -39,7 +38,6 @@ pub(super) fn submission(lines: &[BatchLine<'_>]) -> Result<Box<RawValue>, Model
         requests: requests.collect(),
     };
     to_raw_value(&submission)
-        .map_err(|error| ModelError::new(ErrorKind::Settings, error.to_string()))
 }
 
 const COUNTS: [&str; 5] = ["processing", "succeeded", "errored", "canceled", "expired"];

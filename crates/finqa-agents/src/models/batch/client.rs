@@ -158,7 +158,8 @@ impl BatchClient {
         if self.is_anthropic() {
             return Ok(None);
         }
-        let file = Bytes::from(openai::file(lines, self.endpoint_path())?);
+        let file = openai::file(lines, self.endpoint_path()).map_err(unsendable)?;
+        let file = Bytes::from(file);
         let send = |client: Client<ServerAddress>| {
             let request = openai::upload(file.clone(), name);
             let sent = async move {
@@ -169,7 +170,8 @@ impl BatchClient {
         };
         let reply = self.exchange(&send, stop).await;
         let reply = reply.map_err(|error| named(error, "POST /files"))?;
-        Ok(Some(self.id(&reply)?))
+        let id = self.id(&reply).map_err(|why| unreadable(&why))?;
+        Ok(Some(id))
     }
 
     /// Submits the requests: those of the uploaded file, or `lines`. A request that broke
@@ -185,9 +187,10 @@ impl BatchClient {
     ) -> Result<(String, bool), ModelError> {
         let path = self.batches_path();
         let body = match &record.file {
-            Some(file) => openai::submission(file, self.endpoint_path(), run, &record.place())?,
-            None => anthropic::submission(lines)?,
+            Some(file) => openai::submission(file, self.endpoint_path(), run, &record.place()),
+            None => anthropic::submission(lines),
         };
+        let body = body.map_err(unsendable)?;
         let (unsure, repeated) = (AtomicBool::new(false), AtomicBool::new(false));
         let submitted = retry(self.settings.retry, 0, stop, &|_| {}, || async {
             if unsure.load(Ordering::Relaxed) {
@@ -202,7 +205,8 @@ impl BatchClient {
                     unsure.store(true, Ordering::Relaxed);
                 }
             })?;
-            self.id(&reply).map_err(FailedAttempt::permanent)
+            let id = self.id(&reply);
+            id.map_err(|why| FailedAttempt::permanent(unreadable(&why)))
         });
         let id = submitted
             .await
@@ -241,9 +245,8 @@ impl BatchClient {
         let mut query = vec![("limit", "100".to_owned())];
         for _ in 0..PAGES {
             let send = |client| get(client, self.batches_path(), &query);
-            let page = self
-                .json(&self.attempt(&send).await?)
-                .map_err(FailedAttempt::permanent)?;
+            let page = self.json(&self.attempt(&send).await?);
+            let page = page.map_err(|why| FailedAttempt::permanent(unreadable(&why)))?;
             let batches = page.get("data").and_then(Value::as_array);
             let batches = batches.map(Vec::as_slice).unwrap_or_default();
             let is_it = |batch: &&Value| match self.is_anthropic() {
@@ -280,7 +283,7 @@ impl BatchClient {
             },
             error => error,
         })?;
-        let batch = self.json(&sent)?;
+        let batch = self.json(&sent).map_err(|why| unreadable(&why))?;
         let state = match self.is_anthropic() {
             true => anthropic::state(&batch, &path),
             false => openai::state(batch),
@@ -291,7 +294,7 @@ impl BatchClient {
     pub(super) async fn cancel(&self, batch: &str, stop: &Stop) -> Result<(), ModelError> {
         let path = format!("{}/{batch}/cancel", self.batches_path());
         let empty = RawValue::from_string("{}".to_owned());
-        let empty = empty.map_err(|error| unreadable(&error.to_string()))?;
+        let empty = empty.map_err(unsendable)?;
         let send = |client| post(client, &path, &empty);
         self.exchange(&send, stop).await.map(drop)
     }
@@ -389,14 +392,14 @@ impl BatchClient {
         error
     }
 
-    fn json(&self, reply: &HttpReply) -> Result<Value, ModelError> {
+    fn json(&self, reply: &HttpReply) -> Result<Value, String> {
         let mut json: Value =
-            serde_json::from_slice(&reply.body).map_err(|error| unreadable(&error.to_string()))?;
+            serde_json::from_slice(&reply.body).map_err(|error| error.to_string())?;
         strike_json(&mut json, &[self.settings.key()]);
         Ok(json)
     }
 
-    fn id(&self, reply: &HttpReply) -> Result<String, ModelError> {
+    fn id(&self, reply: &HttpReply) -> Result<String, String> {
         let json = self.json(reply)?;
         let id = json.get("id").and_then(Value::as_str);
         // It becomes part of a path.
@@ -406,7 +409,7 @@ impl BatchClient {
                 && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
         };
         let id = id.filter(is_plain).map(str::to_owned);
-        id.ok_or_else(|| unreadable("it has no usable `id`"))
+        id.ok_or_else(|| "it has no usable `id`".to_owned())
     }
 }
 
@@ -436,6 +439,10 @@ fn get<'a>(
         route.list_byot::<IgnoredAny>().await.map(drop)
     };
     sent.boxed()
+}
+
+fn unsendable(error: serde_json::Error) -> ModelError {
+    ModelError::new(ErrorKind::Settings, error.to_string())
 }
 
 fn unreadable(why: &str) -> ModelError {

@@ -10,7 +10,9 @@ use serde_json::json;
 use super::open::{BatchResults, CallResult, OpenBatch};
 use super::openai::reply;
 use super::queue::{QueueEvent, QueueShared, RunBatches};
-use super::{BatchAnswer, BatchClient, BatchNotice, BatchQueue, BatchRecord, BatchStage};
+use super::{
+    BatchAnswer, BatchClient, BatchNotice, BatchQueue, BatchRecord, BatchReply, BatchStage,
+};
 use crate::models::budget::Spending;
 use crate::models::error::{ErrorKind, ModelError};
 use crate::models::transport::HttpReply;
@@ -251,7 +253,7 @@ impl Driver<'_> {
                 Some(reply) => {
                     answered.results += 1;
                     answered.failed += usize::from(reply.status != 200);
-                    BatchAnswer::Reply {
+                    BatchAnswer::Reply(Box::new(BatchReply {
                         reply: HttpReply {
                             batch: Some(open.id.clone()),
                             ..reply
@@ -259,7 +261,7 @@ impl Driver<'_> {
                         reservation,
                         sent,
                         lost,
-                    }
+                    }))
                 }
                 None => {
                     answered.again += 1;
@@ -272,12 +274,12 @@ impl Driver<'_> {
                     } else if sent < client.attempts() {
                         continue;
                     } else {
-                        BatchAnswer::Reply {
+                        BatchAnswer::Reply(Box::new(BatchReply {
                             reply: unanswered(&open.id, why, sent),
                             reservation: None,
                             sent,
                             lost,
-                        }
+                        }))
                     }
                 }
             };

@@ -26,7 +26,7 @@ pub use queue::{BatchQueue, BatchUnit, RunBatches};
 pub use record::{BatchRecord, BatchRecorder, BatchStage};
 
 pub(super) use client::BatchClient;
-pub(super) use queue::{BatchAnswer, BatchLane};
+pub(super) use queue::{BatchAnswer, BatchLane, BatchReply};
 
 /// How batches are waited for.
 #[derive(Debug, Clone, Copy)]

@@ -68,7 +68,9 @@ impl OpenBatch {
             });
         };
         if state.progress == BatchProgress::Rejected {
-            return self.rejected(&state);
+            let kind = ErrorKind::BadRequest { parameter: None };
+            let rejected = self.rejected(&state);
+            return rejected.map_err(|why| ModelError::new(kind, why));
         }
         let no_results = state.results.is_empty();
         let (mut results, unread) = client.results(&state, stop).await?;
@@ -97,7 +99,7 @@ impl OpenBatch {
     }
 
     /// A line that is at fault is its request's failure; the other requests are sent again.
-    fn rejected(&mut self, state: &BatchState) -> Result<BatchResults, ModelError> {
+    fn rejected(&mut self, state: &BatchState) -> Result<BatchResults, String> {
         let words = |code: &str, message: &str| match message {
             "" => code.to_owned(),
             message => format!("{message} ({code})"),
@@ -118,10 +120,7 @@ impl OpenBatch {
         }
         let smaller_fits = self.record.too_large && self.record.count > 1;
         if faults.is_empty() && !smaller_fits {
-            return Err(ModelError::new(
-                ErrorKind::BadRequest { parameter: None },
-                format!("batch {} was rejected: {why}", self.id),
-            ));
+            return Err(format!("batch {} was rejected: {why}", self.id));
         }
         let calls = self.calls.drain().map(|(key, (call, reservation))| {
             let result = faults.get(&key).map_or(CallResult::Unsent, |fault| {

@@ -15,7 +15,6 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
 use super::client::{BatchFault, BatchLimits, BatchLine, BatchProgress, BatchResult, BatchState};
-use crate::models::error::{ErrorKind, ModelError};
 use crate::models::transport::HttpReply;
 
 pub(super) const LIMITS: BatchLimits = BatchLimits {
@@ -45,7 +44,7 @@ struct Submission<'a> {
 }
 
 /// The file of these requests.
-pub(super) fn file(lines: &[BatchLine<'_>], url: String) -> Result<Vec<u8>, ModelError> {
+pub(super) fn file(lines: &[BatchLine<'_>], url: String) -> serde_json::Result<Vec<u8>> {
     let mut file = Vec::new();
     for BatchLine { key, body } in lines {
         let line = FileLine {
@@ -54,7 +53,7 @@ pub(super) fn file(lines: &[BatchLine<'_>], url: String) -> Result<Vec<u8>, Mode
             url: &url,
             body,
         };
-        serde_json::to_writer(&mut file, &line).map_err(unsendable)?;
+        serde_json::to_writer(&mut file, &line)?;
         file.push(b'\n');
     }
     Ok(file)
@@ -78,18 +77,14 @@ pub(super) fn submission(
     url: String,
     run: &str,
     place: &str,
-) -> Result<Box<RawValue>, ModelError> {
+) -> serde_json::Result<Box<RawValue>> {
     let submission = Submission {
         input_file_id: file,
         endpoint: &url,
         completion_window: BatchCompletionWindow::W24H,
         metadata: json!({RUN: run, WAVE: place}),
     };
-    to_raw_value(&submission).map_err(unsendable)
-}
-
-fn unsendable(error: serde_json::Error) -> ModelError {
-    ModelError::new(ErrorKind::Settings, error.to_string())
+    to_raw_value(&submission)
 }
 
 /// Whether a batch in the provider's list is the one of this run and place.

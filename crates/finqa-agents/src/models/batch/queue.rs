@@ -74,16 +74,23 @@ pub(super) struct WaitingCall {
 
 /// How a call's waiting ends.
 pub(in crate::models) enum BatchAnswer {
-    Reply {
-        reply: HttpReply,
-        reservation: Option<BudgetReservation>,
+    Reply(Box<BatchReply>),
+    /// It is to be sent by itself.
+    Live {
         sent: u32,
         lost: u32,
     },
-    /// It is to be sent by itself.
-    Live { sent: u32, lost: u32 },
     /// The run is stopped.
     Stopped,
+}
+
+/// The result of a call that was in a batch.
+pub(in crate::models) struct BatchReply {
+    pub reply: HttpReply,
+    pub reservation: Option<BudgetReservation>,
+    /// The batches that it was in, and those of them that may have been billed for nothing.
+    pub sent: u32,
+    pub lost: u32,
 }
 
 /// What the driver waits for.

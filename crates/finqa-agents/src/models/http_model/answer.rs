@@ -7,7 +7,7 @@ use serde_json::Value;
 use finqa_core::secrets::strike_json;
 
 use super::HttpModel;
-use crate::models::batch::{BatchAnswer, BatchLane};
+use crate::models::batch::{BatchAnswer, BatchLane, BatchReply};
 use crate::models::classify::{self, ErrorDetails};
 use crate::models::error::{ErrorKind, ModelError};
 use crate::models::limits::LimitedCall;
@@ -46,12 +46,13 @@ impl HttpModel {
                 transport.sent_in_batches(sent, lost);
                 None
             }
-            BatchAnswer::Reply {
-                reply,
-                reservation,
-                sent,
-                mut lost,
-            } => {
+            BatchAnswer::Reply(answer) => {
+                let BatchReply {
+                    reply,
+                    reservation,
+                    sent,
+                    mut lost,
+                } = *answer;
                 let attempt = Attempt {
                     exchange: reply,
                     broken: None,
