@@ -174,6 +174,7 @@ pub(crate) fn classify(error: &anyhow::Error) -> Exit {
                 | PipelineError::NoEpisodeData
                 | PipelineError::CassetteRun { .. },
             ) => return Exit::Data,
+            Some(PipelineError::BatchState(_)) => return Exit::Provider,
             Some(
                 PipelineError::TextWithoutModel
                 | PipelineError::CriticWithoutModel

@@ -101,7 +101,10 @@ pub(crate) async fn batch_status(
     let mut rows = Vec::new();
     for record in batches {
         let state = match &context.batches {
-            Some(queue) => queue.look_up(&record, &Stop::default()).await?,
+            Some(queue) => {
+                let looked_up = queue.look_up(&record, &Stop::default()).await;
+                looked_up.map_err(|error| PipelineError::BatchState(error.to_string()))?
+            }
             None => None,
         };
         rows.push(BatchStatusRow {

@@ -13,7 +13,7 @@ use crate::run::{
 use crate::settings::ConfigError;
 use crate::telemetry::TelemetryError;
 use finqa_agents::graph::GraphError;
-use finqa_agents::models::{CacheError, CassetteError, ModelError, PriceError, SettingsError};
+use finqa_agents::models::{CacheError, CassetteError, PriceError, SettingsError};
 use finqa_agents::prompt::PromptError;
 
 /// Why a run cannot be started or finished.
@@ -97,7 +97,7 @@ pub enum PipelineError {
     OpenBatches { id: String },
     /// The state of a batch cannot be asked for.
     #[error("{0}")]
-    Model(#[from] ModelError),
+    BatchState(String),
     /// The run is of another command.
     #[error("run {id} must be resumed with `{command} {id}`")]
     OtherKind { id: String, command: &'static str },

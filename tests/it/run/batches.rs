@@ -289,9 +289,12 @@ fn peak_memory(process: u32) -> Option<u64> {
 #[cfg(target_os = "linux")]
 #[test]
 #[ignore = "needs minutes"]
-fn needs_time_3000_conversations_in_flight_take_less_than_a_gigabyte() {
+fn needs_time_4400_conversations_in_flight_take_less_than_a_gigabyte() {
     let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
-    let mut child = spawn(start(&place, &server, &["--epochs", "100"]));
+    let given = of(&place, &server.http, &["--epochs", "100"]);
+    let mut submit = resume(&place, &["batch", "submit"]);
+    submit.args(given.get_args());
+    let mut child = spawn(submit);
     let mut peak = 0;
     while child.try_wait().unwrap().is_none() {
         peak = peak_memory(child.id()).unwrap_or_default().max(peak);

@@ -148,6 +148,9 @@ fn a_batch_of_another_account_is_named_and_fetched_with_the_right_key() {
     let ran = Ran::of(other.env("OPENAI_API_KEY", "secret-of-another"));
     ran.fails(5, &["batch batch_0 is not at", "another account"]);
     assert!(!ran.stderr.contains("secret-of-another"));
+    let mut status = resume(&place, &["batch", "status"]);
+    let ran = Ran::of(status.env("OPENAI_API_KEY", "secret-of-another"));
+    ran.fails(5, &["batch batch_0 is not at", "another account"]);
     Ran::of(&mut resume(&place, &["--resume"])).succeeds();
     assert_eq!(rows(&place), live(&["--n", "3"]).0);
     nothing_twice(&server);
