@@ -349,7 +349,8 @@ fn shards_choose_by_an_accuracy_that_is_given() {
         .flat_map(|file| chosen(crate::support::cli::csv_rows(&file)))
         .collect();
     let mut expected = choices(&whole);
-    (rows.sort(), expected.sort());
+    rows.sort();
+    expected.sort();
     assert_eq!(rows, expected);
 }
 
