@@ -19,7 +19,7 @@ pub(super) const LIMITS: BatchLimits = BatchLimits {
 const CLOCK_SKEW: i64 = 60_000;
 
 #[derive(Serialize)]
-struct Submission<'a> {
+struct InlineSubmission<'a> {
     requests: Vec<SubmittedRequest<'a>>,
 }
 
@@ -34,7 +34,7 @@ pub(super) fn submission(lines: &[BatchLine<'_>]) -> serde_json::Result<Box<RawV
         custom_id: line.key,
         params: line.body,
     });
-    let submission = Submission {
+    let submission = InlineSubmission {
         requests: requests.collect(),
     };
     to_raw_value(&submission)

@@ -36,7 +36,7 @@ struct FileLine<'a> {
 }
 
 #[derive(Serialize)]
-struct Submission<'a> {
+struct FileSubmission<'a> {
     input_file_id: &'a str,
     endpoint: &'a str,
     completion_window: BatchCompletionWindow,
@@ -78,7 +78,7 @@ pub(super) fn submission(
     run: &str,
     place: &str,
 ) -> serde_json::Result<Box<RawValue>> {
-    let submission = Submission {
+    let submission = FileSubmission {
         input_file_id: file,
         endpoint: &url,
         completion_window: BatchCompletionWindow::W24H,

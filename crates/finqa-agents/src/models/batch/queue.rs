@@ -23,13 +23,13 @@ pub(super) struct QueueShared {
     pub options: BatchOptions,
     pub budget: Arc<Budget>,
     observer: Observer,
-    state: Mutex<QueueState>,
+    state: Mutex<WaveQueueState>,
     /// Whether a wave is complete may have changed.
     pub changed: Notify,
 }
 
 #[derive(Default)]
-pub(super) struct QueueState {
+pub(super) struct WaveQueueState {
     /// Conversations that are being asked.
     units: usize,
     /// Those of them that wait, and for how many calls.
@@ -166,7 +166,7 @@ impl BatchQueue {
     }
 }
 
-impl QueueState {
+impl WaveQueueState {
     /// Takes a call out, so that its conversation no longer waits for it; `None` if it has
     /// been given up.
     pub(super) fn take(&mut self, number: u64) -> Option<WaitingCall> {
@@ -182,7 +182,7 @@ impl QueueState {
 }
 
 impl QueueShared {
-    pub(super) fn state(&self) -> MutexGuard<'_, QueueState> {
+    pub(super) fn state(&self) -> MutexGuard<'_, WaveQueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
