@@ -98,7 +98,7 @@ impl RuleWeights {
         serde_json::to_string(&file).unwrap_or_default() + "\n"
     }
 
-    /// The file of these weights, for [`Self::from_json`]; zero weights of the choice are
+    /// The file of these weights, for `from_json`; zero weights of the choice are
     /// left out.
     #[must_use]
     pub fn to_json(&self) -> String {
