@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::settings::Settings;
+use crate::settings::{ExecutionEngine, Settings};
 use finqa_agents::models::{
     BatchQueue, Budget, Cassette, HttpModel, Limits, ModelConnection, Observer, PriceList,
     ResponseCache,
@@ -57,7 +57,11 @@ pub(crate) fn cache(
     }
     let notify = Arc::clone(notify);
     let warn = move |line: &str| notify(RunNotice::Warning(format!("warning: {line}")));
-    Ok(Some(Arc::new(ResponseCache::open(folder, Arc::new(warn))?)))
+    let cache = ResponseCache::open(folder, Arc::new(warn))?;
+    Ok(Some(Arc::new(match settings.batch.engine {
+        ExecutionEngine::Live => cache,
+        ExecutionEngine::Batch => cache.in_batches(),
+    })))
 }
 
 impl ModelContext {

@@ -385,8 +385,10 @@ impl<'f> ShardSurvey<'f> {
                 call: Box::new(call),
             }));
             entries.push(JournalEntry::Answer(Arc::new(row)));
-            if entries.len() >= BATCH && written.is_ok() {
-                written = to.append(&entries);
+            if entries.len() >= BATCH {
+                if written.is_ok() {
+                    written = to.append(&entries);
+                }
                 entries.clear();
             }
         });

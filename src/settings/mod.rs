@@ -7,6 +7,7 @@
 
 mod batch;
 mod budget;
+mod engines;
 mod groups;
 mod keys;
 mod layers;

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use finqa_core::options::defaults;
 
+use super::engines::{ENGINES, Engine};
 use super::layers::ConfigError;
 use super::variables::Variables;
 
@@ -212,57 +213,6 @@ impl ShardSettings {
     }
 }
 
-/// The variables by which an engine says which task of an array job a process is.
-struct Engine {
-    index: &'static str,
-    /// The variable of the first task's index, and what it is without one.
-    first: (Option<&'static str>, u32),
-    count: Option<&'static str>,
-    job: Option<&'static str>,
-}
-
-const ENGINES: [Engine; 6] = [
-    Engine {
-        index: "SLURM_ARRAY_TASK_ID",
-        first: (Some("SLURM_ARRAY_TASK_MIN"), 1),
-        count: Some("SLURM_ARRAY_TASK_COUNT"),
-        job: Some("SLURM_ARRAY_JOB_ID"),
-    },
-    // An Indexed Job of Kubernetes.
-    Engine {
-        index: "JOB_COMPLETION_INDEX",
-        first: (None, 0),
-        count: None,
-        job: None,
-    },
-    Engine {
-        index: "PBS_ARRAY_INDEX",
-        first: (None, 1),
-        count: None,
-        job: Some("PBS_ARRAY_ID"),
-    },
-    // Grid Engine; "undefined" outside of an array job.
-    Engine {
-        index: "SGE_TASK_ID",
-        first: (Some("SGE_TASK_FIRST"), 1),
-        count: Some("SGE_TASK_LAST"),
-        job: Some("JOB_ID"),
-    },
-    Engine {
-        index: "AWS_BATCH_JOB_ARRAY_INDEX",
-        first: (None, 0),
-        count: Some("AWS_BATCH_JOB_ARRAY_SIZE"),
-        job: Some("AWS_BATCH_JOB_ID"),
-    },
-    // GitLab's `parallel`.
-    Engine {
-        index: "CI_NODE_INDEX",
-        first: (None, 1),
-        count: Some("CI_NODE_TOTAL"),
-        job: Some("CI_PIPELINE_ID"),
-    },
-];
-
 fn by_engine(variables: &Variables, shards: Option<u32>) -> Result<ChosenShard, String> {
     let set = |name: &str| {
         let value = variables.get(name)?;
@@ -293,18 +243,22 @@ fn by_engine(variables: &Variables, shards: Option<u32>) -> Result<ChosenShard, 
             return Err(format!("{} are set; pass --shard I/N", names.join(" and ")));
         }
     };
-    let first = match engine.first {
-        (Some(name), otherwise) => number(name)?.unwrap_or(otherwise),
-        (None, first) => first,
-    };
+    let stated = |name: Option<&str>| name.map(number).transpose().map(Option::flatten);
+    let (first, otherwise) = engine.first;
+    let first = stated(first)?.unwrap_or(otherwise);
     let index = number(engine.index)?.unwrap_or_default();
-    let stated = engine.count.map(number).transpose()?.flatten();
-    let count = match (stated, shards, engine.count) {
-        (Some(stated), Some(shards), Some(name)) if stated != shards => {
-            return Err(format!("{name} is {stated}, but --shards is {shards}"));
+    let stated = match stated(engine.last)? {
+        Some(last) => (last + 1).checked_sub(first),
+        None => stated(engine.count)?,
+    };
+    let count = match (stated, shards) {
+        (Some(stated), Some(shards)) if stated != shards => {
+            return Err(format!(
+                "the array job has {stated} tasks, but --shards is {shards}"
+            ));
         }
-        (Some(count), _, _) | (None, Some(count), _) => count,
-        (None, None, _) => {
+        (Some(count), _) | (None, Some(count)) => count,
+        (None, None) => {
             return Err(format!(
                 "{} does not say how many shards there are; pass --shards N",
                 engine.index
@@ -365,9 +319,9 @@ mod tests {
             ("PBS_ARRAY_ID", "1234[].pbs.example"),
         ];
         let sge = [
-            ("SGE_TASK_ID", "2"),
-            ("SGE_TASK_FIRST", "1"),
-            ("SGE_TASK_LAST", "8"),
+            ("SGE_TASK_ID", "11"),
+            ("SGE_TASK_FIRST", "10"),
+            ("SGE_TASK_LAST", "17"),
             ("JOB_ID", "99"),
         ];
         let aws = [
@@ -439,7 +393,7 @@ mod tests {
             (
                 "shard = 'auto'\nshards = 8",
                 &rerun,
-                "SLURM_ARRAY_TASK_COUNT is 1, but --shards is 8",
+                "the array job has 1 tasks, but --shards is 8",
             ),
             ("shard = 'auto'", &gaps, "do not reach it"),
             (

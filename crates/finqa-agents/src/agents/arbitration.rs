@@ -46,8 +46,11 @@ impl AgreementCount {
         if self.expected <= 0.0 {
             return (1.0, 1.0);
         }
+        let answers = self.answers as f64;
         let estimate = (self.agreed as f64 / self.expected).min(1.0);
-        (estimate, wilson(estimate, self.expected).1)
+        // The interval of the share that agrees, in units of what an accuracy of 1 would give.
+        let most = wilson(self.agreed as f64 / answers, answers).1 * answers / self.expected;
+        (estimate, most.clamp(estimate, 1.0))
     }
 
     /// The accuracy that confidences are compared with.
@@ -62,7 +65,8 @@ impl AgreementCount {
 pub struct Arbitration {
     /// Whether it is the rules'.
     pub taken: bool,
-    /// The accuracy of the model that the rules' confidence was compared with.
+    /// The accuracy that the model has at most (the upper end of the 95 % interval, or
+    /// `--model-accuracy`), with which the rules' confidence was compared.
     pub model_accuracy: f64,
 }
 
@@ -120,7 +124,11 @@ mod tests {
             }
             let (estimate, most) = count.estimate();
             assert!((estimate - accuracy).abs() < 1e-9, "{count:?}");
-            assert!(accuracy < most && most < accuracy + 0.05, "{count:?}");
+            // 1,000 answers, of which at most half can agree.
+            assert!(
+                accuracy + 0.025 < most && most < accuracy + 0.07,
+                "{count:?}"
+            );
         }
         assert_eq!(AgreementCount::default().estimate(), (1.0, 1.0));
         let mut count = AgreementCount::default();

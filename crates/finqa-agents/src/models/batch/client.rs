@@ -176,13 +176,15 @@ impl BatchClient {
 
     /// Submits the requests: those of the uploaded file, or `lines`. A request that broke
     /// off is looked for in the provider's list before it is sent again; gives the id, and
-    /// whether a batch that is not listed may have arrived too.
+    /// whether a batch that is not listed may have arrived too. `may_have_arrived` is set once
+    /// a request broke off, whatever the last error is.
     pub(super) async fn submit(
         &self,
         record: &BatchRecord,
         run: &str,
         lines: &[BatchLine<'_>],
         known: &[String],
+        may_have_arrived: &AtomicBool,
         stop: &Stop,
     ) -> Result<(String, bool), ModelError> {
         let path = self.batches_path();
@@ -191,9 +193,9 @@ impl BatchClient {
             None => anthropic::submission(lines),
         };
         let body = body.map_err(unsendable)?;
-        let (unsure, repeated) = (AtomicBool::new(false), AtomicBool::new(false));
+        let repeated = AtomicBool::new(false);
         let submitted = retry(self.settings.retry, 0, stop, &|_| {}, || async {
-            if unsure.load(Ordering::Relaxed) {
+            if may_have_arrived.load(Ordering::Relaxed) {
                 if let Some(id) = self.find_once(record, run, known).await? {
                     return Ok(id);
                 }
@@ -202,7 +204,7 @@ impl BatchClient {
             let send = |client| post(client, path, &body);
             let reply = self.attempt(&send).await.inspect_err(|failed| {
                 if failed.error.lost_an_answer() {
-                    unsure.store(true, Ordering::Relaxed);
+                    may_have_arrived.store(true, Ordering::Relaxed);
                 }
             })?;
             let id = self.id(&reply);
@@ -243,6 +245,7 @@ impl BatchClient {
             false => "after",
         };
         let mut query = vec![("limit", "100".to_owned())];
+        let mut found = None;
         for _ in 0..PAGES {
             let send = |client| get(client, self.batches_path(), &query);
             let page = self.json(&self.attempt(&send).await?);
@@ -253,13 +256,16 @@ impl BatchClient {
                 true => anthropic::may_be(batch, record, known),
                 false => openai::is(batch, run, &record.place()),
             };
-            let id = |batch: &Value| Some(batch.get("id")?.as_str()?.to_owned());
-            if let Some(found) = batches.iter().find(is_it).and_then(id) {
-                return Ok(Some(found));
+            let id = |batch: &Value| plain_id(batch);
+            // The newest are first. Of Anthropic's the oldest is taken: what another run
+            // submitted later may have as many requests.
+            found = batches.iter().rfind(is_it).and_then(id).or(found);
+            if found.is_some() && !batches.last().is_some_and(|last| is_it(&last)) {
+                return Ok(found);
             }
             let more = page.get("has_more").is_some_and(|more| more == true);
             let Some(last) = batches.last().filter(|_| more).and_then(id) else {
-                return Ok(None);
+                return Ok(found);
             };
             query.truncate(1);
             query.push((cursor, last));
@@ -401,16 +407,15 @@ impl BatchClient {
 
     fn id(&self, reply: &HttpReply) -> Result<String, String> {
         let json = self.json(reply)?;
-        let id = json.get("id").and_then(Value::as_str);
-        // It becomes part of a path.
-        let is_plain = |id: &&str| {
-            let mut bytes = id.bytes();
-            !id.is_empty()
-                && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
-        };
-        let id = id.filter(is_plain).map(str::to_owned);
-        id.ok_or_else(|| "it has no usable `id`".to_owned())
+        plain_id(&json).ok_or_else(|| "it has no usable `id`".to_owned())
     }
+}
+
+/// The id of what a provider returns, if it can be a part of a path.
+fn plain_id(of: &Value) -> Option<String> {
+    let id = of.get("id").and_then(Value::as_str)?;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    (!id.is_empty() && id.bytes().all(is_plain)).then(|| id.to_owned())
 }
 
 /// Sends a request; the transport keeps the reply.

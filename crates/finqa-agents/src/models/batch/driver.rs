@@ -39,13 +39,15 @@ impl BatchQueue {
             handed: Vec::new(),
             most_bytes: HashMap::new(),
         };
-        let ended = match driver.waves().await {
-            Err(error) if error.kind == ErrorKind::Cancelled => Ok(None),
-            ended => ended,
-        };
+        let ended = driver.waves().await;
+        // Also when a batch could not be journaled: the calls wait for it.
         if !matches!(ended, Ok(None)) {
             stop.drain.cancel();
         }
+        let ended = match ended {
+            Err(error) if error.kind == ErrorKind::Cancelled => Ok(None),
+            ended => ended,
+        };
         self.0.closed().await;
         // What the calls have received is in the journal, unless they were given up.
         if !stop.abort.is_cancelled() {
@@ -76,6 +78,8 @@ struct Answered {
     failed: usize,
     /// Requests without a result.
     again: usize,
+    /// Results of calls that a stop has ended meanwhile.
+    given_up: usize,
 }
 
 impl Driver<'_> {
@@ -170,14 +174,20 @@ impl Driver<'_> {
         let now = Timestamp::now().as_millisecond();
         let since = now - open.record.submitted_at.unwrap_or(open.record.planned_at);
         let timeout = self.queue.options.timeout;
-        let late = Duration::from_millis(since.unsigned_abs()) >= timeout;
+        // A clock that was set back makes no batch late.
+        let late = Duration::from_millis(u64::try_from(since).unwrap_or(0)) >= timeout;
         if late && !open.has_ended() && !open.cancelled {
             self.queue.tell(BatchNotice::Cancelled {
                 batch: open.id.clone(),
                 after: timeout,
             });
-            client.cancel(&open.id, self.stop).await?;
-            open.cancelled = true;
+            match client.cancel(&open.id, self.stop).await {
+                Err(error) if error.kind == ErrorKind::Cancelled => return Err(error),
+                // Asked again at the next look.
+                Err(error) if error.kind.is_transient() => {}
+                // A refusal: it has ended meanwhile, or an earlier process has cancelled it.
+                Ok(()) | Err(_) => open.cancelled = true,
+            }
         }
         Ok(())
     }
@@ -199,13 +209,15 @@ impl Driver<'_> {
             };
             if open.record.too_large {
                 let half = open.record.bytes / 2;
-                self.most_bytes.insert(open.lane, half);
+                let most = self.most_bytes.entry(open.lane).or_insert(half);
+                *most = half.min(*most);
             }
             let why = results.why;
             let Answered {
                 results,
                 failed,
                 again,
+                given_up,
             } = self.answer(&open, &client, results);
             self.queue.tell(match open.record.outcome.clone() {
                 Some(why) => BatchNotice::Rejected {
@@ -221,7 +233,10 @@ impl Driver<'_> {
                 },
             });
             open.record.outcome.get_or_insert_with(|| why.to_owned());
-            self.handed.push(open.record);
+            // Otherwise the process that continues the run fetches the results again.
+            if given_up == 0 {
+                self.handed.push(open.record);
+            }
         }
         Ok(())
     }
@@ -234,6 +249,7 @@ impl Driver<'_> {
         let mut state = self.queue.state();
         for (number, reservation, result) in calls {
             let Some(call) = state.calls.get_mut(&number) else {
+                answered.given_up += 1;
                 continue;
             };
             call.batch = None;
@@ -283,8 +299,10 @@ impl Driver<'_> {
                     }
                 }
             };
-            if let Some(call) = state.take(number) {
-                let _ = call.answer.send(answer);
+            if let Some(call) = state.take(number)
+                && call.answer.send(answer).is_err()
+            {
+                answered.given_up += 1;
             }
         }
         answered

@@ -248,7 +248,7 @@ impl BatchLane {
         stop: &Stop,
     ) -> (BatchAnswer, Duration) {
         let began = Instant::now();
-        let (sender, answer) = oneshot::channel();
+        let (sender, mut answer) = oneshot::channel();
         let origin = &request.origin;
         let place = {
             let mut state = self.queue.0.state();
@@ -274,14 +274,17 @@ impl BatchLane {
             }
         };
         self.queue.0.changed.notify_one();
-        let answer = tokio::select! {
+        let received = tokio::select! {
             biased;
-            answer = answer => answer.unwrap_or(BatchAnswer::Stopped),
+            answer = &mut answer => Some(answer.unwrap_or(BatchAnswer::Stopped)),
             // The provider may take a day; the batch is found again.
-            () = stop.drain.cancelled() => BatchAnswer::Stopped,
-            () = stop.abort.cancelled() => BatchAnswer::Stopped,
+            () = stop.drain.cancelled() => None,
+            () = stop.abort.cancelled() => None,
         };
         drop(place);
+        // Sent between the stop and the end of the wait.
+        let answer = received.or_else(|| answer.try_recv().ok());
+        let answer = answer.unwrap_or(BatchAnswer::Stopped);
         (answer, began.elapsed())
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
@@ -86,20 +87,23 @@ impl Driver<'_> {
         let lines: Vec<_> = lines
             .map(|(key, _, body)| BatchLine { key, body })
             .collect();
+        let may_have_arrived = AtomicBool::new(false);
         let name = format!("convfinqa-{}-{}.jsonl", self.run.id, record.place());
         let sent = async {
             record.file = client.upload(&lines, &name, self.stop).await?;
             record.stage = BatchStage::Sending;
             self.store(vec![record.clone()]).await?;
             let known = self.known();
-            let submitted = client.submit(&record, &self.run.id, &lines, &known, self.stop);
+            let run = &self.run.id;
+            let submitted =
+                client.submit(&record, run, &lines, &known, &may_have_arrived, self.stop);
             submitted.await
         };
         let (id, repeated) = match sent.await {
             Ok(submitted) => submitted,
             Err(error) => {
                 // What may have arrived is looked for when the run is continued.
-                if !error.lost_an_answer() {
+                if !may_have_arrived.load(Ordering::Relaxed) && !error.lost_an_answer() {
                     record.outcome = Some(error.to_string());
                     self.store(vec![ended(record)]).await?;
                     let reservations = batch.reservations.into_values();

@@ -1,7 +1,7 @@
 //! What makes an answer no more than a guess: a kind of question that no program of the
 //! analyst answers, a year or a thing that the page lacks, or a low confidence.
 
-use crate::offline::question::templates::{COMPOUND, PROFIT, YEAR_OF};
+use crate::offline::question::templates::{COMPLEMENT, COMPOUND, PROFIT, YEAR_OF};
 use crate::offline::question::wording::Wording;
 use crate::offline::reading::text::TokenKind;
 use crate::offline::reading::words::{is_stop, is_weak};
@@ -14,7 +14,7 @@ use finqa_core::number::Value;
 const SURE: f64 = 0.67;
 
 /// Phrases of questions that ask for what no program gives, and what that is.
-const BEYOND: [(&[&str], &str); 5] = [
+const BEYOND: [(&[&str], &str); 6] = [
     (
         &["compound", "compounded", "cagr", "annualized", "annualised"],
         "a compound rate",
@@ -36,6 +36,10 @@ const BEYOND: [(&[&str], &str); 5] = [
         ],
         "a date",
     ),
+    (
+        &["not", "other than", "excluding", "except"],
+        "what is left of a whole",
+    ),
     (&["who", "where", "why", "how come"], "a name or a reason"),
 ];
 
@@ -56,6 +60,7 @@ pub(crate) fn doubt(
             [YEAR_OF, "series range", "series extreme"].contains(&template)
         }
         "a date" => year,
+        "what is left of a whole" => template == COMPLEMENT,
         _ => false,
     };
     let beyond = BEYOND
@@ -63,7 +68,9 @@ pub(crate) fn doubt(
         .find(|(phrases, what)| asked.says(phrases) && !answered(what));
     let which = asked.starts(&["which", "in which", "what company", "what segment"]);
     if let Some((_, what)) = beyond {
-        return Some(format!("it asks for {what}, beyond the rules"));
+        return Some(format!(
+            "it asks for {what}, which the embedded analyst cannot compute"
+        ));
     }
     if which && value.number().is_some() && !year {
         return Some("it asks for a name, not a number".to_owned());
@@ -75,7 +82,7 @@ pub(crate) fn doubt(
     if let Some(word) = lacking(scene, asked).filter(|_| !worded) {
         return Some(format!("the page does not mention {word:?}"));
     }
-    (confidence < SURE).then(|| "the rules are not sure".to_owned())
+    (confidence < SURE).then(|| "its confidence is low".to_owned())
 }
 
 /// A word of the question that the page lacks, if it lacks at least half of them.

@@ -269,6 +269,21 @@ async fn a_call_that_waited_for_an_equal_one_sends_nothing_once_the_run_is_drain
     assert_eq!(server.count(), 1);
 }
 
+/// A wave of batches is sent when every conversation waits for it: one that waited for the equal
+/// request of another would hold it up for ever.
+#[tokio::test]
+async fn equal_requests_in_batches_do_not_wait_for_each_other() {
+    let cached = Cached::new();
+    let server = FaultServer::start(|_| Reply::chat("42").after(Duration::from_millis(50)));
+    let model = HttpModel::new(openai(&server)).unwrap();
+    let cache = Arc::into_inner(cached.cache()).unwrap().in_batches();
+    let model = Arc::new(cache).before(Arc::new(model), "s");
+    let (request, stop) = (ask("How much?"), Stop::default());
+    let (first, second) = tokio::join!(model.chat(&request, &stop), model.chat(&request, &stop));
+    assert!(!first.unwrap().cached && !second.unwrap().cached);
+    assert_eq!(server.count(), 2);
+}
+
 #[tokio::test]
 async fn a_hit_takes_no_slot_and_grows_no_limit() {
     let cached = Cached::new();

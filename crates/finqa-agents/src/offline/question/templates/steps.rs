@@ -17,6 +17,9 @@ pub(crate) const COMPOUND: &str = "compound growth";
 /// The name of the plan for a profit or a loss: its words are seldom those of the page.
 pub(crate) const PROFIT: &str = "profit";
 
+/// The name of the plan for what is left of a whole.
+pub(crate) const COMPLEMENT: &str = "complement";
+
 /// "What percentage of sales was not from A?": what is left of a whole.
 pub(crate) fn complement(
     facts: &Facts,
@@ -45,7 +48,7 @@ pub(crate) fn complement(
         ProgramPattern::Slot(0),
     );
     Some(ProgramPlan {
-        name: "complement",
+        name: COMPLEMENT,
         pattern: ProgramPattern::step(Op::Divide, rest, ProgramPattern::Slot(1)),
         slots: parts_of(facts, asked, &part, &whole, context),
         pairing: Pairing::Parts,

@@ -1,0 +1,60 @@
+//! What engines of array jobs tell a task, for `--shard auto`.
+
+/// The variables by which an engine says which task of an array job a process is.
+pub(super) struct Engine {
+    pub index: &'static str,
+    /// The variable of the first task's index, and what it is without one.
+    pub first: (Option<&'static str>, u32),
+    /// The variable of the last task's index, where none says how many there are.
+    pub last: Option<&'static str>,
+    pub count: Option<&'static str>,
+    pub job: Option<&'static str>,
+}
+
+pub(super) const ENGINES: [Engine; 6] = [
+    Engine {
+        index: "SLURM_ARRAY_TASK_ID",
+        first: (Some("SLURM_ARRAY_TASK_MIN"), 1),
+        last: None,
+        count: Some("SLURM_ARRAY_TASK_COUNT"),
+        job: Some("SLURM_ARRAY_JOB_ID"),
+    },
+    // An Indexed Job of Kubernetes.
+    Engine {
+        index: "JOB_COMPLETION_INDEX",
+        first: (None, 0),
+        last: None,
+        count: None,
+        job: None,
+    },
+    Engine {
+        index: "PBS_ARRAY_INDEX",
+        first: (None, 1),
+        last: None,
+        count: None,
+        job: Some("PBS_ARRAY_ID"),
+    },
+    // Grid Engine; "undefined" outside of an array job.
+    Engine {
+        index: "SGE_TASK_ID",
+        first: (Some("SGE_TASK_FIRST"), 1),
+        last: Some("SGE_TASK_LAST"),
+        count: None,
+        job: Some("JOB_ID"),
+    },
+    Engine {
+        index: "AWS_BATCH_JOB_ARRAY_INDEX",
+        first: (None, 0),
+        last: None,
+        count: Some("AWS_BATCH_JOB_ARRAY_SIZE"),
+        job: Some("AWS_BATCH_JOB_ID"),
+    },
+    // GitLab's `parallel`.
+    Engine {
+        index: "CI_NODE_INDEX",
+        first: (None, 1),
+        last: None,
+        count: Some("CI_NODE_TOTAL"),
+        job: Some("CI_PIPELINE_ID"),
+    },
+];
