@@ -256,15 +256,15 @@ fn a_guess_says_why_it_is_one() {
         ("what was the net revenue in 2017?", "the page has no 2017"),
         (
             "what was the median of net revenue?",
-            "it asks for a statistic, which the embedded analyst cannot compute",
+            "it asks for a statistic, which is not supported",
         ),
         (
             "in which quarter was the net revenue posted?",
-            "it asks for a date, which the embedded analyst cannot compute",
+            "it asks for a date, which is not supported",
         ),
         (
             "what percentage of the net revenue in 2012 was not fuel expense, in segments other than east?",
-            "it asks for what is left of a whole, which the embedded analyst cannot compute",
+            "it asks for what is left of a whole, which is not supported",
         ),
         (
             "what was the ebitda in 2012?",
@@ -289,7 +289,7 @@ fn compound_growth_and_the_year_of_the_largest_have_their_own_programs() {
         assert_eq!(guess.program, program, "{text}");
         let beyond = guess
             .doubt
-            .filter(|doubt| doubt.ends_with("which the embedded analyst cannot compute"));
+            .filter(|doubt| doubt.ends_with("which is not supported"));
         assert_eq!(beyond, None, "{text}");
     }
 }

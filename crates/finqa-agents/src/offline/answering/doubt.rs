@@ -68,9 +68,7 @@ pub(crate) fn doubt(
         .find(|(phrases, what)| asked.says(phrases) && !answered(what));
     let which = asked.starts(&["which", "in which", "what company", "what segment"]);
     if let Some((_, what)) = beyond {
-        return Some(format!(
-            "it asks for {what}, which the embedded analyst cannot compute"
-        ));
+        return Some(format!("it asks for {what}, which is not supported"));
     }
     if which && value.number().is_some() && !year {
         return Some("it asks for a name, not a number".to_owned());
