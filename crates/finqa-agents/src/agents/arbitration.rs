@@ -135,7 +135,7 @@ mod tests {
         count.add(None);
         count.add(Some(&opinion(0.5, None)));
         assert_eq!(count, AgreementCount::default());
-        // More agreement than the rules' confidence explains is no accuracy above 1.
+        // More agreement than the rules' confidence explains does not lift the accuracy above 1.
         (0..10).for_each(|_| count.add(Some(&opinion(0.5, Some(true)))));
         assert_eq!(count.estimate(), (1.0, 1.0));
     }

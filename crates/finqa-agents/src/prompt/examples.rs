@@ -52,7 +52,7 @@ impl ExampleStore {
         });
     }
 
-    /// blake3 over the examples, in hex.
+    /// The hash of the examples, as a part of the prompts' hash.
     #[must_use]
     pub(super) fn hash(&self) -> blake3::Hash {
         let mut hasher = blake3::Hasher::new();

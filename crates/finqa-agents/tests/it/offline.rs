@@ -30,18 +30,22 @@ fn page() -> Document {
     }
 }
 
-fn ask(history: &[HistoryEntry], text: &str) -> RuleAnswer {
-    let document = Arc::new(page());
-    let solver = RuleAnalyst::new();
-    let question = Question {
+fn question(document: &Arc<Document>, history: &[HistoryEntry], text: &str) -> Question {
+    Question {
         key: QuestionKey {
             id: document.id.clone(),
             part: "qa".to_owned(),
         },
-        document: Arc::clone(&document),
+        document: Arc::clone(document),
         text: text.to_owned(),
         history: history.to_vec(),
-    };
+    }
+}
+
+fn ask(history: &[HistoryEntry], text: &str) -> RuleAnswer {
+    let document = Arc::new(page());
+    let solver = RuleAnalyst::new();
+    let question = question(&document, history, text);
     solver
         .answer(&solver.index(&document), &question)
         .expect("an answer")
@@ -303,15 +307,7 @@ fn compared(table: &[&[&str]], text: &str) -> Vec<String> {
         ..page()
     });
     let solver = RuleAnalyst::new();
-    let question = Question {
-        key: QuestionKey {
-            id: document.id.clone(),
-            part: "qa".to_owned(),
-        },
-        document: Arc::clone(&document),
-        text: text.to_owned(),
-        history: Vec::new(),
-    };
+    let question = question(&document, &[], text);
     let page = solver.index(&document);
     let all = candidates(&solver, &page, &question, true).into_iter();
     all.map(|candidate| candidate.program).collect()

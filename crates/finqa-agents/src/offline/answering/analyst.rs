@@ -75,7 +75,7 @@ pub struct RuleAnswer {
     pub score: f64,
     /// Probability that it is right.
     pub confidence: f64,
-    /// Why it is no more than a guess, if so.
+    /// Why it is only a guess, if so.
     pub doubt: Option<String>,
     /// The inputs of the confidence, in the order of its weights.
     pub signals: Vec<f64>,

@@ -91,7 +91,7 @@ async fn a_schema_steps_down_to_an_object_and_to_text() {
     }
 }
 
-/// A verdict without an objection is no object: a server without schemas, known or learnt,
+/// A verdict without an objection is not an object: a server without schemas, known or learnt,
 /// is asked for text.
 #[tokio::test]
 async fn a_schema_with_a_reply_in_text_skips_the_object() {
