@@ -17,15 +17,12 @@ use super::PipelineError;
 /// A file that is not there, or cannot be read.
 pub(super) fn store() -> Result<ExampleStore, PipelineError> {
     let source = Source::downloaded().ok_or(PipelineError::NoExamples)?;
-    let mut store = ExampleStore::default();
-    for record in dataset::load(&source)?.records {
-        for case in &record.questions {
-            if let Some(example) = example(case) {
-                store.add(&record.document, example);
-            }
-        }
-    }
-    Ok(store)
+    let records = dataset::load(&source)?.records;
+    let examples = records.iter().flat_map(|record| {
+        let cases = record.questions.iter();
+        cases.filter_map(|case| Some((&*record.document, example(case)?)))
+    });
+    Ok(examples.collect())
 }
 
 /// A question that has a program, with where its figures are in the table.

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use finqa_core::question::Document;
 
 /// A term that fewer questions have names what one report is about, not how to compute.
-const MIN_QUESTIONS: usize = 3;
+const MIN_QUESTIONS: u32 = 3;
 
 /// A labelled question in the words of a prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,10 @@ pub struct WorkedExample {
 struct StoredExample {
     company: String,
     page: blake3::Hash,
-    terms: BTreeSet<String>,
+    /// Those that weigh anything, ascending.
+    terms: Vec<usize>,
+    /// The sum over its terms.
+    weight: f64,
     example: WorkedExample,
 }
 
@@ -34,22 +37,56 @@ struct StoredExample {
 #[derive(Debug, Default)]
 pub struct ExampleStore {
     stored: Vec<StoredExample>,
-    /// How many questions have a term.
-    frequencies: BTreeMap<String, usize>,
+    /// Terms by their place among [`Self::weights`]; those of fewer than [`MIN_QUESTIONS`]
+    /// questions are left out.
+    terms: BTreeMap<String, usize>,
+    /// The inverse of the root of how many questions have a term: a quotient is the same on
+    /// every platform, which a logarithm need not be.
+    weights: Vec<f64>,
+}
+
+impl<'d> FromIterator<(&'d Document, WorkedExample)> for ExampleStore {
+    fn from_iter<I: IntoIterator<Item = (&'d Document, WorkedExample)>>(examples: I) -> Self {
+        let mut store = Self::default();
+        let mut frequencies = BTreeMap::<String, u32>::new();
+        for (document, example) in examples {
+            for term in terms(&example.question) {
+                *frequencies.entry(term).or_default() += 1;
+            }
+            store.stored.push(StoredExample {
+                company: company(document).to_owned(),
+                page: page(document),
+                terms: Vec::new(),
+                weight: 0.0,
+                example,
+            });
+        }
+        frequencies.retain(|_, questions| *questions >= MIN_QUESTIONS);
+        let weights = frequencies.values();
+        store.weights = weights.map(|n| f64::from(*n).sqrt().recip()).collect();
+        store.terms = frequencies.into_keys().zip(0..).collect();
+        let mut stored = std::mem::take(&mut store.stored);
+        for stored in &mut stored {
+            stored.terms = store.known_terms(&stored.example.question);
+            stored.weight = store.weight(stored.terms.iter());
+        }
+        store.stored = stored;
+        store
+    }
 }
 
 impl ExampleStore {
-    pub fn add(&mut self, document: &Document, example: WorkedExample) {
-        let terms = terms(&example.question);
-        for term in &terms {
-            *self.frequencies.entry(term.clone()).or_default() += 1;
-        }
-        self.stored.push(StoredExample {
-            company: company(document).to_owned(),
-            page: page(document),
-            terms,
-            example,
-        });
+    /// The terms of a question that weigh anything.
+    fn known_terms(&self, question: &str) -> Vec<usize> {
+        let terms = terms(question);
+        terms
+            .iter()
+            .filter_map(|term| self.terms.get(term).copied())
+            .collect()
+    }
+
+    fn weight<'t>(&self, terms: impl Iterator<Item = &'t usize>) -> f64 {
+        terms.filter_map(|term| self.weights.get(*term)).sum()
     }
 
     /// The hash of the examples, as a part of the prompts' hash.
@@ -70,7 +107,7 @@ impl ExampleStore {
         let (own, same) = (company(asked), page(asked));
         let others = self.stored.iter();
         OtherCompanies {
-            frequencies: &self.frequencies,
+            store: self,
             stored: others
                 .filter(|stored| stored.company != own && stored.page != same)
                 .collect(),
@@ -81,8 +118,8 @@ impl ExampleStore {
 /// Examples about other companies than that of an asked page.
 #[derive(Debug)]
 pub struct OtherCompanies<'s> {
+    store: &'s ExampleStore,
     stored: Vec<&'s StoredExample>,
-    frequencies: &'s BTreeMap<String, usize>,
 }
 
 impl<'s> OtherCompanies<'s> {
@@ -90,14 +127,17 @@ impl<'s> OtherCompanies<'s> {
     /// one a page: the cosine of their words and pairs of words, rare ones weighing more.
     #[must_use]
     pub fn most_similar(&self, question: &str, count: usize) -> Vec<&'s WorkedExample> {
-        let asked = terms(question);
-        let asked_weight = self.weight(asked.iter());
+        let asked = self.store.known_terms(question);
+        let asked_weight = self.store.weight(asked.iter());
         let mut ranked: Vec<(f64, &StoredExample)> = self
             .stored
             .iter()
             .map(|stored| {
-                let shared = self.weight(asked.intersection(&stored.terms));
-                let lengths = asked_weight * self.weight(stored.terms.iter());
+                let shared = asked
+                    .iter()
+                    .filter(|term| stored.terms.binary_search(term).is_ok());
+                let lengths = asked_weight * stored.weight;
+                let shared = self.store.weight(shared);
                 (shared / lengths.sqrt().max(f64::MIN_POSITIVE), *stored)
             })
             .filter(|(similarity, _)| *similarity > 0.0)
@@ -112,17 +152,6 @@ impl<'s> OtherCompanies<'s> {
             .take(count)
             .map(|(_, stored)| &stored.example)
             .collect()
-    }
-
-    /// The weight of terms, the inverse of their frequency: a quotient is the same on every
-    /// platform, which a logarithm need not be.
-    #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
-    fn weight<'t>(&self, terms: impl Iterator<Item = &'t String>) -> f64 {
-        let known = terms.filter_map(|term| self.frequencies.get(term));
-        let common = known.filter(|frequency| **frequency >= MIN_QUESTIONS);
-        common
-            .map(|frequency| (*frequency as f64).sqrt().recip())
-            .sum()
     }
 }
 
@@ -169,15 +198,15 @@ mod tests {
     }
 
     fn store(questions: &[(&str, &str)]) -> ExampleStore {
-        let mut store = ExampleStore::default();
-        for (filename, question) in questions {
-            let example = WorkedExample {
-                question: (*question).to_owned(),
-                ..WorkedExample::default()
-            };
-            store.add(&document(filename, filename), example);
-        }
-        store
+        let pages: Vec<Document> = questions
+            .iter()
+            .map(|(name, _)| document(name, name))
+            .collect();
+        let examples = questions.iter().map(|(_, question)| WorkedExample {
+            question: (*question).to_owned(),
+            ..WorkedExample::default()
+        });
+        pages.iter().zip(examples).collect()
     }
 
     const QUESTIONS: [(&str, &str); 6] = [
