@@ -57,7 +57,10 @@ impl CriticEffect {
         self.cost += Cost::of_request(costs.map(|(all, draft)| all - draft));
         let revised = rounds.len() > 1;
         self.sent_back += usize::from(revised);
-        let (Some(before), Some(after)) = (row.right_with(&first.answer), row.accepted()) else {
+        // The model's own answer: another one, or none, may be what was returned in the end.
+        let last = row.solution.model_answer().unwrap_or(&first.answer);
+        let (Some(before), Some(after)) = (row.right_with(&first.answer), row.right_with(last))
+        else {
             return;
         };
         self.drafts

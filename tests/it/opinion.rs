@@ -243,15 +243,15 @@ fn arbitrated(place: &Workplace, server: &FaultServer, more: &[&str]) -> crate::
         "m",
         "--base-url",
         &url,
-        "--critic",
-        "off",
         "--data-path",
         "sample",
         "--second-opinion",
         "arbitrate",
         "--quiet",
     ];
-    place.run(&[&fixed[..], more].concat())
+    let critic = ["--critic", "off"];
+    let critic = &critic[..if more.contains(&"--critic") { 0 } else { 2 }];
+    place.run(&[&fixed[..], critic, more].concat())
 }
 
 /// What of the rows does not depend on the clock.
@@ -299,6 +299,28 @@ fn a_pilot_decides_the_same_at_any_concurrency_after_resume_and_on_replay() {
             .succeeds();
         assert_eq!(choices(&replayed), rows, "{mode}");
     }
+}
+
+#[test]
+fn a_replaced_answer_is_fixed_by_the_arbitration_and_not_by_the_critic() {
+    let server = FaultServer::start(|request| match is_critic(request) {
+        true => Reply::chat(
+            r#"{"findings": [{"where": "answer", "problem": "It is another figure.", "fix": "Read it again."}]}"#,
+        ),
+        false => analysis("1"),
+    });
+    let place = Workplace::new();
+    let more = ["--critic", "llm", "--max-rounds", "2"];
+    let accuracy = ["--n", "12", "--model-accuracy", "0.2"];
+    arbitrated(&place, &server, &[more, accuracy].concat()).succeeds();
+    let summary = place.summary();
+    let (critic, arbitration) = (
+        &summary["critic"],
+        &summary["second_opinion"]["arbitration"],
+    );
+    assert_eq!(critic["sent_back"], 16, "{critic}");
+    assert_eq!(critic["unchanged"], 16, "{critic}");
+    assert!(arbitration["fixed"].as_u64() > Some(0), "{arbitration}");
 }
 
 #[test]
