@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use crate::settings::{Origin, Settings, Variables};
-use finqa_agents::agents::{AnswerFrom, Backend, CriticMode, OpinionUse, PairOptions};
+use finqa_agents::agents::{AnswerFrom, Backend, CriticMode, OpinionUse, PairOptions, SampleCount};
 use finqa_agents::models::{
     self, ChatModel, Endpoint, LimitOptions, ModelSettings, OpenAiApi, Provider, SettingsError,
 };
@@ -401,24 +401,45 @@ pub(crate) fn unused_server(
     Some(format!("{what} but no model is chosen"))
 }
 
-/// A setting that has no effect, or not the one that is meant.
-fn effectless(settings: &Settings) -> Option<&'static str> {
-    let samples = settings.agents.samples.most() > 1;
-    match (settings.model.is_offline(), settings.sampling.temperature) {
-        (true, _) if samples => Some(
+/// Settings that have no effect, or not the one that is meant.
+fn effectless(settings: &Settings) -> impl Iterator<Item = &'static str> {
+    let agents = &settings.agents;
+    let offline = settings.model.is_offline();
+    let samples = agents.samples.most() > 1;
+    let asks_on_doubt = agents.critic == CriticMode::Auto || agents.samples == SampleCount::AUTO;
+    let notes = [
+        (
+            offline && samples,
             "note: --samples changes nothing because the embedded analyst always gives the same answer",
         ),
-        (false, None | Some(0.0)) if samples => {
-            Some("note: without a --temperature above 0, all --samples may be the same")
-        }
-        (false, _) if settings.agents.min_confidence > 0.0 => {
-            Some("note: --min-confidence affects only the embedded analyst")
-        }
-        (true, _) if settings.agents.second_opinion != OpinionUse::default() => Some(
+        (
+            offline && agents.second_opinion != OpinionUse::default(),
             "note: with --model offline there is no second opinion, because it would be the embedded analyst's own",
         ),
-        _ => None,
-    }
+        (
+            offline && agents.examples > 0,
+            "note: --examples changes nothing because the embedded analyst reads no prompt",
+        ),
+        (
+            !offline && samples && settings.sampling.temperature.unwrap_or_default() == 0.0,
+            "note: without a --temperature above 0, all --samples may be the same",
+        ),
+        (
+            !offline && agents.min_confidence > 0.0,
+            "note: --min-confidence affects only the embedded analyst",
+        ),
+        (
+            !offline && asks_on_doubt && !agents.verify && agents.second_opinion == OpinionUse::Off,
+            "note: with --no-verify and --second-opinion off no answer is doubted, so that `auto` asks for no verdict and no further sample",
+        ),
+        (
+            agents.model_accuracy.is_some() && agents.second_opinion != OpinionUse::Arbitrate,
+            "note: --model-accuracy affects only --second-opinion arbitrate",
+        ),
+    ];
+    notes
+        .into_iter()
+        .filter_map(|(applies, note)| applies.then_some(note))
 }
 
 #[cfg(test)]
@@ -434,6 +455,37 @@ mod tests {
         let key = |_: &str| Some("k".to_owned());
         let resolved = models::ModelConnection::resolve(&key, &settings).unwrap();
         resolved.timeouts.attempt.as_secs()
+    }
+
+    #[test]
+    fn each_setting_without_effect_is_named() {
+        let notes = |change: &dyn Fn(&mut Settings)| {
+            let mut settings = Settings::default();
+            change(&mut settings);
+            effectless(&settings).collect::<Vec<_>>().join("\n")
+        };
+        let model = |settings: &mut Settings| settings.model.name = "m".to_owned();
+        assert_eq!(notes(&|_| ()), "");
+        assert_eq!(notes(&model), "");
+        let offline = notes(&|settings| {
+            settings.agents.examples = 3;
+            settings.agents.samples = SampleCount::AUTO;
+            settings.agents.model_accuracy = Some(0.5);
+        });
+        for option in ["--examples", "--samples", "--model-accuracy"] {
+            assert!(offline.contains(option), "{offline}");
+        }
+        let undoubted = |settings: &mut Settings| {
+            model(settings);
+            settings.agents.critic = CriticMode::Auto;
+            settings.agents.verify = false;
+        };
+        assert_eq!(notes(&undoubted), "", "the second opinion may differ");
+        let off = notes(&|settings| {
+            undoubted(settings);
+            settings.agents.second_opinion = OpinionUse::Off;
+        });
+        assert!(off.contains("no answer is doubted"), "{off}");
     }
 
     #[test]
