@@ -108,7 +108,7 @@ fn write(folder: &Path) {
         })
         .unwrap();
     let read = started.elapsed().as_secs_f64();
-    let (summary, rows) = tally.finish_with_rows(&journal).unwrap();
+    let (summary, rows) = tally.finish(&journal).unwrap();
     let answers = Answers::of_rows(folder, &summary.run, rows, Some(&records)).unwrap();
     let misses = analyze(&answers, Rule::FinancialEquivalence).misses;
     let causes = causes_of(misses);

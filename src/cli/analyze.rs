@@ -84,7 +84,7 @@ pub(super) fn without_records(reason: &str) {
 
 /// A rule by its short name.
 #[derive(clap::ValueEnum, Clone, Copy, Debug)]
-pub enum RuleName {
+pub(crate) enum RuleName {
     /// Financial equivalence
     Fe,
     /// Numeric match, the LangGraph baseline's ±0.5

@@ -174,8 +174,8 @@ fn check(dataset: &Dataset, all: bool) -> anyhow::Result<Exit> {
             out,
             "{programs_confirmed:>6}  gold programs execute to their value"
         )?;
-        for (artefact, count) in report.counts() {
-            writeln!(out, "{count:>6}  {}", artefact.label())?;
+        for (defect, count) in report.counts() {
+            writeln!(out, "{count:>6}  {}", defect.label())?;
         }
         if all {
             for finding in findings {
@@ -188,7 +188,7 @@ fn check(dataset: &Dataset, all: bool) -> anyhow::Result<Exit> {
                     out,
                     "{}{part}: {} {}",
                     finding.id,
-                    finding.artefact.label(),
+                    finding.defect.label(),
                     finding.detail
                 )?;
             }
@@ -202,9 +202,9 @@ fn check(dataset: &Dataset, all: bool) -> anyhow::Result<Exit> {
 /// a stand-alone question's in FinQA's.
 fn check_programs(dataset: &Dataset) -> anyhow::Result<Exit> {
     let report = dataset::check(dataset);
-    let fails = |artefact| {
+    let fails = |defect| {
         matches!(
-            artefact,
+            defect,
             RecordDefect::ProgramUnreadable
                 | RecordDefect::ProgramFails
                 | RecordDefect::ValueDiffers
@@ -213,7 +213,7 @@ fn check_programs(dataset: &Dataset) -> anyhow::Result<Exit> {
     let misses: Vec<_> = report
         .findings
         .iter()
-        .filter(|finding| fails(finding.artefact))
+        .filter(|finding| fails(finding.defect))
         .collect();
     let agree = report.programs_confirmed;
     stdout::print_words(|out| {
@@ -223,7 +223,7 @@ fn check_programs(dataset: &Dataset) -> anyhow::Result<Exit> {
                 out,
                 "{} ({part}): {}: {}",
                 miss.id,
-                miss.artefact.label(),
+                miss.defect.label(),
                 miss.detail
             )?;
         }

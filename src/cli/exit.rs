@@ -1,5 +1,6 @@
 //! Exit codes, and the one line that an error becomes.
 
+use std::error::Error;
 use std::process::ExitCode;
 
 use crate::analysis::AnalysisError;
@@ -89,128 +90,92 @@ impl Failure {
 /// what each module's errors mean to a caller.
 #[must_use]
 pub(crate) fn classify(error: &anyhow::Error) -> Exit {
-    for cause in error.chain() {
-        if let Some(failure) = cause.downcast_ref::<Failure>() {
-            return failure.exit;
-        }
-        if cause.is::<CacheError>()
-            || cause.is::<ConfigError>()
-            || cause.is::<PromptError>()
-            || cause.is::<SettingsError>()
-        {
-            return Exit::Usage;
-        }
-        if let Some(error) = cause.downcast_ref::<DatasetError>() {
-            return if error.is_usage() {
-                Exit::Usage
-            } else {
-                Exit::Data
-            };
-        }
-        if let Some(error) = cause.downcast_ref::<CassetteError>() {
-            return if error.is_data() {
-                Exit::Data
-            } else {
-                Exit::Usage
-            };
-        }
-        if let Some(error) = cause.downcast_ref::<MergeError>() {
-            return if error.is_data() {
-                Exit::Data
-            } else {
-                Exit::Usage
-            };
-        }
-        if let Some(error) = cause.downcast_ref::<DownloadError>() {
-            return if error.is_network() {
-                Exit::Provider
-            } else {
-                Exit::Data
-            };
-        }
-        if let Some(error) = cause.downcast_ref::<HubError>() {
-            return if error.is_network() {
-                Exit::Provider
-            } else if error.is_usage() {
-                Exit::Usage
-            } else {
-                Exit::Data
-            };
-        }
-        if let Some(error) = cause.downcast_ref::<EnvError>() {
-            return if error.is_usage() {
-                Exit::Usage
-            } else {
-                Exit::Data
-            };
-        }
-        if cause.is::<ServerError>() || cause.is::<TelemetryError>() || cause.is::<RemoteError>() {
-            return Exit::Usage;
-        }
-        if cause.is::<AnalysisError>() || cause.is::<OwnError>() {
-            return Exit::Data;
-        }
-        if cause.is::<PlanError>() || cause.is::<ScoreError>() {
-            return Exit::Data;
-        }
-        if let Some(error) = cause.downcast_ref::<ModelError>() {
-            return if error.kind == ErrorKind::Settings {
-                Exit::Usage
-            } else {
-                Exit::Provider
-            };
-        }
-        if let Some(error) = cause.downcast_ref::<MlflowError>() {
-            return if error.is_local() {
-                Exit::Usage
-            } else {
-                Exit::Provider
-            };
-        }
-        match cause.downcast_ref::<PipelineError>() {
-            Some(
-                PipelineError::NoData
-                | PipelineError::NoExamples
-                | PipelineError::NoEpisodeData
-                | PipelineError::CassetteRun { .. },
-            ) => return Exit::Data,
-            Some(PipelineError::BatchState(_)) => return Exit::Provider,
-            Some(
-                PipelineError::TextWithoutModel
-                | PipelineError::CriticWithoutModel
-                | PipelineError::NoPrice { .. }
-                | PipelineError::Prices { .. }
-                | PipelineError::PricesFile { .. }
-                | PipelineError::ChangedPrices { .. }
-                | PipelineError::UnknownSpending { .. }
-                | PipelineError::NoTools(_)
-                | PipelineError::NoBatches(_)
-                | PipelineError::OpenBatches { .. }
-                | PipelineError::OtherKind { .. }
-                | PipelineError::OtherCassette { .. }
-                | PipelineError::Unexplained { .. }
-                | PipelineError::OtherVersion { .. }
-                | PipelineError::MergedRun { .. }
-                | PipelineError::OtherShards { .. }
-                | PipelineError::ShardOfServer
-                | PipelineError::ShardOfPilot
-                | PipelineError::CassetteOfShard
-                | PipelineError::ChangedSettings { .. }
-                | PipelineError::ChangedInputs { .. },
-            ) => return Exit::Usage,
-            // The cause below it decides.
-            Some(_) | None => {}
-        }
-        if cause.is::<JournalError>()
-            || cause.is::<FolderError>()
-            || cause.is::<LockError>()
-            || cause.is::<ShardsError>()
-            || cause.is::<OutputError>()
-        {
-            return Exit::Usage;
-        }
+    error.chain().find_map(exit_of).unwrap_or(Exit::Bug)
+}
+
+/// `None` if a cause below it decides.
+fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
+    let data_or_usage = |is_data| if is_data { Exit::Data } else { Exit::Usage };
+    let provider_or = |is_provider, other| if is_provider { Exit::Provider } else { other };
+    if cause.is::<CacheError>()
+        || cause.is::<ConfigError>()
+        || cause.is::<FolderError>()
+        || cause.is::<JournalError>()
+        || cause.is::<LockError>()
+        || cause.is::<OutputError>()
+        || cause.is::<PromptError>()
+        || cause.is::<RemoteError>()
+        || cause.is::<ServerError>()
+        || cause.is::<SettingsError>()
+        || cause.is::<ShardsError>()
+        || cause.is::<TelemetryError>()
+    {
+        return Some(Exit::Usage);
     }
-    Exit::Bug
+    if cause.is::<AnalysisError>()
+        || cause.is::<OwnError>()
+        || cause.is::<PlanError>()
+        || cause.is::<ScoreError>()
+    {
+        return Some(Exit::Data);
+    }
+    if let Some(error) = cause.downcast_ref::<PipelineError>() {
+        return of_pipeline(error);
+    }
+    by(cause, |error: &Failure| error.exit)
+        .or_else(|| {
+            by(cause, |error: &DatasetError| {
+                data_or_usage(!error.is_usage())
+            })
+        })
+        .or_else(|| by(cause, |error: &EnvError| data_or_usage(!error.is_usage())))
+        .or_else(|| {
+            by(cause, |error: &CassetteError| {
+                data_or_usage(error.is_data())
+            })
+        })
+        .or_else(|| by(cause, |error: &MergeError| data_or_usage(error.is_data())))
+        .or_else(|| {
+            by(cause, |error: &DownloadError| {
+                provider_or(error.is_network(), Exit::Data)
+            })
+        })
+        .or_else(|| {
+            by(cause, |error: &HubError| {
+                provider_or(error.is_network(), data_or_usage(!error.is_usage()))
+            })
+        })
+        .or_else(|| {
+            by(cause, |error: &ModelError| {
+                provider_or(error.kind != ErrorKind::Settings, Exit::Usage)
+            })
+        })
+        .or_else(|| {
+            by(cause, |error: &MlflowError| {
+                provider_or(!error.is_local(), Exit::Usage)
+            })
+        })
+}
+
+fn by<E: Error + 'static>(
+    cause: &(dyn Error + 'static),
+    exit: impl Fn(&E) -> Exit,
+) -> Option<Exit> {
+    cause.downcast_ref().map(exit)
+}
+
+fn of_pipeline(error: &PipelineError) -> Option<Exit> {
+    match error {
+        PipelineError::NoData
+        | PipelineError::NoExamples
+        | PipelineError::NoEpisodeData
+        | PipelineError::CassetteRun { .. } => Some(Exit::Data),
+        PipelineError::BatchState(_) => Some(Exit::Provider),
+        PipelineError::Prices { .. } | PipelineError::PricesFile { .. } => Some(Exit::Usage),
+        // The others are about usage, or wrap the error of another module.
+        wrapped if wrapped.source().is_some() => None,
+        _ => Some(Exit::Usage),
+    }
 }
 
 /// The error chain on one line, without repeats.

@@ -48,7 +48,7 @@ pub use exit::{Exit, Failure};
     args_conflicts_with_subcommands = true,
     max_term_width = 100
 )]
-pub struct Cli {
+pub(crate) struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]

@@ -29,7 +29,7 @@ pub enum RecordDefect {
     /// A table without `table_ori`.
     NoOriginalTable,
     /// Column labels that were garbled and could be repaired from `table_ori`.
-    HeaderMended,
+    HeaderRepaired,
     /// Duplicate column labels that could only be numbered.
     DuplicateLabels,
     /// A table whose first row holds values and no labels.
@@ -53,27 +53,12 @@ impl RecordDefect {
             Self::AnswerDiffers => "answer string differs from the program's value",
             Self::NoSplit => "Double without qa_split",
             Self::NoOriginalTable => "table without table_ori",
-            Self::HeaderMended => "column labels repaired from table_ori",
+            Self::HeaderRepaired => "column labels repaired from table_ori",
             Self::DuplicateLabels => "duplicate column labels",
             Self::NoHeader => "first row holds values, not labels",
             Self::LostDashes => "dashes stored as 2013 or 2014",
             Self::DoubledNumbers => "numbers written twice",
         }
-    }
-
-    /// Whether it touches the score rather than only the reading of the page.
-    #[must_use]
-    pub fn is_of_gold(self) -> bool {
-        matches!(
-            self,
-            Self::NoGold
-                | Self::NoProgram
-                | Self::ProgramUnreadable
-                | Self::ProgramFails
-                | Self::ValueDiffers
-                | Self::AnswerDiffers
-                | Self::NoSplit
-        )
     }
 }
 
@@ -81,7 +66,7 @@ impl RecordDefect {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatasetFinding {
     /// What kind it is.
-    pub artefact: RecordDefect,
+    pub defect: RecordDefect,
     /// The record.
     pub id: String,
     /// The question (`qa_0`, `2`); `None` for the record as a whole.
@@ -110,7 +95,7 @@ impl DatasetReport {
     pub fn counts(&self) -> BTreeMap<RecordDefect, usize> {
         let mut counts = BTreeMap::new();
         for finding in &self.findings {
-            *counts.entry(finding.artefact).or_default() += 1;
+            *counts.entry(finding.defect).or_default() += 1;
         }
         counts
     }
@@ -132,16 +117,16 @@ pub fn check(dataset: &Dataset) -> DatasetReport {
 }
 
 fn check_record(record: &Record, report: &mut DatasetReport) {
-    let mut add = |artefact, part: Option<&str>, detail: String| {
+    let mut add = |defect, part: Option<&str>, detail: String| {
         report.findings.push(DatasetFinding {
-            artefact,
+            defect,
             id: record.id().to_owned(),
             part: part.map(str::to_owned),
             detail,
         });
     };
-    for (artefact, detail) in of_table(&record.document) {
-        add(artefact, None, detail);
+    for (defect, detail) in of_table(&record.document) {
+        add(defect, None, detail);
     }
     let split = record.turns.iter().all(|turn| turn.gold.split.is_some());
     let scored = record.turns.iter().any(|turn| !turn.gold.is_empty());
@@ -160,7 +145,7 @@ fn check_record(record: &Record, report: &mut DatasetReport) {
                     add(RecordDefect::AnswerDiffers, part, detail);
                 }
             }
-            Err((artefact, detail)) => add(artefact, part, detail),
+            Err((defect, detail)) => add(defect, part, detail),
         }
     }
     report.programs_confirmed += confirmed;
@@ -173,7 +158,7 @@ fn of_table(document: &Document) -> Vec<(RecordDefect, String)> {
         found.push((RecordDefect::NoOriginalTable, String::new()));
     }
     if table.header_from_original() {
-        found.push((RecordDefect::HeaderMended, labels(&table)));
+        found.push((RecordDefect::HeaderRepaired, labels(&table)));
     }
     if table.header_is_ambiguous() {
         found.push((RecordDefect::DuplicateLabels, labels(&table)));

@@ -60,30 +60,7 @@ impl std::fmt::Display for Source {
 pub fn load(source: &Source) -> Result<Dataset, DatasetError> {
     match source {
         Source::Sample => sample(),
-        Source::Path(path) => from_path(path, &mut Err),
-    }
-}
-
-/// Loads the valid records of `source` and returns the others as the errors that
-/// [`load`] would have stopped at, for `data check` and for files with a bad
-/// record.
-///
-/// # Errors
-/// If the file as a whole cannot be read: not JSON, cut off, a field of the wrong
-/// type; and if no record is valid, the first one's error.
-pub fn load_sound(source: &Source) -> Result<(Dataset, Vec<DatasetError>), DatasetError> {
-    let mut faults = Vec::new();
-    let loaded = match source {
-        Source::Sample => sample(),
-        Source::Path(path) => from_path(path, &mut |fault| {
-            faults.push(fault);
-            Ok(())
-        }),
-    };
-    match loaded {
-        Ok(dataset) => Ok((dataset, faults)),
-        Err(DatasetError::Empty { .. }) if !faults.is_empty() => Err(faults.swap_remove(0)),
-        Err(error) => Err(error),
+        Source::Path(path) => from_path(path),
     }
 }
 
@@ -113,30 +90,26 @@ pub(crate) fn load_named(name: Option<&str>) -> Result<Option<Dataset>, DatasetE
 /// As [`load`].
 pub fn from_str(origin: &str, json: &str) -> Result<Dataset, DatasetError> {
     let id_of = |index| read::id_of(json.as_bytes(), index);
-    from_reader(origin, json.as_bytes(), id_of, &mut Err)
+    from_reader(origin, json.as_bytes(), id_of)
 }
 
-fn from_path(path: &Path, on_fault: OnFault<'_>) -> Result<Dataset, DatasetError> {
+fn from_path(path: &Path) -> Result<Dataset, DatasetError> {
     let file = open(path)?;
     let id_of = |index| {
         files::open(path)
             .ok()
             .and_then(|file| read::id_of(file, index))
     };
-    from_reader(&path.display().to_string(), file, id_of, on_fault)
+    from_reader(&path.display().to_string(), file, id_of)
 }
-
-/// Called for a record that is refused; an error stops the loading.
-type OnFault<'a> = &'a mut dyn FnMut(DatasetError) -> Result<(), DatasetError>;
 
 fn from_reader(
     origin: &str,
     reader: impl std::io::Read,
     id_of: impl Fn(usize) -> Option<String>,
-    on_fault: OnFault<'_>,
 ) -> Result<Dataset, DatasetError> {
     let mut assembler = Assembler::new(origin);
-    let mut sink = |record| assembler.add(record).or_else(&mut *on_fault);
+    let mut sink = |record| assembler.add(record);
     let hash = read::records(origin, reader, &mut sink).map_err(|stop| match stop {
         ReadError::Data(error) => *error,
         ReadError::Io(source) => DatasetError::Io {

@@ -24,7 +24,7 @@ pub(crate) use check::DatasetReport;
 pub use check::{RecordDefect, check};
 pub use error::DatasetError;
 pub(crate) use load::load_named;
-pub use load::{Source, from_str, load, load_sound, sample};
+pub use load::{Source, from_str, load, sample};
 pub(crate) use own::{OwnDocument, OwnError, read_own, read_parts};
 pub use published::published;
 pub use select::{RecordRange, Selection, select};

@@ -5,7 +5,7 @@ use finqa_agents::agents::{Fault, RunFailure};
 /// What went wrong between us and an environment's server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum RemoteError {
+pub(crate) enum RemoteError {
     /// The address is not a server's.
     #[error("{url}: {reason}; an environment's address is like http://127.0.0.1:8000")]
     Address {

@@ -119,7 +119,7 @@ fn read<'p>(
         report.add(&row);
         tally.add(row);
     })?;
-    let (summary, rows) = tally.finish_with_rows(journal)?;
+    let (summary, rows) = tally.finish(journal)?;
     Ok(JournalContents {
         causes: causes(journal.path(), &summary.run, rows, dataset),
         summary,

@@ -21,17 +21,8 @@ pub enum Event {
         /// Of these, answered before (a resumed run); their rows follow as `Answered` with `resumed`.
         answered: usize,
     },
-    /// A question's first call is about to be made.
-    Asked {
-        /// Its place in the plan.
-        index: usize,
-        /// Which question.
-        key: QuestionKey,
-    },
     /// A round has its verdict.
     Round {
-        /// Its place in the plan.
-        index: usize,
         /// Which question.
         key: QuestionKey,
         round: Box<Round>,

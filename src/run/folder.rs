@@ -53,19 +53,19 @@ pub struct RunFolder {
 
 impl RunFolder {
     /// The journal, from which every other file can be made again.
-    pub const JOURNAL: &'static str = "journal.sqlite";
+    pub(crate) const JOURNAL: &'static str = "journal.sqlite";
     /// The answers and their scores.
-    pub const CSV: &'static str = "output.csv";
+    pub(crate) const CSV: &'static str = "output.csv";
     /// Every question's whole exchange.
-    pub const TRANSCRIPTS: &'static str = "transcripts.jsonl";
+    pub(crate) const TRANSCRIPTS: &'static str = "transcripts.jsonl";
     /// Scores, tokens and money.
-    pub const SUMMARY: &'static str = "summary.json";
+    pub(crate) const SUMMARY: &'static str = "summary.json";
     /// The report page.
     pub const REPORT: &'static str = "report.html";
     /// The settings.
     pub const CONFIG: &'static str = "config.toml";
     /// Traces, where they are asked for.
-    pub const TRACES: &'static str = "traces.jsonl";
+    pub(crate) const TRACES: &'static str = "traces.jsonl";
     /// Held by the process that asks the run's questions.
     pub(crate) const LOCK: &'static str = "run.lock";
     /// What a tracking server has of the run.
@@ -222,7 +222,7 @@ impl RunFolder {
     /// # Errors
     /// [`FolderError::NothingToResume`], or why a run cannot be read if there is no
     /// other to resume, and those of [`RunFolder::locate`].
-    pub fn to_resume(output: &Path, run: &str, kind: RunKind) -> Result<Self, FolderError> {
+    pub(crate) fn to_resume(output: &Path, run: &str, kind: RunKind) -> Result<Self, FolderError> {
         if run != "last" {
             return Self::locate(output, run);
         }
@@ -327,7 +327,7 @@ impl RunFolder {
     ///
     /// # Errors
     /// [`FolderError::NoSuchRun`] or [`FolderError::Ambiguous`] for the name of a run.
-    pub fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, FolderError> {
+    pub(crate) fn answers_at(named: &Path, output: &Path) -> Result<PathBuf, FolderError> {
         refuse_earlier_episodes(named)?;
         let is_id = |text: &&str| {
             !text.is_empty() && text.chars().all(|c| c.is_ascii_hexdigit() || c == '-')

@@ -32,7 +32,7 @@ impl Identity {
     /// The options that make `now` another run, by their names with both values.
     /// `changes` are the settings that differ.
     #[must_use]
-    pub fn changed_options(&self, now: &Self, changes: &[Change]) -> Vec<String> {
+    pub(crate) fn changed_options(&self, now: &Self, changes: &[Change]) -> Vec<String> {
         let differs = |affects| match affects {
             RunAspect::Model => self.model != now.model,
             RunAspect::Critic => self.critic != now.critic,
@@ -49,7 +49,7 @@ impl Identity {
     /// What has changed behind the options, a line each: `data` is where the data
     /// come from.
     #[must_use]
-    pub fn changed_behind(&self, now: &Self, data: &str) -> Vec<String> {
+    pub(crate) fn changed_behind(&self, now: &Self, data: &str) -> Vec<String> {
         let words = [
             ("the model", &self.model, &now.model),
             ("the critic", &self.critic, &now.critic),
@@ -196,7 +196,7 @@ impl RunKind {
 
     /// The command that resumes a run of this kind.
     #[must_use]
-    pub fn resume_command(self) -> &'static str {
+    pub(crate) fn resume_command(self) -> &'static str {
         match self {
             Self::Questions => "convfinqa --resume",
             Self::Episodes => "convfinqa env play --resume",

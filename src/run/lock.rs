@@ -110,7 +110,7 @@ impl RunLock {
     ///
     /// # Errors
     /// [`LockError::Held`] naming the process that does.
-    pub fn check_free(folder: &Path) -> Result<(), LockError> {
+    pub(crate) fn check_free(folder: &Path) -> Result<(), LockError> {
         match Self::holder(folder) {
             None => Ok(()),
             Some(holder) => Err(LockError::Held {

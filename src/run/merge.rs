@@ -126,7 +126,7 @@ impl MergedShards {
 
     /// What is missing, in one line.
     #[must_use]
-    pub fn missing_line(&self) -> Option<String> {
+    pub(crate) fn missing_line(&self) -> Option<String> {
         let parts = self.missing.iter().map(|part| {
             let MissingPart {
                 shard,

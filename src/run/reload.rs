@@ -10,7 +10,7 @@ impl RunMeta {
     /// The file of records as a whole path, which is the same from every
     /// folder. `None` if they come from no file.
     #[must_use]
-    pub fn file_of(dataset: &Dataset) -> Option<PathBuf> {
+    pub(crate) fn file_of(dataset: &Dataset) -> Option<PathBuf> {
         if dataset.invented {
             return None;
         }

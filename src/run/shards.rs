@@ -97,7 +97,7 @@ impl SharedPlan {
 
     /// The shard that a question belongs to.
     #[must_use]
-    pub fn shard_of(&self, key: &QuestionKey) -> u32 {
+    pub(crate) fn shard_of(&self, key: &QuestionKey) -> u32 {
         Shard::of(&key.id, self.shards)
     }
 }

@@ -137,13 +137,13 @@ impl Summary {
 
     /// What is missing of a run that was merged without all of its questions, in one line.
     #[must_use]
-    pub fn missing_line(&self) -> Option<String> {
+    pub(crate) fn missing_line(&self) -> Option<String> {
         self.run.merged.as_ref()?.missing_line()
     }
 
     /// What is to be known about settings that were not sent, in one line.
     #[must_use]
-    pub fn left_out_line(&self) -> Option<String> {
+    pub(crate) fn left_out_line(&self) -> Option<String> {
         let names: Vec<&str> = self.left_out.iter().map(String::as_str).collect();
         (!names.is_empty()).then(|| left_out_line(&names))
     }
@@ -193,22 +193,12 @@ impl SummaryBuilder {
     }
 
     /// Summarises the rows of this run, and the calls of questions that have
-    /// no row yet, which were paid for too.
+    /// no row yet, which were paid for too; and returns the rows that were counted,
+    /// without their exchanges.
     ///
     /// # Errors
     /// [`JournalError`] if the journal cannot be read.
-    pub fn finish(self, journal: &Journal) -> Result<Summary, JournalError> {
-        Ok(self.finish_with_rows(journal)?.0)
-    }
-
-    /// The same, and the rows that were counted, without their exchanges.
-    ///
-    /// # Errors
-    /// As [`Self::finish`].
-    pub fn finish_with_rows(
-        mut self,
-        journal: &Journal,
-    ) -> Result<(Summary, Vec<Row>), JournalError> {
+    pub fn finish(mut self, journal: &Journal) -> Result<(Summary, Vec<Row>), JournalError> {
         let run = journal.meta()?;
         for call in journal.open_calls()?.values().flatten() {
             self.call(call);
@@ -251,5 +241,5 @@ impl SummaryBuilder {
 pub fn summarise(journal: &Journal) -> Result<Summary, JournalError> {
     let mut tally = SummaryBuilder::default();
     journal.for_each_row(|row| tally.add(row))?;
-    tally.finish(journal)
+    Ok(tally.finish(journal)?.0)
 }

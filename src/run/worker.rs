@@ -112,13 +112,6 @@ impl Worker {
         let case = &planned.case;
         let index = planned.index;
         let key = case.question.key.clone();
-        let _ = self
-            .events
-            .send(Event::Asked {
-                index,
-                key: key.clone(),
-            })
-            .await;
         let memory = self.memory(index, earlier);
         // Seconds that were spent before on replies that are now recalled.
         let recalled: f64 = memory.replies.iter().map(|call| call.seconds).sum();
@@ -126,11 +119,8 @@ impl Worker {
         let tell = move |round: &agents::Round| {
             // A slow listener loses a round's preview, never a row.
             let round = Box::new(round.clone());
-            let _ = events.try_send(Event::Round {
-                index,
-                key: key.clone(),
-                round,
-            });
+            let key = key.clone();
+            let _ = events.try_send(Event::Round { key, round });
         };
         let started = Instant::now();
         let span = self.trace.question(planned, &*self.solver);

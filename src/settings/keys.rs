@@ -213,7 +213,7 @@ impl Settings {
     /// The settings that decide answers and are in no other part of a run's
     /// identity, in one line.
     #[must_use]
-    pub fn deciding(&self) -> String {
+    pub(crate) fn deciding(&self) -> String {
         let all = Table::try_from(self).unwrap_or_default();
         let decide = all
             .into_iter()

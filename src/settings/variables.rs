@@ -30,7 +30,7 @@ impl Variables {
     /// The same, where `is_from_file` knows which of them a `.env` file set: that
     /// file may be somebody else's.
     #[must_use]
-    pub fn with_file(self, is_from_file: fn(&str) -> bool) -> Self {
+    pub(crate) fn with_file(self, is_from_file: fn(&str) -> bool) -> Self {
         Self {
             is_from_file,
             ..self
@@ -45,7 +45,7 @@ impl Variables {
 
     /// Whether a `.env` file set the variable.
     #[must_use]
-    pub fn is_from_file(&self, name: &str) -> bool {
+    pub(crate) fn is_from_file(&self, name: &str) -> bool {
         (self.is_from_file)(name)
     }
 }

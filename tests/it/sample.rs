@@ -242,7 +242,7 @@ fn gold_evidence_names_rows_and_sentences_that_exist() {
 
 /// What makes the published files hard to read stands in the sample too.
 #[test]
-fn the_artefacts_of_the_published_files_occur() {
+fn the_defects_of_the_published_files_occur() {
     let records = records();
     let any = |what: &str, test: &dyn Fn(&Value) -> bool| {
         assert!(records.iter().any(test), "nowhere: {what}");

@@ -102,7 +102,7 @@ impl MlflowError {
 
     /// Whether the cause is on this machine and not on the server.
     #[must_use]
-    pub fn is_local(&self) -> bool {
+    pub(crate) fn is_local(&self) -> bool {
         matches!(
             self,
             Self::Address { .. }

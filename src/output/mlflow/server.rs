@@ -77,7 +77,7 @@ impl Server {
     ///
     /// # Errors
     /// [`MlflowError::Unreachable`].
-    pub async fn sign_of_life(&self) -> Result<(), MlflowError> {
+    pub(crate) async fn sign_of_life(&self) -> Result<(), MlflowError> {
         let request = self
             .request(Method::GET, "/version")
             .timeout(self.patience.sign);

@@ -128,7 +128,7 @@ impl Target {
 
     /// Whether credentials would go unencrypted to another machine.
     #[must_use]
-    pub fn is_exposed(&self) -> bool {
+    pub(crate) fn is_exposed(&self) -> bool {
         !matches!(self.credentials, Credentials::None)
             && self.uri.starts_with("http://")
             && !self.is_loopback()

@@ -172,8 +172,7 @@ impl RunProgress {
                 self.continuation = meta.continuation();
                 self.begin(*total, *answered);
             }
-            Event::Asked { .. } => {}
-            Event::Round { key, round, .. } => {
+            Event::Round { key, round } => {
                 if self.options.verbose {
                     let verdict = verdict_text(round);
                     self.say(&format!(

@@ -7,8 +7,8 @@ use serde_json::{Value as Json, json};
 
 use super::{parse, record};
 
-/// The artefacts of one record with one field set.
-fn artefacts(pointer: &str, value: Json) -> Vec<(RecordDefect, Option<String>)> {
+/// The defects of one record with one field set.
+fn defects(pointer: &str, value: Json) -> Vec<(RecordDefect, Option<String>)> {
     let mut changed = record("Double_ZED/2001/page_1.pdf");
     changed["table_ori"] = json!([["", "2001"], ["Sales", "10"]]);
     if pointer == "/table_ori" {
@@ -19,13 +19,13 @@ fn artefacts(pointer: &str, value: Json) -> Vec<(RecordDefect, Option<String>)> 
     check(&parse(&json!([changed])).unwrap())
         .findings
         .into_iter()
-        .map(|finding| (finding.artefact, finding.part))
+        .map(|finding| (finding.defect, finding.part))
         .collect()
 }
 
 #[test]
 fn a_sound_record_has_no_findings() {
-    assert_eq!(artefacts("", Json::Null), []);
+    assert_eq!(defects("", Json::Null), []);
 }
 
 #[rstest]
@@ -40,16 +40,13 @@ fn a_sound_record_has_no_findings() {
 #[case("/table/1/1", json!("-10 ( 10 )"), RecordDefect::DoubledNumbers, None)]
 #[case("/table/1/1", json!("2014"), RecordDefect::LostDashes, None)]
 #[case("/table/0", json!(["sales of zed", "$ 12.5"]), RecordDefect::NoHeader, None)]
-fn each_artefact_is_found_where_it_is(
+fn each_defect_is_found_where_it_is(
     #[case] pointer: &str,
     #[case] value: Json,
-    #[case] artefact: RecordDefect,
+    #[case] defect: RecordDefect,
     #[case] part: Option<&str>,
 ) {
-    assert_eq!(
-        artefacts(pointer, value),
-        [(artefact, part.map(str::to_owned))]
-    );
+    assert_eq!(defects(pointer, value), [(defect, part.map(str::to_owned))]);
 }
 
 #[test]
@@ -65,7 +62,7 @@ fn garbled_headers_are_found_and_told_apart() {
     doubled.as_object_mut().unwrap().remove("table_ori");
     let report = check(&parse(&json!([mended, doubled])).unwrap());
     let counts = report.counts();
-    assert_eq!(counts.get(&RecordDefect::HeaderMended), Some(&1));
+    assert_eq!(counts.get(&RecordDefect::HeaderRepaired), Some(&1));
     assert_eq!(counts.get(&RecordDefect::DuplicateLabels), Some(&1));
     let detail = &report.findings[0].detail;
     assert_eq!(detail, " | year 2001 | year 2000");
@@ -77,7 +74,18 @@ fn the_gold_of_the_sample_holds() {
     let of_gold: Vec<_> = report
         .findings
         .iter()
-        .filter(|finding| finding.artefact.is_of_gold())
+        .filter(|finding| {
+            matches!(
+                finding.defect,
+                RecordDefect::NoGold
+                    | RecordDefect::NoProgram
+                    | RecordDefect::ProgramUnreadable
+                    | RecordDefect::ProgramFails
+                    | RecordDefect::ValueDiffers
+                    | RecordDefect::AnswerDiffers
+                    | RecordDefect::NoSplit
+            )
+        })
         .collect();
     assert!(of_gold.is_empty(), "{of_gold:#?}");
     assert_eq!(report.programs_confirmed, report.questions + report.turns);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use convfinqa::dataset::{RecordKind, Source, from_str, load, load_sound, sample};
+use convfinqa::dataset::{RecordKind, Source, from_str, load, sample};
 use finqa_core::number::Value;
 use rstest::rstest;
 use serde_json::{Value as Json, json};
@@ -138,6 +138,14 @@ fn a_turn_left_out_is_asked_without_gold() {
     assert!(!turns[1].gold.is_empty());
 }
 
+#[test]
+fn a_turn_without_its_question_is_named() {
+    let mut blank = turn("Single_C", 0);
+    blank["annotation"]["cur_dial"] = json!([""]);
+    let line = complaint(parse(&json!([record("Single_A"), blank])));
+    assert!(line.contains("record 2 (Single_C_0)"), "{line}");
+}
+
 #[rstest]
 #[case("", "holds no record")]
 #[case("[]", "holds no record")]
@@ -225,46 +233,6 @@ fn an_id_that_stands_twice_is_refused() {
         line.contains("turn 1 of this conversation appears twice"),
         "{line}"
     );
-}
-
-#[test]
-fn the_sound_records_load_without_the_others_when_asked() {
-    let mut ragged = record("Single_B");
-    ragged["table"][1] = json!(["sales"]);
-    let mut blank = turn("Single_C", 0);
-    blank["annotation"]["cur_dial"] = json!([""]);
-    let file = tempfile::NamedTempFile::new().unwrap();
-    let write = |records: &Json| fs::write(file.path(), records.to_string()).unwrap();
-    let source = Source::Path(file.path().to_owned());
-
-    write(&json!([
-        record("Single_A"),
-        ragged,
-        record("Single_A"),
-        blank
-    ]));
-    let (dataset, faults) = load_sound(&source).unwrap();
-    assert_eq!(
-        dataset.records.len(),
-        2,
-        "a turn's record keeps its stand-alone question"
-    );
-    let lines: Vec<String> = faults
-        .into_iter()
-        .map(|f| complaint::<()>(Err(f)))
-        .collect();
-    assert!(
-        lines[0].contains("record 2 (Single_B), field `table[1]`"),
-        "{lines:?}"
-    );
-    assert!(lines[1].contains("records 1 and 3"), "{lines:?}");
-    assert!(lines[2].contains("record 4 (Single_C_0)"), "{lines:?}");
-    assert!(load(&source).is_err());
-
-    write(&json!([ragged]));
-    assert!(complaint(load_sound(&source)).contains("table[1]"));
-    write(&json!([]));
-    assert!(complaint(load_sound(&source)).contains("holds no record"));
 }
 
 #[test]
