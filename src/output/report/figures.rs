@@ -12,30 +12,6 @@ use super::list::{FACETS, ListedRow, rank};
 /// Bars of a histogram.
 const BINS: usize = 24;
 
-/// A rate as the template prints and draws it, in percent.
-#[derive(Debug, Serialize)]
-pub(super) struct PercentRate {
-    hits: usize,
-    n: usize,
-    percent: f64,
-    low: f64,
-    high: f64,
-    design_effect: f64,
-}
-
-impl From<Rate> for PercentRate {
-    fn from(rate: Rate) -> Self {
-        Self {
-            hits: rate.hits,
-            n: rate.n,
-            percent: 100.0 * rate.rate,
-            low: 100.0 * rate.low,
-            high: 100.0 * rate.high,
-            design_effect: rate.design_effect,
-        }
-    }
-}
-
 /// FE over the questions of each value of a facet.
 #[derive(Debug, Serialize)]
 pub(super) struct FacetRates {
@@ -52,7 +28,7 @@ struct FacetRate {
     count: usize,
     /// `count` in percent of the largest.
     width: f64,
-    rate: Option<PercentRate>,
+    rate: Option<Rate>,
 }
 
 impl FacetRates {
@@ -75,8 +51,7 @@ impl FacetRates {
                 width: percent(rows.len(), largest),
                 rate: Rate::of(rows.iter().filter_map(|row| {
                     Some((row.filename.as_str(), (&row.id, &row.part), row.right()?))
-                }))
-                .map(PercentRate::from),
+                })),
             })
             .collect();
         Some(Self {

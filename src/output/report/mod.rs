@@ -27,7 +27,9 @@ use serde::Serialize;
 
 use crate::analysis::Miss;
 use crate::dataset::QuestionKey;
+use crate::output::terminal::rule_title;
 use crate::run::Row;
+use crate::score::Rule;
 
 use super::staged::{OutputError, write_atomic};
 use crate::run::Summary;
@@ -174,6 +176,12 @@ impl Page<'_> {
         environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
         environment.add_filter("spaced", |text: &str| text.replace('_', " "));
         environment.add_filter("in_words", in_words);
+        environment.add_filter("rule_title", |name: &str| {
+            let mut rules = Rule::ALL.into_iter();
+            rules
+                .find(|rule| rule.name() == name)
+                .map_or("", rule_title)
+        });
         environment.add_filter("fixed", |value: f64, decimals: usize| {
             format!("{value:.decimals$}")
         });

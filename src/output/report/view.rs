@@ -4,48 +4,40 @@ use rust_decimal::prelude::ToPrimitive;
 use serde::Serialize;
 
 use crate::output::terminal::rule_title;
-use crate::run::RunMeta;
-use crate::run::Summary;
-use crate::score::{ConversationRate, Rule, RuleRates};
-use finqa_core::stats::LatencySummary;
+use crate::run::{EpisodeSummary, SampleEffect, Summary};
+use crate::score::{LabelFloor, Layer, Rule, RuleRates};
+use finqa_core::stats::Rate;
 
-use super::figures::{FacetRates, Histogram, PercentRate, percent};
+use super::figures::{FacetRates, Histogram, percent};
 use super::flow::Flow;
 use super::list::ListedRow;
 
 /// Everything that the template prints.
 #[derive(Serialize)]
 pub(super) struct ReportView<'a> {
-    run: &'a RunMeta,
+    summary: &'a Summary,
     /// The model's name, without where it is.
     title: &'a str,
     settings: String,
     /// Why the run is not complete, and the command that continues it.
     unfinished: Option<(String, String)>,
     answered: usize,
-    questions: usize,
-    pages: usize,
     without_answer: usize,
     /// Why the pages are not available.
     pages_missing: Option<&'a str>,
-    headline: Option<PercentRate>,
+    headline: Option<Rate>,
     rules: Vec<RuleRate>,
-    /// The rules that are also given without suspect golds, and how many those are.
+    /// The rules that are also given without suspect golds.
     trusted: Vec<RuleRate>,
-    suspects: usize,
-    layers: Vec<LayerShare>,
+    layers: &'a [Layer],
     anatomy: Vec<AnswerShare>,
     wrong: Vec<FacetRates>,
-    conversations: Vec<Conversation>,
-    critic: &'a crate::run::CriticEffect,
-    samples: Option<&'a crate::run::SampleEffect>,
+    samples: Option<&'a SampleEffect>,
     flow: Option<Flow>,
     exchange: Vec<FacetRates>,
-    latency: Option<&'a LatencySummary>,
     latencies: Option<Histogram>,
     costs: Option<Histogram>,
-    episodes: Option<&'a crate::run::EpisodeSummary>,
-    spent: &'a crate::run::ResourceUsage,
+    episodes: Option<&'a EpisodeSummary>,
     known_cost: f64,
     cost: String,
     left_out: Option<String>,
@@ -58,22 +50,8 @@ struct RuleRate {
     name: &'static str,
     title: &'static str,
     about: &'static str,
-    rate: PercentRate,
-    floor: Option<Floor>,
-}
-
-#[derive(Serialize)]
-struct Floor {
-    percent: f64,
-    answer: f64,
-}
-
-/// A count under a name, in percent of all.
-#[derive(Serialize)]
-struct LayerShare {
-    name: &'static str,
-    count: usize,
-    percent: f64,
+    rate: Rate,
+    floor: Option<LabelFloor>,
 }
 
 /// A part of all answers: those accepted for one reason, or missed for one cause.
@@ -89,25 +67,6 @@ struct AnswerShare {
     /// In percent of the width.
     x: f64,
     width: f64,
-}
-
-/// What only turns can tell, by one rule.
-#[derive(Serialize)]
-struct Conversation {
-    rule: &'static str,
-    conversations: usize,
-    whole: Option<PercentRate>,
-    right_after_right: Option<PercentRate>,
-    right_after_wrong: Option<PercentRate>,
-    errors: usize,
-    errors_after_an_error: usize,
-    by_turn: Vec<Turn>,
-}
-
-#[derive(Serialize)]
-struct Turn {
-    name: String,
-    rate: PercentRate,
 }
 
 impl<'a> ReportView<'a> {
@@ -131,63 +90,36 @@ impl<'a> ReportView<'a> {
         let mut exchange = slices(&["rounds"]);
         exchange.extend(FacetRates::by_count("stop", rows).filter(FacetRates::differ));
         exchange.extend(FacetRates::by_count("finding", rows));
+        let without_suspects = scores.without_suspects.as_ref();
+        // If leniency adds nothing, there is nothing to show.
+        let strict = scores.layers.first().map(|layer| layer.hits);
+        let lenient = scores.layers.iter().any(|layer| Some(layer.hits) != strict);
         Self {
-            run: &summary.run,
+            summary,
             title: summary.run.model(),
             settings: summary.run.settings.to_string(),
             unfinished: summary.unfinished(),
             answered: rows.len(),
-            questions: scores.questions,
-            pages: scores.pages,
             without_answer: summary.unanswered(),
             pages_missing,
-            headline: scores
-                .rates
-                .get(Rule::FinancialEquivalence)
-                .map(PercentRate::from),
+            headline: scores.rates.get(Rule::FinancialEquivalence),
             rules: lines(&scores.rates),
-            trusted: scores
-                .without_suspects
-                .as_ref()
-                .map(|without| lines(&without.rates))
-                .unwrap_or_default(),
-            suspects: scores
-                .without_suspects
-                .as_ref()
-                .map_or(0, |without| without.suspects),
-            layers: layers(&scores.layers),
+            trusted: without_suspects.map_or_else(Vec::new, |without| lines(&without.rates)),
+            layers: if lenient { &scores.layers } else { &[] },
             anatomy: anatomy(rows),
             wrong,
-            conversations: scores.conversations.iter().map(conversation).collect(),
-            critic: &summary.critic,
             samples: summary.samples.as_ref(),
             flow: Flow::of(rows),
             exchange,
-            latency: scores.latency.as_ref(),
             latencies: Histogram::of(rows.iter().map(|row| row.latency)),
             costs: Histogram::of(rows.iter().filter_map(|row| row.cost)),
             episodes: summary.episodes.as_ref(),
-            spent: &summary.spent,
             known_cost: summary.spent.cost.known.to_f64().unwrap_or_default(),
             cost: summary.spent.cost.to_string(),
             left_out: summary.left_out_line(),
             missing: summary.missing_line(),
         }
     }
-}
-
-/// The layers of leniency; none if they add nothing.
-fn layers(layers: &[crate::score::Layer]) -> Vec<LayerShare> {
-    let first = layers.first().map(|layer| layer.hits);
-    if layers.iter().all(|layer| Some(layer.hits) == first) {
-        return Vec::new();
-    }
-    let slot = |layer: &crate::score::Layer| LayerShare {
-        name: layer.name,
-        count: layer.hits,
-        percent: 100.0 * layer.rate,
-    };
-    layers.iter().map(slot).collect()
 }
 
 /// Causes and reasons that are drawn apart; the rest is one part.
@@ -251,14 +183,8 @@ fn lines(rates: &RuleRates) -> Vec<RuleRate> {
             name: rule.name(),
             title: rule_title(rule),
             about: about(rule),
-            rate: rate.into(),
-            floor: rates
-                .floor()
-                .filter(|_| rule == Rule::NumericalMatch)
-                .map(|floor| Floor {
-                    percent: 100.0 * floor.rate,
-                    answer: floor.answer,
-                }),
+            rate,
+            floor: rates.floor().filter(|_| rule == Rule::NumericalMatch),
         })
         .collect()
 }
@@ -282,22 +208,5 @@ fn about(rule: Rule) -> &'static str {
         Rule::FinancialEquivalence => {
             "FE: the same figure to a reader of reports, rounding and percent signs allowed"
         }
-    }
-}
-
-fn conversation(card: &crate::score::ConversationCard) -> Conversation {
-    let turn = |slice: &ConversationRate| Turn {
-        name: slice.name.clone(),
-        rate: slice.rate.into(),
-    };
-    Conversation {
-        rule: rule_title(card.rule),
-        conversations: card.conversations,
-        whole: card.whole.map(PercentRate::from),
-        right_after_right: card.right_after_right.map(PercentRate::from),
-        right_after_wrong: card.right_after_wrong.map(PercentRate::from),
-        errors: card.errors,
-        errors_after_an_error: card.errors_after_an_error,
-        by_turn: card.by_turn.iter().map(turn).collect(),
     }
 }
