@@ -3,7 +3,7 @@
 use rstest::rstest;
 use serde_json::{Value as Json, json};
 
-use crate::support::cli::Workplace;
+use crate::support::cli::{Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply};
 
 const REPORT: &str = "# Acme Corp.\nAmounts are in millions.\n\n\
@@ -106,16 +106,8 @@ fn a_chat_model_is_shown_the_page_and_the_earlier_answers() {
     });
     let place = workplace(&[("report.md", REPORT.as_bytes())]);
     let url = server.base_url();
-    let args = [
-        "report.md",
-        "--model",
-        "m",
-        "--base-url",
-        &url,
-        "--critic",
-        "off",
-        "--json",
-    ];
+    let line = format!("report.md --model m --base-url {url} --critic off --json");
+    let args = words(&line);
     let (code, lines, told) = ask(
         &place,
         &args,

@@ -4,23 +4,13 @@
 use rstest::rstest;
 
 use crate::support::agents::{repeating_the_key, scripted};
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{Ran, Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply};
 
 fn run(place: &Workplace, server: &FaultServer, more: &[&str]) -> Ran {
     let url = server.base_url();
-    let fixed = [
-        "--model",
-        "m",
-        "--data-path",
-        "sample",
-        "--base-url",
-        &url,
-        "--cache",
-        "cache",
-        "--n",
-        "2",
-    ];
+    let line = format!("--model m --data-path sample --base-url {url} --cache cache --n 2");
+    let fixed = words(&line);
     place.run(&[&fixed, more].concat())
 }
 

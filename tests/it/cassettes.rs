@@ -6,7 +6,7 @@ use std::path::Path;
 use rstest::rstest;
 
 use crate::support::agents::{repeating_the_key, scripted};
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{Ran, Workplace, words};
 use crate::support::fault_server::{FaultServer, Faults, Reply, Request};
 
 /// The files of a run but its journal, by name.
@@ -51,16 +51,8 @@ fn cassette(place: &Workplace) -> String {
 /// A run of the sample against `server`, recorded.
 fn record(place: &Workplace, server: &FaultServer, more: &[&str]) -> Ran {
     let url = server.base_url();
-    let fixed = [
-        "--model",
-        "m",
-        "--data-path",
-        "sample",
-        "--base-url",
-        &url,
-        "--record",
-        "run.jsonl",
-    ];
+    let line = format!("--model m --data-path sample --base-url {url} --record run.jsonl");
+    let fixed = words(&line);
     place.run(&[&fixed, more].concat())
 }
 
@@ -228,18 +220,8 @@ fn a_recording_continues_its_own_run_only() {
     record(&one, &server, &["--n", "1"]).succeeds();
     let broken = FaultServer::start(|_| Reply::plain(503, "down"));
     let url = broken.base_url();
-    let start = [
-        "--model",
-        "m",
-        "--data-path",
-        "sample",
-        "--base-url",
-        &url,
-        "--attempts",
-        "1",
-        "--n",
-        "1",
-    ];
+    let line = format!("--model m --data-path sample --base-url {url} --attempts 1 --n 1");
+    let start = words(&line);
     assert_eq!(other.run(&start).code, Some(5));
     let ran = other.run(&["--resume", "--record", &cassette(&one)]);
     ran.fails(2, &["it is not the recording of run "]);
@@ -299,14 +281,7 @@ fn questions_about_a_document_are_recorded_and_replayed() {
     let replayed = ask(&["--replay", "ask.jsonl"]);
     replayed.succeeds();
     assert_eq!(live.stdout, replayed.stdout);
-    let run = place.run(&[
-        "--model",
-        "m",
-        "--data-path",
-        "sample",
-        "--replay",
-        "ask.jsonl",
-    ]);
+    let run = place.run(&words("--model m --data-path sample --replay ask.jsonl"));
     run.fails(2, &["it holds the calls of `ask`"]);
 }
 

@@ -6,7 +6,7 @@ use convfinqa::run::RunFolder;
 use convfinqa::settings::Layers;
 
 use crate::support::agents::scripted;
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{Ran, Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::in_process::run;
 
@@ -114,16 +114,9 @@ fn a_provider_that_refuses_every_question_stops_the_run_with_exit_code_5() {
     ] {
         let server = FaultServer::start(move |_| reply.clone());
         let url = server.base_url();
-        let ran = place.run(&[
-            "--model",
-            "m",
-            "--data-path",
-            "sample",
-            "--base-url",
-            &url,
-            "-j",
-            "2",
-        ]);
+        let ran = place.run(&words(&format!(
+            "--model m --data-path sample --base-url {url} -j 2"
+        )));
         ran.fails(5, &[word]);
         assert!(
             server.count() <= 4,
@@ -150,16 +143,7 @@ fn a_dotenv_is_read_and_no_secret_is_written_anywhere() {
         ),
     );
     place
-        .run(&[
-            "--model",
-            "m",
-            "--data-path",
-            "sample",
-            "--n",
-            "2",
-            "--critic",
-            "rules",
-        ])
+        .run(&words("--model m --data-path sample --n 2 --critic rules"))
         .succeeds();
     assert_eq!(server.requests()[0].key(), Some("sk-very-secret"));
     for entry in std::fs::read_dir(place.run_folder()).unwrap() {
@@ -248,14 +232,7 @@ fn a_reader_that_goes_away_changes_neither_exit_code_nor_files() {
     place.write("page.md", "| | 2018 |\n|---|---|\n| revenue | 5 |\n");
     let hopeless = ["ask", "page.md", "who?", "--min-confidence", "1"];
     assert_eq!(unread(&hopeless), Some(4));
-    let played = [
-        "env",
-        "play",
-        "--episodes",
-        "1",
-        "--url",
-        "http://127.0.0.1:1",
-    ];
+    let played = words("env play --episodes 1 --url http://127.0.0.1:1");
     assert_eq!(unread(&played), place.run(&played).code);
 }
 
@@ -332,14 +309,7 @@ fn answers_that_nothing_can_score_are_an_error() {
 #[test]
 fn every_rate_that_is_printed_has_its_n_and_interval_and_nm_its_floor() {
     let place = Workplace::new();
-    let arguments = [
-        "--mode",
-        "conversations",
-        "--history",
-        "gold",
-        "--epochs",
-        "2",
-    ];
+    let arguments = words("--mode conversations --history gold --epochs 2");
     let ran = place.run(&arguments);
     ran.succeeds();
     let text = ran.stdout.replace("\n  ", " ");

@@ -5,7 +5,7 @@ use convfinqa::settings::{Layers, Variables};
 use rstest::rstest;
 
 use crate::support::agents::{is_critic, repeating_the_key, scripted};
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{Ran, Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply, Request};
 
 const UNCHOSEN: &str =
@@ -161,15 +161,7 @@ fn a_base_url_of_a_file_with_a_key_of_elsewhere_is_announced(
     );
     let line =
         format!("note: the key from the environment is sent to {url}, the base URL in {file}");
-    let run = [
-        "--model",
-        "m",
-        "--data-path",
-        "sample",
-        "--n",
-        "1",
-        "--quiet",
-    ];
+    let run = words("--model m --data-path sample --n 1 --quiet");
     place.write("page.md", "| | 2019 |\n|---|---|\n| Revenue | 1,250 |\n");
     let ask = [
         "ask",
@@ -234,18 +226,8 @@ fn a_base_url_of_a_resumed_run_with_an_exported_key_is_announced() {
     let place = Workplace::new();
     let server = FaultServer::start(|_| Reply::error(401, "invalid_api_key", "no"));
     let url = server.base_url();
-    let begin = [
-        "--model",
-        "m",
-        "--data-path",
-        "sample",
-        "--n",
-        "1",
-        "--base-url",
-        &url,
-        "--attempts",
-        "1",
-    ];
+    let line = format!("--model m --data-path sample --n 1 --base-url {url} --attempts 1");
+    let begin = words(&line);
     assert_eq!(place.run(&begin).code, Some(5));
     let mut command = place.command();
     let ran = Ran::of(command.env("OPENAI_API_KEY", KEY).arg("--resume"));
@@ -318,19 +300,9 @@ fn a_key_in_the_path_of_an_address_is_used_and_kept_nowhere() {
     let base = format!("http://{}/{KEY}/v1", server.address());
     // Nobody listens at the tracking server: what is said of it names its address.
     let mlflow = format!("http://127.0.0.1:9/{KEY}");
-    let arguments = [
-        "--model",
-        "m",
-        "--data-path",
-        "sample",
-        "--n",
-        "2",
-        "--base-url",
-        &base,
-        "--mlflow",
-        &mlflow,
-        "--verbose",
-    ];
+    let line =
+        format!("--model m --data-path sample --n 2 --base-url {base} --mlflow {mlflow} --verbose");
+    let arguments = words(&line);
     let ran = place.run(&arguments);
     ran.succeeds();
     assert!(server.requests()[0].path.contains(KEY));
@@ -376,14 +348,7 @@ fn a_key_that_a_server_repeats_is_kept_nowhere(#[case] reply: fn(&Request, &str)
     let place = Workplace::new();
     let server = repeating_the_key(reply);
     let mut command = place.command_with_key(KEY, &server.base_url());
-    command.args([
-        "--n",
-        "2",
-        "--verbose",
-        "--trace-content",
-        "--attempts",
-        "1",
-    ]);
+    command.args(words("--n 2 --verbose --trace-content --attempts 1"));
     command.args(["--log", "text", "--log-level", "trace"]);
     let ran = Ran::of(&mut command);
     assert!(matches!(ran.code, Some(0 | 4 | 5)), "{}", ran.stderr);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Value as Json, json};
 
 use crate::support::agents::is_critic;
-use crate::support::cli::Workplace;
+use crate::support::cli::{Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply};
 
 const QUESTION: &str = "what was the percentage change in revenue from 2018 to 2019?";
@@ -158,22 +158,10 @@ fn a_run_reports_what_further_samples_and_the_critic_did() {
             "answer": "25%", "program": "subtract(75, 60), divide(#0, 60)", "exe_ans": 0.25}}]);
     place.write("data.json", &record.to_string());
     let url = server.base_url();
-    let args = [
-        "--model",
-        "m",
-        "--base-url",
-        &url,
-        "--data-path",
-        "data.json",
-        "--seed",
-        "7",
-        "--samples",
-        "auto",
-        "--critic",
-        "auto",
-        "--max-rounds",
-        "1",
-    ];
+    let line = format!(
+        "--model m --base-url {url} --data-path data.json --seed 7 --samples auto --critic auto --max-rounds 1"
+    );
+    let args = words(&line);
     let ran = place.run(&args);
     let summary = place.summary();
     let samples = &summary["samples"];
@@ -238,17 +226,9 @@ fn the_likelier_answer_is_returned_and_says_why() {
 /// A run of the sample whose model answers 1 to everything.
 fn arbitrated(place: &Workplace, server: &FaultServer, more: &[&str]) -> crate::support::cli::Ran {
     let url = server.base_url();
-    let fixed = [
-        "--model",
-        "m",
-        "--base-url",
-        &url,
-        "--data-path",
-        "sample",
-        "--second-opinion",
-        "arbitrate",
-        "--quiet",
-    ];
+    let line =
+        format!("--model m --base-url {url} --data-path sample --second-opinion arbitrate --quiet");
+    let fixed = words(&line);
     let critic = ["--critic", "off"];
     let critic = &critic[..if more.contains(&"--critic") { 0 } else { 2 }];
     place.run(&[&fixed[..], critic, more].concat())
@@ -381,22 +361,7 @@ fn a_run_puts_votes_and_opinions_into_its_csv_and_summary() {
     let server = FaultServer::start(|_| analysis("1"));
     let place = Workplace::new();
     let url = server.base_url();
-    let ran = place.run(&[
-        "--model",
-        "m",
-        "--base-url",
-        &url,
-        "--critic",
-        "rules",
-        "--max-rounds",
-        "1",
-        "--samples",
-        "2",
-        "--data-path",
-        "sample",
-        "--n",
-        "5",
-    ]);
+    let ran = place.run(&words(&format!("--model m --base-url {url} --critic rules --max-rounds 1 --samples 2 --data-path sample --n 5")));
     let rows = place.rows("output/output.csv");
     assert!(!rows.is_empty(), "{}", ran.stderr);
     assert!(rows.iter().all(|row| row["votes"] == "1:2"));

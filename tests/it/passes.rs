@@ -6,7 +6,7 @@ use convfinqa::run::Finish;
 use serde_json::{Value as Json, json};
 
 use crate::support::agents::is_critic;
-use crate::support::cli::Workplace;
+use crate::support::cli::{Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply, Request};
 use crate::support::in_process;
 
@@ -163,17 +163,8 @@ fn worked_examples_show_no_gold_of_the_asked_company() {
     std::fs::create_dir(place.path("data")).unwrap();
     place.write("data/train.json", &train.to_string());
     let url = server.base_url();
-    let args = [
-        "--model",
-        "m",
-        "--base-url",
-        &url,
-        "--n",
-        "1",
-        "--examples",
-        "9",
-        "--quiet",
-    ];
+    let line = format!("--model m --base-url {url} --n 1 --examples 9 --quiet");
+    let args = words(&line);
     for mode in ["questions", "conversations"] {
         place.run(&[&args[..], &["--mode", mode]].concat());
     }
@@ -211,20 +202,10 @@ fn the_commonest_of_the_samples_is_answered_and_every_call_is_counted() {
     });
     let place = workplace();
     let url = server.base_url();
-    let args = [
-        "--model",
-        "m",
-        "--base-url",
-        &url,
-        "--critic",
-        "off",
-        "--samples",
-        "3",
-        "--seed",
-        "7",
-        "--export-predictions",
-        "programs.json",
-    ];
+    let line = format!(
+        "--model m --base-url {url} --critic off --samples 3 --seed 7 --export-predictions programs.json"
+    );
+    let args = words(&line);
     let (code, told) = exported(&place, &args);
     assert_eq!(code, 0, "{told}");
     assert!(told.contains("--temperature above 0"), "{told}");
@@ -242,14 +223,7 @@ fn the_commonest_of_the_samples_is_answered_and_every_call_is_counted() {
 #[test]
 fn turns_are_exported_under_ids_of_their_own() {
     let place = workplace();
-    let args = [
-        "--mode",
-        "conversations",
-        "--export-predictions",
-        "programs.json",
-        "--epochs",
-        "2",
-    ];
+    let args = words("--mode conversations --export-predictions programs.json --epochs 2");
     let (code, told) = exported(&place, &args);
     assert_eq!(code, 0, "{told}");
     let text = place.read("programs.json");

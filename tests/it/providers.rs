@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::support::agents::{is_critic, scripted};
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{Ran, Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply};
 
 mod needs_llm;
@@ -143,16 +143,10 @@ fn a_critic_at_another_provider_has_its_own_server_and_key() {
         command
     };
     let [analyst_at, critic_at] = [analyst.base_url(), critic.azure_endpoint()];
-    let servers = [
-        "--base-url",
-        &analyst_at,
-        "--critic-model",
-        "claude",
-        "--critic-provider",
-        "anthropic",
-        "--critic-base-url",
-        &critic_at,
-    ];
+    let line = format!(
+        "--base-url {analyst_at} --critic-model claude --critic-provider anthropic --critic-base-url {critic_at}"
+    );
+    let servers = words(&line);
     Ran::of(command().args(RUN).args(servers)).succeeds();
     for (server, path, key, of_critic) in [
         (&analyst, "/v1/chat/completions", KEYS[1], false),

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::support::agents::is_critic;
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{Ran, Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply};
 
 /// Characters, for the tables hold none that is wider than a column.
@@ -125,15 +125,7 @@ fn what_others_wrote_gives_a_terminal_no_orders() {
             &json!({"answer": format!("no {ORDER}"), "label": ORDER, "steps": [ORDER]}).to_string(),
         )
     });
-    let arguments = [
-        "--model",
-        "scripted",
-        "--data-path",
-        "sample",
-        "-n",
-        "2",
-        "--verbose",
-    ];
+    let arguments = words("--model scripted --data-path sample -n 2 --verbose");
     let ran = place.run(&[&arguments[..], &["--base-url", &model.base_url()]].concat());
     harmless(&ran);
 

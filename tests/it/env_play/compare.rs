@@ -5,7 +5,7 @@ use finqa_env::server::ServerOptions;
 use serde_json::Value;
 
 use super::{Serving, play};
-use crate::support::cli::Workplace;
+use crate::support::cli::{Workplace, words};
 
 #[test]
 fn an_environment_built_from_records_sets_the_two_agents_and_the_tool_agent_side_by_side() {
@@ -71,14 +71,9 @@ fn with_a_server_the_gold_is_what_its_state_tells_once_the_episode_is_over() {
         assert!(row["ground_truth"].is_empty() && !row["exe_ans"].is_empty());
         assert!(!row["financial_equivalence"].is_empty());
     }
-    let compared = place.run(&[
-        "compare",
-        "output/output.csv",
-        &tool_csv,
-        "--data-path",
-        "sample",
-        "--json",
-    ]);
+    let compared = place.run(&words(&format!(
+        "compare output/output.csv {tool_csv} --data-path sample --json"
+    )));
     let compared: Value = serde_json::from_str(&compared.succeeds().stdout).unwrap();
     assert_eq!(
         compared["questions"],

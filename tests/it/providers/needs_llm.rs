@@ -4,7 +4,7 @@
 use rstest::rstest;
 
 use super::answers;
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{Ran, Workplace, words};
 
 #[rstest]
 #[case::messages(&["--provider", "anthropic"], "")]
@@ -17,16 +17,7 @@ fn a_real_model_answers(#[case] options: &[&str], #[case] path: &str) {
     let mut command = place.command();
     command.args(["--data-path", "sample", "--n", "2", "--mode", "questions"]);
     command.args(["--model", "local", "--base-url", &format!("{server}{path}")]);
-    command.args([
-        "--max-tokens",
-        "400",
-        "--max-rounds",
-        "1",
-        "--mlflow",
-        "off",
-        "-j",
-        "1",
-    ]);
+    command.args(words("--max-tokens 400 --max-rounds 1 --mlflow off -j 1"));
     let ran = Ran::of(command.args(options));
     assert!(matches!(ran.code, Some(0 | 4)), "{}", ran.stderr);
     let rows = answers(&place);

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::agents::scripted;
 use crate::support::batch_server::{BatchServer, Blow, Ending};
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{Ran, Workplace, words};
 use crate::support::fault_server::FaultServer;
 
 mod failures;
@@ -147,14 +147,7 @@ fn each_provider_and_api_is_spoken_to_in_its_own_form() {
         let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
         let mut command = place.command();
         command
-            .args([
-                "--model",
-                "m",
-                "--data-path",
-                "sample",
-                "--mode",
-                "conversations",
-            ])
+            .args(words("--model m --data-path sample --mode conversations"))
             .args(["--n", "3", "--engine", "batch"]);
         form(&mut command, &server);
         Ran::of(&mut command).succeeds();
@@ -254,14 +247,7 @@ fn what_cannot_be_sent_in_batches_is_refused_in_one_line() {
     let place = Workplace::new();
     let run = |arguments: &[&str]| Ran::of(resume(&place, &["--engine", "batch"]).args(arguments));
     run(&["--model", "offline"]).fails(2, &["--engine batch needs a chat model"]);
-    let model = [
-        "--model",
-        "m",
-        "--base-url",
-        "http://127.0.0.1:9/v1",
-        "--data-path",
-        "sample",
-    ];
+    let model = words("--model m --base-url http://127.0.0.1:9/v1 --data-path sample");
     let mut recorded = model.to_vec();
     recorded.extend(["--record", "x"]);
     run(&recorded).fails(2, &["--engine batch cannot be recorded"]);

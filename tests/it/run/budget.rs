@@ -5,7 +5,7 @@ use finqa_agents::models::BudgetLimit;
 use rstest::rstest;
 
 use crate::support::agents::{answer_to, scripted};
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{Ran, Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::in_process::{refused, run};
 
@@ -18,16 +18,8 @@ fn a_run_that_reaches_its_limit_ends_with_code_7_and_says_how_to_continue() {
     place.write("prices.json", PRICES);
     let server = FaultServer::start(scripted);
     let url = server.base_url();
-    let arguments = [
-        "--model",
-        "scripted",
-        "--data-path",
-        "sample",
-        "--base-url",
-        &url,
-        "--n",
-        "20",
-    ];
+    let line = format!("--model scripted --data-path sample --base-url {url} --n 20");
+    let arguments = words(&line);
     let capped = ["--prices", "prices.json", "--max-cost", "0.02", "-j", "1"];
     let ran = place.run(&[&arguments[..], &capped].concat());
     assert_eq!(ran.code, Some(7), "{}", ran.stderr);
@@ -130,16 +122,8 @@ fn a_limit_of_money_needs_a_price_and_a_run_keeps_its_own() {
     );
     let server = FaultServer::start(scripted);
     let url = server.base_url();
-    let arguments = [
-        "--model",
-        "scripted",
-        "--data-path",
-        "sample",
-        "--base-url",
-        &url,
-        "--n",
-        "6",
-    ];
+    let line = format!("--model scripted --data-path sample --base-url {url} --n 6");
+    let arguments = words(&line);
     let with = |more: &[&str]| place.run(&[&arguments[..], more].concat());
     with(&["--max-cost", "1"]).fails(
         2,
@@ -247,16 +231,8 @@ fn a_dry_run_sends_nothing_and_says_what_a_run_would_take() {
     place.write("prices.json", PRICES);
     let server = FaultServer::start(scripted);
     let url = server.base_url();
-    let arguments = [
-        "--model",
-        "scripted",
-        "--data-path",
-        "sample",
-        "--base-url",
-        &url,
-        "--dry-run",
-        "--json",
-    ];
+    let line = format!("--model scripted --data-path sample --base-url {url} --dry-run --json");
+    let arguments = words(&line);
     let estimate = |more: &[&str]| {
         let ran = place.run(&[&arguments[..], more].concat());
         serde_json::from_str::<serde_json::Value>(&ran.succeeds().stdout).unwrap()
@@ -292,15 +268,9 @@ fn a_dry_run_sends_nothing_and_says_what_a_run_would_take() {
         "{calls}"
     );
 
-    let shown = place.run(&[
-        "--model",
-        "scripted",
-        "--base-url",
-        &url,
-        "--data-path",
-        "sample",
-        "--dry-run",
-    ]);
+    let shown = place.run(&words(&format!(
+        "--model scripted --base-url {url} --data-path sample --dry-run"
+    )));
     assert!(
         shown.succeeds().stdout.contains("cost unknown"),
         "{}",

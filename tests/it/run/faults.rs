@@ -3,7 +3,7 @@
 use convfinqa::run::Journal;
 
 use crate::support::agents::{answer_to, is_sent_back, scripted};
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{Ran, Workplace, words};
 use crate::support::fault_server::{FaultServer, Faults};
 
 /// Runs the sample against a faulty server and checks what every run must keep.
@@ -11,17 +11,9 @@ fn a_run_survives(azure: bool) {
     let place = Workplace::new();
     let server = FaultServer::with_faults(Faults::every_kind(0.3, 11), scripted);
     let mut command = place.command();
-    command.args([
-        "--model",
-        "scripted",
-        "--data-path",
-        "sample",
-        "-j",
-        "16",
-        "--timeout",
-        "2",
-        "--json",
-    ]);
+    command.args(words(
+        "--model scripted --data-path sample -j 16 --timeout 2 --json",
+    ));
     if azure {
         command
             .env("AZURE_OPENAI_ENDPOINT", server.azure_endpoint())

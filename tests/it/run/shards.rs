@@ -9,7 +9,7 @@ use convfinqa::settings::Variables;
 use rstest::rstest;
 
 use crate::support::agents::{answer_to, question_of, scripted};
-use crate::support::cli::{Ran, Workplace, csv_rows};
+use crate::support::cli::{Ran, Workplace, csv_rows, words};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::in_process::{refused, run, runtime};
 
@@ -187,18 +187,11 @@ fn to_an_engine_a_shard_that_asked_its_questions_has_succeeded() {
     });
     let url = filtered.base_url();
     let shard = |part: &str| {
-        let arguments = [
-            "--data-path",
-            "sample",
-            "--model",
-            "m",
-            "--base-url",
-            &url,
-            "-q",
-        ];
+        let line = format!("--data-path sample --model m --base-url {url} -q");
+        let arguments = words(&line);
         let mut command = place.command();
         command
-            .args(arguments)
+            .args(&arguments)
             .args(["--fail-under", "fe=100", "--run", "nightly"]);
         Ran::of(command.args(["--shard", part]))
     };
@@ -214,16 +207,8 @@ fn to_an_engine_a_shard_that_asked_its_questions_has_succeeded() {
     place
         .run(&["--shard", "auto"])
         .fails(2, &["not a task of an array job"]);
-    let cassette = [
-        "--shard",
-        "1/2",
-        "--record",
-        "x",
-        "--model",
-        "m",
-        "--base-url",
-        &url,
-    ];
+    let line = format!("--shard 1/2 --record x --model m --base-url {url}");
+    let cassette = words(&line);
     place
         .run(&[&cassette[..], &["--data-path", "sample"]].concat())
         .fails(2, &["leave out --shard"]);
@@ -286,15 +271,7 @@ fn episodes_are_split_and_merged_too() {
     split
         .run(&export)
         .fails(2, &["merge the shards, then", "--resume RUN"]);
-    let export = [
-        "env",
-        "play",
-        "--resume",
-        "nightly",
-        "-q",
-        "--export-episodes",
-        "x",
-    ];
+    let export = words("env play --resume nightly -q --export-episodes x");
     split.run(&export).succeeds();
     let lines = split.read("x").lines().count();
     assert!(lines >= rows(&whole).len(), "{lines}");
@@ -306,21 +283,12 @@ fn a_shard_that_is_asked_to_end_is_continued_by_the_same_command() {
     let place = Workplace::new();
     let server = FaultServer::start(|request| scripted(request).after(Duration::from_millis(20)));
     let url = server.base_url();
-    let arguments = [
-        "--data-path",
-        "sample",
-        "--model",
-        "m",
-        "--base-url",
-        &url,
-        "-q",
-        "-j",
-        "1",
-    ];
+    let line = format!("--data-path sample --model m --base-url {url} -q -j 1");
+    let arguments = words(&line);
     let command = || {
         let mut command = place.command();
         command
-            .args(arguments)
+            .args(&arguments)
             .args(["--shard", "1/1", "--run", "nightly"]);
         command
     };

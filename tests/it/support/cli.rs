@@ -139,6 +139,11 @@ impl Ran {
     }
 }
 
+/// The arguments of a command line that quotes nothing.
+pub fn words(line: &str) -> Vec<&str> {
+    line.split_whitespace().collect()
+}
+
 pub fn csv_rows(path: &Path) -> Vec<std::collections::HashMap<String, String>> {
     csv::Reader::from_path(path)
         .unwrap()

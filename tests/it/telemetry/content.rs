@@ -5,7 +5,7 @@ use rstest::rstest;
 use serde_json::{Value, json};
 
 use crate::support::agents::{is_critic, question_of, scripted};
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{Ran, Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::traces::{Span, collector, endpoint, questions, received};
 
@@ -130,14 +130,7 @@ fn an_error_that_quotes_the_prompt_leaves_only_on_request(#[case] reply: fn(&str
 fn an_answer_that_is_withheld_is_not_quoted() {
     let model = FaultServer::start(scripted);
     let (place, collector) = (Workplace::new(), collector());
-    let more = [
-        "--data-path",
-        "sample",
-        "--n",
-        "4",
-        "--second-opinion",
-        "require",
-    ];
+    let more = words("--data-path sample --n 4 --second-opinion require");
     let ran = ask(&place, &model, &collector, &more);
     let rows = place.rows("output/output.csv");
     assert!(

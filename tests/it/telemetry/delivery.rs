@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use crate::support::agents::scripted;
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{Ran, Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::traces::{collector, endpoint, questions, received, written};
 
@@ -151,23 +151,12 @@ fn a_killed_run_leaves_whole_traces_and_goes_on_behind_a_cut_one() {
     let place = Workplace::new();
     let model = FaultServer::start(|request| scripted(request).after(Duration::from_millis(20)));
     let url = model.base_url();
-    let arguments = [
-        "--model",
-        "scripted",
-        "--data-path",
-        "sample",
-        "--n",
-        "30",
-        "-j",
-        "4",
-        "--traces",
-        "on",
-        "--base-url",
-        &url,
-    ];
+    let line =
+        format!("--model scripted --data-path sample --n 30 -j 4 --traces on --base-url {url}");
+    let arguments = words(&line);
     let mut child = place
         .command()
-        .args(arguments)
+        .args(&arguments)
         .stdout(std::process::Stdio::null())
         .stderr(std::process::Stdio::null())
         .spawn()
@@ -186,7 +175,7 @@ fn a_killed_run_leaves_whole_traces_and_goes_on_behind_a_cut_one() {
     std::fs::write(&file, text).unwrap();
     assert_eq!(written(&place).len(), before.len(), "a cut line is left");
 
-    Ran::of(place.command().args(arguments).arg("--resume")).succeeds();
+    Ran::of(place.command().args(&arguments).arg("--resume")).succeeds();
     let lines = written(&place);
     let mut traced = HashSet::new();
     for line in &lines {

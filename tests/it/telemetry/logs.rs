@@ -7,7 +7,7 @@ use std::process::Stdio;
 use serde_json::Value;
 
 use crate::support::agents::scripted;
-use crate::support::cli::{Ran, Workplace};
+use crate::support::cli::{Ran, Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply};
 
 /// Every line of stderr, each of which has to be a JSON object.
@@ -154,16 +154,7 @@ fn the_environments_server_logs_requests_without_queries() {
     let place = Workplace::new();
     let mut server = place
         .command()
-        .args([
-            "env",
-            "serve",
-            "--port",
-            "0",
-            "--log",
-            "json",
-            "--log-level",
-            "debug",
-        ])
+        .args(words("env serve --port 0 --log json --log-level debug"))
         .args(["--token", "let-me-in-please"])
         .stderr(Stdio::piped())
         .spawn()
