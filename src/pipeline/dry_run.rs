@@ -22,9 +22,10 @@ use finqa_agents::models::{
 use finqa_core::question::Question;
 use finqa_core::stats::wilson;
 
+use super::advice::advice;
 use super::context::ModelContext;
 use super::selection::selected;
-use super::setup::{advice, pair_setup};
+use super::setup::pair_setup;
 use super::{Notify, PipelineError, RunNotice};
 
 /// Bytes of a prompt for each token: tables have more tokens than prose.

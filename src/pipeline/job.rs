@@ -9,9 +9,10 @@ use crate::settings::{Settings, Variables};
 use finqa_agents::agents::Pair;
 use finqa_agents::solve::Solver;
 
+use super::advice::advice;
 use super::context::ModelContext;
 use super::selection::selected;
-use super::setup::{self, advice, pair_setup};
+use super::setup::{self, pair_setup};
 use super::{Notify, PipelineError, RunNotice};
 
 /// What a run does.

@@ -6,6 +6,7 @@
 //! `job` (what is asked, and who answers), `resume` (new and earlier runs),
 //! `files` (what a run leaves behind). It knows the outputs, which `run` does not.
 
+mod advice;
 mod batches;
 mod cassette;
 mod context;
@@ -38,6 +39,7 @@ use finqa_agents::models::{Budget, CallEvent, Cassette, LimitStatus, Limits, Obs
 
 use crate::run::{Event, Finish, Journal, JournalError, RunFolder, RunLock, Scheduler, Summary};
 
+pub(crate) use advice::{advice, unused_server};
 pub(crate) use batches::{BatchStatusRow, batch_status};
 pub(crate) use cassette::{recorded_run, replay_settings};
 pub(crate) use context::{ModelContext, cache};
@@ -48,9 +50,7 @@ pub(crate) use files::{has_result, write_report, write_results};
 pub use job::Job;
 pub use merge::merge;
 pub use resume::ResumedRun;
-pub(crate) use setup::{
-    advice, concurrency, is_remote, kept, model_setup, pair_setup, unused_server,
-};
+pub(crate) use setup::{concurrency, is_remote, kept, model_setup, pair_setup};
 pub use tracking::Tracking;
 pub(crate) use tracking::{experiment, server};
 
