@@ -87,7 +87,7 @@ pub(super) fn without_records(reason: &str) {
 pub(crate) enum RuleName {
     /// Financial equivalence
     Fe,
-    /// Numeric match, the LangGraph baseline's ±0.5
+    /// Numeric match: within 0.5, as the LangGraph baseline compares
     Nm,
     /// Exact match
     Em,

@@ -20,10 +20,10 @@ use super::{Exit, dotenv, run, stdout};
 pub(crate) enum BatchCommand {
     /// Start a run, submit its first batches, and exit.
     Submit(Box<RunArgs>),
-    /// Show the batches of a run; the provider is asked about those that are open.
+    /// Show the batches of a run, with the provider's current status of those that have not ended.
     Status(StatusArgs),
-    /// Take the results of a run's batches if all have ended, submit the next ones, and exit: with
-    /// code 4 while batches are at the provider.
+    /// Fetch the results of a run's batches if all have ended, submit the next ones, and exit, with
+    /// code 4 while the provider still works on batches.
     Fetch(Box<FetchArgs>),
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct FetchArgs {
     #[arg(long, help_heading = "Output")]
     #[serde(skip)]
     allow_version: bool,
-    /// Print the summary as JSON to stdout, everything else to stderr
+    /// Print the summary as JSON on stdout and everything else on stderr
     #[arg(long, help_heading = "Output")]
     #[serde(skip)]
     json: bool,

@@ -24,14 +24,14 @@ pub(crate) struct CompareArgs {
     b: PathBuf,
     #[command(flatten)]
     output: OutputFolder,
-    /// Rule that decides which questions flip
+    /// Rule by which A and B are compared question by question
     #[arg(long, value_name = "RULE", default_value = "fe")]
     rule: RuleName,
     /// Compare only the questions that both sides have, and count the others
     #[arg(long)]
     common: bool,
-    /// Exit with code 6 unless B is better than A by --rule: one-sided McNemar's p, clustered by
-    /// page, below LEVEL
+    /// Exit with code 6 unless B is better than A by --rule, with a one-sided McNemar's p, clustered
+    /// by page, below LEVEL [default LEVEL: 0.05]
     #[arg(
         long,
         value_name = "LEVEL",

@@ -82,10 +82,10 @@ enum Command {
     /// Serve or play the FinQA environment, or prepare its data.
     #[command(subcommand)]
     Env(env::EnvCommand),
-    /// Run in batches at half the price: submit, look, and fetch.
+    /// Run in batches at half the price: submit, check the status, and fetch.
     #[command(subcommand)]
     Batch(batch::BatchCommand),
-    /// Show, explain or empty the response cache (--cache).
+    /// Inspect or clear the response cache (--cache).
     #[command(subcommand)]
     Cache(cache::CacheCommand),
     /// Send runs to MLflow.

@@ -19,7 +19,7 @@ const MOST_SHARDS: u32 = 1_000_000;
 #[derive(Args, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ShardSettings {
-    /// Ask only shard I of N, for `merge`; `auto` reads I and N from the variables of Slurm, Kubernetes, PBS, Grid Engine, AWS Batch or GitLab
+    /// Run only shard I of N, to be joined by `merge`; `auto` reads I and N from the variables of Slurm, Kubernetes, PBS, Grid Engine, AWS Batch or GitLab
     #[arg(long, value_name = "I/N", help_heading = "Shards")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard: Option<ShardChoice>,
@@ -27,7 +27,7 @@ pub struct ShardSettings {
     #[arg(long, value_name = "N", help_heading = "Shards")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shards: Option<u32>,
-    /// Name of the run that the shards share [default: the hash of its plan, and the id of the array job if any]
+    /// Name of the run that the shards share [default: the start of the plan's hash, followed by the id of the array job if there is one]
     #[arg(id = "run", long = "run", value_name = "NAME", help_heading = "Shards")]
     #[serde(rename = "run", skip_serializing_if = "Option::is_none")]
     pub run_name: Option<String>,

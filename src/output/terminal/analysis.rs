@@ -45,7 +45,7 @@ pub(crate) fn analysis_tables(
 }
 
 fn causes(analysis: &MissAnalysis, style: TerminalStyle) -> String {
-    let mut table = style.table(&["cause", "misses", "% of misses", "fits besides"]);
+    let mut table = style.table(&["cause", "misses", "% of misses", "also fits"]);
     for count in &analysis.causes {
         let mut also: Vec<(Cause, usize)> = Vec::new();
         let misses = analysis

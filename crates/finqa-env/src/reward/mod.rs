@@ -21,7 +21,7 @@ pub enum RewardMode {
     #[default]
     #[value(name = "reference")]
     OpenEnv,
-    /// Without its known exploits.
+    /// Like `reference`, but without its known exploits.
     ///
     /// 0.0 for an empty truth or answer, for an answer with `nan` or an infinity, and
     /// for a list with a part that is not a number or with a year twice: OpenEnv's

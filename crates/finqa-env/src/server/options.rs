@@ -61,7 +61,7 @@ pub struct ServerOptions {
     /// body; a connection that stays unused for as long is closed.
     #[arg(skip = Duration::from_secs(20))]
     pub request_time: Duration,
-    /// Seconds after which a WebSocket that answers no ping is closed; raise it if a client
+    /// Seconds after which a WebSocket that does not answer pings is closed; raise it if a client
     /// cannot answer while its model generates
     #[arg(long, value_name = "S", default_value = "60", value_parser = some_seconds, help_heading = "Limits")]
     pub ping_timeout: Duration,
