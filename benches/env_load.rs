@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo bench --bench env_load                      # our server, as a child process
-//! FINQA_REFERENCE_URL=http://127.0.0.1:8000 cargo bench --bench env_load   # and OpenEnv's, running
+//! FINQA_OPENENV_URL=http://127.0.0.1:8000 cargo bench --bench env_load   # and OpenEnv's, running
 //! cargo bench --bench env_load -- --seconds 2 --idle 1000
 //! cargo bench --bench env_load -- --write DIR          # only the data, for OpenEnv's finqa_env to serve
 //! ```
@@ -13,7 +13,7 @@
 //! ```text
 //! cargo bench --bench env_load -- --write /tmp/tables
 //! .venv/openenv-0.2.3/bin/python tests/python/openenv_finqa.py /tmp/tables --port 8001 &
-//! FINQA_REFERENCE_URL=http://127.0.0.1:8001 cargo bench --bench env_load
+//! FINQA_OPENENV_URL=http://127.0.0.1:8001 cargo bench --bench env_load
 //! ```
 //!
 //! Prints steps per second, p50 and p99 over 1, 8, 32 and 128 sessions with the
@@ -186,7 +186,7 @@ async fn measure(seconds: Duration, idle: usize) {
         load.print("ours", sessions, server.memory());
         ours.push(load.rate());
     }
-    if let Ok(theirs) = std::env::var("FINQA_REFERENCE_URL") {
+    if let Ok(theirs) = std::env::var("FINQA_OPENENV_URL") {
         let url = format!(
             "{}/ws",
             theirs.trim_end_matches('/').replacen("http", "ws", 1)

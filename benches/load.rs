@@ -46,7 +46,7 @@ const RECORDS: usize = 3_000;
 /// Analyst and critic in two rounds: the critic accepts, and the checks object once.
 const CALLS_A_QUESTION: usize = 4;
 
-/// A run, as its process is told.
+/// A run, as its process receives it.
 #[derive(Serialize, Deserialize)]
 struct RunPlan {
     file: PathBuf,

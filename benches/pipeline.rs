@@ -1,6 +1,6 @@
-//! What a run costs beside its models: `cargo bench --bench pipeline [-- FILE]`.
+//! What a run costs besides its models: `cargo bench --bench pipeline [-- FILE]`.
 //!
-//! Prints, for the records at hand (the built-in sample, or FILE) repeated under
+//! Prints, for the records (the built-in sample, or FILE) repeated under
 //! new ids up to 3,000: loading, rendering, executing, scoring, the
 //! embedded analyst, and whole runs, with n and the spread over the repetitions. Rates are
 //! per second of CPU time, so that other work on the machine does not show; the

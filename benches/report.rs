@@ -1,10 +1,10 @@
 //! What a report of a large run costs: `cargo bench --bench report [-- FILE] [--rows N]`.
 //!
-//! Asks the turns of the records at hand (the built-in sample, or FILE), repeated
+//! Asks the turns of the records (the built-in sample, or FILE), repeated
 //! under new ids and with pages of their own up to 20,000, by a scripted model
 //! in this process that is wrong at times and sent back at times. Prints the
 //! journal's size, the report's size, the time and memory that it takes to make
-//! it (in a process of its own), and, where Chromium is at hand, what a reader
+//! it (in a process of its own), and, where Chromium is installed, what a reader
 //! waits for: `tests/browser/report_page.py --measure`.
 
 #![allow(

@@ -26,7 +26,7 @@ use finqa_core::stats::Rate;
 /// Confidences from which a differing opinion is tried in the answer's place.
 const FROM: [f64; 7] = [0.0, 0.5, 0.7, 0.8, 0.85, 0.9, 0.95];
 
-/// One answer beside its second opinion.
+/// One answer and its second opinion.
 struct Pair {
     page: String,
     opinion: SecondOpinion,
@@ -78,7 +78,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// What an answer comes to: its program executed, else what it says.
+/// An answer's value: its program executed, else what it says.
 fn value_of(row: &Row) -> Option<Value> {
     let executed = row.program().and_then(|program| {
         Program::parse(program)

@@ -22,7 +22,7 @@ use finqa_agents::models::{
 };
 use futures::future::BoxFuture;
 
-/// The records at hand, repeated under new ids with pages of their own, as one file.
+/// The records, repeated under new ids with pages of their own, as one file.
 pub fn repeated(file: Option<&Path>, folder: &Path, total: usize) -> PathBuf {
     let text = match file {
         Some(file) => std::fs::read_to_string(file).unwrap(),

@@ -19,7 +19,7 @@ pub enum Attack {
     Fragments,
     /// Large answers that nobody takes.
     Unread,
-    /// Large messages that are no JSON.
+    /// Large messages that are not JSON.
     Messages,
 }
 

@@ -12,7 +12,7 @@
 //! attempts got through (a query that ran for more than a second, an honest answer
 //! that was refused or wrong, a server that died), the honest p50 and p99, the
 //! slowest answer, the peak resident memory, and how long SIGTERM took while the
-//! attack went on. Everything goes to loopback, from one address: the hardest case,
+//! attack lasted. Everything goes to loopback, from one address: the hardest case,
 //! for the server cannot tell the clients apart. Linux only: it reads `/proc`.
 
 #![allow(
@@ -132,7 +132,7 @@ struct Crowd {
 }
 
 impl Crowd {
-    fn goes_on(&self) -> bool {
+    fn is_active(&self) -> bool {
         Instant::now() < self.end
     }
 
@@ -145,7 +145,7 @@ impl Crowd {
     async fn attempts(&self, number: usize) {
         let mut kept: Vec<Box<dyn std::any::Any + Send>> = Vec::new();
         let mut socket = None;
-        while self.goes_on() {
+        while self.is_active() {
             let attempt = self.tried.fetch_add(1, Ordering::Relaxed);
             // A statement of its own, so that none is ready from the last time.
             let query = self.kind.query.replace('#', &format!("{number} {attempt}"));
@@ -199,7 +199,7 @@ impl Crowd {
                         continue;
                     };
                     let mut kind = Data::Text;
-                    while self.goes_on() {
+                    while self.is_active() {
                         let frame = Frame::message(Vec::new(), OpCode::Data(kind), false);
                         kind = Data::Continue;
                         self.tried.fetch_add(1, Ordering::Relaxed);

@@ -1,5 +1,5 @@
 //! The choice among candidates: a conditional logit over whole programs, right where they
-//! come to the gold value.
+//! give the gold value.
 
 use convfinqa::dataset::Question;
 use finqa_agents::offline::{RuleAnalyst, candidates};

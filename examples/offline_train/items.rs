@@ -36,7 +36,7 @@ impl Item {
         self.gold.as_ref() == Some(value)
     }
 
-    /// What a program of this question's comes to, officially.
+    /// The official value of a program of this question.
     pub fn value(&self, program: &str) -> Option<Value> {
         let table = &self.question.document.table;
         match official::evaluate(program, table, official::Dialect::ConvFinQa) {

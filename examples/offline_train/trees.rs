@@ -41,7 +41,7 @@ impl Default for Growth {
     }
 }
 
-/// The most values of a feature that are told apart.
+/// The most values of a feature that are distinguished.
 const BINS: usize = 64;
 
 struct Feature {

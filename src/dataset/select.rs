@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_gives_the_same_order_for_good() {
+    fn a_seed_always_gives_the_same_order() {
         let mut order: Vec<usize> = (0..8).collect();
         shuffle(&mut order, 7);
         assert_eq!(order, [2, 5, 7, 4, 1, 0, 3, 6]);

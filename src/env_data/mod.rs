@@ -139,7 +139,7 @@ fn files(
         for case in &record.questions {
             match truth::boxed(&case.gold) {
                 None => report.without_gold += 1,
-                Some(_) if options.tables_only && !stands_in_cells(case) => {
+                Some(_) if options.tables_only && !reads_only_cells(case) => {
                     report.not_in_cells += 1
                 }
                 Some(truth) => asked.push((case, truth)),
@@ -220,7 +220,7 @@ fn described(company: &str, description: &str, table: &Map<String, Value>) -> Va
 
 /// Whether every number of the program but the constants is a cell's, and every
 /// row it reads is the table's.
-fn stands_in_cells(case: &Case) -> bool {
+fn reads_only_cells(case: &Case) -> bool {
     let Some(program) = case.gold.program.as_deref() else {
         return false;
     };

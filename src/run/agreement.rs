@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn better_rules_are_told_of_only_beyond_chance() {
+    fn better_rules_are_reported_only_beyond_chance() {
         let told = |answers, agreed, expected| {
             let count = AgreementCount {
                 answers,

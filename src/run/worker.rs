@@ -212,7 +212,7 @@ impl Worker {
 
     /// What a question's calls may recall, and where they are recorded.
     pub(super) fn memory(&self, index: usize, mut earlier: Vec<Call>) -> CallMemory {
-        // What they waited is no part of the time that is taken now.
+        // What they waited is not part of the time that is measured now.
         for call in &mut earlier {
             call.waited = Duration::ZERO;
         }

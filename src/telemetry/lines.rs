@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reading_goes_on_where_it_stopped_and_leaves_a_cut_line() {
+    fn reading_continues_where_it_stopped_and_leaves_a_cut_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("traces.jsonl");
         let none = read_lines(&path, 0, 9).unwrap();

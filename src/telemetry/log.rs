@@ -284,7 +284,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_that_is_no_level_is_refused() {
+    fn a_word_that_is_not_a_level_is_refused() {
         assert!(filter("info").is_ok());
         assert!(filter("off").is_ok());
         assert!(filter("convfinqa=debug,hyper=warn").is_ok());

@@ -96,7 +96,7 @@ pub fn source_files() -> Vec<PathBuf> {
         .collect()
 }
 
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
+pub fn rust_files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -291,7 +291,7 @@ fn no_source_or_template_names_a_record_of_the_dataset() {
     }
 }
 
-/// The environment's page names a test for each weak point of the reference.
+/// The environment's page names a test for each weak point of OpenEnv's finqa_env.
 #[test]
 fn tests_that_the_documentation_names_exist() {
     let row = regex::Regex::new(r"(?m)^\|.*\| `([a-z0-9_]{12,})` \|$").unwrap();

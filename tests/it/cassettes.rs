@@ -85,7 +85,7 @@ fn a_replay_writes_the_same_bytes_at_any_concurrency(
 }
 
 /// A server whose model refuses a parameter: which calls met the refusal depends on the
-/// concurrency, and is replayed all the same.
+/// concurrency, and is replayed anyway.
 #[test]
 fn refused_parameters_are_replayed_as_they_were_met() {
     let (place, again) = (Workplace::new(), Workplace::new());
@@ -126,7 +126,7 @@ fn a_replay_in_the_folder_of_its_recording_is_a_run_of_its_own() {
 
 /// A run that is killed, resumed and recorded on is replayed whole.
 #[test]
-fn a_recording_goes_on_with_the_run_that_is_resumed() {
+fn a_recording_continues_with_the_run_that_is_resumed() {
     let (place, again) = (Workplace::new(), Workplace::new());
     let broken = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
     let is_broken = std::sync::Arc::clone(&broken);

@@ -1,5 +1,5 @@
-//! Tests of what is taken for a file of data: a FIFO or a device is refused in
-//! one line, where opening it would wait for ever.
+//! Tests of what is not read as a file of data: a FIFO or a device is refused in
+//! one line, because opening it would wait forever.
 
 #![cfg(unix)]
 

@@ -1,5 +1,5 @@
 //! Tests of keys and of the addresses they go to: where each is taken from, and
-//! what the user is told.
+//! what the user sees.
 
 use convfinqa::settings::{Layers, Variables};
 use rstest::rstest;
@@ -277,7 +277,7 @@ fn holds_no_key(place: &Workplace, ran: &Ran) {
 #[case::variable(&[], ".env", "CONVFINQA_BASE_URL=http://127.0.0.1:9/v1?key=KEY\n")]
 #[case::openai(&["--model", "m", "--data-path", "sample"], ".env", "OPENAI_BASE_URL=http://127.0.0.1:9/v1?key=KEY\n")]
 #[case::not_an_address(&["--model", "m", "--data-path", "sample"], ".env", "OPENAI_BASE_URL=127.0.0.1:9/v1?key=KEY\n")]
-fn a_key_beside_the_path_of_an_address_is_refused_unseen(
+fn a_key_outside_the_path_of_an_address_is_refused_and_not_shown(
     #[case] arguments: &[&str],
     #[case] file: &str,
     #[case] text: &str,

@@ -10,12 +10,12 @@ use rstest::rstest;
 
 use crate::support::published::{TEN, records};
 
-/// Rooms that read questions and decide answers.
+/// Modules that read questions and decide answers.
 const DECIDING: &[&str] = &[
     "offline", "agents", "parse", "prompt", "table", "number", "program",
 ];
-/// Rooms that a question passes through; their messages may ask the user something.
-const BESIDE: &[&str] = &[
+/// Modules that a question passes through; their messages may ask the user something.
+const PASSED_THROUGH: &[&str] = &[
     "graph", "models", "data", "episode", "reward", "server", "tools", "episodes", "env_data",
     "solve",
 ];
@@ -28,7 +28,7 @@ const RULE_DATA: &[&str] = &[
     "data/offline_trees.json",
     "data/offline_words.json",
 ];
-/// So many words in a row of a question are no accident.
+/// So many words in a row of a question are not there by chance.
 const TELLING: usize = 6;
 
 fn root() -> &'static Path {
@@ -91,7 +91,7 @@ fn words(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Each literal of these rooms and each template, with its file.
+/// Each literal of these modules and each template, with its file.
 fn texts(rooms: &[&str]) -> Vec<(PathBuf, String)> {
     let mut texts = Vec::new();
     for room in rooms {
@@ -118,7 +118,7 @@ fn texts(rooms: &[&str]) -> Vec<(PathBuf, String)> {
 }
 
 #[test]
-fn no_cue_of_the_embedded_rules_is_a_sentence() {
+fn no_cue_of_the_embedded_analyst_is_a_sentence() {
     let code = ["crates/finqa-agents/src/offline"];
     for (file, text) in texts(DECIDING) {
         let mut rules = code.iter().chain(RULE_DATA);
@@ -187,7 +187,7 @@ fn no_literal_or_template_holds_the_words_of_a_question_of_the_data(#[case] name
         runs.extend(words.windows(TELLING).map(<[String]>::to_vec));
     }
     assert!(runs.len() > 100, "{}", runs.len());
-    for (file, text) in texts(&[DECIDING, BESIDE].concat()) {
+    for (file, text) in texts(&[DECIDING, PASSED_THROUGH].concat()) {
         for run in words(&text).windows(TELLING) {
             assert!(!runs.contains(run), "{}: {run:?}", file.display());
         }

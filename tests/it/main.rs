@@ -1,4 +1,4 @@
-//! The integration tests: one binary, a module a room.
+//! The integration tests, in one binary.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! The second opinion beside a chat model, through the binary.
+//! The second opinion alongside a chat model, through the binary.
 
 use std::collections::HashMap;
 
@@ -66,7 +66,7 @@ fn a_sure_opinion_that_differs_is_shown_to_the_critic_with_its_cells() {
 }
 
 #[test]
-fn an_opinion_that_agrees_or_is_unsure_or_only_recorded_is_no_finding() {
+fn an_opinion_that_agrees_or_is_unsure_or_only_recorded_is_not_a_finding() {
     for (program, options) in [
         (&[RIGHT], ["--opinion-confidence", "0.3"]),
         (&[WRONG], ["--opinion-confidence", "1"]),

@@ -1,6 +1,6 @@
 //! Tests of the pages: what is generated is up to date, and links lead somewhere.
 //!
-//! `CONVFINQA_UPDATE=1 cargo nextest run reference_page` writes the generated
+//! `CONVFINQA_UPDATE=1 cargo nextest run pages::` writes the generated
 //! pages anew.
 
 use std::path::Path;
@@ -9,31 +9,31 @@ use convfinqa::settings::{Settings, keys};
 
 use crate::support::cli::Workplace;
 
-/// The page as filed is the page as generated; with `CONVFINQA_UPDATE` it is
-/// filed first.
+/// The page in the repository equals the generated one; with `CONVFINQA_UPDATE` it is
+/// written first.
 fn holds(page: &str, path: &str) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
     if std::env::var_os("CONVFINQA_UPDATE").is_some() {
         std::fs::write(&file, page).unwrap();
     }
-    let filed = std::fs::read_to_string(&file).unwrap_or_default();
+    let kept = std::fs::read_to_string(&file).unwrap_or_default();
     assert!(
-        filed == page,
+        kept == page,
         "{path} is out of date: run this test with CONVFINQA_UPDATE=1"
     );
 }
 
 #[test]
-fn the_reference_page_is_the_programs_help() {
-    holds(&reference_page(), "docs/cli.md");
+fn the_command_line_page_is_the_programs_help() {
+    holds(&command_line_page(), "docs/cli.md");
 }
 
 #[test]
-fn the_configuration_reference_page_has_every_setting() {
+fn the_configuration_page_has_every_setting() {
     holds(&configuration_page(), "docs/configuration.md");
 }
 
-fn reference_page() -> String {
+fn command_line_page() -> String {
     fn describe(command: &mut clap::Command, path: &str, page: &mut String) {
         let help = command.render_long_help().to_string();
         let lines: Vec<_> = help.lines().map(str::trim_end).collect();

@@ -102,7 +102,7 @@ fn no_request_holds_the_gold_of_the_current_turn() {
             .unwrap();
         seen[turn] += 1;
         for (number, marker) in MARKERS.iter().enumerate() {
-            // Earlier turns are told with their gold, which shows that the
+            // Earlier turns are shown with their gold, so that the
             // search finds what is there; this turn's and later ones' are not.
             assert_eq!(
                 text.contains(marker),
@@ -271,7 +271,7 @@ fn passes_are_compared_only_where_there_are_several() {
 }
 
 #[test]
-fn below_the_least_confidence_the_embedded_pair_abstains() {
+fn below_the_least_confidence_the_embedded_analyst_abstains() {
     let place = workplace();
     answer(&place, "mode = 'conversations'\nmin_confidence = 1.0");
     let summary = place.summary();

@@ -41,9 +41,9 @@ fn loaded() -> Vec<Record> {
     sample.records
 }
 
-/// Whether a program may take this literal from the page: it stands there
+/// Whether a program may take this literal from the page: it is there
 /// with no digit on either side, `-` only where the page has it.
-fn stands_on(page: &Document, literal: &str) -> bool {
+fn is_on(page: &Document, literal: &str) -> bool {
     let digits = |c: char| c.is_ascii_digit();
     page.table
         .iter()
@@ -240,7 +240,7 @@ fn gold_evidence_names_rows_and_sentences_that_exist() {
     }
 }
 
-/// What makes the published files hard to read stands in the sample too.
+/// What makes the published files hard to read is in the sample too.
 #[test]
 fn the_defects_of_the_published_files_occur() {
     let records = records();
@@ -342,7 +342,7 @@ fn every_program_executes_to_its_gold() {
 }
 
 #[test]
-fn every_number_of_a_program_stands_on_its_page() {
+fn every_number_of_a_program_is_on_its_page() {
     for record in &loaded() {
         for Case { question, gold } in record.cases() {
             let text = gold.program.as_deref().unwrap();
@@ -350,7 +350,7 @@ fn every_number_of_a_program_stands_on_its_page() {
             let literals = program.literals().filter(|l| !l.starts_with("const_"));
             for literal in literals {
                 assert!(
-                    stands_on(&record.document, literal),
+                    is_on(&record.document, literal),
                     "{}: {literal} of {text}",
                     question.key
                 );

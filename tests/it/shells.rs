@@ -167,7 +167,7 @@ fn needs_groff_every_man_page_renders() {
 
 /// `| head` once ended the completions in a panic.
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_reader_that_goes_away_is_not_an_error() {
     let place = Workplace::new();
     for arguments in [
         &["completions", "bash"][..],

@@ -1,11 +1,13 @@
 //! The wording of README, docs, help (`docs/cli.md` is the help of every command),
-//! doc comments and errors: turns of phrase that plain English does not use are
-//! refused.
+//! comments, names of functions and errors: turns of phrase that plain English does not
+//! use are refused.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use regex::Regex;
+
+use crate::architecture::{rust_files, source_files};
 
 /// A pattern, and what to write instead.
 const AVOIDED: &[(&str, &str)] = &[
@@ -128,16 +130,19 @@ fn readme_docs_and_help_use_plain_english() {
     assert!(all.is_empty(), "\n{}", all.join("\n"));
 }
 
-/// Doc comments, and the texts of errors, of a source file; other lines are empty.
+/// Comments, names of functions and texts of errors of a source file; other lines are empty.
 fn prose(source: &str) -> String {
+    static FUNCTION: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\bfn (\w+)").unwrap());
     let mut error = false;
     let mut prose = String::new();
     for line in source.lines() {
         let text = line.trim_start();
         let starts = ["#[error(", "bail!(", "anyhow!("];
         error |= starts.iter().any(|start| text.contains(start));
-        if error || text.starts_with("///") || text.starts_with("//!") {
+        if error || text.starts_with("//") {
             prose.push_str(text.trim_start_matches(['/', '!']));
+        } else if let Some(function) = FUNCTION.captures(text) {
+            prose.push_str(&function[1].replace('_', " "));
         }
         error &= !text.ends_with([']', ';']);
         prose.push('\n');
@@ -146,9 +151,17 @@ fn prose(source: &str) -> String {
 }
 
 #[test]
-fn doc_comments_and_errors_use_plain_english() {
+fn comments_names_and_errors_use_plain_english() {
     let mut all = Vec::new();
-    for file in crate::architecture::source_files() {
+    let others = ["tests", "benches", "examples"].map(|folder| root().join(folder));
+    let others = others.iter().flat_map(|folder| rust_files(folder));
+    let tests = root().join("crates").read_dir().unwrap();
+    let tests = tests.flat_map(|package| rust_files(&package.unwrap().path().join("tests")));
+    for file in source_files().into_iter().chain(others).chain(tests) {
+        // The phrases themselves.
+        if file.ends_with("wording.rs") {
+            continue;
+        }
         let text = std::fs::read_to_string(&file).unwrap();
         let file = file.strip_prefix(root()).unwrap().display();
         let faults = faults(&prose(&text));
@@ -158,10 +171,11 @@ fn doc_comments_and_errors_use_plain_english() {
 }
 
 #[test]
-fn the_prose_of_a_source_file_is_its_doc_comments_and_errors() {
-    let source = "/// Told.\n// Not this.\n#[error(\n    \"goes on\"\n)]\nlet room = 1;";
-    assert_eq!(faults(&prose(source)).len(), 1, "{}", prose(source));
-    assert!(!prose(source).contains("room") && !prose(source).contains("Not this"));
+fn the_prose_of_a_source_file_is_its_comments_names_and_errors() {
+    let source =
+        "/// Told.\n// At hand.\n#[error(\n    \"goes on\"\n)]\nlet room = 1;\nfn it_is_told() {}";
+    assert_eq!(faults(&prose(source)).len(), 3, "{}", prose(source));
+    assert!(!prose(source).contains("room"));
 }
 
 #[test]

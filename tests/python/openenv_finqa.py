@@ -1,13 +1,13 @@
 """A FinQA environment on OpenEnv's own framework: for `convfinqa env play --url` to
-play against, and to set our server beside.
+play against, and to compare our server with.
 
     python openenv_finqa.py DATA [--port 8001] [--sessions 200]
 
 prints its address and serves until it is ended; without --port on a free one.
 
-Not the reference: a short environment written for these tests on the public
-`MCPEnvironment` and `create_app`, with the reference's tools and state, working as the
-contract says that the reference does: every query reads its table's file with pandas,
+Not OpenEnv's finqa_env: a short environment written for these tests on the public
+`MCPEnvironment` and `create_app`, with the tools and state of finqa_env, working as the
+contract says that finqa_env does: every query reads its table's file with pandas,
 makes a database and forgets it; each session shuffles the questions itself; a reset
 shows nothing of the question on core 0.2.3; a submission is answered by a reward
 alone. It grades by equality.

@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn each_encoding_comes_to_the_same_text() {
+    fn each_encoding_gives_the_same_text() {
         let utf16: Vec<u8> = [0xFF, 0xFE]
             .into_iter()
             .chain("é,1\n".encode_utf16().flat_map(u16::to_le_bytes))
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_said_to_be_none() {
+    fn what_is_not_text_is_refused_as_such() {
         assert!(text(b"%PDF-1.7").unwrap_err().contains("a PDF"));
         assert!(text(b"PK\x03\x04xlsx").unwrap_err().contains("as CSV"));
         assert!(text(b"a\0b\0").unwrap_err().contains("zero bytes"));

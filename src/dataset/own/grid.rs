@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comma_inside_a_number_is_not_taken_for_two_cells() {
+    fn a_comma_inside_a_number_does_not_make_two_cells() {
         let error = read(",2019,2018\nCosts,1,2\nRevenue,1,234,5\n").unwrap_err();
         assert!(
             error.starts_with("t.csv: line 3: 4 cells under a header of 3"),

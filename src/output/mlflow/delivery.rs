@@ -100,7 +100,7 @@ impl Delivery {
     ///
     /// # Errors
     /// [`MlflowError`]; nothing is lost by it.
-    pub(crate) async fn go_on(&mut self, points: &[MetricPoint]) -> Result<(), MlflowError> {
+    pub(crate) async fn send_points(&mut self, points: &[MetricPoint]) -> Result<(), MlflowError> {
         self.attach(true).await?;
         self.points(points).await?;
         self.traces().await

@@ -87,7 +87,7 @@ pub(crate) struct Series {
     /// Rewards, and how many.
     rewards: (f64, u64),
     /// The last step whose points were made.
-    told: u64,
+    logged: u64,
 }
 
 impl Series {
@@ -119,7 +119,7 @@ impl Series {
 
     /// The points of the last step, if it has none yet.
     pub(crate) fn last(&mut self) -> Vec<MetricPoint> {
-        if self.told == self.step {
+        if self.logged == self.step {
             return Vec::new();
         }
         self.points()
@@ -151,7 +151,7 @@ impl Series {
     }
 
     fn points(&mut self) -> Vec<MetricPoint> {
-        self.told = self.step;
+        self.logged = self.step;
         let place = self.place();
         let mut points = StepPoints::at(place);
         for (name, (hits, n)) in RULES.iter().zip(self.hits) {
@@ -332,24 +332,24 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_goes_on_tells_the_same_as_one_that_went_through() {
+    fn a_resumed_run_logs_the_same_points_as_an_uninterrupted_one() {
         let through = all(
             &mut Series::default(),
             (1..=30).map(|n| sample(n, true, 1.0)),
         );
         let mut first = Series::default();
-        let mut told = all(&mut first, (1..=12).map(|n| sample(n, true, 1.0)));
+        let mut logged = all(&mut first, (1..=12).map(|n| sample(n, true, 1.0)));
         // The second process hears the earlier rows again.
         let again = all(
             &mut Series::default(),
             (1..=30).map(|n| sample(n, true, 1.0)),
         );
-        told.extend(again.into_iter().filter(|point| point.step > 12));
-        assert_eq!(told, through);
+        logged.extend(again.into_iter().filter(|point| point.step > 12));
+        assert_eq!(logged, through);
     }
 
     #[test]
-    fn what_is_not_a_number_is_no_point() {
+    fn what_is_not_a_number_is_not_logged() {
         let points = all(
             &mut Series::default(),
             [sample(1, true, f64::NAN), sample(2, true, f64::INFINITY)],
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_thinned_and_the_last_one_is_told() {
+    fn steps_are_thinned_and_the_last_one_is_logged() {
         assert_eq!(
             [1, 999, 1000, 9_999, 10_000, 100_000].map(stride),
             [1, 1, 10, 10, 100, 1000]
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_an_earlier_version_stand_before_all_others() {
+    fn rows_of_an_earlier_version_come_before_all_others() {
         let old = |latency| RowMetrics {
             stamp: None,
             ..sample(0, true, latency)

@@ -160,7 +160,7 @@ impl LiveDelivery {
                             self.delivery.forget();
                             return ending.ok();
                         }
-                        told = self.delivery.go_on(&self.pending) => told,
+                        told = self.delivery.send_points(&self.pending) => told,
                     };
                     wait = match told {
                         Ok(()) => {

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_server_is_said_without_its_password() {
+    fn what_is_not_a_server_is_reported_without_its_password() {
         for uri in [
             "ftp://me:s3cr@h",
             "databricks",

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_retry_is_told_at_once_and_a_storm_at_a_bounded_rate() {
+    fn the_first_retry_is_shown_at_once_and_many_at_a_bounded_rate() {
         let mut calls = CallActivity::default();
         assert_eq!(calls.text(), None);
         assert_eq!((0..1000).filter(|_| calls.retried()).count(), 1);

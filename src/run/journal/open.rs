@@ -119,7 +119,7 @@ impl Journal {
     /// among processes. A copy has them, and what a killed process left in the
     /// log next to the journal; without a log the journal is whole by itself.
     fn read_in_place(path: &Path) -> Result<Self, JournalError> {
-        let log = beside(path, "-wal");
+        let log = next_to(path, "-wal");
         if std::fs::metadata(&log).map_or(0, |log| log.len()) == 0 {
             let uri = format!(
                 "file:{}?immutable=1",
@@ -135,7 +135,7 @@ impl Journal {
         let folder = tempfile::tempdir().map_err(error)?;
         let copy = folder.path().join(RunFolder::JOURNAL);
         std::fs::copy(path, &copy).map_err(error)?;
-        std::fs::copy(&log, beside(&copy, "-wal")).map_err(error)?;
+        std::fs::copy(&log, next_to(&copy, "-wal")).map_err(error)?;
         let mut journal = Self::connect(path, &copy, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         journal._copy = Some(folder);
         journal.checked()
@@ -211,7 +211,7 @@ fn needs_to_write(error: &rusqlite::Error) -> bool {
 }
 
 /// A file that SQLite keeps next to a database.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn next_to(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()

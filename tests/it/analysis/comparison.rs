@@ -68,7 +68,7 @@ fn pairs_fall_into_four_cells() {
 }
 
 #[test]
-fn no_program_on_one_side_is_no_failure_at_programs() {
+fn a_missing_program_on_one_side_is_not_a_failure_at_programs() {
     let folder = tempfile::tempdir().unwrap();
     let header = "id,ground_truth,prediction,part,program,gold_program,exe_ans\n";
     let row = "P,3,3,qa,\"add(1, 2)\",\"add(1, 2)\",3\n";
@@ -235,7 +235,7 @@ fn a_run_is_compared_by_folder_and_by_its_csv() {
 }
 
 #[test]
-fn what_is_no_run_is_one_clear_line() {
+fn what_is_not_a_run_is_one_clear_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
     let refused = convfinqa(&["compare", path, path]);

@@ -181,7 +181,7 @@ async fn a_file_that_was_changed_is_fetched_again() {
 }
 
 #[tokio::test]
-async fn a_cut_connection_is_gone_on_with_where_it_broke() {
+async fn a_cut_connection_is_continued_where_it_broke() {
     let case = case(&NAMES);
     let done = case
         .run(&[
@@ -291,7 +291,7 @@ async fn a_wrong_file_in_the_archive_leaves_the_old_one_alone() {
 }
 
 #[tokio::test]
-async fn an_archive_that_is_none_or_lacks_a_file_is_named() {
+async fn what_is_not_an_archive_or_lacks_a_file_is_named() {
     let short = case(&["data/train.json"]);
     let text = line(short.run(&[]).await);
     assert!(

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use super::{complaint, parse, record};
 
 #[test]
-fn a_record_loads_with_its_gold_beside_it() {
+fn a_record_loads_with_its_gold_kept_apart() {
     let dataset = parse(&json!([record("Single_ZED/2001/page_1.pdf-1")])).unwrap();
     let only = &dataset.records[0];
     assert_eq!(only.kind, RecordKind::Single);
@@ -44,7 +44,7 @@ fn evidence_ids_name_cells_and_sentences() {
 }
 
 #[test]
-fn types_may_vary_and_unknown_fields_and_nulls_are_no_matter() {
+fn types_may_vary_and_unknown_fields_and_nulls_are_ignored() {
     let mut odd = record("Double_ZED/2001/page_1.pdf");
     let fields = odd.as_object_mut().unwrap();
     fields.remove("qa");
@@ -190,7 +190,7 @@ fn a_wrong_field_is_named_with_file_record_and_path(
     } else {
         *bad.pointer_mut(field).unwrap() = value;
     }
-    // The id stands last in the published files: it must be found all the same.
+    // The id comes last in the published files; it must be found anyway.
     let id = bad.as_object_mut().unwrap().shift_remove("id").unwrap();
     bad["id"] = id;
     let line = complaint(parse(&json!([record("Single_GOOD"), bad])));
@@ -218,7 +218,7 @@ fn a_record_that_asks_nothing_is_refused() {
 }
 
 #[test]
-fn an_id_that_stands_twice_is_refused() {
+fn a_duplicate_id_is_refused() {
     let line = complaint(parse(&json!([
         record("Single_A"),
         record("Single_B"),

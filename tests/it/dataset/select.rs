@@ -138,7 +138,7 @@ fn what_cannot_be_selected_is_a_usage_error(#[case] selection: Selection, #[case
 #[case("6..5")]
 #[case("a..b")]
 #[case("-1..3")]
-fn what_is_no_range_is_said(#[case] text: &str) {
+fn what_is_not_a_range_is_refused(#[case] text: &str) {
     let line = complaint(text.parse::<RecordRange>());
     assert!(line.contains(&format!("`{text}` is not a range")), "{line}");
 }

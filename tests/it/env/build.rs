@@ -234,7 +234,7 @@ fn a_build_replaces_an_earlier_one_whole() {
 }
 
 #[test]
-fn what_a_broken_build_left_is_no_environment_and_is_built_over() {
+fn what_a_broken_build_left_is_not_an_environment_and_is_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let all = dataset(&records());
     build(&all, folder.path(), BuildOptions::default()).unwrap();

@@ -428,7 +428,7 @@ fn the_variables_of_inference_scripts_are_read_below_the_flags() {
 }
 
 #[test]
-fn a_model_that_may_cost_money_is_not_played_on_the_sample_by_accident() {
+fn a_model_that_may_cost_money_plays_the_sample_only_on_request() {
     let place = Workplace::new();
     let mut command = place.command();
     command

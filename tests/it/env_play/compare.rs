@@ -1,4 +1,4 @@
-//! The tool agent beside the two agents, on the same questions.
+//! The tool agent compared with the two agents, on the same questions.
 
 use convfinqa::env_data::{BuildOptions, build};
 use finqa_env::server::ServerOptions;

@@ -204,7 +204,7 @@ fn a_full_server_is_one_clear_line() {
 }
 
 #[test]
-fn what_is_no_openenv_server_is_one_clear_line() {
+fn what_is_not_an_openenv_server_is_one_clear_line() {
     let place = Workplace::new();
     for (answer, said) in [
         ("hello", "not JSON"),

@@ -83,7 +83,7 @@ fn json_lines_of_a_play_name_the_question_and_nothing_else_is_on_stderr() {
     assert_eq!(said("retry").len(), 1);
     assert!(!ran.stderr.contains(KEY), "the key is redacted");
     assert!(ran.stdout.contains("95 % interval"));
-    // Plain by default; a form that is none is refused as everywhere.
+    // Plain by default; an unknown form is refused as everywhere.
     assert!(!play(&Workplace::new(), &[]).stderr.contains("INFO"));
     let mut command = place.command();
     command.env("CONVFINQA_LOG", "xml");

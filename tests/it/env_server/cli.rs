@@ -147,7 +147,7 @@ fn no_query_writes_to_the_disk() {
         "with recursive t(x) as (select 1 union all select x + 1 from t) select count(distinct x || printf('%.*c', 25000, 'x')) from t where 1",
     ] {
         let answer = server.query(query);
-        // A fast machine comes to the limit of memory before that of time.
+        // A fast machine reaches the limit of memory before that of time.
         let ends = [
             "interrupted: the limit is",
             "it needs more memory than a query may have",

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::fault_server::{FaultServer, Reply, Request};
 
-/// What a fake server was told.
+/// What a fake server received.
 #[derive(Default)]
 pub struct Told {
     pub runs: usize,

@@ -382,7 +382,7 @@ fn a_record_that_cannot_be_read_says_what_to_do() {
     assert_eq!(server.told().runs, 1);
 }
 
-/// Servers that repeat the secret they were sent, where that is told or kept.
+/// Servers that repeat the secret they were sent, where that is shown or stored.
 #[rstest]
 #[case::refused("runs/create", |said: &str| Reply::json(403, &json!({"error_code": "PERMISSION_DENIED", "message": said})))]
 #[case::refused_in_plain_text("experiments/get-by-name", |said: &str| Reply::plain(401, said))]

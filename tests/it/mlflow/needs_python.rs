@@ -61,7 +61,7 @@ fn wait_for_points(mlflow: &Mlflow, child: &mut Child) {
     }
 }
 
-/// The same run delivered whole, at once, by somebody who had nothing of it.
+/// The same run delivered whole, at once, to a server that had none of it.
 fn delivered_at_once(place: &Workplace, mlflow: &Mlflow) -> super::server::Content {
     let arguments = ["last", "--experiment", "undisturbed", "--new"];
     sync(place, mlflow, &arguments).succeeds();
@@ -186,7 +186,7 @@ fn a_run_is_on_the_server_as_it_is_in_its_folder() {
         all.stdout
     );
 
-    // Somebody else's metric that is not a number is no trouble.
+    // Somebody else's metric that is not a number does no harm.
     let foreign = json!({"run_id": id, "key": "theirs", "value": "NaN", "timestamp": 1, "step": 0});
     mlflow.post("runs/log-metric", &foreign);
     sync(&place, &mlflow, &["last"]).succeeds();
@@ -255,12 +255,12 @@ fn a_run_killed_and_resumed_continues_its_mlflow_run() {
         .spawn()
         .unwrap();
     wait_for_points(&mlflow, &mut child);
-    // While it goes on it is its own business.
+    // A run in progress delivers itself.
     sync(&place, &mlflow, &["last"]).fails(2, &["another convfinqa"]);
     child.kill().unwrap();
     child.wait().unwrap();
     let id = run_id(&place);
-    // A dead run can be looked at as far as it came.
+    // Of a dead run, all that it wrote is delivered.
     sync(&place, &mlflow, &[]).succeeds();
     assert_eq!(mlflow.content(&id).status, "KILLED");
     let killed = mlflow.content(&id).histories["exact_match"].clone();
@@ -271,7 +271,7 @@ fn a_run_killed_and_resumed_continues_its_mlflow_run() {
     assert_eq!(resumed.status, "FINISHED");
     assert!(resumed.histories["exact_match"].starts_with(&killed));
     let mut whole = delivered_at_once(&place, &mlflow);
-    // What the run came to when it was dead stands there too, at its step.
+    // The totals of the killed run are there too, at its step.
     for (name, points) in &resumed.histories {
         let at_the_kill = points
             .iter()

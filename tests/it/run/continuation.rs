@@ -304,7 +304,7 @@ fn the_readmes_first_command_is_resumed_as_written() {
     );
 }
 
-/// Seconds of a call that was given up say nothing of the question's.
+/// Seconds of a call that was given up are not the question's.
 #[test]
 fn latency_after_a_resume_leaves_out_calls_that_were_given_up() {
     let place = Workplace::new();

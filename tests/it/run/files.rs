@@ -163,7 +163,7 @@ fn a_read_only_run_is_read_and_its_files_are_made_elsewhere() {
     writable_again(&place);
 }
 
-/// Neither a log nor shared memory lies beside it, and it does not ask for them.
+/// There is neither a log nor shared memory next to it, and it does not ask for them.
 #[test]
 fn the_journal_of_a_run_that_ended_is_one_file_that_any_reader_can_open() {
     let (_place, folder) = finished();
@@ -263,7 +263,7 @@ fn a_journal_that_is_cut_off_or_from_a_newer_version_is_named_in_one_line() {
     }
 }
 
-/// A killed process leaves its last answers in SQLite's log beside the journal.
+/// A killed process leaves its last answers in SQLite's log next to the journal.
 #[cfg(unix)]
 #[test]
 fn a_read_only_run_that_was_killed_keeps_what_is_in_its_log() {
@@ -351,7 +351,7 @@ fn runs_are_named_by_id_or_last_and_listed() {
     let compared = place.run(&["compare", &first, "last", "--json"]);
     let compared: serde_json::Value = serde_json::from_str(&compared.succeeds().stdout).unwrap();
     assert!(compared.to_string().contains(&first));
-    // What a run's journal holds counts, whatever became of its files.
+    // What a run's journal holds counts, whatever happened to its files.
     std::fs::remove_file(&csv).unwrap();
     score(&first);
     // Two runs within a minute share the start of their ids.

@@ -67,7 +67,7 @@ fn the_rules_break_no_answer_of_the_sample() {
 #[case::questions("", [8, 7, 9, 15])]
 #[case::turns("mode = 'conversations'", [25, 28, 25, 45])]
 #[case::turns_after_gold("mode = 'conversations'\nhistory = 'gold'", [34, 36, 34, 45])]
-fn the_offline_pair_on_ten_published_records(#[case] given: &str, #[case] figures: [u64; 4]) {
+fn the_embedded_analyst_on_ten_published_records(#[case] given: &str, #[case] figures: [u64; 4]) {
     let data = records_file(TEN);
     let summary = summary(&format!("data_path = '{}'\n{given}", data.display()));
     let hits = [

@@ -1,4 +1,4 @@
-//! Runs that were interrupted, refused or short of room, and what a resume reads.
+//! Runs that were interrupted, refused or short of disk space, and what a resume reads.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,7 +31,7 @@ fn server() -> FaultServer {
     FaultServer::start(|request| scripted(request).after(Duration::from_millis(20)))
 }
 
-/// Such a folder was once taken for a run, and every later `--resume` failed on it.
+/// Such a folder was once considered a run, and every later `--resume` failed on it.
 #[test]
 fn a_run_killed_before_it_began_is_in_nobodys_way() {
     let place = Workplace::new();
@@ -109,7 +109,7 @@ fn a_changed_model_prompt_or_selection_is_refused_on_resume() {
 /// No file may grow beyond 200 KB, as on a disk that is nearly full.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_run_that_finds_the_disk_full_says_so_and_goes_on_when_there_is_room() {
+fn a_run_that_finds_the_disk_full_says_so_and_continues_when_there_is_space() {
     let place = Workplace::new();
     let mut command = std::process::Command::new("/bin/bash");
     // The signal would end it before it can say anything.

@@ -48,7 +48,7 @@ fn programs_that_read_a_table_are_executed_over_the_records_of_their_run() {
 }
 
 #[test]
-fn records_that_have_changed_since_are_not_taken_and_the_user_is_told() {
+fn records_that_have_changed_since_are_refused_with_a_warning() {
     let place = with_table_program();
     place.write("data.json", &RECORDS.replace("\"40\"", "\"41\""));
     let csv = place.run_folder().join("output.csv");
@@ -62,7 +62,7 @@ fn records_that_have_changed_since_are_not_taken_and_the_user_is_told() {
 }
 
 #[test]
-fn an_edited_csv_is_analysed_as_it_stands_not_as_the_journal_beside_it() {
+fn an_edited_csv_is_analysed_as_it_is_not_as_its_journal() {
     let place = with_table_program();
     let csv = place.run_folder().join("output.csv");
     let text = std::fs::read_to_string(&csv).unwrap();

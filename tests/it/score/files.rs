@@ -24,7 +24,7 @@ fn message(bytes: impl AsRef<[u8]>) -> String {
 const HEADER: &str = "id,question,ground_truth,prediction,latency,exact_match,numerical_match";
 
 #[test]
-fn the_reference_layout() {
+fn the_layout_of_the_langgraph_baseline() {
     let csv = format!(
         "\u{feff}{HEADER}\nDouble_A/1/p.pdf,\"what, \"\"x\"\"\nor y?\",14.10%,14.13,1.5,FALSE,TRUE\n\
          Double_A/1/p.pdf,z,-5,'-5,2,FALSE,TRUE\nSingle_B/1/p.pdf-1,z,0.3,,2,FALSE,TRUE\n"
@@ -39,7 +39,7 @@ fn the_reference_layout() {
     assert_eq!(scored[0].filename, "A/1/p.pdf");
     let card = Scorecard::of(&scored);
     assert_eq!(card.rates.get(Rule::ExactMatch).unwrap().hits, 1);
-    // An empty prediction is 0 to the reference, and so right for 0.3: not here.
+    // An empty prediction is 0 to the LangGraph baseline, and so right for 0.3; not here.
     assert_eq!(scored[2].outcome(), Outcome::ParseFailure);
     assert_eq!(card.rates.get(Rule::NumericalMatch).unwrap().hits, 2);
     assert_eq!(card.answered.get(Rule::NumericalMatch).unwrap().n, 2);
@@ -180,7 +180,7 @@ fn a_question_may_stand_once_an_epoch() {
 }
 
 #[test]
-fn a_program_over_a_table_that_is_not_at_hand_is_not_judged() {
+fn a_program_over_a_table_that_is_not_available_is_not_judged() {
     let csv = "id,part,prediction,program,exe_ans\n\
                r,0,5,\"table_sum(x, none)\",5\nr,1,5,\"add(2, 3)\",5\nr,2,5,,5\n";
     let scored = rescore(read(csv).unwrap(), None).unwrap();
@@ -270,7 +270,7 @@ fn a_reworded_question_takes_no_other_rows_gold() {
              name the records that were asked, or correct the row"
         )
     );
-    // The same question twice is no other question of the record.
+    // The same question twice is not another question of the record.
     let twice = refused(&format!("{exact}{exact}"));
     assert!(
         twice.contains("line 3") && twice.contains("first appears on line 2"),
@@ -329,7 +329,7 @@ fn a_conversation_without_all_its_turns_is_not_whole() {
     let whole = interrupted.whole.unwrap();
     assert_eq!((whole.hits, whole.n), (1, 1));
     assert_eq!(card(&line(0, 0), true).whole, None);
-    // Passes are told apart by their epoch, not by the order of the rows.
+    // Passes are distinguished by their epoch, not by the order of the rows.
     let later = card(&format!("{}{all}", line(1, 1)), true);
     assert_eq!((later.conversations, later.incomplete), (2, 1));
 }

@@ -37,7 +37,7 @@ impl Workplace {
         std::fs::read_to_string(self.path(name)).unwrap()
     }
 
-    /// The binary with nothing of the environment but what it needs to start.
+    /// The binary with only what it needs of the environment to start.
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_convfinqa"));
         command

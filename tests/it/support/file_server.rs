@@ -65,7 +65,7 @@ impl FileServer {
         Self { url, seen }
     }
 
-    /// Nothing of ours: whatever is at this address.
+    /// A server that we did not start: whatever is at this address.
     pub fn at(url: String) -> Self {
         let seen = Arc::default();
         Self { url, seen }

@@ -15,7 +15,7 @@ use super::cli::Workplace;
 /// A terminal's lines, as many as were written.
 pub struct Screen {
     columns: usize,
-    /// Characters, and whether the line goes on from the one above.
+    /// Characters, and whether the line continues the one above.
     lines: Vec<(Vec<char>, bool)>,
     row: usize,
     column: usize,

@@ -21,7 +21,7 @@ fn offline(place: &Workplace, collector: &str, variables: &[(&str, &str)], more:
 }
 
 #[test]
-fn a_collector_that_fails_is_told_once_and_costs_no_answer() {
+fn a_collector_that_fails_is_reported_once_and_costs_no_answer() {
     // Nobody listens on a port that was just given back.
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let dead = format!("http://{}", free.local_addr().unwrap());
@@ -114,7 +114,7 @@ fn the_standard_variables_are_obeyed() {
 }
 
 #[test]
-fn an_address_that_is_none_is_one_line() {
+fn an_invalid_address_is_one_line() {
     let place = Workplace::new();
     offline(&place, "not an address", &[], &[])
         .fails(2, &["OTEL_EXPORTER_OTLP_ENDPOINT", "not an address"]);
@@ -147,7 +147,7 @@ fn a_question_about_ones_own_document_is_traced_too() {
 }
 
 #[test]
-fn a_killed_run_leaves_whole_traces_and_goes_on_behind_a_cut_one() {
+fn a_killed_run_leaves_whole_traces_and_continues_after_a_cut_one() {
     let place = Workplace::new();
     let model = FaultServer::start(|request| scripted(request).after(Duration::from_millis(20)));
     let url = model.base_url();

@@ -136,7 +136,7 @@ fn without_log_there_are_no_lines_and_levels_choose_among_them() {
 }
 
 #[test]
-fn a_level_or_form_that_is_none_is_one_line() {
+fn an_unknown_level_or_form_is_one_line() {
     let place = Workplace::new();
     place
         .run(&["--log", "text", "--log-level", "loud"])

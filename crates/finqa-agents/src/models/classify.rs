@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_of_tools_is_told_from_other_refused_requests() {
+    fn a_refusal_of_tools_is_distinguished_from_other_refused_requests() {
         for message in [
             "registry/tiny does not support tools",
             "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set",

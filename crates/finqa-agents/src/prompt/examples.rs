@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_the_company_or_the_page_is_given_away() {
+    fn examples_never_name_the_company_or_the_page() {
         let store = store(&QUESTIONS);
         let shown = |asked: &Document| {
             let others = store.other_companies(asked);

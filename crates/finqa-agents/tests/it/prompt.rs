@@ -8,7 +8,7 @@ use finqa_core::number::Value;
 use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
 use finqa_core::table::TableStyle;
 
-const REFERENCE: Rendering = Rendering {
+const PUBLISHED: Rendering = Rendering {
     table_style: TableStyle::Published,
 };
 
@@ -96,7 +96,7 @@ fn the_user_message_of_the_analyst() {
 #[test]
 fn the_user_message_of_the_critic() {
     let prompt = Prompts::embedded()
-        .critic(&question(), &view(), &REFERENCE)
+        .critic(&question(), &view(), &PUBLISHED)
         .unwrap();
     insta::assert_snapshot!(prompt.user, @r##"
     THE PAGE
@@ -149,7 +149,7 @@ fn the_follow_ups() {
 #[test]
 fn page_text_passes_untouched() {
     let prompts = Prompts::embedded();
-    for rendering in [Rendering::default(), REFERENCE] {
+    for rendering in [Rendering::default(), PUBLISHED] {
         for user in [
             prompts.analyst(&question(), &rendering).unwrap().user,
             prompts
@@ -186,7 +186,7 @@ fn stable_text_comes_first() {
     let shared = a.user.find("\n\nQuestion: ").unwrap();
     assert!(b.user.starts_with(&a.user[..shared]));
     assert!(critic.user.starts_with(&b.user));
-    // Where the page ends, which a provider's cache is told, every turn agrees.
+    // Every turn agrees on where the page ends, which a provider's cache needs.
     let page = &a.user[..a.page_bytes];
     assert!(page.ends_with("END OF THE PAGE"), "{page}");
     for prompt in [&b, &critic] {

@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wilson_of_the_reference_result() {
+    fn wilson_of_the_langgraph_baseline() {
         let (low, high) = wilson(94.0 / 124.0, 124.0);
         assert!((low - 0.676).abs() < 5e-4 && (high - 0.825).abs() < 5e-4);
         assert!(wilson(0.0, 10.0).0.abs() < 1e-12);

@@ -30,14 +30,14 @@ pub fn normalise_sentence(sentence: &str) -> Cow<'_, str> {
     let mut glue = false;
     while let Some(token) = tokens.next() {
         let next = tokens.peek().copied();
-        let mended = mend(token, next, single_open);
-        let space = !first && !glue && !matches!(mended, TokenRepair::Closing(_));
+        let repaired = repair(token, next, single_open);
+        let space = !first && !glue && !matches!(repaired, TokenRepair::Closing(_));
         if space {
             out.push(' ');
         }
         first = false;
         glue = false;
-        match mended {
+        match repaired {
             TokenRepair::No => out.push_str(token),
             TokenRepair::Closing(text) => {
                 changed = true;
@@ -92,12 +92,12 @@ pub(super) fn normalise_label(label: &str) -> Cow<'_, str> {
     if !(0..words.len()).any(is_dash) {
         return label;
     }
-    let mended: Vec<&str> = words
+    let repaired: Vec<&str> = words
         .iter()
         .enumerate()
         .map(|(index, word)| if is_dash(index) { "—" } else { *word })
         .collect();
-    Cow::Owned(mended.join(" "))
+    Cow::Owned(repaired.join(" "))
 }
 
 fn is_word(word: &str) -> bool {
@@ -132,7 +132,7 @@ enum TokenRepair<'a> {
     Dash(&'a str),
 }
 
-fn mend<'a>(token: &'a str, next: Option<&'a str>, single_open: bool) -> TokenRepair<'a> {
+fn repair<'a>(token: &'a str, next: Option<&'a str>, single_open: bool) -> TokenRepair<'a> {
     const ENDINGS: [&str; 7] = ["s", "t", "re", "ve", "ll", "d", "m"];
     if let Some(rest) = token.strip_prefix("201c") {
         return TokenRepair::Opening(rest);

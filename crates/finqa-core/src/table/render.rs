@@ -18,12 +18,12 @@ impl Table {
     #[must_use]
     pub fn to_markdown(&self) -> String {
         match self.style() {
-            TableStyle::Published => self.as_filed(),
+            TableStyle::Published => self.published(),
             TableStyle::Repaired => self.repaired(),
         }
     }
 
-    fn as_filed(&self) -> String {
+    fn published(&self) -> String {
         let rows: Vec<Vec<Cow<'_, str>>> = self
             .cells()
             .iter()

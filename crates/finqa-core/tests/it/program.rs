@@ -132,7 +132,7 @@ fn accessors_and_display() {
 }
 
 #[test]
-fn long_and_deeply_nested_programs_are_no_danger() {
+fn long_and_deeply_nested_programs_do_no_harm() {
     let steps: Vec<String> = (0..10_000)
         .map(|at| match at {
             0 => "add(1, 1)".to_owned(),
@@ -194,7 +194,7 @@ proptest! {
     #[test]
     fn equal_programs_have_equal_values(gold in any_program(), predicted in any_program()) {
         if equal(&gold, &predicted) {
-            // Official equality reads texts that are no programs.
+            // Official equality reads texts that are not programs.
             let value = |p: &str| Program::parse(p).ok()?.execute(&[]).ok();
             if let (Some(Value::Number(a)), Some(Value::Number(b))) = (value(&gold), value(&predicted)) {
                 let scale = a.abs().max(b.abs()).max(1.0);

@@ -26,7 +26,7 @@ const ROWS: &[&[&str]] = &[
 ];
 
 #[test]
-fn the_reference_style_leaves_cells_as_they_are() {
+fn the_published_style_leaves_cells_as_they_are() {
     let table = Table::from_document(&document(ROWS), TableStyle::Published);
     insta::assert_snapshot!(table.to_markdown(), @r"
     | ( in millions )       | 2015           | 2014            |
@@ -93,7 +93,7 @@ fn a_lone_2014_is_a_dash_among_values_and_a_year_among_years() {
 }
 
 #[test]
-fn a_first_row_of_data_is_not_taken_for_labels() {
+fn a_first_row_of_data_is_not_read_as_labels() {
     let table = Table::from_document(
         &document(&[&["2003", "$ 2014"], &["2004", "131262"]]),
         TableStyle::Repaired,
@@ -170,7 +170,7 @@ proptest! {
             let extra = usize::from(style == TableStyle::Repaired);
             prop_assert_eq!(lines.len(), rows.len() + 1 + extra);
             // A cell's digits stand in its line, unless the cell is a dash or a
-            // label that was told apart from another.
+            // label that was made different from another.
             for (index, row) in rows.iter().enumerate().skip(1) {
                 let line = lines[index + 1 + extra];
                 let shown: Vec<&str> = line

@@ -23,7 +23,7 @@ pub struct Rules {
     #[arg(
         long,
         value_name = "MODE",
-        default_value = "reference",
+        default_value = "openenv",
         help_heading = "Episodes"
     )]
     pub reward: RewardMode,

@@ -19,9 +19,9 @@ use text::{AnswerPart, ParsedAnswer, PercentSign};
 pub enum RewardMode {
     /// Exactly like OpenEnv's `finqa_env`.
     #[default]
-    #[value(name = "reference")]
+    #[value(name = "openenv", alias = "reference")]
     OpenEnv,
-    /// Like `reference`, but without its known exploits.
+    /// Like `openenv`, but without its known exploits.
     ///
     /// 0.0 for an empty truth or answer, for an answer with `nan` or an infinity, and
     /// for a list with a part that is not a number or with a year twice: OpenEnv's

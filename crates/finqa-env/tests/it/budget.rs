@@ -71,7 +71,7 @@ fn a_long_format_is_refused() {
 }
 
 /// Each level doubles the calls of the one below. Compiled, it was over the limit
-/// of instructions, was taken for a query without memory, and ran again alone.
+/// of instructions, was considered a query without memory, and ran again alone.
 #[test]
 fn a_statement_that_multiplies_its_calls_is_too_complex() {
     let mut query = "select line_item as a, 1 as b from data".to_owned();

@@ -376,7 +376,7 @@ fn g_a_submission_without_a_question_is_worth_nothing() {
     }
 }
 
-/// (i) A session cost 33 to 50 KB for good; here it is a few words.
+/// (i) A session cost 33 to 50 KB permanently; here it is a few words.
 #[test]
 fn i_a_session_holds_no_questions() {
     assert!(

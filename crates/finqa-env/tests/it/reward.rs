@@ -18,6 +18,14 @@ fn vectors(text: &str) -> Vec<csv::StringRecord> {
 }
 
 #[test]
+fn the_reward_of_finqa_env_keeps_its_earlier_name() {
+    for name in ["openenv", "reference"] {
+        let mode = <RewardMode as clap::ValueEnum>::from_str(name, false);
+        assert_eq!(mode, Ok(RewardMode::OpenEnv));
+    }
+}
+
+#[test]
 fn every_vector_of_finqa_env_agrees() {
     let rows = vectors(include_str!("../vectors/reward_vectors.csv"));
     assert_eq!(rows.len(), 126);
@@ -131,11 +139,11 @@ fn strict_refuses_answers_that_score_only_by_a_quirk() {
 fn an_exploit_earns_what_the_documentation_says(
     #[case] submission: &str,
     #[case] truth: &str,
-    #[case] reference: f64,
+    #[case] openenv: f64,
     #[case] strictly: f64,
 ) {
     let earned = (grade(submission, truth), strict(submission, truth));
-    assert_eq!(earned, (reference, strictly));
+    assert_eq!(earned, (openenv, strictly));
 }
 
 /// Refusing exploits must not refuse answers: on every vector with a number or a

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_goes_up_and_down_and_is_no_scheme_or_fragment() {
+    fn a_link_goes_up_and_down_and_has_neither_scheme_nor_fragment() {
         let folder = tempfile::tempdir().unwrap();
         let run = folder.path().join("runs/a #1?");
         std::fs::create_dir_all(&run).unwrap();

@@ -161,7 +161,7 @@ impl Driver<'_> {
         };
         match client.state(&open.id, self.stop).await {
             Ok(state) => open.state = Some(state),
-            // It is processed all the same.
+            // It is processed anyway.
             Err(error) if error.kind.is_transient() && self.queue.options.waits => {
                 self.queue.tell(BatchNotice::Unreachable {
                     batch: open.id.clone(),

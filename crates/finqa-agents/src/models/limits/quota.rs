@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_of_both_providers_are_told_apart() {
+    fn the_limits_of_both_providers_are_distinguished() {
         let openai = read(&[
             ("x-ratelimit-limit-tokens", "30000"),
             ("x-ratelimit-remaining-tokens", "1200"),
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_no_limit() {
+    fn an_unreadable_limit_is_ignored() {
         for (remaining, reset) in [("0", "soon"), ("many", "1s"), ("-1", "1s"), ("0", "-5")] {
             let quotas = read(&[
                 ("x-ratelimit-remaining-requests", remaining),

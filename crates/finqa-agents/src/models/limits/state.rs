@@ -156,9 +156,9 @@ impl LimitState {
         if self.in_flight >= self.limit() {
             return Err(None);
         }
-        let requests = self.requests.as_mut().and_then(|it| it.room_at(now, 1));
+        let requests = self.requests.as_mut().and_then(|it| it.free_at(now, 1));
         let tokens = self.tokens.as_mut();
-        let tokens = tokens.and_then(|it| it.room_at(now, bound.total()));
+        let tokens = tokens.and_then(|it| it.free_at(now, bound.total()));
         let quotas = self
             .quotas
             .iter_mut()
@@ -167,7 +167,7 @@ impl LimitState {
             .filter_map(|((quota, used), amount)| {
                 let known = quota.filter(|known| known.until > now);
                 *quota = known;
-                known?.room_at(used, amount)
+                known?.free_at(used, amount)
             });
         match quotas.chain(requests).chain(tokens).max() {
             None => Ok(()),
@@ -244,7 +244,7 @@ impl LimitState {
 
 impl KnownQuota {
     /// When `amount` fits; `None` if now.
-    fn room_at(&self, used: u64, amount: u64) -> Option<Instant> {
+    fn free_at(&self, used: u64, amount: u64) -> Option<Instant> {
         let since = used.saturating_sub(self.used);
         let amount = self.limit.map_or(amount, |limit| amount.min(limit));
         (self.remaining.saturating_sub(since) < amount).then_some(self.until)

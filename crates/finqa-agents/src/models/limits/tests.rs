@@ -132,7 +132,7 @@ async fn failures_and_cancelled_attempts_change_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_long_hint_delays_one_call_and_makes_room_for_another_conversation() {
+async fn a_long_hint_delays_one_call_and_lets_another_conversation_begin() {
     let limits = Limits::default();
     let limiter = Limiter::new(LimitOptions::fixed(8), Arc::clone(&limits.changed));
     let key = (String::new(), String::new(), blake3::hash(b""));
@@ -146,7 +146,7 @@ async fn a_long_hint_delays_one_call_and_makes_room_for_another_conversation() {
     assert_eq!(limit(&limiter), 4);
     assert_eq!(limits.conversations(), 5);
     assert_eq!(limits.status().unwrap().pause, None);
-    // It holds no slot: the others go on.
+    // It holds no slot: the others continue.
     for slot in others {
         slot.end(&end(LimitVerdict::Answered));
     }

@@ -45,7 +45,7 @@ impl SlidingWindow {
 
     /// When `amount` fits, at the earliest; `None` if now. What is larger than
     /// the ceiling fits when nothing else counts.
-    pub(super) fn room_at(&mut self, now: Instant, amount: u64) -> Option<Instant> {
+    pub(super) fn free_at(&mut self, now: Instant, amount: u64) -> Option<Instant> {
         while let Some(&(_, at, counted)) = self.entries.front()
             && at + self.span <= now
         {
@@ -95,22 +95,22 @@ mod tests {
     }
 
     #[test]
-    fn room_returns_when_enough_has_left_the_window() {
+    fn requests_fit_again_when_enough_has_left_the_window() {
         let start = Instant::now();
         let second = Duration::from_secs(1);
         let mut window = SlidingWindow::new(10 * second, 100);
         window.add(0, start, 60);
         window.add(1, start + second, 30);
-        assert_eq!(window.room_at(start + second, 10), None);
+        assert_eq!(window.free_at(start + second, 10), None);
         assert_eq!(
-            window.room_at(start + second, 11),
+            window.free_at(start + second, 11),
             Some(start + 10 * second)
         );
         assert_eq!(
-            window.room_at(start + second, 500),
+            window.free_at(start + second, 500),
             Some(start + 11 * second)
         );
-        assert_eq!(window.room_at(start + 11 * second, 500), None);
+        assert_eq!(window.free_at(start + 11 * second, 500), None);
     }
 
     #[test]
@@ -118,11 +118,11 @@ mod tests {
         let start = Instant::now();
         let mut window = SlidingWindow::per_minute(100);
         window.add(7, start, 90);
-        assert!(window.room_at(start, 20).is_some());
+        assert!(window.free_at(start, 20).is_some());
         window.correct(7, 15);
-        assert_eq!(window.room_at(start, 85), None);
+        assert_eq!(window.free_at(start, 85), None);
         // It has left the window.
         window.correct(3, 1000);
-        assert_eq!(window.room_at(start, 85), None);
+        assert_eq!(window.free_at(start, 85), None);
     }
 }

@@ -198,7 +198,7 @@ pub(super) fn read_answer(body: &Value, request: &ChatRequest) -> Result<ReplyBo
                     });
                 }
             }
-            // Reasoning, and whatever comes to be: not part of the answer.
+            // Reasoning, and kinds that do not exist yet: not part of the answer.
             _ => {}
         }
     }

@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_model_says_on_its_way_is_no_part_of_its_answer() {
+    fn text_before_the_answer_is_not_part_of_it() {
         let message = |phase: &str, text: &str| {
             let content = json!([{"type": "output_text", "text": text}]);
             json!({"type": "message", "phase": phase, "content": content})

@@ -51,7 +51,7 @@ fn a_base_url_flag_takes_precedence_over_azure_variables() {
 }
 
 #[test]
-fn anthropic_is_chosen_only_where_nothing_of_the_others_is_set() {
+fn anthropic_is_chosen_only_where_no_other_provider_is_set() {
     let chosen = |vars: &[(&str, &str)]| {
         let settings = resolve(vars, ModelSettings::default()).unwrap();
         (settings.provider, settings.base_url)

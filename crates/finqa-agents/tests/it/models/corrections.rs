@@ -220,7 +220,7 @@ async fn a_reply_names_the_sampling_settings_that_it_was_made_without() {
         }
     });
     let model = HttpModel::new(openai(&server)).unwrap();
-    // The second request is not refused any more, and lacks it all the same.
+    // The second request is not refused any more, and lacks it nevertheless.
     for _ in 0..2 {
         let reply = chat(&model, &full_request()).await.unwrap();
         assert_eq!(reply.left_out, ["seed"]);

@@ -11,7 +11,7 @@ async fn recovers(reply: Reply) {
     assert_eq!((answer.attempts, server.count()), (2, 2), "{told}");
 }
 
-/// It fails at once with this kind, and is told with status and body.
+/// It fails at once with this kind, and reports status and body.
 async fn fails(reply: Reply, kind: ErrorKind) -> ModelError {
     let (outcome, server) = one(reply).await;
     let error = outcome.unwrap_err();

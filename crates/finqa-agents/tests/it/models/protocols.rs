@@ -278,7 +278,7 @@ async fn a_failed_response_with_status_200_is_repeated() {
 }
 
 #[tokio::test]
-async fn anthropics_errors_are_told_apart() {
+async fn anthropics_errors_are_distinguished() {
     let limits = "prompt is too long: 210000 tokens > 200000 maximum";
     let poor = "Your credit balance is too low to access the Anthropic API.";
     for (status, message, kind, requests) in [

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn metadata_stands_inside_and_beside_the_observation() {
+    fn metadata_is_inside_the_observation_and_next_to_it() {
         let mut reply = EpisodeReply {
             reward: Some(0.0),
             ..EpisodeReply::default()

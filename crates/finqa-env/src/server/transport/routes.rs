@@ -212,7 +212,7 @@ async fn json_rpc(
     body: Result<Bytes, BytesRejection>,
 ) -> Result<Json<Value>, RefusedRequest> {
     let body = reply::body(body)?;
-    // Not UTF-8 is no JSON either, and is answered as such.
+    // What is not UTF-8 is not JSON either, and is answered as such.
     let text = std::str::from_utf8(&body).unwrap_or("");
     Ok(Json(json_rpc::answer_text(&app, &client, text, None).await))
 }

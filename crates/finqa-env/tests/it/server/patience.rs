@@ -136,7 +136,7 @@ async fn a_thousand_slow_clients_are_outlasted() {
     server.stop().await.expect("a clean end");
 }
 
-/// A body in pieces is no slow one.
+/// A body in pieces is not a slow one.
 #[tokio::test]
 async fn a_body_in_pieces_is_read() {
     let server = start(options()).await;

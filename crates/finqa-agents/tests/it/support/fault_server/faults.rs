@@ -15,7 +15,7 @@ pub enum Fault {
     Reset,
     /// A body that ends before its announced length.
     CutOff,
-    /// A success whose body is no JSON.
+    /// A success whose body is not JSON.
     Malformed,
     /// The prompt is refused, however often it is sent.
     ContentFilter,
