@@ -47,12 +47,12 @@ pub(super) fn labels(
         .map(|row| row.iter().map(label).collect())
         .unwrap_or_default();
     let sound = !repeats(header.get(1..).unwrap_or_default());
-    if let Some(mended) = original.and_then(|original| from_original(table, original))
-        && !repeats(mended.get(1..).unwrap_or_default())
-        && (!sound || differs(&header, &mended))
+    if let Some(repaired) = original.and_then(|original| from_original(table, original))
+        && !repeats(repaired.get(1..).unwrap_or_default())
+        && (!sound || differs(&header, &repaired))
     {
         return HeaderLabels {
-            labels: mended,
+            labels: repaired,
             repair: Repair::Original,
         };
     }
@@ -77,14 +77,14 @@ fn repeats(labels: &[String]) -> bool {
         .any(|label| !seen.insert(label.as_str()))
 }
 
-/// Whether the labels name other years than the filed ones: the sign of a
+/// Whether the labels name other years than the published ones: the sign of a
 /// header on the wrong columns. Other differences are spelling only.
-fn differs(filed: &[String], mended: &[String]) -> bool {
-    filed
+fn differs(published: &[String], repaired: &[String]) -> bool {
+    published
         .iter()
-        .zip(mended)
+        .zip(repaired)
         .skip(1)
-        .any(|(filed, mended)| years_in(filed) != years_in(mended))
+        .any(|(published, repaired)| years_in(published) != years_in(repaired))
 }
 
 /// Labels from the rows of `table_ori` above the first data row; `None` if
