@@ -5,8 +5,10 @@ pub(super) struct Engine {
     pub index: &'static str,
     /// The variable of the first task's index, and what it is without one.
     pub first: (Option<&'static str>, u32),
-    /// The variable of the last task's index, where none says how many there are.
+    /// The variable of the last task's index.
     pub last: Option<&'static str>,
+    /// The variable of the distance between the indices of two tasks.
+    pub step: Option<&'static str>,
     pub count: Option<&'static str>,
     pub job: Option<&'static str>,
 }
@@ -15,7 +17,8 @@ pub(super) const ENGINES: [Engine; 6] = [
     Engine {
         index: "SLURM_ARRAY_TASK_ID",
         first: (Some("SLURM_ARRAY_TASK_MIN"), 1),
-        last: None,
+        last: Some("SLURM_ARRAY_TASK_MAX"),
+        step: Some("SLURM_ARRAY_TASK_STEP"),
         count: Some("SLURM_ARRAY_TASK_COUNT"),
         job: Some("SLURM_ARRAY_JOB_ID"),
     },
@@ -24,6 +27,7 @@ pub(super) const ENGINES: [Engine; 6] = [
         index: "JOB_COMPLETION_INDEX",
         first: (None, 0),
         last: None,
+        step: None,
         count: None,
         job: None,
     },
@@ -31,6 +35,7 @@ pub(super) const ENGINES: [Engine; 6] = [
         index: "PBS_ARRAY_INDEX",
         first: (None, 1),
         last: None,
+        step: None,
         count: None,
         job: Some("PBS_ARRAY_ID"),
     },
@@ -39,6 +44,7 @@ pub(super) const ENGINES: [Engine; 6] = [
         index: "SGE_TASK_ID",
         first: (Some("SGE_TASK_FIRST"), 1),
         last: Some("SGE_TASK_LAST"),
+        step: Some("SGE_TASK_STEPSIZE"),
         count: None,
         job: Some("JOB_ID"),
     },
@@ -46,6 +52,7 @@ pub(super) const ENGINES: [Engine; 6] = [
         index: "AWS_BATCH_JOB_ARRAY_INDEX",
         first: (None, 0),
         last: None,
+        step: None,
         count: Some("AWS_BATCH_JOB_ARRAY_SIZE"),
         job: Some("AWS_BATCH_JOB_ID"),
     },
@@ -54,6 +61,7 @@ pub(super) const ENGINES: [Engine; 6] = [
         index: "CI_NODE_INDEX",
         first: (None, 1),
         last: None,
+        step: None,
         count: Some("CI_NODE_TOTAL"),
         job: Some("CI_PIPELINE_ID"),
     },

@@ -19,7 +19,7 @@ const MOST_SHARDS: u32 = 1_000_000;
 #[derive(Args, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ShardSettings {
-    /// Run only shard I of N, to be joined by `merge`; `auto` reads I and N from the variables of Slurm, Kubernetes, PBS, Grid Engine, AWS Batch or GitLab
+    /// Run only shard I of N, to be joined by `merge`; `auto` reads I and N from the variables of Slurm, Kubernetes, PBS, Grid Engine, AWS Batch or GitLab. On SIGTERM the shard waits at most 20 seconds for requests in flight; the same command continues it
     #[arg(long, value_name = "I/N", help_heading = "Shards")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shard: Option<ShardChoice>,
@@ -247,11 +247,21 @@ fn by_engine(variables: &Variables, shards: Option<u32>) -> Result<ChosenShard, 
     let (first, otherwise) = engine.first;
     let first = stated(first)?.unwrap_or(otherwise);
     let index = number(engine.index)?.unwrap_or_default();
-    let stated = match stated(engine.last)? {
-        Some(last) => (last + 1).checked_sub(first),
-        None => stated(engine.count)?,
-    };
-    let count = match (stated, shards) {
+    let step = stated(engine.step)?.unwrap_or(1).max(1);
+    // Grid Engine's last index may be behind the last task.
+    let tasks_to = |index: u32| Some((index.checked_sub(first)? / step).saturating_add(1));
+    let reached = stated(engine.last)?.and_then(tasks_to);
+    let counted = stated(engine.count)?;
+    // With gaps between them, some tasks would have a shard, and others none.
+    if let (Some(counted), Some(reached)) = (counted, reached)
+        && counted != reached
+    {
+        return Err(format!(
+            "the array job has {counted} tasks with gaps between their numbers; number them \
+             without gaps, or pass --shard I/N"
+        ));
+    }
+    let count = match (counted.or(reached), shards) {
         (Some(stated), Some(shards)) if stated != shards => {
             return Err(format!(
                 "the array job has {stated} tasks, but --shards is {shards}"
@@ -265,7 +275,10 @@ fn by_engine(variables: &Variables, shards: Option<u32>) -> Result<ChosenShard, 
             ));
         }
     };
-    let place = index.checked_sub(first).map(|place| place + 1);
+    let is_task = index
+        .checked_sub(first)
+        .is_some_and(|after| after % step == 0);
+    let place = tasks_to(index).filter(|_| is_task);
     let shard = place.and_then(|place| Shard::new(place, count));
     let shard = shard.ok_or_else(|| {
         format!(
@@ -313,6 +326,14 @@ mod tests {
             ("SLURM_ARRAY_TASK_COUNT", "8"),
             ("SLURM_ARRAY_JOB_ID", "4711"),
         ];
+        // --array=1-5:2
+        let stepped = [
+            ("SLURM_ARRAY_TASK_ID", "5"),
+            ("SLURM_ARRAY_TASK_MIN", "1"),
+            ("SLURM_ARRAY_TASK_MAX", "5"),
+            ("SLURM_ARRAY_TASK_STEP", "2"),
+            ("SLURM_ARRAY_TASK_COUNT", "3"),
+        ];
         let kubernetes = [("JOB_COMPLETION_INDEX", "0")];
         let pbs = [
             ("PBS_ARRAY_INDEX", "8"),
@@ -322,7 +343,15 @@ mod tests {
             ("SGE_TASK_ID", "11"),
             ("SGE_TASK_FIRST", "10"),
             ("SGE_TASK_LAST", "17"),
+            ("SGE_TASK_STEPSIZE", "1"),
             ("JOB_ID", "99"),
+        ];
+        // -t 10-17:3
+        let sge_stepped = [
+            ("SGE_TASK_ID", "13"),
+            ("SGE_TASK_FIRST", "10"),
+            ("SGE_TASK_LAST", "17"),
+            ("SGE_TASK_STEPSIZE", "3"),
         ];
         let aws = [
             ("AWS_BATCH_JOB_ARRAY_INDEX", "7"),
@@ -346,6 +375,10 @@ mod tests {
             assert_eq!(found.shard, Shard::new(index, 8).unwrap(), "{set:?}");
             assert_eq!(found.array_job.as_deref(), job, "{set:?}");
         }
+        for (set, index) in [(&stepped[..], 3), (&sge_stepped, 2)] {
+            let found = chosen("shard = 'auto'", set).unwrap().unwrap();
+            assert_eq!(found.shard, Shard::new(index, 3).unwrap(), "{set:?}");
+        }
         let outside = [("SGE_TASK_ID", "undefined"), ("CI_NODE_INDEX", "2")];
         let alone = chosen("shard = 'auto'\nshards = 2", &outside).unwrap();
         assert_eq!(alone.unwrap().shard, Shard::new(2, 2).unwrap());
@@ -362,6 +395,14 @@ mod tests {
         let gaps = [
             task,
             ("SLURM_ARRAY_TASK_MIN", "0"),
+            ("SLURM_ARRAY_TASK_COUNT", "3"),
+        ];
+        // --array=1,2,4: no task is accepted, so that no part of the run is paid for.
+        let listed = [
+            ("SLURM_ARRAY_TASK_ID", "2"),
+            ("SLURM_ARRAY_TASK_MIN", "1"),
+            ("SLURM_ARRAY_TASK_MAX", "4"),
+            ("SLURM_ARRAY_TASK_STEP", "1"),
             ("SLURM_ARRAY_TASK_COUNT", "3"),
         ];
         let odd = [("JOB_COMPLETION_INDEX", "-1")];
@@ -396,6 +437,7 @@ mod tests {
                 "the array job has 1 tasks, but --shards is 8",
             ),
             ("shard = 'auto'", &gaps, "do not reach it"),
+            ("shard = 'auto'", &listed, "3 tasks with gaps"),
             (
                 "shard = 'auto'\nshards = 2",
                 &odd,
