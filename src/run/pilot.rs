@@ -15,10 +15,20 @@ use crate::dataset::HistoryMode;
 /// Questions that are asked, if the run has so many.
 const QUESTIONS: usize = 100;
 
-/// A unit whose first questions were asked, and the opinions on their answers.
+/// A unit whose first questions were asked.
 pub(super) struct PilotUnit {
     pub unit: PlanUnit,
-    pub opinions: BTreeMap<usize, SecondOpinion>,
+    /// The opinions on the questions that have an outcome.
+    pub opinions: BTreeMap<usize, Option<SecondOpinion>>,
+    /// Whether the provider failed one of them.
+    pub postponed: bool,
+}
+
+impl PilotUnit {
+    /// Whether a question of it has an outcome.
+    pub(super) fn has_outcome(&self) -> bool {
+        !self.opinions.is_empty()
+    }
 }
 
 /// Takes the units of the first questions out of a queue.
@@ -33,14 +43,13 @@ pub(super) fn take(queue: &mut VecDeque<PlanUnit>) -> VecDeque<PlanUnit> {
     queue.drain(..count).collect()
 }
 
-/// The agreement over units, in the order of the plan, so that the sum is the same
-/// whichever was asked first.
+/// The agreement over the questions that have an outcome, in the order of the plan, so that
+/// the sum is the same whichever was asked first.
 pub(super) fn count(units: &[PilotUnit]) -> AgreementCount {
-    let opinions: BTreeMap<&usize, &SecondOpinion> =
-        units.iter().flat_map(|unit| &unit.opinions).collect();
+    let opinions: BTreeMap<_, _> = units.iter().flat_map(|unit| &unit.opinions).collect();
     let mut count = AgreementCount::default();
-    for opinion in opinions.values() {
-        count.add(Some(opinion));
+    for opinion in opinions.into_values() {
+        count.add(opinion.as_ref());
     }
     count
 }
@@ -51,6 +60,7 @@ impl Worker {
     pub(super) async fn pilot(&self, mut unit: PlanUnit) -> UnitOutcome {
         let mut opinions = BTreeMap::new();
         let mut history = Vec::new();
+        let mut postponed = false;
         for planned in &unit.planned {
             let earlier = unit.calls.remove(&planned.index).unwrap_or_default();
             let memory = self.memory(planned.index, earlier);
@@ -62,12 +72,13 @@ impl Worker {
                     NoOutcome::Fatal(failure) => return UnitOutcome::Fatal(failure),
                     NoOutcome::Postponed(calls) => {
                         unit.calls.insert(planned.index, calls);
-                        return UnitOutcome::Postponed(unit);
+                        postponed = true;
+                        break;
                     }
                 },
             };
             let agrees = solution.opinion.as_ref().and_then(|opinion| opinion.agrees);
-            opinions.extend(solution.opinion.map(|opinion| (planned.index, opinion)));
+            opinions.insert(planned.index, solution.opinion);
             unit.calls.insert(planned.index, solution.calls);
             let text = &planned.case.question.text;
             history.push(match self.history {
@@ -76,6 +87,10 @@ impl Worker {
                 HistoryMode::Gold => gold_history(text, &planned.case.gold),
             });
         }
-        UnitOutcome::Piloted(PilotUnit { unit, opinions })
+        UnitOutcome::Piloted(PilotUnit {
+            unit,
+            opinions,
+            postponed,
+        })
     }
 }

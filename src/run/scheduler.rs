@@ -11,7 +11,7 @@ use std::time::Instant;
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
 
-use finqa_agents::agents::{Answer, Call, RunFailure};
+use finqa_agents::agents::{AgreementCount, Answer, Call, RunFailure};
 use finqa_agents::models::{BatchQueue, Budget, CassetteReplay, Limits, RunBatches, Stop};
 use finqa_agents::solve::Solver;
 
@@ -197,20 +197,15 @@ impl Scheduler {
         let mut passed = PassResult::default();
         let agreement = match piloted {
             None if self.pilot => {
-                passed = pilot_pass(&worker, &mut queue, &width).await;
-                let done = passed.trouble.is_none()
-                    && passed.postponed.is_empty()
-                    && !self.stop.drain.is_cancelled();
-                done.then(|| pilot::count(&passed.piloted))
+                let count;
+                (passed, count) = pilot_pass(&worker, &mut queue, &width).await;
+                count
             }
             known => known,
         };
         if let Some(count) = agreement {
             worker.writer.pilot(count);
             worker.solver.set_model_accuracy(count.model_accuracy());
-            for pilot in std::mem::take(&mut passed.piloted).into_iter().rev() {
-                queue.units.push_front(pilot.unit);
-            }
         }
         let begins = agreement.is_some() || !self.pilot;
         if begins {
@@ -337,22 +332,37 @@ impl UnitWidth {
     }
 }
 
-/// Asks the first questions of a queue, and those that the provider fails a second time.
-async fn pilot_pass(worker: &Arc<Worker>, queue: &mut UnitQueue, width: &UnitWidth) -> PassResult {
+/// Asks the first questions of a queue, those that the provider fails a second time, and puts
+/// all of them back. Counts those with an outcome; `None` if it was stopped, or there is none.
+async fn pilot_pass(
+    worker: &Arc<Worker>,
+    queue: &mut UnitQueue,
+    width: &UnitWidth,
+) -> (PassResult, Option<AgreementCount>) {
     let mut first = UnitQueue {
         units: pilot::take(&mut queue.units),
         dealer: None,
         dealt: 0,
     };
     let mut passed = pass(worker, &mut first, width, PassKind::Pilot).await;
-    if passed.trouble.is_none() && worker.health.has_answered() {
-        first.units = std::mem::take(&mut passed.postponed).into();
-        let again = pass(worker, &mut first, width, PassKind::Pilot).await;
-        passed.piloted.extend(again.piloted);
-        (passed.postponed, passed.trouble) = (again.postponed, again.trouble);
+    let mut units = std::mem::take(&mut passed.piloted);
+    // Only a provider that answers others may be asked again.
+    if passed.trouble.is_none() && units.iter().any(PilotUnit::has_outcome) {
+        units.sort_by_key(|pilot| first_index(&pilot.unit));
+        let again = units.extract_if(.., |pilot| pilot.postponed);
+        first.units = again.map(|pilot| pilot.unit).collect();
+        passed = pass(worker, &mut first, width, PassKind::Pilot).await;
+        units.append(&mut passed.piloted);
     }
-    passed.piloted.sort_by_key(|pilot| first_index(&pilot.unit));
-    passed
+    units.sort_by_key(|pilot| first_index(&pilot.unit));
+    let done = passed.trouble.is_none()
+        && !worker.stop.drain.is_cancelled()
+        && units.iter().any(PilotUnit::has_outcome);
+    let count = done.then(|| pilot::count(&units));
+    for pilot in units.into_iter().rev() {
+        queue.units.push_front(pilot.unit);
+    }
+    (passed, count)
 }
 
 fn first_index(unit: &PlanUnit) -> Option<usize> {

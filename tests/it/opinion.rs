@@ -1,10 +1,12 @@
 //! The second opinion alongside a chat model, through the binary.
 
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Value as Json, json};
 
-use crate::support::agents::is_critic;
+use crate::support::agents::{is_critic, question_of};
 use crate::support::cli::{Workplace, words};
 use crate::support::fault_server::{FaultServer, Reply};
 
@@ -330,6 +332,43 @@ fn a_run_that_stopped_in_its_pilot_or_after_it_is_resumed_to_the_same_rows() {
         assert_eq!(was[..5], now[..5]);
     }
     assert_eq!(failing.count(), calm.count() + 1);
+}
+
+#[test]
+fn a_question_that_fails_in_the_pilot_is_not_counted_and_the_others_are_answered() {
+    for mode in ["questions", "conversations"] {
+        let run = |jobs: &str| {
+            let recovered = Arc::new(AtomicBool::new(false));
+            let is_back = Arc::clone(&recovered);
+            let server = FaultServer::start(move |request| {
+                let fails = question_of(request).contains("minimum lease payments");
+                match fails && !is_back.load(Ordering::Relaxed) {
+                    true => Reply::error(500, "server_error", "try again later"),
+                    false => analysis("1"),
+                }
+            });
+            let place = Workplace::new();
+            let options = ["--mode", mode, "--n", "12", "-j", jobs, "--attempts", "1"];
+            let ran = arbitrated(&place, &server, &options);
+            assert_eq!(ran.code, Some(4), "{mode}: {}", ran.stderr);
+            (place, server, recovered)
+        };
+        let (one, _server, recovered) = run("1");
+        let rows = choices(&one);
+        assert!(rows.iter().any(|row| row[3] == "arbitrated"), "{rows:?}");
+        let summary = one.summary();
+        let (total, pilot) = (&summary["run"]["total"], &summary["run"]["pilot"]);
+        assert!(Some(rows.len() as u64) < total.as_u64(), "{rows:?}");
+        assert!(pilot["answers"].as_u64() > Some(0), "{pilot}");
+        let (many, ..) = run("8");
+        assert_eq!(choices(&many), rows, "{mode}");
+        assert_eq!(&many.summary()["run"]["pilot"], pilot, "{mode}");
+        // What is asked later is chosen by the same figure.
+        recovered.store(true, Ordering::Relaxed);
+        one.run(&["--resume", "last", "--quiet"]).succeeds();
+        assert_eq!(&one.summary()["run"]["pilot"], pilot, "{mode}");
+        assert_eq!(Some(choices(&one).len() as u64), total.as_u64());
+    }
 }
 
 #[test]
