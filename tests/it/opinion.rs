@@ -111,11 +111,11 @@ fn more_samples_are_drawn_only_where_the_first_is_doubted() {
     let options = ["--critic", "off", "--samples", "auto"];
     let (_, answer, server) = ask(&[RIGHT], &options);
     assert_eq!((server.count(), &answer["votes"]), (1, &Json::Null));
-    // The rules differ; the fourth sample decides between the two.
-    let (_, answer, server) = ask(&[WRONG, RIGHT, RIGHT, RIGHT], &options);
-    assert_eq!((server.count(), &answer["answer"]), (4, &json!("25.0%")));
-    let (_, answer, server) = ask(&[WRONG, WRONG, WRONG], &options);
-    assert_eq!((server.count(), &answer["answer"]), (3, &json!("125.0%")));
+    // The rules differ: all others are drawn at once.
+    let (_, answer, server) = ask(&[WRONG, RIGHT, RIGHT, RIGHT, WRONG], &options);
+    assert_eq!((server.count(), &answer["answer"]), (5, &json!("25.0%")));
+    let (_, answer, _) = ask(&[WRONG, RIGHT, WRONG, RIGHT, WRONG], &options);
+    assert_eq!(answer["answer"], "125.0%");
     // Without the rules' opinion only the checks speak, and they have nothing against it.
     let without = [&options[..], &["--second-opinion", "off"]].concat();
     assert_eq!(ask(&[WRONG], &without).2.count(), 1);
@@ -170,19 +170,19 @@ fn a_run_reports_what_further_samples_and_the_critic_did() {
     let counts = ["sampled", "further", "fixed", "broken", "unchanged"].map(|name| &samples[name]);
     assert_eq!(
         counts,
-        [&json!(1), &json!(3), &json!(1), &json!(0), &json!(0)],
+        [&json!(1), &json!(4), &json!(1), &json!(0), &json!(0)],
         "{samples}"
     );
     assert!(
         ran.stdout
-            .contains("Samples: 3 more for 1 questions, fixed 1, broke 0, unchanged 0"),
+            .contains("Samples: 4 more for 1 questions, fixed 1, broke 0, unchanged 0"),
         "{}",
         ran.stdout
     );
     let row = &place.rows("output/output.csv")[0];
     assert_eq!(
         (row["votes"].as_str(), row["answer"].as_str()),
-        ("987654.25:1 0.25:3", "25.0%")
+        ("987654.25:1 0.25:4", "25.0%")
     );
 }
 

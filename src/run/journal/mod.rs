@@ -18,7 +18,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::{Deserialize, Serialize};
 
-use finqa_agents::agents::{AgreementCount, Call};
+use finqa_agents::agents::{AgreementCount, Call, order_samples};
 use finqa_agents::models::BudgetLimit;
 
 use super::identity::RunMeta;
@@ -265,6 +265,7 @@ impl Journal {
                 })?;
             calls.entry(question).or_default().push(call);
         }
+        calls.values_mut().for_each(|calls| order_samples(calls));
         Ok(calls)
     }
 
@@ -318,6 +319,7 @@ impl Journal {
                     .map_err(unreadable)?;
                 row.solution.calls.push(call);
             }
+            order_samples(&mut row.solution.calls);
             visit(row);
         }
         Ok(())

@@ -110,6 +110,20 @@ fn a_run_in_batches_gives_the_rows_of_a_live_run_at_half_the_cost() {
 }
 
 #[test]
+fn all_samples_of_a_question_are_in_one_wave() {
+    let waves = |samples: &str| {
+        let options = ["--n", "3", "--critic", "off", "--seed", "7"];
+        let options = [&options[..], &["--samples", samples]].concat();
+        let (rows_live, _) = live(&options);
+        let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
+        Ran::of(&mut start(&place, &server, &options)).succeeds();
+        assert_eq!(rows(&place), rows_live);
+        server.batches().len()
+    };
+    assert_eq!(waves("4"), waves("1"));
+}
+
+#[test]
 fn each_provider_and_api_is_spoken_to_in_its_own_form() {
     let (rows_live, _) = live(&["--n", "3"]);
     let azure = |command: &mut Command, server: &BatchServer| {

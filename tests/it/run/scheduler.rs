@@ -23,6 +23,8 @@ type Script =
 struct Scripted {
     script: Box<Script>,
     calls: Mutex<Vec<ChatRequest>>,
+    /// Calls in flight, and the most of them at a time.
+    in_flight: Mutex<(usize, usize)>,
 }
 
 impl ChatModel for Scripted {
@@ -49,6 +51,15 @@ impl ChatModel for Scripted {
                 calls.push(request.clone());
                 calls.len() - 1
             };
+            {
+                let mut calls = self.in_flight.lock().unwrap();
+                *calls = (calls.0 + 1, calls.1.max(calls.0 + 1));
+            }
+            // The last that is begun is answered first.
+            for _ in at..10 {
+                tokio::task::yield_now().await;
+            }
+            self.in_flight.lock().unwrap().0 -= 1;
             (self.script)(at, request, stop).map_err(|error| *error)
         })
     }
@@ -81,6 +92,7 @@ struct Ran {
     events: Vec<Event>,
     journal: Journal,
     requests: Vec<ChatRequest>,
+    most_in_flight: usize,
     _folder: tempfile::TempDir,
 }
 
@@ -106,6 +118,7 @@ async fn ran(
     let model = Arc::new(Scripted {
         script: Box::new(script),
         calls: Mutex::default(),
+        in_flight: Mutex::default(),
     });
     let analyst: Arc<dyn ChatModel> = model.clone();
     let options = PairOptions {
@@ -151,6 +164,7 @@ async fn ran(
         events,
         journal: Journal::open(&path).unwrap(),
         requests: model.calls.lock().unwrap().clone(),
+        most_in_flight: model.in_flight.lock().unwrap().1,
         _folder: folder,
     }
 }
@@ -210,6 +224,23 @@ async fn a_stop_begins_no_further_request() {
     assert_eq!(stopped.requests.len(), 1);
     let kept = stopped.journal.open_calls().unwrap();
     assert_eq!(kept.values().flatten().count(), 1, "what was paid is kept");
+}
+
+/// The first one alone, so that the others find the page in the provider's prompt cache.
+#[tokio::test]
+async fn samples_after_the_first_are_asked_together_and_kept_in_their_order() {
+    let ran = ran(1, 1, (Sampling::default(), 4), |_, _, _| Ok(answer())).await;
+    assert_eq!(ran.most_in_flight, 3);
+    let nodes = ["analyst", "analyst#2", "analyst#3", "analyst#4"];
+    let mut rows = 0;
+    ran.journal
+        .for_each_row(|row| {
+            let made: Vec<_> = row.solution.calls.iter().map(|call| &call.node).collect();
+            assert_eq!(made, nodes);
+            rows += 1;
+        })
+        .unwrap();
+    assert_eq!(rows * nodes.len(), ran.requests.len());
 }
 
 #[tokio::test]

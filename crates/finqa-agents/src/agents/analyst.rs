@@ -1,5 +1,6 @@
 //! The analyst node: one reply, read with at most one re-ask, becomes a round.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
@@ -13,6 +14,7 @@ use finqa_core::outcome::Outcome;
 use finqa_core::text::{cut, single_spaced};
 
 use super::answer::{Answer, AnswerFrom, CriticVerdict, Round};
+use super::calls::order_samples;
 use super::exchange::{Exchange, QuestionFailure, opening};
 use super::offline::OfflineAnalyst;
 use super::settings::{SampleCount, Sampling};
@@ -129,31 +131,41 @@ impl LlmAnalyst {
         exchange: &mut Exchange,
         answer_from: AnswerFrom,
     ) -> Result<AnalystDraft, QuestionFailure> {
-        if !exchange.rounds.is_empty() {
-            return self.sample(exchange, 1, answer_from).await;
-        }
+        let most = match exchange.rounds.is_empty() {
+            true => self.samples.most(),
+            false => 1,
+        };
+        let is_auto = self.samples == SampleCount::AUTO;
+        // A live provider may serve the others from its prompt cache then.
+        let together = match self.model.sends_batches() && !is_auto {
+            true => most,
+            false => 1,
+        };
+        let asked = exchange.calls.made.len();
         let mut ballot = DraftVotes::default();
-        for number in 1..=self.samples.most() {
-            let doubted = match self.sample(exchange, number, answer_from).await {
-                Ok(draft) => {
-                    let answer = Answer::settle(&draft.analysis, &exchange.question, answer_from);
-                    let doubted = self.is_doubted(exchange, &answer);
-                    ballot.cast(answer, draft);
-                    doubted
-                }
-                Err(failure) if !failure.is_outcome() => return Err(failure),
-                Err(failure) => {
-                    ballot.spoil(failure);
-                    true
-                }
-            };
-            let settled = match number {
-                1 => !doubted,
-                _ => ballot.is_decided(self.samples.most() - number),
-            };
-            if settled && self.samples == SampleCount::AUTO {
+        let mut doubted = false;
+        for numbers in [1..=together, together + 1..=most] {
+            let settled = is_auto && !doubted && *numbers.start() > 1;
+            if settled || numbers.is_empty() {
                 break;
             }
+            for drafted in self.sample(exchange, numbers, answer_from).await? {
+                match drafted {
+                    Ok(draft) => {
+                        let answer =
+                            Answer::settle(&draft.analysis, &exchange.question, answer_from);
+                        doubted |= is_auto && self.is_doubted(exchange, &answer);
+                        ballot.cast(answer, draft);
+                    }
+                    Err(failure) => {
+                        doubted = true;
+                        ballot.spoil(failure);
+                    }
+                }
+            }
+        }
+        if let Some(made) = exchange.calls.made.get_mut(asked..) {
+            order_samples(made);
         }
         let elected = ballot.winner(exchange.opinion.as_ref())?;
         if elected.tally.is_of_several() {
@@ -169,40 +181,64 @@ impl LlmAnalyst {
         findings.iter().any(|finding| finding.kind.sends_back()) || exchange.differs(answer)
     }
 
-    /// Draft `number`, from 1. The node's name tells the samples apart, so that a resumed
-    /// run recalls each with its own reply.
+    /// The drafts with these numbers, from 1, asked at once. The nodes' names tell them apart,
+    /// so that a resumed run recalls each with its own reply.
     async fn sample(
         &self,
         exchange: &mut Exchange,
-        number: u32,
+        numbers: RangeInclusive<u32>,
         answer_from: AnswerFrom,
-    ) -> Result<AnalystDraft, QuestionFailure> {
-        let round = exchange.next_round();
-        let node = |name: &str| match number {
-            1 => name.to_owned(),
-            number => format!("{name}#{number}"),
+    ) -> Result<Vec<Result<AnalystDraft, QuestionFailure>>, QuestionFailure> {
+        let (round, epoch) = (exchange.next_round(), exchange.epoch);
+        let request = |name: &str, number: u32, messages: Vec<ChatMessage>| {
+            let sampling = self.sampling.nth(epoch, self.samples.most(), number);
+            match number {
+                1 => sampling.analysis_request(name, messages),
+                number => sampling.analysis_request(&format!("{name}#{number}"), messages),
+            }
         };
-        let sampling = self
-            .sampling
-            .nth(exchange.epoch, self.samples.most(), number);
-        let mut messages = self.dialogue(exchange)?;
-        let request = sampling.analysis_request(&node("analyst"), messages.clone());
-        let reply = exchange.call(&*self.model, round, &request).await?;
-        let failure = match read(&reply, exchange, answer_from) {
-            Ok(parsed) => return Ok(draft(parsed, reply, false)),
-            Err(failure) => failure,
-        };
-        // One re-ask that quotes the error; a second failure is the outcome.
-        messages.push(ChatMessage::assistant(reply));
-        messages.push(ChatMessage::user(
-            self.prompts.reask(&failure).map_err(prompt_failure)?,
-        ));
-        let request = sampling.analysis_request(&node("analyst_reask"), messages);
-        let reply = exchange.call(&*self.model, round, &request).await?;
-        match read(&reply, exchange, answer_from) {
-            Ok(parsed) => Ok(draft(parsed, reply, true)),
-            Err(failure) => Err(QuestionFailure::new(Outcome::ParseFailure, failure)),
+        let dialogue = self.dialogue(exchange)?;
+        let first = numbers
+            .clone()
+            .map(|number| request("analyst", number, dialogue.clone()));
+        let first: Vec<_> = first.collect();
+        let mut drafts = Vec::with_capacity(first.len());
+        let mut again = Vec::new();
+        let replies = exchange.call_all(&*self.model, round, &first).await;
+        for (number, reply) in numbers.zip(replies) {
+            drafts.push(match reply {
+                Ok(reply) => match read(&reply, exchange, answer_from) {
+                    Ok(parsed) => Ok(draft(parsed, reply, false)),
+                    // One re-ask that quotes the error; a second failure is the outcome.
+                    Err(failure) => {
+                        let mut messages = dialogue.clone();
+                        let reask = self.prompts.reask(&failure).map_err(prompt_failure)?;
+                        messages.push(ChatMessage::assistant(reply));
+                        messages.push(ChatMessage::user(reask));
+                        again.push((drafts.len(), request("analyst_reask", number, messages)));
+                        Err(QuestionFailure::new(Outcome::ParseFailure, failure))
+                    }
+                },
+                Err(failure) if !failure.is_outcome() => return Err(failure),
+                Err(failure) => Err(failure),
+            });
         }
+        let (places, again): (Vec<_>, Vec<_>) = again.into_iter().unzip();
+        let replies = exchange.call_all(&*self.model, round, &again).await;
+        for (place, reply) in places.into_iter().zip(replies) {
+            let drafted = match reply {
+                Ok(reply) => match read(&reply, exchange, answer_from) {
+                    Ok(parsed) => Ok(draft(parsed, reply, true)),
+                    Err(failure) => Err(QuestionFailure::new(Outcome::ParseFailure, failure)),
+                },
+                Err(failure) if !failure.is_outcome() => return Err(failure),
+                Err(failure) => Err(failure),
+            };
+            if let Some(draft) = drafts.get_mut(place) {
+                *draft = drafted;
+            }
+        }
+        Ok(drafts)
     }
 
     /// System and question, then each earlier reply with the criticism of it.

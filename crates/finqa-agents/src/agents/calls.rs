@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use futures::future::join_all;
 use serde::{Deserialize, Serialize};
 
 use crate::models::{
@@ -48,6 +49,13 @@ impl Call {
             Some(reply) => NodeUsage::of_reply(reply, self.cost),
             None => NodeUsage::of_failure(self.attempts, self.cost),
         }
+    }
+
+    /// Which sample of the first draft it belongs to, from 1.
+    fn sample(&self) -> Option<u32> {
+        let (node, number) = self.node.split_once('#').unwrap_or((&self.node, "1"));
+        let is_draft = self.round == 1 && ["analyst", "analyst_reask"].contains(&node);
+        number.parse().ok().filter(|_| is_draft)
     }
 }
 
@@ -101,6 +109,33 @@ impl RecordedCalls {
         request: &ChatRequest,
         known: usize,
     ) -> Result<ChatReply, ModelError> {
+        let prepared = self.prepare(model, request);
+        let (call, result) = self.ask(model, round, prepared, known).await;
+        self.made.extend(call);
+        result
+    }
+
+    /// The same for several requests at once; the replies are in their order.
+    pub(crate) async fn call_all(
+        &mut self,
+        model: &dyn ChatModel,
+        round: u32,
+        requests: &[ChatRequest],
+    ) -> Vec<Result<ChatReply, ModelError>> {
+        let prepared: Vec<_> = requests
+            .iter()
+            .map(|request| self.prepare(model, request))
+            .collect();
+        let asked = prepared
+            .into_iter()
+            .map(|one| self.ask(model, round, one, 0));
+        let (calls, results): (Vec<_>, Vec<_>) = join_all(asked).await.into_iter().unzip();
+        self.made.extend(calls.into_iter().flatten());
+        results
+    }
+
+    /// Recalls the reply to a request, or says which call of the question it is.
+    fn prepare(&mut self, model: &dyn ChatModel, request: &ChatRequest) -> PreparedCall {
         let hash = request_hash(request);
         let mut recorded = self.memory.replies.iter();
         let known_at = recorded.position(|call| call.request_hash == hash && call.reply.is_some());
@@ -108,12 +143,7 @@ impl RecordedCalls {
             && let Some(reply) = call.reply.clone()
         {
             super::trace::recalled(model, request, &call);
-            self.made.push(call);
-            return Ok(reply);
-        }
-        // A stop lets the request in flight finish and begins no other.
-        if self.stop.drain.is_cancelled() {
-            return Err(ModelError::new(ErrorKind::Cancelled, "stopped"));
+            return PreparedCall::Recalled(Box::new((call, reply)));
         }
         let count = |is: &dyn Fn(&&Call) -> bool| {
             u32::try_from(self.made.iter().filter(is).count()).unwrap_or(u32::MAX)
@@ -123,16 +153,35 @@ impl RecordedCalls {
             repeat: count(&|call| call.request_hash == hash && call.reply.is_some()),
             ..self.origin.clone()
         };
-        let request = &ChatRequest {
+        let request = ChatRequest {
             origin,
             ..request.clone()
         };
-        let answered = model.chat(request, &self.stop).await;
+        PreparedCall::New { request, hash }
+    }
+
+    /// Sends what was not recalled, and records it.
+    async fn ask(
+        &self,
+        model: &dyn ChatModel,
+        round: u32,
+        prepared: PreparedCall,
+        known: usize,
+    ) -> (Option<Call>, Result<ChatReply, ModelError>) {
+        let (request, hash) = match prepared {
+            PreparedCall::Recalled(recalled) => return (Some(recalled.0), Ok(recalled.1)),
+            PreparedCall::New { request, hash } => (request, hash),
+        };
+        // A stop lets the request in flight finish and begins no other.
+        if self.stop.drain.is_cancelled() {
+            return (None, Err(ModelError::new(ErrorKind::Cancelled, "stopped")));
+        }
+        let answered = model.chat(&request, &self.stop).await;
         let mut call = Call {
-            node: request.node.clone(),
+            node: request.node,
             round,
             request_hash: hash,
-            messages: request.messages.iter().skip(known).cloned().collect(),
+            messages: request.messages.into_iter().skip(known).collect(),
             reply: None,
             error: None,
             attempts: 0,
@@ -153,7 +202,7 @@ impl RecordedCalls {
             }
             // A stop came before anything was sent: nothing to record.
             Err(error) if error.kind == ErrorKind::Cancelled && error.attempts == 0 => {
-                return Err(error);
+                return (None, Err(error));
             }
             Err(mut error) => {
                 // An earlier process does not know whether the host is there now.
@@ -170,8 +219,22 @@ impl RecordedCalls {
         if let Some(record) = &self.memory.record {
             record(&call);
         }
-        self.made.push(call);
-        result
+        (Some(call), result)
+    }
+}
+
+/// A call before it is sent.
+enum PreparedCall {
+    Recalled(Box<(Call, ChatReply)>),
+    New { request: ChatRequest, hash: String },
+}
+
+/// Puts the samples of a first draft into the order of their numbers: several are asked at a
+/// time, and a journal has them as they were answered.
+pub fn order_samples(calls: &mut [Call]) {
+    let others = calls.iter().position(|call| call.sample().is_none());
+    if let Some(samples) = calls.get_mut(..others.unwrap_or(calls.len())) {
+        samples.sort_by_key(Call::sample);
     }
 }
 

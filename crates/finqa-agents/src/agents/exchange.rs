@@ -113,10 +113,18 @@ impl Exchange {
         round: u32,
         request: &ChatRequest,
     ) -> Result<String, QuestionFailure> {
-        let reply = self.calls.call(model, round, request, 0).await;
-        reply
-            .map_err(|error| QuestionFailure::from(&error))
-            .and_then(|reply| content(&reply))
+        content(self.calls.call(model, round, request, 0).await)
+    }
+
+    /// The same for several requests at once; the replies are in their order.
+    pub(crate) async fn call_all(
+        &mut self,
+        model: &dyn ChatModel,
+        round: u32,
+        requests: &[ChatRequest],
+    ) -> Vec<Result<String, QuestionFailure>> {
+        let replies = self.calls.call_all(model, round, requests).await;
+        replies.into_iter().map(content).collect()
     }
 
     /// Whether the second opinion is another than `answer`.
@@ -143,7 +151,8 @@ pub(super) fn opening(prompt: Prompt) -> Vec<ChatMessage> {
     ]
 }
 
-fn content(reply: &ChatReply) -> Result<String, QuestionFailure> {
+fn content(reply: Result<ChatReply, ModelError>) -> Result<String, QuestionFailure> {
+    let reply = reply.map_err(|error| QuestionFailure::from(&error))?;
     if let Some(refusal) = &reply.refusal {
         return Err(QuestionFailure::new(
             Outcome::Refusal,
@@ -159,7 +168,7 @@ fn content(reply: &ChatReply) -> Result<String, QuestionFailure> {
             Outcome::Truncated,
             "the reply was cut at the output limit; raise --max-tokens",
         )),
-        _ => Ok(reply.content.clone()),
+        _ => Ok(reply.content),
     }
 }
 

@@ -147,7 +147,7 @@ pub struct AgentSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_accuracy: Option<f64>,
     /// Number of first drafts per question; the most common answer is used. `auto` makes one draft, and
-    /// up to four more where a check objects or the second opinion differs
+    /// four more where a check objects or the second opinion differs
     #[arg(long, value_name = "K", default_value = "1", help_heading = "Agents")]
     pub samples: SampleCount,
     /// Number of worked examples in the analyst's prompt: the most similar questions of

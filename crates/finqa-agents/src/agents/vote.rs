@@ -90,15 +90,6 @@ impl DraftVotes {
         self.first.get_or_insert_with(Answer::default);
     }
 
-    /// Whether `left` more samples cannot change which value wins.
-    pub(super) fn is_decided(&self, left: u32) -> bool {
-        let valued = self.groups.iter().filter(|(vote, ..)| vote.value.is_some());
-        let mut counts: Vec<usize> = valued.map(|(vote, ..)| vote.count).collect();
-        counts.sort_unstable_by(|a, b| b.cmp(a));
-        let count = |at: usize| counts.get(at).copied().unwrap_or_default();
-        count(0) > count(1) + usize::try_from(left).unwrap_or(usize::MAX)
-    }
-
     /// The first draft of the largest group; among equals of the one that agrees with the
     /// second opinion, else of the earliest. A draft without a value wins only where none
     /// has one.
@@ -204,16 +195,6 @@ mod tests {
         ballot.spoil(QuestionFailure::new(Outcome::Refusal, "no"));
         let elected = ballot.winner(None).unwrap();
         assert_eq!(elected.tally.to_string(), "0.5:2 none:1 failed:1");
-    }
-
-    #[test]
-    fn a_vote_is_decided_once_no_further_sample_can_change_it() {
-        let decided = |votes: &[(Option<f64>, &str)], left| ballot(votes).is_decided(left);
-        let two = [(Some(1.0), "a"), (Some(1.0), "b")];
-        assert!(!decided(&two, 3) && !decided(&two, 2) && decided(&two, 1));
-        assert!(decided(&[two[0], two[0], two[0]], 2));
-        assert!(!decided(&[two[0], two[0], (Some(2.0), "c")], 1));
-        assert!(!decided(&[(None, "a"), (None, "b")], 0));
     }
 
     #[test]

@@ -453,6 +453,10 @@ impl ChatModel for CachedModel {
         self.model.cost(reply)
     }
 
+    fn sends_batches(&self) -> bool {
+        self.model.sends_batches()
+    }
+
     fn chat<'a>(
         &'a self,
         request: &'a ChatRequest,

@@ -449,6 +449,10 @@ impl ChatModel for HttpModel {
         self.budget.cost(&reply.model, reply.usage.as_ref(), tier)
     }
 
+    fn sends_batches(&self) -> bool {
+        self.batches.is_some()
+    }
+
     fn chat<'a>(
         &'a self,
         request: &'a ChatRequest,

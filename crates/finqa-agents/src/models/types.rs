@@ -44,6 +44,11 @@ pub trait ChatModel: Send + Sync {
         None
     }
 
+    /// Whether its requests wait for each other, to be sent in one batch.
+    fn sends_batches(&self) -> bool {
+        false
+    }
+
     /// Sends one request, retries included.
     ///
     /// # Errors
@@ -70,6 +75,10 @@ impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
 
     fn cost(&self, reply: &ChatReply) -> Option<Decimal> {
         (**self).cost(reply)
+    }
+
+    fn sends_batches(&self) -> bool {
+        (**self).sends_batches()
     }
 
     fn chat<'a>(

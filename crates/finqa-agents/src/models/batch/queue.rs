@@ -34,6 +34,8 @@ pub(super) struct WaveQueueState {
     units: usize,
     /// Those of them that wait, and for how many calls.
     blocked: HashMap<UnitKey, usize>,
+    /// Calls whose conversations may be about to make others.
+    arriving: usize,
     pub calls: BTreeMap<u64, WaitingCall>,
     next: u64,
     pub lanes: Vec<Arc<BatchClient>>,
@@ -209,7 +211,8 @@ impl QueueShared {
             let changed = self.changed.notified();
             {
                 let state = self.state();
-                if !state.calls.is_empty() && state.blocked.len() >= state.units {
+                let all_wait = state.arriving == 0 && state.blocked.len() >= state.units;
+                if all_wait && !state.calls.is_empty() {
                     return QueueEvent::Wave;
                 }
                 if state.closed {
@@ -268,12 +271,16 @@ impl BatchLane {
                 answer: sender,
             };
             state.calls.insert(number, call);
+            state.arriving += 1;
             PlaceInWave {
                 queue: &self.queue,
                 number,
             }
         };
-        self.queue.0.changed.notify_one();
+        let arrival = Arrival(&self.queue);
+        // The other samples of a question are put into the queue meanwhile.
+        tokio::task::yield_now().await;
+        drop(arrival);
         let received = tokio::select! {
             biased;
             answer = &mut answer => Some(answer.unwrap_or(BatchAnswer::Stopped)),
@@ -286,6 +293,16 @@ impl BatchLane {
         let answer = received.or_else(|| answer.try_recv().ok());
         let answer = answer.unwrap_or(BatchAnswer::Stopped);
         (answer, began.elapsed())
+    }
+}
+
+/// A call that was put into the queue just now.
+struct Arrival<'q>(&'q BatchQueue);
+
+impl Drop for Arrival<'_> {
+    fn drop(&mut self) {
+        self.0.0.state().arriving -= 1;
+        self.0.0.changed.notify_one();
     }
 }
 
@@ -371,10 +388,19 @@ mod tests {
             .into();
         for call in &mut calls {
             assert!(call.as_mut().now_or_never().is_none());
+            assert!(call.as_mut().now_or_never().is_none());
             assert!(!is_wave(), "the third makes no call yet");
         }
         drop(third);
         assert!(is_wave());
+        // A conversation that has just made a call may make another one.
+        let another = request("b");
+        let mut another = Box::pin(lane.answer(&another, &encoded, None, &stop));
+        assert!(another.as_mut().now_or_never().is_none());
+        assert!(!is_wave());
+        assert!(another.as_mut().now_or_never().is_none());
+        assert!(is_wave());
+        drop(another);
         // A call that has its answer is under way again.
         let call = queue.0.state().take(0).unwrap();
         let _ = call.answer.send(BatchAnswer::Stopped);
