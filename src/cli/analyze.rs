@@ -12,6 +12,7 @@ use crate::run::RunFolder;
 use crate::score::{Rule, ScoreError};
 
 use super::args::OutputFolder;
+use super::exit::elsewhere;
 use super::{Exit, stdout};
 
 /// Arguments of `analyze`.
@@ -64,7 +65,7 @@ pub(crate) fn execute(
         return Err(ScoreError::NothingScored { path, rows }.into());
     }
     if let Some(path) = &args.csv {
-        write_misses(path, &analysis.misses)?;
+        write_misses(path, &analysis.misses).map_err(elsewhere("--csv FILE"))?;
     }
     if args.json {
         stdout::print_json(&analysis)?;

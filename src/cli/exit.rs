@@ -86,6 +86,19 @@ impl Failure {
     }
 }
 
+/// What to do about a file that an option names and that cannot be written: `--output` says
+/// where runs are.
+pub(super) fn elsewhere(option: &'static str) -> impl Fn(OutputError) -> anyhow::Error {
+    move |error| match error {
+        OutputError::Write { path, source } => {
+            let path = path.display();
+            let line = format!("cannot write {path}: {source}; choose another place with {option}");
+            Failure::new(Exit::Usage, line).into()
+        }
+        error => error.into(),
+    }
+}
+
 /// Which exit code an error ends the program with: the one place that knows
 /// what each module's errors mean to a caller.
 #[must_use]
@@ -96,18 +109,19 @@ pub(crate) fn classify(error: &anyhow::Error) -> Exit {
 /// `None` if a cause below it decides.
 fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
     let data_or_usage = |is_data| if is_data { Exit::Data } else { Exit::Usage };
+    if let Some(error) = journal_error(cause) {
+        return Some(data_or_usage(error.is_data()));
+    }
     let provider_or = |is_provider, other| if is_provider { Exit::Provider } else { other };
     if cause.is::<CacheError>()
         || cause.is::<ConfigError>()
         || cause.is::<FolderError>()
-        || cause.is::<JournalError>()
         || cause.is::<LockError>()
         || cause.is::<OutputError>()
         || cause.is::<PromptError>()
         || cause.is::<RemoteError>()
         || cause.is::<ServerError>()
         || cause.is::<SettingsError>()
-        || cause.is::<ShardsError>()
         || cause.is::<TelemetryError>()
     {
         return Some(Exit::Usage);
@@ -135,6 +149,7 @@ fn exit_of(cause: &(dyn Error + 'static)) -> Option<Exit> {
             })
         })
         .or_else(|| by(cause, |error: &MergeError| data_or_usage(error.is_data())))
+        .or_else(|| by(cause, |error: &ShardsError| data_or_usage(error.is_data())))
         .or_else(|| {
             by(cause, |error: &DownloadError| {
                 provider_or(error.is_network(), Exit::Data)
@@ -178,11 +193,28 @@ fn of_pipeline(error: &PipelineError) -> Option<Exit> {
     }
 }
 
+/// The error of a journal, whichever module it passed through.
+fn journal_error<'e>(cause: &'e (dyn Error + 'static)) -> Option<&'e JournalError> {
+    let in_folder = |error: &'e FolderError| match error {
+        FolderError::Journal(error) => Some(error),
+        _ => None,
+    };
+    if let Some(OutputError::Journal(error)) = cause.downcast_ref() {
+        return Some(error);
+    }
+    let folder = cause.downcast_ref().and_then(in_folder);
+    folder.or_else(|| cause.downcast_ref())
+}
+
 /// The error chain on one line, without repeats.
 #[must_use]
 pub(crate) fn one_line(error: &anyhow::Error) -> String {
     let mut line = String::new();
-    for cause in error.chain() {
+    // SQLite's own words for its code say the same again.
+    let causes = error
+        .chain()
+        .filter(|cause| !cause.is::<rusqlite::ffi::Error>());
+    for cause in causes {
         let text = single_spaced(&cause.to_string());
         if !line.contains(&text) {
             if !line.is_empty() {

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use crate::output;
 use crate::score::{Row, Rule, RuleRates};
 
+use super::exit::elsewhere;
 use super::{Exit, Failure};
 
 /// The options of `run` and `score` for CI.
@@ -83,7 +84,8 @@ impl GateArgs {
     /// The file cannot be written.
     pub(crate) fn write(&self, suite: &str, rows: &[Row]) -> anyhow::Result<()> {
         if let Some(path) = &self.junit {
-            output::write_junit(path, suite, Rule::FinancialEquivalence, rows)?;
+            output::write_junit(path, suite, Rule::FinancialEquivalence, rows)
+                .map_err(elsewhere("--junit FILE"))?;
         }
         Ok(())
     }

@@ -19,7 +19,7 @@ use super::{Exit, dotenv, settings};
     after_help = "Nothing is written unless every question has an outcome and all shards were started with the same settings. Merging again changes nothing unless a shard has changed. `report`, `compare`, `analyze`, `runs` and `track sync` accept the merged run."
 )]
 pub(crate) struct MergeArgs {
-    /// Name of the run, or `last` for the newest [default: CONVFINQA_RUN, otherwise last]
+    /// Run: its name, a prefix of its name, its folder or that of its shards, or `last` for the one started last [default: CONVFINQA_RUN, otherwise last]
     #[arg(value_name = "RUN")]
     run: Option<String>,
     /// Merge even if questions are missing; every output says so

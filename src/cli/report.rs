@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 
-use crate::output::OutputError;
 use crate::pipeline::{write_report, write_results};
 use crate::run::{Journal, RunFolder, RunLock};
 
 use super::args::OutputFolder;
+use super::exit::elsewhere;
 use super::{Exit, Failure, stdout};
 
 /// Arguments of `report`.
@@ -40,38 +40,24 @@ pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result
     let records = records.as_ref().map_err(String::as_str);
     let page = match args.to.as_deref() {
         Some(page) if is_page(page) => {
-            write_report(page, &journal, records).map_err(elsewhere)?;
+            write_report(page, &journal, records).map_err(elsewhere("--to DIR"))?;
             page.to_owned()
         }
         Some(into) => {
             let error = |error| Failure::new(Exit::Usage, format!("{}: {error}", into.display()));
             std::fs::create_dir_all(into).map_err(error)?;
-            write_results(into, &journal, records, None).map_err(elsewhere)?;
+            write_results(into, &journal, records, None).map_err(elsewhere("--to DIR"))?;
             into.join(RunFolder::REPORT)
         }
         None => {
             // Its own files would be overwritten by older ones.
             RunLock::check_free(folder.path())?;
-            write_results(folder.path(), &journal, records, None).map_err(elsewhere)?;
+            write_results(folder.path(), &journal, records, None).map_err(elsewhere("--to DIR"))?;
             folder.report()
         }
     };
     stdout::print(|out| writeln!(out, "Report: {}", page.display()))?;
     Ok(Exit::Done)
-}
-
-/// What to do about a file that cannot be written: here `--output` says where the
-/// runs are, and not where files are written.
-fn elsewhere(error: OutputError) -> anyhow::Error {
-    match error {
-        OutputError::Write { path, source } => {
-            let path = path.display();
-            let line =
-                format!("cannot write {path}: {source}; --to DIR writes the files elsewhere");
-            Failure::new(Exit::Usage, line).into()
-        }
-        error => error.into(),
-    }
 }
 
 fn is_page(path: &Path) -> bool {

@@ -24,6 +24,7 @@ use finqa_agents::agents::{Fault, RunFailure};
 use finqa_agents::models::Cassette;
 
 use super::args::{ControlArgs, RunArgs, needs_model};
+use super::exit::elsewhere;
 use super::gate::GateArgs;
 use super::{Exit, Failure, commit, dotenv, mlflow_lines, settings, signals, stdout, telemetry};
 
@@ -301,6 +302,9 @@ fn show(results: &RunResults, writer: &TerminalWriter, shown: RunDisplay) -> Res
 pub(super) fn with_hint(error: PipelineError) -> anyhow::Error {
     let hint = match &error {
         PipelineError::Stopped(JournalError::Gone { .. }) => None,
+        PipelineError::Stopped(error) if error.is_data() => {
+            Some("the journal cannot be read; restore it, or remove its folder and start again")
+        }
         PipelineError::Stopped(_) => {
             Some("the run stopped; its answers are kept, and --resume continues it")
         }
@@ -332,7 +336,8 @@ pub(super) fn judge(
     if let Some(path) = export_predictions {
         let records = results.records.as_ref();
         let dataset = records.map_err(|reason| Failure::new(Exit::Data, reason.as_str()))?;
-        output::write_leaderboard(path, journal, dataset)?;
+        output::write_leaderboard(path, journal, dataset)
+            .map_err(elsewhere("--export-predictions FILE"))?;
     }
     if gate.junit.is_some() {
         let mut rows = Vec::with_capacity(summary.scores.questions);
@@ -348,16 +353,11 @@ pub(super) fn judge(
 /// How the program ends. What a shard's answers are worth is judged by `merge`: to the
 /// engine that started it, a shard that asked all its questions has succeeded.
 fn exit_of(results: &RunResults) -> Result<Exit, Failure> {
-    let whole = exit_of_whole(results)?;
-    Ok(match (whole, &results.summary.run.shard) {
-        (Exit::Unanswered, Some(_)) => Exit::Done,
-        (exit, _) => exit,
-    })
-}
-
-fn exit_of_whole(results: &RunResults) -> Result<Exit, Failure> {
+    let is_shard = results.summary.run.shard.is_some();
     match &results.finish {
-        Finish::Complete if results.summary.unanswered() > 0 => Ok(Exit::Unanswered),
+        Finish::Complete if results.summary.unanswered() > 0 && !is_shard => Ok(Exit::Unanswered),
+        // The same command continues it.
+        Finish::Partial { .. } if is_shard => Ok(Exit::Provider),
         finish => exit_of_unfinished(finish.clone()),
     }
 }

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use clap::ArgMatches;
 
 use crate::output::terminal::{TerminalStyle, runs_list};
-use crate::run::RunFolder;
+use crate::run::{RunFolder, ShardsFolder};
 
 use super::args::OutputFolder;
 use super::{Exit, stdout};
@@ -27,9 +27,22 @@ pub(crate) fn execute(
     style: TerminalStyle,
 ) -> anyhow::Result<Exit> {
     let output = args.output.path(matches)?;
-    let folders = RunFolder::all(&output).into_iter().rev();
-    let runs: Vec<_> = folders
-        .map(|folder| (folder.id(), folder.state()))
+    let mut runs: Vec<_> = RunFolder::all(&output)
+        .into_iter()
+        .map(|folder| {
+            let state = folder.state().map_err(|error| error.to_string());
+            (folder.begun(), folder.id(), state)
+        })
+        .collect();
+    runs.extend(ShardsFolder::all(&output).into_iter().filter_map(|shards| {
+        let state = shards.state().map_err(|error| error.to_string());
+        Some((shards.begun(), shards.id(), state.transpose()?))
+    }));
+    runs.sort_by_key(|(begun, ..)| *begun);
+    let runs: Vec<_> = runs
+        .into_iter()
+        .rev()
+        .map(|(_, id, state)| (id, state))
         .collect();
     let width = std::io::stdout()
         .is_terminal()

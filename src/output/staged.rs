@@ -48,7 +48,7 @@ enum WriteTarget {
 }
 
 impl WriteTarget {
-    fn open(path: &Path) -> std::io::Result<Self> {
+    fn open(path: &Path, owner: &str) -> std::io::Result<Self> {
         let kind = std::fs::metadata(path).map(|found| found.file_type());
         if let Ok(kind) = kind
             && (files::is_descriptor(path) || !kind.is_file() && !kind.is_dir())
@@ -62,7 +62,7 @@ impl WriteTarget {
             .filter(|parent| !parent.as_os_str().is_empty())
             .unwrap_or(Path::new("."));
         let file = tempfile::Builder::new()
-            .prefix(".writing-")
+            .prefix(&unfinished_prefix(owner))
             .tempfile_in(folder)?;
         Ok(Self::Staged(file, place))
     }
@@ -87,7 +87,13 @@ impl Write for WriteTarget {
 impl StagedFile {
     /// A file that nobody sees before [`StagedFile::persist`].
     pub(crate) fn create(path: &Path) -> Result<Self, OutputError> {
-        let file = WriteTarget::open(path).map_err(|source| OutputError::Write {
+        let name = path.file_name().unwrap_or_default();
+        Self::owned(path, &name.to_string_lossy())
+    }
+
+    /// The same for a place that several runs write to, as the one with this name.
+    fn owned(path: &Path, owner: &str) -> Result<Self, OutputError> {
+        let file = WriteTarget::open(path, owner).map_err(|source| OutputError::Write {
             path: path.to_owned(),
             source,
         })?;
@@ -172,16 +178,47 @@ pub(crate) fn write_json_pretty(path: &Path, value: &impl Serialize) -> Result<(
     })
 }
 
-/// Copies a result to a second place, whole or not at all.
+/// Copies the result of a run to a second place, whole or not at all.
 ///
 /// # Errors
 /// [`OutputError::Write`] naming the file that cannot be read or written.
-pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), OutputError> {
+pub(crate) fn copy(from: &Path, to: &Path, run: &str) -> Result<(), OutputError> {
     let mut opened = std::fs::File::open(from).map_err(|source| OutputError::Write {
         path: from.to_owned(),
         source,
     })?;
-    write_atomic(to, |file| std::io::copy(&mut opened, file).map(drop))
+    let mut file = StagedFile::owned(to, run)?;
+    match std::io::copy(&mut opened, &mut file) {
+        Ok(_) => file.persist(),
+        Err(source) => Err(file.error(source)),
+    }
+}
+
+/// How names of files begin while `owner` writes them: a file, or a run.
+fn unfinished_prefix(owner: &str) -> String {
+    format!(".writing-{owner}-")
+}
+
+/// Removes what killed processes have left of files that these owners were writing to a
+/// folder. The caller holds the lock under which they are written.
+pub(crate) fn remove_unfinished(folder: &Path, owners: &[&str]) {
+    let prefixes: Vec<_> = owners
+        .iter()
+        .map(|owner| unfinished_prefix(owner))
+        .collect();
+    let is_left = |name: &str| {
+        let mut ends = prefixes
+            .iter()
+            .filter_map(|prefix| name.strip_prefix(prefix.as_str()));
+        // Of run `a`, and not of run `a-b`.
+        ends.any(|end| !end.contains('-'))
+    };
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_str().is_some_and(is_left) {
+            // It is in nobody's way.
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Joins files of lines, whole or not at all; the last line of each is ended.

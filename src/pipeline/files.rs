@@ -11,8 +11,8 @@ use crate::run::{Journal, Row, RunFolder, RunMeta, Summary, SummaryBuilder};
 use crate::score::Rule;
 
 /// Writes everything that a run leaves behind into the folder `into`, in one
-/// reading of its journal. The CSV is copied to `last` too, the place of the
-/// last run's of questions, once the run has an answer: a wrong key takes no
+/// reading of its journal. With the folder of the run, the CSV is also copied to the place
+/// of the last run's of questions, once the run has an answer: a wrong key takes no
 /// earlier result away. The summary is written last, so that a run whose summary is complete
 /// has all its files.
 ///
@@ -22,7 +22,7 @@ pub(crate) fn write_results(
     into: &Path,
     journal: &Journal,
     records: Result<&Dataset, &str>,
-    last: Option<&Path>,
+    last: Option<&RunFolder>,
 ) -> Result<Summary, OutputError> {
     let mut csv = CsvFile::create(&into.join(RunFolder::CSV))?;
     let mut transcripts = Transcripts::create(&into.join(RunFolder::TRANSCRIPTS))?;
@@ -48,13 +48,13 @@ pub(crate) fn write_results(
         && has_result(&summary)
         && summary.run.is_for_last_csv()
     {
-        output::copy(&into.join(RunFolder::CSV), last)?;
+        output::copy(&into.join(RunFolder::CSV), &last.last_csv(), &last.id())?;
     }
     output::write_summary(&into.join(RunFolder::SUMMARY), &summary)?;
     Ok(summary)
 }
 
-/// Writes a run's files into its folder, from its journal.
+/// Writes a run's files into its folder, from its journal. The caller holds its lock.
 ///
 /// # Errors
 /// As [`write_results`].
@@ -62,9 +62,11 @@ pub(super) fn write_run(
     folder: &RunFolder,
     records: Result<&Dataset, &str>,
 ) -> Result<(Journal, Summary), OutputError> {
+    let own = [&RunFolder::RESULTS[..], &[RunFolder::TRACES]].concat();
+    output::remove_unfinished(folder.path(), &own);
+    output::remove_unfinished(folder.output(), &[&folder.id()]);
     let journal = Journal::read(&folder.journal())?;
-    let last = folder.last_csv();
-    let summary = write_results(folder.path(), &journal, records, Some(&last))?;
+    let summary = write_results(folder.path(), &journal, records, Some(folder))?;
     Ok((journal, summary))
 }
 

@@ -29,7 +29,7 @@ pub async fn merge(
     variables: &Variables,
     notify: &Notify,
 ) -> Result<RunResults, PipelineError> {
-    let folder = ShardsFolder::locate(output, run)?;
+    let folder = ShardsFolder::locate(output, run.unwrap_or("last"))?;
     let plan = folder.plan()?;
     let _merger = RunLock::take(&folder.path())?;
     let survey = ShardSurvey::take(&folder, &plan, |meta| differences(&plan.run, meta))?;
@@ -76,6 +76,11 @@ fn place(
         let path = path.to_owned();
         move |source| MergeError::Io { path, source }
     };
+    // What a killed process has left.
+    let work = folder.merging();
+    if work.is_dir() {
+        std::fs::remove_dir_all(&work).map_err(io(&work))?;
+    }
     merged.create().map_err(io(merged.path()))?;
     let lock = RunLock::take(merged.path())?;
     if merged.journal().is_file() {
@@ -93,10 +98,13 @@ fn place(
             std::fs::remove_file(&record).map_err(io(&record))?;
         }
     }
-    let work = tempfile::tempdir_in(folder.path()).map_err(io(&folder.path()))?;
-    let journal = work.path().join(RunFolder::JOURNAL);
-    survey.write(&journal)?;
-    std::fs::rename(&journal, merged.journal()).map_err(io(&merged.journal()))?;
+    std::fs::create_dir(&work).map_err(io(&work))?;
+    let journal = work.join(RunFolder::JOURNAL);
+    let written = survey
+        .write(&journal)
+        .and_then(|()| std::fs::rename(&journal, merged.journal()).map_err(io(&merged.journal())));
+    std::fs::remove_dir_all(&work).map_err(io(&work))?;
+    written?;
     Ok(lock)
 }
 

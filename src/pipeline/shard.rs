@@ -1,7 +1,7 @@
 //! A shard: the part of a job that this process asks, in the folder that it shares with
 //! the others.
 
-use crate::run::{RunMeta, RunShard, ShardsFolder, SharedPlan};
+use crate::run::{MergeError, RunMeta, RunShard, ShardsFolder, SharedPlan};
 use crate::settings::{Change, ChosenShard, Layers, Origin, RunAspect, Settings};
 
 use super::PipelineError;
@@ -66,8 +66,13 @@ pub(super) fn hold(
     let own = folder.shard(shard.index());
     if own.journal().is_file() {
         let kind = job.meta.kind();
-        return ResumedRun::in_folder(own, kind, false)?
-            .into_continued(settings, &job.meta.identity);
+        let resumed = ResumedRun::in_folder(own, kind, false).map_err(|error| match error {
+            PipelineError::Journal(reason) => {
+                MergeError::unreadable(folder.name(), shard.index(), reason).into()
+            }
+            error => error,
+        });
+        return resumed?.into_continued(settings, &job.meta.identity);
     }
     resume::begin(
         &settings.run.output,

@@ -13,6 +13,8 @@ use finqa_core::files;
 use super::identity::{RunKind, RunMeta};
 use super::journal::{Journal, JournalError};
 use super::lock::{Holder, RunLock};
+use super::naming;
+use super::shards::ShardsFolder;
 
 /// A run's folder that cannot be made or found.
 #[derive(Debug, Error)]
@@ -31,6 +33,9 @@ pub enum FolderError {
         "{path} holds episodes of version 0.1, which only that version can resume or report; score the CSV next to them instead"
     )]
     EarlierEpisodes { path: PathBuf },
+    /// It is not merged yet.
+    #[error("run {run} is in shards; merge them with `convfinqa merge {run}`")]
+    InShards { run: String },
     /// Several runs are meant by one name.
     #[error("{run} is a prefix of {count} runs in {folder}: {some}; give more of the id")]
     Ambiguous {
@@ -118,6 +123,12 @@ impl RunFolder {
         &self.folder
     }
 
+    /// The folder of the runs' outputs.
+    #[must_use]
+    pub(crate) fn output(&self) -> &Path {
+        &self.output
+    }
+
     /// A file of this run.
     #[must_use]
     pub fn file(&self, name: &str) -> PathBuf {
@@ -143,9 +154,6 @@ impl RunFolder {
     }
 }
 
-/// Maximum number of ids that an error names.
-const SHOWN: usize = 8;
-
 /// A run as its journal and files say it is.
 #[derive(Clone, Debug)]
 pub struct RunState {
@@ -167,6 +175,13 @@ pub enum Stage {
     Unwritten,
     /// Nothing is left to do.
     Finished,
+    /// It is to be merged from shards.
+    Shards {
+        /// All of whose questions have an outcome.
+        finished: u32,
+        running: u32,
+        of: u32,
+    },
 }
 
 impl RunFolder {
@@ -182,37 +197,13 @@ impl RunFolder {
             return Ok(Self::at(path, output));
         }
         refuse_earlier_episodes(path)?;
-        let runs = Self::runs(output);
-        let mut all = Self::all(output);
-        let mut found = match all.iter().position(|folder| folder.id() == run) {
-            Some(at) => vec![all.swap_remove(at)],
-            None if run == "last" => all.pop().into_iter().collect(),
-            None => {
-                all.retain(|folder| folder.id().starts_with(run));
-                all
-            }
-        };
-        match (found.pop(), found.len()) {
-            (Some(folder), 0) => Ok(folder),
-            (None, _) => Err(FolderError::NoSuchRun {
-                run: run.to_owned(),
-                folder: runs,
-            }),
-            (Some(newest), others) => {
-                found.push(newest);
-                let newest_first = found.iter().rev().take(SHOWN);
-                let mut some: Vec<String> = newest_first.map(Self::id).collect();
-                if others + 1 > SHOWN {
-                    some.push(format!("{} more", others + 1 - SHOWN));
-                }
-                Err(FolderError::Ambiguous {
-                    run: run.to_owned(),
-                    folder: runs,
-                    count: others + 1,
-                    some: some.join(", "),
-                })
-            }
-        }
+        let found = naming::named(run, Self::all(output), Self::id, Self::runs(output));
+        found.map_err(|error| match (error, ShardsFolder::locate(output, run)) {
+            (FolderError::NoSuchRun { .. }, Ok(shards)) => FolderError::InShards {
+                run: shards.name().to_owned(),
+            },
+            (error, _) => error,
+        })
     }
 
     /// The folder of the run to resume: as [`RunFolder::locate`], but `last` is
@@ -262,14 +253,14 @@ impl RunFolder {
 
     /// When the run was started, in seconds since 1970 UTC: the name of a folder says it,
     /// unless a user chose it (`--run`). 0 if it is not known.
-    fn begun(&self) -> i64 {
+    #[must_use]
+    pub fn begun(&self) -> i64 {
         if let Ok(id) = uuid::Uuid::parse_str(&self.id()) {
             let at = id.get_timestamp().map(|time| time.to_unix().0);
             return at.and_then(|at| i64::try_from(at).ok()).unwrap_or_default();
         }
         let meta = Journal::read(&self.journal()).and_then(|journal| journal.meta());
-        let at = meta.ok().and_then(|meta| meta.started.parse().ok());
-        at.map_or(0, jiff::Timestamp::as_second)
+        meta.map_or(0, |meta| meta.started_at())
     }
 
     /// The folder at `path`, whose last run's CSV is where it usually is.

@@ -214,6 +214,13 @@ impl RunMeta {
         }
     }
 
+    /// When it was started, in seconds since 1970 UTC; 0 if it is not known.
+    #[must_use]
+    pub(crate) fn started_at(&self) -> i64 {
+        let at = self.started.parse();
+        at.map_or(0, jiff::Timestamp::as_second)
+    }
+
     /// Whether its CSV becomes that of the last run: not that of a shard, because `merge`
     /// writes the whole run's.
     #[must_use]

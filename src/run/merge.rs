@@ -11,6 +11,7 @@ use thiserror::Error;
 use crate::dataset::QuestionKey;
 use crate::score::{Row, Stamp};
 use crate::settings::Shard;
+use finqa_agents::agents::Call;
 
 use super::identity::{RunMeta, RunShard};
 use super::journal::{Journal, JournalEntry, JournalError};
@@ -73,7 +74,7 @@ pub enum MergeError {
          --allow-missing"
     )]
     Incomplete { run: String, missing: String },
-    /// The merged journal cannot be written.
+    /// The merged journal cannot be written, or a shard's not opened.
     #[error("{0}")]
     Journal(#[from] JournalError),
     /// It cannot be renamed to its place.
@@ -86,6 +87,16 @@ pub enum MergeError {
 }
 
 impl MergeError {
+    /// Why a shard cannot be read: what it holds, or the disk it is on.
+    #[must_use]
+    pub(crate) fn unreadable(run: &str, shard: u32, reason: JournalError) -> Self {
+        let run = run.to_owned();
+        match reason.is_data() {
+            true => Self::Unreadable { run, shard, reason },
+            false => Self::Journal(reason),
+        }
+    }
+
     /// Whether the shards' content is at fault, and not how or when they are merged.
     #[must_use]
     pub fn is_data(&self) -> bool {
@@ -104,7 +115,8 @@ pub struct MergedShards {
     /// The shards of which questions are missing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<MissingPart>,
-    /// blake3 over which rows there are and when they were recorded.
+    /// blake3 over which rows there are, when they were recorded, and the calls of questions
+    /// without one.
     pub rows: String,
 }
 
@@ -188,6 +200,7 @@ impl<'f> ShardSurvey<'f> {
         };
         // Which shards each question is in, and when it was recorded in the last of them.
         let mut found: HashMap<usize, (Vec<u32>, i64)> = HashMap::new();
+        let mut open = BTreeMap::new();
         let mut foreign = None;
         for shard in Shard::all(plan.shards) {
             let Some(journal) = survey.journal(shard)? else {
@@ -213,13 +226,14 @@ impl<'f> ShardSurvey<'f> {
             };
             let read = |error| survey.unreadable(index, error);
             journal.for_each_result(visit).map_err(read)?;
+            open.extend(journal.open_calls().map_err(read)?);
         }
         survey.refuse_doubled(&found)?;
         if let Some((shard, key)) = foreign {
             let run = folder.name().to_owned();
             return Err(MergeError::Foreign { run, shard, key });
         }
-        survey.order(&found);
+        survey.order(&found, &open);
         survey.count_missing();
         Ok(survey)
     }
@@ -243,8 +257,7 @@ impl<'f> ShardSurvey<'f> {
     }
 
     fn unreadable(&self, shard: u32, reason: JournalError) -> MergeError {
-        let run = self.folder.name().to_owned();
-        MergeError::Unreadable { run, shard, reason }
+        MergeError::unreadable(self.folder.name(), shard, reason)
     }
 
     fn check(
@@ -293,7 +306,11 @@ impl<'f> ShardSurvey<'f> {
     }
 
     /// Numbers the rows in the order in which they were recorded.
-    fn order(&mut self, found: &HashMap<usize, (Vec<u32>, i64)>) {
+    fn order(
+        &mut self,
+        found: &HashMap<usize, (Vec<u32>, i64)>,
+        open: &BTreeMap<usize, Vec<Call>>,
+    ) {
         let mut order: Vec<(i64, usize)> = found.iter().map(|(i, (_, at))| (*at, *i)).collect();
         order.sort_unstable();
         let mut hasher = blake3::Hasher::new();
@@ -302,6 +319,10 @@ impl<'f> ShardSurvey<'f> {
             last = last.next(at);
             self.stamps.insert(index, last);
             hasher.update(format!("{index} {at}\n").as_bytes());
+        }
+        // They were paid for, and more of them may follow without a row.
+        for (index, calls) in open {
+            hasher.update(format!("{index} open: {}\n", calls.len()).as_bytes());
         }
         self.merged.rows = hasher.finalize().to_hex().to_string();
     }

@@ -12,6 +12,7 @@ mod identity;
 pub mod journal;
 mod lock;
 mod merge;
+mod naming;
 mod pilot;
 mod plan;
 mod reload;

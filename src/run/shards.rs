@@ -10,8 +10,10 @@ use crate::dataset::QuestionKey;
 use crate::settings::Shard;
 use finqa_core::files;
 
-use super::folder::RunFolder;
+use super::folder::{FolderError, RunFolder, RunState, Stage};
 use super::identity::RunMeta;
+use super::journal::Journal;
+use super::naming;
 use super::plan::Plan;
 
 /// The version of the plan's layout; a newer one is refused.
@@ -19,6 +21,8 @@ const FORMAT: u32 = 1;
 
 /// The plan's file.
 const PLAN: &str = "plan.json";
+/// The folder in which the merged journal is written.
+const MERGING: &str = "merging";
 const SUFFIX: &str = ".shards";
 
 /// A folder of shards that cannot be used.
@@ -28,8 +32,13 @@ pub enum ShardsError {
     #[error("{folder}: no run was started with --shard")]
     NoneStarted { folder: PathBuf },
     /// No run of this name was started with `--shard`.
-    #[error("{run}: no run of this name was started with --shard in {folder}")]
+    #[error(
+        "{run}: no run of this name was started with --shard in {folder}; `convfinqa runs` lists the runs"
+    )]
     NoSuchRun { run: String, folder: PathBuf },
+    /// Several runs are meant by one name.
+    #[error(transparent)]
+    Folder(FolderError),
     /// A run of this name is there, and it has no shards.
     #[error("run {run} exists and has no shards; name another one with --run")]
     Taken { run: String },
@@ -41,7 +50,9 @@ pub enum ShardsError {
         source: std::io::Error,
     },
     /// The plan is not one that this program can read.
-    #[error("{path}: not a plan of shards: {source}")]
+    #[error(
+        "{path}: not a plan of shards ({source}); remove this file and repeat the command of a shard, which writes it again"
+    )]
     NoPlan {
         path: PathBuf,
         #[source]
@@ -52,6 +63,18 @@ pub enum ShardsError {
         "{path}: format {found} is newer than this program's {FORMAT}; use the convfinqa that wrote it"
     )]
     Newer { path: PathBuf, found: u32 },
+}
+
+impl ShardsError {
+    /// Whether what was read is at fault.
+    #[must_use]
+    pub fn is_data(&self) -> bool {
+        match self {
+            Self::NoPlan { .. } => true,
+            Self::Folder(FolderError::Journal(error)) => error.is_data(),
+            _ => false,
+        }
+    }
 }
 
 /// What the shards of a run agreed on: written by the first that is started.
@@ -119,33 +142,56 @@ impl ShardsFolder {
         }
     }
 
-    /// The shards of the run that is named, or of the one that was started last.
-    ///
-    /// # Errors
-    /// [`ShardsError`] if there is none.
-    pub fn locate(output: &Path, run: Option<&str>) -> Result<Self, ShardsError> {
-        let runs = RunFolder::runs(output);
-        if let Some(run) = run.filter(|run| *run != "last") {
-            let found = Self::new(output, run.strip_suffix(SUFFIX).unwrap_or(run));
-            return match found.file().is_file() {
-                true => Ok(found),
-                false => Err(ShardsError::NoSuchRun {
-                    run: run.to_owned(),
-                    folder: runs,
-                }),
-            };
-        }
-        let entries = std::fs::read_dir(&runs).into_iter().flatten().flatten();
-        let names = entries.filter_map(|entry| {
+    /// The folders of all runs with shards, the one that was started first at the front; those
+    /// whose plan cannot be read are the oldest.
+    #[must_use]
+    pub fn all(output: &Path) -> Vec<Self> {
+        let entries = std::fs::read_dir(RunFolder::runs(output));
+        let names = entries.into_iter().flatten().flatten().filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
             Some(name.strip_suffix(SUFFIX)?.to_owned())
         });
         let all = names.map(|name| Self::new(output, &name));
-        let planned = all.filter_map(|folder| Some((folder.plan().ok()?.run.started, folder)));
-        let newest = planned.max_by(|(a, _), (b, _)| a.cmp(b));
-        newest
-            .map(|(_, folder)| folder)
-            .ok_or(ShardsError::NoneStarted { folder: runs })
+        let mut all: Vec<_> = all.filter(|folder| folder.file().is_file()).collect();
+        all.sort_by_cached_key(|folder| (folder.begun(), folder.name.clone()));
+        all
+    }
+
+    /// When the first shard was started, in seconds since 1970 UTC; 0 if it is not known.
+    #[must_use]
+    pub fn begun(&self) -> i64 {
+        self.plan().map_or(0, |plan| plan.run.started_at())
+    }
+
+    /// The shards of a run: that of a path to its folder or to theirs, or of its name, a prefix
+    /// of its name, or `last` for the one that was started last.
+    ///
+    /// # Errors
+    /// [`ShardsError`] if there is none, or several are meant.
+    pub fn locate(output: &Path, run: &str) -> Result<Self, ShardsError> {
+        if let Some(found) = Self::at(Path::new(run)) {
+            return Ok(found);
+        }
+        let (runs, all) = (RunFolder::runs(output), Self::all(output));
+        if all.is_empty() && run == "last" {
+            return Err(ShardsError::NoneStarted { folder: runs });
+        }
+        let name = run.strip_suffix(SUFFIX).unwrap_or(run);
+        naming::named(name, all, |folder| folder.name.clone(), runs).map_err(|error| match error {
+            FolderError::NoSuchRun { run, folder } => ShardsError::NoSuchRun { run, folder },
+            error => ShardsError::Folder(error),
+        })
+    }
+
+    /// The shards at this path, which is the folder of their run, of all of them or of one.
+    fn at(path: &Path) -> Option<Self> {
+        let found = path.ancestors().take(2).find_map(|folder| {
+            let name = folder.file_name()?.to_str()?;
+            let runs = folder.parent().filter(|runs| runs.ends_with("runs"))?;
+            let name = name.strip_suffix(SUFFIX).unwrap_or(name);
+            Some(Self::new(runs.parent()?, name))
+        });
+        found.filter(|found| path.is_dir() && found.file().is_file())
     }
 
     /// The name of the run.
@@ -154,11 +200,16 @@ impl ShardsFolder {
         &self.name
     }
 
+    /// The name of the folder.
+    #[must_use]
+    pub fn id(&self) -> String {
+        format!("{}{SUFFIX}", self.name)
+    }
+
     /// The folder itself.
     #[must_use]
     pub fn path(&self) -> PathBuf {
-        let name = format!("{}{SUFFIX}", self.name);
-        RunFolder::runs(&self.output).join(name)
+        RunFolder::runs(&self.output).join(self.id())
     }
 
     fn file(&self) -> PathBuf {
@@ -169,6 +220,12 @@ impl ShardsFolder {
     #[must_use]
     pub fn shard(&self, index: u32) -> RunFolder {
         RunFolder::of_shard(&self.output, &self.path(), index)
+    }
+
+    /// The folder in which the process that merges writes the journal, before it is complete.
+    #[must_use]
+    pub fn merging(&self) -> PathBuf {
+        self.path().join(MERGING)
     }
 
     /// The folder of the merged run.
@@ -205,6 +262,53 @@ impl ShardsFolder {
         serde_json::from_slice(&bytes).map_err(read)
     }
 
+    /// Whether a run of this name was not merged from shards.
+    fn is_taken(&self) -> bool {
+        let merged = self.merged().journal();
+        let meta = Journal::read(&merged).and_then(|journal| journal.meta());
+        merged.is_file() && meta.map_or(true, |meta| meta.merged.is_none())
+    }
+
+    /// How far the shards are; `None` if they are merged and none of their questions is missing.
+    ///
+    /// # Errors
+    /// [`ShardsError`] if the plan or a shard cannot be read.
+    pub fn state(&self) -> Result<Option<RunState>, ShardsError> {
+        let merged = self.merged().state();
+        if merged.is_ok_and(|run| {
+            run.meta
+                .merged
+                .is_some_and(|shards| shards.missing.is_empty())
+        }) {
+            return Ok(None);
+        }
+        let plan = self.plan()?;
+        let (mut answered, mut finished, mut running) = (0, 0, 0);
+        for shard in Shard::all(plan.shards) {
+            let own = self.shard(shard.index());
+            if !own.journal().is_file() {
+                continue;
+            }
+            let state = own.state().map_err(ShardsError::Folder)?;
+            answered += state.answered;
+            match state.stage {
+                Stage::Running(_) => running += 1,
+                _ if state.meta.total == Some(state.answered) => finished += 1,
+                _ => {}
+            }
+        }
+        let stage = Stage::Shards {
+            finished,
+            running,
+            of: plan.shards,
+        };
+        Ok(Some(RunState {
+            meta: plan.run,
+            answered,
+            stage,
+        }))
+    }
+
     /// Proposes a plan; gives the one that the first shard proposed. Shards that start at
     /// the same time agree, because a file is renamed to its place only if it is free.
     ///
@@ -217,7 +321,7 @@ impl ShardsFolder {
             source,
         };
         if !path.is_file() {
-            if self.merged().journal().is_file() {
+            if self.is_taken() {
                 let run = self.name.clone();
                 return Err(ShardsError::Taken { run });
             }

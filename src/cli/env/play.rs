@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::SAMPLE;
 use crate::cli::args::ControlArgs;
+use crate::cli::exit::elsewhere;
 use crate::cli::run::{RunCommand, RunInputs, drive, load, without_tools};
 use crate::cli::{Exit, Failure, dotenv};
 use crate::episodes::{
@@ -203,7 +204,8 @@ impl RunCommand for EpisodeRun<'_> {
 
     fn afterwards(&self, results: &RunResults) -> anyhow::Result<()> {
         if let Some(path) = &self.args.export_episodes {
-            write_episodes(path, &results.journal, &tool_specs())?;
+            write_episodes(path, &results.journal, &tool_specs())
+                .map_err(elsewhere("--export-episodes FILE"))?;
         }
         Ok(())
     }

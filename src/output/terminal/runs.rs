@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use crate::run::{FolderError, RunState, Stage};
+use crate::run::{RunState, Stage};
 use finqa_agents::models::BudgetLimit;
 
 use super::style::harmless;
@@ -14,7 +14,7 @@ const HEADER: [&str; 5] = ["run", "started", "model", "answered", "status"];
 /// them is shown as tells the runs apart, which names them too.
 #[must_use]
 pub(crate) fn runs_list(
-    runs: &[(String, Result<RunState, FolderError>)],
+    runs: &[(String, Result<RunState, String>)],
     width: Option<usize>,
 ) -> String {
     let rows: Vec<_> = runs.iter().map(|(id, state)| row(id, state)).collect();
@@ -62,7 +62,7 @@ fn columns(runs: &[[String; HEADER.len()]]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn row(id: &str, state: &Result<RunState, FolderError>) -> [String; HEADER.len()] {
+fn row(id: &str, state: &Result<RunState, String>) -> [String; HEADER.len()] {
     match state {
         Ok(RunState {
             meta,
@@ -83,7 +83,7 @@ fn row(id: &str, state: &Result<RunState, FolderError>) -> [String; HEADER.len()
             ]
         }
         Err(error) => {
-            let error = harmless(&error.to_string()).into_owned();
+            let error = harmless(error).into_owned();
             let unknown = || "-".to_owned();
             [
                 harmless(id).into_owned(),
@@ -103,6 +103,16 @@ fn status(stage: &Stage, paused: Option<BudgetLimit>) -> String {
         Stage::Unfinished => "unfinished".to_owned(),
         Stage::Unwritten => "answered, files missing".to_owned(),
         Stage::Finished => "finished".to_owned(),
+        Stage::Shards {
+            finished,
+            running: 0,
+            of,
+        } => format!("{finished} of {of} shards finished, not merged"),
+        Stage::Shards {
+            finished,
+            running,
+            of,
+        } => format!("{finished} of {of} shards finished, {running} running"),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use rusqlite::ErrorCode;
 use thiserror::Error;
 
 use super::FORMAT;
@@ -60,4 +61,29 @@ pub enum JournalError {
     /// There is no run in the file.
     #[error("{path}: not a run's journal (it has no metadata)")]
     Empty { path: PathBuf },
+}
+
+impl JournalError {
+    /// Whether what the file holds is at fault, and not the disk, its permissions or another
+    /// process.
+    #[must_use]
+    pub(crate) fn is_data(&self) -> bool {
+        match self {
+            Self::Entry { .. } | Self::Empty { .. } => true,
+            Self::Sqlite { source, .. } => !matches!(
+                source.sqlite_error_code(),
+                Some(
+                    ErrorCode::CannotOpen
+                        | ErrorCode::ReadOnly
+                        | ErrorCode::PermissionDenied
+                        | ErrorCode::DiskFull
+                        | ErrorCode::SystemIoFailure
+                        | ErrorCode::DatabaseBusy
+                        | ErrorCode::DatabaseLocked
+                        | ErrorCode::OutOfMemory
+                )
+            ),
+            _ => false,
+        }
+    }
 }

@@ -251,8 +251,8 @@ fn a_journal_that_is_cut_off_or_from_a_newer_version_is_named_in_one_line() {
     for length in [whole.len() / 2, 10_000, 100] {
         std::fs::write(&path, &whole[..length]).unwrap();
         let ran = place.run(&["report", run]);
-        ran.fails(2, &["journal.sqlite"]);
-        place.run(&["--resume", run]).fails(2, &["journal.sqlite"]);
+        ran.fails(3, &["journal.sqlite"]);
+        place.run(&["--resume", run]).fails(3, &["journal.sqlite"]);
     }
     std::fs::write(&path, &whole).unwrap();
     let connection = Connection::open(&path).unwrap();

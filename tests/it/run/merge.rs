@@ -1,11 +1,15 @@
 //! `merge`: what it refuses, what it states, and that its result is a run.
 
+use std::path::Path;
+
 use convfinqa::pipeline::RunContext;
 use convfinqa::run::{Finish, RunLock};
 use rusqlite::Connection;
 
 use super::shards::copy;
+use crate::support::agents::{is_critic, scripted};
 use crate::support::cli::{Workplace, csv_rows};
+use crate::support::fault_server::{FaultServer, Reply};
 use crate::support::in_process::{refused, run};
 
 #[test]
@@ -186,4 +190,169 @@ fn the_name_of_another_run_is_refused_and_no_run_is_merged() {
     let settings = format!("shard = '1/2'\nrun = '{id}'");
     let taken = run(&place.settings(&settings), RunContext::default());
     refused(taken, &["exists and has no shards", "--run"]);
+}
+
+/// The critic's key runs out, so that a shard has calls without an answer, and more of them each
+/// time that it is continued.
+#[test]
+fn a_merge_counts_the_calls_of_shards_that_went_on_without_a_new_row() {
+    let server = FaultServer::start(|request| match is_critic(request) {
+        true => Reply::error(401, "invalid_api_key", "the key has run out"),
+        false => scripted(request),
+    });
+    let place = Workplace::new();
+    let model = format!(
+        "model = 'm'\nbase_url = '{}'\nconcurrency = 1",
+        server.base_url()
+    );
+    let mut counted = Vec::new();
+    for _ in 0..2 {
+        let stopped = place.shard("1/2", &model).unwrap();
+        assert!(matches!(stopped.finish, Finish::Fatal(_)));
+        drop(stopped);
+        let merged = place.merge(true).unwrap();
+        let requests = usize::try_from(merged.summary.spent.requests).unwrap();
+        assert_eq!(requests, server.count());
+        counted.push(requests);
+    }
+    assert!(counted[0] < counted[1], "{counted:?}");
+}
+
+#[test]
+fn a_merge_removes_what_a_killed_one_has_left_and_nothing_of_others() {
+    let place = Workplace::new();
+    place.shards(&["1/2", "2/2"], "");
+    place.merge(false).unwrap();
+    let own = [
+        "runs/nightly/.writing-report.html-a1b2c3",
+        "runs/nightly/.writing-traces.jsonl-a1b2c3",
+        "runs/nightly.shards/merging/journal.sqlite.new",
+        ".writing-nightly-a1b2c3",
+    ];
+    let others = [
+        "runs/nightly/.writing-mlflow.json-a1b2c3",
+        ".writing-nightly-2-a1b2c3",
+    ];
+    std::fs::create_dir(place.path("output/runs/nightly.shards/merging")).unwrap();
+    for left in [&own[..], &others].concat() {
+        place.write(&format!("output/{left}"), "half");
+    }
+    let is_left = |left: &&str| place.path(&format!("output/{left}")).exists();
+    {
+        let _merging = RunLock::take(&place.path("output/runs/nightly.shards")).unwrap();
+        refused(place.merge(false), &["is in use by"]);
+        assert!(own.iter().all(is_left), "another process may be writing");
+    }
+    place.merge(false).unwrap();
+    assert!(!own.iter().any(is_left));
+    assert!(!place.path("output/runs/nightly.shards/merging").exists());
+    assert!(others.iter().all(is_left));
+}
+
+#[test]
+fn runs_lists_shards_that_are_not_merged_and_merge_finds_them_as_other_commands_do() {
+    let place = Workplace::new();
+    place.shards(&["1/3", "2/3"], "");
+    let listed = |words: &str| {
+        let runs = place.run(&["runs"]).succeeds().stdout.clone();
+        let line = runs.lines().find(|line| line.starts_with("nightly.shards"));
+        let line = line.unwrap_or_else(|| panic!("{runs}")).to_owned();
+        assert!(line.contains(words), "{line}");
+    };
+    listed("2 of 3 shards finished, not merged");
+    {
+        let _working = RunLock::take(&place.shard_folder(2)).unwrap();
+        listed("1 of 3 shards finished, 1 running");
+    }
+    place
+        .run(&["report", "nightly"])
+        .fails(2, &["run nightly is in shards", "convfinqa merge nightly"]);
+    place.shards(&["3/3"], "");
+    listed("3 of 3 shards finished, not merged");
+    let folders = [
+        "nightly",
+        "nightly.shards",
+        "nightly.shards/",
+        "nightly.shards/2",
+    ];
+    let paths = folders.map(|name| format!("output/runs/{name}"));
+    let [whole, shards, slash, shard] = paths.each_ref().map(String::as_str);
+    for named in [
+        "nightly",
+        "nightly.shards",
+        "nig",
+        "last",
+        whole,
+        shards,
+        slash,
+        shard,
+    ] {
+        place.run(&["merge", named, "-q"]).succeeds();
+    }
+    let runs = place.run(&["runs"]).stdout;
+    assert!(!runs.contains("nightly.shards"), "merged: {runs}");
+
+    let settings = "shard = '1/1'\nrun = 'night'";
+    run(&place.settings(settings), RunContext::default()).unwrap();
+    place.run(&["merge", "night", "-q"]).succeeds();
+    place
+        .run(&["merge", "ni"])
+        .fails(2, &["ni is a prefix of 2 runs", "night, nightly"]);
+    place
+        .run(&["merge", "x"])
+        .fails(2, &["x: no run of this name", "convfinqa runs"]);
+}
+
+/// The advice is what to do about the shard, and not to resume what cannot be read.
+#[test]
+fn a_shard_or_plan_that_cannot_be_read_is_a_data_error_of_its_own_command() {
+    let place = Workplace::new();
+    place.shards(&["1/2", "2/2"], "");
+    let again = [
+        "--data-path",
+        "sample",
+        "--run",
+        "nightly",
+        "--shard",
+        "2/2",
+        "-q",
+    ];
+    let unreadable = |path: &Path, lengths: &[usize], words: &[&str]| {
+        let whole = std::fs::read(path).unwrap();
+        for length in lengths {
+            std::fs::write(path, &whole[..*length]).unwrap();
+            let ran = place.run(&again);
+            ran.fails(3, words);
+            assert!(!ran.stderr.contains("Error code"), "{}", ran.stderr);
+            assert_eq!(std::fs::read(path).unwrap(), &whole[..*length]);
+        }
+        std::fs::write(path, &whole).unwrap();
+    };
+    let journal = place.shard_folder(2).join("journal.sqlite");
+    unreadable(
+        &journal,
+        &[4096, 100, 0],
+        &["shard 2 of run nightly cannot be read", "remove its folder"],
+    );
+    let plan = place.path("output/runs/nightly.shards/plan.json");
+    let words = ["plan.json: not a plan of shards", "remove this file"];
+    unreadable(&plan, &[200, 0], &words);
+    std::fs::write(&plan, "{").unwrap();
+    place.run(&["merge"]).fails(3, &words);
+    // What is advised: a shard writes the plan again, and the others belong to it.
+    std::fs::remove_file(&plan).unwrap();
+    place.run(&again).succeeds();
+    place.run(&["merge", "-q"]).succeeds();
+}
+
+#[test]
+fn a_file_that_an_option_names_and_that_cannot_be_written_names_the_option() {
+    let place = Workplace::new();
+    place.shards(&["1/1"], "");
+    for option in ["--junit", "--export-predictions"] {
+        let ran = place.run(&["merge", "-q", option, "missing/file"]);
+        ran.fails(2, &["cannot write missing/file", option]);
+        assert!(!ran.stderr.contains("--output"), "{}", ran.stderr);
+    }
+    assert!(place.merged("report.html").is_file());
 }

@@ -1,6 +1,8 @@
 //! `--shard`: the shards of a run make the same run as one process.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use convfinqa::pipeline::{PipelineError, RunContext, RunResults, merge};
@@ -212,6 +214,34 @@ fn to_an_engine_a_shard_that_asked_its_questions_has_succeeded() {
     place
         .run(&[&cassette[..], &["--data-path", "sample"]].concat())
         .fails(2, &["leave out --shard"]);
+}
+
+/// An engine that reads 0 would not start it again.
+#[test]
+fn a_shard_whose_provider_failed_a_question_ends_with_5_and_is_continued() {
+    let place = Workplace::new();
+    let recovered = Arc::new(AtomicBool::new(false));
+    let is_back = Arc::clone(&recovered);
+    let server = FaultServer::start(move |request| {
+        match question_of(request).contains("minimum lease") && !is_back.load(Ordering::Relaxed) {
+            true => Reply::error(500, "server_error", "try again later"),
+            false => scripted(request),
+        }
+    });
+    let url = server.base_url();
+    let shard = || {
+        let model = ["--data-path", "sample", "--model", "m", "--base-url", &url];
+        let mut command = place.command();
+        command.args(model).args(["--attempts", "1", "-q"]);
+        Ran::of(command.args(["--run", "nightly", "--shard", "1/1"]))
+    };
+    assert_eq!(shard().code, Some(5));
+    place
+        .run(&["merge"])
+        .fails(3, &["run nightly is not complete"]);
+    recovered.store(true, Ordering::Relaxed);
+    assert_eq!(shard().code, Some(0));
+    place.run(&["merge", "-q"]).succeeds();
 }
 
 #[test]
