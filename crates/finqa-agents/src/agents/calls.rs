@@ -153,10 +153,10 @@ impl RecordedCalls {
             repeat: count(&|call| call.request_hash == hash && call.reply.is_some()),
             ..self.origin.clone()
         };
-        let request = ChatRequest {
+        let request = Box::new(ChatRequest {
             origin,
             ..request.clone()
-        };
+        });
         PreparedCall::New { request, hash }
     }
 
@@ -226,7 +226,10 @@ impl RecordedCalls {
 /// A call before it is sent.
 enum PreparedCall {
     Recalled(Box<(Call, ChatReply)>),
-    New { request: ChatRequest, hash: String },
+    New {
+        request: Box<ChatRequest>,
+        hash: String,
+    },
 }
 
 /// Puts the samples of a first draft into the order of their numbers: several are asked at a
