@@ -1,19 +1,21 @@
 //! `convfinqa batch`: a run in batches, one process for each wave.
 
+use std::path::Path;
+
 use anyhow::Context;
 use clap::ArgMatches;
 use serde::Serialize;
 
 use crate::output::terminal::TerminalStyle;
 use crate::pipeline::{BatchStatusRow, batch_status};
-use crate::run::RunFolder;
+use crate::run::{FolderError, RunFolder, RunKind};
 use crate::settings::BudgetSettings;
 use finqa_agents::models::BatchStage;
 
 use super::args::{ControlArgs, OutputFolder, RunArgs};
 use super::gate::GateArgs;
 use super::run::RunProcess;
-use super::{Exit, dotenv, run, stdout};
+use super::{Exit, Failure, dotenv, run, stdout};
 
 /// Commands of `batch`.
 #[derive(Debug, clap::Subcommand)]
@@ -85,6 +87,11 @@ pub(crate) fn execute(
             run::execute_as(process, &args.settings, &args, matches, style)
         }
         BatchCommand::Fetch(args) => {
+            let output = args.output.path(matches)?;
+            let found = RunFolder::to_resume(&output, &args.run, RunKind::Questions);
+            if matches!(found, Err(FolderError::NothingToResume { .. })) {
+                return Err(no_run(&output, "no unfinished run"));
+            }
             let run_args = RunArgs {
                 control: ControlArgs {
                     config: args.output.config(),
@@ -106,6 +113,9 @@ pub(crate) fn execute(
 
 fn status(args: &StatusArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
     let output = args.output.path(matches)?;
+    if args.run == "last" && RunFolder::all(&output).is_empty() {
+        return Err(no_run(&output, "no run"));
+    }
     let folder = RunFolder::locate(&output, &args.run)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -126,6 +136,14 @@ fn status(args: &StatusArgs, matches: &ArgMatches) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
+fn no_run(output: &Path, what: &str) -> anyhow::Error {
+    let line = format!(
+        "{}: {what}; start one with `convfinqa batch submit`",
+        output.display()
+    );
+    Failure::new(Exit::Usage, line).into()
+}
+
 /// A batch in one line.
 fn line(row: &BatchStatusRow) -> String {
     let id = row.batch.as_deref().unwrap_or("-");
@@ -142,8 +160,12 @@ fn line(row: &BatchStatusRow) -> String {
         true => ", may be at the provider twice",
         false => "",
     };
+    let guessed = match row.guessed {
+        true => ", found by its time and size: may be of another run",
+        false => "",
+    };
     format!(
-        "wave {}.{}  {id}  requests: {}  {state}{twice}",
+        "wave {}.{}  {id}  requests: {}  {state}{twice}{guessed}",
         row.wave, row.part, row.requests
     )
 }

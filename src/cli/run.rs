@@ -43,6 +43,11 @@ pub(super) trait RunCommand {
     fn submitted(&self) -> Exit {
         Exit::Unanswered
     }
+
+    /// What to do about a run that failed, if its error does not say it.
+    fn hint(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// What is shown of a run.
@@ -98,7 +103,7 @@ pub(super) fn execute_as(
         settings.batch.engine = ExecutionEngine::Batch;
     }
     if args.dry_run {
-        return dry_run(&settings, control);
+        return dry_run(&settings, cassette.as_ref(), control);
     }
     let context = RunContext {
         resumed,
@@ -117,7 +122,11 @@ pub(super) fn execute_as(
 }
 
 /// Prints what the run would take.
-fn dry_run(settings: &Settings, control: &ControlArgs) -> anyhow::Result<Exit> {
+fn dry_run(
+    settings: &Settings,
+    cassette: Option<&Cassette>,
+    control: &ControlArgs,
+) -> anyhow::Result<Exit> {
     let writer = TerminalWriter::new(ProgressOptions {
         quiet: control.quiet,
         logged: telemetry::is_logged(settings.log.log),
@@ -126,7 +135,8 @@ fn dry_run(settings: &Settings, control: &ControlArgs) -> anyhow::Result<Exit> {
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     let runtime = runtime.context("cannot start the runtime")?;
     let (variables, notify) = (dotenv::variables(), notify(writer));
-    let measured = runtime.block_on(pipeline::dry_run(settings, &variables, &notify))?;
+    let measured = pipeline::dry_run(settings, cassette, &variables, &notify);
+    let measured = runtime.block_on(measured)?;
     match control.json {
         true => stdout::print_json(&measured)?,
         false => stdout::print(|out| writeln!(out, "{measured}"))?,
@@ -154,6 +164,11 @@ impl RunCommand for QuestionRun<'_> {
             RunProcess::Whole => Exit::Unanswered,
             RunProcess::UntilSubmitted(exit) => exit,
         }
+    }
+
+    fn hint(&self) -> Option<&'static str> {
+        let hint = "continue with `convfinqa batch fetch` or `convfinqa --resume`";
+        (self.process != RunProcess::Whole).then_some(hint)
     }
 }
 
@@ -260,7 +275,13 @@ async fn watch(
     command.asked().await;
     let results = run.finish().await.map_err(with_hint)?;
     let judged = command.afterwards(&results);
-    let exit = conclude(&results, judged, &progress.writer(), display)?;
+    let exit = conclude(&results, judged, &progress.writer(), display);
+    let exit = match (exit, command.hint()) {
+        (Err(error), Some(hint)) if matches!(results.finish, Finish::Fatal(_)) => {
+            return Err(error.context(hint));
+        }
+        (exit, _) => exit?,
+    };
     Ok(match results.finish {
         Finish::BatchesPending { .. } => command.submitted(),
         _ => exit,

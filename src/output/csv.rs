@@ -7,7 +7,7 @@ use crate::dataset::Outcome;
 use crate::run::Row;
 use crate::score::Scores;
 use crate::score::files::cell;
-use finqa_agents::agents::Solution;
+use finqa_agents::agents::{Call, Solution};
 
 use super::staged::{OutputError, StagedFile};
 
@@ -186,7 +186,10 @@ fn cells(row: &Row) -> Vec<String> {
         input_tokens.to_string(),
         output_tokens.to_string(),
         row.cost.map(|cost| cost.to_string()).unwrap_or_default(),
-        text(error.clone().filter(|_| *outcome != Outcome::Answered)),
+        text(note(
+            error.as_deref().filter(|_| *outcome != Outcome::Answered),
+            calls,
+        )),
         text(votes.as_ref().map(ToString::to_string)),
         text(opinion.as_ref().map(|opinion| opinion.printed.clone())),
         opinion
@@ -196,6 +199,15 @@ fn cells(row: &Row) -> Vec<String> {
         truth(opinion.as_ref().and_then(|opinion| opinion.agrees)),
         row.solution.cached_calls().to_string(),
     ]
+}
+
+/// What went wrong, and whether the provider may have a request twice.
+fn note(error: Option<&str>, calls: &[Call]) -> Option<String> {
+    let mut replies = calls.iter().filter_map(|call| call.reply.as_ref());
+    let repeated = replies.any(|reply| reply.batch_repeated);
+    let twice = repeated.then_some("a request may be at the provider twice");
+    let notes: Vec<&str> = error.into_iter().chain(twice).collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
 }
 
 /// A score that is absent (no gold) is an empty cell, not `False`.

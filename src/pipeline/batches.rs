@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::run::{Journal, RunFolder, RunKind};
+use crate::run::{Journal, RunFolder, RunKind, Status};
 use crate::settings::{ExecutionEngine, Layers, Origin, Settings, Variables};
 use finqa_agents::models::{BatchQueue, BatchStage, Cassette, Stop};
 
 use super::PipelineError;
 use super::context::ModelContext;
 use super::resume::{LockedRun, own_settings};
-use super::setup::pair_setup;
+use super::setup::models_setup;
 
 /// The queue of a run whose requests are sent in batches.
 ///
@@ -23,24 +23,34 @@ pub(super) fn queue(
     models: &ModelContext,
     waits: bool,
 ) -> Result<Option<BatchQueue>, PipelineError> {
+    check_settings(settings, cassette)?;
     if settings.batch.engine == ExecutionEngine::Live {
         return Ok(None);
-    }
-    if settings.model.is_offline() {
-        return Err(PipelineError::NoBatches(
-            "needs a chat model, because the embedded analyst sends no requests; pass --model NAME",
-        ));
-    }
-    if cassette.is_some() {
-        return Err(PipelineError::NoBatches(
-            "cannot be recorded or replayed; leave --record and --replay out",
-        ));
     }
     Ok(Some(BatchQueue::new(
         settings.batch.options(waits),
         Arc::clone(&models.budget),
         Arc::clone(&models.observer),
     )))
+}
+
+/// Refuses settings that cannot be used with batches.
+///
+/// # Errors
+/// As said.
+pub(super) fn check_settings(
+    settings: &Settings,
+    cassette: Option<&Cassette>,
+) -> Result<(), PipelineError> {
+    match settings.batch.engine {
+        ExecutionEngine::Batch if settings.model.is_offline() => Err(PipelineError::NoBatches(
+            "needs a chat model, because the embedded analyst sends no requests; pass --model NAME",
+        )),
+        ExecutionEngine::Batch if cassette.is_some() => Err(PipelineError::NoBatches(
+            "cannot be recorded or replayed; leave --record and --replay out",
+        )),
+        _ => Ok(()),
+    }
 }
 
 /// Refuses a run that would send again what is in its batches, and episodes, in which each
@@ -79,6 +89,8 @@ pub(crate) struct BatchStatusRow {
     pub outcome: Option<String>,
     /// Whether the provider may have it twice.
     pub repeated: bool,
+    /// Whether it may be somebody else's, which its results tell.
+    pub guessed: bool,
 }
 
 /// The batches of a run, those that are open as the provider describes them.
@@ -90,13 +102,19 @@ pub(crate) async fn batch_status(
     variables: &Variables,
 ) -> Result<Vec<BatchStatusRow>, PipelineError> {
     let journal = Journal::read(&folder.journal())?;
-    let batches = journal.batches()?;
+    let mut batches = journal.batches()?;
+    // A process that was killed before it noted the end of its last batches.
+    if journal.status()? == Status::Complete {
+        for batch in &mut batches {
+            batch.stage = BatchStage::Ended;
+        }
+    }
     let mut context = ModelContext::silent();
     if batches.iter().any(|it| it.stage == BatchStage::Submitted) {
         let settings = own_settings(&journal.meta()?);
         let settings = Layers::default().table(settings, Origin::Run)?.settings()?;
         context.batches = queue(&settings, None, &context, false)?;
-        pair_setup(&settings, variables, &context)?;
+        models_setup(&settings, variables, &context)?;
     }
     let mut rows = Vec::new();
     for record in batches {
@@ -116,6 +134,7 @@ pub(crate) async fn batch_status(
             done: state,
             outcome: record.outcome,
             repeated: record.repeated,
+            guessed: record.guessed,
         });
     }
     Ok(rows)

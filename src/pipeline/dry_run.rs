@@ -17,7 +17,7 @@ use finqa_agents::agents::{
     own_history,
 };
 use finqa_agents::models::{
-    ChatModel, ChatReply, ChatRequest, Feature, ModelError, Stop, Support, Usage,
+    Cassette, ChatModel, ChatReply, ChatRequest, Feature, ModelError, Stop, Support, Usage,
 };
 use finqa_core::question::Question;
 use finqa_core::stats::wilson;
@@ -80,9 +80,11 @@ pub(crate) struct DryRun {
 /// [`PipelineError`] if the run could not be started.
 pub(crate) async fn dry_run(
     settings: &Settings,
+    cassette: Option<&Cassette>,
     variables: &Variables,
     notify: &Notify,
 ) -> Result<DryRun, PipelineError> {
+    super::batches::check_settings(settings, cassette)?;
     let context = ModelContext {
         prices: Arc::new(super::prices::own(settings, None)?.unwrap_or_default()),
         measured: true,

@@ -64,11 +64,7 @@ pub(crate) fn pair_setup(
     let (backend, name, critic_name) = if settings.model.is_offline() {
         (Backend::Offline, "offline".to_owned(), String::new())
     } else {
-        let analyst = model_setup(settings, variables, context)?;
-        let critic = match critic_choice(settings, &analyst) {
-            Some(choice) => server_setup(settings, &choice, variables, context)?,
-            None => analyst.clone(),
-        };
+        let [analyst, critic] = models_setup(settings, variables, context)?;
         notices.extend(analyst.notice.clone());
         if settings.agents.has_critic_server() {
             notices.extend(critic.notice.clone());
@@ -247,6 +243,23 @@ pub(crate) fn model_setup(
         address_key: "base_url",
     };
     server_setup(settings, &choice, variables, context)
+}
+
+/// The models of analyst and critic, with `variables` instead of the environment.
+///
+/// # Errors
+/// As [`model_setup`].
+pub(super) fn models_setup(
+    settings: &Settings,
+    variables: &Variables,
+    context: &ModelContext,
+) -> Result<[ModelSetup; 2], PipelineError> {
+    let analyst = model_setup(settings, variables, context)?;
+    let critic = match critic_choice(settings, &analyst) {
+        Some(choice) => server_setup(settings, &choice, variables, context)?,
+        None => analyst.clone(),
+    };
+    Ok([analyst, critic])
 }
 
 fn server_setup(

@@ -11,8 +11,10 @@ use std::time::Instant;
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinSet};
 
-use finqa_agents::agents::{AgreementCount, Answer, Call, RunFailure};
-use finqa_agents::models::{BatchQueue, Budget, CassetteReplay, Limits, RunBatches, Stop};
+use finqa_agents::agents::{AgreementCount, Answer, Call, Fault, RunFailure};
+use finqa_agents::models::{
+    BatchQueue, Budget, CassetteReplay, ErrorKind, Limits, RunBatches, Stop,
+};
 use finqa_agents::solve::Solver;
 
 use super::event::{Event, Finish};
@@ -137,6 +139,7 @@ impl Scheduler {
             None => RunBatches::default(),
             Some(_) => RunBatches {
                 id: journal.meta()?.id,
+                folder: journal.path().with_file_name(""),
                 earlier: journal.batches()?,
                 amounts: journal.amounts()?,
                 recorder: None,
@@ -227,7 +230,13 @@ impl Scheduler {
                 match driver.await {
                     Ok(Ok(pending)) => pending,
                     Ok(Err(error)) => {
-                        let failure = RunFailure::of_provider(error.to_string());
+                        let failure = RunFailure {
+                            fault: match error.kind {
+                                ErrorKind::Unstored => Fault::Usage,
+                                _ => Fault::Provider,
+                            },
+                            message: error.to_string(),
+                        };
                         passed.stop(Finish::Fatal(failure), &worker);
                         None
                     }

@@ -3,6 +3,7 @@
 #![allow(dead_code, unused_imports, reason = "each room uses its own part")]
 
 pub mod agents;
+#[path = "../../crates/finqa-agents/tests/it/support/batch_server.rs"]
 pub mod batch_server;
 pub mod browser;
 pub mod cli;

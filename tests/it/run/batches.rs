@@ -3,10 +3,12 @@
 use std::collections::HashMap;
 use std::process::{Command, Stdio};
 
+use serde_json::json;
+
 use crate::support::agents::scripted;
 use crate::support::batch_server::{BatchServer, Blow, Ending};
 use crate::support::cli::{Ran, Workplace, words};
-use crate::support::fault_server::FaultServer;
+use crate::support::fault_server::{FaultServer, Reply, Request};
 
 mod failures;
 mod kills;
@@ -20,8 +22,7 @@ const MAY_DIFFER: [&str; 5] = [
     "cost_usd",
 ];
 
-const PRICES: &str =
-    r#"{"version": 1, "models": {"m": {"input": 2, "output": 8, "anywhere": true}}}"#;
+const PRICES: &str = r#"{"version": 1, "models": {"m": {"input": 2, "cache_write": 2, "output": 8, "anywhere": true}}}"#;
 
 /// A Batch API whose n-th batch ends as `endings` says.
 fn server(endings: impl Fn(usize) -> Ending + Send + Sync + 'static) -> BatchServer {
@@ -36,8 +37,28 @@ fn start(place: &Workplace, server: &BatchServer, more: &[&str]) -> Command {
 }
 
 fn of(place: &Workplace, server: &FaultServer, more: &[&str]) -> Command {
+    in_form(Form::OpenAi, place, server, more)
+}
+
+/// Whose Batch API is spoken.
+#[derive(Clone, Copy, Debug)]
+enum Form {
+    OpenAi,
+    Anthropic,
+}
+
+fn in_form(form: Form, place: &Workplace, server: &FaultServer, more: &[&str]) -> Command {
     let prices = place.write("prices.json", PRICES);
-    let mut command = place.command_with_key("k", &server.base_url());
+    let mut command = match form {
+        Form::OpenAi => place.command_with_key("k", &server.base_url()),
+        Form::Anthropic => {
+            let mut command = place.command_with_key("unused", &server.azure_endpoint());
+            command
+                .env("ANTHROPIC_API_KEY", "k")
+                .args(["--provider", "anthropic"]);
+            command
+        }
+    };
     command
         .args(["--mode", "conversations", "--prices"])
         .arg(prices)
@@ -48,7 +69,10 @@ fn of(place: &Workplace, server: &FaultServer, more: &[&str]) -> Command {
 /// A command without settings of its own, with the key.
 fn resume(place: &Workplace, more: &[&str]) -> Command {
     let mut command = place.command();
-    command.env("OPENAI_API_KEY", "k").args(more);
+    command
+        .env("OPENAI_API_KEY", "k")
+        .env("ANTHROPIC_API_KEY", "k")
+        .args(more);
     command
 }
 
@@ -65,8 +89,12 @@ fn rows(place: &Workplace) -> Vec<HashMap<String, String>> {
 
 /// The rows and the cost of a live run.
 fn live(more: &[&str]) -> (Vec<HashMap<String, String>>, f64) {
+    live_in(Form::OpenAi, more)
+}
+
+fn live_in(form: Form, more: &[&str]) -> (Vec<HashMap<String, String>>, f64) {
     let (place, server) = (Workplace::new(), FaultServer::start(scripted));
-    Ran::of(&mut of(&place, &server, more)).succeeds();
+    Ran::of(&mut in_form(form, &place, &server, more)).succeeds();
     (rows(&place), cost(&place))
 }
 
@@ -151,8 +179,8 @@ fn each_provider_and_api_is_spoken_to_in_its_own_form() {
             .args(["--api", "responses", "--base-url", &server.http.base_url()])
             .env("OPENAI_API_KEY", "k");
     };
-    type Form<'a> = &'a dyn Fn(&mut Command, &BatchServer);
-    let forms: [(Form<'_>, &str); 3] = [
+    type Change<'a> = &'a dyn Fn(&mut Command, &BatchServer);
+    let forms: [(Change<'_>, &str); 3] = [
         (&azure, "POST /openai/batches"),
         (&anthropic, "POST /v1/messages/batches"),
         (&responses, "POST /v1/batches"),
@@ -205,7 +233,11 @@ fn a_run_is_submitted_shown_and_fetched_by_one_process_for_each_wave() {
     assert_eq!(rows(&place), rows_live);
     assert!((cost(&place) * 2.0 - cost_live).abs() < 1e-9);
     nothing_twice(&server);
-    Ran::of(&mut resume(&place, &["batch", "fetch"])).fails(2, &["resume"]);
+    let again = Ran::of(&mut resume(&place, &["batch", "fetch"]));
+    again.fails(
+        2,
+        &["no unfinished run; start one with `convfinqa batch submit`"],
+    );
 }
 
 #[test]
@@ -260,14 +292,121 @@ fn a_reply_in_the_cache_joins_no_wave() {
 fn what_cannot_be_sent_in_batches_is_refused_in_one_line() {
     let place = Workplace::new();
     let run = |arguments: &[&str]| Ran::of(resume(&place, &["--engine", "batch"]).args(arguments));
-    run(&["--model", "offline"]).fails(2, &["--engine batch needs a chat model"]);
+    for more in [[].as_slice(), &["--dry-run"]] {
+        let mut arguments = vec!["--model", "offline"];
+        arguments.extend(more);
+        run(&arguments).fails(2, &["--engine batch needs a chat model"]);
+    }
     let model = words("--model m --base-url http://127.0.0.1:9/v1 --data-path sample");
-    let mut recorded = model.to_vec();
-    recorded.extend(["--record", "x"]);
-    run(&recorded).fails(2, &["--engine batch cannot be recorded"]);
+    for more in [[].as_slice(), &["--dry-run"]] {
+        let mut recorded = model.to_vec();
+        recorded.extend(["--record", "x"]);
+        recorded.extend(more);
+        run(&recorded).fails(2, &["--engine batch cannot be recorded"]);
+    }
     let mut play = resume(&place, &["env", "play"]);
     play.env("CONVFINQA_ENGINE", "batch").args(model);
     Ran::of(&mut play).fails(2, &["--engine batch is for questions"]);
+}
+
+#[test]
+fn without_a_run_status_and_fetch_say_so_in_one_line() {
+    let place = Workplace::new();
+    let status = place.run(&["batch", "status"]);
+    status.fails(
+        2,
+        &["output: no run; start one with `convfinqa batch submit`"],
+    );
+    let fetch = place.run(&["batch", "fetch"]);
+    fetch.fails(
+        2,
+        &["output: no unfinished run; start one with `convfinqa batch submit`"],
+    );
+    assert!(!place.path("output").exists());
+}
+
+#[test]
+fn a_submission_that_fails_says_how_to_continue() {
+    let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
+    server.intercept(|_| Some(Reply::error(401, "invalid_api_key", "Incorrect API key")));
+    let given = of(&place, &server.http, &["--n", "3"]);
+    let mut submit = resume(&place, &["batch", "submit", "-q"]);
+    let ran = Ran::of(submit.args(given.get_args()));
+    let hint = "continue with `convfinqa batch fetch` or `convfinqa --resume`";
+    ran.fails(5, &[hint, "the provider refused the key"]);
+    server.intercept(|_| None);
+    let fetched = Ran::of(&mut resume(&place, &["batch", "fetch", "-q"]));
+    assert_eq!(fetched.code, Some(4), "{}", fetched.stderr);
+    nothing_twice(&server);
+}
+
+#[test]
+fn the_row_says_that_a_request_may_be_at_the_provider_twice() {
+    let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
+    let mut lost = false;
+    server.intercept(move |request| {
+        let is_submission = request.method == "POST" && request.path == "/v1/batches";
+        let is_first = is_submission && !std::mem::replace(&mut lost, true);
+        is_first.then(Reply::reset)
+    });
+    Ran::of(&mut start(&place, &server, &["--n", "3"])).succeeds();
+    let rows = place.rows("output/output.csv");
+    for row in &rows {
+        let expected = match row["part"].as_str() {
+            "0" => ("a request may be at the provider twice", ""),
+            _ => ("", row["cost_usd"].as_str()),
+        };
+        assert_eq!((row["error"].as_str(), row["cost_usd"].as_str()), expected);
+        assert_eq!(row["outcome"], "answered");
+    }
+    assert_eq!(place.summary()["batches"]["repeated"], json!([1]));
+    assert_eq!(place.summary()["spent"]["cost"]["unpriced"], json!(3));
+}
+
+#[test]
+fn a_batch_of_a_finished_run_has_ended_although_its_end_was_not_noted() {
+    let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
+    Ran::of(&mut start(&place, &server, &["--n", "2"])).succeeds();
+    // As a process leaves it that is killed after the last answer.
+    let journal = place.run_folder().join("journal.sqlite");
+    let journal = rusqlite::Connection::open(journal).unwrap();
+    let unnoted = r#"UPDATE batches SET json = json_set(json, '$.stage', 'submitted')"#;
+    assert!(journal.execute(unnoted, []).unwrap() > 1);
+    drop(journal);
+    let before = server.seen().len();
+    let status = Ran::of(&mut resume(&place, &["batch", "status"]));
+    status.succeeds();
+    assert!(
+        status.stdout.lines().all(|line| line.ends_with("ended")),
+        "{}",
+        status.stdout
+    );
+    assert_eq!(server.seen().len(), before, "the provider is not asked");
+}
+
+#[test]
+fn the_status_of_a_run_with_examples_needs_no_train_file() {
+    let (place, server) = (Workplace::new(), server(|_| Ending::After(9)));
+    let record = json!([{
+        "id": "Single_ZED/2001/page_2.pdf-1", "filename": "ZED/2001/page_2.pdf",
+        "pre_text": ["an invented company ."], "post_text": [],
+        "table": [["", "2001", "2000"], ["sales", "40", "30"]],
+        "qa": {"question": "what is the growth of sales?", "answer": "1",
+            "program": "subtract(40, 30)", "exe_ans": 10.0},
+    }]);
+    std::fs::create_dir(place.path("data")).unwrap();
+    let train = place.write("data/train.json", &record.to_string());
+    let given = of(&place, &server.http, &["--n", "2", "--examples", "1"]);
+    let mut submit = resume(&place, &["batch", "submit"]);
+    Ran::of(submit.args(given.get_args())).succeeds();
+    std::fs::remove_file(train).unwrap();
+    let status = Ran::of(&mut resume(&place, &["batch", "status"]));
+    status.succeeds();
+    assert!(
+        status.stdout.contains("at the provider, 0 of 2 done"),
+        "{}",
+        status.stdout
+    );
 }
 
 fn spawn(mut command: Command) -> std::process::Child {
@@ -304,4 +443,35 @@ fn needs_time_4400_conversations_in_flight_take_less_than_a_gigabyte() {
     let in_flight = server.batches()[0].requests.len();
     println!("{in_flight} conversations, {peak} KiB");
     assert!(peak > 0 && peak < 1 << 20, "{peak} KiB");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "needs minutes"]
+fn needs_time_300_mb_of_results_are_fetched_in_less_than_150_mb() {
+    const PADDING: usize = 1_000_000;
+    let answer = |request: &Request| {
+        let padding = "x".repeat(PADDING);
+        scripted(request).with_usage(json!({
+            "prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110, "padding": padding,
+        }))
+    };
+    let (place, server) = (
+        Workplace::new(),
+        BatchServer::start(answer, |_| Ending::Complete),
+    );
+    let given = of(&place, &server.http, &["--n", "30", "--epochs", "10"]);
+    let mut submit = resume(&place, &["batch", "submit"]);
+    Ran::of(submit.args(given.get_args())).succeeds();
+    let requests = server.batches()[0].requests.len();
+    let mut child = spawn(resume(&place, &["batch", "fetch"]));
+    let mut peak = 0;
+    while child.try_wait().unwrap().is_none() {
+        peak = peak_memory(child.id()).unwrap_or_default().max(peak);
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(4));
+    println!("results: {requests} of {PADDING} bytes, {peak} KiB");
+    assert!(requests >= 300, "{requests}");
+    assert!(peak > 0 && peak < 150 << 10, "{peak} KiB");
 }

@@ -180,6 +180,7 @@ pub(super) fn failed(attempt: &Attempt, secret: &str, reached: bool) -> FailedAt
             TransportFailure::Tls => ErrorKind::Tls,
             TransportFailure::CutOff => ErrorKind::CutOff,
             TransportFailure::TooLarge => ErrorKind::Malformed,
+            TransportFailure::Unstored => ErrorKind::Unstored,
             TransportFailure::Request => ErrorKind::Settings,
             TransportFailure::NotRecorded => ErrorKind::NotRecorded,
         };
@@ -199,6 +200,7 @@ pub(super) fn failed(attempt: &Attempt, secret: &str, reached: bool) -> FailedAt
             // Certificates do not fix themselves; a body too large comes again.
             TransportFailure::Tls
             | TransportFailure::TooLarge
+            | TransportFailure::Unstored
             | TransportFailure::Request
             | TransportFailure::NotRecorded => RetryLimit::None,
         };

@@ -43,6 +43,8 @@ pub enum ErrorKind {
     NotRecorded,
     /// The settings cannot work: a malformed address, or one that redirects elsewhere.
     Settings,
+    /// An answer cannot be stored on this machine.
+    Unstored,
 }
 
 impl ErrorKind {
@@ -81,6 +83,7 @@ impl ErrorKind {
             Self::Cancelled => "cancelled",
             Self::NotRecorded => "not_recorded",
             Self::Settings => "settings",
+            Self::Unstored => "unstored",
         }
     }
 
@@ -103,6 +106,7 @@ impl ErrorKind {
             Self::Cancelled => "cancelled",
             Self::NotRecorded => "the request is not recorded",
             Self::Settings => "the model's settings cannot work",
+            Self::Unstored => "the answer cannot be stored",
         }
     }
 }
@@ -237,7 +241,7 @@ impl ModelError {
             | ErrorKind::Timeout
             | ErrorKind::CutOff
             | ErrorKind::Malformed => Scope::Provider,
-            ErrorKind::QuotaExceeded | ErrorKind::NotRecorded => Scope::Run,
+            ErrorKind::QuotaExceeded | ErrorKind::NotRecorded | ErrorKind::Unstored => Scope::Run,
             ErrorKind::Unauthorized if self.status == Some(401) => Scope::Run,
             ErrorKind::Connect | ErrorKind::Tls if self.after_success => Scope::Provider,
             ErrorKind::Unauthorized | ErrorKind::NotFound | ErrorKind::Settings

@@ -214,6 +214,7 @@ impl HttpModel {
                         lost: transport.lost(),
                         cached: false,
                         batch: exchange.batch,
+                        batch_repeated: exchange.batch_repeated,
                         left_out: dialect.left_out(request),
                         latency: transport.latency(),
                         waited: limited.map(LimitedCall::waited).unwrap_or_default(),

@@ -6,7 +6,8 @@
 //! replayed instead of using the network.
 
 use std::error::Error;
-use std::io;
+use std::fs::File;
+use std::io::{self, Seek, Write};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -31,6 +32,8 @@ pub(super) struct HttpReply {
     pub body: Bytes,
     /// The batch that it came from.
     pub batch: Option<String>,
+    /// Whether the provider may have that batch twice.
+    pub batch_repeated: bool,
 }
 
 /// Why no complete answer came.
@@ -44,6 +47,8 @@ pub(super) enum TransportFailure {
     Tls,
     CutOff,
     TooLarge,
+    /// It cannot be stored in the file that it is for.
+    Unstored,
     Request,
     /// The cassette that is replayed does not hold it; nothing was sent.
     NotRecorded,
@@ -63,6 +68,8 @@ pub(super) struct Transport {
     client: reqwest::Client,
     timeout: Duration,
     max_body: usize,
+    /// Where the body of a successful answer is stored instead.
+    file: Option<Arc<File>>,
     sent: Arc<AtomicU32>,
     lost: Arc<AtomicU32>,
     last: Arc<Mutex<Option<Attempt>>>,
@@ -85,6 +92,7 @@ impl Transport {
             client,
             timeout,
             max_body,
+            file: None,
             sent: Arc::default(),
             lost: Arc::default(),
             last: Arc::default(),
@@ -102,6 +110,15 @@ impl Transport {
             cassette: cassette.map(|call| Arc::new(Mutex::new(call))),
             clock: Arc::default(),
             ..self.clone()
+        }
+    }
+
+    /// The same for bodies of any size, which are stored in `file`. The time limit is then that
+    /// of each part that arrives.
+    pub(super) fn storing(self, file: Arc<File>) -> Self {
+        Self {
+            file: Some(file),
+            ..self
         }
     }
 
@@ -217,18 +234,24 @@ impl Transport {
         let recorded = self.cassette.is_some().then(|| body_of(&request));
         let mut exchange = HttpReply::default();
         let started = Instant::now();
-        let outcome =
-            tokio::time::timeout(self.timeout, self.exchange(request, &mut exchange)).await;
+        let whole = match self.file {
+            Some(_) => Duration::MAX,
+            None => self.timeout,
+        };
+        let outcome = tokio::time::timeout(whole, self.exchange(request, &mut exchange)).await;
         let took = started.elapsed();
         let broken = match outcome {
-            Ok(Ok(true)) => None,
-            Ok(Ok(false)) => Some((TransportFailure::TooLarge, None)),
-            Ok(Err(source)) => {
+            Ok(Ok(())) => None,
+            Ok(Err(BrokenExchange::TooLarge)) => Some((TransportFailure::TooLarge, None)),
+            Ok(Err(BrokenExchange::Unstored(source))) => {
+                Some((TransportFailure::Unstored, Some(Arc::new(source) as _)))
+            }
+            Ok(Err(BrokenExchange::Http(source))) => {
                 let broken = judge(&source, exchange.status != 0);
                 // The caller names the URL, without its query.
                 Some((broken, Some(Arc::new(source.without_url()) as _)))
             }
-            Err(_) => Some((TransportFailure::Timeout, None)),
+            Ok(Err(BrokenExchange::Late)) | Err(_) => Some((TransportFailure::Timeout, None)),
         };
         let ended = Attempt { exchange, broken };
         let wait = self
@@ -242,26 +265,64 @@ impl Transport {
         (ended, wait, took)
     }
 
-    /// Whether the whole body fits into the limit.
     async fn exchange(
         &self,
         request: reqwest::Request,
         into: &mut HttpReply,
-    ) -> Result<bool, reqwest::Error> {
-        let mut response = self.client.execute(request).await?;
+    ) -> Result<(), BrokenExchange> {
+        let mut response = self.in_time(self.client.execute(request)).await?;
         into.status = response.status().as_u16();
         into.headers = response.headers().clone();
+        if let Some(mut file) = self
+            .file
+            .as_deref()
+            .filter(|_| response.status().is_success())
+        {
+            // Without what an attempt before this one has stored.
+            file.set_len(0)?;
+            file.rewind()?;
+            while let Some(chunk) = self.in_time(response.chunk()).await? {
+                file.write_all(&chunk)?;
+            }
+            return Ok(());
+        }
         let mut body = BytesMut::new();
         let whole = loop {
-            match response.chunk().await {
-                Ok(Some(chunk)) if body.len() + chunk.len() > self.max_body => break Ok(false),
+            match self.in_time(response.chunk()).await {
+                Ok(Some(chunk)) if body.len() + chunk.len() > self.max_body => {
+                    break Err(BrokenExchange::TooLarge);
+                }
                 Ok(Some(chunk)) => body.extend_from_slice(&chunk),
-                Ok(None) => break Ok(true),
+                Ok(None) => break Ok(()),
                 Err(error) => break Err(error),
             }
         };
         into.body = body.freeze();
         whole
+    }
+
+    /// A part of an exchange.
+    async fn in_time<T>(
+        &self,
+        part: impl Future<Output = Result<T, reqwest::Error>>,
+    ) -> Result<T, BrokenExchange> {
+        let part = tokio::time::timeout(self.timeout, part).await;
+        let part = part.map_err(|_| BrokenExchange::Late)?;
+        part.map_err(BrokenExchange::Http)
+    }
+}
+
+/// Why an exchange ended before its body was whole.
+enum BrokenExchange {
+    Http(reqwest::Error),
+    Late,
+    TooLarge,
+    Unstored(io::Error),
+}
+
+impl From<io::Error> for BrokenExchange {
+    fn from(source: io::Error) -> Self {
+        Self::Unstored(source)
     }
 }
 

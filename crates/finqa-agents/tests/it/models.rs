@@ -13,6 +13,7 @@ use serde_json::json;
 
 use crate::support::fault_server::{FaultServer, Faults, Reply, completion};
 
+mod batches;
 mod caches;
 mod cassettes;
 mod corrections;

@@ -1,5 +1,6 @@
-//! What several tests need. The root package's tests include the server.
+//! What several tests need. The root package's tests include the servers.
 
 #![allow(dead_code, unused_imports, reason = "each test uses its own part")]
 
+pub mod batch_server;
 pub mod fault_server;

@@ -2,6 +2,7 @@
 
 use super::{Ending, Ran, Workplace};
 use super::{live, nothing_twice, resume, rows, server, start};
+use crate::support::fault_server::{FaultServer, Reply};
 
 /// A run whose first batch ends like this, and the others well, gives the rows of a live run,
 /// and says these words.
@@ -67,9 +68,18 @@ fn a_batch_that_does_not_end_in_time_is_cancelled() {
 
 #[test]
 fn a_line_of_the_results_that_cannot_be_read_is_sent_again() {
-    let words =
-        "batch_0 ended with lines that cannot be read, results: 5, requests without a result: 1";
-    recovers(Ending::CutLines(1), &[], words);
+    let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
+    server.edit_results(|batch, lines| {
+        if batch == "batch_0" {
+            let half = lines[0].len() / 2;
+            lines[0].truncate(half);
+        }
+    });
+    let ran = Ran::of(&mut start(&place, &server, &["--n", "6"]));
+    ran.succeeds();
+    assert_eq!(rows(&place), live(&["--n", "6"]).0);
+    let words = "batch_0 ended, results: 5, requests without a result: 1, unreadable lines: 1";
+    assert!(ran.stderr.contains(words), "{}", ran.stderr);
 }
 
 #[test]
@@ -117,7 +127,11 @@ fn a_limit_of_enqueued_tokens_makes_the_batches_smaller_also_for_the_next_proces
 #[test]
 fn a_file_that_the_provider_rejects_ends_the_run_and_loses_nothing() {
     let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
-    server.refuse_uploads();
+    server.intercept(|request| {
+        let words = "Invalid file format for Batch API.";
+        let is_upload = request.path == "/v1/files";
+        is_upload.then(|| Reply::error(400, "invalid_file_format", words))
+    });
     let ran = Ran::of(&mut start(&place, &server, &["--n", "3"]));
     ran.fails(5, &["POST /files", "Invalid file format for Batch API."]);
 
@@ -161,10 +175,21 @@ fn a_batch_of_another_account_is_named_and_fetched_with_the_right_key() {
 
 #[test]
 fn a_server_without_a_batch_api_is_named() {
-    let place = Workplace::new();
-    let server = crate::support::fault_server::FaultServer::start(|_| {
-        crate::support::fault_server::Reply::error(404, "not_found", "Not Found")
-    });
-    let mut command = super::of(&place, &server, &["--n", "3", "--engine", "batch"]);
-    Ran::of(&mut command).fails(5, &["POST /files"]);
+    for status in [404, 405] {
+        let place = Workplace::new();
+        let server = FaultServer::start(move |_| Reply::error(status, "", "Not Found"));
+        let mut command = super::of(&place, &server, &["--n", "3", "--engine", "batch"]);
+        let no_api = format!("{} has no Batch API (POST /files", server.base_url());
+        let words = [no_api.as_str(), "pass --engine live"];
+        Ran::of(&mut command).fails(5, &words);
+        // Files exist, batches do not.
+        let (place, server) = (Workplace::new(), super::server(|_| Ending::Complete));
+        server.intercept(move |request| {
+            let is_submission = request.path == "/v1/batches" && request.method == "POST";
+            is_submission.then(|| Reply::error(status, "", "Not Found"))
+        });
+        let no_api = format!("{} has no Batch API (POST /batches", server.http.base_url());
+        let words = [no_api.as_str(), "pass --engine live"];
+        Ran::of(&mut start(&place, &server, &["--n", "3"])).fails(5, &words);
+    }
 }

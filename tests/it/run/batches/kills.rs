@@ -1,23 +1,30 @@
-//! Processes that are killed at each request to the Batch API.
+//! Processes that are killed, or asked to end, at each request to the Batch API.
 
-use super::{Blow, Ending, Ran, Workplace};
-use super::{cost, live, nothing_twice, resume, rows, server, spawn, start};
+use super::{Blow, Ending, Form, Ran, Workplace};
+use super::{cost, in_form, live_in, nothing_twice, resume, rows, server, spawn, start};
 
-/// Runs conversations to the end, each process being killed one request later than the one
-/// before; says how many were killed.
-fn run_killed(more: &[&str], blow: Blow) -> usize {
-    let (rows_live, cost_live) = live(more);
+/// What a row says of a request whose submission was lost and repeated.
+const TWICE: &str = "a request may be at the provider twice";
+
+/// Runs conversations to the end, each process being struck one request later than the one
+/// before; says how many were.
+fn run_struck(form: Form, more: &[&str], blow: Blow) -> usize {
+    let (rows_live, cost_live) = live_in(form, more);
     let (place, server) = (Workplace::new(), server(|_| Ending::After(1)));
-    let mut killed = 0;
+    let mut struck = 0;
     loop {
         let runs = place.path("output/runs");
         let begun = std::fs::read_dir(runs).is_ok_and(|mut runs| runs.next().is_some());
         let command = match begun {
-            false => start(&place, &server, more),
+            false => {
+                let mut command = in_form(form, &place, &server.http, more);
+                command.args(["--engine", "batch"]);
+                command
+            }
             true => resume(&place, &["--resume"]),
         };
-        match server.kill_at(spawn(command), killed + 1, blow) {
-            None => killed += 1,
+        match server.kill_at(spawn(command), struck + 1, blow) {
+            None => struck += 1,
             Some(0) => break,
             Some(code) => {
                 let again = Ran::of(&mut resume(&place, &["--resume"]));
@@ -25,26 +32,50 @@ fn run_killed(more: &[&str], blow: Blow) -> usize {
             }
         }
     }
-    assert_eq!(rows(&place), rows_live);
+    // Who is killed before a submission cannot know that it did not arrive.
+    let mut rows = rows(&place);
+    let said = rows
+        .iter_mut()
+        .map(|row| std::mem::take(row.get_mut("error").unwrap()));
+    let said: Vec<_> = said.filter(|words| !words.is_empty()).collect();
+    assert!(said.iter().all(|words| words == TWICE), "{said:?}");
+    assert_eq!(said.is_empty(), blow != Blow::Before, "{said:?}");
+    assert_eq!(rows, rows_live);
     assert!((cost(&place) * 2.0 - cost_live).abs() < 1e-9);
     nothing_twice(&server);
-    killed
+    struck
 }
 
 #[test]
 fn a_run_killed_at_each_request_finds_its_batches_again_and_submits_nothing_twice() {
     for blow in [Blow::Before, Blow::After] {
-        let killed = run_killed(&["--n", "6"], blow);
+        let killed = run_struck(Form::OpenAi, &["--n", "2"], blow);
         assert!(killed > 5, "{killed}");
     }
 }
 
 #[test]
+fn anthropics_batches_are_found_again_by_a_run_killed_at_each_request() {
+    for blow in [Blow::Before, Blow::After] {
+        let killed = run_struck(Form::Anthropic, &["--n", "2"], blow);
+        assert!(killed > 5, "{killed}");
+    }
+}
+
+#[test]
+fn a_run_that_is_asked_to_end_at_each_request_loses_no_result() {
+    let struck = run_struck(Form::OpenAi, &["--n", "2"], Blow::Terminate);
+    assert!(struck > 5, "{struck}");
+}
+
+#[test]
 #[ignore = "needs minutes"]
 fn needs_time_300_conversations_killed_at_each_request_end_as_a_live_run() {
-    for blow in [Blow::Before, Blow::After] {
-        let killed = run_killed(&["--n", "30", "--epochs", "10"], blow);
-        println!("{blow:?}: {killed} processes killed");
+    for form in [Form::OpenAi, Form::Anthropic] {
+        for blow in [Blow::Before, Blow::After] {
+            let killed = run_struck(form, &["--n", "30", "--epochs", "10"], blow);
+            println!("{form:?}, {blow:?}: {killed} processes killed");
+        }
     }
 }
 
@@ -53,19 +84,5 @@ fn a_submission_whose_reply_is_lost_is_found_by_its_metadata() {
     let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
     server.lose_replies(1);
     Ran::of(&mut start(&place, &server, &["--n", "3"])).succeeds();
-    nothing_twice(&server);
-}
-
-#[test]
-fn anthropics_batch_whose_reply_is_lost_is_found_by_its_time_and_size() {
-    let (place, server) = (Workplace::new(), server(|_| Ending::Complete));
-    server.lose_replies(1);
-    let mut command = place.command();
-    command
-        .env("ANTHROPIC_API_KEY", "k")
-        .args(["--model", "m", "--data-path", "sample", "--n", "3"])
-        .args(["--engine", "batch", "--provider", "anthropic", "--base-url"])
-        .arg(server.http.azure_endpoint());
-    Ran::of(&mut command).succeeds();
     nothing_twice(&server);
 }

@@ -6,8 +6,9 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::BatchRecord;
-use super::client::{BatchLimits, BatchLine, BatchProgress, BatchResult, BatchState};
+use super::client::{BatchLimits, BatchLine, BatchProgress, BatchState};
 use super::openai::reply;
+use super::results::BatchResult;
 
 pub(super) const LIMITS: BatchLimits = BatchLimits {
     requests: 100_000,
@@ -48,20 +49,28 @@ fn count(batch: &Value, of: &str) -> u64 {
     count.and_then(Value::as_u64).unwrap_or(0)
 }
 
+/// Whether a batch in the provider's list was made since this one was planned.
+pub(super) fn is_since(batch: &Value, record: &BatchRecord) -> bool {
+    let created = batch.get("created_at").and_then(Value::as_str);
+    let created = created.unwrap_or_default().parse();
+    let created = created.map(Timestamp::as_millisecond);
+    created.is_ok_and(|created| created >= record.planned_at - CLOCK_SKEW)
+}
+
 /// Whether a batch in the provider's list may be the one that was planned: of as many
 /// requests, made since, and not a `known` one. Its results tell.
 pub(super) fn may_be(batch: &Value, record: &BatchRecord, known: &[String]) -> bool {
-    let text = |name: &str| batch.get(name).and_then(Value::as_str).unwrap_or_default();
-    let created = text("created_at").parse().map(Timestamp::as_millisecond);
+    let id = batch.get("id").and_then(Value::as_str);
     let requests: u64 = COUNTS.iter().map(|of| count(batch, of)).sum();
     requests == record.count as u64
-        && !known.iter().any(|id| id == text("id"))
-        && created.is_ok_and(|created| created >= record.planned_at - CLOCK_SKEW)
+        && !known.iter().any(|known| Some(known.as_str()) == id)
+        && is_since(batch, record)
 }
 
 pub(super) fn state(batch: &Value, path: &str) -> Result<BatchState, String> {
     let progress = match batch.get("processing_status").and_then(Value::as_str) {
-        Some("in_progress" | "canceling") => BatchProgress::Running,
+        Some("in_progress") => BatchProgress::Running,
+        Some("canceling") => BatchProgress::Cancelling,
         // Which requests were cancelled or expired is said by each.
         Some("ended") => BatchProgress::Completed,
         other => return Err(format!("unknown processing_status {other:?}")),

@@ -1,6 +1,7 @@
 //! The HTTP requests of a batch API: files, batches, results.
 
-use std::collections::HashMap;
+use std::fs::File;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -16,21 +17,20 @@ use serde_json::value::RawValue;
 
 use finqa_core::secrets::{shown_address, strike_json};
 
+use super::lookup::id_of;
 use super::{BatchRecord, anthropic, openai};
 use crate::models::address::ServerAddress;
 use crate::models::classify;
 use crate::models::error::{ErrorKind, ModelError};
 use crate::models::http;
 use crate::models::protocol::Protocol;
-use crate::models::retry::{FailedAttempt, retry};
+use crate::models::retry::{FailedAttempt, RetryOptions, retry};
 use crate::models::settings::{Endpoint, ModelConnection, Provider, SettingsError};
 use crate::models::transport::{HttpReply, Transport};
 use crate::models::types::Stop;
 
 /// A file of 200 MB takes longer than a reply.
 const LEAST_TIMEOUT: Duration = Duration::from_secs(600);
-/// Results are larger than a reply, too.
-const MAX_RESULTS: usize = 1 << 30;
 
 /// The limits of a batch API.
 #[derive(Debug, Clone, Copy)]
@@ -59,11 +59,15 @@ pub(super) struct BatchLine<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BatchProgress {
     Running,
+    /// Its end has been asked for.
+    Cancelling,
     Completed,
     Expired,
     Cancelled,
     /// It was refused as a whole, and no request was processed.
     Rejected,
+    /// It may be somebody else's, and is not waited for any longer.
+    GivenUp,
 }
 
 /// A batch as its provider describes it.
@@ -87,19 +91,20 @@ pub(super) struct BatchFault {
     pub line: Option<usize>,
 }
 
-/// The result of one request.
-#[derive(Debug)]
-pub(super) enum BatchResult {
-    Reply(HttpReply),
-    /// It was not processed, because the batch ended before.
-    Unprocessed,
+/// A batch that was submitted.
+pub(super) struct Submission {
+    pub id: String,
+    /// Whether it was found in the provider's list by what other batches have too.
+    pub guessed: bool,
+    /// Whether a batch that is not listed may have arrived too.
+    pub repeated: bool,
 }
 
 /// A model whose requests are sent in batches.
 pub(in crate::models) struct BatchClient {
     client: Client<ServerAddress>,
     transport: Transport,
-    settings: ModelConnection,
+    pub(super) settings: ModelConnection,
     protocol: Protocol,
     name: String,
     reached: AtomicBool,
@@ -113,7 +118,7 @@ impl BatchClient {
         let protocol = settings.protocol();
         Ok(Self {
             client: Client::build(http.clone(), ServerAddress::new(settings)?),
-            transport: Transport::new(http, timeout, MAX_RESULTS),
+            transport: Transport::new(http, timeout, settings.max_body),
             name: format!(
                 "{} {} {} {}",
                 settings.provider,
@@ -144,7 +149,12 @@ impl BatchClient {
         }
     }
 
-    fn is_anthropic(&self) -> bool {
+    /// The longest line of the results that is read.
+    pub(super) fn most_bytes(&self) -> usize {
+        self.settings.max_body
+    }
+
+    pub(super) fn is_anthropic(&self) -> bool {
         self.settings.provider == Provider::Anthropic
     }
 
@@ -169,15 +179,14 @@ impl BatchClient {
             sent.boxed()
         };
         let reply = self.exchange(&send, stop).await;
-        let reply = reply.map_err(|error| named(error, "POST /files"))?;
+        let reply = reply.map_err(|error| self.without_batches(named(error, "POST /files")))?;
         let id = self.id(&reply).map_err(|why| unreadable(&why))?;
         Ok(Some(id))
     }
 
     /// Submits the requests: those of the uploaded file, or `lines`. A request that broke
-    /// off is looked for in the provider's list before it is sent again; gives the id, and
-    /// whether a batch that is not listed may have arrived too. `may_have_arrived` is set once
-    /// a request broke off, whatever the last error is.
+    /// off is looked for in the provider's list before it is sent again. `may_have_arrived` is
+    /// set once a request broke off, whatever the last error is.
     pub(super) async fn submit(
         &self,
         record: &BatchRecord,
@@ -186,96 +195,47 @@ impl BatchClient {
         known: &[String],
         may_have_arrived: &AtomicBool,
         stop: &Stop,
-    ) -> Result<(String, bool), ModelError> {
+    ) -> Result<Submission, ModelError> {
         let path = self.batches_path();
         let body = match &record.file {
             Some(file) => openai::submission(file, self.endpoint_path(), run, &record.place()),
             None => anthropic::submission(lines),
         };
         let body = body.map_err(unsendable)?;
-        let repeated = AtomicBool::new(false);
         let submitted = retry(self.settings.retry, 0, stop, &|_| {}, || async {
-            if may_have_arrived.load(Ordering::Relaxed) {
-                if let Some(id) = self.find_once(record, run, known).await? {
-                    return Ok(id);
-                }
-                repeated.store(true, Ordering::Relaxed);
+            let repeated = may_have_arrived.load(Ordering::Relaxed);
+            if repeated && let Some(id) = self.find_once(record, run, known).await? {
+                return Ok(Submission {
+                    id,
+                    guessed: self.is_anthropic(),
+                    repeated: false,
+                });
             }
             let send = |client| post(client, path, &body);
-            let reply = self.attempt(&send).await.inspect_err(|failed| {
+            let reply = self.attempt(&send).await;
+            let reply = reply.inspect_err(|failed| {
                 if failed.error.lost_an_answer() {
                     may_have_arrived.store(true, Ordering::Relaxed);
                 }
             })?;
             let id = self.id(&reply);
-            id.map_err(|why| FailedAttempt::permanent(unreadable(&why)))
+            let id = id.map_err(|why| FailedAttempt::permanent(unreadable(&why)))?;
+            Ok(Submission {
+                id,
+                guessed: false,
+                repeated,
+            })
         });
-        let id = submitted
-            .await
-            .map_err(|error| self.located(named(error, &format!("POST {path}"))))?;
-        Ok((id, repeated.into_inner()))
-    }
-
-    /// The id of a batch that an earlier process may have submitted.
-    pub(super) async fn find(
-        &self,
-        record: &BatchRecord,
-        run: &str,
-        known: &[String],
-        stop: &Stop,
-    ) -> Result<Option<String>, ModelError> {
-        let found = retry(self.settings.retry, 0, stop, &|_| {}, || {
-            self.find_once(record, run, known)
-        });
-        let path = self.batches_path();
-        found
-            .await
-            .map_err(|error| self.located(named(error, &format!("GET {path}"))))
-    }
-
-    async fn find_once(
-        &self,
-        record: &BatchRecord,
-        run: &str,
-        known: &[String],
-    ) -> Result<Option<String>, FailedAttempt> {
-        const PAGES: usize = 20;
-        let cursor = match self.is_anthropic() {
-            true => "after_id",
-            false => "after",
-        };
-        let mut query = vec![("limit", "100".to_owned())];
-        let mut found = None;
-        for _ in 0..PAGES {
-            let send = |client| get(client, self.batches_path(), &query);
-            let page = self.json(&self.attempt(&send).await?);
-            let page = page.map_err(|why| FailedAttempt::permanent(unreadable(&why)))?;
-            let batches = page.get("data").and_then(Value::as_array);
-            let batches = batches.map(Vec::as_slice).unwrap_or_default();
-            let is_it = |batch: &&Value| match self.is_anthropic() {
-                true => anthropic::may_be(batch, record, known),
-                false => openai::is(batch, run, &record.place()),
-            };
-            let id = |batch: &Value| plain_id(batch);
-            // The newest are first. Of Anthropic's the oldest is taken: what another run
-            // submitted later may have as many requests.
-            found = batches.iter().rfind(is_it).and_then(id).or(found);
-            if found.is_some() && !batches.last().is_some_and(|last| is_it(&last)) {
-                return Ok(found);
-            }
-            let more = page.get("has_more").is_some_and(|more| more == true);
-            let Some(last) = batches.last().filter(|_| more).and_then(id) else {
-                return Ok(found);
-            };
-            query.truncate(1);
-            query.push((cursor, last));
-        }
-        Ok(None)
+        submitted.await.map_err(|error| {
+            let error = named(error, &format!("POST {path}"));
+            self.without_batches(self.located(error))
+        })
     }
 
     pub(super) async fn state(&self, batch: &str, stop: &Stop) -> Result<BatchState, ModelError> {
         let path = format!("{}/{batch}", self.batches_path());
-        let sent = self.get(&path, stop).await.map_err(|error| match error {
+        let sent = self.get(&path, stop).await;
+        let sent = sent.map_err(|error| match error {
             ModelError {
                 kind: ErrorKind::NotFound,
                 ..
@@ -302,41 +262,33 @@ impl BatchClient {
         let empty = RawValue::from_string("{}".to_owned());
         let empty = empty.map_err(unsendable)?;
         let send = |client| post(client, &path, &empty);
-        self.exchange(&send, stop).await.map(drop)
+        // Who asks repeats it at the next look.
+        let once = RetryOptions {
+            max_attempts: 1,
+            ..self.settings.retry
+        };
+        let sent = retry(once, 0, stop, &|_| {}, || self.attempt(&send)).await;
+        sent.map(drop).map_err(|error| self.located(error))
     }
 
-    /// The results of a batch that has ended, by their keys, and how many lines cannot be
-    /// read.
-    pub(super) async fn results(
+    /// Stores what is at `path` in `file`.
+    pub(super) async fn download(
         &self,
-        state: &BatchState,
+        path: &str,
+        file: &Arc<File>,
         stop: &Stop,
-    ) -> Result<(HashMap<String, BatchResult>, usize), ModelError> {
-        let (mut results, mut unread) = (HashMap::new(), 0);
-        for path in &state.results {
-            let reply = self.get(path, stop).await?;
-            for line in reply.body.split(|byte| *byte == b'\n') {
-                if line.iter().all(u8::is_ascii_whitespace) {
-                    continue;
-                }
-                let read = serde_json::from_slice(line).ok().and_then(|line: Value| {
-                    let read = match self.is_anthropic() {
-                        true => anthropic::result(&line),
-                        false => openai::result(&line),
-                    };
-                    Some((line.get("custom_id")?.as_str()?.to_owned(), read?))
-                });
-                match read {
-                    // The output comes before the errors.
-                    Some((key, result)) => drop(results.entry(key).or_insert(result)),
-                    None => unread += 1,
-                }
-            }
-        }
-        Ok((results, unread))
+    ) -> Result<(), ModelError> {
+        let transport = self.transport.clone().storing(Arc::clone(file));
+        let send = |client| get(client, path, &[]);
+        let stored = retry(self.settings.retry, 0, stop, &|_| {}, || {
+            self.attempt_over(transport.fresh(None), &send)
+        });
+        let stored = stored.await.map_err(|error| self.located(error));
+        stored.map_err(|error| named(error, &format!("GET {path}")))?;
+        Ok(())
     }
 
-    fn batches_path(&self) -> &'static str {
+    pub(super) fn batches_path(&self) -> &'static str {
         match self.is_anthropic() {
             true => "/v1/messages/batches",
             false => "/batches",
@@ -371,8 +323,18 @@ impl BatchClient {
     }
 
     /// Sends a request once.
-    async fn attempt<'a>(&'a self, send: &'a SendRequest<'a>) -> Result<HttpReply, FailedAttempt> {
-        let transport = self.transport.fresh(None);
+    pub(super) async fn attempt<'a>(
+        &'a self,
+        send: &'a SendRequest<'a>,
+    ) -> Result<HttpReply, FailedAttempt> {
+        self.attempt_over(self.transport.fresh(None), send).await
+    }
+
+    async fn attempt_over<'a>(
+        &'a self,
+        transport: Transport,
+        send: &'a SendRequest<'a>,
+    ) -> Result<HttpReply, FailedAttempt> {
         let client = self.client.clone().with_http_service(transport.clone());
         let sent = send(client).await;
         let Some(attempt) = transport.take() else {
@@ -389,7 +351,7 @@ impl BatchClient {
         Ok(attempt.exchange)
     }
 
-    fn located(&self, mut error: ModelError) -> ModelError {
+    pub(super) fn located(&self, mut error: ModelError) -> ModelError {
         let nowhere = [ErrorKind::Connect, ErrorKind::Tls, ErrorKind::Timeout];
         if nowhere.contains(&error.kind) {
             let address = shown_address(&self.settings.base_url);
@@ -398,7 +360,7 @@ impl BatchClient {
         error
     }
 
-    fn json(&self, reply: &HttpReply) -> Result<Value, String> {
+    pub(super) fn json(&self, reply: &HttpReply) -> Result<Value, String> {
         let mut json: Value =
             serde_json::from_slice(&reply.body).map_err(|error| error.to_string())?;
         strike_json(&mut json, &[self.settings.key()]);
@@ -406,16 +368,18 @@ impl BatchClient {
     }
 
     fn id(&self, reply: &HttpReply) -> Result<String, String> {
-        let json = self.json(reply)?;
-        plain_id(&json).ok_or_else(|| "it has no usable `id`".to_owned())
+        id_of(&self.json(reply)?)
     }
-}
 
-/// The id of what a provider returns, if it can be a part of a path.
-fn plain_id(of: &Value) -> Option<String> {
-    let id = of.get("id").and_then(Value::as_str)?;
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
-    (!id.is_empty() && id.bytes().all(is_plain)).then(|| id.to_owned())
+    /// The error, if it means that the server has no Batch API.
+    fn without_batches(&self, mut error: ModelError) -> ModelError {
+        if error.kind == ErrorKind::NotFound {
+            let address = shown_address(&self.settings.base_url);
+            let words = error.message;
+            error.message = format!("{address} has no Batch API ({words}); pass --engine live");
+        }
+        error
+    }
 }
 
 /// Sends a request; the transport keeps the reply.
@@ -434,7 +398,7 @@ fn post<'a>(
     sent.boxed()
 }
 
-fn get<'a>(
+pub(super) fn get<'a>(
     client: Client<ServerAddress>,
     path: &'a str,
     query: &'a [(&'static str, String)],
@@ -450,12 +414,12 @@ fn unsendable(error: serde_json::Error) -> ModelError {
     ModelError::new(ErrorKind::Settings, error.to_string())
 }
 
-fn unreadable(why: &str) -> ModelError {
+pub(super) fn unreadable(why: &str) -> ModelError {
     ModelError::new(ErrorKind::Malformed, format!("of the batch API: {why}"))
 }
 
 /// The error of the request that is called `what`.
-fn named(mut error: ModelError, what: &str) -> ModelError {
+pub(super) fn named(mut error: ModelError, what: &str) -> ModelError {
     error.message = match error.message.is_empty() {
         true => what.to_owned(),
         false => format!("{what}: {}", error.message),

@@ -1,21 +1,12 @@
 //! From waiting calls to waves, and from results back to the calls.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
-use serde_json::json;
-
-use super::open::{BatchResults, CallResult, OpenBatch};
-use super::openai::reply;
+use super::open::OpenBatch;
 use super::queue::{QueueEvent, QueueShared, RunBatches};
-use super::{
-    BatchAnswer, BatchClient, BatchNotice, BatchQueue, BatchRecord, BatchReply, BatchStage,
-};
-use crate::models::budget::Spending;
+use super::{BatchQueue, BatchRecord, BatchStage};
 use crate::models::error::{ErrorKind, ModelError};
-use crate::models::transport::HttpReply;
 use crate::models::types::Stop;
 
 /// The time between two looks at a batch, at first and at most.
@@ -33,7 +24,6 @@ impl BatchQueue {
         let mut driver = Driver {
             queue: &self.0,
             stop,
-            clients: Vec::new(),
             run: std::mem::take(&mut self.0.state().run),
             open: Vec::new(),
             handed: Vec::new(),
@@ -60,26 +50,13 @@ impl BatchQueue {
 pub(super) struct Driver<'q> {
     pub queue: &'q QueueShared,
     pub stop: &'q Stop,
-    pub clients: Vec<Arc<BatchClient>>,
     pub run: RunBatches,
     pub open: Vec<OpenBatch>,
     /// Batches whose results are with the calls, which may not have recorded them yet.
     pub handed: Vec<BatchRecord>,
-    /// For each model the most bytes of requests that the provider enqueues at a time, where
-    /// that is known.
-    pub most_bytes: HashMap<usize, u64>,
-}
-
-/// The outcomes of the requests of a batch that has ended.
-#[derive(Default)]
-struct Answered {
-    results: usize,
-    /// Those of them that are errors.
-    failed: usize,
-    /// Requests without a result.
-    again: usize,
-    /// Results of calls that a stop has ended meanwhile.
-    given_up: usize,
+    /// For each model, by the name of its client, the most bytes of requests that the provider
+    /// enqueues at a time, where that is known.
+    pub most_bytes: HashMap<String, u64>,
 }
 
 impl Driver<'_> {
@@ -92,13 +69,16 @@ impl Driver<'_> {
                 event = self.queue.next() => event,
             };
             if matches!(event, QueueEvent::Closed) {
+                // Nobody waits for what earlier processes have left.
+                let left = self.run.earlier.clone().into_iter();
+                let left = left.filter(|it| !begun && it.stage != BatchStage::Ended);
+                self.store(left.map(ended).collect()).await?;
                 return Ok(None);
             }
             // What the calls received before is recorded, because they have made others.
             self.retire().await?;
             if !begun {
                 begun = true;
-                self.clients = self.queue.state().lanes.clone();
                 self.take_up().await?;
                 // Before anything is submitted, so that the calls that follow from their
                 // results are in the same wave as those that follow from recorded ones.
@@ -146,166 +126,10 @@ impl Driver<'_> {
 
     /// Looks at the open batches once; whether all have ended.
     async fn have_ended(&mut self) -> Result<bool, ModelError> {
-        for at in 0..self.open.len() {
-            self.look_at(at).await?;
+        for open in self.open.iter_mut().filter(|open| !open.has_ended()) {
+            open.look(self.queue, self.stop).await?;
         }
         Ok(self.open.iter().all(OpenBatch::has_ended))
-    }
-
-    async fn look_at(&mut self, at: usize) -> Result<(), ModelError> {
-        let Some(open) = self.open.get_mut(at).filter(|open| !open.has_ended()) else {
-            return Ok(());
-        };
-        let Some(client) = self.clients.get(open.lane) else {
-            return Ok(());
-        };
-        match client.state(&open.id, self.stop).await {
-            Ok(state) => open.state = Some(state),
-            // It is processed anyway.
-            Err(error) if error.kind.is_transient() && self.queue.options.waits => {
-                self.queue.tell(BatchNotice::Unreachable {
-                    batch: open.id.clone(),
-                    why: error.to_string(),
-                });
-                return Ok(());
-            }
-            Err(error) => return Err(error),
-        }
-        let now = Timestamp::now().as_millisecond();
-        let since = now - open.record.submitted_at.unwrap_or(open.record.planned_at);
-        let timeout = self.queue.options.timeout;
-        // A clock that was set back makes no batch late.
-        let late = Duration::from_millis(u64::try_from(since).unwrap_or(0)) >= timeout;
-        if late && !open.has_ended() && !open.cancelled {
-            self.queue.tell(BatchNotice::Cancelled {
-                batch: open.id.clone(),
-                after: timeout,
-            });
-            match client.cancel(&open.id, self.stop).await {
-                Err(error) if error.kind == ErrorKind::Cancelled => return Err(error),
-                // Asked again at the next look.
-                Err(error) if error.kind.is_transient() => {}
-                // A refusal: it has ended meanwhile, or an earlier process has cancelled it.
-                Ok(()) | Err(_) => open.cancelled = true,
-            }
-        }
-        Ok(())
-    }
-
-    /// Gives the results of the ended batches to the calls.
-    async fn hand_out(&mut self) -> Result<(), ModelError> {
-        for mut open in std::mem::take(&mut self.open) {
-            let Some(client) = self.clients.get(open.lane).map(Arc::clone) else {
-                continue;
-            };
-            let results = match open.results(&client, self.stop).await {
-                Ok(results) => results,
-                // A rejected batch is not waited for by the process that continues the run.
-                Err(error) if open.record.outcome.is_some() => {
-                    self.store(vec![ended(open.record)]).await?;
-                    return Err(error);
-                }
-                Err(error) => return Err(error),
-            };
-            if open.record.too_large {
-                let half = open.record.bytes / 2;
-                let most = self.most_bytes.entry(open.lane).or_insert(half);
-                *most = half.min(*most);
-            }
-            let why = results.why;
-            let Answered {
-                results,
-                failed,
-                again,
-                given_up,
-            } = self.answer(&open, &client, results);
-            self.queue.tell(match open.record.outcome.clone() {
-                Some(why) => BatchNotice::Rejected {
-                    batch: open.id,
-                    why,
-                },
-                None => BatchNotice::Ended {
-                    batch: open.id,
-                    why,
-                    results,
-                    failed,
-                    again,
-                },
-            });
-            open.record.outcome.get_or_insert_with(|| why.to_owned());
-            // Otherwise the process that continues the run fetches the results again.
-            if given_up == 0 {
-                self.handed.push(open.record);
-            }
-        }
-        Ok(())
-    }
-
-    /// Gives each call its result. One without a result joins the next wave, goes live, or
-    /// fails after as many batches as there may be attempts.
-    fn answer(&self, open: &OpenBatch, client: &BatchClient, results: BatchResults) -> Answered {
-        let BatchResults { calls, why } = results;
-        let mut answered = Answered::default();
-        let mut state = self.queue.state();
-        for (number, reservation, result) in calls {
-            let Some(call) = state.calls.get_mut(&number) else {
-                answered.given_up += 1;
-                continue;
-            };
-            call.batch = None;
-            let (reply, missing) = match result {
-                CallResult::Reply(reply) => (Some(reply), false),
-                CallResult::Late => (None, false),
-                CallResult::Missing => (None, true),
-                CallResult::Unsent => {
-                    answered.again += 1;
-                    continue;
-                }
-            };
-            call.sent += 1;
-            call.lost += u32::from(missing);
-            let (sent, lost) = (call.sent, call.lost);
-            let answer = match reply {
-                Some(reply) => {
-                    answered.results += 1;
-                    answered.failed += usize::from(reply.status != 200);
-                    BatchAnswer::Reply(Box::new(BatchReply {
-                        reply: HttpReply {
-                            batch: Some(open.id.clone()),
-                            ..reply
-                        },
-                        reservation,
-                        sent,
-                        lost,
-                    }))
-                }
-                None => {
-                    answered.again += 1;
-                    // A result that is missing may be billed.
-                    if let Some(reservation) = reservation.filter(|_| !missing) {
-                        reservation.settle(Spending::NONE);
-                    }
-                    if self.queue.options.late_live && !missing {
-                        BatchAnswer::Live { sent, lost }
-                    } else if sent < client.attempts() {
-                        continue;
-                    } else {
-                        BatchAnswer::Reply(Box::new(BatchReply {
-                            reply: unanswered(&open.id, why, sent),
-                            reservation: None,
-                            sent,
-                            lost,
-                        }))
-                    }
-                }
-            };
-            if let Some(call) = state.take(number)
-                && call.answer.send(answer).is_err()
-            {
-                answered.given_up += 1;
-            }
-        }
-        answered
     }
 
     /// Notes that the results that were handed out are recorded.
@@ -334,29 +158,25 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// The ids of the run's batches.
+    /// The batches that are not looked for: the run's own, and what is known to be foreign.
     pub(super) fn known(&self) -> Vec<String> {
         let batches = self.run.earlier.iter();
-        batches.filter_map(|it| it.batch.clone()).collect()
+        let ids = batches.flat_map(|it| it.batch.iter().chain(&it.foreign));
+        ids.cloned().collect()
     }
 }
 
-/// A batch that nobody waits for any more.
-pub(super) fn ended(record: BatchRecord) -> BatchRecord {
-    BatchRecord {
-        stage: BatchStage::Ended,
-        requests: Vec::new(),
-        ..record
+/// A batch that nobody waits for any more. The requests of one that may be at the provider
+/// twice are kept, because their calls say so.
+pub(super) fn ended(mut record: BatchRecord) -> BatchRecord {
+    record.stage = BatchStage::Ended;
+    if !record.repeated {
+        record.requests.clear();
     }
+    record
 }
 
 /// The journal's own error is reported.
 pub(super) fn unstored() -> ModelError {
     ModelError::new(ErrorKind::Cancelled, "")
-}
-
-/// The reply to a request that no batch has answered: as if a busy server had turned it away.
-fn unanswered(batch: &str, why: &str, sent: u32) -> HttpReply {
-    let message = format!("no result in {sent} batches; the last one, {batch}, {why}");
-    reply(503, &json!({"error": {"message": message}}), None)
 }

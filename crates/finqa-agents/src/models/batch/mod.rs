@@ -6,17 +6,21 @@
 //! split at the limits of the provider's API, submitted and polled, and each result goes to
 //! the call that waits for it, which reads it like a live reply. Reading order: `queue`
 //! (who waits), `driver` (from waiting calls to waves and back), `wave` (what is submitted),
-//! `open` (a submitted batch), `recovery` (what earlier processes have left), `client` (the
-//! HTTP requests), `openai` and `anthropic` (their bodies), `record` (what the journal holds).
+//! `open` (a submitted batch), `delivery` (its results, to the calls), `recovery` (what earlier
+//! processes have left), `client`, `lookup` and `results` (the HTTP requests), `openai` and
+//! `anthropic` (their bodies), `record` (what the journal holds).
 
 mod anthropic;
 mod client;
+mod delivery;
 mod driver;
+mod lookup;
 mod open;
 mod openai;
 mod queue;
 mod record;
 mod recovery;
+mod results;
 mod wave;
 
 use std::fmt;
@@ -56,11 +60,7 @@ pub enum BatchNotice {
         batch: String,
         /// How it ended.
         why: &'static str,
-        results: usize,
-        /// Those of them that are errors.
-        failed: usize,
-        /// Requests without a result.
-        again: usize,
+        counts: BatchCounts,
     },
     /// None of its requests was processed.
     Rejected { batch: String, why: String },
@@ -70,6 +70,31 @@ pub enum BatchNotice {
     Unreachable { batch: String, why: String },
     /// A request to submit it had no answer, and the batch is not in the provider's list.
     Repeated { wave: u32, requests: usize },
+    /// A request to submit it had no answer, and a batch in the provider's list may be it.
+    Guessed { wave: u32, batch: String },
+    /// That batch is somebody else's, or cannot be known to be ours.
+    Foreign {
+        wave: u32,
+        batch: String,
+        why: &'static str,
+    },
+}
+
+/// What the results of a batch are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct BatchCounts {
+    /// Results that went to a call.
+    pub results: usize,
+    /// Those of them that are errors.
+    pub failed: usize,
+    /// Requests without a result.
+    pub again: usize,
+    /// Lines that are not a result, or longer than a reply may be.
+    pub unreadable: usize,
+    /// Further results of a request that has one: the first is taken.
+    pub duplicate: usize,
+    /// Results of requests that are not in the batch.
+    pub unknown: usize,
 }
 
 impl fmt::Display for BatchNotice {
@@ -86,16 +111,16 @@ impl fmt::Display for BatchNotice {
             Self::Awaited { batch, requests } => {
                 write!(f, "waiting for batch {batch}, requests: {requests}")
             }
-            Self::Ended {
-                batch,
-                why,
-                results,
-                failed,
-                again,
-            } => {
-                write!(f, "batch {batch} {why}, results: {results}")?;
-                for (count, what) in [(failed, "errors"), (again, "requests without a result")] {
-                    if *count > 0 {
+            Self::Ended { batch, why, counts } => {
+                write!(f, "batch {batch} {why}, results: {}", counts.results)?;
+                for (count, what) in [
+                    (counts.failed, "errors"),
+                    (counts.again, "requests without a result"),
+                    (counts.unreadable, "unreadable lines"),
+                    (counts.duplicate, "further results of the same request"),
+                    (counts.unknown, "results of unknown requests"),
+                ] {
+                    if count > 0 {
                         write!(f, ", {what}: {count}")?;
                     }
                 }
@@ -115,6 +140,14 @@ impl fmt::Display for BatchNotice {
                 "wave {wave} may be at the provider twice: its submission had no answer and is \
                  not listed, so it is submitted again, requests: {requests}"
             ),
+            Self::Guessed { wave, batch } => write!(
+                f,
+                "wave {wave}: its submission had no answer; batch {batch} is of its time and \
+                 size, and its results will tell whether it is this one"
+            ),
+            Self::Foreign { wave, batch, why } => {
+                write!(f, "batch {batch} is not used for wave {wave}: {why}")
+            }
         }
     }
 }

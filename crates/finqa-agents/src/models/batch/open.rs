@@ -1,12 +1,17 @@
 //! A batch that the provider has, and the calls that wait for its results.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
 
+use jiff::Timestamp;
 use serde_json::json;
 
-use super::client::{BatchProgress, BatchResult, BatchState};
+use super::client::{BatchProgress, BatchState};
 use super::openai::reply;
-use super::{BatchClient, BatchRecord};
+use super::queue::QueueShared;
+use super::results::{BatchResults, ResultLine};
+use super::{BatchClient, BatchNotice, BatchRecord};
 use crate::models::budget::{BudgetReservation, Spending};
 use crate::models::error::{ErrorKind, ModelError};
 use crate::models::transport::HttpReply;
@@ -19,13 +24,18 @@ const TOO_MANY_TOKENS: &str = "token_limit_exceeded";
 pub(super) struct OpenBatch {
     pub record: BatchRecord,
     pub id: String,
-    pub lane: usize,
+    pub client: Arc<BatchClient>,
     /// The call that waits for each of its requests, and what is reserved for it.
-    pub calls: HashMap<String, (u64, Option<BudgetReservation>)>,
-    /// Whether its end has been asked for.
-    pub cancelled: bool,
+    pub calls: HashMap<String, WaitingRequest>,
     pub state: Option<BatchState>,
+    /// Whether its end has been asked for.
+    cancelled: bool,
+    /// How often in a row the provider's description could not be read.
+    unreadable: u32,
 }
+
+/// The number of a call, and what is reserved for it.
+pub(super) type WaitingRequest = (u64, Option<BudgetReservation>);
 
 /// What a batch that has ended gives to one of its calls.
 pub(super) enum CallResult {
@@ -38,68 +48,103 @@ pub(super) enum CallResult {
     Missing,
 }
 
-/// What a batch that has ended gives.
-pub(super) struct BatchResults {
-    pub calls: Vec<(u64, Option<BudgetReservation>, CallResult)>,
-    /// How it ended, where not as it should.
-    pub why: &'static str,
-}
-
 impl OpenBatch {
-    pub(super) fn has_ended(&self) -> bool {
-        let state = self.state.as_ref();
-        state.is_some_and(|state| state.progress != BatchProgress::Running)
+    pub(super) fn new(record: BatchRecord, id: String, client: Arc<BatchClient>) -> Self {
+        Self {
+            record,
+            id,
+            client,
+            calls: HashMap::new(),
+            state: None,
+            cancelled: false,
+            unreadable: 0,
+        }
     }
 
-    /// Gives its results to its calls.
+    pub(super) fn has_ended(&self) -> bool {
+        let progress = self.state.as_ref().map(|state| state.progress);
+        let open = [BatchProgress::Running, BatchProgress::Cancelling];
+        progress.is_some_and(|progress| !open.contains(&progress))
+    }
+
+    /// Asks its provider how far it has come, and cancels it if it is late; a batch that may
+    /// be somebody else's is given up instead.
+    pub(super) async fn look(
+        &mut self,
+        queue: &QueueShared,
+        stop: &Stop,
+    ) -> Result<(), ModelError> {
+        match self.client.state(&self.id, stop).await {
+            Ok(state) => {
+                self.unreadable = 0;
+                self.cancelled |= state.progress == BatchProgress::Cancelling;
+                self.state = Some(state);
+            }
+            // It is processed anyway.
+            Err(error) if error.kind.is_transient() && queue.options.waits => {
+                self.unreadable += u32::from(error.kind == ErrorKind::Malformed);
+                if self.unreadable >= self.client.attempts() {
+                    return Err(error);
+                }
+                queue.tell(BatchNotice::Unreachable {
+                    batch: self.id.clone(),
+                    why: error.to_string(),
+                });
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        }
+        let now = Timestamp::now().as_millisecond();
+        let since = now - self.record.submitted_at.unwrap_or(self.record.planned_at);
+        let timeout = queue.options.timeout;
+        // A clock that was set back makes no batch late.
+        let late = Duration::from_millis(u64::try_from(since).unwrap_or(0)) >= timeout;
+        if !late || self.has_ended() || self.cancelled {
+            return Ok(());
+        }
+        if self.record.guessed {
+            if let Some(state) = &mut self.state {
+                state.progress = BatchProgress::GivenUp;
+            }
+            return Ok(());
+        }
+        queue.tell(BatchNotice::Cancelled {
+            batch: self.id.clone(),
+            after: timeout,
+        });
+        match self.client.cancel(&self.id, stop).await {
+            Err(error) if error.kind == ErrorKind::Cancelled => return Err(error),
+            // Asked again at the next look. A conflict is a refusal: it has ended meanwhile.
+            Err(error) if error.kind.is_transient() && error.status != Some(409) => {}
+            Ok(()) | Err(_) => self.cancelled = true,
+        }
+        Ok(())
+    }
+
+    /// Whether a result is that of one of its requests.
+    pub(super) fn owns(&self, results: &mut BatchResults) -> Result<bool, ModelError> {
+        let requests = self.record.requests.iter();
+        let keys: HashSet<_> = requests.map(|it| it.key.as_str()).collect();
+        while let Some(line) = results.next()? {
+            if let ResultLine::Result { key, .. } = line
+                && keys.contains(key.as_str())
+            {
+                results.rewind()?;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Takes a batch that was rejected apart: a line that is at fault is its request's
+    /// failure; the other requests are sent again.
     ///
     /// # Errors
-    /// That results cannot be fetched, or that the provider rejects the batch for a reason
-    /// that holds for all of its requests.
-    pub(super) async fn results(
+    /// That it was rejected for a reason that holds for all of its requests.
+    pub(super) fn rejected(
         &mut self,
-        client: &BatchClient,
-        stop: &Stop,
-    ) -> Result<BatchResults, ModelError> {
-        let Some(state) = self.state.take() else {
-            return Ok(BatchResults {
-                calls: Vec::new(),
-                why: "has not ended",
-            });
-        };
-        if state.progress == BatchProgress::Rejected {
-            let kind = ErrorKind::BadRequest { parameter: None };
-            let rejected = self.rejected(&state);
-            return rejected.map_err(|why| ModelError::new(kind, why));
-        }
-        let no_results = state.results.is_empty();
-        let (mut results, unread) = client.results(&state, stop).await?;
-        let late = matches!(
-            state.progress,
-            BatchProgress::Expired | BatchProgress::Cancelled
-        );
-        let calls = self.calls.drain().map(|(key, (call, reservation))| {
-            let result = match results.remove(&key) {
-                Some(BatchResult::Reply(reply)) => CallResult::Reply(reply),
-                Some(BatchResult::Unprocessed) => CallResult::Late,
-                None if late => CallResult::Late,
-                None => CallResult::Missing,
-            };
-            (call, reservation, result)
-        });
-        let calls = calls.collect();
-        let why = match state.progress {
-            BatchProgress::Expired => "expired",
-            BatchProgress::Cancelled => "was cancelled",
-            _ if no_results => "is completed without an output file",
-            _ if unread > 0 => "ended with lines that cannot be read",
-            _ => "ended",
-        };
-        Ok(BatchResults { calls, why })
-    }
-
-    /// A line that is at fault is its request's failure; the other requests are sent again.
-    fn rejected(&mut self, state: &BatchState) -> Result<BatchResults, String> {
+        state: &BatchState,
+    ) -> Result<Vec<(WaitingRequest, CallResult)>, ModelError> {
         let words = |code: &str, message: &str| match message {
             "" => code.to_owned(),
             message => format!("{message} ({code})"),
@@ -120,7 +165,9 @@ impl OpenBatch {
         }
         let smaller_fits = self.record.too_large && self.record.count > 1;
         if faults.is_empty() && !smaller_fits {
-            return Err(format!("batch {} was rejected: {why}", self.id));
+            let kind = ErrorKind::BadRequest { parameter: None };
+            let why = format!("batch {} was rejected: {why}", self.id);
+            return Err(ModelError::new(kind, why));
         }
         let calls = self.calls.drain().map(|(key, (call, reservation))| {
             let result = faults.get(&key).map_or(CallResult::Unsent, |fault| {
@@ -131,12 +178,8 @@ impl OpenBatch {
             if let Some(reservation) = reservation {
                 reservation.settle(Spending::NONE);
             }
-            (call, None, result)
+            ((call, None), result)
         });
-        let calls = calls.collect();
-        Ok(BatchResults {
-            calls,
-            why: "was rejected",
-        })
+        Ok(calls.collect())
     }
 }

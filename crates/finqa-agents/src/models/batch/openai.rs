@@ -14,7 +14,9 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use super::client::{BatchFault, BatchLimits, BatchLine, BatchProgress, BatchResult, BatchState};
+use super::client::{BatchFault, BatchLimits, BatchLine, BatchProgress, BatchState};
+use super::lookup::plain_id;
+use super::results::BatchResult;
 use crate::models::transport::HttpReply;
 
 pub(super) const LIMITS: BatchLimits = BatchLimits {
@@ -99,10 +101,10 @@ pub(super) fn is(batch: &Value, run: &str, place: &str) -> bool {
 pub(super) fn state(batch: Value) -> Result<BatchState, String> {
     let batch: Batch = serde_json::from_value(batch).map_err(|error| error.to_string())?;
     let progress = match batch.status {
-        BatchStatus::Validating
-        | BatchStatus::InProgress
-        | BatchStatus::Finalizing
-        | BatchStatus::Cancelling => BatchProgress::Running,
+        BatchStatus::Validating | BatchStatus::InProgress | BatchStatus::Finalizing => {
+            BatchProgress::Running
+        }
+        BatchStatus::Cancelling => BatchProgress::Cancelling,
         BatchStatus::Completed => BatchProgress::Completed,
         BatchStatus::Expired => BatchProgress::Expired,
         BatchStatus::Cancelled => BatchProgress::Cancelled,
@@ -112,11 +114,12 @@ pub(super) fn state(batch: Value) -> Result<BatchState, String> {
     let files = [batch.output_file_id, batch.error_file_id];
     // Azure names a file that is not there by an empty id.
     let files = files.into_iter().flatten().filter(|id| !id.is_empty());
+    let paths = files.map(|id| Ok(format!("/files/{}/content", plain_id(&id)?)));
     let faults = batch.errors.map(|errors| errors.data).unwrap_or_default();
     Ok(BatchState {
         progress,
         done: u64::from(counts.completed) + u64::from(counts.failed),
-        results: files.map(|id| format!("/files/{id}/content")).collect(),
+        results: paths.collect::<Result<_, String>>()?,
         faults: faults
             .into_iter()
             .map(|fault| BatchFault {

@@ -1,6 +1,7 @@
 //! The calls that wait for a batch, and the conversations that they belong to.
 
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -38,7 +39,9 @@ pub(super) struct WaveQueueState {
     arriving: usize,
     pub calls: BTreeMap<u64, WaitingCall>,
     next: u64,
-    pub lanes: Vec<Arc<BatchClient>>,
+    pub clients: Vec<Arc<BatchClient>>,
+    /// The run's id.
+    id: String,
     pub run: RunBatches,
     closed: bool,
 }
@@ -48,6 +51,8 @@ pub(super) struct WaveQueueState {
 pub struct RunBatches {
     /// The run's id.
     pub id: String,
+    /// Where results are stored until they are read.
+    pub folder: PathBuf,
     pub earlier: Vec<BatchRecord>,
     /// What is counted for each request of the run, where it has a limit.
     pub amounts: HashMap<u64, Spending>,
@@ -60,17 +65,14 @@ type UnitKey = (String, u32);
 /// A call that waits for its result.
 pub(super) struct WaitingCall {
     unit: UnitKey,
-    pub lane: usize,
+    pub client: Arc<BatchClient>,
     pub key: String,
     pub body: Arc<RawValue>,
     /// What it may spend, where the run has a limit.
     pub upper: Option<Spending>,
-    /// In which open batch it is.
-    pub batch: Option<usize>,
-    /// Batches that have ended without a result for it.
-    pub sent: u32,
-    /// Of these, those that may have been billed.
-    pub lost: u32,
+    /// Whether it is in an open batch.
+    pub is_sent: bool,
+    pub history: BatchHistory,
     pub answer: oneshot::Sender<BatchAnswer>,
 }
 
@@ -78,10 +80,7 @@ pub(super) struct WaitingCall {
 pub(in crate::models) enum BatchAnswer {
     Reply(Box<BatchReply>),
     /// It is to be sent by itself.
-    Live {
-        sent: u32,
-        lost: u32,
-    },
+    Live(BatchHistory),
     /// The run is stopped.
     Stopped,
 }
@@ -90,9 +89,26 @@ pub(in crate::models) enum BatchAnswer {
 pub(in crate::models) struct BatchReply {
     pub reply: HttpReply,
     pub reservation: Option<BudgetReservation>,
-    /// The batches that it was in, and those of them that may have been billed for nothing.
+    pub history: BatchHistory,
+}
+
+/// The batches that a call was in.
+#[derive(Clone, Copy, Default)]
+pub(in crate::models) struct BatchHistory {
     pub sent: u32,
+    /// Of these, those that may have been billed for nothing.
     pub lost: u32,
+    /// Whether the provider may have one of them twice.
+    pub repeated: bool,
+}
+
+impl BatchHistory {
+    /// Counts a submission that may have arrived, although its batch was not found.
+    pub(super) fn repeat(&mut self) {
+        self.sent += 1;
+        self.lost += 1;
+        self.repeated = true;
+    }
 }
 
 /// What the driver waits for.
@@ -117,7 +133,9 @@ impl BatchQueue {
 
     /// Takes up the batches of a run.
     pub fn begin(&self, run: RunBatches) {
-        self.0.state().run = run;
+        let mut state = self.0.state();
+        state.id.clone_from(&run.id);
+        state.run = run;
     }
 
     /// Ends the driver once what it does is stored: no call follows.
@@ -143,8 +161,7 @@ impl BatchQueue {
         record: &BatchRecord,
         stop: &Stop,
     ) -> Result<Option<u64>, ModelError> {
-        let lanes = self.0.state().lanes.clone();
-        let client = lanes.iter().find(|it| it.name() == record.server);
+        let client = self.0.client(&record.server);
         match (client, &record.batch, record.stage) {
             (Some(client), Some(id), BatchStage::Submitted) => {
                 Ok(Some(client.state(id, stop).await?.done))
@@ -155,15 +172,14 @@ impl BatchQueue {
 
     /// The way into the queue for the requests of one model.
     pub(in crate::models) fn lane(&self, client: BatchClient) -> BatchLane {
-        let mut state = self.0.state();
-        let known = state.lanes.iter().position(|it| it.name() == client.name());
-        let lane = known.unwrap_or_else(|| {
-            state.lanes.push(Arc::new(client));
-            state.lanes.len() - 1
+        let client = self.0.client(client.name()).unwrap_or_else(|| {
+            let client = Arc::new(client);
+            self.0.state().clients.push(Arc::clone(&client));
+            client
         });
         BatchLane {
             queue: self.clone(),
-            lane,
+            client,
         }
     }
 }
@@ -188,6 +204,12 @@ impl QueueShared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The client of this name.
+    pub(super) fn client(&self, name: &str) -> Option<Arc<BatchClient>> {
+        let state = self.state();
+        state.clients.iter().find(|it| it.name() == name).cloned()
+    }
+
     pub(super) fn tell(&self, notice: BatchNotice) {
         tracing::info!("{notice}");
         (self.observer)("batch", &CallEvent::Batch(notice));
@@ -199,6 +221,22 @@ impl QueueShared {
             let changed = self.changed.notified();
             if self.state().closed {
                 return;
+            }
+            changed.await;
+        }
+    }
+
+    /// Waits until few conversations are under way, so that results wait in their files and not
+    /// in memory.
+    pub(super) async fn room(&self) {
+        const MOST: usize = 64;
+        loop {
+            let changed = self.changed.notified();
+            {
+                let state = self.state();
+                if state.units.saturating_sub(state.blocked.len()) < MOST {
+                    return;
+                }
             }
             changed.await;
         }
@@ -237,7 +275,7 @@ impl Drop for BatchUnit {
 /// The way into a queue for the requests of one model.
 pub(in crate::models) struct BatchLane {
     queue: BatchQueue,
-    lane: usize,
+    client: Arc<BatchClient>,
 }
 
 impl BatchLane {
@@ -260,14 +298,13 @@ impl BatchLane {
             let number = state.next;
             state.next += 1;
             let call = WaitingCall {
-                lane: self.lane,
-                key: key(&request.node, origin, &encoded.json),
+                client: Arc::clone(&self.client),
+                key: key(&state.id, &request.node, origin, &encoded.json),
                 unit,
                 body: Arc::clone(&encoded.json),
                 upper,
-                batch: None,
-                sent: 0,
-                lost: 0,
+                is_sent: false,
+                history: BatchHistory::default(),
                 answer: sender,
             };
             state.calls.insert(number, call);
@@ -307,8 +344,8 @@ impl Drop for Arrival<'_> {
 }
 
 /// The `custom_id` of a request: the same for the same request of the same question in
-/// another process, different for equal requests whose replies must not be shared.
-fn key(node: &str, origin: &RequestOrigin, body: &RawValue) -> String {
+/// another process of the run, different for equal requests whose replies must not be shared.
+fn key(run: &str, node: &str, origin: &RequestOrigin, body: &RawValue) -> String {
     let mut hasher = blake3::Hasher::new();
     let RequestOrigin {
         question,
@@ -317,6 +354,7 @@ fn key(node: &str, origin: &RequestOrigin, body: &RawValue) -> String {
         ..
     } = origin;
     for part in [
+        run,
         node,
         question,
         &epoch.to_string(),
@@ -348,6 +386,7 @@ impl Drop for PlaceInWave<'_> {
 mod tests {
     use super::*;
     use crate::models::batch::{anthropic, openai};
+    use crate::models::settings::{ModelConnection, ModelSettings};
     use futures::FutureExt;
 
     fn queue() -> BatchQueue {
@@ -372,10 +411,13 @@ mod tests {
     #[tokio::test]
     async fn a_wave_is_complete_once_every_conversation_waits_or_has_ended() {
         let (queue, stop) = (queue(), Stop::default());
-        let lane = BatchLane {
-            queue: queue.clone(),
-            lane: 0,
+        let settings = ModelSettings {
+            name: "m".to_owned(),
+            base_url: Some("http://127.0.0.1:9/v1".to_owned()),
+            ..ModelSettings::default()
         };
+        let connection = ModelConnection::resolve(&|_| None, &settings).unwrap();
+        let lane = queue.lane(BatchClient::new(&connection).unwrap());
         let encoded = EncodedRequest {
             json: RawValue::from_string("{}".to_owned()).unwrap().into(),
             max_output_tokens: None,
@@ -409,10 +451,11 @@ mod tests {
     }
 
     #[test]
-    fn equal_requests_share_a_key_only_within_a_question_a_pass_and_a_node() {
+    fn equal_requests_share_a_key_only_within_a_run_a_question_a_pass_and_a_node() {
         let body = RawValue::from_string("{}".to_owned()).unwrap();
-        let of = |node, request: ChatRequest| key(node, &request.origin, &body);
+        let of = |node, request: ChatRequest| key("run", node, &request.origin, &body);
         let mut keys = vec![
+            key("other", "analyst", &request("a").origin, &body),
             of("analyst", request("a")),
             of("analyst#2", request("a")),
             of("analyst", request("b")),
@@ -427,7 +470,7 @@ mod tests {
         }
         keys.sort_unstable();
         keys.dedup();
-        assert_eq!(keys.len(), 5);
+        assert_eq!(keys.len(), 6);
         // Failed calls before it differ between processes.
         let mut again = request("a");
         again.origin.call = 3;

@@ -51,13 +51,19 @@ pub struct BatchRecord {
     /// Whether the provider may have it twice.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub repeated: bool,
+    /// Whether it was found by its time and size alone, and so may be somebody else's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub guessed: bool,
+    /// Batches that were guessed to be it, and are not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) foreign: Vec<String>,
     /// How it ended, in a few words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
     /// Whether it was rejected because too many tokens are enqueued.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(super) too_large: bool,
-    /// Empty once it has ended.
+    /// Empty once it has ended, unless it is repeated.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) requests: Vec<BatchedRequest>,
 }

@@ -1,60 +1,48 @@
 //! The batches that earlier processes of a run have left, and the calls that wait for them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::driver::{Driver, ended};
 use super::open::OpenBatch;
-use super::{BatchNotice, BatchRecord, BatchStage};
+use super::{BatchClient, BatchNotice, BatchRecord, BatchStage};
 use crate::models::budget::{BudgetReservation, Spending};
-use crate::models::error::ModelError;
+use crate::models::error::{ErrorKind, ModelError};
 
 impl Driver<'_> {
     /// Finds the batches of earlier processes, and the calls that wait for their results.
     pub(super) async fn take_up(&mut self) -> Result<(), ModelError> {
-        let known = self.known();
         let mut records = Vec::new();
-        for record in self.run.earlier.clone() {
-            let lane = self
-                .clients
-                .iter()
-                .position(|it| it.name() == record.server);
-            let Some((lane, client)) = lane.and_then(|at| Some((at, self.clients.get(at)?))) else {
-                continue;
-            };
+        let mut repeated = HashSet::new();
+        for mut record in self.run.earlier.clone() {
             if record.too_large {
-                let most = self.most_bytes.entry(lane).or_insert(u64::MAX);
+                let most = self.most_bytes.entry(record.server.clone());
+                let most = most.or_insert(u64::MAX);
                 *most = (record.bytes / 2).min(*most);
             }
-            if record.stage == BatchStage::Ended {
-                continue;
+            if record.stage != BatchStage::Ended {
+                let client = self.queue.client(&record.server);
+                let client = client.ok_or_else(|| elsewhere(&record))?;
+                let found = match record.stage {
+                    BatchStage::Sending => self.find(&client, &mut record).await?,
+                    _ => record.batch.clone(),
+                };
+                match found {
+                    None => records.push(self.not_submitted(record.clone())),
+                    Some(id) => {
+                        records.push(record.clone());
+                        self.open.push(OpenBatch::new(record.clone(), id, client));
+                    }
+                }
             }
-            let mut record = record;
-            if record.stage == BatchStage::Sending {
-                record.batch = client
-                    .find(&record, &self.run.id, &known, self.stop)
-                    .await?;
-                record.repeated = record.batch.is_none();
+            if record.repeated {
+                repeated.extend(record.requests.into_iter().map(|it| it.key));
             }
-            let Some(id) = record.batch.clone() else {
-                records.push(self.not_submitted(record));
-                continue;
-            };
-            record.stage = BatchStage::Submitted;
-            records.push(record.clone());
-            self.open.push(OpenBatch {
-                record,
-                id,
-                lane,
-                calls: HashMap::new(),
-                cancelled: false,
-                state: None,
-            });
         }
-        self.attach();
+        self.attach(&repeated);
         // All calls are here: nobody waits for the others, because they are recorded.
-        let (open, over) = self.open.drain(..).partition(|open| !open.calls.is_empty());
+        let (open, over): (Vec<_>, Vec<_>) =
+            self.open.drain(..).partition(|open| !open.calls.is_empty());
         self.open = open;
-        let over: Vec<OpenBatch> = over;
         records.extend(over.into_iter().map(|open| ended(open.record)));
         for open in &self.open {
             self.queue.tell(BatchNotice::Awaited {
@@ -65,9 +53,36 @@ impl Driver<'_> {
         self.store(records).await
     }
 
+    /// Looks for a batch whose submission had no answer in the provider's list.
+    pub(super) async fn find(
+        &self,
+        client: &BatchClient,
+        record: &mut BatchRecord,
+    ) -> Result<Option<String>, ModelError> {
+        let known = self.known();
+        let found = client.find(record, &self.run.id, &known, self.stop).await?;
+        record.repeated = found.is_none();
+        record.guessed = found.is_some() && client.is_anthropic();
+        record.batch.clone_from(&found);
+        if let Some(batch) = &found {
+            record.stage = BatchStage::Submitted;
+            self.tell_guess(record, batch);
+        }
+        Ok(found)
+    }
+
+    pub(super) fn tell_guess(&self, record: &BatchRecord, batch: &str) {
+        if record.guessed {
+            self.queue.tell(BatchNotice::Guessed {
+                wave: record.wave,
+                batch: batch.to_owned(),
+            });
+        }
+    }
+
     /// Gives up a batch that an earlier process did not submit, or not to our knowledge: its
     /// requests join the next wave.
-    fn not_submitted(&self, mut record: BatchRecord) -> BatchRecord {
+    pub(super) fn not_submitted(&self, mut record: BatchRecord) -> BatchRecord {
         if record.repeated {
             record.outcome = Some("no answer to its submission, and not listed".to_owned());
             self.queue.tell(BatchNotice::Repeated {
@@ -85,24 +100,29 @@ impl Driver<'_> {
         ended(record)
     }
 
-    fn attach(&mut self) {
-        let mut state = self.queue.state();
-        let mut places = HashMap::new();
-        for (at, open) in self.open.iter().enumerate() {
-            for request in &open.record.requests {
-                let place = (open.lane, request.key.as_str());
-                places.insert(place, (at, request.reserved));
+    /// Gives the open batches the calls that wait for them; those of `repeated` keys may be at
+    /// the provider twice.
+    fn attach(&mut self, repeated: &HashSet<String>) {
+        let mut attached = Vec::new();
+        {
+            let mut places = HashMap::new();
+            for (at, open) in self.open.iter().enumerate() {
+                for request in &open.record.requests {
+                    let place = (open.client.name(), request.key.as_str());
+                    places.insert(place, (at, request.reserved));
+                }
+            }
+            let mut state = self.queue.state();
+            for (number, call) in &mut state.calls {
+                call.history.repeated = repeated.contains(&call.key);
+                // Of equal calls, which are in batches one after the other, the first.
+                let place = places.remove(&(call.client.name(), call.key.as_str()));
+                if let Some((at, reserved)) = place {
+                    call.is_sent = true;
+                    attached.push((at, *number, call.key.clone(), reserved, call.upper));
+                }
             }
         }
-        let mut attached = Vec::new();
-        for (number, call) in &mut state.calls {
-            let Some((at, reserved)) = places.remove(&(call.lane, call.key.as_str())) else {
-                continue;
-            };
-            call.batch = Some(at);
-            attached.push((at, *number, call.key.clone(), reserved, call.upper));
-        }
-        drop(state);
         for (at, number, key, reserved, upper) in attached {
             // Without one, it was submitted by a process without a limit.
             let unreserved = || Some(self.queue.budget.adopt(None, upper?));
@@ -118,4 +138,13 @@ impl Driver<'_> {
         let amount = self.run.amounts.get(&id?)?;
         Some(self.queue.budget.adopt(id, *amount))
     }
+}
+
+fn elsewhere(record: &BatchRecord) -> ModelError {
+    let batch = record.batch.as_deref().unwrap_or("without an id");
+    let message = format!(
+        "batch {batch} was submitted to {}, which this run does not ask",
+        record.server
+    );
+    ModelError::new(ErrorKind::Settings, message)
 }

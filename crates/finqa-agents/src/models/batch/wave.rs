@@ -1,27 +1,66 @@
 //! A wave: the waiting requests, split at the limits of the APIs and of the budget.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use jiff::Timestamp;
 use serde_json::value::RawValue;
 
-use super::client::BatchLine;
+use super::client::{BatchLine, Submission};
 use super::driver::{Driver, ended, unstored};
 use super::open::OpenBatch;
 use super::record::BatchedRequest;
-use super::{BatchNotice, BatchRecord, BatchStage};
+use super::{BatchClient, BatchNotice, BatchRecord, BatchStage};
 use crate::models::budget::{BudgetReservation, NoRoom, Spending};
 use crate::models::error::ModelError;
 
 /// A batch that is about to be sent.
 struct PlannedBatch {
-    lane: usize,
+    client: Arc<BatchClient>,
     bytes: u64,
-    /// Key, call and body of each request.
-    requests: Vec<(String, u64, Arc<RawValue>)>,
-    reservations: HashMap<u64, BudgetReservation>,
+    requests: Vec<PlannedRequest>,
+}
+
+struct PlannedRequest {
+    key: String,
+    /// The number of the call.
+    call: u64,
+    body: Arc<RawValue>,
+    reservation: Option<BudgetReservation>,
+}
+
+impl PlannedBatch {
+    fn record(&self, wave: u32, part: u32) -> BatchRecord {
+        let requests = self.requests.iter().map(|request| BatchedRequest {
+            key: request.key.clone(),
+            reserved: request.reservation.as_ref().map(BudgetReservation::id),
+        });
+        BatchRecord {
+            wave,
+            part,
+            server: self.client.name().to_owned(),
+            stage: BatchStage::Planned,
+            file: None,
+            batch: None,
+            count: self.requests.len(),
+            bytes: self.bytes,
+            planned_at: Timestamp::now().as_millisecond(),
+            submitted_at: None,
+            repeated: false,
+            guessed: false,
+            foreign: Vec::new(),
+            outcome: None,
+            too_large: false,
+            requests: requests.collect(),
+        }
+    }
+
+    fn reservations(&self) -> impl Iterator<Item = &BudgetReservation> {
+        self.requests
+            .iter()
+            .filter_map(|it| it.reservation.as_ref())
+    }
 }
 
 impl Driver<'_> {
@@ -32,44 +71,20 @@ impl Driver<'_> {
         if planned.is_empty() {
             return Ok(false);
         }
-        let mut stored = Vec::new();
-        for batch in &planned {
-            let amounts = batch.reservations.values();
-            stored.extend(amounts.filter_map(BudgetReservation::store));
-        }
+        let reservations = planned.iter().flat_map(PlannedBatch::reservations);
+        let stored = reservations.filter_map(BudgetReservation::store);
         if futures::future::join_all(stored).await.contains(&false) {
             return Err(unstored());
         }
         let wave = self.run.earlier.iter().map(|record| record.wave).max();
         let wave = wave.unwrap_or(0) + 1;
-        let mut records = Vec::new();
-        for (batch, part) in planned.iter().zip(1..) {
-            let Some(client) = self.clients.get(batch.lane) else {
-                continue;
-            };
-            let requests = batch.requests.iter().map(|(key, call, _)| BatchedRequest {
-                key: key.clone(),
-                reserved: batch.reservations.get(call).map(BudgetReservation::id),
-            });
-            records.push(BatchRecord {
-                wave,
-                part,
-                server: client.name().to_owned(),
-                stage: BatchStage::Planned,
-                file: None,
-                batch: None,
-                count: batch.requests.len(),
-                bytes: batch.bytes,
-                planned_at: Timestamp::now().as_millisecond(),
-                submitted_at: None,
-                repeated: false,
-                outcome: None,
-                too_large: false,
-                requests: requests.collect(),
-            });
-        }
-        self.store(records.clone()).await?;
-        for (batch, record) in planned.into_iter().zip(records) {
+        let planned = planned.into_iter().zip(1..);
+        let planned: Vec<_> = planned
+            .map(|(batch, part)| (batch.record(wave, part), batch))
+            .collect();
+        let records = planned.iter().map(|(record, _)| record.clone());
+        self.store(records.collect()).await?;
+        for (record, batch) in planned {
             self.submit_batch(batch, record).await?;
         }
         Ok(true)
@@ -80,13 +95,12 @@ impl Driver<'_> {
         batch: PlannedBatch,
         mut record: BatchRecord,
     ) -> Result<(), ModelError> {
-        let Some(client) = self.clients.get(batch.lane).map(Arc::clone) else {
-            return Ok(());
-        };
-        let lines = batch.requests.iter();
-        let lines: Vec<_> = lines
-            .map(|(key, _, body)| BatchLine { key, body })
-            .collect();
+        let client = Arc::clone(&batch.client);
+        let lines = batch.requests.iter().map(|request| BatchLine {
+            key: &request.key,
+            body: &request.body,
+        });
+        let lines: Vec<_> = lines.collect();
         let may_have_arrived = AtomicBool::new(false);
         let name = format!("convfinqa-{}-{}.jsonl", self.run.id, record.place());
         let sent = async {
@@ -99,14 +113,19 @@ impl Driver<'_> {
                 client.submit(&record, run, &lines, &known, &may_have_arrived, self.stop);
             submitted.await
         };
-        let (id, repeated) = match sent.await {
+        let sent = sent.await;
+        let Submission {
+            id,
+            guessed,
+            repeated,
+        } = match sent {
             Ok(submitted) => submitted,
             Err(error) => {
                 // What may have arrived is looked for when the run is continued.
                 if !may_have_arrived.load(Ordering::Relaxed) && !error.lost_an_answer() {
                     record.outcome = Some(error.to_string());
                     self.store(vec![ended(record)]).await?;
-                    let reservations = batch.reservations.into_values();
+                    let reservations = batch.requests.into_iter().filter_map(|it| it.reservation);
                     reservations.for_each(|it| it.settle(Spending::NONE));
                 }
                 return Err(error);
@@ -114,61 +133,77 @@ impl Driver<'_> {
         };
         record.stage = BatchStage::Submitted;
         record.batch = Some(id.clone());
-        record.repeated = repeated;
+        (record.guessed, record.repeated) = (guessed, repeated);
         record.submitted_at = Some(Timestamp::now().as_millisecond());
         self.store(vec![record.clone()]).await?;
         if repeated {
+            self.reserve_lost(&batch).await?;
             self.queue.tell(BatchNotice::Repeated {
                 wave: record.wave,
                 requests: record.count,
             });
         }
+        self.tell_guess(&record, &id);
         self.queue.tell(BatchNotice::Submitted {
             wave: record.wave,
             batch: id.clone(),
             requests: record.count,
         });
-        let at = self.open.len();
-        let mut reservations = batch.reservations;
-        let mut calls = HashMap::new();
-        for (key, number, _) in batch.requests {
-            if let Some(call) = self.queue.state().calls.get_mut(&number) {
-                call.batch = Some(at);
+        let mut open = OpenBatch::new(record, id, client);
+        let mut state = self.queue.state();
+        for request in batch.requests {
+            if let Some(call) = state.calls.get_mut(&request.call) {
+                call.is_sent = true;
+                if repeated {
+                    call.history.repeat();
+                }
             }
-            calls.insert(key, (number, reservations.remove(&number)));
+            let waiting = (request.call, request.reservation);
+            open.calls.insert(request.key, waiting);
         }
-        self.open.push(OpenBatch {
-            record,
-            id,
-            lane: batch.lane,
-            calls,
-            cancelled: false,
-            state: None,
-        });
+        drop(state);
+        self.open.push(open);
         Ok(())
+    }
+
+    /// Counts a submission that was lost and repeated as spent: it may have arrived.
+    async fn reserve_lost(&self, batch: &PlannedBatch) -> Result<(), ModelError> {
+        let budget = &self.queue.budget;
+        let lost = batch.reservations().map(|it| budget.adopt(None, it.upper));
+        let lost: Vec<_> = lost.collect();
+        let stored = lost.iter().filter_map(BudgetReservation::store);
+        match futures::future::join_all(stored).await.contains(&false) {
+            true => Err(unstored()),
+            false => Ok(()),
+        }
     }
 
     /// Splits the waiting requests at the limits of the APIs and of the budget. What does not
     /// fit waits for the next wave; what can never fit drains the run.
     fn plan(&self) -> Vec<PlannedBatch> {
         let mut planned: Vec<PlannedBatch> = Vec::new();
-        let mut current: BTreeMap<usize, usize> = BTreeMap::new();
-        let mut enqueued: HashMap<usize, u64> = HashMap::new();
+        // For each model, the batch that is filled.
+        let mut current: HashMap<&str, usize> = HashMap::new();
+        let mut enqueued: HashMap<&str, u64> = HashMap::new();
         for open in &self.open {
-            *enqueued.entry(open.lane).or_default() += open.record.bytes;
+            *enqueued.entry(open.client.name()).or_default() += open.record.bytes;
         }
         let budget = &self.queue.budget;
         let state = self.queue.state();
-        let waiting = state.calls.iter().filter(|(_, call)| call.batch.is_none());
+        let sent = state.calls.values().filter(|call| call.is_sent);
+        let mut keys: HashSet<_> = sent.map(|call| (call.client.name(), &call.key)).collect();
+        let waiting = state.calls.iter().filter(|(_, call)| !call.is_sent);
         for (number, call) in waiting {
-            let Some(client) = self.clients.get(call.lane) else {
-                continue;
-            };
+            let client = &call.client;
             let limits = client.limits();
             let bytes = call.body.get().len() as u64 + limits.frame;
-            let enqueued = enqueued.entry(call.lane).or_default();
-            let most = self.most_bytes.get(&call.lane);
+            let enqueued = enqueued.entry(client.name()).or_default();
+            let most = self.most_bytes.get(client.name());
             if *enqueued > 0 && most.is_some_and(|most| *enqueued + bytes > *most) {
+                continue;
+            }
+            // A result goes to one call: an equal one waits for the next wave.
+            if !keys.insert((client.name(), &call.key)) {
                 continue;
             }
             let reservation = match call.upper.map(|upper| budget.try_reserve(upper)) {
@@ -183,28 +218,28 @@ impl Driver<'_> {
                 }
             };
             *enqueued += bytes;
-            let at = current.get(&call.lane).filter(|at| {
+            let at = current.get(client.name()).filter(|at| {
                 planned
                     .get(**at)
                     .is_some_and(|batch| limits.fit(batch.requests.len(), batch.bytes, bytes))
             });
             let at = at.copied().unwrap_or_else(|| {
                 planned.push(PlannedBatch {
-                    lane: call.lane,
+                    client: Arc::clone(client),
                     bytes: 0,
                     requests: Vec::new(),
-                    reservations: HashMap::new(),
                 });
                 planned.len() - 1
             });
-            current.insert(call.lane, at);
+            current.insert(client.name(), at);
             if let Some(batch) = planned.get_mut(at) {
                 batch.bytes += bytes;
-                let body = Arc::clone(&call.body);
-                batch.requests.push((call.key.clone(), *number, body));
-                batch
-                    .reservations
-                    .extend(reservation.map(|it| (*number, it)));
+                batch.requests.push(PlannedRequest {
+                    key: call.key.clone(),
+                    call: *number,
+                    body: Arc::clone(&call.body),
+                    reservation,
+                });
             }
         }
         planned

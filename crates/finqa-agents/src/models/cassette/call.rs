@@ -201,7 +201,7 @@ impl RecordedAttempt {
                     .body
                     .map(|body| body.into_bytes().into())
                     .unwrap_or_default(),
-                batch: None,
+                ..HttpReply::default()
             },
             broken: self.failure.map(|failure| (failure, source)),
         }

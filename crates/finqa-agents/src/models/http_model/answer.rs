@@ -42,16 +42,15 @@ impl HttpModel {
                 let stopped = ModelError::new(ErrorKind::Cancelled, "");
                 Some(Err(FailedAttempt::permanent(stopped)))
             }
-            BatchAnswer::Live { sent, lost } => {
-                transport.sent_in_batches(sent, lost);
+            BatchAnswer::Live(history) => {
+                transport.sent_in_batches(history.sent, history.lost);
                 None
             }
             BatchAnswer::Reply(answer) => {
                 let BatchReply {
                     reply,
                     reservation,
-                    sent,
-                    mut lost,
+                    history,
                 } = *answer;
                 let attempt = Attempt {
                     exchange: reply,
@@ -60,8 +59,7 @@ impl HttpModel {
                 let judged = self.judge(&attempt, request);
                 let failed = judged.as_ref().err();
                 let is_lost = failed.is_some_and(|failed| failed.error.lost_an_answer());
-                lost += u32::from(is_lost);
-                transport.sent_in_batches(sent, lost);
+                transport.sent_in_batches(history.sent, history.lost + u32::from(is_lost));
                 if let Some(reservation) = reservation {
                     let answer = judged.as_ref().ok();
                     self.budget

@@ -4,7 +4,7 @@
 //! order, and never answers a request of a batch outside of it.
 
 use std::collections::HashMap;
-use std::process::Child;
+use std::process::{Child, Command};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use serde_json::{Value, json};
@@ -31,8 +31,6 @@ pub enum Ending {
     Refused,
     /// It is refused if it has more requests than this.
     AtMost(usize),
-    /// So many lines of its results are cut off.
-    CutLines(usize),
 }
 
 /// A batch that was submitted.
@@ -57,10 +55,14 @@ pub enum Blow {
     Before,
     /// It is killed after a request was processed, before the reply.
     After,
+    /// It is asked to end, and the request is answered.
+    Terminate,
 }
 
 type Answer = dyn Fn(&Request) -> Reply + Send + Sync;
 type Endings = dyn Fn(usize) -> Ending + Send + Sync;
+type Intercept = dyn FnMut(&Request) -> Option<Reply> + Send + Sync;
+type Edit = dyn Fn(&str, &mut Vec<String>) + Send + Sync;
 
 struct State {
     files: HashMap<String, Vec<u8>>,
@@ -69,8 +71,11 @@ struct State {
     endings: Box<Endings>,
     /// The process that is killed at a request, counted down.
     victim: Option<(Child, usize, Blow)>,
-    refuse_uploads: bool,
-    /// How often the reply to a submission is lost, and whether the batch is kept.
+    /// Answers in place of the API where it gives a reply.
+    intercept: Box<Intercept>,
+    /// Changes the lines of the results of a batch.
+    edit: Box<Edit>,
+    /// How often the reply to a submission is lost.
     lost_replies: usize,
     seen: Vec<String>,
 }
@@ -92,7 +97,8 @@ impl BatchServer {
             answer: Box::new(answer),
             endings: Box::new(endings),
             victim: None,
-            refuse_uploads: false,
+            intercept: Box::new(|_| None),
+            edit: Box::new(|_, _| {}),
             lost_replies: 0,
             seen: Vec::new(),
         }));
@@ -125,8 +131,37 @@ impl BatchServer {
         counts
     }
 
-    pub fn refuse_uploads(&self) {
-        self.state().refuse_uploads = true;
+    /// From now on a reply of `intercept` takes the place of the API's. It may not ask this
+    /// server.
+    pub fn intercept(
+        &self,
+        intercept: impl FnMut(&Request) -> Option<Reply> + Send + Sync + 'static,
+    ) {
+        self.state().intercept = Box::new(intercept);
+    }
+
+    /// From now on `edit` changes the lines of the results of the batch of an id.
+    pub fn edit_results(&self, edit: impl Fn(&str, &mut Vec<String>) + Send + Sync + 'static) {
+        self.state().edit = Box::new(edit);
+    }
+
+    /// A batch of another run with this key, of so many requests for `model`.
+    pub fn add_foreign(&self, key: &str, count: usize, ending: Ending) {
+        let body = json!({"model": "m", "max_tokens": 9, "messages": [{"role": "user",
+            "content": [{"type": "text", "text": "Question: whose?"}]}]});
+        let requests = (0..count).map(|at| (format!("foreign-{at}"), body.clone()));
+        let mut state = self.state();
+        let id = format!("foreign_{}", state.batches.len());
+        state.batches.push(SubmittedBatch {
+            id,
+            key: key.to_owned(),
+            path: "/v1/messages".to_owned(),
+            metadata: Value::Null,
+            requests: requests.collect(),
+            ending,
+            asked: 0,
+            cancelled: false,
+        });
     }
 
     pub fn lose_replies(&self, count: usize) {
@@ -150,11 +185,16 @@ impl BatchServer {
         loop {
             std::thread::sleep(std::time::Duration::from_millis(5));
             let mut state = self.state();
-            let (child, ..) = state.victim.as_mut().unwrap();
+            let (child, _, blow) = state.victim.as_mut().unwrap();
             assert_eq!(child.id(), id);
             if let Some(status) = child.try_wait().unwrap() {
+                // A process that was asked to end says that it was interrupted.
+                let code = match (*blow, status.code()) {
+                    (Blow::Terminate, Some(130)) => None,
+                    (_, code) => code,
+                };
                 state.victim = None;
-                return status.code();
+                return code;
             }
         }
     }
@@ -173,7 +213,13 @@ impl State {
             kill(self);
             return Reply::reset();
         }
-        let reply = self.reply(request);
+        if struck == Some(Blow::Terminate) {
+            let process = self.victim.as_ref().unwrap().0.id().to_string();
+            let asked = Command::new("kill").args(["-TERM", &process]).status();
+            assert!(asked.unwrap().success());
+        }
+        let intercepted = (self.intercept)(request);
+        let reply = intercepted.unwrap_or_else(|| self.reply(request));
         if struck == Some(Blow::After) {
             kill(self);
             return Reply::reset();
@@ -189,11 +235,6 @@ impl State {
         let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
         let key = request.key().unwrap_or_default().to_owned();
         match (request.method.as_str(), parts.as_slice()) {
-            ("POST", ["files"]) if self.refuse_uploads => Reply::error(
-                400,
-                "invalid_file_format",
-                "Invalid file format for Batch API.",
-            ),
             ("POST", ["files"]) => {
                 let id = format!("file-{}", self.files.len());
                 self.files.insert(id.clone(), uploaded(&request.raw));
@@ -248,11 +289,9 @@ impl State {
             }
             ("GET", ["messages", "batches", id, "results"]) => {
                 let batch = self.batches.iter().find(|batch| batch.id == *id).unwrap();
-                let lines: Vec<String> = self
-                    .results(batch)
-                    .into_iter()
-                    .map(|line| line.to_string())
-                    .collect();
+                let lines = self.results(batch).into_iter();
+                let mut lines: Vec<String> = lines.map(|line| line.to_string()).collect();
+                (self.edit)(&batch.id, &mut lines);
                 Reply::new(200, "application/x-jsonl", lines.join("\n"))
             }
             ("GET", ["batches", id] | ["messages", "batches", id]) => {
@@ -312,10 +351,7 @@ impl State {
                     continue;
                 }
                 let mut lines: Vec<String> = lines.iter().map(Value::to_string).collect();
-                if let Ending::CutLines(count) = batch.ending {
-                    let cut = |line: &mut String| line.truncate(line.len() / 2);
-                    lines.iter_mut().take(count).for_each(cut);
-                }
+                (self.edit)(&batch.id, &mut lines);
                 let id = format!("file-{}-{name}", batch.id);
                 self.files.insert(id.clone(), lines.join("\n").into_bytes());
                 described[name] = json!(id);

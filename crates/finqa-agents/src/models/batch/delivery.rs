@@ -1,0 +1,271 @@
+//! The results of the batches that have ended, given to the calls as they are read.
+
+use std::collections::HashMap;
+
+use serde_json::json;
+
+use super::client::{BatchProgress, BatchState};
+use super::driver::{Driver, ended};
+use super::open::{CallResult, OpenBatch, WaitingRequest};
+use super::openai::reply;
+use super::results::{BatchResult, BatchResults, ResultLine};
+use super::{BatchAnswer, BatchCounts, BatchNotice, BatchReply, BatchStage};
+use crate::models::budget::Spending;
+use crate::models::error::ModelError;
+use crate::models::transport::HttpReply;
+
+/// How the results of a batch were given to its calls.
+#[derive(Default)]
+struct Delivery {
+    why: &'static str,
+    counts: BatchCounts,
+    /// Results of calls that a stop has ended meanwhile.
+    given_up: usize,
+}
+
+impl Driver<'_> {
+    /// Gives the results of the ended batches to the calls.
+    pub(super) async fn hand_out(&mut self) -> Result<(), ModelError> {
+        for mut open in std::mem::take(&mut self.open) {
+            let Some(state) = open.state.take() else {
+                self.open.push(open);
+                continue;
+            };
+            let delivery = match state.progress {
+                BatchProgress::GivenUp => {
+                    let why =
+                        "it has not ended in time (--batch-timeout), and may be of another run";
+                    self.reject_guess(open, why).await?;
+                    continue;
+                }
+                BatchProgress::Rejected => match open.rejected(&state) {
+                    Ok(calls) => self.answer_all(&open, "was rejected", calls),
+                    // The process that continues the run does not wait for it.
+                    Err(error) => {
+                        self.store(vec![ended(open.record)]).await?;
+                        return Err(error);
+                    }
+                },
+                _ => {
+                    let client = &open.client;
+                    let results = client.results(&state, &self.run.folder, self.stop);
+                    let mut results = results.await?;
+                    if open.record.guessed && !open.owns(&mut results)? {
+                        let why = "its results are of other requests, so it is of another run";
+                        self.reject_guess(open, why).await?;
+                        continue;
+                    }
+                    self.deliver(&mut open, &state, results).await?
+                }
+            };
+            self.conclude(open, delivery);
+        }
+        Ok(())
+    }
+
+    fn conclude(&mut self, mut open: OpenBatch, delivery: Delivery) {
+        let Delivery {
+            why,
+            counts,
+            given_up,
+        } = delivery;
+        if open.record.too_large {
+            let half = open.record.bytes / 2;
+            let most = self.most_bytes.entry(open.record.server.clone());
+            let most = most.or_insert(half);
+            *most = half.min(*most);
+        }
+        self.queue.tell(match open.record.outcome.clone() {
+            Some(why) => BatchNotice::Rejected {
+                batch: open.id,
+                why,
+            },
+            None => BatchNotice::Ended {
+                batch: open.id,
+                why,
+                counts,
+            },
+        });
+        open.record.outcome.get_or_insert_with(|| why.to_owned());
+        // Otherwise the process that continues the run fetches the results again.
+        if given_up == 0 {
+            self.handed.push(open.record);
+        }
+    }
+
+    /// Gives each result to its call when it is read, and then the lack of one to the others.
+    async fn deliver(
+        &self,
+        open: &mut OpenBatch,
+        state: &BatchState,
+        mut results: BatchResults,
+    ) -> Result<Delivery, ModelError> {
+        let mut delivery = Delivery {
+            why: match state.progress {
+                BatchProgress::Expired => "expired",
+                BatchProgress::Cancelled => "was cancelled",
+                _ if state.results.is_empty() => "is completed without an output file",
+                _ => "ended",
+            },
+            ..Delivery::default()
+        };
+        let requests = open.record.requests.iter();
+        let mut seen: HashMap<_, _> = requests.map(|it| (it.key.clone(), false)).collect();
+        while let Some(line) = results.next()? {
+            let ResultLine::Result { key, result } = line else {
+                delivery.counts.unreadable += 1;
+                continue;
+            };
+            match seen.get_mut(&key) {
+                None => delivery.counts.unknown += 1,
+                Some(true) => delivery.counts.duplicate += 1,
+                Some(seen) => {
+                    *seen = true;
+                    // Otherwise an earlier process has recorded it.
+                    if let Some(request) = open.calls.remove(&key) {
+                        let result = match result {
+                            BatchResult::Reply(reply) => CallResult::Reply(reply),
+                            BatchResult::Unprocessed => CallResult::Late,
+                        };
+                        self.answer(open, request, result, &mut delivery);
+                        self.queue.room().await;
+                    }
+                }
+            }
+        }
+        let missing = match state.progress {
+            BatchProgress::Expired | BatchProgress::Cancelled => || CallResult::Late,
+            _ => || CallResult::Missing,
+        };
+        for request in std::mem::take(&mut open.calls).into_values() {
+            self.answer(open, request, missing(), &mut delivery);
+        }
+        Ok(delivery)
+    }
+
+    fn answer_all(
+        &self,
+        open: &OpenBatch,
+        why: &'static str,
+        calls: Vec<(WaitingRequest, CallResult)>,
+    ) -> Delivery {
+        let mut delivery = Delivery {
+            why,
+            ..Delivery::default()
+        };
+        for (request, result) in calls {
+            self.answer(open, request, result, &mut delivery);
+        }
+        delivery
+    }
+
+    /// Gives a call its result. One without a result joins the next wave, goes live, or
+    /// fails after as many batches as there may be attempts.
+    fn answer(
+        &self,
+        open: &OpenBatch,
+        (number, reservation): WaitingRequest,
+        result: CallResult,
+        delivery: &mut Delivery,
+    ) {
+        let mut state = self.queue.state();
+        let Some(call) = state.calls.get_mut(&number) else {
+            delivery.given_up += 1;
+            return;
+        };
+        call.is_sent = false;
+        let counts = &mut delivery.counts;
+        let (reply, missing) = match result {
+            CallResult::Reply(reply) => (Some(reply), false),
+            CallResult::Late => (None, false),
+            CallResult::Missing => (None, true),
+            CallResult::Unsent => {
+                counts.again += 1;
+                return;
+            }
+        };
+        call.history.sent += 1;
+        call.history.lost += u32::from(missing);
+        let history = call.history;
+        let answer = match reply {
+            Some(reply) => {
+                counts.results += 1;
+                counts.failed += usize::from(reply.status != 200);
+                BatchAnswer::Reply(Box::new(BatchReply {
+                    reply: HttpReply {
+                        batch: Some(open.id.clone()),
+                        batch_repeated: history.repeated,
+                        ..reply
+                    },
+                    reservation,
+                    history,
+                }))
+            }
+            None => {
+                counts.again += 1;
+                // A result that is missing may be billed.
+                if let Some(reservation) = reservation.filter(|_| !missing) {
+                    reservation.settle(Spending::NONE);
+                }
+                if self.queue.options.late_live && !missing {
+                    BatchAnswer::Live(history)
+                } else if history.sent < open.client.attempts() {
+                    return;
+                } else {
+                    BatchAnswer::Reply(Box::new(BatchReply {
+                        reply: unanswered(&open.id, delivery.why, history.sent),
+                        reservation: None,
+                        history,
+                    }))
+                }
+            }
+        };
+        if let Some(call) = state.take(number)
+            && call.answer.send(answer).is_err()
+        {
+            delivery.given_up += 1;
+        }
+    }
+
+    /// Gives up a batch that is not known to be ours: what was submitted is looked for among
+    /// the others, and otherwise submitted again.
+    async fn reject_guess(
+        &mut self,
+        mut open: OpenBatch,
+        why: &'static str,
+    ) -> Result<(), ModelError> {
+        self.queue.tell(BatchNotice::Foreign {
+            wave: open.record.wave,
+            batch: open.id.clone(),
+            why,
+        });
+        let record = &mut open.record;
+        record.foreign.push(std::mem::take(&mut open.id));
+        (record.batch, record.guessed) = (None, false);
+        record.stage = BatchStage::Sending;
+        self.store(vec![open.record.clone()]).await?;
+        if let Some(id) = self.find(&open.client, &mut open.record).await? {
+            self.store(vec![open.record.clone()]).await?;
+            open.id = id;
+            self.open.push(open);
+            return Ok(());
+        }
+        {
+            let mut state = self.queue.state();
+            for (number, _) in open.calls.values() {
+                if let Some(call) = state.calls.get_mut(number) {
+                    call.is_sent = false;
+                    call.history.repeat();
+                }
+            }
+        }
+        let record = self.not_submitted(open.record);
+        self.store(vec![record]).await
+    }
+}
+
+/// The reply to a request that no batch has answered: as if a busy server had turned it away.
+fn unanswered(batch: &str, why: &str, sent: u32) -> HttpReply {
+    let message = format!("no result in {sent} batches; the last one, {batch}, {why}");
+    reply(503, &json!({"error": {"message": message}}), None)
+}

@@ -1,0 +1,85 @@
+//! A batch in its provider's list, and the ids of what a provider returns.
+
+use serde_json::Value;
+
+use super::client::{get, named, unreadable};
+use super::{BatchClient, BatchRecord, anthropic, openai};
+use crate::models::error::ModelError;
+use crate::models::retry::{FailedAttempt, retry};
+use crate::models::types::Stop;
+
+impl BatchClient {
+    /// The id of a batch that an earlier process may have submitted.
+    pub(super) async fn find(
+        &self,
+        record: &BatchRecord,
+        run: &str,
+        known: &[String],
+        stop: &Stop,
+    ) -> Result<Option<String>, ModelError> {
+        let found = retry(self.settings.retry, 0, stop, &|_| {}, || {
+            self.find_once(record, run, known)
+        });
+        let path = self.batches_path();
+        found
+            .await
+            .map_err(|error| self.located(named(error, &format!("GET {path}"))))
+    }
+
+    pub(super) async fn find_once(
+        &self,
+        record: &BatchRecord,
+        run: &str,
+        known: &[String],
+    ) -> Result<Option<String>, FailedAttempt> {
+        const PAGES: usize = 20;
+        let cursor = match self.is_anthropic() {
+            true => "after_id",
+            false => "after",
+        };
+        let is_it = |batch: &&Value| match self.is_anthropic() {
+            true => anthropic::may_be(batch, record, known),
+            false => openai::is(batch, run, &record.place()),
+        };
+        let mut query = vec![("limit", "100".to_owned())];
+        let mut found = None;
+        for _ in 0..PAGES {
+            let send = |client| get(client, self.batches_path(), &query);
+            let page = self.json(&self.attempt(&send).await?);
+            let page = page.map_err(|why| FailedAttempt::permanent(unreadable(&why)))?;
+            let batches = page.get("data").and_then(Value::as_array);
+            let batches = batches.map(Vec::as_slice).unwrap_or_default();
+            // The newest are first. Of Anthropic's the oldest is taken: what another run
+            // submitted later may have as many requests.
+            found = batches.iter().rfind(is_it).cloned().or(found);
+            let last = batches.last();
+            let is_over = match self.is_anthropic() {
+                true => last.is_none_or(|last| !anthropic::is_since(last, record)),
+                false => found.is_some(),
+            };
+            let more = page.get("has_more").is_some_and(|more| more == true);
+            let last = last.and_then(|last| last.get("id")?.as_str());
+            let Some(last) = last.filter(|_| more && !is_over) else {
+                break;
+            };
+            query.truncate(1);
+            query.push((cursor, last.to_owned()));
+        }
+        let id = found.as_ref().map(id_of).transpose();
+        id.map_err(|why| FailedAttempt::permanent(unreadable(&why)))
+    }
+}
+
+pub(super) fn id_of(object: &Value) -> Result<String, String> {
+    let id = object.get("id").and_then(Value::as_str);
+    plain_id(id.ok_or("it has no `id`")?)
+}
+
+/// An id that a provider gave, if it can be a part of a path.
+pub(super) fn plain_id(id: &str) -> Result<String, String> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    match !id.is_empty() && id.bytes().all(is_plain) {
+        true => Ok(id.to_owned()),
+        false => Err(format!("its id {id:?} cannot be a part of a path")),
+    }
+}

@@ -1,0 +1,361 @@
+//! The batch engine below the binary: what a process does with a batch, and what the next one
+//! finds.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use finqa_agents::models::{
+    BatchOptions, BatchQueue, BatchRecord, BatchStage, RequestOrigin, RunBatches,
+};
+use futures::FutureExt;
+use futures::future::join_all;
+
+use super::*;
+use crate::support::batch_server::{BatchServer, Ending};
+
+mod foreign;
+mod results;
+
+/// A run of one call for each question, whose journal outlives its processes.
+struct BatchRun {
+    connection: ModelConnection,
+    id: &'static str,
+    options: BatchOptions,
+    stop: Stop,
+    journal: Arc<Mutex<BTreeMap<(u32, u32), BatchRecord>>>,
+    notices: Arc<Mutex<Vec<String>>>,
+    /// How often batches can be stored.
+    stores: usize,
+    /// Where results are stored.
+    folder: std::path::PathBuf,
+}
+
+/// How a process of a run ended.
+struct Ended {
+    replies: Vec<Result<ChatReply, ModelError>>,
+    driver: Result<Option<usize>, ModelError>,
+}
+
+impl BatchRun {
+    fn new(connection: ModelConnection) -> Self {
+        Self {
+            connection,
+            id: "run",
+            options: BatchOptions {
+                waits: true,
+                timeout: Duration::MAX,
+                late_live: false,
+            },
+            stop: Stop::default(),
+            journal: Arc::default(),
+            notices: Arc::default(),
+            stores: usize::MAX,
+            folder: std::env::temp_dir(),
+        }
+    }
+
+    /// Asks the questions as one process of the run would.
+    async fn ask(&self, questions: &[&str]) -> Ended {
+        let notices = Arc::clone(&self.notices);
+        let observer = move |_: &str, event: &CallEvent| {
+            if let CallEvent::Batch(notice) = event {
+                notices.lock().unwrap().push(notice.to_string());
+            }
+        };
+        let queue = BatchQueue::new(self.options, Arc::default(), Arc::new(observer));
+        let (journal, left) = (Arc::clone(&self.journal), AtomicUsize::new(self.stores));
+        queue.begin(RunBatches {
+            id: self.id.to_owned(),
+            folder: self.folder.clone(),
+            earlier: self.batches(),
+            recorder: Some(Arc::new(move |records| {
+                let fits = left.load(Ordering::SeqCst) > 0;
+                left.fetch_sub(usize::from(fits), Ordering::SeqCst);
+                if fits {
+                    let places = records.into_iter().map(|it| ((it.wave, it.part), it));
+                    journal.lock().unwrap().extend(places);
+                }
+                async move { fits }.boxed()
+            })),
+            ..RunBatches::default()
+        });
+        let model = HttpModel::new(self.connection.clone()).unwrap();
+        let model = model.with_batches(Some(&queue)).unwrap();
+        // Equal questions are calls of one conversation.
+        let mut units = BTreeMap::new();
+        let asked = questions.iter().map(|question| {
+            let unit = units.entry(*question);
+            let unit = unit.or_insert_with(|| Arc::new(queue.unit()));
+            (question, Arc::clone(unit))
+        });
+        let asked: Vec<_> = asked.collect();
+        drop(units);
+        let asked = asked.into_iter().map(|(question, unit)| async {
+            let mut request = ask(question);
+            request.origin = RequestOrigin {
+                question: (*question).to_owned(),
+                ..RequestOrigin::default()
+            };
+            let reply = model.chat(&request, &self.stop).await;
+            drop(unit);
+            reply
+        });
+        let run = async {
+            let asking = async {
+                let replies = join_all(asked).await;
+                queue.close();
+                replies
+            };
+            let (replies, driver) = tokio::join!(asking, queue.drive(&self.stop));
+            Ended { replies, driver }
+        };
+        let limit = Duration::from_secs(60);
+        tokio::time::timeout(limit, run).await.expect("it hangs")
+    }
+
+    fn batches(&self) -> Vec<BatchRecord> {
+        self.journal.lock().unwrap().values().cloned().collect()
+    }
+
+    #[track_caller]
+    fn says(&self, words: &str) {
+        let notices = self.notices.lock().unwrap();
+        let said = notices.iter().any(|notice| notice.contains(words));
+        assert!(said, "no {words:?} in {notices:#?}");
+    }
+}
+
+impl Ended {
+    /// Every call has the reply to its own question.
+    #[track_caller]
+    fn answers(&self, questions: &[&str]) {
+        self.driver.as_ref().unwrap();
+        assert_eq!(self.replies.len(), questions.len());
+        for (reply, question) in self.replies.iter().zip(questions) {
+            assert_eq!(reply.as_ref().unwrap().content, *question);
+        }
+    }
+
+    fn is_cancelled(&self) -> bool {
+        let cancelled = |reply: &Result<ChatReply, ModelError>| {
+            reply
+                .as_ref()
+                .is_err_and(|error| error.kind == ErrorKind::Cancelled)
+        };
+        self.replies.iter().all(cancelled)
+    }
+}
+
+const QUESTIONS: [&str; 3] = ["one", "two", "three"];
+
+/// A server that answers each question with its own words.
+fn server(endings: impl Fn(usize) -> Ending + Send + Sync + 'static) -> BatchServer {
+    BatchServer::start(|request| Reply::chat(request.user().trim()), endings)
+}
+
+fn is_submission(request: &crate::support::fault_server::Request) -> bool {
+    request.method == "POST" && request.path.ends_with("/batches")
+}
+
+/// How often the server saw a request of this method to such a path.
+fn count(server: &BatchServer, method: &str, path: &str) -> usize {
+    let seen = server.seen().into_iter();
+    seen.filter(|seen| seen.starts_with(method) && seen.ends_with(path))
+        .count()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_that_arrive_while_a_run_stops_are_fetched_again_and_not_paid_again() {
+    let server = server(|_| Ending::Complete);
+    let run = BatchRun::new(openai(&server.http));
+    let stop = run.stop.clone();
+    server.intercept(move |request| {
+        if request.path.ends_with("/content") {
+            stop.drain.cancel();
+            // The calls end before the results are there.
+            std::thread::sleep(Duration::from_millis(300));
+        }
+        None
+    });
+    let ended = run.ask(&QUESTIONS).await;
+    assert!(ended.is_cancelled());
+    assert_eq!(run.batches()[0].stage, BatchStage::Submitted);
+
+    server.intercept(|_| None);
+    let next = BatchRun {
+        stop: Stop::default(),
+        ..run
+    };
+    next.ask(&QUESTIONS).await.answers(&QUESTIONS);
+    assert_eq!(server.batches().len(), 1);
+    assert_eq!(next.batches()[0].stage, BatchStage::Ended);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_submission_that_was_lost_before_another_error_is_looked_for_by_the_next_process() {
+    let server = server(|_| Ending::Complete);
+    server.lose_replies(1);
+    server.intercept(|request| {
+        let is_list = request.method == "GET" && request.path.ends_with("/batches");
+        is_list.then(|| Reply::error(401, "invalid_api_key", "Incorrect API key"))
+    });
+    let run = BatchRun::new(openai(&server.http));
+    let error = run.ask(&QUESTIONS).await.driver.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Unauthorized);
+    assert_eq!(run.batches()[0].stage, BatchStage::Sending);
+
+    server.intercept(|_| None);
+    let next = BatchRun {
+        stop: Stop::default(),
+        ..run
+    };
+    next.ask(&QUESTIONS).await.answers(&QUESTIONS);
+    assert_eq!(server.batches().len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_journal_that_cannot_be_written_ends_the_wave_at_each_of_its_entries() {
+    let mut stores = 0;
+    loop {
+        let server = server(|_| Ending::Complete);
+        let run = BatchRun {
+            stores,
+            ..BatchRun::new(openai(&server.http))
+        };
+        let ended = run.ask(&QUESTIONS).await;
+        // The last entry notes that the results are recorded.
+        if ended.replies[0].is_ok() {
+            ended.answers(&QUESTIONS);
+            break;
+        }
+        assert!(ended.is_cancelled());
+        assert!(run.stop.drain.is_cancelled());
+        stores += 1;
+    }
+    assert_eq!(stores, 3, "planned, sending, submitted");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_late_batch_is_cancelled_once_whatever_the_provider_says() {
+    let refusal = Reply::error(409, "conflict", "Cannot cancel a batch that has ended.");
+    let agreed = Reply::json(200, &json!({"id": "batch_0"}));
+    for reply in [refusal, Reply::error(400, "", "no"), agreed] {
+        let server = server(|_| Ending::After(3));
+        server.intercept(move |request| {
+            let is_cancelling = request.path.ends_with("/cancel");
+            is_cancelling.then(|| reply.clone())
+        });
+        let mut run = BatchRun::new(openai(&server.http));
+        run.options.timeout = Duration::ZERO;
+        run.ask(&QUESTIONS).await.answers(&QUESTIONS);
+        assert_eq!(count(&server, "POST", "/cancel"), 1);
+    }
+}
+
+/// A server that describes its first batch in these words the first `times` it is asked.
+fn describing(words: serde_json::Value, mut times: usize) -> BatchServer {
+    let server = server(|_| Ending::Complete);
+    server.intercept(move |request| {
+        let is_first = times > 0 && request.path == "/v1/batches/batch_0";
+        times -= usize::from(is_first);
+        is_first.then(|| Reply::json(200, &words))
+    });
+    server
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_that_is_being_cancelled_is_not_cancelled_again() {
+    let cancelling = json!({
+        "id": "batch_0", "object": "batch", "endpoint": "/v1/chat/completions", "created_at": 1,
+        "input_file_id": "file-0", "completion_window": "24h", "status": "cancelling",
+    });
+    let server = describing(cancelling, 2);
+    let mut run = BatchRun::new(openai(&server.http));
+    run.options.timeout = Duration::ZERO;
+    run.ask(&QUESTIONS).await.answers(&QUESTIONS);
+    assert_eq!(count(&server, "POST", "/cancel"), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_description_that_cannot_be_read_is_asked_for_again_but_not_for_ever() {
+    let server = describing(json!({"status": "new"}), 1);
+    let run = BatchRun::new(openai(&server.http));
+    run.ask(&QUESTIONS).await.answers(&QUESTIONS);
+    run.says("cannot ask about batch batch_0 for now");
+
+    let server = describing(json!({"status": "new"}), usize::MAX);
+    let mut run = BatchRun::new(openai(&server.http));
+    run.connection.retry.max_attempts = 2;
+    let error = run.ask(&QUESTIONS).await.driver.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Malformed);
+    assert_eq!(run.batches()[0].stage, BatchStage::Submitted);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_id_that_would_change_the_path_of_a_request_is_refused() {
+    let ids = ["../files/secret", "a?b=c", "a%2fb", "", "a b"];
+    for (at, id) in ids.into_iter().enumerate() {
+        for of in ["file", "batch", "results"] {
+            let server = server(|_| Ending::Complete);
+            let state = json!({
+                "id": "batch_0", "object": "batch", "endpoint": "/v1/chat/completions",
+                "input_file_id": "file-0", "completion_window": "24h", "status": "completed",
+                "output_file_id": id, "created_at": 1,
+            });
+            server.intercept(move |request| {
+                let created = || Some(Reply::json(200, &json!({ "id": id })));
+                match (of, request.method.as_str(), request.path.as_str()) {
+                    ("file", "POST", "/v1/files") | ("batch", "POST", "/v1/batches") => created(),
+                    ("results", "GET", "/v1/batches/batch_0") => Some(Reply::json(200, &state)),
+                    _ => None,
+                }
+            });
+            let run = BatchRun::new(openai(&server.http));
+            let ended = run.ask(&QUESTIONS[..1]).await;
+            // An empty id is Azure's way to say that there is no file.
+            if (of, id) == ("results", "") {
+                run.says("is completed without an output file");
+                continue;
+            }
+            let error = ended.driver.unwrap_err().to_string();
+            assert!(
+                error.contains(&format!("{id:?} cannot be a part of a path")),
+                "{error}"
+            );
+            let seen = server.seen();
+            let followed = seen
+                .iter()
+                .any(|seen| at < 4 && !id.is_empty() && seen.contains(id));
+            assert!(
+                !followed && !seen.iter().any(|it| it.contains("content")),
+                "{seen:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn equal_requests_of_one_conversation_each_get_a_reply() {
+    let server = server(|_| Ending::Complete);
+    let run = BatchRun::new(openai(&server.http));
+    run.ask(&["one", "one", "two"])
+        .await
+        .answers(&["one", "one", "two"]);
+    let sizes = server.batches().into_iter().map(|it| it.requests.len());
+    assert_eq!(sizes.collect::<Vec<_>>(), [2, 1]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_that_nobody_waits_for_has_ended() {
+    let server = server(|_| Ending::Complete);
+    let mut run = BatchRun::new(openai(&server.http));
+    run.options.waits = false;
+    run.ask(&QUESTIONS).await;
+    assert_eq!(run.batches()[0].stage, BatchStage::Submitted);
+    let next = BatchRun {
+        stop: Stop::default(),
+        ..run
+    };
+    next.ask(&[]).await;
+    assert_eq!(next.batches()[0].stage, BatchStage::Ended);
+}
