@@ -111,6 +111,12 @@ impl Answer {
                     ..solution
                 }
             }
+            (AnswerFrom::Program, None) if names_label(question, &analysis.answer) => Self {
+                value: Some(Value::Text(solution.stated.clone())),
+                printed: solution.stated.clone(),
+                source: AnswerFrom::Text,
+                ..solution
+            },
             (_, executed) => {
                 let stated = stated(&analysis.answer);
                 Self {
@@ -126,6 +132,32 @@ impl Answer {
             }
         }
     }
+}
+
+/// Whether an answer is a label of the user's own table, or words of one: "Consumer", "Q4 2022";
+/// or that there is none.
+fn names_label(question: &Question, answer: &str) -> bool {
+    let document = &question.document;
+    let answer = answer.trim().to_lowercase();
+    if !document.own || !answer.contains(char::is_alphabetic) {
+        return false;
+    }
+    if answer == "n/a" {
+        return true;
+    }
+    let columns = document.table.first().into_iter().flatten();
+    let rows = document.table.iter().filter_map(|row| row.first());
+    columns.chain(rows).any(|label| {
+        let label = label.to_lowercase();
+        let at = label.find(&answer);
+        let ends = |text: Option<&str>, side: fn(&str) -> Option<char>| {
+            text.and_then(side).is_none_or(|c| !c.is_alphanumeric())
+        };
+        at.is_some_and(|at| {
+            ends(label.get(..at), |text| text.chars().next_back())
+                && ends(label.get(at + answer.len()..), |text| text.chars().next())
+        })
+    })
 }
 
 /// Executes a program; its value must be finite, as an answer is. The official

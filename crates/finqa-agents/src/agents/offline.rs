@@ -141,14 +141,15 @@ fn analyses(guess: RuleAnswer) -> Vec<Analysis> {
         evidence,
         steps,
         confidence,
+        words,
         alternatives,
         ..
     } = guess;
     let first = Analysis {
         steps,
-        answer: String::new(),
+        program: words.is_none().then_some(program),
+        answer: words.unwrap_or_default(),
         evidence: evidence.into_iter().map(CitedEvidence::from).collect(),
-        program: Some(program),
         unit: Some(unit),
         label: Some(label).filter(|label| !label.is_empty()),
         confidence: Some(confidence),

@@ -6,6 +6,7 @@
 //! language. It sees no gold and calls no model.
 
 mod answering;
+mod direct;
 mod expr;
 mod logarithm;
 mod question;

@@ -13,6 +13,7 @@ use super::doubt;
 use super::filling::{FilledPlan, fill};
 use super::scale;
 use super::variants::variants;
+use crate::offline::direct::{DirectQuestion, DirectReading};
 use crate::offline::expr::Expr;
 use crate::offline::question::conversation::EarlierTurns;
 use crate::offline::question::plan::ProgramPlan;
@@ -77,10 +78,34 @@ pub struct RuleAnswer {
     pub confidence: f64,
     /// Why it is only a guess, if so.
     pub doubt: Option<String>,
+    /// The answer in words, where no program gives it: a label of the page.
+    pub words: Option<String>,
     /// The inputs of the confidence, in the order of its weights.
     pub signals: Vec<f64>,
     /// The next best programs, best first.
     pub alternatives: Vec<Alternative>,
+}
+
+impl RuleAnswer {
+    /// An answer without alternatives and doubts.
+    pub(super) fn of(best: Alternative, confidence: f64) -> Self {
+        Self {
+            confidence,
+            doubt: None,
+            words: None,
+            signals: Vec::new(),
+            program: best.program,
+            template: best.template,
+            unit: best.unit,
+            label: best.label,
+            evidence: best.evidence,
+            steps: best.steps,
+            value: best.value,
+            in_percent: best.in_percent,
+            score: best.score,
+            alternatives: Vec::new(),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -126,8 +151,39 @@ impl RuleAnalyst {
     }
 
     /// Answers a question about a page; `None` if the page has no number that fits.
+    ///
+    /// A question about the user's own page is read by the labels of its table first. One that
+    /// names all it asks for inherits nothing from earlier questions.
     #[must_use]
     pub fn answer(&self, page: &PageIndex, question: &Question) -> Option<RuleAnswer> {
+        if !page.facts.own {
+            return self.ranked_answer(page, question);
+        }
+        let direct = DirectQuestion::new(&page.facts, &question.text);
+        let alone = Question {
+            history: Vec::new(),
+            ..question.clone()
+        };
+        let asked = if direct.complete { &alone } else { question };
+        let reading = if asked.history.is_empty() {
+            direct.read()
+        } else {
+            DirectReading::Open
+        };
+        match reading {
+            DirectReading::Answer(answer) => RuleAnswer::from_labels(page, question, answer),
+            DirectReading::Undefined(why) => Some(RuleAnswer::undefined(why)),
+            DirectReading::Missing(why) => {
+                let guess = self.ranked_answer(page, asked)?;
+                let doubt = Some(why);
+                Some(RuleAnswer { doubt, ..guess })
+            }
+            DirectReading::Open => self.ranked_answer(page, asked),
+        }
+    }
+
+    /// The best of all candidates.
+    fn ranked_answer(&self, page: &PageIndex, question: &Question) -> Option<RuleAnswer> {
         let facts = &*page.facts;
         let asked = Wording::read(&facts.written(&question.text));
         let state = EarlierTurns::read(facts, &question.history);
@@ -157,19 +213,10 @@ impl RuleAnalyst {
         let alternatives: Vec<Alternative> = all.collect();
         let confidence = confidence::probability(&signals, &self.weights.confidence);
         Some(RuleAnswer {
-            doubt: doubt::doubt(&scene, best.template, &best.value, confidence),
-            confidence,
+            doubt: doubt::doubt(&scene, &best, confidence),
             signals,
-            program: best.program,
-            template: best.template,
-            unit: best.unit,
-            label: best.label,
-            evidence: best.evidence,
-            steps: best.steps,
-            value: best.value,
-            in_percent: best.in_percent,
-            score: best.score,
             alternatives,
+            ..RuleAnswer::of(best, confidence)
         })
     }
 
@@ -199,7 +246,7 @@ impl RuleAnalyst {
                 let compares = matches!(filled.expr.top(), Some((Op::Greater, ..)));
                 compares && scene.asked.asks_yes_no()
             },
-            &|filled| planned(filled, templates::COMPOUND),
+            &|filled| planned(filled, templates::COMPOUND_GROWTH),
             &|filled| planned(filled, templates::YEAR_OF),
         ];
         for wanted in wanted {
@@ -312,7 +359,7 @@ pub(crate) fn candidates(
 /// How many fillings of a plan are candidates.
 const FILLINGS: usize = 8;
 
-fn describe(
+pub(super) fn describe(
     page: DescribedPage<'_>,
     plan: &ProgramPlan,
     score: f64,

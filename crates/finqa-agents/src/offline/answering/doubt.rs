@@ -1,31 +1,28 @@
 //! What makes an answer no more than a guess: a kind of question that no program of the
 //! analyst answers, a year or a thing that the page lacks, or a low confidence.
 
-use crate::offline::question::templates::{COMPLEMENT, COMPOUND, PROFIT, YEAR_OF};
+use crate::offline::question::operations::{
+    COMPOUND, LARGEST, LEFT_OF_WHOLE, SMALLEST, STATISTICS, is_operation,
+};
+use crate::offline::question::templates::{COMPLEMENT, COMPOUND_GROWTH, PROFIT, YEAR_OF};
 use crate::offline::question::wording::Wording;
-use crate::offline::reading::text::TokenKind;
+use crate::offline::reading::text::{TokenKind, stem};
 use crate::offline::reading::words::{is_stop, is_weak};
 
+use super::analyst::Alternative;
 use super::choice::ChoiceContext;
-use finqa_core::number::Value;
+use finqa_core::number::UnitKind;
 
 /// From this confidence on stand-alone questions are answered right at least four times in
 /// five (docs/offline.md, "Confidence").
 const SURE: f64 = 0.67;
 
 /// Phrases of questions that ask for what no program gives, and what that is.
-const BEYOND: [(&[&str], &str); 6] = [
-    (
-        &["compound", "compounded", "cagr", "annualized", "annualised"],
-        "a compound rate",
-    ),
-    (&["median", "deviation", "correlation"], "a statistic"),
-    (
-        &[
-            "highest", "lowest", "largest", "smallest", "maximum", "minimum", "biggest",
-        ],
-        "the largest or smallest of several",
-    ),
+const BEYOND: [(&[&str], &str); 7] = [
+    (&COMPOUND, "a compound rate"),
+    (&STATISTICS, "a statistic"),
+    (&LARGEST, LARGEST_OF_SEVERAL),
+    (&SMALLEST, LARGEST_OF_SEVERAL),
     (
         &[
             "which year",
@@ -36,42 +33,46 @@ const BEYOND: [(&[&str], &str); 6] = [
         ],
         "a date",
     ),
-    (
-        &["not", "other than", "excluding", "except"],
-        "what is left of a whole",
-    ),
+    (&LEFT_OF_WHOLE, "what is left of a whole"),
     (&["who", "where", "why", "how come"], "a name or a reason"),
 ];
+
+const LARGEST_OF_SEVERAL: &str = "the largest or smallest of several";
 
 /// Why an answer is a guess; `None` if it is more.
 pub(crate) fn doubt(
     scene: &ChoiceContext<'_>,
-    template: &str,
-    value: &Value,
+    best: &Alternative,
     confidence: f64,
 ) -> Option<String> {
     let asked = scene.asked;
+    let (template, value) = (best.template, &best.value);
     let year = value
         .number()
         .is_some_and(|x| x.fract().abs() <= 0.0 && (1900.0..2100.0).contains(&x));
     let answered = |what: &str| match what {
-        "a compound rate" => template == COMPOUND,
-        "the largest or smallest of several" => {
-            [YEAR_OF, "series range", "series extreme"].contains(&template)
-        }
+        "a compound rate" => template == COMPOUND_GROWTH,
+        LARGEST_OF_SEVERAL => [YEAR_OF, "series range", "series extreme"].contains(&template),
         "a date" => year,
-        "what is left of a whole" => template == COMPLEMENT,
+        "what is left of a whole" => template == COMPLEMENT || best.program.contains("subtract("),
         _ => false,
     };
     let beyond = BEYOND
         .iter()
-        .find(|(phrases, what)| asked.says(phrases) && !answered(what));
+        .find(|(phrases, what)| asks(scene, phrases) && !answered(what));
     let which = asked.starts(&["which", "in which", "what company", "what segment"]);
     if let Some((_, what)) = beyond {
         return Some(format!("it asks for {what}, which is not supported"));
     }
     if which && value.number().is_some() && !year {
         return Some("it asks for a name, not a number".to_owned());
+    }
+    if scene.facts.own && asked.asks_yes_no() && value.yes_no().is_none() {
+        return Some("it asks for yes or no, not a number".to_owned());
+    }
+    let percent = best.unit.kind == UnitKind::Percent || best.in_percent;
+    if scene.facts.own && asked.percent() && !percent && value.number().is_some() {
+        return Some("it asks for a percentage".to_owned());
     }
     if let Some(year) = scene.missing_year() {
         return Some(format!("the page has no {year}"));
@@ -83,15 +84,29 @@ pub(crate) fn doubt(
     (confidence < SURE).then(|| "its confidence is low".to_owned())
 }
 
-/// A word of the question that the page lacks, if it lacks at least half of them.
+/// Whether a question has one of these phrases other than as the page's own word: shares
+/// "remaining available" may be a row.
+fn asks(scene: &ChoiceContext<'_>, phrases: &[&str]) -> bool {
+    let of_page = |phrase: &str| scene.facts.vocabulary.get(&stem(phrase)).is_some();
+    let mut said = phrases.iter().filter(|phrase| scene.asked.says(&[phrase]));
+    said.any(|phrase| !of_page(phrase))
+}
+
+/// A word of the question that the page lacks, if it lacks at least half of them. On the
+/// user's own page, where nothing shows how its questions name rows, one is enough.
 fn lacking(scene: &ChoiceContext<'_>, asked: &Wording) -> Option<String> {
-    if scene.unknown() < 0.5 {
+    let most = if scene.facts.own {
+        f64::MIN_POSITIVE
+    } else {
+        0.5
+    };
+    if scene.unknown() < most {
         return None;
     }
     let lacks = |text: &str| scene.facts.vocabulary.find(text).is_none();
     let missing = asked.tokens.iter().find(|token| {
         let content = token.kind == TokenKind::Word && !is_stop(&token.text);
-        content && !is_weak(&token.text) && lacks(&token.text)
+        content && !is_weak(&token.text) && !is_operation(&token.text) && lacks(&token.text)
     })?;
     // As the question spells it, not its stem.
     let words = asked.phrase.split_whitespace();

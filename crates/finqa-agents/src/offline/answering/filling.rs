@@ -229,7 +229,7 @@ pub(crate) fn is_outflow(facts: &Facts, fact: &Fact) -> bool {
     let name = facts
         .rows
         .get(row)
-        .map(|r| r.name.as_str())
+        .map(|r| r.name.to_lowercase())
         .unwrap_or_default();
     let names = [
         "loss",

@@ -6,5 +6,6 @@ pub(super) mod confidence;
 pub(super) mod description;
 pub(super) mod doubt;
 pub(super) mod filling;
+pub(super) mod from_labels;
 pub(super) mod scale;
 pub(super) mod variants;

@@ -4,6 +4,7 @@ pub(super) mod arithmetic;
 pub(super) mod conversation;
 pub(super) mod follow_up;
 pub(super) mod mention;
+pub(super) mod operations;
 pub(super) mod plan;
 pub(super) mod proposal;
 pub(super) mod reference;

@@ -1,5 +1,6 @@
 //! A question as the rules read it: its words, its years, its cues.
 
+use super::operations;
 use crate::offline::reading::text::{TextToken, TokenKind, tokenize};
 use crate::offline::reading::words::is_weak;
 
@@ -94,40 +95,7 @@ impl Wording {
 
     /// A change over time or a difference is requested.
     pub(crate) fn change(&self) -> bool {
-        self.says(&[
-            "change",
-            "changes",
-            "changed",
-            "difference",
-            "differences",
-            "increase",
-            "increased",
-            "increases",
-            "decrease",
-            "decreased",
-            "decreases",
-            "decline",
-            "declined",
-            "growth",
-            "grow",
-            "grew",
-            "fluctuation",
-            "fluctuate",
-            "variation",
-            "variance",
-            "vary",
-            "varied",
-            "rise",
-            "rose",
-            "fall",
-            "drop",
-            "dropped",
-            "reduction",
-            "reduced",
-            "gain",
-            "improvement",
-            "differ",
-        ])
+        self.says(&operations::CHANGE)
     }
 
     /// A relative change is requested explicitly.
@@ -226,18 +194,7 @@ impl Wording {
 
     /// A sum is requested.
     pub(crate) fn sum(&self) -> bool {
-        self.says(&[
-            "sum",
-            "combined",
-            "together",
-            "altogether",
-            "added",
-            "in total",
-            "aggregate of",
-            "plus",
-            "sum total",
-            "adding",
-        ])
+        self.says(&operations::SUM)
     }
 
     /// It begins like a yes/no question, or asks for nothing else after another clause: "in
@@ -257,15 +214,15 @@ impl Wording {
 
     /// A compound rate of growth is requested.
     pub(crate) fn compound(&self) -> bool {
-        self.says(&["compound", "compounded", "cagr", "annualized", "annualised"])
+        self.says(&operations::COMPOUND)
     }
 
     /// The largest of several is requested, or the smallest: `true` for the largest.
     pub(crate) fn extreme(&self) -> Option<bool> {
-        let most = self.says(&[
-            "highest", "largest", "maximum", "biggest", "greatest", "most",
-        ]);
-        let least = self.says(&["lowest", "smallest", "minimum", "least"]);
+        let (most, least) = (
+            self.says(&operations::LARGEST),
+            self.says(&operations::SMALLEST),
+        );
         (most != least).then_some(most)
     }
 

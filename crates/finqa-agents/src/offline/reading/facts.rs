@@ -266,10 +266,13 @@ impl Facts {
     /// Columns of one name without a year, such as "% of total" after each year's amounts, are
     /// of the year of the column to their left.
     fn date_repeated_columns(&mut self) {
-        let names: Vec<String> = self.columns.iter().map(|c| c.name.clone()).collect();
+        // `Table` numbers labels that occur twice.
+        let base = |name: &str| name.split(" (group ").next().map(str::to_owned);
+        let names: Vec<_> = self.columns.iter().map(|c| base(&c.name)).collect();
         let mut left: Vec<u16> = Vec::new();
         for column in self.columns.iter_mut().skip(1) {
-            let repeated = names.iter().filter(|name| **name == column.name).count() > 1;
+            let own = base(&column.name);
+            let repeated = names.iter().filter(|name| **name == own).count() > 1;
             if column.years.is_empty() && repeated {
                 column.years.clone_from(&left);
             } else {

@@ -16,7 +16,7 @@ mod steps;
 pub(crate) use any::proposed;
 pub(crate) use returns::{index_return, starts_at_hundred};
 pub(crate) use series::YEAR_OF;
-pub(crate) use steps::{COMPLEMENT, COMPOUND, PROFIT};
+pub(crate) use steps::{COMPLEMENT, COMPOUND_GROWTH, PROFIT};
 
 use std::cell::RefCell;
 use std::collections::HashMap;

@@ -2,6 +2,7 @@
 //! continues, a profit or a loss.
 
 use super::super::mention::ratio_operands;
+use super::super::operations::LEFT_OF_WHOLE;
 use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::super::slots::SlotQuery;
 use super::super::wording::Wording;
@@ -12,7 +13,7 @@ use finqa_core::number::UnitKind;
 use finqa_core::program::Op;
 
 /// The name of the plan for compound growth.
-pub(crate) const COMPOUND: &str = "compound growth";
+pub(crate) const COMPOUND_GROWTH: &str = "compound growth";
 
 /// The name of the plan for a profit or a loss: its words are seldom those of the page.
 pub(crate) const PROFIT: &str = "profit";
@@ -26,18 +27,7 @@ pub(crate) fn complement(
     asked: &Wording,
     context: &PlanContext,
 ) -> Option<ProgramPlan> {
-    let left = [
-        "not",
-        "other than",
-        "excluding",
-        "except",
-        "remaining",
-        "remainder",
-        "outside",
-        "rest",
-        "without",
-    ];
-    if !asked.says(&left) || asked.change() || !(asked.percent() || asked.share()) {
+    if !asked.says(&LEFT_OF_WHOLE) || asked.change() || !(asked.percent() || asked.share()) {
         return None;
     }
     let named = ratio_operands(asked);
@@ -87,7 +77,7 @@ pub(crate) fn compound(
     );
     let growth = step(Op::Exp, ProgramPattern::of_slots(Op::Divide), root);
     Some(ProgramPlan {
-        name: COMPOUND,
+        name: COMPOUND_GROWTH,
         pattern: step(Op::Subtract, growth, one()),
         slots: vec![at(late), at(early)],
         pairing: Pairing::Periods,

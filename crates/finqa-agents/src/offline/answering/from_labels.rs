@@ -1,0 +1,69 @@
+//! Answers from the labels of a user's table, in the form of all others.
+
+use finqa_core::number::{Unit, Value};
+use finqa_core::question::Question;
+
+use super::analyst::{PageIndex, RuleAnswer, describe};
+use super::description::DescribedPage;
+use crate::offline::direct::DirectAnswer;
+use crate::offline::question::plan::{ProgramPattern, ProgramPlan};
+use crate::offline::question::wording::Wording;
+
+/// The confidence in an answer from labels, and in one that leaves a doubt: rounded shares of
+/// right answers (docs/offline.md, "The user's own tables").
+const DIRECT: f64 = 0.95;
+const DIRECT_DOUBTED: f64 = 0.5;
+
+impl RuleAnswer {
+    /// An answer from labels, described like any other.
+    pub(super) fn from_labels(
+        page: &PageIndex,
+        question: &Question,
+        direct: DirectAnswer,
+    ) -> Option<Self> {
+        let described = DescribedPage {
+            facts: &page.facts,
+            document: &question.document,
+        };
+        let asked = Wording::read(&page.facts.written(&question.text));
+        let points = asked.says(&["percent points", "percent point"]);
+        let plan = ProgramPlan::fixed(direct.name, direct.expr, 1.0, direct.kind);
+        let ProgramPattern::Fixed(expr) = &plan.pattern else {
+            return None;
+        };
+        let mut best = describe(described, &plan, 0.0, expr, &[], points)?;
+        if let Some(label) = &direct.label {
+            best.steps.push(format!("The label is {label}."));
+            best.program = String::new();
+            best.value = Value::Text(label.clone());
+            best.unit = Unit::default();
+        }
+        let sure = direct.doubt.is_none();
+        Some(Self {
+            doubt: direct.doubt,
+            words: direct.label,
+            ..Self::of(best, if sure { DIRECT } else { DIRECT_DOUBTED })
+        })
+    }
+
+    /// The answer to a question for a figure that does not exist.
+    pub(super) fn undefined(why: String) -> Self {
+        let none = "n/a".to_owned();
+        Self {
+            confidence: DIRECT,
+            doubt: Some(why),
+            words: Some(none.clone()),
+            signals: Vec::new(),
+            program: String::new(),
+            template: "undefined",
+            unit: Unit::default(),
+            label: String::new(),
+            evidence: Vec::new(),
+            steps: Vec::new(),
+            value: Value::Text(none),
+            in_percent: false,
+            score: 0.0,
+            alternatives: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,423 @@
+//! The periods that labels and questions name: years, halves, quarters, months.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use finqa_core::table::MONTHS;
+use regex::{Captures, Regex};
+
+/// A period of one year. Without months it is a whole year, without a year any.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CalendarSpan {
+    pub(crate) year: Option<u16>,
+    /// The first and the last month, from 1.
+    pub(crate) months: Option<(u8, u8)>,
+}
+
+/// All months of a year.
+pub(crate) const WHOLE: (u8, u8) = (1, 12);
+
+impl CalendarSpan {
+    pub(crate) fn range(self) -> (u8, u8) {
+        self.months.unwrap_or(WHOLE)
+    }
+
+    /// By its end; of two with one end the longer comes later.
+    pub(crate) fn order(self) -> (Option<u16>, u8, std::cmp::Reverse<u8>) {
+        let (first, last) = self.range();
+        (self.year, last, std::cmp::Reverse(first))
+    }
+
+    /// Number of months.
+    pub(crate) fn length(self) -> u8 {
+        let (first, last) = self.range();
+        last.saturating_sub(first) + 1
+    }
+
+    /// The same period of another year.
+    pub(crate) fn in_year(self, year: u16) -> Self {
+        let year = Some(year);
+        Self { year, ..self }
+    }
+
+    /// What a row's and a column's label say together.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            year: self.year.or(other.year),
+            months: self.months.or(other.months),
+        }
+    }
+}
+
+impl std::fmt::Display for CalendarSpan {
+    /// As a reader would name it: `the third quarter of 2022`.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let month = |n: u8| MONTHS.get(usize::from(n.saturating_sub(1)));
+        let part = match self.range() {
+            WHOLE => String::new(),
+            (1, 3) => "first quarter".to_owned(),
+            (4, 6) => "second quarter".to_owned(),
+            (7, 9) => "third quarter".to_owned(),
+            (10, 12) => "fourth quarter".to_owned(),
+            (1, 6) => "first half".to_owned(),
+            (7, 12) => "second half".to_owned(),
+            (first, last) => {
+                let named = month(first).zip(month(last));
+                named.map_or_else(String::new, |(a, b)| match first == last {
+                    true => (*a).to_owned(),
+                    false => format!("{a} to {b}"),
+                })
+            }
+        };
+        match (part.is_empty(), self.year) {
+            (true, Some(year)) => write!(f, "{year}"),
+            (true, None) => f.write_str("full year"),
+            (false, Some(year)) => write!(f, "{part} of {year}"),
+            (false, None) => f.write_str(&part),
+        }
+    }
+}
+
+/// A period and where the text names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct NamedSpan {
+    pub(crate) at: Range<usize>,
+    pub(crate) span: CalendarSpan,
+}
+
+type Reader = fn(&Captures<'_>) -> Option<CalendarSpan>;
+
+/// The forms, each before those that are part of it.
+static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
+    let names = MONTHS
+        .iter()
+        .flat_map(|month| [*month, month.get(..3).unwrap_or(month)]);
+    let month = names.chain(["sept"]).collect::<Vec<_>>().join("|");
+    let count = "three|six|nine|twelve|3|6|9|12";
+    let nth = "first|second|third|fourth|last|1st|2nd|3rd|4th";
+    let until = format!(r"(?: ended| ending)?(?: in| on)?(?: ({month})\b\.?");
+    let day = r"(?: \d{1,2}\b)?)?";
+    let on = r"(?: (\d{1,2})(?:st|nd|rd|th)?\b)?";
+    let digit = "([1-4])";
+    let year = r"[ -]?'?(\d{4}|\d{2})\b";
+    let forms: Vec<(String, Reader)> = vec![
+        (
+            format!(r"\b({count})[- ]months?(?: periods?)?{until}{day}"),
+            months_ended,
+        ),
+        (
+            format!(r"\byears? (?:ended|ending)(?: in| on)?(?: (?:{month})\b\.?{day}"),
+            |_| part(WHOLE),
+        ),
+        // "(January to March)" says which quarter is meant; elsewhere two months are two periods.
+        (
+            format!(r"\(({month})\b\.? ?(?:to|through|-|\u{{2013}}) ?({month})\b\.?\)"),
+            |found| {
+                let month = |group: usize| month_of(found.get(group)?.as_str());
+                part((month(1)?, month(2)?))
+            },
+        ),
+        (format!(r"\b(?:q{digit}|{digit}q){year}"), |found| {
+            let quarter = found.get(1).or_else(|| found.get(2))?;
+            let year = full_year(found.get(3)?.as_str());
+            Some(CalendarSpan {
+                year,
+                ..quarter_of(quarter.as_str().parse().ok()?)?
+            })
+        }),
+        (
+            format!(r"\b(?:q ?{digit}|{digit} ?q|quarter {digit})\b"),
+            |found| {
+                let digit = (1..=3).find_map(|group| found.get(group))?;
+                quarter_of(digit.as_str().parse().ok()?)
+            },
+        ),
+        (
+            format!(r"\b({nth})(?: fiscal)? (?:quarter|qtr)\b"),
+            |found| quarter_of(ordinal(found.get(1)?.as_str())?),
+        ),
+        (r"\b(?:h([12])|([12])h)\b".to_owned(), |found| {
+            let digit = found.get(1).or_else(|| found.get(2))?;
+            half_of(digit.as_str().parse().ok()?)
+        }),
+        (format!(r"\b({nth})[- ]half\b"), |found| {
+            half_of(ordinal(found.get(1)?.as_str())?)
+        }),
+        (r"\bfy ?'?(\d{4}|\d{2})\b".to_owned(), |found| {
+            let year = full_year(found.get(1)?.as_str());
+            Some(CalendarSpan {
+                year,
+                months: Some(WHOLE),
+            })
+        }),
+        (r"\b(?:full|whole|entire)[- ]year\b".to_owned(), |_| {
+            part(WHOLE)
+        }),
+        (r"\bfiscal(?: years?)?\b|\bfy\b".to_owned(), |_| part(WHOLE)),
+        (format!(r"\b({month})\b\.?{on}"), |found| {
+            let month = month_of(found.get(1)?.as_str())?;
+            // The last day of a year stands for the year.
+            let closing = month == 12 && found.get(2).is_some_and(|day| day.as_str() == "31");
+            part(if closing { WHOLE } else { (month, month) })
+        }),
+        (r"\b(?:19[5-9]|20[0-6])\d\b".to_owned(), |found| {
+            let year = full_year(found.get(0)?.as_str());
+            Some(CalendarSpan { year, months: None })
+        }),
+    ];
+    let compiled = |(form, read): (String, Reader)| Some((Regex::new(&form).ok()?, read));
+    forms.into_iter().filter_map(compiled).collect()
+});
+
+fn part(months: (u8, u8)) -> Option<CalendarSpan> {
+    let months = Some(months);
+    Some(CalendarSpan { year: None, months })
+}
+
+fn quarter_of(number: u8) -> Option<CalendarSpan> {
+    part((number * 3 - 2, number * 3))
+}
+
+fn half_of(number: u8) -> Option<CalendarSpan> {
+    match number {
+        1 => part((1, 6)),
+        2 | 4 => part((7, 12)),
+        _ => None,
+    }
+}
+
+fn ordinal(word: &str) -> Option<u8> {
+    Some(match word {
+        "first" | "1st" => 1,
+        "second" | "2nd" => 2,
+        "third" | "3rd" => 3,
+        "fourth" | "4th" | "last" => 4,
+        _ => return None,
+    })
+}
+
+fn month_of(word: &str) -> Option<u8> {
+    let at = MONTHS
+        .iter()
+        .position(|month| month.starts_with(word.get(..3).unwrap_or(word)))?;
+    u8::try_from(at + 1).ok()
+}
+
+fn full_year(digits: &str) -> Option<u16> {
+    let year: u16 = digits.parse().ok()?;
+    Some(if digits.len() == 2 { 2000 + year } else { year })
+}
+
+fn months_ended(found: &Captures<'_>) -> Option<CalendarSpan> {
+    let count: u8 = match found.get(1)?.as_str() {
+        "three" | "3" => 3,
+        "six" | "6" => 6,
+        "nine" | "9" => 9,
+        _ => 12,
+    };
+    let last = found.get(2).and_then(|month| month_of(month.as_str()));
+    let last = last.unwrap_or(count);
+    (last >= count).then(|| part((last - count + 1, last)))?
+}
+
+/// The periods that a text in lower case names, in its order. A part of a year and the year
+/// next to it are one.
+pub(crate) fn spans(text: &str) -> Vec<NamedSpan> {
+    let mut found: Vec<NamedSpan> = Vec::new();
+    for (form, read) in FORMS.iter() {
+        for captures in form.captures_iter(text) {
+            let Some(whole) = captures.get(0) else {
+                continue;
+            };
+            let at = whole.range();
+            let free = found
+                .iter()
+                .all(|other| other.at.end <= at.start || at.end <= other.at.start);
+            if free
+                && is_period(text, &at)
+                && let Some(span) = read(&captures)
+            {
+                found.push(NamedSpan { at, span });
+            }
+        }
+    }
+    found.sort_by_key(|named| named.at.start);
+    let mut out: Vec<NamedSpan> = Vec::new();
+    for named in found {
+        let before = out.last_mut().filter(|before| joins(text, before, &named));
+        match before {
+            Some(before) => {
+                let months = before.span.months.filter(|months| *months != WHOLE);
+                before.span = CalendarSpan {
+                    months: months.or(named.span.months).or(before.span.months),
+                    ..before.span.and(named.span)
+                };
+                before.at.end = named.at.end;
+            }
+            None => out.push(named),
+        }
+    }
+    out
+}
+
+/// Whether two neighbours name one period: `Q3 2022`, `third quarter of fiscal 2022`.
+fn joins(text: &str, before: &NamedSpan, after: &NamedSpan) -> bool {
+    let gap = text.get(before.at.end..after.at.start).unwrap_or_default();
+    let words = |allowed: &[&str]| {
+        let mut pieces = gap
+            .split(|c: char| !c.is_alphanumeric())
+            .filter(|word| !word.is_empty());
+        pieces.all(|word| allowed.contains(&word))
+    };
+    let plain = gap
+        .chars()
+        .all(|c| c.is_alphanumeric() || " ,.'".contains(c));
+    let years = (before.span.year, after.span.year);
+    match years {
+        (None, _) => plain && words(&["of", "in", "the", "for", "ended", "ending", "on"]),
+        (Some(_), None) => gap.chars().all(|c| " -,".contains(c)) && after.span.months.is_some(),
+        _ => false,
+    }
+}
+
+/// Leaves out amounts such as `$ 2014` or `2014.5`, and the verb `may`.
+fn is_period(text: &str, at: &Range<usize>) -> bool {
+    let before = text.get(..at.start).unwrap_or_default();
+    let after = text.get(at.end..).unwrap_or_default();
+    let digits = after.strip_prefix(['.', ',']);
+    let amount = before.trim_end().ends_with(['$', '€', '£'])
+        || before.ends_with(['.', ','])
+        || after.trim_start().starts_with('%')
+        || digits.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let verb = text.get(at.clone()) == Some("may") && {
+        let named = [
+            "in", "of", "from", "to", "and", "for", "since", "until", "than", "between",
+        ];
+        let last = before.split_whitespace().last().unwrap_or_default();
+        let dated = after.trim_start().starts_with(|c: char| c.is_ascii_digit());
+        !(named.contains(&last) || dated || before.trim().is_empty() && after.trim().is_empty())
+    };
+    !amount && !verb
+}
+
+/// The periods of a question, and the places that name a part of one.
+#[derive(Debug, Default)]
+pub(crate) struct AskedSpans {
+    pub(crate) named: Vec<NamedSpan>,
+    pub(crate) parts: Vec<Range<usize>>,
+}
+
+/// The periods of a question: a part of a year has the year that the question names.
+pub(crate) fn asked_spans(text: &str) -> AskedSpans {
+    let mut found = spans(text);
+    let bare = |named: &NamedSpan| named.span.months.is_none();
+    let yearless = |named: &NamedSpan| named.span.year.is_none();
+    let mut years: Vec<u16> = found.iter().filter_map(|named| named.span.year).collect();
+    years.dedup();
+    let of_years = found.iter().filter(|named| yearless(named));
+    let parts: Vec<CalendarSpan> = of_years.map(|named| named.span).collect();
+    let apart = found.iter().all(|named| yearless(named) || bare(named));
+    let mut dropped: Option<fn(&NamedSpan) -> bool> = None;
+    match (parts.as_slice(), years.as_slice()) {
+        // "the three months ended June 30, 2022 and 2021", "Q2 from 2022 to 2023"
+        ([part], [_, ..]) if apart => {
+            for named in found.iter_mut().filter(|named| bare(named)) {
+                named.span.months = part.months;
+            }
+            dropped = Some(|named| named.span.year.is_none());
+        }
+        ([_, ..], [year]) => {
+            for named in found.iter_mut().filter(|named| yearless(named)) {
+                named.span.year = Some(*year);
+            }
+            // The year itself belongs to its parts.
+            dropped = apart.then_some(|named| named.span.months.is_none());
+        }
+        // "Q2 2022 and 2021"
+        ([], [_, ..]) => {
+            let months = found.first().and_then(|first| first.span.months);
+            let later = found.iter_mut().skip(1);
+            for named in later.filter(|named| named.span.months.is_none()) {
+                named.span.months = months;
+            }
+        }
+        _ => {}
+    }
+    let drop = |named: &NamedSpan| dropped.is_some_and(|drop| drop(named));
+    let (parts, named): (Vec<_>, Vec<_>) = found.into_iter().partition(drop);
+    let parts = parts.into_iter().map(|named| named.at).collect();
+    AskedSpans { named, parts }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(text: &str) -> Vec<(Option<u16>, Option<(u8, u8)>)> {
+        let found = asked_spans(&text.to_lowercase());
+        found
+            .named
+            .iter()
+            .map(|n| (n.span.year, n.span.months))
+            .collect()
+    }
+
+    #[test]
+    fn labels_and_questions_name_the_same_periods() {
+        for text in [
+            "Q3 2022",
+            "3Q22",
+            "third quarter of 2022",
+            "2022 Q3",
+            "three months ended September 30, 2022",
+        ] {
+            assert_eq!(named(text), [(Some(2022), Some((7, 9)))], "{text}");
+        }
+        for text in [
+            "FY 2022",
+            "fiscal 2022",
+            "fiscal year 2022",
+            "year ended December 31, 2022",
+            "FY22",
+        ] {
+            assert_eq!(named(text), [(Some(2022), Some(WHOLE))], "{text}");
+        }
+        assert_eq!(named("H1 2023"), named("first half of 2023"));
+        assert_eq!(named("Jan 2024"), [(Some(2024), Some((1, 1)))]);
+        assert_eq!(
+            named("six months ended June 30, 2023"),
+            [(Some(2023), Some((1, 6)))]
+        );
+    }
+
+    #[test]
+    fn a_part_of_a_year_takes_the_year_of_the_question() {
+        let (q3, q4) = (Some((7, 9)), Some((10, 12)));
+        assert_eq!(
+            named("from Q3 to Q4 2022"),
+            [(Some(2022), q3), (Some(2022), q4)]
+        );
+        assert_eq!(
+            named("in Q3 from 2021 to 2022"),
+            [(Some(2021), q3), (Some(2022), q3)]
+        );
+        assert_eq!(
+            named("in Q3 2022 and 2021"),
+            [(Some(2022), q3), (Some(2021), q3)]
+        );
+        assert_eq!(named("in Q3"), [(None, q3)]);
+    }
+
+    #[test]
+    fn amounts_and_verbs_are_not_periods() {
+        for text in [
+            "$ 2014",
+            "2,014 shares",
+            "2014.5",
+            "what may sales be",
+            "five years",
+        ] {
+            assert_eq!(named(text), [], "{text}");
+        }
+    }
+}

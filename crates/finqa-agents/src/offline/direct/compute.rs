@@ -1,0 +1,262 @@
+//! Look-ups, sums, averages, medians and extremes of a table's rows and columns.
+
+use super::DirectAnswer;
+use super::labels::LabelQuery;
+use super::phrase::NamedOperand;
+use super::values::{DirectReader, NoReading, Reading, TableAmount, sum};
+use crate::offline::expr::Expr;
+use crate::offline::question::operations::{AVERAGE, LARGEST, SMALLEST, SUM};
+use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
+
+/// Words around a quantity that say over which periods.
+const SPANNING: [&str; 12] = [
+    "over the years",
+    "per year",
+    "per quarter",
+    "per month",
+    "a year",
+    "annual",
+    "yearly",
+    "each year",
+    "quarterly",
+    "years",
+    "quarters",
+    "months",
+];
+
+impl DirectReader<'_> {
+    pub(super) fn look_up(&mut self) -> Reading<DirectAnswer> {
+        let operand = self.whole(&[]);
+        let span = self.asked.spans().first().copied();
+        let mut amounts = [self.amount(&operand, span)?];
+        self.magnitudes(&mut amounts);
+        let [amount] = amounts;
+        let wording = &self.asked.wording;
+        if !amount.percent && (wording.percent() || wording.says(&["%", "rate"])) {
+            // Which share of what is meant, the labels do not say.
+            return Err(NoReading::Open);
+        }
+        // Two periods and nothing said of what to do with them.
+        if self.asked.spans().len() > 1 {
+            return Err(NoReading::Open);
+        }
+        let name = if matches!(amount.expr, Expr::Leaf(_)) {
+            "look-up"
+        } else {
+            "parts of a year"
+        };
+        Ok(DirectAnswer::new(name, amount.expr, UnitKind::Number))
+    }
+
+    /// The whole question as one operand.
+    pub(super) fn whole(&self, operations: &[&[&str]]) -> NamedOperand {
+        self.asked
+            .operand(&self.table, self.asked.text(), operations)
+    }
+
+    pub(super) fn says_average(&self) -> bool {
+        let wording = &self.asked.wording;
+        wording.says(&AVERAGE) && !wording.says(&["weighted average"])
+    }
+
+    pub(super) fn average(&mut self) -> Reading<DirectAnswer> {
+        let text = self.asked.text().to_owned();
+        // "The average sales per store"
+        if let Some((part, whole)) = per(&text) {
+            let known = self.asked.operand(&self.table, &whole, &[]).words;
+            if known.iter().any(|word| self.table.knows(word)) {
+                return self.quotient(&part, &whole, UnitKind::Ratio, &[&AVERAGE]);
+            }
+        }
+        let operand = self.whole(&[&AVERAGE, &SPANNING]);
+        let amounts = self.run(&operand)?;
+        let count = u32::try_from(amounts.len()).map_err(|_| NoReading::Open)?;
+        let total = sum(&amounts).ok_or(NoReading::Open)?;
+        let mean = Expr::step(Op::Divide, total, Expr::constant(count));
+        Ok(DirectAnswer::new("average", mean, UnitKind::Number))
+    }
+
+    /// The amounts of an operand over the question's periods, else of the operands in a list.
+    fn run(&mut self, operand: &NamedOperand) -> Reading<Vec<TableAmount>> {
+        if let Some(list) = self.listed(&[&AVERAGE, &SUM, &SPANNING, &["total"]])? {
+            return Ok(list);
+        }
+        let periods = self.series()?;
+        self.over(operand, &periods)
+    }
+
+    pub(super) fn median(&mut self) -> Reading<DirectAnswer> {
+        let operand = self.whole(&[&["median"], &SPANNING]);
+        let mut amounts = self.run(&operand)?;
+        amounts.sort_by(|a, b| a.number.total_cmp(&b.number));
+        let middle = amounts.len() / 2;
+        let at = |index: usize| amounts.get(index).map(|amount| amount.expr.clone());
+        let expr = if amounts.len() % 2 == 1 {
+            at(middle)
+        } else {
+            let pair = at(middle.saturating_sub(1)).zip(at(middle));
+            pair.map(|(a, b)| Expr::step(Op::Divide, Expr::step(Op::Add, a, b), Expr::constant(2)))
+        };
+        let expr = expr.ok_or(NoReading::Open)?;
+        Ok(DirectAnswer::new("median", expr, UnitKind::Number))
+    }
+
+    /// The largest or smallest amount of a row over time.
+    pub(super) fn extreme(&mut self) -> Reading<DirectAnswer> {
+        let largest = self.asked.wording.extreme().ok_or(NoReading::Open)?;
+        let operand = self.whole(&[&LARGEST, &SMALLEST, &SPANNING]);
+        let periods = self.series()?;
+        let amounts = self.over(&operand, &periods)?;
+        let found = extreme_of(&amounts, largest).ok_or(NoReading::Open)?;
+        let expr = found.expr.clone();
+        Ok(DirectAnswer::new("extreme", expr, UnitKind::Number))
+    }
+
+    pub(super) fn says_sum(&self) -> bool {
+        let wording = &self.asked.wording;
+        let several = self.asked.spans().len() > 1 || wording.periods_named().is_some();
+        wording.sum()
+            || wording.says(&["total", "all", "both", "in all"])
+            || several && wording.says(&["and", "over"])
+    }
+
+    /// A sum of several rows, of one row over time, or of all cells that fit alike: "total
+    /// borrowings" of short-term and long-term borrowings.
+    pub(super) fn total(&mut self) -> Reading<DirectAnswer> {
+        let as_total = |amounts: &[TableAmount]| {
+            let total = sum(amounts).ok_or(NoReading::Open)?;
+            Ok(DirectAnswer::new("sum", total, UnitKind::Number))
+        };
+        if let Some(list) = self.listed(&[&SUM, &SPANNING])? {
+            return as_total(&list);
+        }
+        let mut operand = self.whole(&[&SUM, &SPANNING, &["aggregate", "in all"]]);
+        let wording = &self.asked.wording;
+        let over = self.asked.spans_through()
+            || self.asked.spans().len() > 1
+            || wording.periods_named().is_some()
+            || wording.says(&["all years", "the years", "all quarters", "all months"]);
+        if over {
+            let periods = self.series()?;
+            let amounts = self.over(&operand, &periods)?;
+            return as_total(&amounts);
+        }
+        // The page's own total comes first.
+        if self.asked.wording.says(&["total"]) && self.table.knows("total") {
+            operand.context.push("total".to_owned());
+        }
+        let doubts = self.doubts.len();
+        match self.amount(&operand, None) {
+            Err(NoReading::Open) => self.doubts.truncate(doubts),
+            other => {
+                let mut amounts = [other?];
+                self.magnitudes(&mut amounts);
+                return as_total(&amounts);
+            }
+        }
+        let mut amounts = self.alike(&operand)?;
+        self.magnitudes(&mut amounts);
+        as_total(&amounts)
+    }
+
+    /// All parts that fit an operand alike, in one row or one column.
+    fn alike(&mut self, operand: &NamedOperand) -> Reading<Vec<TableAmount>> {
+        let span = match self.asked.spans() {
+            [] if self.table.periods.len() < 2 => None,
+            [span] => Some(self.only_period(*span)?),
+            _ => return Err(NoReading::Open),
+        };
+        let query = LabelQuery {
+            words: operand.words.clone(),
+            context: Vec::new(),
+            span,
+            percent: Some(false),
+            parts: false,
+        };
+        let cells = self.cells(&query)?;
+        let one = |of: fn(&(usize, usize, usize)) -> usize| {
+            let first = cells.first().map(of);
+            cells.iter().all(|cell| Some(of(cell)) == first)
+        };
+        let total = |(_, row, column): &(usize, usize, usize)| {
+            let labels = [self.table.rows.get(*row), self.table.columns.get(*column)];
+            labels.iter().flatten().any(|label| label.total)
+        };
+        if !(one(|cell| cell.1) || one(|cell| cell.2)) || cells.len() < 2 || cells.iter().any(total)
+        {
+            return Err(NoReading::Open);
+        }
+        let amounts = cells
+            .iter()
+            .map(|(fact, row, column)| self.of_fact(*fact, (*row, *column)));
+        amounts.collect::<Option<_>>().ok_or(NoReading::Open)
+    }
+
+    /// The amounts of "A, B and C", if the question lists several quantities.
+    fn listed(&mut self, operations: &[&[&str]]) -> Reading<Option<Vec<TableAmount>>> {
+        let text = self
+            .asked
+            .text()
+            .replace(" , ", " and ")
+            .replace(" plus ", " and ");
+        let parts: Vec<&str> = text.split(" and ").collect();
+        let operands: Vec<NamedOperand> = parts
+            .into_iter()
+            .map(|part| self.asked.operand(&self.table, part, operations))
+            .filter(|operand| !operand.words.is_empty() || !operand.spans.is_empty())
+            .collect();
+        let named = operands
+            .iter()
+            .filter(|operand| !operand.words.is_empty())
+            .count();
+        if named < 2 {
+            return Ok(None);
+        }
+        let all: Vec<String> = operands
+            .iter()
+            .flat_map(|operand| operand.words.clone())
+            .collect();
+        let mut amounts = Vec::new();
+        for operand in &operands {
+            let mut operand = operand.clone();
+            operand.context.retain(|word| word != "total");
+            operand.context.extend(
+                all.iter()
+                    .filter(|word| !operand.words.contains(word))
+                    .cloned()
+                    .collect::<Vec<_>>(),
+            );
+            let span = self.asked.spans().first().copied();
+            amounts.push(self.amount(&operand, span)?);
+        }
+        let places: Vec<(usize, usize)> = amounts.iter().map(|amount| amount.place).collect();
+        let distinct = places
+            .iter()
+            .enumerate()
+            .all(|(at, place)| !places.iter().take(at).any(|other| other == place));
+        if !distinct || self.asked.spans().len() > 1 {
+            return Err(NoReading::Open);
+        }
+        self.magnitudes(&mut amounts);
+        Ok(Some(amounts))
+    }
+}
+
+/// The largest or smallest of amounts; `None` if two have it.
+pub(super) fn extreme_of(amounts: &[TableAmount], largest: bool) -> Option<&TableAmount> {
+    let sign = if largest { 1.0 } else { -1.0 };
+    let by_size =
+        |a: &&TableAmount, b: &&TableAmount| (sign * a.number).total_cmp(&(sign * b.number));
+    amounts.iter().max_by(by_size)
+}
+
+/// The parts of "sales per store".
+pub(super) fn per(text: &str) -> Option<(String, String)> {
+    let (part, whole) = text
+        .split_once(" per ")
+        .or_else(|| text.split_once(" for each "))?;
+    let time = ["year", "quarter", "month", "annum", "cent", "day", "week"];
+    let first = whole.split_whitespace().next()?;
+    (!time.contains(&first)).then(|| (part.to_owned(), whole.to_owned()))
+}

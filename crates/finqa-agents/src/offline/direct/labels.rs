@@ -1,0 +1,425 @@
+//! A user's table by its labels: which cells a question's words and periods name in full.
+
+use std::collections::HashMap;
+
+use super::calendar::{CalendarSpan, WHOLE, spans};
+use crate::offline::reading::facts::{Fact, FactPlace, Facts};
+use crate::offline::reading::text::{TextToken, TokenKind, tokenize};
+use crate::offline::reading::words::{is_stop, synonyms};
+
+/// A row or a column as questions name it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AxisLabel {
+    /// As the page writes it, without periods unless it is nothing else.
+    pub(crate) name: String,
+    /// Its words without periods, as a question's are compared with them.
+    pub(crate) words: Vec<String>,
+    /// Those in brackets, which a question may leave out: units, "(loss)".
+    aside: Vec<String>,
+    /// Words of the section above it.
+    section: Vec<String>,
+    pub(crate) span: Option<CalendarSpan>,
+    pub(crate) total: bool,
+}
+
+/// What a part of a question asks for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LabelQuery {
+    pub(crate) words: Vec<String>,
+    /// Words of the question's other parts, which decide between cells that fit alike.
+    pub(crate) context: Vec<String>,
+    /// A period of the page.
+    pub(crate) span: Option<CalendarSpan>,
+    /// Only percentages, or only amounts.
+    pub(crate) percent: Option<bool>,
+    /// Totals are left out.
+    pub(crate) parts: bool,
+}
+
+/// The cells that a query names best, all equally well.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CellMatch {
+    /// Index of the fact, row and column.
+    pub(crate) cells: Vec<(usize, usize, usize)>,
+    /// Words of the query that neither label has.
+    pub(crate) missing: Vec<String>,
+    /// How many words a label has.
+    pub(crate) found: usize,
+}
+
+/// A period of a question on the page.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum PagePeriod {
+    One(CalendarSpan),
+    /// The sum of the first less the sum of the second.
+    Composed(Vec<CalendarSpan>, Vec<CalendarSpan>),
+    /// Several fit.
+    Open,
+    /// Only the page's text has it.
+    InText,
+    Missing,
+}
+
+pub(crate) struct LabelledTable<'a> {
+    pub(crate) facts: &'a Facts,
+    pub(crate) rows: Vec<AxisLabel>,
+    pub(crate) columns: Vec<AxisLabel>,
+    /// Words of the upper left cell and of headings, which are about all cells.
+    corner: Vec<String>,
+    /// Facts by row and column.
+    cells: HashMap<(usize, usize), usize>,
+    /// The periods of the cells, in their order in time.
+    pub(crate) periods: Vec<CalendarSpan>,
+}
+
+/// Words of a label that a question leaves out without meaning another row.
+const LIGHT: [&str; 3] = ["total", "net", "overall"];
+
+/// The words of a text that name something, stemmed; numbers too.
+pub(crate) fn label_words(text: &str) -> Vec<String> {
+    let lower = text.to_lowercase();
+    let named = |token: &TextToken<'_>| {
+        matches!(token.kind, TokenKind::Word | TokenKind::Number) && !is_stop(&token.text)
+    };
+    let tokens = tokenize(&lower).into_iter().filter(named);
+    let mut words: Vec<String> = tokens.map(|token| token.text.into_owned()).collect();
+    words.dedup();
+    words
+}
+
+/// Whether two stems are of one word: `matur` and `maturity`.
+pub(crate) fn same_word(a: &str, b: &str) -> bool {
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    short == long || short.len() >= 5 && long.starts_with(short) && long.len() <= short.len() + 3
+}
+
+impl AxisLabel {
+    fn read(name: &str, section: &str, years: &[u16]) -> Self {
+        let name = name.split(" (group ").next().unwrap_or(name).trim();
+        let mut lower = name.to_lowercase();
+        let named = spans(&lower);
+        let mut span = match named.as_slice() {
+            [one] => Some(one.span),
+            _ => None,
+        };
+        if let ([], [year]) = (named.as_slice(), years) {
+            span = Some(CalendarSpan::default().in_year(*year));
+        }
+        // Lower case may differ in length; the name is then kept in it.
+        let mut shown = if lower.len() == name.len() {
+            name.to_owned()
+        } else {
+            lower.clone()
+        };
+        for named in named.iter().rev() {
+            lower.replace_range(named.at.clone(), " ");
+            if shown.is_char_boundary(named.at.start) && shown.is_char_boundary(named.at.end) {
+                shown.replace_range(named.at.clone(), " ");
+            }
+        }
+        let (plain, aside) = without_brackets(&lower);
+        let words = label_words(&plain);
+        let shown = finqa_core::text::single_spaced(&shown);
+        let shown = if words.is_empty() { name } else { shown.trim() };
+        Self {
+            total: words.iter().any(|word| word == "total"),
+            name: shown.to_owned(),
+            words,
+            aside: label_words(&aside),
+            section: label_words(section),
+            span,
+        }
+    }
+
+    pub(crate) fn says(&self, word: &str) -> bool {
+        let all = self.words.iter().chain(&self.aside).chain(&self.section);
+        all.into_iter().any(|other| same_word(other, word))
+    }
+
+    /// Whether only its section says a word, and so does not tell it from its neighbours.
+    fn says_by_section(&self, word: &str) -> bool {
+        let own = self.words.iter().chain(&self.aside);
+        self.says(word) && !own.into_iter().any(|other| same_word(other, word))
+    }
+
+    /// The weight of its words that nobody asked for, and of those that only its section has.
+    fn excess(&self, asked: &[&String]) -> f64 {
+        let of_section = asked
+            .iter()
+            .filter(|word| self.says_by_section(word))
+            .count();
+        let missing = |word: &&String| !asked.iter().any(|other| same_word(other, word));
+        let weight = |word: &String| if LIGHT.contains(&&**word) { 0.5 } else { 1.0 };
+        let words: f64 = self.words.iter().filter(missing).map(weight).sum();
+        #[allow(clippy::cast_precision_loss, reason = "labels are short")]
+        let aside = self.aside.iter().filter(missing).count() as f64;
+        #[allow(clippy::cast_precision_loss, reason = "questions are short")]
+        let of_section = of_section as f64;
+        words + 0.1 * aside + 0.3 * of_section
+    }
+}
+
+/// The words of the page's headings: short lines without a figure.
+fn titles(facts: &Facts) -> Vec<String> {
+    let of_text = |fact: &Fact| match fact.place {
+        FactPlace::Text { sentence, .. } => Some(sentence),
+        FactPlace::Cell { .. } => None,
+    };
+    let with_figures: Vec<usize> = facts.all.iter().filter_map(of_text).collect();
+    let sentences = facts.sentences.iter().enumerate();
+    let short = sentences.filter(|(at, s)| s.words.len() <= 16 && !with_figures.contains(at));
+    short
+        .flat_map(|(_, sentence)| label_words(&sentence.text))
+        .collect()
+}
+
+/// A text without what it has in brackets, and that.
+pub(crate) fn without_brackets(text: &str) -> (String, String) {
+    let (mut plain, mut aside, mut depth) = (String::new(), String::new(), 0_u32);
+    for c in text.chars() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            _ if depth > 0 => aside.push(c),
+            _ => plain.push(c),
+        }
+        if matches!(c, '(' | ')' | '[' | ']') {
+            plain.push(' ');
+            aside.push(' ');
+        }
+    }
+    (plain, aside)
+}
+
+impl<'a> LabelledTable<'a> {
+    pub(crate) fn read(facts: &'a Facts) -> Self {
+        let mut cells = HashMap::new();
+        for (index, fact) in facts.all.iter().enumerate() {
+            if let Some(place) = fact.cell() {
+                cells.insert(place, index);
+            }
+        }
+        let mut section = String::new();
+        let mut rows = Vec::with_capacity(facts.rows.len());
+        for (r, row) in facts.rows.iter().enumerate() {
+            let empty = r > 0 && (1..facts.columns.len()).all(|c| !cells.contains_key(&(r, c)));
+            if empty {
+                section.clone_from(&row.name);
+            }
+            rows.push(AxisLabel::read(&row.name, &section, &row.years));
+        }
+        let columns: Vec<AxisLabel> = facts
+            .columns
+            .iter()
+            .map(|column| AxisLabel::read(&column.name, "", &column.years))
+            .collect();
+        let of_corner = columns.first().map(|c| c.words.iter().chain(&c.aside));
+        let mut corner: Vec<String> = of_corner.into_iter().flatten().cloned().collect();
+        corner.extend(titles(facts));
+        let mut table = Self {
+            facts,
+            rows,
+            columns,
+            corner,
+            cells,
+            periods: Vec::new(),
+        };
+        let mut periods: Vec<CalendarSpan> = Vec::new();
+        for (row, column) in table.cells.keys() {
+            let span = table.span_of(*row, *column);
+            periods.extend(span.filter(|span| !periods.contains(span)));
+        }
+        periods.sort_by_key(|span| span.order());
+        table.periods = periods;
+        table
+    }
+
+    pub(crate) fn fact(&self, index: usize) -> Option<&'a Fact> {
+        self.facts.all.get(index)
+    }
+
+    /// The fact of a cell.
+    pub(crate) fn fact_at(&self, place: (usize, usize)) -> Option<usize> {
+        self.cells.get(&place).copied()
+    }
+
+    /// The period of a cell.
+    pub(crate) fn span_of(&self, row: usize, column: usize) -> Option<CalendarSpan> {
+        let of = |labels: &[AxisLabel], at: usize| labels.get(at).and_then(|label| label.span);
+        match (of(&self.rows, row), of(&self.columns, column)) {
+            (Some(a), Some(b)) => Some(a.and(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// Whether any row or column has this word.
+    pub(crate) fn knows(&self, word: &str) -> bool {
+        let rows = self.rows.iter().skip(1);
+        let labels = rows.chain(self.columns.iter().skip(1));
+        labels.into_iter().any(|label| label.says(word)) || self.corner_says(word)
+    }
+
+    fn corner_says(&self, word: &str) -> bool {
+        self.corner.iter().any(|other| same_word(other, word))
+    }
+
+    /// The word itself if a label has it, else a synonym that one has.
+    fn known_as(&self, word: &str) -> String {
+        if self.knows(word) {
+            return word.to_owned();
+        }
+        let known = synonyms(word).iter().find(|other| self.knows(other));
+        known.map_or_else(|| word.to_owned(), Clone::clone)
+    }
+
+    /// The cells that a query names best.
+    pub(crate) fn find(&self, query: &LabelQuery) -> CellMatch {
+        let words: Vec<String> = query.words.iter().map(|word| self.known_as(word)).collect();
+        let asked: Vec<&String> = words.iter().collect();
+        let context: Vec<String> = query
+            .context
+            .iter()
+            .map(|word| self.known_as(word))
+            .collect();
+        let wider: Vec<&String> = words.iter().chain(&context).collect();
+        let bits = |label: &AxisLabel| {
+            let said = |at: usize| asked.get(at).is_some_and(|word| label.says(word));
+            (0..asked.len().min(32)).fold(0_u32, |all, at| all | u32::from(said(at)) << at)
+        };
+        let weigh = |labels: &[AxisLabel]| -> Vec<(u32, f64)> {
+            labels
+                .iter()
+                .map(|label| (bits(label), label.excess(&wider)))
+                .collect()
+        };
+        let (rows, columns) = (weigh(&self.rows), weigh(&self.columns));
+        let in_corner = (0..asked.len().min(32)).fold(0_u32, |all, at| {
+            let said = asked.get(at).is_some_and(|word| self.corner_says(word));
+            all | u32::from(said) << at
+        });
+        let mut best: Option<(u32, f64)> = None;
+        let mut out = CellMatch::default();
+        let mut places: Vec<_> = self.cells.iter().filter(|((row, _), _)| *row > 0).collect();
+        places.sort_unstable();
+        for ((row, column), index) in places {
+            let (Some(of_row), Some(of_column)) = (rows.get(*row), columns.get(*column)) else {
+                continue;
+            };
+            let fits = query
+                .span
+                .is_none_or(|span| self.span_of(*row, *column) == Some(span));
+            let kind = query.percent.is_none_or(|percent| {
+                self.fact(*index)
+                    .is_some_and(|fact| fact.percent == percent)
+            });
+            let labels = [self.rows.get(*row), self.columns.get(*column)];
+            let total = labels.iter().flatten().any(|label| label.total);
+            if !fits || !kind || query.parts && total {
+                continue;
+            }
+            let found = of_row.0 | of_column.0;
+            let named = (found | in_corner).count_ones();
+            // A word that only the corner has is worth less than one of a label.
+            let excess = of_row.1 + of_column.1 + 0.2 * f64::from(named - found.count_ones());
+            let better = best
+                .is_none_or(|(most, least)| named > most || named == most && excess < least - 1e-9);
+            let equal =
+                best.is_some_and(|(most, least)| named == most && (excess - least).abs() <= 1e-9);
+            if better {
+                best = Some((named, excess));
+                out.cells.clear();
+                let lacks = |at: &usize| (found | in_corner) & (1 << at) == 0;
+                let lacking = (0..query.words.len()).filter(lacks);
+                out.missing = lacking
+                    .filter_map(|at| query.words.get(at).cloned())
+                    .collect();
+                out.found = found.count_ones() as usize;
+            }
+            if better || equal {
+                out.cells.push((*index, *row, *column));
+            }
+        }
+        out
+    }
+
+    /// A question's period among those of the page.
+    pub(crate) fn period(&self, asked: CalendarSpan) -> PagePeriod {
+        let of_year = |span: &&CalendarSpan| {
+            asked.year.is_none() || span.year.is_none() || span.year == asked.year
+        };
+        let in_year: Vec<CalendarSpan> = self.periods.iter().filter(of_year).copied().collect();
+        let written = |year: u16| {
+            self.facts
+                .sentences
+                .iter()
+                .any(|s| s.text.contains(&year.to_string()))
+        };
+        let yearless = in_year.iter().all(|span| span.year.is_none());
+        let in_text = asked.year.is_none_or(written);
+        if in_year.is_empty() || yearless && !in_text {
+            let missing = !in_text && !self.cells.is_empty();
+            return if missing {
+                PagePeriod::Missing
+            } else {
+                PagePeriod::InText
+            };
+        }
+        let exact = in_year.iter().filter(|span| span.range() == asked.range());
+        match exact.copied().collect::<Vec<_>>().as_slice() {
+            [one] => return PagePeriod::One(*one),
+            [] => {}
+            [..] => return PagePeriod::Open,
+        }
+        match in_year.as_slice() {
+            // A year's only column may be a day's: "March 31, 2023".
+            [one] if asked.months.is_none() && one.length() == 1 => PagePeriod::One(*one),
+            _ => composed(&in_year, asked).unwrap_or(PagePeriod::Missing),
+        }
+    }
+}
+
+/// A period from others of one year: halves of quarters, what the first half leaves of a year.
+fn composed(of_page: &[CalendarSpan], asked: CalendarSpan) -> Option<PagePeriod> {
+    let (first, last) = asked.range();
+    let mut years: Vec<Option<u16>> = of_page.iter().map(|span| span.year).collect();
+    years.dedup();
+    let [year] = years.as_slice() else {
+        return None;
+    };
+    let at = |months: (u8, u8)| {
+        of_page
+            .iter()
+            .find(|span| span.year == *year && span.range() == months)
+    };
+    for length in [6, 3, 1] {
+        let mut parts = Vec::new();
+        let mut from = first;
+        while from <= last
+            && let Some(part) = at((from, from + length - 1))
+        {
+            parts.push(*part);
+            from += length;
+        }
+        if from == last + 1 && parts.len() > 1 {
+            return Some(PagePeriod::Composed(parts, Vec::new()));
+        }
+    }
+    let wholes = of_page
+        .iter()
+        .filter(|span| span.range().0 <= first && span.range().1 >= last);
+    wholes.into_iter().find_map(|whole| {
+        let (from, to) = whole.range();
+        let rest = match (from == first, to == last) {
+            (false, true) => (from, first - 1),
+            (true, false) => (last + 1, to),
+            _ => return None,
+        };
+        let rest = at(rest)?;
+        Some(PagePeriod::Composed(vec![*whole], vec![*rest]))
+    })
+}
+
+/// Whether a page's period is a whole year.
+pub(crate) fn is_year(span: CalendarSpan) -> bool {
+    span.range() == WHOLE
+}

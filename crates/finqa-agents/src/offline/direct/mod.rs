@@ -1,0 +1,190 @@
+//! Questions about a table of the user's own, read by its labels alone: an answer counts only
+//! if every word of the question is a label, a period, or an operation. What is not read so
+//! is left to the ranked candidates.
+//!
+//! The dataset's pages are not read this way: there the questions name rows loosely, and
+//! what they mean is learned.
+
+mod calendar;
+mod changes;
+mod compute;
+mod labels;
+mod phrase;
+mod shares;
+mod values;
+mod which;
+
+use crate::offline::expr::Expr;
+use crate::offline::reading::facts::Facts;
+use finqa_core::number::UnitKind;
+
+use labels::LabelledTable;
+use phrase::AskedPhrase;
+use values::{DirectReader, NoReading, Reading};
+
+/// An answer from labels.
+#[derive(Clone, Debug)]
+pub(crate) struct DirectAnswer {
+    /// The operation, for people.
+    pub(crate) name: &'static str,
+    pub(crate) expr: Expr,
+    pub(crate) kind: UnitKind,
+    /// The label that answers, where no number does.
+    pub(crate) label: Option<String>,
+    /// Why it is a guess, if so.
+    pub(crate) doubt: Option<String>,
+}
+
+impl DirectAnswer {
+    fn new(name: &'static str, expr: Expr, kind: UnitKind) -> Self {
+        Self {
+            name,
+            expr,
+            kind,
+            label: None,
+            doubt: None,
+        }
+    }
+}
+
+/// What the labels say to a question.
+#[derive(Clone, Debug)]
+pub(crate) enum DirectReading {
+    Answer(DirectAnswer),
+    /// The page lacks what the question asks for.
+    Missing(String),
+    /// What it asks for does not exist, such as a rate of growth from a loss.
+    Undefined(String),
+    /// It is not read.
+    Open,
+}
+
+/// A question on its page, and whether it can be understood without earlier ones.
+pub(crate) struct DirectQuestion<'a> {
+    reader: DirectReader<'a>,
+    /// It names what it asks for.
+    pub(crate) complete: bool,
+}
+
+impl<'a> DirectQuestion<'a> {
+    pub(crate) fn new(facts: &'a Facts, question: &str) -> Self {
+        let table = LabelledTable::read(facts);
+        let asked = AskedPhrase::read(&table, question);
+        let complete = is_complete(&table, &asked);
+        let reader = DirectReader {
+            table,
+            asked,
+            doubts: Vec::new(),
+        };
+        Self { reader, complete }
+    }
+
+    pub(crate) fn read(mut self) -> DirectReading {
+        match self.reader.answer() {
+            Ok(mut answer) => {
+                answer.doubt = self.reader.doubts.into_iter().next();
+                DirectReading::Answer(answer)
+            }
+            Err(NoReading::Missing(why)) => DirectReading::Missing(why),
+            Err(NoReading::Undefined(why)) => DirectReading::Undefined(why),
+            Err(NoReading::Open) => DirectReading::Open,
+        }
+    }
+}
+
+/// Whether a question names a row or column and says for when, and refers to nothing before.
+fn is_complete(table: &LabelledTable<'_>, asked: &AskedPhrase) -> bool {
+    let wording = &asked.wording;
+    let elliptical = wording.starts(&[
+        "and",
+        "what about",
+        "how about",
+        "then",
+        "so",
+        "also",
+        "but",
+    ]);
+    let refers = wording.says(&[
+        "that", "this", "those", "these", "it", "them", "they", "its", "their",
+    ]);
+    let dated = !asked.spans().is_empty() || table.periods.len() < 2;
+    let over_all = wording.extreme().is_some()
+        || wording.says(&["median", "average", "when"])
+        || wording.periods_named().is_some();
+    !elliptical && !refers && asked.names_label(table) && (dated || over_all)
+}
+
+impl DirectReader<'_> {
+    /// The first operation that the question asks for and whose parts it names.
+    fn answer(&mut self) -> Reading<DirectAnswer> {
+        let wording = &self.asked.wording;
+        let units = [
+            "in dollars",
+            "in usd",
+            "in euros",
+            "in eur",
+            "in millions",
+            "in thousands",
+            "in billions",
+            "in million",
+            "in thousand",
+            "in billion",
+        ];
+        let beyond = wording.says(&[
+            "if",
+            "would",
+            "expected",
+            "forecast",
+            "deviation",
+            "correlation",
+            "why",
+            "who",
+            "where",
+            "whether",
+        ]);
+        if wording.says(&units) || beyond {
+            return Err(NoReading::Open);
+        }
+        if wording.asks_yes_no() {
+            return self.comparison();
+        }
+        if wording.starts(&[
+            "which",
+            "in which",
+            "what year",
+            "in what",
+            "when",
+            "what quarter",
+            "what month",
+            "during which",
+            "for which",
+        ]) {
+            return self.which();
+        }
+        if wording.compound() {
+            return self.compound();
+        }
+        if wording.says(&["median"]) {
+            return self.median();
+        }
+        if self.says_complement() {
+            return self.complement();
+        }
+        if self.says_ratio() {
+            return self.ratio();
+        }
+        if self.says_change() {
+            return self.change();
+        }
+        if self.says_average() {
+            return self.average();
+        }
+        if wording.extreme().is_some() {
+            return self.extreme();
+        }
+        if self.says_sum() {
+            return self.total();
+        }
+        self.look_up()
+    }
+}

@@ -1,0 +1,278 @@
+//! A question about a labelled table: its periods and the labels that it names in full are
+//! single words, so that neither is mistaken for an operation.
+
+use super::calendar::{CalendarSpan, asked_spans};
+use super::labels::{LabelledTable, label_words, without_brackets};
+use crate::offline::question::operations::is_operation;
+use crate::offline::question::wording::Wording;
+use crate::offline::reading::text::stem;
+
+const SPAN: &str = "zqspan";
+const LABEL: &str = "zqlabel";
+
+/// Words that name no quantity of a table.
+const FILLERS: [&str; 56] = [
+    "work",
+    "worked",
+    "carry",
+    "carried",
+    "value",
+    "amount",
+    "figure",
+    "number",
+    "level",
+    "report",
+    "reported",
+    "recorded",
+    "make",
+    "made",
+    "earn",
+    "earned",
+    "generate",
+    "generated",
+    "come",
+    "came",
+    "company",
+    "firm",
+    "business",
+    "quarter",
+    "month",
+    "fiscal",
+    "end",
+    "ended",
+    "respectively",
+    "dollar",
+    "percent",
+    "percentage",
+    "point",
+    "total",
+    "overall",
+    "whole",
+    "entire",
+    "represent",
+    "represented",
+    "account",
+    "accounted",
+    "made",
+    "spend",
+    "spent",
+    "approximately",
+    "roughly",
+    "just",
+    "out",
+    "up",
+    "only",
+    "together",
+    "combined",
+    "following",
+    "previous",
+    "last",
+    "date",
+];
+
+/// A question, or a part of one.
+#[derive(Debug)]
+pub(crate) struct AskedPhrase {
+    pub(crate) wording: Wording,
+    spans: Vec<CalendarSpan>,
+    labels: Vec<Vec<String>>,
+}
+
+/// A part of a question that names a quantity.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NamedOperand {
+    pub(crate) words: Vec<String>,
+    /// Words that need not be on the label.
+    pub(crate) context: Vec<String>,
+    pub(crate) spans: Vec<CalendarSpan>,
+    /// Only percentages, or only amounts.
+    pub(crate) percent: Option<bool>,
+}
+
+impl AskedPhrase {
+    pub(crate) fn read(table: &LabelledTable<'_>, question: &str) -> Self {
+        let mut text = question.to_lowercase();
+        let asked = asked_spans(&text);
+        let mut places: Vec<_> = asked
+            .parts
+            .into_iter()
+            .map(|at| (at, String::new()))
+            .collect();
+        let mut spans: Vec<CalendarSpan> = Vec::new();
+        for named in asked.named {
+            let known = spans.iter().position(|span| *span == named.span);
+            let at = known.unwrap_or_else(|| {
+                spans.push(named.span);
+                spans.len() - 1
+            });
+            places.push((named.at, format!(" {SPAN}{at} ")));
+        }
+        places.sort_by_key(|(at, _)| std::cmp::Reverse(at.start));
+        for (at, word) in places {
+            text.replace_range(at, &word);
+        }
+        let (plain, aside) = without_brackets(&text);
+        let (plain, aside) = (plain.trim().to_owned(), aside.trim().to_owned());
+        // A definition in brackets is what is asked for: "(gross profit divided by revenue)".
+        let defined = Wording::read(&aside);
+        let defines = defined.says(&[
+            "divided by",
+            "as a percent of",
+            "as percent of",
+            "over",
+            "less",
+            "minus",
+        ]) || defined.says(&["to", "and"]) && plain.contains(" ratio");
+        let names = label_words(&aside)
+            .iter()
+            .filter(|word| table.knows(word))
+            .count()
+            >= 2;
+        let text = match defines && names {
+            true => {
+                let of_plain = plain
+                    .split_whitespace()
+                    .filter(|word| word.starts_with(SPAN));
+                let ratio = if plain.contains(" ratio") {
+                    "ratio of "
+                } else {
+                    ""
+                };
+                format!("{ratio}{aside} {}", of_plain.collect::<Vec<_>>().join(" "))
+            }
+            false => format!("{plain} {aside}"),
+        };
+        let mut labels = Vec::new();
+        let text = with_labels(table, &text, &mut labels);
+        Self {
+            wording: Wording::read(&text),
+            spans,
+            labels,
+        }
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.wording.phrase
+    }
+
+    /// All periods, in their order in the question.
+    pub(crate) fn spans(&self) -> &[CalendarSpan] {
+        &self.spans
+    }
+
+    /// Whether its first two periods are the ends of a longer one.
+    pub(crate) fn spans_through(&self) -> bool {
+        let (a, b) = (format!("{SPAN}0"), format!("{SPAN}1"));
+        let joined = ["to", "through", "until", "till", "-", "\u{2013}"];
+        joined
+            .iter()
+            .any(|word| self.wording.says(&[&format!("{a} {word} {b}")]))
+            || self.wording.says(&[&format!("between {a} and {b}")])
+    }
+
+    /// A part as the name of a quantity, without the words of these operations.
+    pub(crate) fn operand(
+        &self,
+        table: &LabelledTable<'_>,
+        text: &str,
+        operations: &[&[&str]],
+    ) -> NamedOperand {
+        let mut text = format!(" {} ", text.trim());
+        for phrase in operations.iter().copied().flatten() {
+            let needle = format!(" {phrase} ");
+            while let Some(at) = text.find(&needle) {
+                text.replace_range(at..at + needle.len(), " ");
+            }
+        }
+        let mut operand = NamedOperand::default();
+        let mut noun_of_all = false;
+        for word in text.split_whitespace() {
+            let index = |word: &str, mark: &str| word.strip_prefix(mark)?.parse::<usize>().ok();
+            if let Some(span) = index(word, SPAN).and_then(|at| self.spans.get(at)) {
+                operand.spans.push(*span);
+                continue;
+            }
+            if let Some(label) = index(word, LABEL).and_then(|at| self.labels.get(at)) {
+                operand.words.extend(label.iter().cloned());
+                continue;
+            }
+            for found in label_words(word) {
+                let filler = FILLERS.iter().any(|filler| stem(filler) == found);
+                // "All departments", "both regions": the noun names no label.
+                let noun = noun_of_all && !table.knows(&found);
+                if filler || noun {
+                    operand.context.push(found);
+                } else if !operand.words.contains(&found) {
+                    operand.words.push(found);
+                }
+            }
+            noun_of_all = matches!(
+                word,
+                "all" | "both" | "each" | "every" | "which" | "four" | "three" | "two" | "five"
+            );
+        }
+        operand
+    }
+
+    /// Whether it says a word, or names a label with it.
+    pub(crate) fn says_within(&self, word: &str) -> bool {
+        self.wording.says(&[word]) || self.labels.iter().flatten().any(|other| other == word)
+    }
+
+    /// Whether it names a row or a column.
+    pub(crate) fn names_label(&self, table: &LabelledTable<'_>) -> bool {
+        let words = self.operand(table, self.text(), &[]).words;
+        words
+            .iter()
+            .any(|word| table.knows(word) && !is_operation(word))
+    }
+}
+
+/// The text with a word for each label that it holds in full and that has several words.
+fn with_labels(table: &LabelledTable<'_>, text: &str, labels: &mut Vec<Vec<String>>) -> String {
+    let bare = |word: &str| -> String {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '&' | '%'));
+        stem(word).into_owned()
+    };
+    let mut words: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+    let all = table
+        .rows
+        .iter()
+        .skip(1)
+        .chain(table.columns.iter().skip(1));
+    let mut known: Vec<(Vec<String>, &Vec<String>)> = all
+        .map(|label| {
+            let (plain, _) = without_brackets(&label.name.to_lowercase());
+            (plain.split_whitespace().map(bare).collect(), &label.words)
+        })
+        .filter(|(stems, words): &(Vec<String>, _)| {
+            let several = stems.len() > 1 && words.iter().any(|word| word != "total");
+            // "Variance" may be a column.
+            several || matches!(stems.as_slice(), [one] if is_operation(one) && one != "total")
+        })
+        .collect();
+    known.sort_by_key(|(stems, _)| std::cmp::Reverse(stems.len()));
+    for (stems, of_label) in known {
+        let found = words.windows(stems.len()).position(|window| {
+            window
+                .iter()
+                .zip(&stems)
+                .all(|(word, stem)| bare(word) == *stem)
+        });
+        if let Some(at) = found {
+            labels.push(of_label.clone());
+            let name = format!("{LABEL}{}", labels.len() - 1);
+            // A comma after it separates it from the next.
+            let comma = words
+                .get(at + stems.len() - 1)
+                .is_some_and(|last| last.ends_with(','));
+            let marked = if comma {
+                vec![name, ",".to_owned()]
+            } else {
+                vec![name]
+            };
+            words.splice(at..at + stems.len(), marked);
+        }
+    }
+    words.join(" ")
+}

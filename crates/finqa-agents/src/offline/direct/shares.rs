@@ -1,0 +1,400 @@
+//! Ratios, margins, and what is left of a whole.
+
+use super::DirectAnswer;
+use super::compute::per;
+use super::labels::LabelQuery;
+use super::phrase::NamedOperand;
+use super::values::{DirectReader, NoReading, Reading, TableAmount, sum};
+use crate::offline::expr::Expr;
+use crate::offline::question::mention::ratio_operands;
+use crate::offline::question::operations::LEFT_OF_WHOLE;
+use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
+
+/// Words of a share.
+const SHARE: [&str; 26] = [
+    "ratio",
+    "ratio of",
+    "percent of",
+    "as a percent of",
+    "as percent of",
+    "share of",
+    "portion of",
+    "proportion of",
+    "fraction of",
+    "share",
+    "portion",
+    "proportion",
+    "fraction",
+    "percent",
+    "%",
+    "divided by",
+    "relative to",
+    "in relation to",
+    "part of",
+    "as a share of",
+    "percents",
+    "margin",
+    "did",
+    "does",
+    "that",
+    "as",
+];
+
+/// Ratios that go by a name, with the words of their rows.
+const NAMED_RATIOS: [(&str, &[&str], &[&str]); 3] = [
+    (
+        "current ratio",
+        &["current", "asset"],
+        &["current", "liability"],
+    ),
+    ("debt ratio", &["liability"], &["asset"]),
+    ("equity ratio", &["equity"], &["asset"]),
+];
+
+/// The rows that a margin is a share of.
+const SALES: [&str; 5] = ["revenue", "sale", "turnover", "umsatz", "umsatzerlös"];
+
+/// The rows of the profits that margins are named after.
+const PROFITS: [&str; 5] = ["profit", "income", "earning", "margin", "result"];
+
+impl DirectReader<'_> {
+    pub(super) fn says_complement(&self) -> bool {
+        let wording = &self.asked.wording;
+        wording.says(&LEFT_OF_WHOLE) || wording.says(&["apart from", "besides"])
+    }
+
+    pub(super) fn says_ratio(&self) -> bool {
+        let wording = &self.asked.wording;
+        let connected = wording.says(&[
+            "ratio",
+            "as a percent of",
+            "as percent of",
+            "percent of",
+            "share of",
+            "portion of",
+            "proportion of",
+            "fraction of",
+            "divided by",
+            "in relation to",
+            "relative to",
+            "what percent",
+            "% of",
+            "margin",
+        ]);
+        let points = wording.says(&["points", "percent points"]);
+        let grows =
+            wording.change() && !wording.says(&["as a percent of", "as percent of", "ratio of"]);
+        let margin = self.asked.says_within("margin") && wording.percent();
+        (connected || margin) && !grows && !points
+            || !wording.change()
+                && !self.says_average()
+                && per(self.asked.text()).is_some_and(|(_, whole)| {
+                    let whole = self.asked.operand(&self.table, &whole, &[]);
+                    whole.words.iter().any(|word| self.table.knows(word))
+                })
+    }
+
+    pub(super) fn ratio(&mut self) -> Reading<DirectAnswer> {
+        let wording = &self.asked.wording;
+        let text = self.asked.text().to_owned();
+        if self.asked.says_within("margin")
+            && !wording.says(&["as a percent of", "divided by", "to"])
+        {
+            return self.margin();
+        }
+        for (name, part, whole) in NAMED_RATIOS {
+            if wording.says(&[name]) {
+                let operand = |words: &[&str]| NamedOperand {
+                    words: words.iter().map(|word| (*word).to_owned()).collect(),
+                    context: vec!["total".to_owned()],
+                    ..NamedOperand::default()
+                };
+                return self.divided(operand(part), operand(whole), UnitKind::Ratio);
+            }
+        }
+        let percent =
+            wording.percent() || wording.says(&["%", "share", "portion", "proportion", "fraction"]);
+        let kind = if percent {
+            UnitKind::Percent
+        } else {
+            UnitKind::Ratio
+        };
+        if let Some((part, whole)) = per(&text) {
+            return self.quotient(&part, &whole, kind, &[&SHARE]);
+        }
+        if let Some((part, whole)) = ratio_operands(wording) {
+            return self.quotient(&part, &whole, kind, &[&SHARE]);
+        }
+        // "The debt to equity ratio"
+        let named = text
+            .split(" ratio ")
+            .next()
+            .and_then(|before| before.split_once(" to "));
+        if let Some((part, whole)) = named.filter(|_| wording.says(&["ratio"])) {
+            return self.quotient(part, whole, kind, &[&SHARE]);
+        }
+        Err(NoReading::Open)
+    }
+
+    /// One part of the question over the other; each leaves out what the other says.
+    pub(super) fn quotient(
+        &mut self,
+        part: &str,
+        whole: &str,
+        kind: UnitKind,
+        lists: &[&[&str]],
+    ) -> Reading<DirectAnswer> {
+        let mut part = self.asked.operand(&self.table, part, lists);
+        let mut whole = self.asked.operand(&self.table, whole, lists);
+        // "Of full-year sales in Q4": a period alone is of the other's quantity.
+        if part.words.is_empty() && !part.spans.is_empty() {
+            part.words.clone_from(&whole.words);
+        }
+        if whole.words.is_empty() && !whole.spans.is_empty() {
+            whole.words.clone_from(&part.words);
+        }
+        let of_whole = whole.words.clone();
+        part.context.extend(of_whole);
+        part.percent = Some(false);
+        whole.percent = Some(false);
+        // The whole of a column is its total.
+        whole.context.push("total".to_owned());
+        if whole.words.is_empty() {
+            whole.words.push("total".to_owned());
+        }
+        self.divided(part, whole, kind)
+    }
+
+    fn divided(
+        &mut self,
+        part: NamedOperand,
+        whole: NamedOperand,
+        kind: UnitKind,
+    ) -> Reading<DirectAnswer> {
+        let common = self.asked.spans().first().copied();
+        if self.asked.spans().len() > 1 && (part.spans.is_empty() || whole.spans.is_empty()) {
+            return Err(NoReading::Open);
+        }
+        let part = self.amount(&part, common)?;
+        let whole = self.whole_of(&whole, &part, common)?;
+        let mut amounts = [part, whole];
+        if amounts.first().map(|x| x.place) == amounts.last().map(|x| x.place) {
+            return Err(NoReading::Open);
+        }
+        let mixed = amounts.first().map(|x| x.percent) != amounts.last().map(|x| x.percent);
+        self.as_costs(&mut amounts);
+        let [part, whole] = amounts;
+        if whole.number == 0.0 || mixed {
+            return Err(NoReading::Open);
+        }
+        let expr = Expr::step(Op::Divide, part.expr, whole.expr);
+        Ok(DirectAnswer::new("ratio", expr, kind))
+    }
+
+    /// A whole: in the same column or row as its part where both have one.
+    fn whole_of(
+        &mut self,
+        whole: &NamedOperand,
+        part: &TableAmount,
+        common: Option<super::calendar::CalendarSpan>,
+    ) -> Reading<TableAmount> {
+        let doubts = self.doubts.len();
+        let found = self.amount(whole, common);
+        if let Ok(found) = &found
+            && (found.place.0 == part.place.0 || found.place.1 == part.place.1)
+        {
+            return Ok(found.clone());
+        }
+        if found.is_ok() {
+            return found;
+        }
+        self.doubts.truncate(doubts);
+        // Of several that fit, the one in the column or row of its part.
+        let cells = self.cells(&LabelQuery {
+            words: whole.words.clone(),
+            context: whole.context.clone(),
+            span: self.table.span_of(part.place.0, part.place.1),
+            percent: Some(false),
+            parts: false,
+        });
+        let cells = cells.unwrap_or_default();
+        let mut near = cells
+            .iter()
+            .filter(|(_, row, column)| (*row == part.place.0) != (*column == part.place.1));
+        if let (Some((fact, row, column)), None) = (near.next(), near.next()) {
+            return self.of_fact(*fact, (*row, *column)).ok_or(NoReading::Open);
+        }
+        self.doubts.truncate(doubts);
+        // Without a row of its own, a whole is the sum of its parts.
+        let parts = self.parts_of(part.place, None)?;
+        let known = whole
+            .words
+            .iter()
+            .all(|word| self.table.knows(word) || word == "total");
+        let expr = sum(&parts).filter(|_| known).ok_or(NoReading::Open)?;
+        let number = parts.iter().map(|amount| amount.number).sum();
+        Ok(TableAmount {
+            expr,
+            number,
+            percent: false,
+            place: (usize::MAX, usize::MAX),
+        })
+    }
+
+    /// The rows of a part's column that are parts too, if no row is their total.
+    fn parts_of(&self, place: (usize, usize), without: Option<usize>) -> Reading<Vec<TableAmount>> {
+        let (_, column) = place;
+        let mut parts = Vec::new();
+        for (row, label) in self.table.rows.iter().enumerate().skip(1) {
+            if label.total {
+                return Err(NoReading::Open);
+            }
+            let query = |fact: &(usize, usize, usize)| fact.1 == row && fact.2 == column;
+            let cells = self
+                .table
+                .find(&LabelQuery {
+                    words: label.words.clone(),
+                    ..LabelQuery::default()
+                })
+                .cells;
+            let Some((fact, ..)) = cells.into_iter().find(query) else {
+                continue;
+            };
+            if Some(row) != without {
+                parts.extend(self.of_fact(fact, (row, column)));
+            }
+        }
+        if parts.iter().any(|part| part.percent || part.number < 0.0) || parts.is_empty() {
+            return Err(NoReading::Open);
+        }
+        Ok(parts)
+    }
+
+    /// "The gross margin": the profit of that name over sales, unless the page has it in percent.
+    fn margin(&mut self) -> Reading<DirectAnswer> {
+        let span = self.asked.spans().first().copied();
+        if self.asked.spans().len() > 1 {
+            return Err(NoReading::Open);
+        }
+        let mut operand = self.whole(&[&["margin", "margins", "percent", "%"]]);
+        operand.words.retain(|word| word != "margin");
+        operand.context.clear();
+        if operand.words.is_empty() {
+            return Err(NoReading::Open);
+        }
+        let table = &self.table;
+        let rows = |word: &str| table.rows.iter().skip(1).any(|row| row.says(word));
+        let profit = |word: &String| PROFITS.contains(&word.as_str());
+        // "Of retail" may be a column; "net profit" goes by many names.
+        let (named, others): (Vec<String>, Vec<String>) = operand
+            .words
+            .into_iter()
+            .partition(|word| rows(word) || profit(word));
+        let named: Vec<String> = named.into_iter().filter(|word| !profit(word)).collect();
+        let with = |words: &[&str]| -> Vec<String> {
+            let extra = words.iter().map(|word| (*word).to_owned());
+            named.iter().cloned().chain(extra).collect()
+        };
+        let row_of = |words: &[String]| {
+            let mut all = table.rows.iter().skip(1);
+            all.any(|row| words.iter().all(|word| row.says(word)))
+        };
+        let operand = |words: Vec<String>| NamedOperand {
+            words: words.into_iter().chain(others.iter().cloned()).collect(),
+            ..NamedOperand::default()
+        };
+        let printed = with(&["margin"]);
+        let printed = row_of(&printed).then(|| operand(printed));
+        let mut known = PROFITS.iter().map(|word| with(&[word]));
+        let profit = known
+            .find(|words| row_of(words))
+            .unwrap_or_else(|| with(&[]));
+        let sales = SALES.iter().find(|word| rows(word));
+        let (true, Some(sales)) = (row_of(&profit) && !profit.is_empty(), sales) else {
+            return Err(NoReading::Open);
+        };
+        let (profit, sales) = (operand(profit), operand(vec![(*sales).to_owned()]));
+        if let Some(printed) = printed {
+            let row = self.amount(&printed, span)?;
+            let wording = &self.asked.wording;
+            if row.percent || !(wording.percent() || wording.says(&["%"])) {
+                return Ok(DirectAnswer::new("look-up", row.expr, UnitKind::Number));
+            }
+        }
+        self.divided(profit, sales, UnitKind::Percent)
+    }
+
+    /// "Sales other than A": the whole without a part, as an amount or a share of the whole.
+    pub(super) fn complement(&mut self) -> Reading<DirectAnswer> {
+        let wording = &self.asked.wording;
+        let share = wording.percent()
+            || wording.share()
+            || wording.says(&["share", "portion", "proportion", "fraction", "%"]);
+        let left = LEFT_OF_WHOLE
+            .iter()
+            .copied()
+            .chain(["apart from", "besides"]);
+        let (before, after) = left
+            .filter_map(|word| wording.split(word))
+            .next()
+            .ok_or(NoReading::Open)?;
+        let verbs: &[&str] = &[
+            "was", "were", "is", "are", "did", "do", "does", "there", "come", "came", "from",
+            "work", "worked", "relate", "belong",
+        ];
+        let mut part = self.asked.operand(&self.table, &after, &[&SHARE, verbs]);
+        let mut whole = self
+            .asked
+            .operand(&self.table, &before, &[&SHARE, verbs, &["total"]]);
+        if part.words.is_empty() {
+            return Err(NoReading::Open);
+        }
+        // A part may be only the adjective of the whole: "assets that are not current".
+        part.context.extend(whole.words.iter().cloned());
+        let span = self.asked.spans().first().copied();
+        if self.asked.spans().len() > 1 {
+            return Err(NoReading::Open);
+        }
+        let known =
+            |reader: &Self, words: &[String]| words.iter().any(|word| reader.table.knows(word));
+        let part = self.amount(&part, span)?;
+        whole.context.push("total".to_owned());
+        let found = if known(self, &whole.words) {
+            Some(self.amount(&whole, span)?)
+        } else if self.table.knows("total") {
+            let total = NamedOperand {
+                words: vec!["total".to_owned()],
+                context: whole.context.clone(),
+                spans: whole.spans.clone(),
+                percent: None,
+            };
+            Some(self.amount(&total, span)?)
+        } else {
+            None
+        };
+        let (a, b) = match found {
+            Some(whole) => (whole, part),
+            None => return Err(NoReading::Open),
+        };
+        if a.place == b.place || a.percent != b.percent {
+            return Err(NoReading::Open);
+        }
+        let mut amounts = [a, b];
+        self.as_costs(&mut amounts);
+        let [a, b] = amounts;
+        if b.number > a.number || b.number < 0.0 {
+            return Err(NoReading::Open);
+        }
+        let rest = Expr::step(Op::Subtract, a.expr.clone(), b.expr);
+        Ok(if share {
+            DirectAnswer::new(
+                "complement",
+                Expr::step(Op::Divide, rest, a.expr),
+                UnitKind::Percent,
+            )
+        } else {
+            DirectAnswer::new("complement", rest, UnitKind::Number)
+        })
+    }
+}

@@ -1,0 +1,374 @@
+//! Cells and series of a labelled table as expressions, and why there are none.
+
+use super::calendar::CalendarSpan;
+use super::labels::{LabelQuery, LabelledTable, PagePeriod, is_year};
+use super::phrase::{AskedPhrase, NamedOperand};
+use crate::offline::answering::filling::is_outflow;
+use crate::offline::expr::{Expr, PageLeaf, literal_value};
+use finqa_core::program::Op;
+
+/// Why a question is not answered from the labels.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum NoReading {
+    /// It is not understood in full, or not unique.
+    Open,
+    /// The page lacks what it asks for.
+    Missing(String),
+    /// The figure does not exist.
+    Undefined(String),
+}
+
+pub(crate) type Reading<T> = Result<T, NoReading>;
+
+/// An amount of the table.
+#[derive(Clone, Debug)]
+pub(crate) struct TableAmount {
+    pub(crate) expr: Expr,
+    pub(crate) number: f64,
+    pub(crate) percent: bool,
+    /// Row and column; of a composed period those of its first part.
+    pub(crate) place: (usize, usize),
+}
+
+/// A question, its table, and the doubts that reading it leaves.
+pub(crate) struct DirectReader<'a> {
+    pub(crate) table: LabelledTable<'a>,
+    pub(crate) asked: AskedPhrase,
+    pub(crate) doubts: Vec<String>,
+}
+
+/// Words of quantities that accumulate over time.
+const FLOWS: [&str; 27] = [
+    "sale",
+    "revenue",
+    "turnover",
+    "cost",
+    "expense",
+    "income",
+    "profit",
+    "earning",
+    "loss",
+    "expenditure",
+    "order",
+    "dividend",
+    "pay",
+    "gross",
+    "ebit",
+    "ebitda",
+    "tax",
+    "interest",
+    "purchase",
+    "shipment",
+    "production",
+    "new",
+    "added",
+    "churn",
+    "provid",
+    "return",
+    "result",
+];
+
+/// Nouns that a question adds to a row's name: "research expense", "operating cash flow".
+const LOOSE: [&str; 8] = [
+    "expense", "cost", "spend", "charge", "flow", "people", "person", "staff",
+];
+
+impl DirectReader<'_> {
+    fn doubt(&mut self, why: String) {
+        if !self.doubts.contains(&why) {
+            self.doubts.push(why);
+        }
+    }
+
+    /// The cell that an operand names; its own period comes before the question's.
+    pub(crate) fn amount(
+        &mut self,
+        operand: &NamedOperand,
+        span: Option<CalendarSpan>,
+    ) -> Reading<TableAmount> {
+        let span = operand.spans.first().copied().or(span);
+        let query = |span| LabelQuery {
+            words: operand.words.clone(),
+            context: operand.context.clone(),
+            span,
+            percent: operand.percent,
+            parts: false,
+        };
+        match span.map(|span| (span, self.table.period(span))) {
+            None => {
+                let several = self.table.periods.len() > 1;
+                let latest = self.table.periods.last().copied().filter(|_| several);
+                if let Some(latest) = latest {
+                    self.doubt(format!("the question names no period; this is {latest}"));
+                }
+                self.cell(&query(latest))
+            }
+            Some((_, PagePeriod::One(period))) => self.cell(&query(Some(period))),
+            Some((_, PagePeriod::InText)) => Err(NoReading::Open),
+            Some((span, PagePeriod::Missing)) => {
+                Err(NoReading::Missing(format!("the page has no {span}")))
+            }
+            Some((span, PagePeriod::Open)) => {
+                let fits = |period: &&CalendarSpan| period.range() == span.range();
+                let latest = self.table.periods.iter().rev().find(fits).copied();
+                let latest = latest.ok_or(NoReading::Open)?;
+                self.doubt(format!("the question names no year; this is {latest}"));
+                self.cell(&query(Some(latest)))
+            }
+            Some((span, PagePeriod::Composed(more, less))) => {
+                let mut amounts = Vec::new();
+                for period in more.iter().chain(&less) {
+                    amounts.push(self.cell(&query(Some(*period)))?);
+                }
+                let first = amounts.first().ok_or(NoReading::Open)?;
+                if !amounts.iter().all(|amount| self.accumulates(amount)) {
+                    return Err(NoReading::Missing(format!("the page has no {span}")));
+                }
+                let mut total = first.clone();
+                for (at, amount) in amounts.into_iter().enumerate().skip(1) {
+                    let op = if at < more.len() {
+                        Op::Add
+                    } else {
+                        Op::Subtract
+                    };
+                    let sign = if at < more.len() { 1.0 } else { -1.0 };
+                    total.number += sign * amount.number;
+                    total.expr = Expr::step(op, total.expr, amount.expr);
+                }
+                Ok(total)
+            }
+        }
+    }
+
+    /// Whether the quantity of a row and column adds up over time.
+    fn accumulates(&self, amount: &TableAmount) -> bool {
+        let (row, column) = amount.place;
+        let labels = [self.table.rows.get(row), self.table.columns.get(column)];
+        let says = |words: &[&str]| {
+            labels
+                .iter()
+                .flatten()
+                .any(|label| words.iter().any(|word| label.says(word)))
+        };
+        !amount.percent
+            && says(&FLOWS)
+            && !says(&[
+                "rate",
+                "ratio",
+                "margin",
+                "per",
+                "average",
+                "balance",
+                "receivable",
+                "payable",
+                "asset",
+                "backlog",
+                "inventory",
+                "debt",
+                "equity",
+                "customer",
+                "subscriber",
+            ])
+    }
+
+    /// The cells that a query names best; words that nothing on the page has leave a doubt.
+    pub(crate) fn cells(&mut self, query: &LabelQuery) -> Reading<Vec<(usize, usize, usize)>> {
+        let found = self.table.find(query);
+        let of_corner = found.found == 0 && (query.words.is_empty() || !found.missing.is_empty());
+        if found.cells.is_empty() || of_corner {
+            return Err(NoReading::Open);
+        }
+        for word in &found.missing {
+            if found.found > 0 && LOOSE.contains(&word.as_str()) {
+                continue;
+            }
+            if self.table.facts.vocabulary.get(word).is_some() && !self.table.knows(word) {
+                // The page's text may say more of it.
+                return Err(NoReading::Open);
+            }
+            let word = self.spelled(word);
+            self.doubt(format!("the page does not mention {word:?}"));
+        }
+        Ok(found.cells)
+    }
+
+    /// A stem as the question spells it.
+    fn spelled(&self, stem: &str) -> String {
+        let mut words = self.asked.text().split_whitespace();
+        let word = words.find(|word| word.starts_with(stem));
+        word.unwrap_or(stem).trim_end_matches("'s").to_owned()
+    }
+
+    fn cell(&mut self, query: &LabelQuery) -> Reading<TableAmount> {
+        match self.cells(query)?.as_slice() {
+            [(fact, row, column)] => self.of_fact(*fact, (*row, *column)).ok_or(NoReading::Open),
+            _ => Err(NoReading::Open),
+        }
+    }
+
+    /// A cell as an amount. Percentages are numbers as printed.
+    pub(crate) fn of_fact(&self, index: usize, place: (usize, usize)) -> Option<TableAmount> {
+        let fact = self.table.fact(index)?;
+        let literal = fact.literal.trim_end_matches('%');
+        let leaf = PageLeaf {
+            value: literal_value(literal)?,
+            literal: literal.into(),
+            source: Some(index),
+        };
+        Some(TableAmount {
+            number: leaf.value,
+            expr: Expr::Leaf(leaf),
+            percent: fact.percent,
+            place,
+        })
+    }
+
+    /// Amounts without the minus sign that only repeats their row's name, if all are such.
+    pub(crate) fn magnitudes(&self, amounts: &mut [TableAmount]) {
+        let repeats = |amount: &TableAmount| {
+            let facts = self.table.facts;
+            let leaf = amount
+                .expr
+                .leaves()
+                .into_iter()
+                .find_map(|leaf| facts.all.get(leaf.source?));
+            amount.number < 0.0 && leaf.is_some_and(|fact| is_outflow(facts, fact))
+        };
+        if amounts.iter().all(repeats) {
+            for amount in amounts {
+                self.turn(amount);
+            }
+        }
+    }
+
+    /// Each without a sign that repeats its name, or that all of its row have: a cost.
+    pub(crate) fn as_costs(&self, amounts: &mut [TableAmount]) {
+        for amount in amounts {
+            let (row, _) = amount.place;
+            let of_row = self.table.facts.all.iter();
+            let mut of_row = of_row.filter(|fact| fact.cell().is_some_and(|(r, _)| r == row));
+            let cost = amount.number < 0.0 && of_row.all(|fact| fact.number < 0.0);
+            if cost {
+                self.turn(amount);
+            } else {
+                self.magnitudes(std::slice::from_mut(amount));
+            }
+        }
+    }
+
+    /// The amount with the other sign.
+    pub(crate) fn turn(&self, amount: &mut TableAmount) {
+        amount.number = -amount.number;
+        amount.expr.change_leaves(&mut |leaf| {
+            leaf.value = -leaf.value;
+            leaf.literal = match leaf.literal.strip_prefix('-') {
+                Some(magnitude) => magnitude.into(),
+                None => format!("-{}", leaf.literal).into(),
+            };
+        });
+    }
+
+    /// The periods of a series: those named, those between two, the last few, or all of one
+    /// length.
+    pub(crate) fn series(&self) -> Reading<Vec<CalendarSpan>> {
+        let wording = &self.asked.wording;
+        let periods = &self.table.periods;
+        let length = match () {
+            () if wording.says(&["quarter", "quarters"]) => Some(3),
+            () if wording.says(&["month", "months", "monthly"]) => Some(1),
+            () if wording.says(&["year", "years", "annual", "yearly"]) => Some(12),
+            () => None,
+        };
+        let of_length = |length: u8| -> Vec<CalendarSpan> {
+            periods
+                .iter()
+                .filter(|span| span.length() == length)
+                .copied()
+                .collect()
+        };
+        let page = |span: CalendarSpan| match self.table.period(span) {
+            PagePeriod::One(period) => Ok(period),
+            PagePeriod::Missing => Err(NoReading::Missing(format!("the page has no {span}"))),
+            _ => Err(NoReading::Open),
+        };
+        let mut spans = Vec::new();
+        for span in self.asked.spans() {
+            let parts = length.is_some_and(|length| length < span.length());
+            // "Which quarter of 2022": the year is not one of the series.
+            if !(parts && is_year(*span)) {
+                spans.push(page(*span)?);
+            }
+        }
+        let within = self
+            .asked
+            .spans()
+            .first()
+            .filter(|span| spans.is_empty() && is_year(**span));
+        let in_year = |span: &CalendarSpan| {
+            within.is_none_or(|year| {
+                span.year.is_none() || year.year.is_none() || span.year == year.year
+            })
+        };
+        let found = match spans.as_slice() {
+            [] => {
+                let common = || {
+                    let count = |length: &u8| of_length(*length).len();
+                    [1, 3, 6, 12].into_iter().max_by_key(count).unwrap_or(12)
+                };
+                let all = of_length(length.unwrap_or_else(common));
+                let all: Vec<_> = all.into_iter().filter(in_year).collect();
+                match wording.periods_named() {
+                    Some(n) if n > all.len() => {
+                        return Err(NoReading::Missing(format!(
+                            "the page has {} of the {n} periods",
+                            all.len()
+                        )));
+                    }
+                    Some(n) => all.into_iter().rev().take(n).rev().collect(),
+                    None => all,
+                }
+            }
+            [a, b] if self.asked.spans_through() => {
+                let (low, high) = if a.order() <= b.order() {
+                    (a, b)
+                } else {
+                    (b, a)
+                };
+                let all = of_length(a.length());
+                all.into_iter()
+                    .filter(|span| low.order() <= span.order() && span.order() <= high.order())
+                    .collect()
+            }
+            _ => spans,
+        };
+        if found.len() > 1 {
+            Ok(found)
+        } else {
+            Err(NoReading::Open)
+        }
+    }
+
+    /// The amounts of an operand over periods.
+    pub(crate) fn over(
+        &mut self,
+        operand: &NamedOperand,
+        periods: &[CalendarSpan],
+    ) -> Reading<Vec<TableAmount>> {
+        let operand = NamedOperand {
+            spans: Vec::new(),
+            ..operand.clone()
+        };
+        let mut amounts = Vec::new();
+        for period in periods {
+            amounts.push(self.amount(&operand, Some(*period))?);
+        }
+        self.magnitudes(&mut amounts);
+        Ok(amounts)
+    }
+}
+
+/// The sum of amounts.
+pub(crate) fn sum(amounts: &[TableAmount]) -> Option<Expr> {
+    let exprs = amounts.iter().map(|amount| amount.expr.clone());
+    exprs.reduce(|sum, next| Expr::step(Op::Add, sum, next))
+}

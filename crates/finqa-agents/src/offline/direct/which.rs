@@ -1,0 +1,350 @@
+//! Questions that a label answers: which year, which quarter, which segment.
+
+use super::DirectAnswer;
+use super::calendar::CalendarSpan;
+use super::compute::extreme_of;
+use super::labels::{AxisLabel, LabelQuery, is_year};
+use super::phrase::NamedOperand;
+use super::values::{DirectReader, NoReading, Reading, TableAmount};
+use crate::offline::expr::Expr;
+use crate::offline::question::operations::{CHANGE, LARGEST, SMALLEST};
+use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
+
+const TIMES: [&str; 6] = ["year", "quarter", "month", "half", "period", "time"];
+
+/// Words between the noun and the quantity.
+const VERBS: [&str; 24] = [
+    "which", "what", "in which", "when", "during", "for", "was", "were", "is", "are", "had", "has",
+    "have", "did", "does", "do", "the", "at its", "at their", "reach", "reached", "of the", "show",
+    "showed",
+];
+
+/// Words of the highest and lowest for which only this kind of question has a plan.
+const MORE_LARGEST: [&str; 8] = [
+    "best",
+    "fastest",
+    "peak",
+    "peaked",
+    "strongest",
+    "top",
+    "longest",
+    "higher",
+];
+const MORE_SMALLEST: [&str; 6] = ["worst", "slowest", "fewest", "weakest", "bottom", "lower"];
+
+impl DirectReader<'_> {
+    pub(super) fn which(&mut self) -> Reading<DirectAnswer> {
+        let wording = &self.asked.wording;
+        let (most, least) = (wording.says(&MORE_LARGEST), wording.says(&MORE_SMALLEST));
+        let largest = match (wording.extreme(), most, least) {
+            (Some(largest), false, false) => largest,
+            (None, true, false) => true,
+            (None, false, true) => false,
+            _ => return Err(NoReading::Open),
+        };
+        if wording.says(&[
+            "second",
+            "third",
+            "two",
+            "three",
+            "not",
+            "except",
+            "other than",
+            "excluding",
+        ]) {
+            return Err(NoReading::Open);
+        }
+        let noun = noun(self.asked.text());
+        let grows = wording.change() || wording.says(&["fastest", "slowest", "fell", "grown"]);
+        let time =
+            wording.starts(&["when"]) || noun.as_deref().is_some_and(|noun| TIMES.contains(&noun));
+        let nouns: Vec<&str> = noun.as_deref().into_iter().collect();
+        let lists: [&[&str]; 6] = [
+            &LARGEST,
+            &SMALLEST,
+            &MORE_LARGEST,
+            &MORE_SMALLEST,
+            &VERBS,
+            &nouns,
+        ];
+        if time {
+            if grows {
+                return Err(NoReading::Open);
+            }
+            let operand = self.whole(&lists);
+            return self.when(&operand, largest);
+        }
+        let growth: [&[&str]; 7] = [
+            &LARGEST,
+            &SMALLEST,
+            &MORE_LARGEST,
+            &MORE_SMALLEST,
+            &VERBS,
+            &nouns,
+            &CHANGE,
+        ];
+        let operand = if grows {
+            self.whole(&growth)
+        } else {
+            self.whole(&lists)
+        };
+        if grows {
+            self.fastest(&operand, largest)
+        } else {
+            self.greatest(&operand, largest)
+        }
+    }
+
+    /// The period of the largest amount of a row.
+    fn when(&mut self, operand: &NamedOperand, largest: bool) -> Reading<DirectAnswer> {
+        let periods = self.series()?;
+        let amounts = self.over(operand, &periods)?;
+        let best = extreme_of(&amounts, largest).ok_or(NoReading::Open)?;
+        if amounts
+            .iter()
+            .filter(|amount| (amount.number - best.number).abs() <= 0.0)
+            .count()
+            > 1
+        {
+            self.doubts
+                .push("several periods have that value".to_owned());
+        }
+        let at = amounts.iter().position(|amount| amount.place == best.place);
+        let period = at.and_then(|at| periods.get(at)).ok_or(NoReading::Open)?;
+        let found = best.clone();
+        if let Some(year) = period.year.filter(|_| is_year(*period)) {
+            let expr = Expr::literal(&year.to_string()).ok_or(NoReading::Open)?;
+            return Ok(DirectAnswer::new(
+                "year of the extreme",
+                expr,
+                UnitKind::Number,
+            ));
+        }
+        Ok(self.labelled(&found, self.name_of(*period, found.place)))
+    }
+
+    /// A period as the page writes it.
+    fn name_of(&self, period: CalendarSpan, (row, column): (usize, usize)) -> String {
+        let labels = [self.table.columns.get(column), self.table.rows.get(row)];
+        let dated = labels
+            .into_iter()
+            .flatten()
+            .find(|label| label.span == Some(period) && label.words.is_empty());
+        let whole = self
+            .table
+            .facts
+            .columns
+            .get(column)
+            .map(|column| column.name.clone());
+        dated.map_or_else(|| whole.unwrap_or_default(), |label| label.name.clone())
+    }
+
+    fn labelled(&self, amount: &TableAmount, label: String) -> DirectAnswer {
+        DirectAnswer {
+            label: Some(label),
+            ..DirectAnswer::new(
+                "label of the extreme",
+                amount.expr.clone(),
+                UnitKind::Number,
+            )
+        }
+    }
+
+    /// The parts that a question compares: the rows in the column that it names, or the columns
+    /// of the row. Totals are not parts.
+    fn parts(
+        &mut self,
+        operand: &NamedOperand,
+        span: Option<CalendarSpan>,
+    ) -> Reading<Vec<(TableAmount, String)>> {
+        let span = match span {
+            Some(span) => Some(self.only_period(span)?),
+            None if self.table.periods.len() < 2 => None,
+            None => return Err(NoReading::Open),
+        };
+        let of = |words: &[String], label: &AxisLabel| {
+            words.iter().filter(|word| label.says(word)).count()
+        };
+        let best = |labels: &[AxisLabel]| {
+            labels
+                .iter()
+                .skip(1)
+                .map(|label| of(&operand.words, label))
+                .max()
+                .unwrap_or(0)
+        };
+        let (in_rows, in_columns) = (best(&self.table.rows), best(&self.table.columns));
+        // "Which region grew fastest?": all rows are of one quantity.
+        let by_column = in_rows <= in_columns || operand.words.is_empty();
+        let query = |percent| LabelQuery {
+            words: operand.words.clone(),
+            context: operand.context.clone(),
+            span,
+            percent: Some(percent),
+            parts: true,
+        };
+        let doubts = self.doubts.len();
+        let amounts = match operand.words.is_empty() {
+            true => Ok(self.table.find(&query(false)).cells),
+            false => self.cells(&query(false)),
+        };
+        let complete = amounts.is_ok() && self.doubts.len() == doubts;
+        let cells = if complete {
+            amounts?
+        } else {
+            self.doubts.truncate(doubts);
+            self.cells(&query(true))?
+        };
+        let distinct = |of: fn(&(usize, usize, usize)) -> usize| {
+            let mut lines: Vec<usize> = cells.iter().map(of).collect();
+            lines.sort_unstable();
+            lines.dedup();
+            lines
+        };
+        let (rows, columns) = (distinct(|cell| cell.1), distinct(|cell| cell.2));
+        // "Cloud revenue" and "Devices revenue" are both revenue: the rows that say it.
+        let shared = !by_column && rows.len() > 1 && columns.len() == 1;
+        let by_column = by_column || shared;
+        let lines = match (by_column, operand.words.is_empty()) {
+            (true, true) => self.columns_of(span),
+            (true, false) => columns,
+            (false, _) => rows,
+        };
+        let [line] = lines.as_slice() else {
+            return Err(NoReading::Open);
+        };
+        let says_all = |label: &AxisLabel| of(&operand.words, label) == in_rows;
+        let items = if by_column {
+            &self.table.rows
+        } else {
+            &self.table.columns
+        };
+        let mut out = Vec::new();
+        for (at, label) in items.iter().enumerate().skip(1) {
+            let place = if by_column { (at, *line) } else { (*line, at) };
+            let fits = span.is_none() || self.table.span_of(place.0, place.1) == span;
+            let other = shared && !says_all(label);
+            let period = label.words.is_empty() && label.span.is_some();
+            if label.total || label.name.is_empty() || period || !fits || other {
+                continue;
+            }
+            let fact = self.table.fact_at(place);
+            if let Some(amount) = fact.and_then(|fact| self.of_fact(fact, place)) {
+                out.push((amount, label.name.clone()));
+            }
+        }
+        let percent = out.first().is_some_and(|(amount, _)| amount.percent);
+        if out.len() < 2 || out.iter().any(|(amount, _)| amount.percent != percent) {
+            return Err(NoReading::Open);
+        }
+        Ok(out)
+    }
+
+    /// The columns with amounts of a period.
+    fn columns_of(&self, span: Option<CalendarSpan>) -> Vec<usize> {
+        let amount = |column: usize| {
+            (1..self.table.rows.len()).any(|row| {
+                let fact = self.table.fact_at((row, column));
+                let amount = fact.and_then(|fact| self.table.fact(fact));
+                let fits = span.is_none() || self.table.span_of(row, column) == span;
+                fits && amount.is_some_and(|fact| !fact.percent)
+            })
+        };
+        (1..self.table.columns.len())
+            .filter(|column| amount(*column))
+            .collect()
+    }
+
+    /// The part with the largest amount.
+    fn greatest(&mut self, operand: &NamedOperand, largest: bool) -> Reading<DirectAnswer> {
+        if self.asked.spans().len() > 1 {
+            return Err(NoReading::Open);
+        }
+        let span = self.asked.spans().first().copied();
+        let parts = self.parts(operand, span)?;
+        let mut amounts: Vec<TableAmount> =
+            parts.iter().map(|(amount, _)| amount.clone()).collect();
+        self.magnitudes(&mut amounts);
+        let best = extreme_of(&amounts, largest)
+            .ok_or(NoReading::Open)?
+            .clone();
+        let label = parts
+            .into_iter()
+            .find(|(amount, _)| amount.place == best.place);
+        let (_, label) = label.ok_or(NoReading::Open)?;
+        Ok(self.labelled(&best, label))
+    }
+
+    /// The part that grew fastest.
+    fn fastest(&mut self, operand: &NamedOperand, largest: bool) -> Reading<DirectAnswer> {
+        let (early, late) = match (self.asked.spans(), self.table.periods.as_slice()) {
+            ([a, b], _) if a.order() < b.order() => (*a, *b),
+            ([], [a, b]) => (*a, *b),
+            _ => return Err(NoReading::Open),
+        };
+        let relative = self
+            .asked
+            .wording
+            .says(&["fastest", "slowest", "rate", "percent", "%", "most"]);
+        let mut operand = operand.clone();
+        operand.spans.clear();
+        let (before, after) = (
+            self.parts(&operand, Some(early))?,
+            self.parts(&operand, Some(late))?,
+        );
+        let mut best: Option<(f64, Expr, String)> = None;
+        for (amount, label) in after {
+            let Some((earlier, _)) = before.iter().find(|(_, other)| *other == label) else {
+                continue;
+            };
+            if relative && earlier.number <= 0.0 {
+                return Err(NoReading::Open);
+            }
+            let change = amount.number - earlier.number;
+            let size = if relative {
+                change / earlier.number
+            } else {
+                change
+            };
+            let difference = Expr::step(Op::Subtract, amount.expr, earlier.expr.clone());
+            let expr = if relative {
+                Expr::step(Op::Divide, difference, earlier.expr.clone())
+            } else {
+                difference
+            };
+            let better = best.as_ref().is_none_or(|(known, ..)| {
+                if largest {
+                    size > *known
+                } else {
+                    size < *known
+                }
+            });
+            if better {
+                best = Some((size, expr, label));
+            }
+        }
+        let (_, expr, label) = best.ok_or(NoReading::Open)?;
+        let kind = if relative {
+            UnitKind::Percent
+        } else {
+            UnitKind::Number
+        };
+        Ok(DirectAnswer {
+            label: Some(label),
+            ..DirectAnswer::new("label of the extreme", expr, kind)
+        })
+    }
+}
+
+/// The noun after "which".
+fn noun(text: &str) -> Option<String> {
+    let mut words = text
+        .split_whitespace()
+        .skip_while(|word| !matches!(*word, "which" | "what"))
+        .skip(1);
+    let first = words.next()?;
+    let skipped = matches!(first, "of" | "the" | "fiscal" | "calendar");
+    let noun = if skipped { words.next()? } else { first };
+    Some(noun.to_owned())
+}

@@ -1,0 +1,297 @@
+//! The embedded analyst over tables of a user's own, all invented: each question is answered
+//! from its labels, or what the page lacks is named.
+
+use std::sync::Arc;
+
+use finqa_agents::agents::EmbeddedSolver;
+use finqa_agents::offline::{RuleAnalyst, RuleAnswer};
+use finqa_core::number::{Value, print};
+use finqa_core::question::{Document, HistoryEntry, HistorySource, Question, QuestionKey};
+use rstest::rstest;
+
+const QUARTERS: &str = "EUR thousand;Q1 2031;Q2 2031;Q3 2031;Q4 2031;FY 2031
+Net sales;400;420;390;510;1720
+Cost of sales;(250);(260);(245);(300);(1055)
+Gross profit;150;160;145;210;665
+Order backlog;90;95;80;70;70";
+
+const HALVES: &str = "EUR million;H1 2032;FY 2032;H1 2031;FY 2031
+Revenue;120;250;100;210
+EBIT;12;30;-4;9";
+
+const YEARS: &str = ";2035;2034;2033;2032;2031
+Turnover;88;95;91;60;74
+Net earnings;5;9;7;-6;2
+Grants;4;3;2;1;0
+Research and development;11;10;9;8;7
+Return on sales;5.7%;9.5%;7.7%;-10%;2.7%";
+
+const DEPOTS: &str = "Depots by country;Stock 2031;% of total;Stock 2030;% of total
+Norway;600;60%;500;62.5%
+Finland;300;30%;200;25%
+Latvia;100;10%;100;12.5%
+Total;1000;100%;800;100%";
+
+const OPERATORS: &str = ";2031 North;2031 South;2030 North;2030 South
+Sales;140;90;130;75
+Short-term borrowings;20;30;25;35
+Long-term borrowings;70;80;75;85";
+
+const STAFF: &str = "Headcount at year end;2030;2031
+Engineering;200;260
+Sales;100;90
+Support;50;55";
+
+fn document(table: &str) -> Arc<Document> {
+    let rows = table
+        .lines()
+        .map(|line| line.split(';').map(str::to_owned).collect());
+    Arc::new(Document {
+        id: "table.csv".to_owned(),
+        filename: "table.csv".to_owned(),
+        table: rows.collect(),
+        own: true,
+        ..Document::default()
+    })
+}
+
+fn asked(document: &Arc<Document>, history: &[HistoryEntry], text: &str) -> Question {
+    Question {
+        key: QuestionKey {
+            id: document.id.clone(),
+            part: history.len().to_string(),
+        },
+        document: Arc::clone(document),
+        text: text.to_owned(),
+        history: history.to_vec(),
+    }
+}
+
+fn answer(document: &Arc<Document>, history: &[HistoryEntry], text: &str) -> RuleAnswer {
+    let solver = RuleAnalyst::new();
+    let question = asked(document, history, text);
+    solver
+        .answer(&solver.index(document), &question)
+        .expect("an answer")
+}
+
+fn printed(answer: &RuleAnswer) -> String {
+    print(&answer.value, answer.unit, answer.in_percent)
+}
+
+/// Asks one question and expects a certain answer, and that it is not a guess.
+fn sure(table: &str, question: &str, expected: &str) {
+    let found = answer(&document(table), &[], question);
+    assert_eq!(
+        (printed(&found).as_str(), found.doubt.as_deref()),
+        (expected, None),
+        "{question}"
+    );
+}
+
+/// Asks one question and expects that what the page lacks is named.
+fn named(table: &str, question: &str, why: &str) {
+    let found = answer(&document(table), &[], question);
+    assert!(
+        found
+            .doubt
+            .as_deref()
+            .is_some_and(|doubt| doubt.contains(why)),
+        "{question}: {:?}",
+        found.doubt
+    );
+}
+
+#[rstest]
+#[case("in which year was turnover highest?", "2034")]
+#[case("in which year were net earnings lowest?", "2032")]
+#[case("which year had the lowest research and development?", "2031")]
+#[case("in which year was the return on sales lowest?", "2032")]
+#[case("what was the highest turnover?", "95")]
+#[case("what was the lowest return on sales?", "-10.0%")]
+fn the_year_of_the_largest_is_right_in_five_columns_that_descend(
+    #[case] question: &str,
+    #[case] expected: &str,
+) {
+    sure(YEARS, question, expected);
+}
+
+#[rstest]
+#[case("which quarter had the highest gross profit?", "Q4 2031")]
+#[case("in which quarter was the cost of sales lowest?", "Q3 2031")]
+#[case("what were net sales in the third quarter of 2031?", "390")]
+#[case("what were net sales for the full year 2031?", "1720")]
+#[case("what were net sales in the first half of 2031?", "820")]
+#[case("what was the gross margin in Q2 2031?", "38.1%")]
+#[case(
+    "what was the percentage change in net sales from Q3 to Q4 2031?",
+    "30.8%"
+)]
+#[case("what share of full-year net sales was made in Q4?", "29.7%")]
+fn quarters_are_told_from_the_year(#[case] question: &str, #[case] expected: &str) {
+    sure(QUARTERS, question, expected);
+}
+
+#[test]
+fn a_quarter_is_not_answered_by_a_half_or_a_year() {
+    sure(
+        HALVES,
+        "what was revenue in the second half of 2031?",
+        "110",
+    );
+    sure(
+        HALVES,
+        "what was the EBIT margin in fiscal year 2032?",
+        "12.0%",
+    );
+    named(
+        HALVES,
+        "what was revenue in Q3 2032?",
+        "the page has no third quarter of 2032",
+    );
+    named(
+        QUARTERS,
+        "what were net sales in Q3 2030?",
+        "the page has no third quarter of 2030",
+    );
+    named(
+        QUARTERS,
+        "what was the order backlog in the first half of 2031?",
+        "the page has no first half of 2031",
+    );
+}
+
+#[test]
+fn compound_growth_from_a_loss_or_from_zero_is_not_defined() {
+    sure(
+        YEARS,
+        "what was the compound annual growth rate of turnover from 2031 to 2035?",
+        "4.4%",
+    );
+    for (question, year) in [
+        (
+            "what was the CAGR of grants from 2031 to 2035?",
+            "2031 has 0",
+        ),
+        (
+            "what was the compound annual growth rate of net earnings from 2032 to 2035?",
+            "2032 has -6",
+        ),
+    ] {
+        let found = answer(&document(YEARS), &[], question);
+        assert_eq!(printed(&found), "n/a", "{question}");
+        assert!(
+            found.doubt.is_some_and(|doubt| doubt.ends_with(year)),
+            "{question}"
+        );
+    }
+}
+
+#[rstest]
+#[case("what is the median turnover?", "88")]
+#[case(
+    "what was the average research and development expense from 2033 to 2035?",
+    "10"
+)]
+#[case("what was the average turnover over the last two years?", "91.5")]
+#[case("by how much did net earnings decrease from 2034 to 2035?", "4")]
+#[case(
+    "by how many percentage points did the return on sales fall from 2034 to 2035?",
+    "3.8"
+)]
+#[case("what was the growth in turnover from 2032 to 2033?", "51.7%")]
+#[case("did turnover rise in 2035?", "no")]
+#[case("were net earnings higher in 2034 than in 2033?", "yes")]
+#[case(
+    "what was the ratio of research and development to turnover in 2033?",
+    "0.099"
+)]
+fn words_of_operations_are_not_things_that_the_page_lacks(
+    #[case] question: &str,
+    #[case] expected: &str,
+) {
+    sure(YEARS, question, expected);
+}
+
+#[rstest]
+#[case(DEPOTS, "what share of the stock in 2031 was outside Norway?", "40.0%")]
+#[case(DEPOTS, "what was the total stock excluding Finland in 2030?", "600")]
+#[case(DEPOTS, "what share of total stock was in Latvia in 2030?", "12.5%")]
+#[case(
+    DEPOTS,
+    "by how many percentage points did the Norway share change from 2030 to 2031?",
+    "-2.5"
+)]
+#[case(OPERATORS, "what were total sales of both regions in 2031?", "230")]
+#[case(OPERATORS, "what were total borrowings in the South in 2030?", "120")]
+#[case(STAFF, "what is the sum of sales and support in 2031?", "145")]
+#[case(
+    STAFF,
+    "what was the growth rate of engineering from 2030 to 2031?",
+    "30.0%"
+)]
+fn wholes_and_parts(#[case] table: &str, #[case] question: &str, #[case] expected: &str) {
+    sure(table, question, expected);
+}
+
+#[rstest]
+#[case(DEPOTS, "which country had the largest stock in 2031?", "Norway")]
+#[case(DEPOTS, "which country grew fastest from 2030 to 2031?", "Finland")]
+#[case(OPERATORS, "which region had the highest sales in 2030?", "North")]
+#[case(STAFF, "which department had the fewest employees in 2030?", "Support")]
+fn a_question_for_a_name_is_answered_by_a_label(
+    #[case] table: &str,
+    #[case] question: &str,
+    #[case] expected: &str,
+) {
+    let found = answer(&document(table), &[], question);
+    assert_eq!(
+        (found.value, found.doubt),
+        (Value::Text(expected.to_owned()), None),
+        "{question}"
+    );
+    let opinion = EmbeddedSolver::default().opinion(&asked(&document(table), &[], question));
+    assert_eq!(
+        opinion.map(|opinion| opinion.printed).as_deref(),
+        Some(expected)
+    );
+}
+
+#[rstest]
+#[case(DEPOTS, "what was the stock in Sweden in 2031?", "sweden")]
+#[case(YEARS, "what was the EBITDA in 2033?", "ebitda")]
+#[case(YEARS, "what was the turnover in 2029?", "no 2029")]
+#[case(STAFF, "who runs engineering?", "a name or a reason")]
+#[case(DEPOTS, "is the stock insured?", "insured")]
+fn what_the_page_lacks_is_named(#[case] table: &str, #[case] question: &str, #[case] why: &str) {
+    named(table, question, why);
+}
+
+/// Each question after others that it does not refer to.
+#[test]
+fn a_complete_question_inherits_nothing_from_the_one_before() {
+    let document = document(YEARS);
+    let mut history = Vec::new();
+    for (question, expected) in [
+        (
+            "what was the percentage change in turnover from 2033 to 2034?",
+            "4.4%",
+        ),
+        ("in which year was research and development lowest?", "2031"),
+        ("what were grants in 2033?", "2"),
+        ("and in 2034?", "3"),
+        ("what is the change?", "1"),
+        ("which year had the highest net earnings?", "2034"),
+        ("what was the average turnover from 2031 to 2033?", "75"),
+    ] {
+        let found = answer(&document, &history, question);
+        assert_eq!(printed(&found), expected, "{question}");
+        history.push(HistoryEntry {
+            question: question.to_owned(),
+            value: Some(found.value),
+            program: Some(found.program),
+            label: None,
+            source: HistorySource::Own,
+        });
+    }
+}
