@@ -13,7 +13,9 @@ use tracing::Instrument;
 
 use crate::dataset::{self, Document, HistoryEntry, Outcome, OwnDocument, Question, QuestionKey};
 use crate::output::AnswerView;
-use crate::output::terminal::{ProgressOptions, TerminalWriter, UnsentSettings, answer_text};
+use crate::output::terminal::{
+    ProgressOptions, TerminalWriter, UnsentSettings, answer_text, short_answer,
+};
 use crate::pipeline::{ModelContext, advice, cache, pair_setup};
 use crate::settings::{LogSettings, TraceSettings};
 use finqa_agents::agents::{
@@ -44,7 +46,7 @@ pub(crate) struct AskArgs {
     /// Print one line of JSON per answer
     #[arg(long, help_heading = "Output")]
     json: bool,
-    /// Print only answers and errors
+    /// Print only the answer, and on stderr why it is a guess
     #[arg(long, short = 'q', help_heading = "Output")]
     quiet: bool,
     #[command(flatten)]
@@ -137,6 +139,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
         pair: Pair::new(&setup.pair)?,
         document: Arc::new(own.document),
         json: args.json,
+        quiet,
         stop: Stop::default(),
         writer,
     };
@@ -144,7 +147,7 @@ pub(crate) fn execute(args: &AskArgs, matches: &ArgMatches) -> anyhow::Result<Ex
         signals::listen(session.stop.clone(), None, |_| {});
         let exit = match question {
             Some(question) => session.once(question).await,
-            None => session.questions(quiet).await,
+            None => session.questions().await,
         };
         traces.finish().await;
         exit
@@ -186,6 +189,8 @@ struct Session {
     pair: Pair,
     document: Arc<Document>,
     json: bool,
+    /// Only the answers are printed.
+    quiet: bool,
     stop: Stop,
     writer: TerminalWriter,
 }
@@ -211,8 +216,8 @@ impl Session {
     }
 
     /// Asks every line of stdin.
-    async fn questions(&self, quiet: bool) -> anyhow::Result<Exit> {
-        let prompt = !quiet && std::io::stdin().is_terminal();
+    async fn questions(&self) -> anyhow::Result<Exit> {
+        let prompt = !self.quiet && std::io::stdin().is_terminal();
         if prompt {
             super::note(format_args!("Ask about {}; Ctrl-D ends.", self.document.id));
         }
@@ -310,10 +315,22 @@ impl Session {
             if self.json {
                 serde_json::to_writer(&mut *out, &view)?;
                 writeln!(out)
+            } else if self.quiet {
+                writeln!(out, "{}", short_answer(&solution))
             } else {
                 writeln!(out, "{}", answer_text(&view))
             }
         })?;
+        let doubt = solution
+            .answer
+            .as_ref()
+            .and_then(|answer| answer.doubt.as_ref());
+        if let Some(why) = doubt
+            .or(solution.error.as_ref())
+            .filter(|_| self.quiet && !self.json)
+        {
+            super::note(format_args!("not sure: {why}"));
+        }
         Ok(Some(AskResult {
             outcome: solution.outcome,
             read,

@@ -217,6 +217,55 @@ fn offline_a_percentage_is_printed_with_its_sign() {
     }
 }
 
+/// In an earlier version `-q` printed the same as without.
+#[test]
+fn quiet_prints_the_answer_alone_and_why_it_is_a_guess_on_stderr() {
+    let place = workplace(&[("report.md", REPORT.as_bytes())]);
+    let lines = "what was revenue in 2019?\nwhat was revenue in 2011?\nwhat was the percentage change in revenue from 2018 to 2019?\n";
+    let (code, shown, told) = ask(&place, &["report.md", "-q"], lines);
+    let shown: Vec<&str> = shown.lines().collect();
+    assert_eq!(
+        (code, shown.len(), shown[0], shown[2]),
+        (0, 3, "1250 million", "25.0%")
+    );
+    assert_eq!(told, "not sure: the page has no 2011\n");
+}
+
+#[test]
+fn a_label_answers_which_and_no_number_what_is_not_defined() {
+    let table = "Region,2021,2022\nNorth,-5,12\nSouth,7,9\n";
+    let place = workplace(&[("t.csv", table.as_bytes())]);
+    let (code, json, _) = ask(
+        &place,
+        &[
+            "t.csv",
+            "which region had the highest figure in 2022?",
+            "--json",
+        ],
+        "",
+    );
+    let json: Json = serde_json::from_str(&json).unwrap();
+    assert_eq!(
+        (code, &json["answer"], &json["value"]),
+        (0, &json!("North"), &json!("North"))
+    );
+    assert_eq!(
+        (&json["stop"], &json["evidence"][0]["literal"]),
+        (&json!("accepted"), &json!("12"))
+    );
+    let (code, shown, _) = ask(
+        &place,
+        &["t.csv", "what was the CAGR of North from 2021 to 2022?"],
+        "",
+    );
+    assert_eq!(code, 0);
+    assert!(
+        shown.starts_with("Answer    n/a: compound growth needs values above zero;"),
+        "{shown}"
+    );
+    assert!(!shown.contains("ALL_OK"), "{shown}");
+}
+
 #[test]
 fn answers_from_text_need_a_chat_model() {
     let place = workplace(&[("report.md", REPORT.as_bytes())]);

@@ -3,7 +3,7 @@
 use console::measure_text_width;
 
 use crate::output::AnswerView;
-use finqa_agents::agents::Solution;
+use finqa_agents::agents::{Answer, Solution};
 use finqa_core::number::Unit;
 use finqa_core::text::single_spaced;
 
@@ -50,13 +50,29 @@ pub(crate) fn answer_text(view: &AnswerView<'_>) -> String {
     harmless(&out).into_owned()
 }
 
-fn headline(solution: &Solution) -> String {
+/// The answer alone, in one line.
+#[must_use]
+pub(crate) fn short_answer(solution: &Solution) -> String {
     let Some(answer) = &solution.answer else {
         return format!("none ({})", solution.outcome.name().replace('_', " "));
     };
-    let mut line = with_scale(&answer.printed, answer.unit);
-    if let Some(doubt) = &answer.doubt {
-        line = format!("not sure ({doubt}); best guess: {line}");
+    harmless(&single_spaced(&with_scale(&answer.printed, answer.unit))).into_owned()
+}
+
+/// Whether the figure asked for does not exist.
+fn is_none(answer: &Answer) -> bool {
+    answer.printed == "n/a"
+}
+
+fn headline(solution: &Solution) -> String {
+    let mut line = short_answer(solution);
+    let Some(answer) = &solution.answer else {
+        return line;
+    };
+    match &answer.doubt {
+        Some(doubt) if is_none(answer) => line = format!("{line}: {doubt}"),
+        Some(doubt) => line = format!("not sure ({doubt}); best guess: {line}"),
+        None => {}
     }
     if let Some(label) = answer
         .label
@@ -65,7 +81,7 @@ fn headline(solution: &Solution) -> String {
     {
         line.push_str(&format!("  ({})", single_spaced(label)));
     }
-    if let Some(confidence) = answer.confidence {
+    if let Some(confidence) = answer.confidence.filter(|_| !is_none(answer)) {
         line.push_str(&format!(", confidence {confidence:.2}"));
     }
     line

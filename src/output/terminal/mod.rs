@@ -12,7 +12,7 @@ mod table;
 mod unsent;
 
 pub(crate) use analysis::analysis_tables;
-pub(crate) use answer::answer_text;
+pub(crate) use answer::{answer_text, short_answer};
 pub use comparison::comparison_tables;
 pub(super) use comparison::{p_value, span};
 pub(super) use progress::verdict_text;
