@@ -20,7 +20,8 @@ use super::{Exit, Failure, settings, telemetry};
 #[derive(clap::Args, Clone, Debug, Default)]
 pub(crate) struct ConfigFile {
     /// Settings file [default: convfinqa.toml if it exists]
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    // Groups of options before it set a heading.
+    #[arg(long, value_name = "FILE", help_heading = None::<&str>)]
     pub config: Option<PathBuf>,
 }
 
@@ -28,7 +29,7 @@ pub(crate) struct ConfigFile {
 #[derive(clap::Args, Clone, Debug, Serialize)]
 pub(crate) struct OutputFolder {
     /// Folder with the runs [default: output]
-    #[arg(long, short = 'o', value_name = "DIR", help_heading = "Output")]
+    #[arg(long, short = 'o', value_name = "DIR", help_heading = None::<&str>)]
     #[serde(skip_serializing_if = "Option::is_none")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -59,17 +60,13 @@ impl OutputFolder {
 
 /// The file of a command's model calls.
 #[derive(clap::Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Stored replies")]
 pub(crate) struct CassetteArgs {
     /// Record every model call to a file for --replay
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with = "replay",
-        help_heading = "Provider"
-    )]
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
     pub record: Option<PathBuf>,
     /// Answer model calls from a recorded file, without a server or a key
-    #[arg(long, value_name = "FILE", help_heading = "Provider")]
+    #[arg(long, value_name = "FILE")]
     pub replay: Option<PathBuf>,
 }
 
@@ -121,10 +118,10 @@ pub(crate) struct ControlArgs {
     #[command(flatten)]
     pub cassette: CassetteArgs,
     /// Resume RUN, or the newest unfinished run, with its own settings
-    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last", help_heading = "Output")]
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = "last", help_heading = None::<&str>)]
     pub resume: Option<String>,
     /// Allow --resume of a run started by another version of convfinqa
-    #[arg(long, requires = "resume", help_heading = "Output")]
+    #[arg(long, requires = "resume", help_heading = None::<&str>)]
     pub allow_version: bool,
     /// Print the summary as JSON on stdout and everything else on stderr
     #[arg(long, help_heading = "Output")]
@@ -154,7 +151,7 @@ pub(crate) struct RunArgs {
     #[arg(long, conflicts_with = "resume", help_heading = "Budget")]
     pub dry_run: bool,
     /// Print each question with its gold answer, its generated answer and its rounds
-    #[arg(long, short = 'v')]
+    #[arg(long, short = 'v', help_heading = "Output")]
     pub verbose: bool,
     /// Also write the predicted programs in the ConvFinQA leaderboard's format
     #[arg(long, value_name = "FILE", help_heading = "Output")]

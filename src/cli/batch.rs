@@ -56,7 +56,7 @@ pub(crate) struct FetchArgs {
     #[serde(flatten)]
     output: OutputFolder,
     /// Continue a run that another version of convfinqa started
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = None::<&str>)]
     #[serde(skip)]
     allow_version: bool,
     /// Print the summary as JSON on stdout and everything else on stderr

@@ -11,17 +11,13 @@ use super::{Exit, Failure};
 
 /// The options of `run` and `score` for CI.
 #[derive(clap::Args, Clone, Debug, Default)]
+#[command(next_help_heading = "CI")]
 pub(crate) struct GateArgs {
     /// Write a JUnit file with one test case per question, scored by financial equivalence
-    #[arg(long, value_name = "FILE", help_heading = "CI")]
+    #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
     /// Exit with code 6 if a score is below PERCENT; RULE is em, nm, ex, pe, pa or fe
-    #[arg(
-        long,
-        value_name = "RULE=PERCENT,…",
-        value_delimiter = ',',
-        help_heading = "CI"
-    )]
+    #[arg(long, value_name = "RULE=PERCENT,…", value_delimiter = ',')]
     pub fail_under: Vec<Threshold>,
 }
 

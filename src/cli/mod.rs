@@ -54,7 +54,7 @@ pub(crate) struct Cli {
     #[command(flatten)]
     run: args::RunArgs,
     /// When to use colors; NO_COLOR, CLICOLOR and CLICOLOR_FORCE are respected
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = None::<&str>)]
     color: color::ColorChoice,
 }
 

@@ -10,31 +10,17 @@ use super::budget::TimeLimit;
 
 /// How requests are sent.
 #[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[command(next_help_heading = "Batches")]
 #[serde(default, deny_unknown_fields)]
 pub struct BatchSettings {
     /// Send each request by itself, or collect them in batches, which the provider answers within a day at half the price
-    #[arg(
-        long,
-        value_name = "ENGINE",
-        default_value = "live",
-        help_heading = "Batches"
-    )]
+    #[arg(long, value_name = "ENGINE", default_value = "live")]
     pub engine: ExecutionEngine,
     /// Cancel a batch that has not ended after this time, such as 90m or 24h
-    #[arg(
-        long,
-        value_name = "TIME",
-        default_value = "24h",
-        help_heading = "Batches"
-    )]
+    #[arg(long, value_name = "TIME", default_value = "24h")]
     pub batch_timeout: TimeLimit,
     /// How to send the requests of an expired or cancelled batch again
-    #[arg(
-        long,
-        value_name = "ENGINE",
-        default_value = "batch",
-        help_heading = "Batches"
-    )]
+    #[arg(long, value_name = "ENGINE", default_value = "batch")]
     pub batch_late: ExecutionEngine,
 }
 

@@ -19,37 +19,23 @@ const CAPPED_MAX_TOKENS: u32 = 4096;
 
 /// What a run may cost and how long it may take.
 #[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[command(next_help_heading = "Budget")]
 #[serde(default, deny_unknown_fields)]
 pub struct BudgetSettings {
     /// Pause the run before its cost can exceed this many US dollars
-    #[arg(
-        long,
-        value_name = "USD",
-        allow_negative_numbers = true,
-        help_heading = "Budget"
-    )]
+    #[arg(long, value_name = "USD", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_cost: Option<Dollars>,
     /// Pause the run before it can use more than this many input and output tokens
-    #[arg(
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        help_heading = "Budget"
-    )]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens_total: Option<u64>,
     /// Send no more requests after this time, e.g. 90s or 2h30m; --resume restarts the clock
-    #[arg(
-        long,
-        value_name = "TIME",
-        allow_negative_numbers = true,
-        help_heading = "Budget"
-    )]
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_time: Option<TimeLimit>,
     /// JSON file of prices, which take precedence over the built-in ones
-    #[arg(long, value_name = "FILE", help_heading = "Budget")]
+    #[arg(long, value_name = "FILE")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prices: Option<PathBuf>,
 }

@@ -70,6 +70,7 @@ pub struct Settings {
 
 /// Which questions of which data are asked.
 #[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[command(next_help_heading = "Questions")]
 #[serde(default, deny_unknown_fields)]
 pub struct QuestionSettings {
     /// Use only the first N records [default: all offline and on loopback, otherwise 100]
@@ -81,78 +82,48 @@ pub struct QuestionSettings {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data_path: Option<String>,
     /// Use only records FROM (inclusive) to TO (exclusive), counted from 0
-    #[arg(long, value_name = "FROM..TO", help_heading = "Questions")]
+    #[arg(long, value_name = "FROM..TO")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<String>,
     /// Use only the records with these ids, comma-separated
-    #[arg(
-        long,
-        value_name = "ID,…",
-        value_delimiter = ',',
-        help_heading = "Questions"
-    )]
+    #[arg(long, value_name = "ID,…", value_delimiter = ',')]
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ids: Vec<String>,
     /// Use only records whose id or any question matches this regular expression
-    #[arg(long, value_name = "REGEX", help_heading = "Questions")]
+    #[arg(long, value_name = "REGEX")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filter: Option<String>,
     /// Shuffle the records, seeded by --seed, before applying --n
-    #[arg(long, help_heading = "Questions")]
+    #[arg(long)]
     pub shuffle: bool,
     /// Ask the stand-alone questions, or the turns of the conversations in order
-    #[arg(
-        long,
-        value_name = "MODE",
-        default_value = "questions",
-        help_heading = "Questions"
-    )]
+    #[arg(long, value_name = "MODE", default_value = "questions")]
     pub mode: Mode,
     /// Which answers to earlier turns the model sees
-    #[arg(
-        long,
-        value_name = "WHOSE",
-        default_value = "own",
-        help_heading = "Questions"
-    )]
+    #[arg(long, value_name = "WHOSE", default_value = "own")]
     pub history: HistoryMode,
     /// Number of passes over all questions
-    #[arg(
-        long,
-        value_name = "K",
-        default_value_t = 1,
-        help_heading = "Questions"
-    )]
+    #[arg(long, value_name = "K", default_value_t = 1)]
     pub epochs: u32,
 }
 
 /// How fast questions are asked, and where results go.
 #[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[command(next_help_heading = "Output")]
 #[serde(default, deny_unknown_fields)]
 pub struct RunSettings {
     /// Maximum conversations or episodes in flight [default: 8, growing to 64 unless the provider limits it; 2 on loopback; the number of cores offline]
-    #[arg(long, short = 'j', value_name = "N", help_heading = "Provider")]
+    #[arg(long, short = 'j', value_name = "N", help_heading = "Requests")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<usize>,
     /// Folder for results
-    #[arg(
-        long,
-        short = 'o',
-        value_name = "DIR",
-        default_value = "output",
-        help_heading = "Output"
-    )]
+    #[arg(long, short = 'o', value_name = "DIR", default_value = "output")]
     pub output: PathBuf,
     /// MLflow server to log the run to, `off`, or `auto` for MLFLOW_TRACKING_URI if set
-    #[arg(
-        long,
-        value_name = "URI",
-        default_value = "auto",
-        help_heading = "Output"
-    )]
+    #[arg(long, value_name = "URI", default_value = "auto")]
     pub mlflow: String,
     /// MLflow experiment [default: MLFLOW_EXPERIMENT_NAME, otherwise financial_qa]
-    #[arg(long, value_name = "NAME", help_heading = "Output")]
+    #[arg(long, value_name = "NAME")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub experiment: Option<String>,
     /// When to write traces.jsonl to the run's folder
@@ -167,32 +138,25 @@ pub struct RunSettings {
 
 /// Log lines.
 #[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[command(next_help_heading = "Logs and traces")]
 #[serde(default, deny_unknown_fields)]
 pub struct LogSettings {
     /// Format of log lines on stderr; `json` replaces all other output there
-    #[arg(
-        long,
-        value_name = "FORMAT",
-        default_value = "off",
-        help_heading = "Logs and traces"
-    )]
+    #[arg(long, value_name = "FORMAT", default_value = "off")]
     pub log: LogFormat,
     /// Log level, `error` to `trace`, or directives such as `hyper=info` [default: RUST_LOG, otherwise info]
-    #[arg(long, value_name = "LEVEL", help_heading = "Logs and traces")]
+    #[arg(long, value_name = "LEVEL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_level: Option<String>,
 }
 
 /// What traces contain.
 #[derive(Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[command(next_help_heading = "Logs and traces")]
 #[serde(default, deny_unknown_fields)]
 pub struct TraceSettings {
     /// Include questions, prompts and replies in traces
-    #[arg(
-        id = "trace_content",
-        long = "trace-content",
-        help_heading = "Logs and traces"
-    )]
+    #[arg(id = "trace_content", long = "trace-content")]
     #[serde(rename = "trace_content")]
     pub content: bool,
 }

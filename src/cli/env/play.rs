@@ -55,7 +55,7 @@ pub(crate) struct PlayArgs {
     #[serde(flatten)]
     shards: ShardSettings,
     /// Number of questions, each played once [default: all, up to 10,000 on a server; 100 with a remote model]
-    #[arg(long, short = 'n', alias = "episodes", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, short = 'n', alias = "episodes", value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Environment")]
     #[serde(skip_serializing_if = "Option::is_none")]
     n: Option<u64>,
     /// Only of `convfinqa run`; known here so that it can be refused in a clear line.
@@ -63,7 +63,7 @@ pub(crate) struct PlayArgs {
     #[serde(skip)]
     dry_run: bool,
     /// Print each episode when it ends, and each retry
-    #[arg(long, short = 'v')]
+    #[arg(long, short = 'v', help_heading = "Output")]
     #[serde(skip)]
     verbose: bool,
 
@@ -92,8 +92,7 @@ pub(crate) struct PlayArgs {
     #[serde(skip)]
     data_path: Option<OsString>,
     /// Maximum tool calls per episode
-    #[arg(long, value_name = "N", env = "FINQA_MAX_STEPS", default_value_t = 20,
-          value_parser = clap::value_parser!(u32).range(1..), help_heading = "Environment")]
+    #[arg(long, value_name = "N", env = "FINQA_MAX_STEPS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Environment")]
     #[serde(skip)]
     max_steps: u32,
 

@@ -78,98 +78,67 @@ impl FromStr for SampleCount {
 
 /// What decides the two agents' answers, whichever model they ask.
 #[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[command(next_help_heading = "Agents")]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentSettings {
     /// Who reviews each answer
-    #[arg(
-        long,
-        value_name = "WHO",
-        default_value = "llm",
-        help_heading = "Agents"
-    )]
+    #[arg(long, value_name = "WHO", default_value = "llm")]
     pub critic: CriticMode,
     /// The critic's model [default: the analyst's]
-    #[arg(long, value_name = "MODEL", help_heading = "Agents")]
+    #[arg(long, value_name = "MODEL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub critic_model: Option<String>,
     /// Provider of the critic's model [default: the analyst's]
-    #[arg(long, value_name = "PROVIDER", help_heading = "Agents")]
+    #[arg(long, value_name = "PROVIDER")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub critic_provider: Option<Provider>,
     /// Base URL of the critic's server [default: the analyst's]
-    #[arg(long, value_name = "URL", help_heading = "Agents")]
+    #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub critic_base_url: Option<String>,
     /// Maximum analyst–critic rounds per question
-    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Agents")]
+    #[arg(long, value_name = "N", default_value_t = 3)]
     pub max_rounds: u32,
     /// Skip the deterministic checks
-    #[arg(long = "no-verify", action = clap::ArgAction::SetFalse, help_heading = "Agents")]
+    #[arg(long = "no-verify", action = clap::ArgAction::SetFalse)]
     pub verify: bool,
     /// Which part of a reply decides the value
-    #[arg(
-        long,
-        value_name = "WHAT",
-        default_value = "program",
-        help_heading = "Agents"
-    )]
+    #[arg(long, value_name = "WHAT", default_value = "program")]
     pub answer_from: AnswerFrom,
     /// Withhold answers of the embedded analyst below this confidence (0 to 1)
     #[arg(
         long,
         value_name = "P",
         default_value_t = 0.0,
-        hide_default_value = true,
-        help_heading = "Agents"
+        hide_default_value = true
     )]
     pub min_confidence: f64,
     /// How to use the embedded analyst's second opinion on a chat model's answer
-    #[arg(
-        long,
-        value_name = "USE",
-        default_value = "show",
-        help_heading = "Agents"
-    )]
+    #[arg(long, value_name = "USE", default_value = "show")]
     pub second_opinion: OpinionUse,
     /// Minimum confidence (0 to 1) at which a differing second opinion is shown to the critic
     // Of the answers that it contradicted, 16 of 20 were wrong from 0.85 on, and 22 of 30
     // from 0.8 on (docs/offline.md).
-    #[arg(
-        long,
-        value_name = "P",
-        default_value_t = 0.85,
-        help_heading = "Agents"
-    )]
+    #[arg(long, value_name = "P", default_value_t = 0.85)]
     pub opinion_confidence: f64,
     /// Share of the model's answers that are right (0 to 1), for --second-opinion arbitrate
     /// [default: estimated by asking the first 100 questions before the others]
-    #[arg(long, value_name = "P", help_heading = "Agents")]
+    #[arg(long, value_name = "P")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_accuracy: Option<f64>,
     /// Number of first drafts per question; the most common answer is used. `auto` makes one draft, and
     /// four more where a check objects or the second opinion differs
-    #[arg(long, value_name = "K", default_value = "1", help_heading = "Agents")]
+    #[arg(long, value_name = "K", default_value = "1")]
     pub samples: SampleCount,
     /// Number of worked examples in the analyst's prompt: the most similar questions of
     /// data/train.json about other companies, with the figures and programs of their labels
-    #[arg(
-        long,
-        value_name = "K",
-        default_value_t = 0,
-        hide_default_value = true,
-        help_heading = "Agents"
-    )]
+    #[arg(long, value_name = "K", default_value_t = 0, hide_default_value = true)]
     pub examples: u32,
     /// How models see tables
-    #[arg(
-        long,
-        value_name = "STYLE",
-        default_value = "repaired",
-        help_heading = "Agents"
-    )]
+    #[arg(long, value_name = "STYLE", default_value = "repaired")]
     pub table_style: TableStyle,
     /// Folder whose .j2 files replace the built-in prompt templates of the same name
-    #[arg(long, value_name = "DIR", help_heading = "Agents")]
+    #[arg(long, value_name = "DIR")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompts: Option<PathBuf>,
 }
@@ -196,6 +165,7 @@ impl Default for AgentSettings {
 
 /// How replies are sampled.
 #[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[command(next_help_heading = "Model")]
 #[serde(default, deny_unknown_fields)]
 pub struct Sampling {
     /// Sampling temperature, 0 to 1 [default: the provider's]
@@ -207,7 +177,7 @@ pub struct Sampling {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
     /// Maximum output tokens per reply [default: none; 4096 for Anthropic, and in a run with a limit on cost or tokens]
-    #[arg(long, value_name = "N", help_heading = "Provider")]
+    #[arg(long, value_name = "N")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
 }

@@ -208,6 +208,7 @@ pub struct ModelConnection {
 
 /// Which model is asked, and how its server is reached.
 #[derive(clap::Args, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[command(next_help_heading = "Model")]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelSettings {
     /// Chat model (on Azure, the deployment), or `offline` for the embedded analyst
@@ -215,37 +216,37 @@ pub struct ModelSettings {
     #[serde(rename = "model")]
     pub name: String,
     /// Provider whose API the server implements [default: openai with --base-url or OPENAI_API_KEY; otherwise azure or anthropic, if its variables are set; otherwise openai]
-    #[arg(long, value_name = "PROVIDER", help_heading = "Provider")]
+    #[arg(long, value_name = "PROVIDER")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider: Option<Provider>,
     /// Which of OpenAI's APIs to use [default: responses for OpenAI models that need it, otherwise chat]
-    #[arg(long, value_name = "API", help_heading = "Provider")]
+    #[arg(long, value_name = "API")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api: Option<OpenAiApi>,
     /// Base URL of a compatible server, e.g. http://127.0.0.1:8080/v1; the key is optional if the server needs none
-    #[arg(long, value_name = "URL", help_heading = "Provider")]
+    #[arg(long, value_name = "URL")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_url: Option<String>,
     /// Allow keys and tokens to be sent over http:// to other machines
-    #[arg(long, help_heading = "Provider")]
+    #[arg(long)]
     pub allow_http: bool,
     /// Timeout per HTTP request, in seconds [default: 120; 600 on loopback]
-    #[arg(long, value_name = "S", help_heading = "Provider")]
+    #[arg(long, value_name = "S", help_heading = "Requests")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<u64>,
     /// Maximum HTTP requests per model call, including retries
-    #[arg(long, value_name = "N", default_value_t = 6, help_heading = "Provider")]
+    #[arg(long, value_name = "N", default_value_t = 6, help_heading = "Requests")]
     pub attempts: u32,
     /// Maximum HTTP requests per minute per model, evenly spaced
-    #[arg(long, value_name = "N", help_heading = "Provider")]
+    #[arg(long, value_name = "N", help_heading = "Requests")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rpm: Option<u64>,
     /// Maximum input and output tokens per minute per model
-    #[arg(long, value_name = "N", help_heading = "Provider")]
+    #[arg(long, value_name = "N", help_heading = "Requests")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tpm: Option<u64>,
     /// Cache replies in this folder and reuse them for identical requests
-    #[arg(long, value_name = "DIR", help_heading = "Provider")]
+    #[arg(long, value_name = "DIR", help_heading = "Stored replies")]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<PathBuf>,
 }

@@ -14,18 +14,13 @@ use crate::tools::{SUBMIT_ANSWER, ToolFailure, Tools};
 
 /// The rules of an episode.
 #[derive(clap::Args, Clone, Copy, Debug, PartialEq, Eq)]
+#[command(next_help_heading = "Episodes")]
 pub struct Rules {
     /// Maximum steps per episode
-    #[arg(long, value_name = "N", env = "FINQA_MAX_STEPS", default_value_t = 50,
-          value_parser = clap::value_parser!(u64).range(1..), help_heading = "Episodes")]
+    #[arg(long, value_name = "N", env = "FINQA_MAX_STEPS", default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
     pub max_steps: u64,
     /// How to grade answers
-    #[arg(
-        long,
-        value_name = "MODE",
-        default_value = "openenv",
-        help_heading = "Episodes"
-    )]
+    #[arg(long, value_name = "MODE", default_value = "openenv")]
     pub reward: RewardMode,
 }
 

@@ -9,36 +9,42 @@ use secrecy::{ExposeSecret, SecretString};
 
 /// How the server listens, and the limits it holds every client to.
 #[derive(clap::Args, Debug, Clone)]
+#[command(next_help_heading = "Limits")]
 pub struct ServerOptions {
     /// Address to listen on; 0.0.0.0 opens the server to the network
-    #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
+    #[arg(
+        long,
+        value_name = "IP",
+        default_value = "127.0.0.1",
+        help_heading = "Server"
+    )]
     pub host: IpAddr,
     /// Port to listen on; 0 selects a free one
-    #[arg(long, value_name = "PORT", default_value_t = 8000)]
+    #[arg(
+        long,
+        value_name = "PORT",
+        default_value_t = 8000,
+        help_heading = "Server"
+    )]
     pub port: u16,
     /// Name of this server among several behind one proxy: session ids begin with `NAME.`, so that
     /// the proxy can route on them; letters, digits, `-` and `_`
-    #[arg(long, value_name = "NAME", value_parser = server_id)]
+    #[arg(long, value_name = "NAME", value_parser = server_id, help_heading = "Server")]
     pub server_id: Option<String>,
     /// Maximum number of open sessions
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1000,
-        help_heading = "Limits"
-    )]
+    #[arg(long, value_name = "N", default_value_t = 1000)]
     pub max_sessions: usize,
     /// Maximum number of open sessions per client address [default: half of --max-sessions, at least 256]
-    #[arg(long, value_name = "N", help_heading = "Limits")]
+    #[arg(long, value_name = "N")]
     pub max_sessions_per_client: Option<usize>,
     /// How long an unused session from `openenv/session/create` is kept.
     #[arg(skip = Duration::from_secs(60))]
     pub unused_timeout: Duration,
     /// Seconds after which an idle session without a socket is closed; 0 means never
-    #[arg(long, value_name = "S", default_value = "1800", value_parser = seconds, help_heading = "Limits")]
+    #[arg(long, value_name = "S", default_value = "1800", value_parser = seconds)]
     pub idle_timeout: Duration,
     /// Maximum size of a message or body, in bytes
-    #[arg(long, value_name = "BYTES", default_value_t = 256 * 1024, help_heading = "Limits")]
+    #[arg(long, value_name = "BYTES", default_value_t = 256 * 1024)]
     pub message_limit: usize,
     /// Bytes that messages and bodies over 16 KiB may hold together while they
     /// are read, over all clients; one client may hold a quarter of them. What
@@ -50,12 +56,7 @@ pub struct ServerOptions {
     #[arg(skip = 64_usize * 1024 * 1024)]
     pub answer_bytes: usize,
     /// Maximum requests per second per session, or per client outside sessions; 0 means no limit
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 10_000,
-        help_heading = "Limits"
-    )]
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
     pub rate_limit: u32,
     /// How long a client may take to send a request's head, and again for its
     /// body; a connection that stays unused for as long is closed.
@@ -63,7 +64,7 @@ pub struct ServerOptions {
     pub request_time: Duration,
     /// Seconds after which a WebSocket that does not answer pings is closed; raise it if a client
     /// cannot answer while its model generates
-    #[arg(long, value_name = "S", default_value = "60", value_parser = some_seconds, help_heading = "Limits")]
+    #[arg(long, value_name = "S", default_value = "60", value_parser = some_seconds)]
     pub ping_timeout: Duration,
     /// Default limit of one step, when the request names no `timeout_s`.
     #[arg(skip = Duration::from_secs(30))]
@@ -82,7 +83,7 @@ pub struct ServerOptions {
         value_name = "TOKEN",
         env = "FINQA_TOKEN",
         hide_env_values = true,
-        help_heading = "Limits"
+        help_heading = "Access"
     )]
     pub bearer_token: Option<SecretString>,
     /// Additional host name accepted in the Host and Origin headers; can be repeated
@@ -90,11 +91,11 @@ pub struct ServerOptions {
         id = "allow_host",
         long = "allow-host",
         value_name = "HOST",
-        help_heading = "Limits"
+        help_heading = "Access"
     )]
     pub allowed_hosts: Vec<String>,
     /// Do not serve the page for playing by hand
-    #[arg(long = "no-web", action = clap::ArgAction::SetFalse, help_heading = "Limits")]
+    #[arg(long = "no-web", action = clap::ArgAction::SetFalse, help_heading = "Server")]
     pub web: bool,
 }
 
