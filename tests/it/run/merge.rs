@@ -195,7 +195,7 @@ fn the_name_of_another_run_is_refused_and_no_run_is_merged() {
 /// The critic's key runs out, so that a shard has calls without an answer, and more of them each
 /// time that it is continued.
 #[test]
-fn a_merge_counts_the_calls_of_shards_that_went_on_without_a_new_row() {
+fn a_merge_counts_the_calls_of_shards_that_continued_without_a_new_row() {
     let server = FaultServer::start(|request| match is_critic(request) {
         true => Reply::error(401, "invalid_api_key", "the key has run out"),
         false => scripted(request),
@@ -219,7 +219,7 @@ fn a_merge_counts_the_calls_of_shards_that_went_on_without_a_new_row() {
 }
 
 #[test]
-fn a_merge_removes_what_a_killed_one_has_left_and_nothing_of_others() {
+fn a_merge_removes_only_what_a_killed_one_has_left() {
     let place = Workplace::new();
     place.shards(&["1/2", "2/2"], "");
     place.merge(false).unwrap();
