@@ -26,7 +26,8 @@ mod wording;
 
 pub use analysis::analysis;
 pub use error::ParseFailure;
-pub use schema::{analysis_schema, verdict_schema};
+pub use schema::analysis_schema;
+pub(crate) use schema::verdict_schema;
 pub use types::{Analysis, CitedEvidence, CriticFinding, Leniency, ParsedReply, ParsedVerdict};
 pub use unit::unit;
 pub use verdict::verdict;

@@ -30,7 +30,7 @@ pub fn analysis_schema() -> Value {
 /// The schema of a critic's reply. The verdict comes first, as in text: a small model that
 /// has to begin a list of findings writes some.
 #[must_use]
-pub fn verdict_schema() -> Value {
+pub(crate) fn verdict_schema() -> Value {
     strict(json!({
         "verdict": {"type": "string", "enum": ["ALL_OK", "REVISE"]},
         "findings": {

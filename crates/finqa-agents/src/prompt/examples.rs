@@ -103,7 +103,7 @@ impl ExampleStore {
 
     /// The examples that a question about this page may be shown.
     #[must_use]
-    pub fn other_companies(&self, asked: &Document) -> OtherCompanies<'_> {
+    pub(crate) fn other_companies(&self, asked: &Document) -> OtherCompanies<'_> {
         let (own, same) = (company(asked), page(asked));
         let others = self.stored.iter();
         OtherCompanies {
@@ -126,7 +126,7 @@ impl<'s> OtherCompanies<'s> {
     /// The examples whose questions are most similar, the most similar one first and at most
     /// one a page: the cosine of their words and pairs of words, rare ones weighing more.
     #[must_use]
-    pub fn most_similar(&self, question: &str, count: usize) -> Vec<&'s WorkedExample> {
+    pub(crate) fn most_similar(&self, question: &str, count: usize) -> Vec<&'s WorkedExample> {
         let asked = self.store.known_terms(question);
         let asked_weight = self.store.weight(asked.iter());
         let mut ranked: Vec<(f64, &StoredExample)> = self

@@ -6,5 +6,6 @@
 pub mod attributes;
 mod record;
 
-pub use record::{Content, count, fail, if_content, message, messages, set, set_content, word};
+pub(crate) use record::set_content;
+pub use record::{Content, count, fail, if_content, message, messages, set, word};
 pub(crate) use record::{set_list, wants_content};

@@ -70,7 +70,7 @@ pub fn if_content(message: &str) -> &str {
 }
 
 /// Sets an attribute that is content; `make` is called only if content is recorded.
-pub fn set_content(span: &Span, key: &'static str, make: impl FnOnce() -> String) {
+pub(crate) fn set_content(span: &Span, key: &'static str, make: impl FnOnce() -> String) {
     if !span.is_disabled() && wants_content() {
         span.set_attribute(key, make());
     }
