@@ -1,4 +1,4 @@
-//! Gold that an environment tells once an episode is over.
+//! Gold that an environment shows once an episode is over.
 
 use crate::dataset::Gold;
 use finqa_agents::agents::printed_value;

@@ -191,7 +191,7 @@ impl Worker {
             .solver
             .solve(question, planned.epoch, memory, self.stop.clone(), tell);
         solved.await.and_then(|solution| match solution.outcome {
-            // Refused like this, all questions may be: the others tell.
+            // All questions may be refused like this; the others show whether they are.
             Outcome::ProviderError if !last_pass => Err(Interruption::Provider(Box::new(solution))),
             _ => Ok(solution),
         })
@@ -270,7 +270,7 @@ fn row(planned: &PlannedQuestion, mode: Mode, solution: Solution, latency: f64) 
         kind: Some(*kind),
         question: case.question.text.clone(),
         gold: match &solution.episode {
-            // A server tells the truth at the end alone.
+            // A server shows the truth only at the end.
             Some(episode) if case.gold == Gold::default() => {
                 truth::gold(episode.ground_truth.as_deref())
             }

@@ -1,5 +1,5 @@
-//! One run on its way to one server: what is there already is found out, what
-//! is missing is sent. Every step can be broken off and done again.
+//! The delivery of a run to a server: it asks what the server has and sends the rest.
+//! Every step can be interrupted and repeated.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub(crate) struct FinishedRun {
     pub drawings: Option<Drawings>,
 }
 
-/// A run that has arrived.
+/// A run that was delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveredRun {
     /// Where a person sees it.
@@ -44,7 +44,7 @@ pub struct DeliveredRun {
     pub shortfalls: Vec<String>,
 }
 
-/// A run on its way to a server.
+/// The delivery of a run to a server.
 #[derive(Debug)]
 pub(crate) struct Delivery {
     server: Server,

@@ -339,7 +339,7 @@ mod tests {
         );
         let mut first = Series::default();
         let mut logged = all(&mut first, (1..=12).map(|n| sample(n, true, 1.0)));
-        // The second process hears the earlier rows again.
+        // The second process reads the earlier rows again.
         let again = all(
             &mut Series::default(),
             (1..=30).map(|n| sample(n, true, 1.0)),

@@ -1,6 +1,6 @@
 //! `mlflow.json` in a run's folder: where the run is logged, and what of it is
-//! known to have arrived. It saves questions to the server and decides nothing:
-//! without it everything is found out or sent again.
+//! known to be on the server. It saves requests and decides nothing:
+//! without it everything is asked for or sent again.
 
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
@@ -18,7 +18,7 @@ use super::traces::PendingTraces;
 /// The version of the file's layout; a newer one is refused.
 const FORMAT: u32 = 1;
 
-/// Where a run is logged and what has arrived.
+/// Where a run is logged, and what the server has.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct DeliveryRecord {
@@ -32,19 +32,19 @@ pub(crate) struct DeliveryRecord {
     /// Where MLflow keeps the run's files.
     #[serde(default)]
     pub artifact_uri: String,
-    /// Whether parameters and first tags have arrived.
+    /// Whether the server has the parameters and first tags.
     #[serde(default)]
     pub described: bool,
-    /// Files that have arrived: path on the server → blake3 of the content.
+    /// Files that the server has: path on the server → blake3 of the content.
     #[serde(default)]
     pub artifacts: BTreeMap<String, String>,
-    /// Bytes of `traces.jsonl` that have arrived.
+    /// Bytes of `traces.jsonl` that the server has.
     #[serde(default)]
     pub traces: u64,
     /// What the server cannot take, in one line each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub shortfalls: Vec<String>,
-    /// Answers that the run had when all of it had arrived.
+    /// Answers that the run had when all of it was delivered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub complete_at: Option<usize>,
 }
@@ -84,7 +84,7 @@ impl DeliveryRecord {
             .map_err(|source| error(format!("not a record of a delivery ({source})")))
     }
 
-    /// Whether every trace in the run's folder has arrived, or never can.
+    /// Whether every trace in the run's folder is delivered, or never can be.
     ///
     /// # Errors
     /// [`MlflowError::File`] if they cannot be read.

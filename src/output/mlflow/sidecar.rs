@@ -26,7 +26,7 @@ pub(crate) type NotifyLine = Box<dyn Fn(String) + Send>;
 /// The result of logging a run to a server.
 #[derive(Debug)]
 pub enum DeliveryOutcome {
-    /// All of it has arrived.
+    /// The server has all of it.
     All(DeliveredRun),
     /// Something is missing: why, unless it is unknown or has been shown already.
     Missing(Option<MlflowError>),
@@ -80,7 +80,7 @@ impl Sidecar {
         }
     }
 
-    /// Sends the rest, for no longer than the server's patience allows or until
+    /// Sends the rest, at most for the server's timeout, or until
     /// `give_up`.
     pub(crate) async fn finish(
         self,
@@ -181,7 +181,7 @@ impl LiveDelivery {
         }
     }
 
-    /// Says the first trouble and keeps the last.
+    /// Shows the first error and keeps the last.
     fn complain(&mut self, error: MlflowError) {
         if self.trouble.is_none() {
             let line =

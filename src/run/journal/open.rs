@@ -186,7 +186,7 @@ impl Journal {
 
 impl Drop for Journal {
     /// Leaves the journal as one file, which any host can read, from a read-only folder too.
-    /// While somebody reads it, its log remains next to it, as after a kill.
+    /// While another process reads it, its log remains next to it, as after a kill.
     fn drop(&mut self) {
         if self.writes && file_id(&self.path) == self.file {
             let alone = self.connection.busy_timeout(Duration::ZERO);
@@ -217,7 +217,7 @@ fn next_to(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// What tells a file from another of the same name.
+/// What distinguishes a file from another of the same name.
 pub(super) type FileId = (u64, u64);
 
 #[cfg(unix)]
