@@ -37,6 +37,11 @@ Sales;140;90;130;75
 Short-term borrowings;20;30;25;35
 Long-term borrowings;70;80;75;85";
 
+const LOANS: &str = "Rating;Balance 2031;Balance 2030;Default rate
+A;120;110;0.2%
+B;80;95;1.1%
+C;25;20;4.5%";
+
 const STAFF: &str = "Headcount at year end;2030;2031
 Engineering;200;260
 Sales;100;90
@@ -239,6 +244,7 @@ fn wholes_and_parts(#[case] table: &str, #[case] question: &str, #[case] expecte
 #[case(DEPOTS, "which country grew fastest from 2030 to 2031?", "Finland")]
 #[case(OPERATORS, "which region had the highest sales in 2030?", "North")]
 #[case(STAFF, "which department had the fewest employees in 2030?", "Support")]
+#[case(LOANS, "which rating has the highest default rate?", "C")]
 fn a_question_for_a_name_is_answered_by_a_label(
     #[case] table: &str,
     #[case] question: &str,
@@ -265,6 +271,32 @@ fn a_question_for_a_name_is_answered_by_a_label(
 #[case(DEPOTS, "is the stock insured?", "insured")]
 fn what_the_page_lacks_is_named(#[case] table: &str, #[case] question: &str, #[case] why: &str) {
     named(table, question, why);
+}
+
+const SEASONS: &str = ";Season 2030/31;Season 2031/32
+Tickets;12;18
+Profit / (loss) before tax;(8);3";
+
+#[rstest]
+#[case(SEASONS, "did the club make a profit in 2030/31?", "no")]
+#[case(
+    SEASONS,
+    "by how much did tickets increase from 2030/31 to 2031/32?",
+    "6"
+)]
+#[case(YEARS, "how much lower were net earnings in 2035 than in 2034?", "4")]
+#[case(YEARS, "in which fiscal year was turnover lowest?", "2032")]
+#[case(
+    DEPOTS,
+    "what was the share of Norway in total stock in 2031?",
+    "60.0%"
+)]
+fn seasons_fiscal_years_and_losses(
+    #[case] table: &str,
+    #[case] question: &str,
+    #[case] expected: &str,
+) {
+    sure(table, question, expected);
 }
 
 /// Each question after others that it does not refer to.

@@ -253,6 +253,8 @@ pub(crate) fn is_outflow(facts: &Facts, fact: &Fact) -> bool {
         "tax",
         "interest",
     ];
-    let both = ["gain", "income", "provided", "increase", "( used", "(used"];
+    let both = [
+        "gain", "income", "profit", "earnings", "provided", "increase", "( used", "(used",
+    ];
     names.iter().any(|n| name.contains(n)) && !both.iter().any(|n| name.contains(n))
 }

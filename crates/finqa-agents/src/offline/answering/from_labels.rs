@@ -33,7 +33,8 @@ impl RuleAnswer {
         };
         let mut best = describe(described, &plan, 0.0, expr, &[], points)?;
         if let Some(label) = &direct.label {
-            best.steps.push(format!("The label is {label}."));
+            best.steps
+                .push(format!("Its label is the answer: {label}."));
             best.program = String::new();
             best.value = Value::Text(label.clone());
             best.unit = Unit::default();

@@ -102,7 +102,7 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
     let year = r"[ -]?'?(\d{4}|\d{2})\b";
     let forms: Vec<(String, Reader)> = vec![
         (
-            format!(r"\b({count})[- ]months?(?: periods?)?{until}{day}"),
+            format!(r"\b(?:first )?({count})[- ]months?(?: periods?)?{until}{day}"),
             months_ended,
         ),
         (
@@ -149,6 +149,13 @@ static FORMS: LazyLock<Vec<(Regex, Reader)>> = LazyLock::new(|| {
                 year,
                 months: Some(WHOLE),
             })
+        }),
+        // A season: "2021/22".
+        (r"\b((?:19|20)\d\d)/(\d\d)\b".to_owned(), |found| {
+            let first: u16 = found.get(1)?.as_str().parse().ok()?;
+            let last: u16 = found.get(2)?.as_str().parse().ok()?;
+            let year = Some(first + 1).filter(|year| year % 100 == last);
+            year.map(|_| CalendarSpan { year, months: None })
         }),
         (r"\b(?:full|whole|entire)[- ]year\b".to_owned(), |_| {
             part(WHOLE)
@@ -382,7 +389,9 @@ mod tests {
         ] {
             assert_eq!(named(text), [(Some(2022), Some(WHOLE))], "{text}");
         }
+        assert_eq!(named("2021/22"), [(Some(2022), None)]);
         assert_eq!(named("H1 2023"), named("first half of 2023"));
+        assert_eq!(named("H1 2023"), named("first six months of 2023"));
         assert_eq!(named("Jan 2024"), [(Some(2024), Some((1, 1)))]);
         assert_eq!(
             named("six months ended June 30, 2023"),

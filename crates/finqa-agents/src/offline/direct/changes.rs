@@ -116,7 +116,7 @@ impl DirectReader<'_> {
             || wording.says(&["growth in", "growth of", "how fast"])
             || wording.says(&["%"]) && !points
             || wording.percent() && !points;
-        let falls = wording.says(&FALLEN);
+        let falls = wording.says(&FALLEN) || wording.says(&["lower", "fewer", "smaller"]);
         let share = wording.says(&["share", "portion", "percent of"]) && points;
         if let Some(answer) = self.difference_of_two(relative)? {
             return Ok(answer);
@@ -322,9 +322,59 @@ impl DirectReader<'_> {
         ))
     }
 
+    /// "Did the company make a profit in 2021?": whether its last line is above zero.
+    fn is_profit(&mut self, gain: bool) -> Reading<DirectAnswer> {
+        let span = self.asked.spans().first().copied();
+        let lines: [&[&str]; 5] = [
+            &["net", "income"],
+            &["net", "earning"],
+            &["net", "profit"],
+            &["net", "loss"],
+            &["profit", "tax"],
+        ];
+        let rows = &self.table.rows;
+        let has = |words: &&&[&str]| {
+            rows.iter()
+                .skip(1)
+                .any(|row| words.iter().all(|word| row.says(word)))
+        };
+        let words = lines.iter().find(has).ok_or(NoReading::Open)?;
+        let operand = NamedOperand {
+            words: words.iter().map(|word| (*word).to_owned()).collect(),
+            ..NamedOperand::default()
+        };
+        let line = self.amount(&operand, span)?;
+        // A "net loss" of 5 may be printed without a sign.
+        let (row, _) = line.place;
+        let named = self.table.rows.get(row);
+        if named
+            .is_some_and(|row| row.words.iter().any(|word| word == "loss") && row.words.len() < 3)
+        {
+            return Err(NoReading::Open);
+        }
+        let zero = Expr::constant(0);
+        let (a, b) = if gain {
+            (line.expr, zero)
+        } else {
+            (zero, line.expr)
+        };
+        Ok(DirectAnswer::new(
+            "profit",
+            Expr::step(Op::Greater, a, b),
+            UnitKind::YesNo,
+        ))
+    }
+
     /// "Did sales rise in 2021?", "were costs higher in 2021 than in 2020?", "did A exceed B?"
     pub(super) fn comparison(&mut self) -> Reading<DirectAnswer> {
         let wording = &self.asked.wording;
+        let (gain, loss) = (
+            wording.says(&["profit", "profitable"]),
+            wording.says(&["loss", "lose"]),
+        );
+        if gain != loss && !wording.says(&MORE) && !wording.change() {
+            return self.is_profit(gain);
+        }
         let lists: [&[&str]; 5] = [
             &CHANGE,
             &MORE,

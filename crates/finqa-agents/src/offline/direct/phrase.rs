@@ -2,7 +2,7 @@
 //! single words, so that neither is mistaken for an operation.
 
 use super::calendar::{CalendarSpan, asked_spans};
-use super::labels::{LabelledTable, label_words, without_brackets};
+use super::labels::{LabelledTable, is_year, label_words, without_brackets};
 use crate::offline::question::operations::is_operation;
 use crate::offline::question::wording::Wording;
 use crate::offline::reading::text::stem;
@@ -99,7 +99,13 @@ impl AskedPhrase {
             .map(|at| (at, String::new()))
             .collect();
         let mut spans: Vec<CalendarSpan> = Vec::new();
+        // "In which fiscal year": of years alone, that says nothing.
+        let only_years = table.periods.iter().all(|span| is_year(*span));
         for named in asked.named {
+            if only_years && named.span.year.is_none() && is_year(named.span) {
+                places.push((named.at, " year ".to_owned()));
+                continue;
+            }
             let known = spans.iter().position(|span| *span == named.span);
             let at = known.unwrap_or_else(|| {
                 spans.push(named.span);

@@ -123,6 +123,12 @@ impl DirectReader<'_> {
         if let Some((part, whole)) = per(&text) {
             return self.quotient(&part, &whole, kind, &[&SHARE]);
         }
+        if let Some((part, whole)) = share_in(&text) {
+            let names = self.asked.operand(&self.table, &whole, &[&SHARE]);
+            if !names.words.is_empty() || names.context.iter().any(|word| word == "total") {
+                return self.quotient(&part, &whole, kind, &[&SHARE]);
+            }
+        }
         if let Some((part, whole)) = ratio_operands(wording) {
             return self.quotient(&part, &whole, kind, &[&SHARE]);
         }
@@ -397,4 +403,20 @@ impl DirectReader<'_> {
             DirectAnswer::new("complement", rest, UnitKind::Number)
         })
     }
+}
+
+/// The parts of "the share of A in B".
+fn share_in(text: &str) -> Option<(String, String)> {
+    let leads = ["share of", "portion of", "proportion of", "percent of"];
+    let rest = leads
+        .iter()
+        .find_map(|lead| text.split_once(&format!(" {lead} ")))?
+        .1;
+    let (part, whole) = rest.split_once(" in ")?;
+    let verbs = [
+        "was", "were", "is", "are", "came", "come", "did", "does", "do", "from", "made", "work",
+        "worked",
+    ];
+    let clause = rest.split_whitespace().any(|word| verbs.contains(&word));
+    (!clause).then(|| (part.to_owned(), whole.to_owned()))
 }

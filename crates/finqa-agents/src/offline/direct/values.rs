@@ -69,8 +69,9 @@ const FLOWS: [&str; 27] = [
 ];
 
 /// Nouns that a question adds to a row's name: "research expense", "operating cash flow".
-const LOOSE: [&str; 8] = [
-    "expense", "cost", "spend", "charge", "flow", "people", "person", "staff",
+const LOOSE: [&str; 11] = [
+    "expense", "cost", "spend", "charge", "flow", "people", "person", "staff", "due", "payable",
+    "matur",
 ];
 
 impl DirectReader<'_> {
@@ -96,7 +97,11 @@ impl DirectReader<'_> {
         };
         match span.map(|span| (span, self.table.period(span))) {
             None => {
-                let several = self.table.periods.len() > 1;
+                let undated = self.table.find(&query(None)).cells;
+                let dated = |(_, row, column): &(usize, usize, usize)| {
+                    self.table.span_of(*row, *column).is_some()
+                };
+                let several = self.table.periods.len() > 1 && undated.iter().any(dated);
                 let latest = self.table.periods.last().copied().filter(|_| several);
                 if let Some(latest) = latest {
                     self.doubt(format!("the question names no period; this is {latest}"));

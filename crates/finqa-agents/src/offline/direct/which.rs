@@ -158,11 +158,7 @@ impl DirectReader<'_> {
         operand: &NamedOperand,
         span: Option<CalendarSpan>,
     ) -> Reading<Vec<(TableAmount, String)>> {
-        let span = match span {
-            Some(span) => Some(self.only_period(span)?),
-            None if self.table.periods.len() < 2 => None,
-            None => return Err(NoReading::Open),
-        };
+        let span = span.map(|span| self.only_period(span)).transpose()?;
         let of = |words: &[String], label: &AxisLabel| {
             words.iter().filter(|word| label.says(word)).count()
         };
