@@ -20,14 +20,6 @@ use tokio::sync::Notify;
 
 use super::types::Stop;
 
-/// Tokens that a server's chat template may add to a request.
-const TEMPLATE_TOKENS: u64 = 1024;
-
-/// The most tokens that a server can read in a request with a body of this many bytes.
-pub(super) fn most_input_tokens(body: &str) -> u64 {
-    (body.len() as u64).saturating_add(TEMPLATE_TOKENS)
-}
-
 /// Money and tokens, spent or reserved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Spending {

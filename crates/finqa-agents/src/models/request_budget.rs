@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rust_decimal::Decimal;
 
-use super::budget::{Budget, BudgetReservation, Spending, most_input_tokens};
+use super::budget::{Budget, BudgetReservation, Spending};
 use super::error::{ErrorKind, ModelError};
 use super::price::PriceTier;
 use super::price_list::{ModelPrices, PriceList};
@@ -64,7 +64,7 @@ impl RequestBudget {
         };
         let written = request.max_output_tokens.map(u64::from);
         let written = written.ok_or_else(|| refused("a run with a limit needs an output limit"))?;
-        let read = most_input_tokens(request.json.get());
+        let read = request.most_input_tokens();
         let price = self.prices.expected();
         let bound = price.and_then(|price| price.bound(read, written));
         let upper = Spending {

@@ -31,11 +31,6 @@ fn capped(dollars: u32) -> Arc<Budget> {
     }))
 }
 
-#[test]
-fn a_prompt_is_bounded_by_its_bytes_and_what_a_chat_template_adds() {
-    assert_eq!(most_input_tokens("{é}"), 4 + 1024);
-}
-
 #[tokio::test]
 async fn a_request_waits_for_those_in_flight_and_fits_once_they_are_settled() {
     let (budget, stop) = (capped(10), Stop::default());

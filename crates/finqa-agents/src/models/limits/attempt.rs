@@ -8,14 +8,12 @@ use crate::models::protocol::{EncodedRequest, ReplyBody};
 use crate::models::retry::FailedAttempt;
 use crate::models::transport::Attempt;
 
-/// At most these tokens: one is a byte or more, and an answer without a limit of its own is
-/// rarely longer than this. The budget also counts what a chat template may add, because money
-/// that is spent stays spent; here the reply corrects the count, and a larger one would allow
-/// fewer requests below a small ceiling.
+/// At most these tokens, until the reply corrects the count. An answer without a limit of its
+/// own is rarely longer than this.
 pub(in crate::models) fn token_bound(request: &EncodedRequest) -> TokenBound {
     const UNLIMITED_OUTPUT: u32 = 4096;
     TokenBound {
-        input: request.json.get().len() as u64,
+        input: request.most_input_tokens(),
         output: u64::from(request.max_output_tokens.unwrap_or(UNLIMITED_OUTPUT)),
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A limit belongs to an endpoint, a model and a key, and counts HTTP attempts: a call that
 //! waits for its next attempt holds no slot, and what a cache or a journal answers never
-//! reaches it. It grows while it is used and answered, halves on a 429, and obeys the
+//! reaches it. It grows while it is used and answered, shrinks with 429s, and obeys the
 //! reported quotas and the user's ceilings. Reading order: `state` (the rules, without a
 //! clock), `window` (the ceilings), `quota` (the headers), this file (the waiting).
 

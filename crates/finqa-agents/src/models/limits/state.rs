@@ -17,6 +17,9 @@ const LONGEST_RESET: Duration = Duration::from_secs(60);
 /// after the first 429, then twice as long after each further one.
 const PROBE_PAUSES: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(60);
 
+/// What the newest attempt counts for in the share of refused ones.
+const NEWEST: f64 = 1.0 / 16.0;
+
 /// How many attempts may run at a time, and how many may start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LimitOptions {
@@ -93,6 +96,8 @@ pub(super) struct LimitState {
     cautious: bool,
     cuts: u64,
     rate_limited: u64,
+    /// The share of attempts that were answered with 429, of the last ones.
+    refused: f64,
     probe_pause: Duration,
     probe_at: Option<Instant>,
     in_flight: usize,
@@ -112,6 +117,7 @@ impl LimitState {
             cautious: false,
             cuts: 0,
             rate_limited: 0,
+            refused: 0.0,
             probe_pause: *PROBE_PAUSES.start(),
             probe_at: None,
             in_flight: 0,
@@ -217,16 +223,23 @@ impl LimitState {
         // What started before the last cut says nothing about the limit since: a burst of
         // 429s cuts once, and late answers to an old burst do not raise it.
         let current = attempt.cuts == self.cuts;
-        if current && end.verdict == LimitVerdict::Answered {
-            self.probe_pause = *PROBE_PAUSES.start();
+        if end.verdict == LimitVerdict::Answered {
+            self.refused -= self.refused * NEWEST;
+            if current {
+                self.probe_pause = *PROBE_PAUSES.start();
+            }
         }
         match end.verdict {
             LimitVerdict::RateLimited => {
                 self.rate_limited += 1;
+                self.refused += (1.0 - self.refused) * NEWEST;
                 if current {
                     self.cuts += 1;
+                    // A server that refuses some attempts whatever the limit is needs no
+                    // smaller one for each of them.
+                    let share = if self.cautious { self.refused } else { 1.0 };
                     self.cautious = true;
-                    self.limit = (self.limit.min(as_f64(self.in_flight)) / 2.0).max(1.0);
+                    self.limit = (self.limit * (1.0 - share / 2.0)).max(1.0);
                     self.probed(now);
                     self.probe_pause = (self.probe_pause * 2).min(*PROBE_PAUSES.end());
                 }

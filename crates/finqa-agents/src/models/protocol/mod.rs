@@ -86,12 +86,20 @@ impl Protocol {
     }
 }
 
-/// A request as it is sent: its body, whose bytes bound the tokens read, and the limit of
-/// the tokens written.
+/// A request as it is sent: its body, and the limit of the tokens written.
 #[derive(Debug)]
 pub(super) struct EncodedRequest {
     pub json: Arc<RawValue>,
     pub(crate) max_output_tokens: Option<u32>,
+}
+
+impl EncodedRequest {
+    /// The most tokens that a server can read in it: a token is a byte or more, and a chat
+    /// template may add some.
+    pub(super) fn most_input_tokens(&self) -> u64 {
+        const TEMPLATE_TOKENS: u64 = 1024;
+        (self.json.get().len() as u64).saturating_add(TEMPLATE_TOKENS)
+    }
 }
 
 /// The strictest answer format that a server accepts.
