@@ -93,7 +93,7 @@ impl PriceTier {
 
 /// Dollars per million tokens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a price")]
 pub(crate) struct Price {
     /// Tokens read.
     pub(super) input: Dollars,
@@ -123,6 +123,11 @@ pub(crate) struct Price {
 }
 
 impl Price {
+    /// Whether it is for one server and for any.
+    pub(super) fn names_its_servers_twice(&self) -> bool {
+        self.address.is_some() && self.anywhere
+    }
+
     /// The servers that it is for, in words.
     pub(super) fn servers(&self) -> &str {
         match (&self.address, self.anywhere) {

@@ -17,7 +17,10 @@ const TABLE: &str = include_str!("../../../../data/prices.json");
 
 #[derive(Debug, thiserror::Error)]
 pub enum PriceError {
-    #[error("not a price list: {place}{message}")]
+    #[error(
+        "not a price list: {place}{message}; write {{\"version\": 1, \"models\": {{\"NAME\": \
+         {{\"input\": 2.5, \"output\": 10}}}}}}, in dollars for a million tokens"
+    )]
     Json { place: String, message: String },
     #[error("the price list has version {found}, this program reads version {PRICES_VERSION}")]
     Version { found: u32 },
@@ -88,23 +91,34 @@ impl PriceList {
     /// # Errors
     /// [`PriceError`] with the place in the list.
     pub fn from_json(text: &str) -> Result<Self, PriceError> {
+        let wrong = |place: &str, message: &str| PriceError::Json {
+            place: place.to_owned(),
+            message: message.to_owned(),
+        };
+        // A list of the fields' values would be read as if it named them.
+        if !text.trim_start().starts_with('{') {
+            return Err(wrong("", "it is not a JSON object"));
+        }
         let mut json = serde_json::Deserializer::from_str(text);
         let file: Result<PriceFile, _> = serde_path_to_error::deserialize(&mut json);
-        let file = file.map_err(|error| PriceError::Json {
-            place: match error.path().to_string().as_str() {
+        let file = file.map_err(|error| {
+            let place = match error.path().to_string().as_str() {
                 "." => String::new(),
                 path => format!("{path}: "),
-            },
-            message: error.into_inner().to_string(),
+            };
+            wrong(&place, &error.into_inner().to_string())
         })?;
-        json.end().map_err(|error| PriceError::Json {
-            place: String::new(),
-            message: error.to_string(),
-        })?;
+        json.end().map_err(|error| wrong("", &error.to_string()))?;
         if file.version != PRICES_VERSION {
             return Err(PriceError::Version {
                 found: file.version,
             });
+        }
+        for (name, price) in &file.models.models {
+            if price.names_its_servers_twice() {
+                let message = "`address` names one server and `anywhere` all; leave one out";
+                return Err(wrong(&format!("models.{name}: "), message));
+            }
         }
         Ok(file.models)
     }
@@ -394,7 +408,13 @@ mod tests {
             ),
             (message(r#"{"version": 2, "models": {}}"#), "has version 2"),
             (message(r#"{"version": 1}"#), "missing field `models`"),
-            (message("input: 5"), "expected value"),
+            (message("input: 5"), "it is not a JSON object; write {"),
+            (message("[]"), "it is not a JSON object; write {"),
+            (of(r#""m": []"#), "models.m: invalid length 0, expected a price"),
+            (
+                of(r#""m": {"input": 1, "output": 1, "address": "http://h", "anywhere": true}"#),
+                "models.m: `address` names one server and `anywhere` all",
+            ),
         ] {
             assert!(line.contains(words), "{line}");
             assert!(!line.contains('\n'), "{line}");
