@@ -116,7 +116,7 @@ pub(crate) async fn dry_run(
     let low = measured(&setup.pair, &plan, true).await?;
     let high = measured(&setup.pair, &plan, false).await?;
     let concurrency = *setup.concurrency(settings).start();
-    let at_once = concurrency.clamp(1, plan.units.len().max(1)) as f64;
+    let at_once = concurrency.clamp(1, plan.length().max(1)) as f64;
     let seconds = |calls: u64, each: f64| calls as f64 / at_once * each;
     let (from, to) = wilson(SCORE, plan.total().max(1) as f64);
     let written = |tokens: u64| match settings.sampling.max_tokens {
@@ -199,7 +199,7 @@ async fn measured(
         };
     }
     let pair = Pair::new(&options)?;
-    for unit in &plan.units {
+    for unit in plan.units() {
         let mut history = Vec::new();
         for planned in unit {
             let question = Arc::new(Question {

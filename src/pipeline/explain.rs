@@ -109,12 +109,12 @@ pub(crate) async fn requests_of(
         row_of(planned).is_some_and(|row| row.key == *key)
             && (key.id == asked || format!("{}#{}", key.id, key.part) == asked)
     };
-    let unit = plan.units.iter().find(|unit| unit.iter().any(is_asked));
+    let unit = plan.units().find(|unit| unit.iter().any(is_asked));
     let missing = || unexplained(format!("it has not answered {asked}; name ID or ID#PART"));
     let unit = unit.ok_or_else(missing)?;
     let mut history: Vec<HistoryEntry> = Vec::new();
     let mut found = None;
-    for planned in unit {
+    for planned in &unit {
         if is_asked(planned) {
             found = Some(planned);
             break;

@@ -31,16 +31,17 @@ impl PilotUnit {
     }
 }
 
-/// Takes the units of the first questions out of a queue.
-pub(super) fn take(queue: &mut VecDeque<PlanUnit>) -> VecDeque<PlanUnit> {
+/// Takes the units of the first questions.
+pub(super) fn take(units: &mut impl Iterator<Item = PlanUnit>) -> VecDeque<PlanUnit> {
     let mut questions = 0;
-    let before = queue.iter().take_while(|unit| {
-        let wanted = questions < QUESTIONS;
+    let mut taken = VecDeque::new();
+    while questions < QUESTIONS
+        && let Some(unit) = units.next()
+    {
         questions += unit.planned.len();
-        wanted
-    });
-    let count = before.count();
-    queue.drain(..count).collect()
+        taken.push_back(unit);
+    }
+    taken
 }
 
 /// The agreement over the questions that have an outcome, in the order of the plan, so that

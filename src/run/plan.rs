@@ -51,19 +51,38 @@ pub struct Plan {
     pub mode: Mode,
     /// Which history turns are given.
     pub history: HistoryMode,
-    pub units: Vec<Vec<PlannedQuestion>>,
-    total: usize,
+    /// The units of one pass: those of the others are made from them when they are asked.
+    pass: Vec<PassUnit>,
+    epochs: u32,
+    /// Questions of a whole pass, of which a shard asks a part.
+    pass_length: usize,
+}
+
+/// A unit of every pass.
+#[derive(Clone, Debug)]
+struct PassUnit {
+    /// The place of its first question in the first pass.
+    first: usize,
+    kind: RecordKind,
+    cases: Vec<Arc<Case>>,
 }
 
 impl Plan {
     /// Plans questions of which each is asked alone.
     #[must_use]
     pub fn of(questions: Vec<PlannedQuestion>) -> Self {
+        let pass_length = questions.len();
+        let units = questions.into_iter().map(|planned| PassUnit {
+            first: planned.index,
+            kind: planned.kind,
+            cases: vec![planned.case],
+        });
         Self {
             mode: Mode::Questions,
             history: HistoryMode::default(),
-            total: questions.len(),
-            units: questions.into_iter().map(|planned| vec![planned]).collect(),
+            pass: units.collect(),
+            epochs: 1,
+            pass_length,
         }
     }
 
@@ -77,29 +96,19 @@ impl Plan {
         history: HistoryMode,
         epochs: u32,
     ) -> Result<Self, PlanError> {
-        let mut units = Vec::new();
-        let mut index = 0;
-        let records = dataset.records.iter();
-        let units_of_a_pass: Vec<(RecordKind, &[Arc<Case>])> = records
-            .flat_map(|record| units_of(record, mode).map(|cases| (record.kind, cases)))
-            .collect();
-        for epoch in 0..epochs.max(1) {
-            for (kind, cases) in &units_of_a_pass {
-                let unit = cases.iter().map(|case| {
-                    let planned = PlannedQuestion {
-                        index,
-                        case: Arc::clone(case),
-                        kind: *kind,
-                        epoch,
-                        turns: (mode == Mode::Conversations).then_some(cases.len()),
-                    };
-                    index += 1;
-                    planned
+        let mut pass = Vec::new();
+        let mut pass_length = 0;
+        for record in &dataset.records {
+            for cases in units_of(record, mode) {
+                pass.push(PassUnit {
+                    first: pass_length,
+                    kind: record.kind,
+                    cases: cases.to_vec(),
                 });
-                units.push(unit.collect());
+                pass_length += cases.len();
             }
         }
-        if units.is_empty() {
+        if pass.is_empty() {
             let (path, records) = (dataset.source.clone(), dataset.records.len());
             return Err(match mode {
                 Mode::Questions => PlanError::NoQuestions { path, records },
@@ -109,23 +118,53 @@ impl Plan {
         Ok(Self {
             mode,
             history,
-            units,
-            total: index,
+            pass,
+            epochs: epochs.max(1),
+            pass_length,
         })
     }
 
     /// Leaves only what a shard asks; each question keeps its place in the whole plan.
     pub(crate) fn reduce_to(&mut self, shard: Shard) {
-        self.units.retain(|unit| {
-            let first = unit.first();
-            first.is_some_and(|planned| shard.holds(&planned.case.question.key.id))
+        self.pass.retain(|unit| {
+            let first = unit.cases.first();
+            first.is_some_and(|case| shard.holds(&case.question.key.id))
         });
-        self.total = self.units.iter().map(Vec::len).sum();
+    }
+
+    /// How many units there are.
+    #[must_use]
+    pub(crate) fn length(&self) -> usize {
+        self.pass.len() * self.epochs as usize
+    }
+
+    /// The unit at a place among all units.
+    pub(super) fn unit(&self, at: usize) -> Option<Vec<PlannedQuestion>> {
+        let epoch = u32::try_from(at.checked_div(self.pass.len())?).ok()?;
+        let unit = self.pass.get(at % self.pass.len())?;
+        let turns = (self.mode == Mode::Conversations).then_some(unit.cases.len());
+        let first = unit.first + self.pass_length * epoch as usize;
+        let planned = unit.cases.iter().zip(first..).map(|(case, index)| {
+            let case = Arc::clone(case);
+            PlannedQuestion {
+                index,
+                case,
+                kind: unit.kind,
+                epoch,
+                turns,
+            }
+        });
+        (epoch < self.epochs).then(|| planned.collect())
+    }
+
+    /// The units in the order of their places.
+    pub(crate) fn units(&self) -> impl Iterator<Item = Vec<PlannedQuestion>> {
+        (0..self.length()).filter_map(|at| self.unit(at))
     }
 
     /// The questions in the order of their places.
-    pub(crate) fn questions(&self) -> impl Iterator<Item = &PlannedQuestion> {
-        self.units.iter().flatten()
+    pub(crate) fn questions(&self) -> impl Iterator<Item = PlannedQuestion> {
+        self.units().flatten()
     }
 
     /// blake3 over what is asked in which order, hex: part of a run's identity.
@@ -143,7 +182,8 @@ impl Plan {
     /// How many questions there are.
     #[must_use]
     pub fn total(&self) -> usize {
-        self.total
+        let pass: usize = self.pass.iter().map(|unit| unit.cases.len()).sum();
+        pass * self.epochs as usize
     }
 }
 
@@ -194,7 +234,7 @@ mod tests {
         let sample = crate::dataset::sample().unwrap();
         for mode in [Mode::Questions, Mode::Conversations] {
             let plan = Plan::new(&sample, mode, HistoryMode::Own, 3).unwrap();
-            let all: Vec<_> = plan.units.iter().flatten().collect();
+            let all: Vec<_> = plan.questions().collect();
             let (first, others) = all.split_at(all.len() / 3);
             for (one, other) in first.iter().cycle().zip(others) {
                 assert!(Arc::ptr_eq(&one.case, &other.case));
@@ -215,16 +255,15 @@ mod tests {
             for shard in Shard::all(count) {
                 let mut part = plan.clone();
                 part.reduce_to(shard);
-                let held: usize = part.units.iter().map(Vec::len).sum();
-                proptest::prop_assert_eq!(part.total(), held);
-                units.extend(part.units);
+                proptest::prop_assert_eq!(part.total(), part.questions().count());
+                units.extend(part.units());
             }
             units.sort_by_key(|unit| unit[0].index);
             let places = |units: &[Vec<PlannedQuestion>]| -> Vec<Vec<usize>> {
                 let units = units.iter();
                 units.map(|unit| unit.iter().map(|planned| planned.index).collect()).collect()
             };
-            proptest::prop_assert_eq!(places(&units), places(&plan.units));
+            proptest::prop_assert_eq!(places(&units), places(&plan.units().collect::<Vec<_>>()));
         }
     }
 }

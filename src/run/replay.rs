@@ -2,7 +2,7 @@
 //! questions to come need it, kept. A journal may be larger than the memory, so
 //! that its rows pass one by one and without what was sent and replied.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
@@ -10,15 +10,16 @@ use tokio::sync::mpsc;
 use super::event::Event;
 use super::identity::RunMeta;
 use super::journal::{Journal, JournalError};
-use super::plan::{Dealer, PlannedQuestion};
+use super::plan::{Dealer, Plan};
 use super::scheduler::PlanUnit;
 use crate::score::Stamp;
+use finqa_agents::agents::{Answer, Call};
 
 /// What a journal holds of a run so far.
 pub(super) struct JournalReplay {
     pub journal: Journal,
-    /// The units that are not done, each with what earlier processes left of it.
-    pub units: VecDeque<PlanUnit>,
+    /// The units that are not done.
+    pub units: UnfinishedUnits,
     /// Questions that have an outcome.
     pub answered: usize,
     /// Whether any of them has an answer.
@@ -29,8 +30,44 @@ pub(super) struct JournalReplay {
     pub dealer: Option<Box<dyn Dealer>>,
 }
 
+/// The units of a plan with a question that has no outcome, each with what earlier processes
+/// left of it, made when it is asked for.
+pub(super) struct UnfinishedUnits {
+    plan: Plan,
+    /// The place of the next unit.
+    at: usize,
+    done: HashSet<usize>,
+    /// Of units that are begun.
+    answers: HashMap<usize, Option<Answer>>,
+    calls: HashMap<usize, Vec<Call>>,
+}
+
+impl Iterator for UnfinishedUnits {
+    type Item = PlanUnit;
+
+    fn next(&mut self) -> Option<PlanUnit> {
+        let planned = loop {
+            let planned = self.plan.unit(self.at)?;
+            self.at += 1;
+            if !planned.iter().all(|it| self.done.contains(&it.index)) {
+                break planned;
+            }
+        };
+        let places = || planned.iter().map(|it| it.index);
+        Some(PlanUnit {
+            answers: places()
+                .filter_map(|at| self.answers.remove_entry(&at))
+                .collect(),
+            calls: places()
+                .filter_map(|at| self.calls.remove_entry(&at))
+                .collect(),
+            planned,
+        })
+    }
+}
+
 /// Passes on to `events` and `dealer` what a journal holds of a run of `total` questions,
-/// of which those in `planned` are known.
+/// of which those in `plan` are known.
 ///
 /// # Errors
 /// [`JournalError`] if it cannot be read.
@@ -38,12 +75,12 @@ pub(super) async fn replay(
     journal: Journal,
     total: Option<usize>,
     meta: Arc<RunMeta>,
-    planned: Vec<Vec<PlannedQuestion>>,
+    plan: Plan,
     dealer: Option<Box<dyn Dealer>>,
     events: mpsc::Sender<Event>,
 ) -> Result<JournalReplay, JournalError> {
     let told =
-        tokio::task::spawn_blocking(move || tell(journal, total, meta, planned, dealer, &events));
+        tokio::task::spawn_blocking(move || tell(journal, total, meta, plan, dealer, &events));
     told.await
         .unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
@@ -52,7 +89,7 @@ fn tell(
     journal: Journal,
     total: Option<usize>,
     meta: Arc<RunMeta>,
-    planned: Vec<Vec<PlannedQuestion>>,
+    plan: Plan,
     mut dealer: Option<Box<dyn Dealer>>,
     events: &mpsc::Sender<Event>,
 ) -> Result<JournalReplay, JournalError> {
@@ -63,17 +100,18 @@ fn tell(
         total,
         answered: done.len(),
     });
-    let mut units = unfinished(planned, &done);
-    let mut unit_of: HashMap<usize, usize> = HashMap::new();
-    for (at, unit) in units.iter().enumerate() {
-        unit_of.extend(unit.planned.iter().map(|planned| (planned.index, at)));
-    }
+    let begun = plan.units().filter(|unit| {
+        let open = |at: &usize| !done.contains(at);
+        unit.len() > 1 && unit.iter().any(|it| open(&it.index))
+    });
+    let begun: HashSet<usize> = begun.flatten().map(|it| it.index).collect();
+    let mut answers = HashMap::new();
     let mut any_answer = false;
     let mut last = Stamp::default();
     journal.for_each_result(|row| {
         any_answer |= row.solution.answer.is_some();
-        if let Some(unit) = unit_of.get(&row.index).and_then(|at| units.get_mut(*at)) {
-            unit.answers.insert(row.index, row.solution.answer.clone());
+        if begun.contains(&row.index) {
+            answers.insert(row.index, row.solution.answer.clone());
         }
         last = last.past(&row);
         if let Some(dealer) = &mut dealer {
@@ -82,32 +120,24 @@ fn tell(
         let row = Arc::new(row);
         let _ = events.blocking_send(Event::Answered { row, resumed: true });
     })?;
-    for (index, calls) in journal.open_calls()? {
-        if let Some(dealer) = &mut dealer {
-            dealer.begun(index, calls);
-        } else if let Some(unit) = unit_of.get(&index).and_then(|at| units.get_mut(*at)) {
-            unit.calls.insert(index, calls);
-        }
+    let mut calls = journal.open_calls()?;
+    if let Some(dealer) = &mut dealer {
+        calls
+            .drain()
+            .for_each(|(index, calls)| dealer.begun(index, calls));
     }
     Ok(JournalReplay {
-        units,
         answered: done.len(),
+        units: UnfinishedUnits {
+            plan,
+            at: 0,
+            done,
+            answers,
+            calls,
+        },
         any_answer,
         last,
         dealer,
         journal,
     })
-}
-
-/// The units with a question that has no outcome.
-fn unfinished(planned: Vec<Vec<PlannedQuestion>>, done: &HashSet<usize>) -> VecDeque<PlanUnit> {
-    let left = planned
-        .into_iter()
-        .filter(|unit| !unit.iter().all(|planned| done.contains(&planned.index)));
-    left.map(|planned| PlanUnit {
-        planned,
-        answers: HashMap::new(),
-        calls: HashMap::new(),
-    })
-    .collect()
 }

@@ -22,7 +22,7 @@ use super::health::Health;
 use super::journal::{Journal, JournalError};
 use super::pilot::{self, PilotUnit};
 use super::plan::{Dealer, Plan, PlannedQuestion};
-use super::replay::{JournalReplay, replay};
+use super::replay::{JournalReplay, UnfinishedUnits, replay};
 use super::trace::RunTrace;
 use super::worker::Worker;
 use super::writer;
@@ -111,29 +111,22 @@ impl Scheduler {
             None => Some(self.plan.total()),
             Some(_) => meta.total,
         };
-        let trace = Arc::new(RunTrace::start(&meta, self.plan.mode));
+        let (mode, history) = (self.plan.mode, self.plan.history);
+        let trace = Arc::new(RunTrace::start(&meta, mode));
         let piloted = meta.pilot;
         let JournalReplay {
             journal,
-            units,
+            units: planned,
             answered: resumed,
             any_answer: answered_before,
             last,
             dealer,
-        } = replay(
-            journal,
-            total,
-            meta,
-            self.plan.units,
-            self.dealer,
-            events.clone(),
-        )
-        .await?;
+        } = replay(journal, total, meta, self.plan, self.dealer, events.clone()).await?;
         let done = Arc::new(AtomicUsize::new(resumed));
         let mut queue = UnitQueue {
-            units,
+            planned: Some(planned),
             dealer,
-            dealt: 0,
+            ..UnitQueue::default()
         };
         let earlier = match &self.batches {
             None => RunBatches::default(),
@@ -176,8 +169,8 @@ impl Scheduler {
                 // Giving up on the provider gives up nothing else.
                 abort: self.stop.abort.child_token(),
             },
-            mode: self.plan.mode,
-            history: self.plan.history,
+            mode,
+            history,
             trace: Arc::clone(&trace),
             health: Arc::clone(&health),
             answered_before,
@@ -217,9 +210,8 @@ impl Scheduler {
         // Only a provider that answers others may be asked again.
         if begins && passed.trouble.is_none() && (answered_before || health.has_answered()) {
             let mut again = UnitQueue {
-                units: std::mem::take(&mut passed.postponed).into(),
-                dealer: None,
-                dealt: 0,
+                first: std::mem::take(&mut passed.postponed).into(),
+                ..UnitQueue::default()
             };
             passed = pass(&worker, &mut again, &width, PassKind::Last).await;
         }
@@ -297,10 +289,12 @@ impl Scheduler {
     }
 }
 
-/// Where a pass takes its units from: those that are planned, then those that
-/// are dealt.
+/// Where a pass takes its units from: those that were asked before, those that are planned,
+/// then those that are dealt.
+#[derive(Default)]
 struct UnitQueue {
-    units: VecDeque<PlanUnit>,
+    first: VecDeque<PlanUnit>,
+    planned: Option<UnfinishedUnits>,
     /// `None` once it has dealt everything.
     dealer: Option<Box<dyn Dealer>>,
     /// How many questions it has dealt.
@@ -309,7 +303,8 @@ struct UnitQueue {
 
 impl UnitQueue {
     async fn next(&mut self) -> Result<Option<PlanUnit>, RunFailure> {
-        if let Some(unit) = self.units.pop_front() {
+        let planned = || self.planned.as_mut().and_then(Iterator::next);
+        if let Some(unit) = self.first.pop_front().or_else(planned) {
             return Ok(Some(unit));
         }
         let Some(dealer) = &mut self.dealer else {
@@ -348,10 +343,10 @@ async fn pilot_pass(
     queue: &mut UnitQueue,
     width: &UnitWidth,
 ) -> (PassResult, Option<AgreementCount>) {
+    let mut planned = queue.planned.iter_mut().flatten();
     let mut first = UnitQueue {
-        units: pilot::take(&mut queue.units),
-        dealer: None,
-        dealt: 0,
+        first: pilot::take(&mut planned),
+        ..UnitQueue::default()
     };
     let mut passed = pass(worker, &mut first, width, PassKind::Pilot).await;
     let mut units = std::mem::take(&mut passed.piloted);
@@ -359,7 +354,7 @@ async fn pilot_pass(
     if passed.trouble.is_none() && units.iter().any(PilotUnit::has_outcome) {
         units.sort_by_key(|pilot| first_index(&pilot.unit));
         let again = units.extract_if(.., |pilot| pilot.postponed);
-        first.units = again.map(|pilot| pilot.unit).collect();
+        first.first = again.map(|pilot| pilot.unit).collect();
         passed = pass(worker, &mut first, width, PassKind::Pilot).await;
         units.append(&mut passed.piloted);
     }
@@ -369,7 +364,7 @@ async fn pilot_pass(
         && units.iter().any(PilotUnit::has_outcome);
     let count = done.then(|| pilot::count(&units));
     for pilot in units.into_iter().rev() {
-        queue.units.push_front(pilot.unit);
+        queue.first.push_front(pilot.unit);
     }
     (passed, count)
 }

@@ -410,7 +410,10 @@ mod tests {
             (message(r#"{"version": 1}"#), "missing field `models`"),
             (message("input: 5"), "it is not a JSON object; write {"),
             (message("[]"), "it is not a JSON object; write {"),
-            (of(r#""m": []"#), "models.m: invalid length 0, expected a price"),
+            (
+                of(r#""m": []"#),
+                "models.m: invalid length 0, expected a price",
+            ),
             (
                 of(r#""m": {"input": 1, "output": 1, "address": "http://h", "anywhere": true}"#),
                 "models.m: `address` names one server and `anywhere` all",

@@ -71,15 +71,14 @@ impl Limits {
     }
 
     /// Conversations that are worth having in flight: those that the widest limit lets
-    /// send, and as many again in place of calls that wait for their next attempt. Without
-    /// a limit all that are wanted.
+    /// send, and others in place of calls that wait for their next attempt. Without a limit
+    /// all that are wanted.
     #[must_use]
     pub fn conversations(&self) -> usize {
         let limiters = self.limiters();
         let widest = limiters.iter().map(|(_, limiter)| {
             let queue = limiter.queue();
-            let limit = queue.state.limit();
-            limit + queue.delayed.len().min(limit)
+            queue.state.limit() + queue.state.replaced(queue.delayed.len())
         });
         widest.max().unwrap_or(usize::MAX)
     }

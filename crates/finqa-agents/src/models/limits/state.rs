@@ -17,7 +17,7 @@ const LONGEST_RESET: Duration = Duration::from_secs(60);
 /// after the first 429, then twice as long after each further one.
 const PROBE_PAUSES: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_secs(60);
 
-/// What the newest attempt counts for in the share of refused ones.
+/// What the newest attempt counts for in a share of the last ones.
 const NEWEST: f64 = 1.0 / 16.0;
 
 /// How many attempts may run at a time, and how many may start.
@@ -98,6 +98,8 @@ pub(super) struct LimitState {
     rate_limited: u64,
     /// The share of attempts that were answered with 429, of the last ones.
     refused: f64,
+    /// The share of those that were not answered.
+    failed: f64,
     probe_pause: Duration,
     probe_at: Option<Instant>,
     in_flight: usize,
@@ -118,6 +120,7 @@ impl LimitState {
             cuts: 0,
             rate_limited: 0,
             refused: 0.0,
+            failed: 0.0,
             probe_pause: *PROBE_PAUSES.start(),
             probe_at: None,
             in_flight: 0,
@@ -136,6 +139,17 @@ impl LimitState {
     )]
     pub(super) fn limit(&self) -> usize {
         self.limit as usize
+    }
+
+    /// How many of the calls that wait for their next attempt others may take the place of:
+    /// as many as the limit where none is answered, more where most are.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "not negative, and saturating"
+    )]
+    pub(super) fn replaced(&self, delayed: usize) -> usize {
+        delayed.min((self.limit / self.failed) as usize)
     }
 
     pub(super) fn in_flight(&self) -> usize {
@@ -223,16 +237,17 @@ impl LimitState {
         // What started before the last cut says nothing about the limit since: a burst of
         // 429s cuts once, and late answers to an old burst do not raise it.
         let current = attempt.cuts == self.cuts;
-        if end.verdict == LimitVerdict::Answered {
-            self.refused -= self.refused * NEWEST;
-            if current {
-                self.probe_pause = *PROBE_PAUSES.start();
-            }
+        let answered = end.verdict == LimitVerdict::Answered;
+        if answered && current {
+            self.probe_pause = *PROBE_PAUSES.start();
+        }
+        count_in(&mut self.failed, !answered);
+        if end.verdict != LimitVerdict::Unrelated {
+            count_in(&mut self.refused, !answered);
         }
         match end.verdict {
             LimitVerdict::RateLimited => {
                 self.rate_limited += 1;
-                self.refused += (1.0 - self.refused) * NEWEST;
                 if current {
                     self.cuts += 1;
                     // A server that refuses some attempts whatever the limit is needs no
@@ -262,6 +277,11 @@ impl KnownQuota {
         let amount = self.limit.map_or(amount, |limit| amount.min(limit));
         (self.remaining.saturating_sub(since) < amount).then_some(self.until)
     }
+}
+
+/// Counts an attempt in a share of the last ones.
+fn count_in(share: &mut f64, is: bool) {
+    *share += (f64::from(u8::from(is)) - *share) * NEWEST;
 }
 
 #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]

@@ -167,13 +167,36 @@ async fn delayed_calls_do_not_multiply_conversations_when_all_are_refused() {
     let key = (String::new(), String::new(), blake3::hash(b""));
     limits.limiters().push((key, limiter.clone()));
     let mut refused = Vec::new();
-    for _ in 0..8 {
+    for _ in 0..40 {
         let call = limiter.call();
         slot(&call).await.end(&end(LimitVerdict::RateLimited));
         call.delayed(89 * SECOND);
         refused.push(call);
     }
     assert_eq!(limits.conversations(), 2);
+}
+
+/// Only as many again took the place of calls that wait, so that long hints for some calls
+/// left most of the limit unused.
+#[tokio::test(start_paused = true)]
+async fn long_hints_for_some_calls_leave_the_limit_in_use() {
+    let limits = Limits::default();
+    let limiter = Limiter::new(LimitOptions::fixed(4), Arc::clone(&limits.changed));
+    let key = (String::new(), String::new(), blake3::hash(b""));
+    limits.limiters().push((key, limiter.clone()));
+    let mut refused = Vec::new();
+    for number in 1..=200 {
+        let call = limiter.call();
+        let slot = slot(&call).await;
+        if number % 10 == 0 {
+            slot.end(&end(LimitVerdict::RateLimited));
+            call.delayed(89 * SECOND);
+            refused.push(call);
+        } else {
+            slot.end(&end(LimitVerdict::Answered));
+        }
+    }
+    assert!(limits.conversations() > 12, "{}", limits.conversations());
 }
 
 #[tokio::test(start_paused = true)]
@@ -189,7 +212,7 @@ async fn a_run_in_which_every_call_waits_is_probed_ever_more_rarely() {
         call
     };
     let mut waiting = vec![refuse().await, refuse().await];
-    assert_eq!((limit(&limiter), limits.conversations()), (1, 2));
+    assert_eq!((limit(&limiter), limits.conversations()), (1, 3));
     assert!(!limits.take_probe(2), "the refusals were just now");
     let began = Instant::now();
     let mut probes = Vec::new();
