@@ -165,33 +165,49 @@ impl Answers {
 
     /// Takes gold and pages from `dataset`, and scores again.
     fn score_by(&mut self, dataset: &Dataset) -> Result<(), AnalysisError> {
-        let records: HashMap<&str, &Record> = dataset
-            .records
-            .iter()
-            .map(|record| (record.id(), record))
-            .collect();
+        let records = RecordsById::of(dataset);
         for row in &mut self.rows {
-            let found = records.get(row.key.id.as_str()).and_then(|record| {
-                let case = record.cases().find(|case| case.question.key == row.key)?;
-                Some((*record, case))
-            });
-            let Some((record, Case { gold, .. })) = found else {
+            if records.score(row).is_none() {
                 return Err(AnalysisError::UnknownQuestion {
                     path: self.path.clone(),
                     key: row.key.clone(),
                     dataset: dataset.source.clone(),
                 });
-            };
-            row.document = Some(record.document.clone());
-            row.turns = row.turn().map(|_| record.turns.len());
-            if !gold.is_empty() && *gold != row.gold {
-                row.gold = gold.clone();
             }
-            row.scores = score(row);
         }
         self.turns = turns_of(dataset, &self.rows);
         self.dataset = Some(dataset.source.clone());
         Ok(())
+    }
+
+    /// The golds of the turns of a row's record.
+    pub(super) fn turns_of(&self, row: &Row) -> &[Gold] {
+        let turns = self.turns.get(&row.key.id);
+        turns.map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The records of a dataset by their ids.
+pub(super) struct RecordsById<'d>(HashMap<&'d str, &'d Record>);
+
+impl<'d> RecordsById<'d> {
+    pub(super) fn of(dataset: &'d Dataset) -> Self {
+        let records = dataset.records.iter();
+        Self(records.map(|record| (record.id(), record)).collect())
+    }
+
+    /// Takes a row's gold and page from its record, and scores it again; `None` if the
+    /// dataset does not have the question.
+    pub(super) fn score(&self, row: &mut Row) -> Option<&'d Record> {
+        let record = *self.0.get(row.key.id.as_str())?;
+        let Case { gold, .. } = record.cases().find(|case| case.question.key == row.key)?;
+        row.document = Some(record.document.clone());
+        row.turns = row.turn().map(|_| record.turns.len());
+        if !gold.is_empty() && *gold != row.gold {
+            row.gold = gold.clone();
+        }
+        row.scores = score(row);
+        Some(record)
     }
 }
 

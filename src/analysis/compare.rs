@@ -315,11 +315,11 @@ fn same_place(a: &Answers, b: &Answers) -> bool {
 
 fn explained<'p>(a: &'p Answers, b: &'p Answers, rule: Rule, pairs: &mut [AnswerPair<'p>]) {
     for (side, answers) in [a, b].into_iter().enumerate() {
-        let mut searcher = Searcher::new(answers);
+        let mut searcher = Searcher::of(answers);
         for pair in &mut *pairs {
             let row = if side == 0 { pair.a } else { pair.b };
             if let (Some(false), Some(miss)) = (rule.mark(row), pair.misses.get_mut(side)) {
-                *miss = Some(searcher.miss(row));
+                *miss = Some(searcher.miss(row, answers.turns_of(row)));
             }
         }
     }

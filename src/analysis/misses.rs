@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::dataset::QuestionKey;
-use crate::score::{FeContext, Quantity, Row, Rule, financial_equivalence, suspect};
+use crate::dataset::{Gold, QuestionKey};
+use crate::score::{FeContext, Quantity, Row, Rule, financial_equivalence, name_hash, suspect};
 use finqa_core::number::Value;
 
 use super::answers::Answers;
@@ -90,7 +90,7 @@ pub struct UncheckedCauses {
 /// Finds the cause of every miss.
 #[must_use]
 pub fn analyze(answers: &Answers, rule: Rule) -> MissAnalysis {
-    let mut search = Searcher::new(answers);
+    let mut search = Searcher::of(answers);
     let judged = |row: &&Row| rule.mark(row).is_some();
     let questions = answers.rows.iter().filter(judged).count();
     let mut misses = Vec::new();
@@ -99,7 +99,7 @@ pub fn analyze(answers: &Answers, rule: Rule) -> MissAnalysis {
         if rule.mark(row) != Some(false) {
             continue;
         }
-        let miss = search.miss(row);
+        let miss = search.miss(row, answers.turns_of(row));
         for (missing, is) in [
             ("page", row.document.is_none()),
             ("gold_program", miss.gold_program.is_none()),
@@ -160,37 +160,87 @@ fn counted(misses: &[Miss]) -> Vec<CauseCount> {
     counts
 }
 
-/// What explanations need besides the row: the other rows, and its page. A page is read once,
-/// because rows about it follow each other; keeping all would take memory with every record.
-pub(super) struct Searcher<'a> {
-    answers: &'a Answers,
-    by_record: HashMap<(&'a str, u32), Vec<usize>>,
-    places: Option<(&'a str, Arc<PageNumbers>)>,
+/// What explanations need besides the row: the answers before it, and its page. A page is read
+/// once, because rows about it follow each other; keeping all would take memory with every record.
+#[derive(Default)]
+pub(super) struct Searcher {
+    /// The answers by record and pass.
+    noted: HashMap<(u64, u32), Vec<NotedAnswer>>,
+    last: Option<LastAnswer>,
+    places: Option<(String, Arc<PageNumbers>)>,
 }
 
-impl<'a> Searcher<'a> {
-    pub(crate) fn new(answers: &'a Answers) -> Self {
-        let mut by_record: HashMap<_, Vec<usize>> = HashMap::new();
-        for (at, row) in answers.rows.iter().enumerate() {
-            by_record
-                .entry((row.key.id.as_str(), row.epoch))
-                .or_default()
-                .push(at);
-        }
-        Self {
-            answers,
-            by_record,
-            places: None,
-        }
+/// What later rows about the same record need of a row.
+struct NotedAnswer {
+    part: String,
+    numbers: AnswerNumbers,
+    /// Those of the row before, if it is another question with the same answer.
+    before: Option<Box<AnswerNumbers>>,
+}
+
+/// An answer, and what is right, as numbers.
+#[derive(Clone, Copy)]
+struct AnswerNumbers {
+    own: Option<f64>,
+    gold: Option<f64>,
+}
+
+/// What the next row needs of a row.
+struct LastAnswer {
+    id: String,
+    prediction: String,
+    numbers: AnswerNumbers,
+}
+
+impl Searcher {
+    /// Knows all rows of `answers`.
+    pub(crate) fn of(answers: &Answers) -> Self {
+        let mut search = Self::default();
+        answers.rows.iter().for_each(|row| search.note(row));
+        search
     }
 
-    pub(crate) fn miss(&mut self, row: &'a Row) -> Miss {
-        let gold_program = self.gold_program(row);
+    pub(super) fn note(&mut self, row: &Row) {
+        let numbers = AnswerNumbers {
+            own: TargetNumber::of(row).map(|target| target.value),
+            gold: row.gold.exe_ans.as_ref().and_then(Value::number),
+        };
+        let prediction = row.prediction().into_owned();
+        // The row before is another question; only an answer of several
+        // digits is not a coincidence.
+        let before = self.last.take().filter(|last| {
+            last.id != row.key.id && last.prediction == prediction && digits(&prediction) >= 4
+        });
+        self.noted
+            .entry((name_hash(&row.key.id), row.epoch))
+            .or_default()
+            .push(NotedAnswer {
+                part: row.key.part.clone(),
+                numbers,
+                before: before.map(|last| Box::new(last.numbers)),
+            });
+        self.last = Some(LastAnswer {
+            id: row.key.id.clone(),
+            prediction,
+            numbers,
+        });
+    }
+
+    /// Forgets the answers about other records.
+    pub(super) fn forget_others(&mut self, row: &Row) {
+        let own = (name_hash(&row.key.id), row.epoch);
+        self.noted.retain(|key, _| *key == own);
+    }
+
+    /// Why a row that is noted is wrong. `turns` are the golds of its record's turns.
+    pub(crate) fn miss(&mut self, row: &Row, turns: &[Gold]) -> Miss {
+        let gold_program = gold_program(row, turns);
         let earlier = self.earlier(row);
         let places = row.document.as_ref().map(|page| {
-            let id = row.key.id.as_str();
-            let known = self.places.take().filter(|(of, _)| *of == id);
-            let (_, places) = known.unwrap_or_else(|| (id, Arc::new(PageNumbers::of(page))));
+            let id = &row.key.id;
+            let known = self.places.take().filter(|(of, _)| of == id);
+            let read = || (id.clone(), Arc::new(PageNumbers::of(page)));
+            let (id, places) = known.unwrap_or_else(read);
             self.places = Some((id, Arc::clone(&places)));
             places
         });
@@ -219,67 +269,54 @@ impl<'a> Searcher<'a> {
         }
     }
 
-    /// Gold's program. The stand-alone questions of a Double record have
-    /// none, but their conversation ends in it: the last turn that
-    /// equals the question's answer after at least one step.
-    fn gold_program(&self, row: &Row) -> Option<String> {
-        if row.gold.program.is_some() {
-            return row.gold.program.clone();
-        }
-        let printed = Quantity::parse(row.gold.answer.as_deref()?);
-        let turns = self.answers.turns.get(&row.key.id)?;
-        let comes_to_it = turns.iter().rev().filter_map(|turn| {
-            let program = turn.program.as_deref()?;
-            let context = FeContext {
-                question: &row.question,
-                gold_program: Some(program),
-                table: row.table(),
-            };
-            let value = Quantity::of(turn.exe_ans.as_ref()?);
-            let same = financial_equivalence(&printed, &value, &context).accepted;
-            (same && program.contains('(')).then(|| program.to_owned())
-        });
-        comes_to_it.into_iter().next()
-    }
-
     /// What was answered before and what would have been right there: earlier
     /// turns, the record's first question, the row before.
     fn earlier(&self, row: &Row) -> Vec<EarlierAnswer> {
         let mut earlier = Vec::new();
-        let key = (row.key.id.as_str(), row.epoch);
-        let others = self.by_record.get(&key).map_or(&[][..], Vec::as_slice);
-        let mut note = |whose: String, row: &Row| {
-            let own = TargetNumber::of(row).map(|target| target.value);
-            let gold = row.gold.exe_ans.as_ref().and_then(Value::number);
+        let key = (name_hash(&row.key.id), row.epoch);
+        let others = self.noted.get(&key).map_or(&[][..], Vec::as_slice);
+        let mut note = |whose: String, AnswerNumbers { own, gold }| {
             earlier.push(EarlierAnswer { whose, own, gold });
         };
-        // The row before is another question; only an answer of several
-        // digits is not a coincidence.
-        let own = others.iter().copied().find(|at| {
-            let other = self.answers.rows.get(*at);
-            other.is_some_and(|other| other.key == row.key)
-        });
-        let before = own.and_then(|at| at.checked_sub(1));
-        if let Some(before) = before.and_then(|at| self.answers.rows.get(at))
-            && before.key.id != row.key.id
-            && before.prediction() == row.prediction()
-            && digits(&row.prediction()) >= 4
-        {
-            note("the row before".to_owned(), before);
+        let own = others.iter().find(|other| other.part == row.key.part);
+        if let Some(before) = own.and_then(|own| own.before.as_deref()) {
+            note("the row before".to_owned(), *before);
         }
-        for other in others.iter().filter_map(|at| self.answers.rows.get(*at)) {
-            match (other.turn(), row.turn()) {
+        for other in others {
+            match (other.part.parse::<usize>().ok(), row.turn()) {
                 (Some(theirs), Some(own)) if theirs < own => {
-                    note(format!("turn {theirs}"), other);
+                    note(format!("turn {theirs}"), other.numbers);
                 }
-                (None, None) if other.key.part < row.key.part => {
-                    note("the record's question before".to_owned(), other);
+                (None, None) if other.part < row.key.part => {
+                    note("the record's question before".to_owned(), other.numbers);
                 }
                 _ => {}
             }
         }
         earlier
     }
+}
+
+/// Gold's program. The stand-alone questions of a Double record have
+/// none, but their conversation ends in it: the last turn that
+/// equals the question's answer after at least one step.
+fn gold_program(row: &Row, turns: &[Gold]) -> Option<String> {
+    if row.gold.program.is_some() {
+        return row.gold.program.clone();
+    }
+    let printed = Quantity::parse(row.gold.answer.as_deref()?);
+    let comes_to_it = turns.iter().rev().filter_map(|turn| {
+        let program = turn.program.as_deref()?;
+        let context = FeContext {
+            question: &row.question,
+            gold_program: Some(program),
+            table: row.table(),
+        };
+        let value = Quantity::of(turn.exe_ans.as_ref()?);
+        let same = financial_equivalence(&printed, &value, &context).accepted;
+        (same && program.contains('(')).then(|| program.to_owned())
+    });
+    comes_to_it.into_iter().next()
 }
 
 fn digits(text: &str) -> usize {

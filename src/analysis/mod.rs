@@ -2,7 +2,7 @@
 //! Offline: files and journals in, plain data out.
 //!
 //! [`Answers::open`] reads a CSV, JSONL or a run's folder; [`analyze`] finds
-//! why each wrong answer is wrong; `compare` pairs two runs question by
+//! why each wrong answer is wrong, [`PassingRows`] while the rows are read; `compare` pairs two runs question by
 //! question. It has no rule of its own for what is right (that is `score`) and
 //! prints nothing (that is `output`). `docs/analysis.md` says how each cause is found.
 
@@ -14,6 +14,7 @@ mod error;
 mod explain;
 mod expression;
 mod misses;
+mod passing;
 mod places;
 mod programs;
 mod search;
@@ -28,3 +29,4 @@ pub use compare::{Comparison, RunLetter, compare};
 pub use error::AnalysisError;
 pub(crate) use misses::MissAnalysis;
 pub use misses::{Miss, analyze};
+pub use passing::PassingRows;

@@ -1,8 +1,9 @@
 //! `transcripts.jsonl`: every question's whole exchange. Each line is a JSON object: the
-//! first names the format, one with `text` holds a paragraph or sentence that later lines name by
-//! its number, every other one is a question. `docs/runs.md` says how to read it.
+//! first names the format, every other one is a question. Texts and messages that repeat are
+//! listed where they are first used, and named by their numbers. `docs/runs.md` says how to
+//! read it.
 
-use std::collections::HashMap;
+use std::convert::Infallible;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -12,15 +13,18 @@ use serde_json::{Map, Value, json};
 use crate::run::{Row, TextHash, share_quoted, text_hash};
 use finqa_agents::agents::Call;
 
+use super::recent::RecentNumbers;
 use super::staged::{OutputError, StagedFile};
 
 /// The version of the file's layout. In version 1, which had no line for it, every question
-/// repeated its texts.
-const FORMAT: u32 = 2;
+/// repeated its texts; in version 2 each text had a line of its own, and messages repeated.
+const FORMAT: u32 = 3;
 
 /// A question's line: the row and its calls, which the journal stores apart from it.
 #[derive(Serialize)]
 struct TranscriptLine<'a> {
+    /// What it is the first to use.
+    shared: Vec<Value>,
     #[serde(flatten)]
     row: &'a Row,
     calls: &'a [Call],
@@ -29,8 +33,7 @@ struct TranscriptLine<'a> {
 /// `transcripts.jsonl` while it is being written, row by row in the plan's order.
 pub(crate) struct Transcripts {
     file: StagedFile,
-    /// The numbers of the texts that are written.
-    texts: HashMap<TextHash, i64>,
+    shared: SharedEntries,
     failed: Option<io::Error>,
 }
 
@@ -44,7 +47,7 @@ impl Transcripts {
         let failed = line(&mut file, &json!({"format": FORMAT})).err();
         Ok(Self {
             file,
-            texts: HashMap::new(),
+            shared: SharedEntries::default(),
             failed,
         })
     }
@@ -57,25 +60,23 @@ impl Transcripts {
     }
 
     fn write(&mut self, row: &Row) -> io::Result<()> {
-        let Self { file, texts, .. } = self;
         let mut question = serde_json::to_value(TranscriptLine {
+            shared: Vec::new(),
             row,
             calls: &row.solution.calls,
         })?;
+        leave_out_chosen(&mut question);
+        leave_out_absent(&mut question);
         if let Some(Value::Array(calls)) = question.get_mut("calls") {
             for call in calls.iter_mut().filter_map(Value::as_object_mut) {
                 slim(call);
             }
         }
-        share_quoted(&mut question, |text, written| {
-            let next = texts.len() as i64 + 1;
-            let number = *texts.entry(text_hash(text)).or_insert(next);
-            if number == next {
-                line(file, &json!({"text": number, "content": written}))?;
-            }
-            Ok::<_, io::Error>(number)
-        })?;
-        line(file, &question)
+        let new = self.shared.take_from(&mut question);
+        if let Some(shared) = question.get_mut("shared") {
+            *shared = new.into();
+        }
+        line(&mut self.file, &question)
     }
 
     /// Puts the file in its place.
@@ -88,6 +89,80 @@ impl Transcripts {
             Some(source) => Err(self.file.error(source)),
             None => self.file.persist(),
         }
+    }
+}
+
+/// Texts and messages by their hashes.
+#[derive(Default)]
+struct SharedEntries {
+    texts: RecentNumbers<TextHash, i64>,
+    messages: RecentNumbers<TextHash, i64>,
+    last: i64,
+}
+
+impl SharedEntries {
+    /// Puts numbers in place of a question's texts and messages, and gives those that are new.
+    fn take_from(&mut self, question: &mut Value) -> Vec<Value> {
+        let Self {
+            texts,
+            messages,
+            last,
+        } = self;
+        let mut new = Vec::new();
+        let mut number = |known: &mut RecentNumbers<_, i64>, hash, written| {
+            known.get(hash).unwrap_or_else(|| {
+                *last += 1;
+                known.insert(hash, *last);
+                new.push(written);
+                *last
+            })
+        };
+        let shared = share_quoted(question, |text, written| {
+            Ok::<_, Infallible>(number(texts, text_hash(text), written))
+        });
+        let Ok(()) = shared;
+        let calls = question.get_mut("calls").and_then(Value::as_array_mut);
+        let sent = calls.into_iter().flatten().filter_map(|call| {
+            let sent = call.get_mut("messages");
+            sent.and_then(Value::as_array_mut)
+        });
+        for message in sent.flatten() {
+            let written = message.take();
+            let hash = text_hash(&written.to_string());
+            *message = number(messages, hash, written).into();
+        }
+        new
+    }
+}
+
+/// Leaves out the answer where it is that of the chosen round.
+fn leave_out_chosen(question: &mut Value) {
+    let Some(settled) = question.get_mut("settled") else {
+        return;
+    };
+    let rounds = settled.get("rounds").and_then(Value::as_array);
+    let chosen = rounds.into_iter().flatten().find(|round| {
+        let number = round.get("number");
+        number.is_some() && number == settled.get("chosen_round")
+    });
+    let same = chosen.is_some_and(|round| round.get("answer") == settled.get("answer"));
+    if let (true, Some(settled)) = (same, settled.as_object_mut()) {
+        settled.shift_remove("answer");
+    }
+}
+
+/// Leaves out what is null or an empty list, but no answer that there is not.
+fn leave_out_absent(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|name, value| {
+                let is_absent = value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+                name == "answer" || name == "shared" || !is_absent
+            });
+            fields.values_mut().for_each(leave_out_absent);
+        }
+        Value::Array(items) => items.iter_mut().for_each(leave_out_absent),
+        _ => {}
     }
 }
 

@@ -10,6 +10,7 @@ mod junit;
 mod leaderboard;
 mod misses;
 pub(crate) mod mlflow;
+mod recent;
 pub mod report;
 mod staged;
 mod summary;

@@ -3,12 +3,11 @@
 
 use std::path::Path;
 
-use crate::analysis::{Answers, analyze};
+use crate::analysis::PassingRows;
 use crate::dataset::{Dataset, Outcome};
-use crate::output::report::{Causes, Pages, Report, causes_of};
+use crate::output::report::{MissCause, Pages, Report};
 use crate::output::{self, CsvFile, OutputError, Transcripts};
-use crate::run::{Journal, Row, RunFolder, RunMeta, Summary, SummaryBuilder};
-use crate::score::Rule;
+use crate::run::{Journal, Row, RunFolder, Summary, SummaryBuilder};
 
 /// Writes everything that a run leaves behind into the folder `into`, in one
 /// reading of its journal. With the folder of the run, the CSV is also copied to the place
@@ -27,11 +26,7 @@ pub(crate) fn write_results(
     let mut csv = CsvFile::create(&into.join(RunFolder::CSV))?;
     let mut transcripts = Transcripts::create(&into.join(RunFolder::TRANSCRIPTS))?;
     let pages = pages(records);
-    let JournalContents {
-        summary,
-        causes,
-        report,
-    } = read(journal, &pages, records.ok(), |row| {
+    let (summary, report) = read(journal, &pages, records.ok(), |row| {
         csv.add(row);
         transcripts.add(row);
     })?;
@@ -43,7 +38,7 @@ pub(crate) fn write_results(
         &summary.run,
         &notes.into_iter().flatten().collect::<Vec<_>>(),
     )?;
-    report.write(&into.join(RunFolder::REPORT), &summary, &causes)?;
+    report.write(&into.join(RunFolder::REPORT), &summary)?;
     if let Some(last) = last
         && has_result(&summary)
         && summary.run.is_for_last_csv()
@@ -80,8 +75,8 @@ pub(crate) fn write_report(
     records: Result<&Dataset, &str>,
 ) -> Result<(), OutputError> {
     let pages = pages(records);
-    let read = read(journal, &pages, records.ok(), |_| ())?;
-    read.report.write(to, &read.summary, &read.causes)
+    let (summary, report) = read(journal, &pages, records.ok(), |_| ())?;
+    report.write(to, &summary)
 }
 
 /// Whether a run takes the place of the last one: it is over, or it has an answer.
@@ -101,39 +96,21 @@ fn pages(records: Result<&Dataset, &str>) -> Pages {
     }
 }
 
-/// What summary and report are made from, gathered in one reading of a journal.
-struct JournalContents<'p> {
-    summary: Summary,
-    causes: Causes,
-    report: Report<'p>,
-}
-
+/// Gathers in one reading of a journal what summary and report are made from.
 fn read<'p>(
     journal: &Journal,
     pages: &'p Pages,
     dataset: Option<&Dataset>,
     mut each: impl FnMut(&Row),
-) -> Result<JournalContents<'p>, OutputError> {
+) -> Result<(Summary, Report<'p>), OutputError> {
     let mut tally = SummaryBuilder::default();
     let mut report = Report::new(pages);
-    journal.for_each_row(|row| {
+    let mut passing = PassingRows::new(journal.meta()?.kind(), dataset);
+    journal.for_each_row(|mut row| {
+        let cause = passing.miss(&mut row).map(MissCause::from);
         each(&row);
-        report.add(&row);
-        tally.add(row);
+        report.add(&row, cause.as_ref());
+        tally.add(&row);
     })?;
-    let (summary, rows) = tally.finish(journal)?;
-    Ok(JournalContents {
-        causes: causes(journal.path(), &summary.run, rows, dataset),
-        summary,
-        report,
-    })
-}
-
-/// Why answers are wrong, as `analyze` finds it. A run without answers has no
-/// causes, but it still gets its report.
-fn causes(path: &Path, run: &RunMeta, rows: Vec<Row>, dataset: Option<&Dataset>) -> Causes {
-    let Ok(answers) = Answers::of_rows(path, run, rows, dataset) else {
-        return Causes::new();
-    };
-    causes_of(analyze(&answers, Rule::FinancialEquivalence).misses)
+    Ok((tally.finish(journal)?, report))
 }

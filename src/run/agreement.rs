@@ -4,7 +4,6 @@
 
 use serde::Serialize;
 
-use crate::dataset::QuestionKey;
 use finqa_agents::agents::AgreementCount;
 use finqa_core::stats::Rate;
 
@@ -44,8 +43,8 @@ pub struct ArbitrationEffect {
 /// An answer with a second opinion.
 #[derive(Clone, Debug, PartialEq)]
 struct ComparedAnswer {
-    page: String,
-    key: QuestionKey,
+    page: u64,
+    question: u64,
     agrees: bool,
     right: bool,
 }
@@ -72,9 +71,10 @@ impl Agreement {
         let answered = row.solution.answer.as_ref();
         let right = right.filter(|_| answered.is_some());
         if let Some((agrees, right)) = agrees.zip(right) {
+            let (page, question) = row.group();
             self.marks.push(ComparedAnswer {
-                page: row.filename.clone(),
-                key: row.key.clone(),
+                page,
+                question,
                 agrees,
                 right,
             });
@@ -86,7 +86,7 @@ impl Agreement {
     pub fn finish(mut self) -> Option<Self> {
         let rate = |which: bool| {
             let marks = self.marks.iter().filter(|mark| mark.agrees == which);
-            Rate::of(marks.map(|mark| (mark.page.as_str(), &mark.key, mark.right)))
+            Rate::of(marks.map(|mark| (mark.page, mark.question, mark.right)))
         };
         (self.agreed, self.differed) = (rate(true), rate(false));
         (self.count.answers > 0 || self.arbitration.is_some()).then_some(self)
@@ -115,12 +115,9 @@ mod tests {
 
     #[test]
     fn the_two_rates_are_of_different_answers() {
-        let mark = |part: &str, agrees, right| ComparedAnswer {
-            page: "p".to_owned(),
-            key: QuestionKey {
-                id: "p".to_owned(),
-                part: part.to_owned(),
-            },
+        let mark = |question, agrees, right| ComparedAnswer {
+            page: 0,
+            question,
             agrees,
             right,
         };
@@ -131,9 +128,9 @@ mod tests {
                 expected: 2.0,
             },
             marks: vec![
-                mark("0", true, true),
-                mark("1", true, true),
-                mark("2", false, false),
+                mark(0, true, true),
+                mark(1, true, true),
+                mark(2, false, false),
             ],
             ..Agreement::default()
         };

@@ -5,7 +5,6 @@
 use rust_decimal::Decimal;
 use serde::{Serialize, Serializer};
 
-use crate::dataset::QuestionKey;
 use finqa_agents::agents::Answer;
 use finqa_agents::models::Cost;
 use finqa_core::stats::Rate;
@@ -41,7 +40,7 @@ pub struct CriticEffect {
     /// critic broke as many as it fixed, or more.
     pub cost_per_net_fix_usd: Option<Decimal>,
     #[serde(skip)]
-    drafts: Vec<(String, QuestionKey, bool)>,
+    drafts: Vec<(u64, u64, bool)>,
 }
 
 impl CriticEffect {
@@ -63,8 +62,8 @@ impl CriticEffect {
         else {
             return;
         };
-        self.drafts
-            .push((row.filename.clone(), row.key.clone(), before));
+        let (page, question) = row.group();
+        self.drafts.push((page, question, before));
         self.first_draft_n += 1;
         self.first_draft_hits += usize::from(before);
         match (revised, before, after) {
@@ -78,8 +77,7 @@ impl CriticEffect {
     /// The figures over all rows that were counted.
     #[must_use]
     pub fn finish(mut self) -> Self {
-        let marks = self.drafts.iter();
-        self.first_drafts = Rate::of(marks.map(|(page, key, right)| (page.as_str(), key, *right)));
+        self.first_drafts = Rate::of(self.drafts.drain(..));
         let net = self.fixed.checked_sub(self.broken).filter(|net| *net > 0);
         self.cost_per_net_fix_usd = self
             .cost
@@ -152,10 +150,6 @@ mod tests {
 
     #[test]
     fn the_cost_of_a_net_fix_needs_a_net_and_a_price() {
-        let key = |id: &str| QuestionKey {
-            id: id.to_owned(),
-            part: "qa".to_owned(),
-        };
         let effect = |fixed, broken, unpriced| CriticEffect {
             fixed,
             broken,
@@ -164,10 +158,7 @@ mod tests {
                 unpriced,
                 ..Cost::default()
             },
-            drafts: vec![
-                ("p".to_owned(), key("p"), true),
-                ("q".to_owned(), key("q"), false),
-            ],
+            drafts: vec![(1, 1, true), (2, 2, false)],
             ..CriticEffect::default()
         };
         let done = effect(5, 2, 0).finish();

@@ -7,8 +7,6 @@ use serde::Serialize;
 use finqa_agents::agents::{EpisodeEnd, EpisodeRecord};
 use finqa_core::stats::Rate;
 
-use crate::dataset::QuestionKey;
-
 use crate::score::Row;
 
 /// The mean reward over the episodes that have one.
@@ -49,7 +47,7 @@ pub struct EpisodeSummary {
     #[serde(skip)]
     steps: usize,
     #[serde(skip)]
-    rewards: Vec<(String, QuestionKey, f64)>,
+    rewards: Vec<(u64, u64, f64)>,
 }
 
 impl EpisodeSummary {
@@ -82,8 +80,8 @@ impl EpisodeSummary {
         self.calls_from_text += u64::from(*calls_from_text);
         self.answers_from_text += usize::from(*answer_from_text);
         if let Some(reward) = reward {
-            let mark = (row.filename.clone(), row.key.clone(), *reward);
-            self.rewards.push(mark);
+            let (page, question) = row.group();
+            self.rewards.push((page, question, *reward));
         }
     }
 
@@ -103,7 +101,7 @@ impl EpisodeSummary {
         let rewards = || self.rewards.iter().map(|(.., reward)| *reward);
         let plain = rewards().all(|reward| [0.0, 1.0].iter().any(|x| reward.total_cmp(x).is_eq()));
         let marks = self.rewards.iter();
-        let marks = marks.map(|(page, key, reward)| (page.as_str(), key, *reward > 0.5));
+        let marks = marks.map(|(page, question, reward)| (page, question, *reward > 0.5));
         let rate = plain.then(|| Rate::of(marks)).flatten();
         (n > 0).then(|| RewardSummary {
             n,

@@ -6,7 +6,7 @@ use rust_decimal::Decimal;
 use serde::Serialize;
 
 use crate::dataset::Outcome;
-use crate::score::{EpochCard, Row, Rule, Scorecard};
+use crate::score::{EpochCard, Row, RowMarks, Rule, Scorecard};
 use finqa_agents::agents::Call;
 use finqa_agents::models::{Cost, UsageByNode};
 
@@ -161,7 +161,7 @@ pub(crate) fn left_out_line(names: &[&str]) -> String {
 /// Sums a run up, row by row.
 #[derive(Debug, Default)]
 pub struct SummaryBuilder {
-    rows: Vec<Row>,
+    rows: Vec<RowMarks>,
     critic: CriticEffect,
     samples: SampleEffect,
     agreement: Agreement,
@@ -174,15 +174,15 @@ pub struct SummaryBuilder {
 
 impl SummaryBuilder {
     /// Counts a row.
-    pub fn add(&mut self, row: Row) {
-        self.critic.add(&row);
-        self.samples.add(&row);
-        self.agreement.add(&row);
-        self.episodes.add(&row);
+    pub fn add(&mut self, row: &Row) {
+        self.critic.add(row);
+        self.samples.add(row);
+        self.agreement.add(row);
+        self.episodes.add(row);
         self.rounds += row.solution.rounds.len();
         self.cost += row.spent();
         row.solution.calls.iter().for_each(|call| self.call(call));
-        self.rows.push(row.without_exchange());
+        self.rows.push(RowMarks::of(row));
     }
 
     fn call(&mut self, call: &Call) {
@@ -193,12 +193,11 @@ impl SummaryBuilder {
     }
 
     /// Summarises the rows of this run, and the calls of questions that have
-    /// no row yet, which were paid for too; and returns the rows that were counted,
-    /// without their exchanges.
+    /// no row yet, which were paid for too.
     ///
     /// # Errors
     /// [`JournalError`] if the journal cannot be read.
-    pub fn finish(mut self, journal: &Journal) -> Result<(Summary, Vec<Row>), JournalError> {
+    pub fn finish(mut self, journal: &Journal) -> Result<Summary, JournalError> {
         let run = journal.meta()?;
         for call in journal.open_calls()?.values().flatten() {
             self.call(call);
@@ -206,11 +205,11 @@ impl SummaryBuilder {
         }
         let rows = self.rows;
         let used = self.nodes.total();
-        let summary = Summary {
+        Ok(Summary {
             format: 1,
             complete: run.total == Some(rows.len()),
             run,
-            scores: Scorecard::of(&rows),
+            scores: Scorecard::of_marks(&rows),
             epochs: [Rule::NumericalMatch, Rule::FinancialEquivalence]
                 .into_iter()
                 .filter_map(|rule| EpochCard::of(rule, &rows))
@@ -229,8 +228,7 @@ impl SummaryBuilder {
                 cost_usd: self.cost.total(),
                 cost: self.cost,
             },
-        };
-        Ok((summary, rows))
+        })
     }
 }
 
@@ -240,6 +238,6 @@ impl SummaryBuilder {
 /// [`JournalError`] if it cannot be read.
 pub fn summarise(journal: &Journal) -> Result<Summary, JournalError> {
     let mut tally = SummaryBuilder::default();
-    journal.for_each_row(|row| tally.add(row))?;
-    Ok(tally.finish(journal)?.0)
+    journal.for_each_row(|row| tally.add(&row))?;
+    tally.finish(journal)
 }

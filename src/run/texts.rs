@@ -59,8 +59,8 @@ pub(super) fn share<E>(
 }
 
 /// The same for a row with its calls, whose long sentences are numbered too. `number` gets a
-/// text, and how it is written: a paragraph that quotes numbered sentences as a list of them
-/// and of what is between them.
+/// text, and how it is written: a paragraph with other long lines, or that quotes numbered
+/// sentences, as a list of them and of what is between them.
 pub(crate) fn share_quoted<E>(
     row: &mut Value,
     mut number: impl FnMut(&str, Value) -> Result<i64, E>,
@@ -83,7 +83,15 @@ pub(crate) fn share_quoted<E>(
     quoted.sort_by_key(|(sentence, _)| std::cmp::Reverse(sentence.len()));
     share(row, |paragraph| {
         let mut parts = Vec::new();
-        add_split(&mut parts, paragraph, &quoted);
+        for line in paragraph.split_inclusive('\n') {
+            let whole = line.len() == paragraph.len();
+            let quotes = quoted.iter().any(|(sentence, _)| line.contains(sentence));
+            if line.len() >= SHORTEST && !whole && !quotes {
+                parts.push(number(line, line.into())?.into());
+            } else {
+                add_split(&mut parts, line, &quoted);
+            }
+        }
         let written = match parts.iter().any(Value::is_number) {
             true => parts.into(),
             false => paragraph.into(),

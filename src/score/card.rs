@@ -1,6 +1,8 @@
 //! The scorecard of a run: every rule side by side, each with its n and its
 //! interval, alongside outcomes, floors, suspect golds and latencies.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
 
@@ -9,9 +11,9 @@ use crate::dataset::Outcome;
 use super::conversation::ConversationCard;
 use super::diagnostic::Diagnostic;
 use super::equivalence::FeReason;
-use super::floor::{LabelFloor, floor};
+use super::floor::{LabelFloor, floor_of};
+use super::marks::RowMarks;
 use super::row::Row;
-use super::suspects::suspect;
 use finqa_core::stats::{LatencySummary, Rate};
 
 /// A scoring rule.
@@ -74,15 +76,6 @@ impl Rule {
     fn judges_programs(self) -> bool {
         matches!(self, Self::ProgramExecution | Self::ProgramAccuracy)
     }
-
-    /// The rate over some rows; `None` if none of them can be judged.
-    #[must_use]
-    pub(crate) fn rate<'r>(self, rows: impl IntoIterator<Item = &'r Row>) -> Option<Rate> {
-        Rate::of(
-            rows.into_iter()
-                .filter_map(|row| Some((row.filename.as_str(), &row.key, self.mark(row)?))),
-        )
-    }
 }
 
 /// A rate for every rule, and NM's floor over the same questions. Serialises
@@ -98,11 +91,11 @@ pub struct RuleRates {
 impl RuleRates {
     /// The rates over some rows.
     #[must_use]
-    pub(crate) fn of<'r>(rows: impl Iterator<Item = &'r Row> + Clone) -> Self {
-        let programs = rows.clone().any(|row| row.program().is_some());
+    fn of<'r>(rows: impl Iterator<Item = &'r RowMarks> + Clone) -> Self {
+        let programs = rows.clone().any(|row| row.has_program);
         let rate = |rule: Rule| {
             (programs || !rule.judges_programs())
-                .then(|| rule.rate(rows.clone()))
+                .then(|| Rate::of(rows.clone().filter_map(|row| row.grouped(rule))))
                 .flatten()
         };
         Self {
@@ -110,7 +103,7 @@ impl RuleRates {
                 .into_iter()
                 .map(|rule| (rule, rate(rule)))
                 .collect(),
-            floor: floor(rows.filter_map(|row| row.ground_truth())),
+            floor: floor_of(rows.filter_map(|row| row.gold)),
         }
     }
 
@@ -233,16 +226,15 @@ impl Scorecard {
     /// Sums up a run.
     #[must_use]
     pub fn of(rows: &[Row]) -> Self {
-        let answered = |row: &&Row| row.outcome() == Outcome::Answered;
-        let trusted = |row: &&Row| suspect(&row.key).is_none();
+        Self::of_marks(&rows.iter().map(RowMarks::of).collect::<Vec<_>>())
+    }
+
+    /// The same from what is kept of its rows.
+    pub(crate) fn of_marks(rows: &[RowMarks]) -> Self {
+        let answered = |row: &&RowMarks| row.outcome == Outcome::Answered;
+        let trusted = |row: &&RowMarks| !row.is_suspect;
         let suspects = rows.len() - rows.iter().filter(trusted).count();
-        let mut pages: Vec<&str> = rows.iter().map(|row| row.filename.as_str()).collect();
-        pages.sort_unstable();
-        pages.dedup();
-        let verdicts = || {
-            rows.iter()
-                .filter_map(|row| row.scores.financial_equivalence.as_ref())
-        };
+        let pages: HashSet<u64> = rows.iter().map(|row| row.page).collect();
         Self {
             questions: rows.len(),
             pages: pages.len(),
@@ -253,14 +245,14 @@ impl Scorecard {
                 rates: RuleRates::of(rows.iter().filter(trusted)),
             }),
             outcomes: counts(Outcome::ALL, Outcome::name, |outcome| {
-                rows.iter().filter(|row| row.outcome() == outcome).count()
+                rows.iter().filter(|row| row.outcome == outcome).count()
             }),
             reasons: counts(FeReason::ALL, FeReason::name, |reason| {
-                verdicts().filter(|v| v.reason == Some(reason)).count()
+                rows.iter().filter(|row| row.reason == Some(reason)).count()
             }),
             diagnostics: counts(Diagnostic::ALL, Diagnostic::name, |diagnostic| {
-                verdicts()
-                    .filter(|v| v.diagnostics.contains(&diagnostic))
+                rows.iter()
+                    .filter(|row| row.diagnostics.contains(&diagnostic))
                     .count()
             }),
             layers: layers(rows),
@@ -287,18 +279,15 @@ fn counts<T: Copy, const N: usize>(
         .collect()
 }
 
-fn layers(rows: &[Row]) -> Vec<Layer> {
+fn layers(rows: &[RowMarks]) -> Vec<Layer> {
     use Diagnostic::{Scale, ScaleAndSign, Sign};
-    let verdicts: Vec<_> = rows
-        .iter()
-        .filter_map(|row| row.scores.financial_equivalence.as_ref())
-        .collect();
-    let n = verdicts.len();
+    let accepted = |row: &RowMarks| row.mark(Rule::FinancialEquivalence);
+    let n = rows.iter().filter_map(accepted).count();
     let layer = |name, forgiven: &[Diagnostic]| {
-        let right = |v: &&&super::FeVerdict| {
-            v.accepted || v.diagnostics.iter().any(|d| forgiven.contains(d))
+        let right = |row: &&RowMarks| {
+            accepted(row) == Some(true) || row.diagnostics.iter().any(|d| forgiven.contains(d))
         };
-        let hits = verdicts.iter().filter(right).count();
+        let hits = rows.iter().filter(right).count();
         #[allow(clippy::cast_precision_loss, reason = "counts of questions")]
         let rate = hits as f64 / n as f64;
         Layer {

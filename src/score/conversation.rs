@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::{Serialize, Serializer};
 
-use crate::dataset::{QuestionKey, RecordKind};
+use crate::dataset::RecordKind;
 
 use super::card::Rule;
-use super::row::{Effort, Row};
+use super::marks::RowMarks;
 use finqa_core::stats::Rate;
 
 /// A rate over some of the turns.
@@ -56,15 +56,14 @@ fn rule_name<S: Serializer>(rule: &Rule, serializer: S) -> Result<S::Ok, S::Erro
 
 /// A turn with its mark.
 struct JudgedTurn<'r> {
-    row: &'r Row,
+    row: &'r RowMarks,
     number: usize,
     right: bool,
 }
 
-impl<'r> JudgedTurn<'r> {
-    fn marked(&self) -> (&'r str, &'r QuestionKey, bool) {
-        let item = self.row;
-        (item.filename.as_str(), &item.key, self.right)
+impl JudgedTurn<'_> {
+    fn marked(&self) -> (u64, u64, bool) {
+        (self.row.page, self.row.question, self.right)
     }
 }
 
@@ -89,15 +88,15 @@ impl ConversationMarks<'_> {
 impl ConversationCard {
     /// The card by a rule; `None` if no row is a turn with gold for it.
     #[must_use]
-    pub(crate) fn of(rule: Rule, rows: &[Row]) -> Option<Self> {
-        let mut conversations: BTreeMap<(&str, u32), ConversationMarks<'_>> = BTreeMap::new();
+    pub(crate) fn of(rule: Rule, rows: &[RowMarks]) -> Option<Self> {
+        let mut conversations: BTreeMap<(u64, u32), ConversationMarks<'_>> = BTreeMap::new();
         for row in rows {
-            let Some(number) = row.turn() else { continue };
-            let conversation = conversations.entry((&row.key.id, row.epoch)).or_default();
+            let Some(number) = row.turn else { continue };
+            let conversation = conversations.entry((row.record, row.epoch)).or_default();
             conversation.asked += 1;
             let length = row.turns.unwrap_or(0).max(number + 1);
             conversation.length = conversation.length.max(length);
-            if let Some(right) = rule.mark(row) {
+            if let Some(right) = row.mark(rule) {
                 conversation.turns.push(JudgedTurn { row, number, right });
             }
         }
@@ -121,9 +120,9 @@ impl ConversationCard {
         };
         let complete = conversations.values().filter(|c| c.is_complete());
         let whole = complete.clone().filter_map(|conversation| {
-            let (page, key, _) = conversation.turns.first()?.marked();
+            let first = conversation.turns.first()?.row;
             let right = conversation.turns.iter().all(|turn| turn.right);
-            Some((page, key.id.as_str(), right))
+            Some((first.page, first.record, right))
         });
         let errors = turns().filter(|turn| !turn.right).count();
         let first_errors = conversations
@@ -137,7 +136,8 @@ impl ConversationCard {
             whole: Rate::of(whole),
             by_turn: slices(turns(), |turn| Some(turn.number)),
             by_effort: slices(turns(), |turn| {
-                Effort::of(&turn.row.gold).map(|effort| OrderedName(effort, effort.name()))
+                let effort = turn.row.effort;
+                effort.map(|effort| OrderedName(effort, effort.name()))
             }),
             by_kind: slices(turns(), |turn| {
                 turn.row.kind.map(|kind| match kind {
@@ -167,7 +167,7 @@ fn slices<'t, 'r: 't, K: Ord + ToString>(
     turns: impl Iterator<Item = &'t JudgedTurn<'r>>,
     key: impl Fn(&JudgedTurn<'r>) -> Option<K>,
 ) -> Vec<ConversationRate> {
-    let mut groups: BTreeMap<K, Vec<(&str, &QuestionKey, bool)>> = BTreeMap::new();
+    let mut groups: BTreeMap<K, Vec<(u64, u64, bool)>> = BTreeMap::new();
     for turn in turns {
         if let Some(key) = key(turn) {
             groups.entry(key).or_default().push(turn.marked());

@@ -5,11 +5,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::dataset::QuestionKey;
-
 use super::card::Rule;
-use super::floor::{LabelFloor, floor};
-use super::row::Row;
+use super::floor::{LabelFloor, floor_of};
+use super::marks::RowMarks;
 use finqa_core::stats::Rate;
 
 /// Passes compared, by one rule.
@@ -35,11 +33,11 @@ pub struct EpochCard {
 impl EpochCard {
     /// The card by a rule; `None` unless some question was asked more than once.
     #[must_use]
-    pub(crate) fn of(rule: Rule, rows: &[Row]) -> Option<Self> {
-        let mut questions: BTreeMap<&QuestionKey, (&Row, Vec<bool>)> = BTreeMap::new();
+    pub(crate) fn of(rule: Rule, rows: &[RowMarks]) -> Option<Self> {
+        let mut questions: BTreeMap<u64, (&RowMarks, Vec<bool>)> = BTreeMap::new();
         for row in rows {
-            if let Some(right) = rule.mark(row) {
-                let question = questions.entry(&row.key);
+            if let Some(right) = row.mark(rule) {
+                let question = questions.entry(row.question);
                 question.or_insert((row, Vec::new())).1.push(right);
             }
         }
@@ -51,14 +49,14 @@ impl EpochCard {
             .collect();
         let rate = |right: fn(&[bool]) -> bool| {
             let marks = whole.iter().map(|(row, marks)| (row, right(marks)));
-            Rate::of(marks.map(|(row, right)| (row.filename.as_str(), &row.key, right)))
+            Rate::of(marks.map(|(row, right)| (row.page, row.question, right)))
         };
         let all = whole.iter().flat_map(|(row, marks)| {
             let marks = marks.iter();
-            marks.map(move |right| (row.filename.as_str(), &row.key, *right))
+            marks.map(move |right| (row.page, row.question, *right))
         });
         (k > 1).then_some(())?;
-        let golds = whole.iter().filter_map(|(row, _)| row.ground_truth());
+        let golds = whole.iter().filter_map(|(row, _)| row.gold);
         Some(Self {
             rule: rule.name(),
             k,
@@ -66,7 +64,7 @@ impl EpochCard {
             mean: Rate::of(all)?,
             pass_at_k: rate(|marks| marks.contains(&true))?,
             pass_hat_k: rate(|marks| !marks.contains(&false))?,
-            floor: floor(golds).filter(|_| rule == Rule::NumericalMatch),
+            floor: floor_of(golds).filter(|_| rule == Rule::NumericalMatch),
         })
     }
 }

@@ -21,7 +21,12 @@ pub struct LabelFloor {
 #[must_use]
 pub fn floor(ground_truths: impl IntoIterator<Item = impl AsRef<str>>) -> Option<LabelFloor> {
     let golds = ground_truths.into_iter();
-    let mut values: Vec<f64> = golds.map(|gold| numeric_value(gold.as_ref())).collect();
+    floor_of(golds.map(|gold| numeric_value(gold.as_ref())))
+}
+
+/// The same from what NM reads of the golds.
+pub(super) fn floor_of(golds: impl Iterator<Item = f64>) -> Option<LabelFloor> {
+    let mut values: Vec<f64> = golds.collect();
     values.sort_by(f64::total_cmp);
     let n = values.len();
     let mut first = 0;

@@ -382,3 +382,16 @@ impl Effort {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_that_is_set_back_keeps_the_order_of_rows() {
+        let first = Stamp::default().next(1_000);
+        let second = first.next(400);
+        assert_eq!((second.ordinal, second.at), (2, 1_000));
+        assert_eq!(second.next(2_000).at, 2_000);
+    }
+}

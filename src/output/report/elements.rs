@@ -5,22 +5,27 @@
 //! each block begins. Base64 has no character that could end an element, so no
 //! text of the data can leave its own.
 
-use std::collections::HashMap;
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, BufWriter, Read, Seek, Write};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use base64::write::EncoderWriter;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Serialize;
 use tempfile::SpooledTempFile;
+
+use super::list::QuestionList;
+use crate::output::recent::RecentNumbers;
 
 /// Bytes of JSON in a block: unpacked in a few milliseconds, and long enough to
 /// be packed well.
 const BLOCK: usize = 192 * 1024;
 
 /// Bytes of packed data that are kept in memory before they go to a file.
-const IN_MEMORY: usize = 32 * 1024 * 1024;
+const IN_MEMORY: usize = 1024 * 1024;
+
+const LEVEL: Compression = Compression::new(5);
 
 /// What is kept under one name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -63,8 +68,8 @@ struct OpenBlock {
 pub(super) struct Elements {
     out: SpooledTempFile,
     stores: [OpenBlock; 4],
-    /// Numbers of the entries already stored, by hash.
-    known: HashMap<(Store, blake3::Hash), usize>,
+    /// Numbers of the latest entries, by hash.
+    known: RecentNumbers<(Store, blake3::Hash), usize>,
 }
 
 impl Elements {
@@ -72,7 +77,7 @@ impl Elements {
         Self {
             out: SpooledTempFile::new(IN_MEMORY),
             stores: Default::default(),
-            known: HashMap::new(),
+            known: RecentNumbers::default(),
         }
     }
 
@@ -100,19 +105,37 @@ impl Elements {
         Ok(number)
     }
 
-    /// Keeps an entry once, however often it is put.
+    /// Keeps an entry once, however often it is put, unless tens of thousands of others were
+    /// put in between.
     pub(super) fn share(
         &mut self,
         store: Store,
         hash: blake3::Hash,
         value: &(impl Serialize + ?Sized),
     ) -> io::Result<usize> {
-        if let Some(number) = self.known.get(&(store, hash)) {
-            return Ok(*number);
+        if let Some(number) = self.known.get((store, hash)) {
+            return Ok(number);
         }
         let number = self.put(store, value)?;
         self.known.insert((store, hash), number);
         Ok(number)
+    }
+
+    /// Keeps the list, which is one entry and may be long.
+    pub(super) fn put_list(&mut self, list: &mut QuestionList) -> io::Result<()> {
+        if let Some(filling) = self.stores.get_mut(Store::Index as usize) {
+            filling.starts.push(0);
+            filling.entries = 1;
+        }
+        let name = Store::Index.name();
+        write!(self.out, "<script type=\"text/plain\" id=\"{name}-0\">")?;
+        let coded = EncoderWriter::new(&mut self.out, &STANDARD);
+        let mut packed = GzEncoder::new(BufWriter::with_capacity(BLOCK, coded), LEVEL);
+        packed.write_all(b"[")?;
+        list.write(&mut packed)?;
+        packed.write_all(b"]")?;
+        packed.finish()?.into_inner()?.finish()?;
+        writeln!(self.out, "</script>")
     }
 
     /// Writes the block that is being filled, if there is one.
@@ -125,7 +148,7 @@ impl Elements {
         }
         let mut json = std::mem::take(&mut filling.json);
         json.push(b']');
-        let mut packed = GzEncoder::new(Vec::new(), Compression::new(5));
+        let mut packed = GzEncoder::new(Vec::new(), LEVEL);
         packed.write_all(&json)?;
         let packed = packed.finish()?;
         let (name, block) = (store.name(), filling.starts.len() - 1);

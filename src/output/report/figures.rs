@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use finqa_core::stats::{Rate, percentile};
 
-use super::list::{FACETS, ListedRow, rank};
+use super::list::{FACETS, ListedRow, QuestionList, rank};
 
 /// Bars of a histogram.
 const BINS: usize = 24;
@@ -33,12 +33,12 @@ struct FacetRate {
 
 impl FacetRates {
     /// The slices of a facet; `None` if no question has a value.
-    pub(super) fn of(facet: &'static str, rows: &[ListedRow]) -> Option<Self> {
+    pub(super) fn of(facet: &'static str, list: &QuestionList) -> Option<Self> {
         let (_, title) = FACETS.iter().find(|(key, _)| *key == facet)?;
         // Numbers by size, words by alphabet.
         let mut groups: BTreeMap<(Option<u32>, &str), Vec<&ListedRow>> = BTreeMap::new();
-        for row in rows {
-            for value in row.facet(facet) {
+        for row in &list.rows {
+            for value in list.facet(row, facet) {
                 groups.entry((rank(value), value)).or_default().push(row);
             }
         }
@@ -50,7 +50,8 @@ impl FacetRates {
                 count: rows.len(),
                 width: percent(rows.len(), largest),
                 rate: Rate::of(rows.iter().filter_map(|row| {
-                    Some((row.filename.as_str(), (&row.id, &row.part), row.right()?))
+                    let (page, question) = row.group;
+                    Some((page, question, row.right?))
                 })),
             })
             .collect();
@@ -62,8 +63,8 @@ impl FacetRates {
     }
 
     /// As [`FacetRates::of`], the most frequent first.
-    pub(super) fn by_count(facet: &'static str, rows: &[ListedRow]) -> Option<Self> {
-        let mut slices = Self::of(facet, rows)?;
+    pub(super) fn by_count(facet: &'static str, list: &QuestionList) -> Option<Self> {
+        let mut slices = Self::of(facet, list)?;
         slices
             .slices
             .sort_by_key(|slice| std::cmp::Reverse(slice.count));

@@ -62,7 +62,7 @@ impl Flow {
     pub(super) fn of(rows: &[ListedRow]) -> Option<Self> {
         let mut ways = ways();
         for row in rows {
-            let (Some(before), Some(after)) = (row.first_right, row.right()) else {
+            let (Some(before), Some(after)) = (row.first_right, row.right) else {
                 continue;
             };
             let nodes = [

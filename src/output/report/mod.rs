@@ -19,14 +19,12 @@ mod list;
 mod pages;
 mod view;
 
-use std::collections::HashMap;
 use std::path::Path;
 
 use minijinja::Environment;
 use serde::Serialize;
 
 use crate::analysis::Miss;
-use crate::dataset::QuestionKey;
 use crate::output::terminal::rule_title;
 use crate::run::Row;
 use crate::score::Rule;
@@ -34,8 +32,8 @@ use crate::score::Rule;
 use super::staged::{OutputError, write_atomic};
 use crate::run::Summary;
 use detail::Details;
-use elements::{Elements, Store};
-use list::{ListedRow, QuestionIndex};
+use elements::Elements;
+use list::QuestionList;
 
 pub(crate) use compared::ComparisonPage;
 pub use pages::Pages;
@@ -57,13 +55,10 @@ const DATA: &str = "<!-- data -->";
 /// journal needs to read it once.
 pub struct Report<'a> {
     pages: &'a Pages,
-    rows: Vec<ListedRow>,
+    list: QuestionList,
     details: Details<'a>,
     failed: Option<std::io::Error>,
 }
-
-/// Why answers are wrong, by question and repetition.
-pub type Causes = HashMap<(QuestionKey, u32), MissCause>;
 
 /// Why an answer is wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -73,19 +68,13 @@ pub struct MissCause {
     pub detail: String,
 }
 
-/// The causes of misses, as the list of questions wants them.
-#[must_use]
-pub fn causes_of(misses: Vec<Miss>) -> Causes {
-    misses
-        .into_iter()
-        .filter_map(|miss| {
-            let explained = MissCause {
-                cause: miss.cause.name().to_owned(),
-                detail: miss.detail,
-            };
-            Some(((miss.key, miss.epoch.parse().ok()?), explained))
-        })
-        .collect()
+impl From<Miss> for MissCause {
+    fn from(miss: Miss) -> Self {
+        Self {
+            cause: miss.cause.name().to_owned(),
+            detail: miss.detail,
+        }
+    }
 }
 
 impl<'a> Report<'a> {
@@ -94,17 +83,18 @@ impl<'a> Report<'a> {
     pub fn new(pages: &'a Pages) -> Self {
         Self {
             pages,
-            rows: Vec::new(),
+            list: QuestionList::new(),
             details: Details::new(pages),
             failed: None,
         }
     }
 
-    /// Adds a row, in the plan's order. [`Report::write`] returns the error, if any.
-    pub fn add(&mut self, row: &Row) {
+    /// Adds a row, in the plan's order, and why it is wrong, if it is. [`Report::write`]
+    /// returns the error, if any.
+    pub fn add(&mut self, row: &Row, cause: Option<&MissCause>) {
         if self.failed.is_none() {
-            self.failed = self.details.add(row).err();
-            self.rows.push(ListedRow::of(row));
+            let added = self.details.add(row);
+            self.failed = added.and_then(|()| self.list.add(row, cause)).err();
         }
     }
 
@@ -112,12 +102,7 @@ impl<'a> Report<'a> {
     ///
     /// # Errors
     /// [`OutputError`] if anything could not be written.
-    pub fn write(
-        mut self,
-        path: &Path,
-        summary: &Summary,
-        causes: &Causes,
-    ) -> Result<(), OutputError> {
+    pub fn write(mut self, path: &Path, summary: &Summary) -> Result<(), OutputError> {
         let error = |source| OutputError::Write {
             path: path.to_owned(),
             source,
@@ -125,14 +110,9 @@ impl<'a> Report<'a> {
         if let Some(source) = self.failed {
             return Err(error(source));
         }
-        for row in &mut self.rows {
-            row.explain(causes);
-        }
-        let view = view::ReportView::of(summary, &self.rows, self.pages.why_missing());
+        let view = view::ReportView::of(summary, &self.list, self.pages.why_missing());
         let mut elements = self.details.finish();
-        elements
-            .put(Store::Index, &QuestionIndex::of(&self.rows))
-            .map_err(error)?;
+        elements.put_list(&mut self.list).map_err(error)?;
         Page {
             template: "report.html",
             script: REPORT_SCRIPT,

@@ -10,7 +10,7 @@ use finqa_core::stats::Rate;
 
 use super::figures::{FacetRates, Histogram, percent};
 use super::flow::Flow;
-use super::list::ListedRow;
+use super::list::{ListedRow, QuestionList};
 
 /// Everything that the template prints.
 #[derive(Serialize)]
@@ -72,24 +72,25 @@ struct AnswerShare {
 impl<'a> ReportView<'a> {
     pub(super) fn of(
         summary: &'a Summary,
-        rows: &[ListedRow],
+        list: &QuestionList,
         pages_missing: Option<&'a str>,
     ) -> Self {
         let scores = &summary.scores;
+        let rows = &list.rows;
         let slices = |facets: &[&'static str]| -> Vec<FacetRates> {
             let found = facets
                 .iter()
-                .filter_map(|facet| FacetRates::of(facet, rows));
+                .filter_map(|facet| FacetRates::of(facet, list));
             found.filter(FacetRates::differ).collect()
         };
         let mut wrong = slices(&["part", "kind", "effort"]);
         for facet in ["cause", "diagnostic", "outcome"] {
-            let found = FacetRates::by_count(facet, rows);
+            let found = FacetRates::by_count(facet, list);
             wrong.extend(found.filter(|found| facet != "outcome" || found.differ()));
         }
         let mut exchange = slices(&["rounds"]);
-        exchange.extend(FacetRates::by_count("stop", rows).filter(FacetRates::differ));
-        exchange.extend(FacetRates::by_count("finding", rows));
+        exchange.extend(FacetRates::by_count("stop", list).filter(FacetRates::differ));
+        exchange.extend(FacetRates::by_count("finding", list));
         let without_suspects = scores.without_suspects.as_ref();
         // If leniency adds nothing, there is nothing to show.
         let strict = scores.layers.first().map(|layer| layer.hits);
@@ -106,7 +107,7 @@ impl<'a> ReportView<'a> {
             rules: lines(&scores.rates),
             trusted: without_suspects.map_or_else(Vec::new, |without| lines(&without.rates)),
             layers: if lenient { &scores.layers } else { &[] },
-            anatomy: anatomy(rows),
+            anatomy: anatomy(list),
             wrong,
             samples: summary.samples.as_ref(),
             flow: Flow::of(rows),
@@ -126,22 +127,20 @@ impl<'a> ReportView<'a> {
 const APART: usize = 7;
 
 /// All judged answers in parts: accepted ones by reason, then misses by cause.
-fn anatomy(rows: &[ListedRow]) -> Vec<AnswerShare> {
+fn anatomy(list: &QuestionList) -> Vec<AnswerShare> {
     let mut parts: Vec<AnswerShare> = Vec::new();
-    let n = rows.iter().filter(|row| row.right().is_some()).count();
+    let rows = &list.rows;
+    let n = rows.iter().filter(|row| row.right.is_some()).count();
     for (right, facet, class, rest) in [
         (true, "reason", "right", "other reasons"),
         (false, "cause", "wrong", "not analysed"),
     ] {
-        let rows: Vec<&ListedRow> = rows
-            .iter()
-            .filter(|row| row.right() == Some(right))
-            .collect();
+        let rows: Vec<&ListedRow> = rows.iter().filter(|row| row.right == Some(right)).collect();
         let mut counts: Vec<(String, usize)> = Vec::new();
-        for value in rows.iter().filter_map(|row| row.facet(facet).first()) {
+        for value in rows.iter().filter_map(|row| list.facet(row, facet).next()) {
             match counts.iter_mut().find(|(name, _)| name == value) {
                 Some((_, count)) => *count += 1,
-                None => counts.push((value.clone(), 1)),
+                None => counts.push((value.to_owned(), 1)),
             }
         }
         counts.sort_by(|(a, x), (b, y)| y.cmp(x).then(a.cmp(b)));

@@ -1,7 +1,6 @@
 //! The files of a run: whole after a kill, made again from the journal, and
 //! nobody's loss where something is in the way.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -190,11 +189,12 @@ fn transcripts_hold_every_request_to_the_byte_and_repeat_no_text() {
     let started = "model = 'm'\nn = 8\nmode = 'conversations'";
     let ended = place.answer(&format!("{started}\nbase_url = '{url}'"));
     let path = ended.folder.file("transcripts.jsonl");
-    let mut texts: HashMap<i64, String> = HashMap::new();
-    let whole = |parts: &Value, texts: &HashMap<i64, String>| match parts {
+    // From 1.
+    let mut shared: Vec<Value> = vec![Value::Null];
+    let whole = |parts: &Value, shared: &[Value]| match parts {
         Value::Array(parts) => {
-            let parts = parts.iter().map(|part| match part.as_i64() {
-                Some(number) => &*texts[&number],
+            let parts = parts.iter().map(|part| match part.as_u64() {
+                Some(number) => shared[number as usize].as_str().unwrap(),
                 None => part.as_str().unwrap(),
             });
             parts.collect::<String>()
@@ -205,19 +205,23 @@ fn transcripts_hold_every_request_to_the_byte_and_repeat_no_text() {
     let mut turns = 0;
     for line in std::fs::read_to_string(&path).unwrap().lines() {
         let line: Value = serde_json::from_str(line).unwrap();
-        if let Some(number) = line["text"].as_i64() {
-            let text = whole(&line["content"], &texts);
-            assert!(!texts.values().any(|known| *known == text), "{text}");
-            texts.insert(number, text);
-            continue;
+        for entry in line["shared"].as_array().into_iter().flatten() {
+            let entry = match entry {
+                Value::Object(_) => entry.clone(),
+                text => whole(text, &shared).into(),
+            };
+            assert!(!shared.contains(&entry), "{entry}");
+            shared.push(entry);
         }
         turns += usize::from(line["index"].is_u64());
         for call in line["calls"].as_array().into_iter().flatten() {
-            let mut messages = call["messages"].clone();
-            for message in messages.as_array_mut().unwrap() {
-                message["content"] = whole(&message["content"], &texts).into();
-            }
-            sent.push(messages.to_string());
+            let numbers = call["messages"].as_array().unwrap().iter();
+            let messages = numbers.map(|number| {
+                let mut message = shared[number.as_u64().unwrap() as usize].clone();
+                message["content"] = whole(&message["content"], &shared).into();
+                message
+            });
+            sent.push(Value::from_iter(messages).to_string());
         }
     }
     let requests = server.requests().into_iter();

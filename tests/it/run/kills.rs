@@ -204,6 +204,43 @@ fn a_run_killed_at_10_points_ends_with_the_rows_of_one_that_was_not() {
     kill(10);
 }
 
+/// What a kill leaves in the cache is whole, and is what the server has replied.
+#[test]
+fn a_run_killed_while_it_fills_a_cache_leaves_only_whole_entries() {
+    let (place, server) = (Workplace::new(), server());
+    let cached = ["--cache", "cache"];
+    let mut moments = ChaCha8Rng::seed_from_u64(11);
+    let mut killed = 0;
+    for later in 1..=8 {
+        let mut child = start(&place, &server, &cached).spawn().unwrap();
+        let milliseconds = 150 * later + u64::from(moments.next_u32() % 300);
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        child.kill().unwrap();
+        killed += usize::from(child.wait().unwrap().code().is_none());
+        if place.path("cache").is_dir() {
+            let stats = place.run(&["cache", "stats", "--cache", "cache"]);
+            assert!(!stats.succeeds().stdout.contains("damaged"));
+        }
+    }
+    assert!(killed > 0);
+    Ran::of(&mut start(&place, &server, &cached)).succeeds();
+    let (all, expected) = (server.count(), rows(&place));
+    // A run that has only the cache, and one that has only the server.
+    Ran::of(&mut start(&place, &server, &cached)).succeeds();
+    assert_eq!(server.count(), all);
+    assert_eq!(as_if_asked(rows(&place)), as_if_asked(expected.clone()));
+    Ran::of(&mut start(&place, &server, &[])).succeeds();
+    assert_eq!(as_if_asked(rows(&place)), as_if_asked(expected));
+}
+
+/// Rows without what the cache changes.
+fn as_if_asked(mut rows: Vec<HashMap<String, String>>) -> Vec<HashMap<String, String>> {
+    for row in &mut rows {
+        row.remove("cached_calls").unwrap();
+    }
+    rows
+}
+
 #[test]
 #[ignore = "needs 4 minutes"]
 fn needs_time_runs_killed_at_200_points_end_with_the_rows_of_one_that_was_not() {

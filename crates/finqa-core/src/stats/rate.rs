@@ -33,10 +33,10 @@ impl Rate {
     /// that is asked several times counts each time in the rate, and once in
     /// what the interval takes for independent. `None` without questions.
     #[must_use]
-    pub fn of<'c, Q: Hash + Eq>(
-        marks: impl IntoIterator<Item = (&'c str, Q, bool)>,
+    pub fn of<C: Hash + Eq, Q: Hash + Eq>(
+        marks: impl IntoIterator<Item = (C, Q, bool)>,
     ) -> Option<Self> {
-        let mut clusters: HashMap<&str, (usize, usize)> = HashMap::new();
+        let mut clusters: HashMap<C, (usize, usize)> = HashMap::new();
         let mut questions = HashSet::new();
         let (mut hits, mut n) = (0, 0);
         for (cluster, question, right) in marks {
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn no_questions_no_rate() {
-        assert!(Rate::of::<usize>([]).is_none());
+        assert!(Rate::of::<&str, usize>([]).is_none());
         assert_eq!(Rate::of([("a", 0, true)]).unwrap().rate, 1.0);
     }
 }

@@ -15,7 +15,7 @@ use finqa_core::number::Value;
 
 use super::super::detail::ExecutedProgram;
 use super::super::elements::{Elements, Store};
-use super::super::list::{self, ListFacet, facet_values, shown};
+use super::super::list::{self, ListFacet, shown, sorted};
 /// What pairs can be filtered by: key and title.
 pub(super) const FACETS: [(&str, &str); 7] = [
     ("way", "Result"),
@@ -210,7 +210,14 @@ pub(super) fn elements(
         elements.put(Store::Details, &detail)?;
     }
     let values: Vec<Vec<&str>> = (0..FACETS.len())
-        .map(|facet| facet_values(pairs.iter().filter_map(|listed| listed.facets.get(facet))))
+        .map(|facet| {
+            sorted(
+                pairs
+                    .iter()
+                    .filter_map(|listed| listed.facets.get(facet))
+                    .flatten(),
+            )
+        })
         .collect();
     let flipped = pairs
         .iter()
