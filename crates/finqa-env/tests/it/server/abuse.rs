@@ -4,8 +4,7 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::{Socket, options, post, start, tools};
-use finqa_env::server::ServerOptions;
+use super::{Socket, options, post, start, start_changed, tools};
 
 const ENDLESS: &str = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT MAX(x) AS m FROM c WHERE x > 0";
 
@@ -129,11 +128,7 @@ async fn endless_queries_of_many_sessions_delay_nobody() {
 
 #[tokio::test]
 async fn clients_that_vanish_in_a_step_free_their_slots() {
-    let server = start(ServerOptions {
-        max_sessions: 8,
-        ..options()
-    })
-    .await;
+    let server = start_changed(|it| it.max_sessions = 8).await;
     let (company, table) = place();
     let asked = json!({"company_name": company, "table_name": table, "query": ENDLESS});
     let step = json!({"type": "step", "data": {"tool_name": "sql_query", "arguments": asked}});
@@ -171,11 +166,7 @@ async fn a_call_over_its_time_says_so() {
 
 #[tokio::test]
 async fn ten_thousand_steps_end_with_the_limit_and_go_nowhere() {
-    let server = start(ServerOptions {
-        rate_limit: 0,
-        ..options()
-    })
-    .await;
+    let server = start_changed(|it| it.rate_limit = 0).await;
     let mut socket = Socket::open(&server, "/ws").await;
     socket.ask(json!({"type": "reset"})).await;
     for n in 1..=10_000 {
@@ -212,11 +203,7 @@ async fn a_deeply_nested_message_is_one_error() {
 
 #[tokio::test]
 async fn a_long_wrong_value_is_not_sent_back_whole() {
-    let server = start(ServerOptions {
-        message_limit: 4 << 20,
-        ..options()
-    })
-    .await;
+    let server = start_changed(|it| it.message_limit = 4 << 20).await;
     let mut socket = Socket::open(&server, "/ws").await;
     let long = "x".repeat(1_000_000);
     let mut many: Value = (0..50_000).map(|n| (format!("key{n}"), json!(n))).collect();

@@ -3,7 +3,7 @@
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::{JSON, get, options, post, request, start};
+use super::{JSON, get, options, post, request, start, start_changed};
 use finqa_env::server::ServerOptions;
 
 #[tokio::test]
@@ -232,11 +232,7 @@ async fn other_methods_and_paths_are_refused_as_finqa_env_does() {
 
 #[tokio::test]
 async fn a_body_over_the_limit_is_refused() {
-    let server = start(ServerOptions {
-        message_limit: 1000,
-        ..options()
-    })
-    .await;
+    let server = start_changed(|it| it.message_limit = 1000).await;
     let body = format!(r#"{{"x": "{}"}}"#, "x".repeat(2000));
     let (status, answer) = post(&server, "/reset", &body).await;
     assert_eq!((status, answer["detail"].is_string()), (413, true));
@@ -288,11 +284,7 @@ async fn the_pages_hold_everything_they_need() {
         }
     }
     server.stop().await.expect("a clean end");
-    let server = start(ServerOptions {
-        web: false,
-        ..options()
-    })
-    .await;
+    let server = start_changed(|it| it.web = false).await;
     assert_eq!(get(&server, "/web").await.0, 404);
     server.stop().await.expect("a clean end");
 }

@@ -10,7 +10,7 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::protocol::frame::Frame;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 
-use super::{JSON, Socket, options, post, request, start};
+use super::{JSON, Socket, options, post, request, start, start_changed};
 
 /// A session that has sent 128 KiB of a message in pieces, and never the rest;
 /// or the server's answer, with the code with which it closed the socket.
@@ -120,11 +120,7 @@ async fn a_long_answer_arrives_whole_in_its_pieces() {
 
 #[tokio::test]
 async fn an_answer_without_memory_is_one_error_and_the_session_continues() {
-    let server = start(ServerOptions {
-        answer_bytes: 100_000,
-        ..options()
-    })
-    .await;
+    let server = start_changed(|it| it.answer_bytes = 100_000).await;
     let asked = large_result(100_000);
     for path in ["/ws", "/mcp"] {
         let mut socket = Socket::open(&server, path).await;
@@ -159,11 +155,7 @@ async fn an_answer_without_memory_is_one_error_and_the_session_continues() {
 /// the limit; the memory is free again after each, however many there are.
 #[tokio::test]
 async fn the_longest_honest_messages_pass_one_after_the_other() {
-    let server = start(ServerOptions {
-        request_bytes: 400_000,
-        ..options()
-    })
-    .await;
+    let server = start_changed(|it| it.request_bytes = 400_000).await;
     let mut socket = Socket::open(&server, "/ws").await;
     let mut asked = large_result(1200);
     let query = asked["query"].as_str().expect("a query").to_owned();
@@ -185,11 +177,7 @@ async fn the_longest_honest_messages_pass_one_after_the_other() {
 #[tokio::test]
 async fn bodies_that_are_announced_but_not_sent_take_no_memory() {
     use tokio::io::AsyncWriteExt as _;
-    let server = start(ServerOptions {
-        request_bytes: 1 << 20,
-        ..options()
-    })
-    .await;
+    let server = start_changed(|it| it.request_bytes = 1 << 20).await;
     let mut silent = Vec::new();
     for _ in 0..8 {
         let stream = tokio::net::TcpStream::connect(server.address()).await;
@@ -213,10 +201,9 @@ async fn bodies_that_are_announced_but_not_sent_take_no_memory() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn one_client_cannot_take_all_memory() {
-    let server = start(ServerOptions {
-        message_limit: 1 << 20,
-        request_bytes: 1 << 20,
-        ..options()
+    let server = start_changed(|it| {
+        it.message_limit = 1 << 20;
+        it.request_bytes = 1 << 20;
     })
     .await;
     let (mut held, mut refused) = (Vec::new(), 0);

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::{JSON, Socket, options, post, request, rpc, start, start_with};
+use super::{JSON, Socket, options, post, request, rpc, start, start_changed, start_with};
 use finqa_env::episode::Rules;
-use finqa_env::server::{RunningServer, ServerOptions};
+use finqa_env::server::RunningServer;
 
 async fn metrics(server: &RunningServer) -> String {
     let (status, headers, text) = request(server, "GET", "/metrics", &[], "").await;
@@ -125,10 +125,9 @@ async fn metrics_count_what_was_done() {
 
 #[tokio::test]
 async fn rejections_are_counted_by_reason() {
-    let server = start(ServerOptions {
-        max_sessions: 1,
-        message_limit: 1000,
-        ..options()
+    let server = start_changed(|it| {
+        it.max_sessions = 1;
+        it.message_limit = 1000;
     })
     .await;
     let mut held = Socket::open(&server, "/ws").await;
@@ -174,11 +173,7 @@ async fn clients_add_no_series() {
 
 #[tokio::test]
 async fn metrics_need_the_token() {
-    let server = start(ServerOptions {
-        bearer_token: Some("s3cret".to_owned().into()),
-        ..options()
-    })
-    .await;
+    let server = start_changed(|it| it.bearer_token = Some("s3cret".to_owned().into())).await;
     assert_eq!(request(&server, "GET", "/metrics", &[], "").await.0, 401);
     let shown = [("authorization", "Bearer s3cret")];
     let (status, _, text) = request(&server, "GET", "/metrics", &shown, "").await;

@@ -41,6 +41,13 @@ async fn start(options: ServerOptions) -> RunningServer {
     start_with(options, Rules::default()).await
 }
 
+/// A server with some of the [`options`] changed.
+async fn start_changed<R>(change: impl FnOnce(&mut ServerOptions) -> R) -> RunningServer {
+    let mut options = options();
+    change(&mut options);
+    start(options).await
+}
+
 async fn start_with(options: ServerOptions, rules: Rules) -> RunningServer {
     spawn_in_process(tools(), rules, options)
         .await

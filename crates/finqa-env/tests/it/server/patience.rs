@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::{get, options, post, start};
+use super::{get, options, post, start, start_changed};
 use finqa_env::server::{RunningServer, ServerOptions};
 
 /// A server that waits for requests no longer than a slow test machine needs.
@@ -118,10 +118,9 @@ async fn a_connection_without_a_request_is_closed() {
 /// The limit is on connections: slow ones may use it up, but not forever.
 #[tokio::test]
 async fn a_thousand_slow_clients_are_outlasted() {
-    let server = start(ServerOptions {
-        request_time: Duration::from_millis(300),
-        max_sessions: 1,
-        ..options()
+    let server = start_changed(|it| {
+        it.request_time = Duration::from_millis(300);
+        it.max_sessions = 1;
     })
     .await;
     let mut slow = Vec::new();
@@ -164,10 +163,9 @@ async fn a_body_in_pieces_is_read() {
 /// A client that asks for answers and never reads one: its connection ends.
 #[tokio::test]
 async fn a_client_that_reads_nothing_is_disconnected() {
-    let server = start(ServerOptions {
-        request_time: Duration::from_millis(300),
-        ping_timeout: Duration::from_millis(30),
-        ..options()
+    let server = start_changed(|it| {
+        it.request_time = Duration::from_millis(300);
+        it.ping_timeout = Duration::from_millis(30);
     })
     .await;
     let deaf = TcpStream::connect(server.address())
@@ -191,10 +189,9 @@ async fn a_client_that_reads_nothing_is_disconnected() {
 /// They waited in the system's queue behind 1,600 connections that asked nothing.
 #[tokio::test]
 async fn idle_connections_make_way_for_the_next() {
-    let server = start(ServerOptions {
-        request_time: Duration::from_secs(3600),
-        max_sessions: 1,
-        ..options()
+    let server = start_changed(|it| {
+        it.request_time = Duration::from_secs(3600);
+        it.max_sessions = 1;
     })
     .await;
     let mut idle = Vec::new();

@@ -4,16 +4,11 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Socket, get, options, rpc, start};
-use finqa_env::server::ServerOptions;
+use super::{Socket, get, options, rpc, start, start_changed};
 
 #[tokio::test]
 async fn a_full_server_says_so_and_a_freed_slot_is_free_at_once() {
-    let server = start(ServerOptions {
-        max_sessions: 1,
-        ..options()
-    })
-    .await;
+    let server = start_changed(|it| it.max_sessions = 1).await;
     for _ in 0..20 {
         let mut first = Socket::open(&server, "/ws").await;
         assert_eq!(first.ask(json!({"type": "state"})).await["type"], "state");
@@ -44,11 +39,7 @@ async fn a_full_server_says_so_and_a_freed_slot_is_free_at_once() {
 
 #[tokio::test]
 async fn a_client_that_vanishes_frees_its_slot() {
-    let server = start(ServerOptions {
-        max_sessions: 1,
-        ..options()
-    })
-    .await;
+    let server = start_changed(|it| it.max_sessions = 1).await;
     let mut socket = Socket::open(&server, "/ws").await;
     socket.ask(json!({"type": "reset"})).await;
     socket.send(r#"{"type": "step", "data": {"tool_name": "get_descriptions", "arguments": {"company_name": "x"}}}"#).await;
@@ -144,11 +135,7 @@ async fn unknown_sessions_are_named_as_such() {
 
 #[tokio::test]
 async fn a_session_nobody_uses_is_dropped() {
-    let server = start(ServerOptions {
-        idle_timeout: Duration::from_millis(20),
-        ..options()
-    })
-    .await;
+    let server = start_changed(|it| it.idle_timeout = Duration::from_millis(20)).await;
     let created = rpc(&server, "openenv/session/create", json!({})).await;
     let id = created["result"]["session_id"].clone();
     let mut dropped = false;
@@ -210,11 +197,7 @@ async fn hundreds_of_sessions_play_concurrently() {
 #[tokio::test]
 async fn a_silent_peer_is_disconnected() {
     use tokio::io::AsyncReadExt;
-    let server = start(ServerOptions {
-        ping_timeout: Duration::from_millis(30),
-        ..options()
-    })
-    .await;
+    let server = start_changed(|it| it.ping_timeout = Duration::from_millis(30)).await;
     // A WebSocket whose peer never reads, and so never answers a ping.
     let mut silent = tokio::net::TcpStream::connect(server.address())
         .await
@@ -240,10 +223,9 @@ async fn a_silent_peer_is_disconnected() {
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn one_client_cannot_take_all_sessions() {
-    let server = start(ServerOptions {
-        max_sessions: 4,
-        max_sessions_per_client: Some(2),
-        ..options()
+    let server = start_changed(|it| {
+        it.max_sessions = 4;
+        it.max_sessions_per_client = Some(2);
     })
     .await;
     let mut first = Socket::open(&server, "/ws").await;
@@ -274,11 +256,7 @@ async fn one_client_cannot_take_all_sessions() {
 
 #[tokio::test]
 async fn a_session_that_is_never_used_is_dropped_sooner() {
-    let server = start(ServerOptions {
-        unused_timeout: Duration::from_millis(20),
-        ..options()
-    })
-    .await;
+    let server = start_changed(|it| it.unused_timeout = Duration::from_millis(20)).await;
     // The server checks at intervals: a session that is used in between stays.
     let mut dropped = false;
     for pause in 0..12 {
@@ -298,11 +276,7 @@ async fn a_session_that_is_never_used_is_dropped_sooner() {
 /// A proxy in front of several servers routes on it.
 #[tokio::test]
 async fn session_ids_begin_with_the_servers_id() {
-    let server = start(ServerOptions {
-        server_id: Some("b".to_owned()),
-        ..options()
-    })
-    .await;
+    let server = start_changed(|it| it.server_id = Some("b".to_owned())).await;
     let created = rpc(&server, "openenv/session/create", json!({})).await;
     let id = created["result"]["session_id"].as_str().expect("an id");
     let random = id.strip_prefix("b.").expect("the server's id");

@@ -5,9 +5,8 @@ use rstest::rstest;
 use serde_json::json;
 use tokio_tungstenite::tungstenite::Message;
 
-use super::{Socket, options, start, start_with};
+use super::{Socket, options, start, start_changed, start_with};
 use finqa_env::episode::Rules;
-use finqa_env::server::ServerOptions;
 
 #[tokio::test]
 async fn an_episode_from_reset_to_reward() {
@@ -254,11 +253,7 @@ async fn a_binary_frame_gets_an_error_and_the_session_continues() {
 
 #[tokio::test]
 async fn a_frame_over_the_limit_closes_its_own_socket_only() {
-    let server = start(ServerOptions {
-        message_limit: 10_000,
-        ..options()
-    })
-    .await;
+    let server = start_changed(|it| it.message_limit = 10_000).await;
     let mut other = Socket::open(&server, "/ws").await;
     let mut socket = Socket::open(&server, "/ws").await;
     socket.send(&"x".repeat(20_000)).await;
