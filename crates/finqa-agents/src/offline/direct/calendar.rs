@@ -360,7 +360,9 @@ pub(crate) fn asked_spans(text: &str) -> AskedSpans {
 mod tests {
     use super::*;
 
-    fn named(text: &str) -> Vec<(Option<u16>, Option<(u8, u8)>)> {
+    type YearAndMonths = (Option<u16>, Option<(u8, u8)>);
+
+    fn named(text: &str) -> Vec<YearAndMonths> {
         let found = asked_spans(&text.to_lowercase());
         found
             .named

@@ -74,11 +74,11 @@ impl DirectReader<'_> {
                 .periods
                 .iter()
                 .filter(|other| other.length() == span.length());
-            let earlier = alike.filter(|other| other.order() < span.order());
+            let mut earlier = alike.filter(|other| other.order() < span.order());
             // A quarter is compared with the one a year before, if the page has it.
             let year_ago = span.year.map(|year| span.in_year(year.saturating_sub(1)));
             let known = year_ago.filter(|ago| self.table.periods.iter().any(|other| other == ago));
-            known.or_else(|| earlier.last().copied())
+            known.or_else(|| earlier.next_back().copied())
         };
         match self.asked.spans() {
             [] => match self.table.periods.as_slice() {
