@@ -70,7 +70,7 @@ impl ServerSession {
 
     fn lost(&mut self, error: &RemoteError) -> EnvironmentError {
         let session = self.session.take();
-        let over = session.is_some_and(|session| self.pool.put_back(session, true));
+        let over = session.is_some_and(|session| self.pool.put_back_lost(session, error));
         EnvironmentError {
             message: error.to_string(),
             fatal: over.then(|| error.fault()),
@@ -81,7 +81,7 @@ impl ServerSession {
 impl Drop for ServerSession {
     fn drop(&mut self) {
         if let Some(session) = self.session.take() {
-            self.pool.put_back(session, false);
+            self.pool.put_back(session);
         }
     }
 }

@@ -168,20 +168,33 @@ impl SessionPool {
         }
     }
 
-    /// Puts a session back, its socket perhaps `lost`; whether the server is to be
-    /// given up.
-    pub(super) fn put_back(&self, mut session: DealtSession, lost: bool) -> bool {
-        if lost {
-            session.broken += 1;
-            session.remote = None;
-            session.dealt.clear();
-        } else {
-            session.broken = 0;
-        }
-        let over = session.broken >= BROKEN;
+    /// Puts a session back.
+    pub(super) fn put_back(&self, mut session: DealtSession) {
+        session.broken = 0;
         self.sessions().idle.push(session);
         self.freed.notify_one();
-        over
+    }
+
+    /// Puts back a session whose socket is lost; whether the server is to be given up.
+    pub(super) fn put_back_lost(&self, session: DealtSession, error: &RemoteError) -> bool {
+        let broken = session.broken + 1;
+        let others = {
+            let mut sessions = self.sessions();
+            let others = sessions.idle.iter().any(|idle| idle.remote.is_none());
+            sessions.idle.push(DealtSession {
+                broken,
+                ..DealtSession::default()
+            });
+            others
+        };
+        // One line for all sessions that a server takes with it.
+        if !others && broken < BROKEN {
+            (self.note)(format!(
+                "{error}; connecting again, what was in play is played again"
+            ));
+        }
+        self.freed.notify_one();
+        broken >= BROKEN
     }
 
     /// Resets until a question is dealt that is wanted; `None` once a session has
@@ -200,7 +213,7 @@ impl SessionPool {
             }
             match self.next(&mut session, &wanted).await {
                 Ok(None) => {
-                    self.put_back(session, false);
+                    self.put_back(session);
                     return Ok(None);
                 }
                 Ok(Some(asked)) => {
@@ -210,7 +223,7 @@ impl SessionPool {
                     return Ok(Some(planned));
                 }
                 Err(error) => {
-                    if self.put_back(session, true) {
+                    if self.put_back_lost(session, &error) {
                         return Err(error);
                     }
                 }

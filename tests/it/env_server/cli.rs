@@ -66,6 +66,10 @@ impl Served {
         }
     }
 
+    pub(super) fn id(&self) -> u32 {
+        self.process.id()
+    }
+
     /// Sends a request as it stands; gives the whole answer.
     fn ask(&self, request: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).expect("connected");

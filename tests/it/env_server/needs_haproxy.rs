@@ -13,6 +13,8 @@ use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 
 use super::cli::Served;
 use super::needs_python::run_script;
+use crate::support::cli::{Workplace, words};
+use crate::support::fault_server::{FaultServer, Reply};
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
@@ -192,6 +194,45 @@ async fn a_killed_server_ends_its_own_sessions_and_no_others() {
         }
     }
     assert_eq!(lost, 32);
+}
+
+/// A server dies while the model thinks in episodes on all of them.
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "needs haproxy, which .ci/deploy installs"]
+async fn episodes_of_a_killed_server_are_played_again_on_the_others() {
+    let cluster = Cluster::start().await;
+    let process = cluster.servers[1].id().to_string();
+    let model = FaultServer::start(move |request| {
+        let messages = request.body["messages"].as_array().unwrap();
+        let results = messages.iter().filter(|message| message["role"] == "tool");
+        if request.index == 40 {
+            let killed = Command::new("kill").args(["-KILL", &process]).status();
+            assert!(killed.unwrap().success());
+        }
+        match results.count() {
+            0..3 => Reply::tool_calls(&[("get_descriptions", r#"{"company_name": "x"}"#.into())]),
+            _ => Reply::tool_calls(&[("submit_answer", r#"{"answer": "42"}"#.into())]),
+        }
+    });
+    let (url, model) = (cluster.url(""), model.base_url());
+    let ran = tokio::task::spawn_blocking(move || {
+        let given = format!("--url {url} --model m --base-url {model} --episodes 50 -j 12 --json");
+        Workplace::new().run(&[&["env", "play"], &words(&given)[..]].concat())
+    });
+    let ran = ran.await.unwrap();
+    ran.succeeds();
+    let summary: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(summary["complete"], true, "{}", ran.stderr);
+    let episodes = &summary["episodes"];
+    assert_eq!(
+        (&episodes["played"], &episodes["failed"]),
+        (&json!(50), &json!(0))
+    );
+    assert!(
+        ran.stderr.contains("connection to the environment broke"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[rstest]
