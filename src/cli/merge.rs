@@ -6,11 +6,11 @@ use anyhow::Context;
 use clap::ArgMatches;
 
 use crate::output::terminal::{ProgressOptions, TerminalStyle, TerminalWriter};
-use crate::pipeline;
+use crate::pipeline::{self, PipelineError};
 
 use super::args::OutputFolder;
 use super::gate::GateArgs;
-use super::run::{RunDisplay, conclude, judge, notify, with_hint};
+use super::run::{RunDisplay, conclude, judge, notify};
 use super::{Exit, dotenv, settings};
 
 /// Arguments of `merge`.
@@ -67,7 +67,12 @@ pub(crate) fn execute(
         &variables,
         &notify,
     );
-    let results = runtime.block_on(merged).map_err(with_hint)?;
+    let results = runtime.block_on(merged).map_err(|error| match error {
+        error @ PipelineError::Unwritten(_) => {
+            anyhow::Error::from(error).context("some files were not written; merge again")
+        }
+        error => error.into(),
+    })?;
     let judged = judge(&results, args.export_predictions.as_deref(), &args.gate);
     let display = RunDisplay {
         verbose: false,

@@ -273,7 +273,12 @@ async fn watch(
         progress.on(&event);
     }
     command.asked().await;
-    let results = run.finish().await.map_err(with_hint)?;
+    let continued = match settings.shards.shard {
+        Some(_) => "the same command continues it",
+        None => "--resume continues it",
+    };
+    let results = run.finish().await;
+    let results = results.map_err(|error| with_hint(error, continued))?;
     let judged = command.afterwards(&results);
     let exit = conclude(&results, judged, &progress.writer(), display);
     let exit = match (exit, command.hint()) {
@@ -320,18 +325,19 @@ fn show(results: &RunResults, writer: &TerminalWriter, shown: RunDisplay) -> Res
 }
 
 /// What to do about a run that could not be finished.
-pub(super) fn with_hint(error: PipelineError) -> anyhow::Error {
+fn with_hint(error: PipelineError, continued: &str) -> anyhow::Error {
     let hint = match &error {
         PipelineError::Stopped(JournalError::Gone { .. }) => None,
-        PipelineError::Stopped(error) if error.is_data() => {
-            Some("the journal cannot be read; restore it, or remove its folder and start again")
-        }
-        PipelineError::Stopped(_) => {
-            Some("the run stopped; its answers are kept, and --resume continues it")
-        }
-        PipelineError::Unwritten(_) => {
-            Some("the answers are kept, but some files were not written; --resume writes them")
-        }
+        PipelineError::Stopped(error) if error.is_data() => Some(
+            "the journal cannot be read; restore it, or remove its folder and start again"
+                .to_owned(),
+        ),
+        PipelineError::Stopped(_) => Some(format!(
+            "the run stopped; its answers are kept, and {continued}"
+        )),
+        PipelineError::Unwritten(_) => Some(format!(
+            "the answers are kept, but some files were not written; {continued} and writes them"
+        )),
         _ => None,
     };
     let error = anyhow::Error::from(error);

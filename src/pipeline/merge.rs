@@ -84,13 +84,16 @@ fn place(
     merged.create().map_err(io(merged.path()))?;
     let lock = RunLock::take(merged.path())?;
     if merged.journal().is_file() {
-        let earlier = Journal::read(&merged.journal())?.meta()?;
-        if earlier.merged.is_none() {
-            let run = folder.name().to_owned();
-            return Err(ShardsError::Taken { run }.into());
-        }
-        if earlier == survey.meta() {
-            return Ok(lock);
+        match Journal::read(&merged.journal()).and_then(|journal| journal.meta()) {
+            Ok(earlier) if earlier == survey.meta() => return Ok(lock),
+            Ok(earlier) if earlier.merged.is_none() => {
+                let run = folder.name().to_owned();
+                return Err(ShardsError::Taken { run }.into());
+            }
+            Ok(_) => {}
+            // It is made of the shards.
+            Err(error) if error.is_data() => {}
+            Err(error) => return Err(error.into()),
         }
         // The steps of its metrics are others now.
         let record = merged.file(RunFolder::TRACKING);

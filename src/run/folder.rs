@@ -333,6 +333,10 @@ impl RunFolder {
                 && named.extension().is_none()
                 && named.file_name() == Some(named.as_os_str()) =>
             {
+                let text = named.to_string_lossy();
+                if let Err(error @ FolderError::InShards { .. }) = Self::locate(output, &text) {
+                    return Err(error);
+                }
                 Err(FolderError::NoSuchAnswers {
                     named: named.to_owned(),
                     folder: Self::runs(output),

@@ -388,7 +388,7 @@ impl<'f> ShardSurvey<'f> {
                 self.copy(shard.index(), &journal, &mut merged)?;
             }
         }
-        Ok(())
+        Ok(merged.close()?)
     }
 
     fn copy(&self, shard: u32, from: &Journal, to: &mut Journal) -> Result<(), MergeError> {

@@ -184,17 +184,37 @@ impl Journal {
     }
 }
 
+impl Journal {
+    /// Ends the writing of a journal that is to be moved.
+    ///
+    /// # Errors
+    /// [`JournalError`] if a part of it is still in the log next to it.
+    pub(in crate::run) fn close(mut self) -> Result<(), JournalError> {
+        self.writes = false;
+        match self.leave_log() {
+            Ok(mode) if mode == "delete" => Ok(()),
+            Ok(_) => Err(JournalError::Busy {
+                path: self.path.clone(),
+            }),
+            Err(source) => Err(self.sqlite_error(source)),
+        }
+    }
+
+    /// Puts what is in the log into the file, and gives how it is written from now on.
+    fn leave_log(&self) -> rusqlite::Result<String> {
+        self.connection.busy_timeout(Duration::ZERO)?;
+        let mode = |row: &rusqlite::Row<'_>| row.get(0);
+        self.connection
+            .pragma_update_and_check(None, "journal_mode", "DELETE", mode)
+    }
+}
+
 impl Drop for Journal {
     /// Leaves the journal as one file, which any host can read, from a read-only folder too.
     /// While another process reads it, its log remains next to it, as after a kill.
     fn drop(&mut self) {
         if self.writes && file_id(&self.path) == self.file {
-            let alone = self.connection.busy_timeout(Duration::ZERO);
-            let one_file = |()| {
-                let mode = "journal_mode";
-                self.connection.pragma_update(None, mode, "DELETE")
-            };
-            let _ = alone.and_then(one_file);
+            let _ = self.leave_log();
         }
     }
 }
@@ -235,6 +255,28 @@ pub(super) fn file_id(path: &Path) -> Option<FileId> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A merged journal that is renamed without its log would be damaged.
+    #[test]
+    fn a_journal_whose_log_is_still_needed_is_not_said_to_be_closed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.sqlite");
+        let meta = RunMeta::default();
+        drop(Journal::create(&path, &meta, None).unwrap());
+        let journal = Journal::open(&path).unwrap();
+        journal.resumed_by("0.0.1").unwrap();
+        let reader = Connection::open(&path).unwrap();
+        let read = "BEGIN; SELECT count(*) FROM answers;";
+        reader
+            .query_row("SELECT count(*) FROM answers", [], |_| Ok(()))
+            .unwrap();
+        reader.execute_batch(read).unwrap();
+        assert!(journal.close().is_err());
+        drop(reader);
+        let journal = Journal::open(&path).unwrap();
+        journal.close().unwrap();
+        assert!(!next_to(&path, "-wal").exists());
+    }
 
     #[test]
     fn a_journal_that_is_there_holds_its_prompts() {

@@ -264,9 +264,11 @@ fn runs_lists_shards_that_are_not_merged_and_merge_finds_them_as_other_commands_
         let _working = RunLock::take(&place.shard_folder(2)).unwrap();
         listed("1 of 3 shards finished, 1 running");
     }
-    place
-        .run(&["report", "nightly"])
-        .fails(2, &["run nightly is in shards", "convfinqa merge nightly"]);
+    for command in ["report", "score"] {
+        place
+            .run(&[command, "nightly"])
+            .fails(2, &["run nightly is in shards", "convfinqa merge nightly"]);
+    }
     place.shards(&["3/3"], "");
     listed("3 of 3 shards finished, not merged");
     let folders = [
@@ -343,6 +345,20 @@ fn a_shard_or_plan_that_cannot_be_read_is_a_data_error_of_its_own_command() {
     std::fs::remove_file(&plan).unwrap();
     place.run(&again).succeeds();
     place.run(&["merge", "-q"]).succeeds();
+}
+
+#[test]
+fn a_merged_journal_that_is_damaged_is_made_again() {
+    let place = Workplace::new();
+    place.shards(&["1/1"], "");
+    place.merge(false).unwrap();
+    let journal = place.merged("journal.sqlite");
+    let whole = std::fs::read(&journal).unwrap();
+    for length in [4096, 0] {
+        std::fs::write(&journal, &whole[..length]).unwrap();
+        assert_eq!(place.merge(false).unwrap().finish, Finish::Complete);
+    }
+    assert_eq!(csv_rows(&place.merged("output.csv")).len(), 58);
 }
 
 #[test]
