@@ -7,7 +7,7 @@ use crate::score::{Row, Rule};
 use super::answers::RecordsById;
 use super::misses::{Miss, Searcher};
 
-/// Finds the cause of each miss, as `analyze` does with all rows at hand.
+/// Finds the cause of each miss, as `analyze` does with all rows in memory.
 pub struct PassingRows<'d> {
     records: Option<RecordsById<'d>>,
     search: Searcher,

@@ -7,7 +7,7 @@ use clap::ArgMatches;
 use serde::Serialize;
 
 use crate::output::mlflow::{
-    self, DeliveredRun, Delivery, DeliveryRecord, Drawings, FinishedRun, MlflowError,
+    self, DeliveredRun, DeliveryRecord, Drawings, FinishedRun, MlflowError, RunDelivery,
 };
 use crate::pipeline::{experiment, server, write_results};
 use crate::run::{Finish, Journal, RunFolder, RunLock, Status};
@@ -191,7 +191,7 @@ async fn deliver(
         .unwrap_or_else(|| experiment(set("experiment"), &variables));
     let server = server(&uri, &experiment, allow_http, &variables)?;
     // Locked from here on: a run that is still in progress is left alone.
-    let mut delivery = Delivery::open(server, folder.path(), args.new)?;
+    let mut delivery = RunDelivery::open(server, folder.path(), args.new)?;
     RunLock::check_free(folder.path())?;
     let records = meta.records();
     let records = records.as_ref().map_err(String::as_str);

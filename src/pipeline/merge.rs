@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::output::mlflow::{self, Delivery, DeliveryOutcome, Drawings, FinishedRun};
+use crate::output::mlflow::{self, DeliveryOutcome, Drawings, FinishedRun, RunDelivery};
 use crate::output::{self, OutputError};
 use crate::run::{
     Finish, Journal, MergeError, RunFolder, RunLock, ShardSurvey, ShardsError, ShardsFolder,
@@ -147,7 +147,7 @@ async fn deliver(
         summary: summary.clone(),
         drawings: Drawings::of_run(summary.run.kind())?,
     };
-    let sent = match Delivery::open(server, folder.path(), false) {
+    let sent = match RunDelivery::open(server, folder.path(), false) {
         Ok(mut delivery) => mlflow::finish(&mut delivery, &ending).await,
         Err(error) => Err(error),
     };

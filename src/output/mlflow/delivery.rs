@@ -46,7 +46,7 @@ pub struct DeliveredRun {
 
 /// The delivery of a run to a server.
 #[derive(Debug)]
-pub(crate) struct Delivery {
+pub(crate) struct RunDelivery {
     server: Server,
     folder: PathBuf,
     meta: RunMeta,
@@ -58,7 +58,7 @@ pub(crate) struct Delivery {
     _hold: DeliveryLock,
 }
 
-impl Delivery {
+impl RunDelivery {
     /// Locks the delivery of the run in `folder`. With `anew`, what was delivered
     /// before is left alone and forgotten.
     ///

@@ -4,7 +4,7 @@
 //! The run's folder is the truth. All that is sent (parameters, metrics by
 //! step, tags, files, traces) is a function of its journal and files, so what a
 //! server missed can be sent later and what it has is not sent twice.
-//! [`Sidecar`] sends during a run, [`Delivery`] sends whatever is
+//! [`Sidecar`] sends during a run, [`RunDelivery`] sends whatever is
 //! missing, at the end of a run and in `convfinqa track sync`.
 
 mod artifact;
@@ -21,7 +21,7 @@ mod target;
 mod traces;
 mod wire;
 
-pub(crate) use delivery::{DeliveredRun, Delivery, FinishedRun};
+pub(crate) use delivery::{DeliveredRun, FinishedRun, RunDelivery};
 pub(crate) use error::MlflowError;
 pub(crate) use graph::Drawings;
 pub(crate) use record::DeliveryRecord;

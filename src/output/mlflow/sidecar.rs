@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::run::Event;
 
-use super::delivery::{DeliveredRun, Delivery, FinishedRun};
+use super::delivery::{DeliveredRun, FinishedRun, RunDelivery};
 use super::error::MlflowError;
 use super::points::{MetricPoint, RowMetrics, Series};
 use super::server::Server;
@@ -104,7 +104,7 @@ async fn tell(
     ended: EndReceiver,
     say: NotifyLine,
 ) -> Option<DeliveryOutcome> {
-    let mut live = match Delivery::open(server, folder, false) {
+    let mut live = match RunDelivery::open(server, folder, false) {
         Ok(delivery) => LiveDelivery {
             series: Series::new(delivery.meta()),
             delivery,
@@ -124,7 +124,7 @@ async fn tell(
 }
 
 struct LiveDelivery {
-    delivery: Delivery,
+    delivery: RunDelivery,
     series: Series,
     /// Points that the server is not known to have.
     pending: Vec<MetricPoint>,
@@ -230,7 +230,7 @@ impl LiveDelivery {
 /// # Errors
 /// The last try's.
 pub(crate) async fn finish(
-    delivery: &mut Delivery,
+    delivery: &mut RunDelivery,
     ending: &FinishedRun,
 ) -> Result<DeliveredRun, MlflowError> {
     const TRIES: u32 = 3;

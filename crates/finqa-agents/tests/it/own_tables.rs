@@ -133,7 +133,7 @@ fn the_year_of_the_largest_is_right_in_five_columns_that_descend(
     "30.8%"
 )]
 #[case("what share of full-year net sales was made in Q4?", "29.7%")]
-fn quarters_are_told_from_the_year(#[case] question: &str, #[case] expected: &str) {
+fn quarters_are_distinguished_from_the_year(#[case] question: &str, #[case] expected: &str) {
     sure(QUARTERS, question, expected);
 }
 

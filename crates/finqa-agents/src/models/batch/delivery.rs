@@ -128,7 +128,7 @@ impl Driver<'_> {
                             BatchResult::Unprocessed => CallResult::Late,
                         };
                         self.answer(open, request, result, &mut delivery);
-                        self.queue.room().await;
+                        self.queue.wait_for_few().await;
                     }
                 }
             }

@@ -228,7 +228,7 @@ impl QueueShared {
 
     /// Waits until few conversations are under way, so that results wait in their files and not
     /// in memory.
-    pub(super) async fn room(&self) {
+    pub(super) async fn wait_for_few(&self) {
         const MOST: usize = 64;
         loop {
             let changed = self.changed.notified();

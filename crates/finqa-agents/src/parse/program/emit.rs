@@ -6,7 +6,7 @@ use finqa_core::number::literal;
 use finqa_core::program::{Argument, Op, ProgramStep, joined};
 
 use super::super::types::{CitedEvidence, Leniency, Notes};
-use super::read::{self, Reader, WrittenStep};
+use super::read::{self, ProgramReader, WrittenStep};
 
 /// The program that a text writes; `None` where it cannot be read, where a name, a
 /// reference or an operation is unknown, or where nothing would be computed from it.
@@ -61,7 +61,7 @@ pub(super) struct Writer<'e> {
 impl Writer<'_> {
     fn step(&mut self, step: &WrittenStep<'_>) -> Option<Argument> {
         let before = self.out.len();
-        let mut reader = Reader {
+        let mut reader = ProgramReader {
             rest: step.expression,
             writer: self,
         };

@@ -58,12 +58,12 @@ fn is_name(text: &str) -> bool {
         && chars.all(|c| c.is_alphanumeric() || c == '_' || c == ' ')
 }
 
-pub(super) struct Reader<'t, 'w, 'e> {
+pub(super) struct ProgramReader<'t, 'w, 'e> {
     pub(super) rest: &'t str,
     pub(super) writer: &'w mut Writer<'e>,
 }
 
-impl<'t> Reader<'t, '_, '_> {
+impl<'t> ProgramReader<'t, '_, '_> {
     /// The operand that is the result of the whole text.
     pub(super) fn whole(&mut self, depth: usize) -> Option<Argument> {
         let operand = self.comparison(depth)?;
@@ -71,7 +71,7 @@ impl<'t> Reader<'t, '_, '_> {
     }
 
     fn within(&mut self, text: &str, depth: usize) -> Option<Argument> {
-        let mut reader = Reader {
+        let mut reader = ProgramReader {
             rest: text,
             writer: self.writer,
         };
