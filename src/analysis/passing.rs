@@ -31,10 +31,11 @@ impl<'d> PassingRows<'d> {
 
     /// Takes note of a row, and says why it is wrong by financial equivalence, if it is.
     pub fn miss(&mut self, row: &mut Row) -> Option<Miss> {
-        // The exchange explains nothing, and is most of a row.
+        // Rounds and calls explain nothing, and are most of a row.
+        let rounds = std::mem::take(&mut row.solution.rounds);
         let calls = std::mem::take(&mut row.solution.calls);
-        let mut light = row.clone().without_exchange();
-        row.solution.calls = calls;
+        let mut light = row.clone();
+        (row.solution.rounds, row.solution.calls) = (rounds, calls);
         let record = match &self.records {
             Some(records) => {
                 let record = records.score(&mut light);
