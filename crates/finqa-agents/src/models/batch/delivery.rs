@@ -8,10 +8,10 @@ use super::client::{BatchProgress, BatchState};
 use super::driver::{Driver, ended};
 use super::open::{CallResult, OpenBatch, WaitingRequest};
 use super::openai::reply;
-use super::results::{BatchResult, BatchResults, ResultLine};
+use super::results::{BatchResult, BatchResults, ResultLine, storage_error};
 use super::{BatchAnswer, BatchCounts, BatchNotice, BatchReply, BatchStage};
 use crate::models::budget::Spending;
-use crate::models::error::ModelError;
+use crate::models::error::{ErrorKind, ModelError};
 use crate::models::transport::HttpReply;
 
 /// How the results of a batch were given to its calls.
@@ -41,16 +41,17 @@ impl Driver<'_> {
                 BatchProgress::Rejected => match open.rejected(&state) {
                     Ok(calls) => self.answer_all(&open, "was rejected", calls),
                     // The process that continues the run does not wait for it.
-                    Err(error) => {
+                    Err(why) => {
                         self.store(vec![ended(open.record)]).await?;
-                        return Err(error);
+                        let kind = ErrorKind::BadRequest { parameter: None };
+                        return Err(ModelError::new(kind, why));
                     }
                 },
                 _ => {
                     let client = &open.client;
                     let results = client.results(&state, &self.run.folder, self.stop);
                     let mut results = results.await?;
-                    if open.record.guessed && !open.owns(&mut results)? {
+                    if open.record.guessed && !open.owns(&mut results).map_err(storage_error)? {
                         let why = "its results are of other requests, so it is of another run";
                         self.reject_guess(open, why).await?;
                         continue;
@@ -111,7 +112,7 @@ impl Driver<'_> {
         };
         let requests = open.record.requests.iter();
         let mut seen: HashMap<_, _> = requests.map(|it| (it.key.clone(), false)).collect();
-        while let Some(line) = results.next()? {
+        while let Some(line) = results.next().map_err(storage_error)? {
             let ResultLine::Result { key, result } = line else {
                 delivery.counts.unreadable += 1;
                 continue;

@@ -1,6 +1,7 @@
 //! A batch that the provider has, and the calls that wait for its results.
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -122,7 +123,7 @@ impl OpenBatch {
     }
 
     /// Whether a result is that of one of its requests.
-    pub(super) fn owns(&self, results: &mut BatchResults) -> Result<bool, ModelError> {
+    pub(super) fn owns(&self, results: &mut BatchResults) -> io::Result<bool> {
         let requests = self.record.requests.iter();
         let keys: HashSet<_> = requests.map(|it| it.key.as_str()).collect();
         while let Some(line) = results.next()? {
@@ -144,7 +145,7 @@ impl OpenBatch {
     pub(super) fn rejected(
         &mut self,
         state: &BatchState,
-    ) -> Result<Vec<(WaitingRequest, CallResult)>, ModelError> {
+    ) -> Result<Vec<(WaitingRequest, CallResult)>, String> {
         let words = |code: &str, message: &str| match message {
             "" => code.to_owned(),
             message => format!("{message} ({code})"),
@@ -165,9 +166,7 @@ impl OpenBatch {
         }
         let smaller_fits = self.record.too_large && self.record.count > 1;
         if faults.is_empty() && !smaller_fits {
-            let kind = ErrorKind::BadRequest { parameter: None };
-            let why = format!("batch {} was rejected: {why}", self.id);
-            return Err(ModelError::new(kind, why));
+            return Err(format!("batch {} was rejected: {why}", self.id));
         }
         let calls = self.calls.drain().map(|(key, (call, reservation))| {
             let result = faults.get(&key).map_or(CallResult::Unsent, |fault| {

@@ -52,7 +52,7 @@ impl BatchClient {
     ) -> Result<BatchResults, ModelError> {
         let mut files = Vec::new();
         for path in &state.results {
-            let file = Arc::new(tempfile::tempfile_in(folder).map_err(|it| unstored(&it))?);
+            let file = Arc::new(tempfile::tempfile_in(folder).map_err(storage_error)?);
             self.download(path, &file, stop).await?;
             files.push(BufReader::new(file));
         }
@@ -65,24 +65,23 @@ impl BatchClient {
                 false => openai::result,
             },
         };
-        results.rewind()?;
+        results.rewind().map_err(storage_error)?;
         Ok(results)
     }
 }
 
 impl BatchResults {
     /// Begins again.
-    pub(super) fn rewind(&mut self) -> Result<(), ModelError> {
+    pub(super) fn rewind(&mut self) -> io::Result<()> {
         self.at = 0;
         let mut files = self.files.iter_mut();
-        let rewound = files.try_for_each(|file| file.rewind());
-        rewound.map_err(|error| unstored(&error))
+        files.try_for_each(|file| file.rewind())
     }
 
     /// The next line that is not empty.
-    pub(super) fn next(&mut self) -> Result<Option<ResultLine>, ModelError> {
+    pub(super) fn next(&mut self) -> io::Result<Option<ResultLine>> {
         while let Some(file) = self.files.get_mut(self.at) {
-            match line(file, self.most_bytes).map_err(|error| unstored(&error))? {
+            match line(file, self.most_bytes)? {
                 None => self.at += 1,
                 Some(line) if line.iter().all(u8::is_ascii_whitespace) => {}
                 Some(line) => {
@@ -112,7 +111,8 @@ fn line(file: &mut impl BufRead, most_bytes: usize) -> io::Result<Option<Vec<u8>
     Ok(Some(line))
 }
 
-fn unstored(error: &io::Error) -> ModelError {
+/// That a file of results cannot be made or read.
+pub(super) fn storage_error(error: io::Error) -> ModelError {
     let message = format!("the results of a batch: {error}");
     ModelError::new(ErrorKind::Unstored, message)
 }
