@@ -310,7 +310,8 @@ async fn an_id_that_would_change_the_path_of_a_request_is_refused() {
                     _ => None,
                 }
             });
-            let run = BatchRun::new(openai(&server.http));
+            let mut run = BatchRun::new(openai(&server.http));
+            run.connection.retry.max_attempts = 2;
             let ended = run.ask(&QUESTIONS[..1]).await;
             // An empty id is Azure's way to say that there is no file.
             if (of, id) == ("results", "") {
