@@ -35,7 +35,7 @@ pub struct ProgramCandidate {
     pub features: Vec<(usize, f64)>,
     /// Its score by the linear model.
     pub linear: f64,
-    /// What the trees see of it.
+    /// What the trees see of it, if it is one of those that are compared.
     pub detail: Vec<f64>,
 }
 
@@ -53,11 +53,18 @@ pub fn candidates(
     let state = EarlierTurns::read(facts, &question.history);
     let (scene, plans) = solver.scene(facts, &asked, &state, question);
     let most = if all { usize::MAX } else { analyst::COMPARED };
-    analyst::candidates(&scene, &plans, &solver.weights.choice, most)
+    let found = analyst::candidates(&scene, &plans, &solver.weights.choice, most);
+    let mut details = if all {
+        Vec::new()
+    } else {
+        analyst::details(&scene, &plans, &found)
+    }
+    .into_iter();
+    found
         .into_iter()
         .map(|one| ProgramCandidate {
             program: one.filled.expr.program(),
-            detail: one.detail(&scene, &plans),
+            detail: details.next().unwrap_or_default(),
             linear: one.standing.linear,
             features: one.features,
         })

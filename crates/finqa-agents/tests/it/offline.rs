@@ -280,7 +280,7 @@ fn a_guess_says_why_it_is_one() {
 }
 
 #[test]
-fn compound_growth_and_the_year_of_the_largest_have_their_own_programs() {
+fn compound_growth_the_largest_and_its_year_have_their_own_programs() {
     for (text, program) in [
         (
             "what was the compound annual growth rate of net revenue from 2011 to 2012?",
@@ -288,6 +288,8 @@ fn compound_growth_and_the_year_of_the_largest_have_their_own_programs() {
         ),
         ("in which year was the net revenue highest?", "2012"),
         ("in which year was the fuel expense lowest?", "2011"),
+        ("what was the highest net revenue?", "520.0"),
+        ("what was the lowest fuel expense observed?", "110.0"),
     ] {
         let guess = ask(&[], text);
         assert_eq!(guess.program, program, "{text}");
@@ -344,7 +346,22 @@ fn programs_of_several_numbers_are_among_the_compared() {
         &["revenue", "1250.4", "1100.2"],
         &["net income ( loss )", "120.5", "-15.3 ( 15.3 )"],
     ];
+    let regions: &[&[&str]] = &[
+        &["", "2012"],
+        &["east", "30"],
+        &["west", "70"],
+        &["all regions", "100"],
+    ];
+    let halves: &[&[&str]] = &[&["", "2012"], &["east", "30"], &["west", "50"]];
     for (table, text, program) in [
+        (regions, "what portion is from the east?", "divide(30, 100)"),
+        (
+            halves,
+            "what portion of both is from the east?",
+            "add(30, 50), divide(30, #0)",
+        ),
+        (halves, "what is the interest a year?", "4.5"),
+        (halves, "what is the interest a year?", "4.5%"),
         (
             income,
             "did the company make a profit in 2020?",

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use finqa_core::number::{Unit, UnitKind, Value};
-use finqa_core::question::{Document, Question};
+use finqa_core::question::{Document, HistorySource, Question};
 
 use super::choice::{self, ChoiceContext, Standing, forest};
 use super::confidence;
@@ -228,26 +228,37 @@ impl RuleAnalyst {
         let scores = if weights.trees.is_empty() {
             compared.iter().map(|one| one.standing.linear).collect()
         } else {
-            let details: Vec<Vec<f64>> = compared
-                .iter()
-                .map(|one| one.detail(scene, plans))
-                .collect();
-            forest::scores(&weights.trees, &details)
+            forest::scores(&weights.trees, &details(scene, plans, &compared))
         };
         let filled = compared.into_iter().map(|one| one.filled);
         let mut ranked: Vec<(f64, FilledPlan)> = scores.into_iter().zip(filled).collect();
-        // Yes or no is answered by a comparison, a compound rate and the year of the largest by
-        // their plans, if there is one.
+        // Yes or no is answered by a comparison, a compound rate, the year of the largest and the
+        // largest itself by their plans, if there is one.
         let planned = |filled: &FilledPlan, name: &str| {
             plans.get(filled.plan).is_some_and(|plan| plan.name == name)
         };
-        let wanted: [&dyn Fn(&FilledPlan) -> bool; 3] = [
+        let only_extreme = templates::only_extreme(scene.facts, scene.asked);
+        if only_extreme {
+            // A look-up of the same number came first.
+            for (_, filled) in &mut ranked {
+                if let Expr::Leaf(leaf) = &filled.expr
+                    && let Some(plan) = plans.iter().position(|plan| {
+                        let fact = plan.slots.first().and_then(|query| query.only);
+                        plan.name == templates::EXTREME && fact.is_some() && fact == leaf.source
+                    })
+                {
+                    filled.plan = plan;
+                }
+            }
+        }
+        let wanted: [&dyn Fn(&FilledPlan) -> bool; 4] = [
             &|filled| {
                 let compares = matches!(filled.expr.top(), Some((Op::Greater, ..)));
                 compares && scene.asked.asks_yes_no()
             },
             &|filled| planned(filled, templates::COMPOUND_GROWTH),
             &|filled| planned(filled, templates::YEAR_OF),
+            &|filled| only_extreme && planned(filled, templates::EXTREME),
         ];
         for wanted in wanted {
             if ranked.iter().any(|(_, filled)| wanted(filled)) {
@@ -274,8 +285,16 @@ impl RuleAnalyst {
         let context = PlanContext::after(state);
         let (plans, follow_ups) = plans(facts, asked, state, &context, &proposal);
         let whole = templates::query(facts, asked, &asked.phrase, &context);
-        let mut scene = ChoiceContext::new(facts, asked, state, follow_ups, proposal, whole);
+        let roles = templates::roles(facts, asked, &context);
+        let mut scene = ChoiceContext::new(facts, asked, state, follow_ups, proposal, whole, roles);
         scene.alone = alone;
+        scene.own = question
+            .history
+            .iter()
+            .any(|turn| turn.source == HistorySource::Own);
+        if scene.own {
+            scene.behind = [0, 1].map(|k| state.back(k).map_or(0.0, |turn| turn.behind(facts)));
+        }
         (scene, plans)
     }
 }
@@ -291,13 +310,24 @@ pub(crate) struct Candidate {
     pub(crate) standing: Standing,
 }
 
-impl Candidate {
-    pub(crate) fn detail(&self, scene: &ChoiceContext<'_>, plans: &[ProgramPlan]) -> Vec<f64> {
-        let plan = plans.get(self.filled.plan);
-        plan.map_or_else(Vec::new, |plan| {
-            scene.detail(plan, &self.filled, &self.features, &self.standing)
+/// What the trees see of each candidate.
+pub(crate) fn details(
+    scene: &ChoiceContext<'_>,
+    plans: &[ProgramPlan],
+    compared: &[Candidate],
+) -> Vec<Vec<f64>> {
+    let operands = scene.operands(compared.iter().map(|one| &one.filled.expr));
+    let mut out: Vec<Vec<f64>> = compared
+        .iter()
+        .map(|one| {
+            let plan = plans.get(one.filled.plan);
+            plan.map_or_else(Vec::new, |plan| {
+                scene.detail(plan, &one.filled, &one.features, &one.standing, &operands)
+            })
         })
-    }
+        .collect();
+    choice::compare(&mut out);
+    out
 }
 
 /// The fillings of all plans and their variants that are best by the linear model, best
@@ -309,6 +339,7 @@ pub(crate) fn candidates(
     most: usize,
 ) -> Vec<Candidate> {
     let mut out: Vec<Candidate> = Vec::new();
+    let mut marks: Vec<u64> = Vec::new();
     let scale = templates::asked_scale(scene.asked);
     let mut rankings = Rankings::default();
     for (i, plan) in plans.iter().enumerate() {
@@ -319,7 +350,10 @@ pub(crate) fn candidates(
             std::iter::once(one).chain(others)
         });
         for filled in all {
-            if !out.iter().any(|seen| seen.filled.expr == filled.expr) {
+            let mark = mark(&filled.expr);
+            let mut alike = marks.iter().zip(&out).filter(|(known, _)| **known == mark);
+            if !alike.any(|(_, seen): (_, &Candidate)| seen.filled.expr == filled.expr) {
+                marks.push(mark);
                 let features = scene.features(plan, &filled, best);
                 let standing = Standing {
                     linear: choice::score(&features, linear),
@@ -354,6 +388,18 @@ pub(crate) fn candidates(
         one.standing.votes = values.iter().filter(|other| **other == value).count();
     }
     out
+}
+
+/// A hash of an expression: most differ by it, which is faster to see than by their literals.
+fn mark(expr: &Expr) -> u64 {
+    let mix = |a: u64, b: u64| (a ^ b).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    match expr {
+        Expr::Leaf(leaf) => mix(
+            leaf.value.to_bits(),
+            leaf.source.map_or(u64::MAX, |source| source as u64),
+        ),
+        Expr::Step(op, a, b) => mix(mix(*op as u64, mark(a)), mark(b)),
+    }
 }
 
 /// How many fillings of a plan are candidates.

@@ -5,7 +5,7 @@
 
 use super::filling::FilledPlan;
 use super::scale;
-use crate::offline::expr::{Expr, PageLeaf};
+use crate::offline::expr::{Expr, PageLeaf, literal_value};
 use crate::offline::reading::facts::Facts;
 use finqa_core::number::Scale;
 use finqa_core::program::Op;
@@ -45,6 +45,10 @@ pub(crate) fn variants(
             found.push((6, asked));
         }
     }
+    let other = other_percent(facts, &filled.expr);
+    if other != filled.expr {
+        found.push((8, other));
+    }
     let units = scale::in_units(facts, &filled.expr);
     found.extend(units.map(|expr| (7, expr)));
     found
@@ -81,6 +85,28 @@ fn flipped(facts: &Facts, expr: &Expr) -> Expr {
             })
         }
         Expr::Step(op, a, b) => Expr::step(*op, flipped(facts, a), flipped(facts, b)),
+    }
+}
+
+/// An expression whose percentages are written the other way, with or without the sign.
+fn other_percent(facts: &Facts, expr: &Expr) -> Expr {
+    match expr {
+        Expr::Leaf(leaf) => {
+            let fact = leaf.source.and_then(|i| facts.all.get(i));
+            if !fact.is_some_and(|f| f.percent) {
+                return expr.clone();
+            }
+            let (literal, value) = match leaf.literal.strip_suffix('%') {
+                Some(bare) => (bare.to_owned(), leaf.value * 100.0),
+                None => (format!("{}%", leaf.literal), leaf.value / 100.0),
+            };
+            Expr::Leaf(PageLeaf {
+                value: literal_value(&literal).unwrap_or(value),
+                literal: literal.into(),
+                source: leaf.source,
+            })
+        }
+        Expr::Step(op, a, b) => Expr::step(*op, other_percent(facts, a), other_percent(facts, b)),
     }
 }
 

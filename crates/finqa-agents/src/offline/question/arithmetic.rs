@@ -17,6 +17,7 @@ use finqa_core::program::Op;
 pub(crate) fn constant_step(f: &FollowUp<'_>, _: &EarlierTurn) -> Option<ProgramPlan> {
     let connectors = [
         ("times", Op::Multiply),
+        ("time", Op::Multiply),
         ("multiplied by", Op::Multiply),
         ("divided by", Op::Divide),
         ("over", Op::Divide),

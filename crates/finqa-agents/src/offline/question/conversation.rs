@@ -43,6 +43,22 @@ impl EarlierTurn {
         }
     }
 
+    /// How far the worst of its facts is behind the one that fits its question best.
+    pub(crate) fn behind(&self, facts: &Facts) -> f64 {
+        let query = SlotQuery {
+            words: self.words.clone(),
+            years: self.years.clone(),
+            ..SlotQuery::default()
+        };
+        let fit = |index: usize| {
+            let fact = facts.all.get(index);
+            fact.map_or(f64::MIN, |fact| score(facts, fact, index, &query))
+        };
+        let best = (0..facts.all.len()).map(fit).fold(f64::MIN, f64::max);
+        let worst = self.facts.iter().map(|index| fit(*index));
+        worst.map(|fit| best - fit).fold(0.0, f64::max)
+    }
+
     pub(crate) fn ends_in(&self, op: Op) -> bool {
         self.expr.top().is_some_and(|(top, _, _)| top == op)
     }

@@ -87,6 +87,15 @@ pub(crate) fn ratio_operands(asked: &Wording) -> Option<(String, String)> {
             return Some((tidy(&a), b));
         }
     }
+    if let Some((a, b)) = asked
+        .split("ratio")
+        .and_then(|(before, _)| split(&before, "to"))
+        && !asked.says(&["ratio of", "ratio between"])
+        && span(&a).names()
+        && span(&b).names()
+    {
+        return Some((tidy(&a), b));
+    }
     for lead in ["ratio of", "ratio between", "fraction of"] {
         if let Some(rest) = after(lead) {
             for connector in ["to the", "to", "and", "over", "compared to", "compared"] {
@@ -203,4 +212,24 @@ fn tidy(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_names_its_operands_before_or_after_it() {
+        for text in [
+            "what is the ratio of sales to debt?",
+            "what is the sales to debt ratio in 2013?",
+        ] {
+            let (a, b) = ratio_operands(&Wording::read(text)).unwrap();
+            assert_eq!(
+                (a.trim().trim_start_matches("the "), b.trim()),
+                ("sales", "debt"),
+                "{text}"
+            );
+        }
+    }
 }

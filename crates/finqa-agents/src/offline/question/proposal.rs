@@ -121,6 +121,9 @@ pub(crate) fn buckets(phrase: &str, before: &[usize], alone: bool) -> Vec<usize>
         }
         if let Some(next) = words.get(i + 1) {
             out.push(bucket(&["two", word, next]));
+            if alone {
+                out.push(bucket(&["two alone", word, next]));
+            }
             if let Some(third) = words.get(i + 2) {
                 out.push(bucket(&["three", word, next, third]));
             }

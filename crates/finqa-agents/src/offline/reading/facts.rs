@@ -61,6 +61,10 @@ pub(crate) struct Fact {
     pub(crate) opening: bool,
     /// Its row is a balance at the end of the period.
     pub(crate) closing: bool,
+    /// The first and last row of the cells above it that it is the sum of.
+    pub(crate) adds_rows: Option<(usize, usize)>,
+    /// The first and last column of the cells of its row that it is the sum of.
+    pub(crate) adds_columns: Option<(usize, usize)>,
 }
 
 impl Fact {
@@ -77,6 +81,17 @@ impl Fact {
             FactPlace::Cell { row, col } => Some((row, col)),
             FactPlace::Text { .. } => None,
         }
+    }
+
+    /// Whether it is a sum, by the numbers of the table, that includes the other.
+    pub(crate) fn adds_up(&self, other: &Self) -> bool {
+        let (Some((row, col)), Some((r, c))) = (self.cell(), other.cell()) else {
+            return false;
+        };
+        let within = |span: Option<(usize, usize)>, at: usize| {
+            span.is_some_and(|(first, last)| (first..=last).contains(&at))
+        };
+        col == c && within(self.adds_rows, r) || row == r && within(self.adds_columns, c)
     }
 
     /// Whether both are in the same row, or in the same list of a sentence.
@@ -154,7 +169,42 @@ impl Facts {
         facts.vectors = facts.vocabulary.stems(similarity::row);
         facts.weigh();
         facts.mark_balances();
+        facts.mark_sums();
         facts
+    }
+
+    /// Marks the cells that are the sum of cells next to them.
+    fn mark_sums(&mut self) {
+        let mut rows = vec![Vec::new(); self.rows.len()];
+        let mut columns = vec![Vec::new(); self.columns.len()];
+        for (i, fact) in self.all.iter().enumerate() {
+            let Some((row, col)) = fact.cell() else {
+                continue;
+            };
+            if let Some(cells) = rows.get_mut(row) {
+                cells.push((i, col, fact.number));
+            }
+            if let Some(cells) = columns.get_mut(col) {
+                cells.push((i, row, fact.number));
+            }
+        }
+        for (lines, of_rows) in [(&columns, true), (&rows, false)] {
+            for line in lines {
+                for (at, (i, _, number)) in line.iter().enumerate() {
+                    let (before, rest) = line.split_at(at);
+                    let after = rest.get(1..).unwrap_or_default();
+                    let back = adding_up(*number, before.iter().rev());
+                    let Some(fact) = self.all.get_mut(*i) else {
+                        continue;
+                    };
+                    if of_rows {
+                        fact.adds_rows = back;
+                    } else {
+                        fact.adds_columns = back.or_else(|| adding_up(*number, after.iter()));
+                    }
+                }
+            }
+        }
     }
 
     /// Marks the cells of total rows and of opening and closing balances.
@@ -309,6 +359,8 @@ impl Facts {
             total: false,
             opening: false,
             closing: false,
+            adds_rows: None,
+            adds_columns: None,
         });
     }
 
@@ -377,9 +429,50 @@ impl Facts {
     }
 }
 
+/// How far a printed total may be from the sum, as a share of it.
+const ROUNDING: f64 = 0.003;
+
+/// The most numbers that are added up.
+const ADDENDS: usize = 40;
+
+/// The first and last place of the shortest run, two or more of the numbers, that has the sum.
+fn adding_up<'a>(
+    total: f64,
+    numbers: impl Iterator<Item = &'a (usize, usize, f64)>,
+) -> Option<(usize, usize)> {
+    if total.abs() <= 0.0 {
+        return None;
+    }
+    let (mut sum, mut addends, mut ends) = (0.0_f64, 0, None::<(usize, usize)>);
+    for (_, at, number) in numbers.take(ADDENDS) {
+        sum += number;
+        addends += usize::from(number.abs() > 0.0);
+        let (first, last) = ends.unwrap_or((*at, *at));
+        ends = Some((first.min(*at), last.max(*at)));
+        if addends > 1 && (sum - total).abs() <= ROUNDING * total.abs() {
+            return ends;
+        }
+    }
+    None
+}
+
 fn years(label: &str) -> Vec<u16> {
     years_in(label)
         .into_iter()
         .filter_map(|year| u16::try_from(year).ok())
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_total_names_the_first_and_last_of_what_it_adds_up() {
+        let numbers = [(0, 3, 5.0), (1, 2, 70.1), (2, 1, 30.0)];
+        assert_eq!(adding_up(100.0, numbers.iter()), None);
+        assert_eq!(adding_up(105.2, numbers.iter()), Some((1, 3)));
+        assert_eq!(adding_up(75.1, numbers.iter()), Some((2, 3)));
+        assert_eq!(adding_up(0.0, numbers.iter()), None);
+    }
 }

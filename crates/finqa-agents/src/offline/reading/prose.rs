@@ -381,6 +381,8 @@ pub(crate) fn fact(
         total: false,
         opening: false,
         closing: false,
+        adds_rows: None,
+        adds_columns: None,
     }
 }
 

@@ -9,7 +9,7 @@ use crate::offline::shape::{SHAPES, shape};
 pub(super) type Cue = (&'static str, fn(&ChoiceContext<'_>) -> bool);
 
 /// The cues, each crossed with every kind of calculation.
-pub(super) const CUES: [Cue; 54] = [
+pub(super) const CUES: [Cue; 67] = [
     ("always", |_| true),
     ("percent", |s| s.asked.percent()),
     ("change", |s| s.asked.change()),
@@ -121,6 +121,56 @@ pub(super) const CUES: [Cue; 54] = [
     }),
     ("what about", |s| {
         says(s, &["what about", "how about"]) || s.asked.starts(&["and in", "and for"])
+    }),
+    ("extreme asked", |s| s.asked.extreme().is_some()),
+    ("which year", |s| says(s, &["which year", "what year"])),
+    ("by how much", |s| {
+        let words = [
+            "by how much",
+            "how much did",
+            "how much more",
+            "how much less",
+            "how much higher",
+            "how much lower",
+        ];
+        says(s, &words)
+    }),
+    ("observed", |s| says(s, &["observed", "experienced"])),
+    ("margin", |s| says(s, &["margin", "margins"])),
+    ("left", |s| {
+        let words = [
+            "not",
+            "other than",
+            "except",
+            "remaining",
+            "remain",
+            "remainder",
+            "rest",
+            "outside",
+        ];
+        says(s, &words)
+    }),
+    ("due", |s| {
+        let words = [
+            "due", "mature", "matures", "maturing", "expire", "expires", "expiring",
+        ];
+        says(s, &words)
+    }),
+    ("total return", |s| {
+        says(s, &["total return", "cumulative", "invested", "investment"])
+    }),
+    ("compared", |s| {
+        says(s, &["compared to", "compared with", "versus", "than"])
+    }),
+    ("hypothetical", |s| {
+        says(s, &["would", "if", "assuming", "will", "expected"])
+    }),
+    ("balance", |s| {
+        says(s, &["balance", "beginning", "ending", "end"])
+    }),
+    ("tax", |s| says(s, &["tax", "taxes", "pretax", "after-tax"])),
+    ("annual", |s| {
+        says(s, &["annual", "yearly", "annually", "monthly", "daily"])
     }),
     ("first turn", |s| s.state.turns.is_empty()),
     ("after a look-up", |s| {

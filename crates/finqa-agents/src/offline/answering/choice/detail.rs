@@ -1,7 +1,10 @@
 //! What the trees see of a candidate: its place among the others, how its facts are related,
 //! its traits, and the cues of the question.
 
+use std::sync::OnceLock;
+
 use super::cues::CUES;
+use super::operands::{self, OF_BOTH, OF_EACH, Operands};
 use super::traits::TRAITS;
 use super::{ChoiceContext, RULES, Standing};
 use crate::offline::answering::filling::FilledPlan;
@@ -11,7 +14,7 @@ use crate::offline::reading::facts::{Fact, Facts};
 use crate::offline::shape::shape;
 
 /// The features by themselves, before the traits and the cues.
-const DETAILS: [&str; 47] = [
+const DETAILS: [&str; 51] = [
     "linear score",
     "behind the best linear score",
     "rank by linear score",
@@ -59,46 +62,33 @@ const DETAILS: [&str; 47] = [
     "behind the best of its kind",
     "value on the page",
     "words of no number's label",
+    "own history",
+    "last answer behind its best fact",
+    "answer before behind its best fact",
+    "largest or smallest asked for",
 ];
 
-/// The features of each of the first two facts, and of how they divide the question's words.
-const OF_EACH: [&str; 27] = [
-    "question words",
-    "question words of its own",
-    "share of its label",
-    "year",
-    "from a total row",
-    "from a total column",
-    "in the text",
-    "percentage",
-    "amount of money",
-    "whole number",
-    "place in the question",
-    "lead",
-    "words like the question's",
-    "first year",
-    "opening balance",
-    "closing balance",
-    "label words not asked for",
-    "column words not asked for",
-    "years before the latest",
-    "rows named better",
-    "largest of its column",
-    "question words in its row",
-    "question words in its column",
-    "question words side by side",
-    "question words by distance",
-    "question words right before",
-    "one or two bare digits",
+/// Features of which the trees also see how far a candidate is below the highest, or above the
+/// lowest.
+const BELOW: [&str; 12] = [
+    "kind as proposed",
+    "slot score",
+    "lowest slot score",
+    "first fact's score",
+    "second fact's score",
+    "first fact: question words",
+    "second fact: question words",
+    "first fact: share of its label",
+    "second fact: share of its label",
+    "both facts: words of both labels",
+    "both facts: as the things named",
+    "both facts: as the periods",
 ];
-const OF_BOTH: [&str; 7] = [
-    "same row",
-    "same column",
-    "same sentence",
-    "words of neither",
-    "words of both",
-    "first before second",
-    "words of both labels",
+const ABOVE: [&str; 4] = [
+    "words of no number's label",
+    "both facts: words of neither",
+    "first fact: label words not asked for",
+    "second fact: label words not asked for",
 ];
 
 /// The names of the features, in order.
@@ -113,7 +103,34 @@ pub(crate) fn names() -> Vec<String> {
     let own = own.chain(each).chain(both);
     let traits = TRAITS.iter().map(|name| format!("trait: {name}"));
     let cues = CUES.iter().map(|(name, _)| format!("cue: {name}"));
-    own.chain(traits).chain(cues).collect()
+    let below = BELOW.iter().map(|name| format!("below: {name}"));
+    let above = ABOVE.iter().map(|name| format!("above: {name}"));
+    let own = own.chain(traits).chain(cues);
+    own.chain(below).chain(above).collect()
+}
+
+/// Adds to each candidate's features how some compare with the other candidates'.
+pub(crate) fn compare(candidates: &mut [Vec<f64>]) {
+    static PLACES: OnceLock<Vec<(usize, bool)>> = OnceLock::new();
+    let places = PLACES.get_or_init(|| {
+        let names = names();
+        let place = |name: &&str| names.iter().position(|known| known == name);
+        let below = BELOW.iter().filter_map(place).map(|at| (at, true));
+        let above = ABOVE.iter().filter_map(place).map(|at| (at, false));
+        below.chain(above).collect()
+    });
+    for (at, highest) in places {
+        let values = candidates.iter().filter_map(|one| one.get(*at).copied());
+        let end = if *highest {
+            values.fold(f64::MIN, f64::max)
+        } else {
+            values.fold(f64::MAX, f64::min)
+        };
+        for one in candidates.iter_mut() {
+            let value = one.get(*at).copied().unwrap_or_default();
+            one.push(value - end);
+        }
+    }
 }
 
 /// The value of every feature.
@@ -123,6 +140,7 @@ pub(super) fn of(
     filled: &FilledPlan,
     sparse: &[(usize, f64)],
     standing: &Standing,
+    operands: &Operands,
 ) -> Vec<f64> {
     let facts = context.facts;
     let shape = shape(&filled.expr);
@@ -249,8 +267,22 @@ pub(super) fn of(
         standing.behind_kind,
         flag(used.len() > 1 && value.is_some_and(|v| printed(facts, v))),
         context.uncovered(&filled.expr),
+        flag(context.own),
+        context.behind[0],
+        context.behind[1],
+        match (context.asked.extreme(), used.as_slice()) {
+            (Some(largest), [(index, _)]) => {
+                let sign = if largest { 1.0 } else { -1.0 };
+                operands
+                    .extremes(*index)
+                    .iter()
+                    .map(|end| end * sign)
+                    .fold(-1.0, f64::max)
+            }
+            _ => 0.0,
+        },
     ];
-    of_operands(context, plan, &used, &mut out);
+    operands::of(context, plan, &used, operands, &mut out);
     let from = out.len();
     out.resize(from + TRAITS.len(), 0.0);
     let first = super::first_trait();
@@ -270,148 +302,6 @@ pub(super) fn of(
     out
 }
 
-/// Which fact a word of the question names, and what follows for each.
-fn of_operands(
-    context: &ChoiceContext<'_>,
-    plan: &ProgramPlan,
-    used: &[(usize, &Fact)],
-    out: &mut Vec<f64>,
-) {
-    let facts = context.facts;
-    let mut two: Vec<&Fact> = Vec::with_capacity(2);
-    for (_, fact) in used {
-        if two.len() < 2 && !two.iter().any(|known| std::ptr::eq(*known, *fact)) {
-            two.push(fact);
-        }
-    }
-    let total: f64 = context
-        .said
-        .iter()
-        .map(|said| said.weight)
-        .sum::<f64>()
-        .max(0.1);
-    let names = |fact: &Fact, word: u32| fact.label.contains(&word) || fact.near.contains(&word);
-    let mut places = [-1.0; 2];
-    for k in 0..2 {
-        let Some(fact) = two.get(k) else {
-            out.extend([-2.0; OF_EACH.len()]);
-            continue;
-        };
-        let other = two.get(1 - k);
-        let (mut named, mut own, mut place, mut weight, mut lead) = (0.0, 0.0, 0.0, 0.0, None);
-        for (i, said) in context.said.iter().enumerate() {
-            if !names(fact, said.word) {
-                continue;
-            }
-            named += said.weight;
-            if other.is_none_or(|other| !names(other, said.word)) {
-                own += said.weight;
-                place += said.weight * count(i);
-                weight += said.weight;
-                lead = lead.or(Some(said.lead));
-            }
-        }
-        let place = if weight > 0.0 { place / weight } else { -1.0 };
-        if let Some(slot) = places.get_mut(k) {
-            *slot = place;
-        }
-        let row = fact.cell().and_then(|(row, _)| facts.rows.get(row));
-        let matched: f64 = row.map_or(0.0, |row| {
-            let label = row.label.iter();
-            let known = label.filter(|word| context.said.iter().any(|said| said.word == **word));
-            known.map(|word| facts.weight(*word)).sum()
-        });
-        let years = &context.asked.years;
-        let alike = plan.slots.first().map_or(0.0, |query| {
-            let found = query.alike.iter().filter(|(word, _)| names(fact, *word));
-            found.map(|(_, weight)| weight).sum::<f64>() / total
-        });
-        out.extend([
-            named / total,
-            own / total,
-            row.map_or(-1.0, |row| {
-                if row.weight > 0.0 {
-                    matched / row.weight
-                } else {
-                    0.0
-                }
-            }),
-            if years.is_empty() || fact.years.is_empty() {
-                0.0
-            } else if fact.years.iter().any(|year| years.contains(year)) {
-                1.0
-            } else {
-                -1.0
-            },
-            flag(fact.total),
-            flag(fact.cell().is_some() && facts.total.is_some_and(|t| fact.near.contains(&t))),
-            flag(fact.cell().is_none()),
-            flag(fact.percent),
-            flag(fact.dollar),
-            flag(fact.number.fract().abs() <= 0.0),
-            place,
-            lead.map_or(-1.0, count),
-            alike,
-            flag(years.first().is_some_and(|year| fact.years.contains(year))),
-            flag(fact.opening),
-            flag(fact.closing),
-            row.map_or(-1.0, |row| row.weight - matched),
-            fact.cell()
-                .and_then(|(_, col)| facts.columns.get(col))
-                .map_or(-1.0, |column| {
-                    let label = column.label.iter();
-                    let unasked =
-                        label.filter(|word| context.said.iter().all(|said| said.word != **word));
-                    unasked.map(|word| facts.weight(*word)).sum()
-                }),
-            fact.years
-                .iter()
-                .max()
-                .map_or(-50.0, |year| f64::from(*year) - f64::from(context.latest)),
-            row.map_or(-1.0, |_| context.rows_named_better(fact)),
-            fact.cell()
-                .map_or(-1.0, |(_, col)| flag(context.largest(col, fact.number))),
-        ]);
-        out.extend(context.by_question(fact));
-        let bare = !fact.dollar && !fact.percent && fact.scale.is_none();
-        out.push(flag(bare && fact.literal.len() <= 2));
-    }
-    let cells = |k: usize| two.get(k).and_then(|fact| fact.cell());
-    let pair = cells(0).zip(cells(1));
-    let words = |wanted: usize| -> f64 {
-        let by = |said: &&super::Said| {
-            two.iter().filter(|fact| names(fact, said.word)).count() == wanted
-        };
-        context
-            .said
-            .iter()
-            .filter(by)
-            .map(|said| said.weight)
-            .sum::<f64>()
-            / total
-    };
-    let [first, second] = places;
-    out.extend([
-        pair.map_or(-1.0, |(a, b)| flag(a.0 == b.0)),
-        pair.map_or(-1.0, |(a, b)| flag(a.1 == b.1)),
-        flag(matches!(two.as_slice(), [a, b] if pair.is_none() && a.same_series(b))),
-        words(0),
-        words(2),
-        if first < 0.0 || second < 0.0 {
-            0.0
-        } else {
-            second - first
-        },
-        match two.as_slice() {
-            [a, b] => {
-                let shared = a.label.iter().filter(|word| b.label.contains(word)).count();
-                count(shared) / count(a.label.len().max(b.label.len()).max(1))
-            }
-            _ => -1.0,
-        },
-    ]);
-}
-
 /// Whether a calculated value is a number of the table.
 fn printed(facts: &Facts, value: f64) -> bool {
     let same = |fact: &Fact| (fact.number.abs() - value.abs()).abs() <= 1e-9 * value.abs();
@@ -421,16 +311,16 @@ fn printed(facts: &Facts, value: f64) -> bool {
         .any(|fact| fact.cell().is_some() && same(fact))
 }
 
-fn flag(condition: bool) -> f64 {
+pub(super) fn flag(condition: bool) -> f64 {
     f64::from(u8::from(condition))
 }
 
-fn count(n: usize) -> f64 {
+pub(super) fn count(n: usize) -> f64 {
     f64::from(u32::try_from(n).unwrap_or(u32::MAX))
 }
 
 /// The binary order of magnitude.
-fn size(value: Option<f64>) -> f64 {
+pub(super) fn size(value: Option<f64>) -> f64 {
     let Some(value) = value else { return -30.0 };
     let exponent = (value.to_bits() >> 52) & 0x7ff;
     f64::from(u16::try_from(exponent).unwrap_or(0)) - 1023.0
@@ -446,7 +336,11 @@ mod tests {
         let mut names = names();
         let all = names.len();
         let operands = 2 * OF_EACH.len() + OF_BOTH.len();
-        assert_eq!(all, DETAILS.len() + operands + TRAITS.len() + CUES.len());
+        let compared = BELOW.len() + ABOVE.len();
+        assert_eq!(
+            all,
+            DETAILS.len() + operands + TRAITS.len() + CUES.len() + compared
+        );
         names.sort();
         names.dedup();
         assert_eq!(names.len(), all);

@@ -41,13 +41,66 @@ impl Tree {
     }
 }
 
+/// After so many trees only so many of the best candidates are compared by the others.
+const FIRST: usize = 64;
+const KEPT: usize = 12;
+
 /// The score of each candidate. One tree after the other: it stays in the cache.
 pub(crate) fn scores(trees: &[Tree], candidates: &[Vec<f64>]) -> Vec<f64> {
+    let (first, rest) = trees.split_at(FIRST.min(trees.len()));
     let mut out = vec![0.0; candidates.len()];
-    for tree in trees {
+    for tree in first {
         for (sum, features) in out.iter_mut().zip(candidates) {
             *sum += tree.score(features);
         }
     }
+    let mut order: Vec<usize> = (0..out.len()).collect();
+    let score = |scores: &[f64], i: usize| scores.get(i).copied().unwrap_or_default();
+    order.sort_by(|a, b| score(&out, *b).total_cmp(&score(&out, *a)));
+    let (kept, left) = order.split_at(KEPT.min(order.len()));
+    for tree in rest {
+        for i in kept {
+            if let Some((sum, features)) = out.get_mut(*i).zip(candidates.get(*i)) {
+                *sum += tree.score(features);
+            }
+        }
+    }
+    // Those that were left remain behind the others, in their order.
+    let lowest = kept.iter().map(|i| score(&out, *i)).fold(0.0, f64::min);
+    let highest = left.first().map_or(0.0, |i| score(&out, *i));
+    for i in left {
+        if let Some(sum) = out.get_mut(*i) {
+            *sum += lowest - highest - 1.0;
+        }
+    }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tree that adds the feature to the score.
+    fn same() -> Tree {
+        Tree {
+            splits: (0..31_u16).map(|_| TreeSplit(0, 0.5, !0, !1)).collect(),
+            values: vec![0.0, 1.0],
+        }
+    }
+
+    #[test]
+    fn candidates_that_the_first_trees_leave_stay_behind_in_their_order() {
+        let mut trees = vec![same(); FIRST];
+        let candidates: Vec<Vec<f64>> = (0..KEPT + 2)
+            .map(|i| vec![f64::from(u8::from(i < KEPT))])
+            .collect();
+        trees.push(Tree {
+            splits: Vec::new(),
+            values: vec![-500.0],
+        });
+        let scores = scores(&trees, &candidates);
+        let (kept, left) = scores.split_at(KEPT);
+        let lowest = kept.iter().copied().fold(f64::MAX, f64::min);
+        assert!(left.iter().all(|score| *score < lowest), "{scores:?}");
+    }
 }

@@ -8,12 +8,14 @@
 mod cues;
 mod detail;
 pub(crate) mod forest;
+mod operands;
 mod traits;
 
 use super::filling::FilledPlan;
 use crate::offline::question::conversation::EarlierTurns;
 use crate::offline::question::plan::ProgramPlan;
-use crate::offline::question::slots::{SlotQuery, features, rank, weighted};
+use crate::offline::question::slots::{SlotQuery, rank, weighted};
+use crate::offline::question::templates::ROLES;
 use crate::offline::question::wording::Wording;
 use crate::offline::reading::facts::{Fact, Facts};
 use crate::offline::reading::words::{is_stop, is_weak};
@@ -21,9 +23,11 @@ use crate::offline::reading::words::{is_stop, is_weak};
 use crate::offline::expr::Expr;
 use crate::offline::shape::{SHAPES, shape};
 use cues::CUES;
+pub(crate) use detail::compare;
+use operands::Operands;
 use traits::TRAITS;
 
-pub(crate) const VARIANTS: [&str; 8] = [
+pub(crate) const VARIANTS: [&str; 9] = [
     "as planned",
     "difference swapped",
     "change on the other base",
@@ -32,10 +36,11 @@ pub(crate) const VARIANTS: [&str; 8] = [
     "other sign",
     "in the scale asked for",
     "amount in units",
+    "percentages written otherwise",
 ];
 
 /// Names of the rules, which identify their plans.
-const RULES: [&str; 38] = [
+const RULES: [&str; 40] = [
     "look-up",
     "relative change",
     "difference",
@@ -73,6 +78,8 @@ const RULES: [&str; 38] = [
     "profit",
     "factors",
     "due",
+    "share of a sum",
+    "share of a column",
     "another",
 ];
 
@@ -136,6 +143,12 @@ pub(crate) struct ChoiceContext<'a> {
     best_facts: Vec<(usize, f64)>,
     /// What the question as a whole asks of a fact.
     whole: SlotQuery,
+    /// The earlier answers are our own.
+    pub(crate) own: bool,
+    /// How far the facts of our last two answers are behind those that fit their questions best.
+    pub(crate) behind: [f64; 2],
+    /// What each operand is by the wording.
+    roles: [Option<SlotQuery>; ROLES],
     /// The latest year of the table's columns and rows.
     latest: u16,
     /// For each row the weight of the question's words in its label.
@@ -152,6 +165,7 @@ impl<'a> ChoiceContext<'a> {
         follow_ups: usize,
         proposal: [f64; SHAPES.len()],
         whole: SlotQuery,
+        roles: [Option<SlotQuery>; ROLES],
     ) -> Self {
         let years = facts.columns.iter().flat_map(|column| &column.years);
         let latest = years
@@ -197,6 +211,9 @@ impl<'a> ChoiceContext<'a> {
             proposal,
             best_facts: rank(facts, &whole, BEST_FACTS),
             whole,
+            roles,
+            own: false,
+            behind: [0.0; 2],
         };
         context.cues = CUES
             .iter()
@@ -280,13 +297,6 @@ impl<'a> ChoiceContext<'a> {
         most.is_some_and(|most| number.abs() >= *most)
     }
 
-    /// How a fact fits the question as a whole, by some features of the slot scorer.
-    fn by_question(&self, fact: &Fact) -> [f64; 5] {
-        let index = usize::MAX;
-        let features = features(self.facts, fact, index, &self.whole);
-        BY_QUESTION.map(|at| features.get(at).copied().unwrap_or_default())
-    }
-
     /// A year of the question that is nowhere on the page.
     pub(crate) fn missing_year(&self) -> Option<u16> {
         let facts = self.facts;
@@ -312,6 +322,11 @@ impl<'a> ChoiceContext<'a> {
         }
     }
 
+    /// The facts that candidates use, read once for all.
+    pub(crate) fn operands<'e>(&self, expressions: impl Iterator<Item = &'e Expr>) -> Operands {
+        Operands::new(self, expressions)
+    }
+
     /// What the trees see of a candidate.
     pub(crate) fn detail(
         &self,
@@ -319,8 +334,9 @@ impl<'a> ChoiceContext<'a> {
         filled: &FilledPlan,
         sparse: &[(usize, f64)],
         standing: &Standing,
+        operands: &Operands,
     ) -> Vec<f64> {
-        detail::of(self, plan, filled, sparse, standing)
+        detail::of(self, plan, filled, sparse, standing, operands)
     }
 }
 

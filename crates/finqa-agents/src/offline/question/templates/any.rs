@@ -7,7 +7,7 @@ use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::super::slots::SlotQuery;
 use super::super::wording::Wording;
 use super::parts::added;
-use super::{PlanContext, change_pattern, factors, parts, periods, query, series, steps};
+use super::{PlanContext, change_pattern, factors, parts, periods, query, series, steps, sums};
 use crate::offline::expr::Expr;
 use crate::offline::reading::facts::Facts;
 use crate::offline::shape::SHAPES;
@@ -90,6 +90,7 @@ pub(crate) fn proposed(
                     }
                     out.push(plan("any share", two(Op::Divide), slots, Parts, Percent));
                 }
+                out.extend(sums::shares(facts, &whole));
             }
             "sum" => out.push(plan("any parts", two(Op::Add), of(2), Parts, Number)),
             "sum of three or more" => {
@@ -111,13 +112,16 @@ pub(crate) fn proposed(
             "comparison" if !compared => {
                 out.push(plan("any parts", two(Op::Greater), of(2), Parts, YesNo))
             }
-            "over a sum" => out.push(plan(
-                "any parts",
-                step(Op::Divide, slot(0), two(Op::Add)),
-                of(2),
-                Parts,
-                Percent,
-            )),
+            "over a sum" => {
+                out.push(plan(
+                    "any parts",
+                    step(Op::Divide, slot(0), two(Op::Add)),
+                    of(2),
+                    Parts,
+                    Percent,
+                ));
+                out.extend(sums::shares_of_column(facts, &whole));
+            }
             "sum over" => out.push(plan("any parts", three(Op::Divide), of(3), Parts, Percent)),
             "difference over another" => out.push(plan(
                 "any parts",

@@ -12,10 +12,11 @@ mod parts;
 mod returns;
 mod series;
 mod steps;
+mod sums;
 
 pub(crate) use any::proposed;
 pub(crate) use returns::{index_return, starts_at_hundred};
-pub(crate) use series::YEAR_OF;
+pub(crate) use series::{EXTREME, YEAR_OF, only_extreme};
 pub(crate) use steps::{COMPLEMENT, COMPOUND_GROWTH, PROFIT};
 
 use std::cell::RefCell;
@@ -327,6 +328,49 @@ pub(crate) fn difference(
         kind: UnitKind::Number,
     })
 }
+
+/// What the operands of a share, a difference or a sum are by the wording, first and second;
+/// and what the later and the earlier period are.
+pub(crate) fn roles(
+    facts: &Facts,
+    asked: &Wording,
+    context: &PlanContext,
+) -> [Option<SlotQuery>; ROLES] {
+    let named = || {
+        let (a, b) = operands(
+            asked,
+            &[
+                ("difference between", &["and"]),
+                ("difference of", &["and"]),
+                ("sum of", &["and", "plus"]),
+                ("total of", &["and", "plus"]),
+                ("product of", &["and", "by"]),
+                (
+                    "",
+                    &[
+                        "compared to",
+                        "compared with",
+                        "versus",
+                        "than",
+                        "less",
+                        "minus",
+                        "plus",
+                        "times",
+                        "and",
+                    ],
+                ),
+            ],
+        )?;
+        (span(&a).names() && span(&b).names()).then(|| parts_of(facts, asked, &a, &b, context))
+    };
+    let slots = parts::ratio(facts, asked, context).map(|plan| plan.slots);
+    let mut parts = slots.or_else(named).unwrap_or_default().into_iter();
+    let (late, early) = periods(facts, asked, context).unzip();
+    [parts.next(), parts.next(), late, early]
+}
+
+/// How many roles [`roles`] tells apart.
+pub(crate) const ROLES: usize = 4;
 
 /// Two slots for two things, each with the other's words at a low weight.
 fn parts_of(

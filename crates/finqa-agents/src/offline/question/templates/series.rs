@@ -1,6 +1,7 @@
 //! Templates over a whole row or column, or a list in the text: its sum, its average, its
 //! highest and lowest number, the difference between them, and the year of one.
 
+use super::super::operations::{LARGEST, SMALLEST};
 use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
 use super::super::slots::{SlotQuery, rank};
 use super::super::wording::Wording;
@@ -66,6 +67,29 @@ pub(crate) fn series(facts: &Facts, asked: &Wording, context: &PlanContext) -> V
 /// The name of the plan for the year of the largest or smallest.
 pub(crate) const YEAR_OF: &str = "year of the extreme";
 
+/// The name of the plan for the largest or smallest of a row or column.
+pub(crate) const EXTREME: &str = "series extreme";
+
+/// Whether nothing but the largest or smallest of several can be asked for: no row or column
+/// has the word, and no calculation is asked for.
+pub(crate) fn only_extreme(facts: &Facts, asked: &Wording) -> bool {
+    let calculated = asked.change() || asked.share() || asked.sum();
+    let known = |text: &str| {
+        let word = facts.vocabulary.find(text);
+        let labels = facts.rows.iter().map(|row| &*row.full);
+        let mut labels = labels.chain(facts.columns.iter().map(|column| &*column.label));
+        word.is_some_and(|word| labels.any(|label| label.contains(&word)))
+    };
+    asked.extreme().is_some()
+        && !calculated
+        && !asked.says(&["average", "mean", "return", "most"])
+        && asked.years.len() != 1
+        && !LARGEST
+            .iter()
+            .chain(&SMALLEST)
+            .any(|word| asked.says(&[word]) && known(word))
+}
+
 /// The largest or smallest number of a row or column, or the year in which it is.
 pub(crate) fn extremes(facts: &Facts, asked: &Wording, context: &PlanContext) -> Vec<ProgramPlan> {
     let Some(largest) = asked.extreme() else {
@@ -84,7 +108,7 @@ pub(crate) fn extremes(facts: &Facts, asked: &Wording, context: &PlanContext) ->
             return Some(ProgramPlan::fixed(YEAR_OF, expr, 0.9, UnitKind::Number));
         }
         let pattern = ProgramPattern::Slot(0);
-        Some(over("series extreme", pattern, vec![at], &base, 0.5))
+        Some(over(EXTREME, pattern, vec![at], &base, 0.5))
     };
     found.into_iter().filter_map(plan).collect()
 }

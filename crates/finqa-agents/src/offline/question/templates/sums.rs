@@ -1,0 +1,73 @@
+//! Shares of what a number is part of by the arithmetic of the table, named or not.
+
+use super::super::plan::{Pairing, ProgramPattern, ProgramPlan};
+use super::super::slots::{SlotQuery, rank};
+use super::parts::added;
+use crate::offline::reading::facts::Facts;
+use finqa_core::number::UnitKind;
+use finqa_core::program::Op;
+
+/// How many facts are considered as the part, and how many plans are made.
+const LOOKED_AT: usize = 8;
+const MADE: usize = 6;
+/// The most numbers of a column that are added.
+const LONGEST: usize = 5;
+
+fn plan(name: &'static str, whole: &SlotQuery, slots: &[usize]) -> Option<ProgramPlan> {
+    let pinned = |index: &usize| SlotQuery {
+        only: Some(*index),
+        ..whole.clone()
+    };
+    let of_slots = match slots.len() {
+        2 => ProgramPattern::Slot(1),
+        n => added(n - 1)?.after(1),
+    };
+    Some(ProgramPlan {
+        name,
+        pattern: ProgramPattern::step(Op::Divide, ProgramPattern::Slot(0), of_slots),
+        slots: slots.iter().map(pinned).collect(),
+        pairing: Pairing::Parts,
+        prior: 0.2,
+        kind: UnitKind::Percent,
+    })
+}
+
+/// The facts that fit best, each over a cell that is the sum of it and others.
+pub(super) fn shares(facts: &Facts, whole: &SlotQuery) -> Vec<ProgramPlan> {
+    let mut out = Vec::new();
+    for (part, _) in rank(facts, whole, LOOKED_AT) {
+        let Some(fact) = facts.all.get(part) else {
+            continue;
+        };
+        let sums = facts.all.iter().enumerate();
+        let sums = sums.filter(|(_, sum)| sum.adds_up(fact));
+        out.extend(sums.filter_map(|(sum, _)| plan("share of a sum", whole, &[part, sum])));
+    }
+    out.truncate(MADE);
+    out
+}
+
+/// The facts that fit best, each over the sum of its column, where the table does not print it.
+pub(super) fn shares_of_column(facts: &Facts, whole: &SlotQuery) -> Vec<ProgramPlan> {
+    let mut out = Vec::new();
+    for (part, _) in rank(facts, whole, LOOKED_AT) {
+        let Some((_, col)) = facts.all.get(part).and_then(|fact| fact.cell()) else {
+            continue;
+        };
+        let of_column = |index: &usize| {
+            let fact = facts.all.get(*index);
+            fact.is_some_and(|fact| fact.cell().is_some_and(|(_, c)| c == col))
+        };
+        let column: Vec<usize> = (0..facts.all.len()).filter(of_column).collect();
+        let summed = column
+            .iter()
+            .filter_map(|index| facts.all.get(*index))
+            .any(|fact| fact.adds_rows.is_some() || fact.total);
+        if !summed && (2..=LONGEST).contains(&column.len()) {
+            let slots: Vec<usize> = std::iter::once(part).chain(column).collect();
+            out.extend(plan("share of a column", whole, &slots));
+        }
+    }
+    out.truncate(MADE / 2);
+    out
+}
