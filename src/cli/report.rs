@@ -50,8 +50,8 @@ pub(crate) fn execute(args: &ReportArgs, matches: &ArgMatches) -> anyhow::Result
             into.join(RunFolder::REPORT)
         }
         None => {
-            // Its own files would be overwritten by older ones.
-            RunLock::check_free(folder.path())?;
+            // Held, so that no newer file is overwritten by an older one.
+            let _lock = RunLock::take(folder.path())?;
             write_results(folder.path(), &journal, records, None).map_err(elsewhere("--to DIR"))?;
             folder.report()
         }

@@ -192,7 +192,7 @@ async fn deliver(
     let server = server(&uri, &experiment, allow_http, &variables)?;
     // Locked from here on: a run that is still in progress is left alone.
     let mut delivery = RunDelivery::open(server, folder.path(), args.new)?;
-    RunLock::check_free(folder.path())?;
+    let _lock = RunLock::take(folder.path())?;
     let records = meta.records();
     let records = records.as_ref().map_err(String::as_str);
     let summary = write_results(folder.path(), &journal, records, None)?;

@@ -293,7 +293,7 @@ fn server_setup(
         resolved => (resolved?, None),
     };
     let address = shown_address(&resolved.base_url);
-    // A conversation has one call in flight at a time.
+    // A conversation has one call in flight at a time, but for samples, which wait for slots.
     let concurrency = concurrency(settings, Some(resolved.endpoint()));
     let limiter = context.limits.of(
         &resolved,

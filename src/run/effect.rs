@@ -56,10 +56,8 @@ impl CriticEffect {
         self.cost += Cost::of_request(costs.map(|(all, draft)| all - draft));
         let revised = rounds.len() > 1;
         self.sent_back += usize::from(revised);
-        // The model's own answer: another one, or none, may be what was returned in the end.
-        let last = row.solution.model_answer().unwrap_or(&first.answer);
-        let (Some(before), Some(after)) = (row.right_with(&first.answer), row.right_with(last))
-        else {
+        let before = row.right_with(&first.answer);
+        let (Some(before), Some(after)) = (before, row.right_after_review()) else {
             return;
         };
         let (page, question) = row.group();

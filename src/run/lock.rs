@@ -106,20 +106,6 @@ impl RunLock {
         Ok(Self { _file: file })
     }
 
-    /// Makes sure that nobody works on a run.
-    ///
-    /// # Errors
-    /// [`LockError::Held`] naming the process that does.
-    pub(crate) fn check_free(folder: &Path) -> Result<(), LockError> {
-        match Self::holder(folder) {
-            None => Ok(()),
-            Some(holder) => Err(LockError::Held {
-                folder: folder.to_owned(),
-                holder,
-            }),
-        }
-    }
-
     /// The process that works on a run now, if one does.
     #[must_use]
     pub fn holder(folder: &Path) -> Option<Holder> {

@@ -244,6 +244,16 @@ impl Row {
         verdict.map(|verdict| verdict.accepted)
     }
 
+    /// Whether the critic's work ended with a right answer. After a revision the model's own
+    /// answer counts: arbitration may have replaced it, or a threshold withheld it.
+    #[must_use]
+    pub fn right_after_review(&self) -> Option<bool> {
+        match self.solution.model_answer() {
+            Some(last) if self.solution.rounds.len() > 1 => self.right_with(last),
+            _ => self.accepted(),
+        }
+    }
+
     /// Whether another answer would have been right, by financial equivalence;
     /// `None` without gold.
     #[must_use]

@@ -62,7 +62,7 @@ impl Flow {
     pub(super) fn of(rows: &[ListedRow]) -> Option<Self> {
         let mut ways = ways();
         for row in rows {
-            let (Some(before), Some(after)) = (row.first_right, row.right) else {
+            let (Some(before), Some(after)) = (row.first_right, row.right_after_review) else {
                 continue;
             };
             let nodes = [
@@ -143,7 +143,7 @@ fn ways() -> Vec<FlowPath> {
         way("missed", "wrong and accepted at once", [1, 0, 1]),
         way(
             "gained",
-            "accepted at once, right only over the page",
+            "wrong and accepted at once, but right as returned",
             [1, 0, 0],
         ),
         way(

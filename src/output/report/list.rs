@@ -27,6 +27,7 @@ pub(super) struct ListedRow {
     pub(super) right: Option<bool>,
     /// The same of the first draft; `None` without gold or without one.
     pub(super) first_right: Option<bool>,
+    pub(super) right_after_review: Option<bool>,
     pub(super) rounds: usize,
     pub(super) latency: f64,
     pub(super) cost: Option<f64>,
@@ -94,6 +95,7 @@ impl QuestionList {
             group: row.group(),
             right: row.accepted(),
             first_right,
+            right_after_review: row.right_after_review(),
             rounds: solution.rounds.len(),
             latency,
             cost,
@@ -208,7 +210,7 @@ fn facets(
     let diagnostics = verdict.map_or(&[][..], |verdict| &verdict.diagnostics);
     let effort = Effort::of(&row.gold);
     let rounds = solution.rounds.len();
-    let critic = critic(rounds, first_right, row.accepted());
+    let critic = critic(rounds, first_right, row.right_after_review());
     let found = solution.rounds.iter().flat_map(|round| &round.findings);
     let mut findings: Vec<String> = found.map(|finding| name(&finding.kind)).collect();
     findings.sort();

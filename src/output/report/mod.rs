@@ -3,7 +3,7 @@
 //! The scorecard and every figure are part of the page as it is written (the
 //! template, `report.html`); the questions follow as compressed JSON, of which
 //! the page's script unpacks what is looked at. Texts that many questions share
-//! (pages, prompts) is stored once. Whatever comes from data or models is only ever
+//! (pages, prompts) are stored once. Whatever comes from data or models is only ever
 //! inserted as text, and the page's own policy refuses any other script and
 //! every request.
 //!

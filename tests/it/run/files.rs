@@ -194,7 +194,7 @@ fn transcripts_hold_every_request_to_the_byte_and_repeat_no_text() {
     let whole = |parts: &Value, shared: &[Value]| match parts {
         Value::Array(parts) => {
             let parts = parts.iter().map(|part| match part.as_u64() {
-                Some(number) => shared[number as usize].as_str().unwrap(),
+                Some(number) => shared[usize::try_from(number).unwrap()].as_str().unwrap(),
                 None => part.as_str().unwrap(),
             });
             parts.collect::<String>()
@@ -217,7 +217,8 @@ fn transcripts_hold_every_request_to_the_byte_and_repeat_no_text() {
         for call in line["calls"].as_array().into_iter().flatten() {
             let numbers = call["messages"].as_array().unwrap().iter();
             let messages = numbers.map(|number| {
-                let mut message = shared[number.as_u64().unwrap() as usize].clone();
+                let mut message =
+                    shared[usize::try_from(number.as_u64().unwrap()).unwrap()].clone();
                 message["content"] = whole(&message["content"], &shared).into();
                 message
             });

@@ -80,20 +80,20 @@ pub(crate) fn scores(trees: &[Tree], candidates: &[Vec<f64>]) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// A tree that adds the feature to the score.
-    fn same() -> Tree {
+    /// A tree with a value for each third of the feature's range.
+    fn thirds() -> Tree {
         Tree {
-            splits: (0..31_u16).map(|_| TreeSplit(0, 0.5, !0, !1)).collect(),
-            values: vec![0.0, 1.0],
+            splits: vec![TreeSplit(0, 0.6, 1, !2), TreeSplit(0, 0.3, !0, !1)],
+            values: vec![0.0, 0.1, 1.0],
         }
     }
 
     #[test]
     fn candidates_that_the_first_trees_leave_stay_behind_in_their_order() {
-        let mut trees = vec![same(); FIRST];
-        let candidates: Vec<Vec<f64>> = (0..KEPT + 2)
-            .map(|i| vec![f64::from(u8::from(i < KEPT))])
-            .collect();
+        let mut trees = vec![thirds(); FIRST];
+        let left = [0.1, 0.5];
+        let features = std::iter::repeat_n(0.9, KEPT).chain(left);
+        let candidates: Vec<Vec<f64>> = features.map(|feature| vec![feature]).collect();
         trees.push(Tree {
             splits: Vec::new(),
             values: vec![-500.0],
@@ -101,6 +101,6 @@ mod tests {
         let scores = scores(&trees, &candidates);
         let (kept, left) = scores.split_at(KEPT);
         let lowest = kept.iter().copied().fold(f64::MAX, f64::min);
-        assert!(left.iter().all(|score| *score < lowest), "{scores:?}");
+        assert!(left[0] < left[1] && left[1] < lowest, "{scores:?}");
     }
 }
